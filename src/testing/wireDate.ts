@@ -1,0 +1,159 @@
+/** The service's own reading and writing of instants and dates, by plain arithmetic on digits: no `Date`, no client code. */
+
+const minute = 60_000
+const hour = 60 * minute
+
+/** Milliseconds of a day. */
+export const day = 24 * hour
+
+/** A point in time as it was written. */
+export interface WrittenInstant {
+  /** Milliseconds since 1970 in UTC; digits beyond the millisecond are cut. */
+  readonly epoch: number
+  /** The digits read as if they were UTC, whatever offset followed them: the clock on the wall of the writer. */
+  readonly wall: number
+}
+
+const isLeap = (year: number) => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+
+const monthLengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
+
+const lengthOf = (year: number, month: number) => month === 2 && isLeap(year) ? 29 : monthLengths[month - 1] ?? 0
+
+/** Days since 1970-01-01 in the proleptic Gregorian calendar, with years that begin in March so that 29 February is last. */
+const daysOf = (year: number, month: number, dayOfMonth: number) => {
+  const shifted = month <= 2 ? year - 1 : year
+  const era = Math.floor(shifted / 400)
+  const yearOfEra = shifted - era * 400
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + dayOfMonth - 1
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear
+  return era * 146_097 + dayOfEra - 719_468
+}
+
+const realDate = (year: number, month: number, dayOfMonth: number) =>
+  year >= 1 && month >= 1 && month <= 12 && dayOfMonth >= 1 && dayOfMonth <= lengthOf(year, month)
+
+const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/
+
+/** `YYYY-MM-DD` as days since 1970, or nothing when it is not a date that exists. */
+export const parseDate = (text: string): number | undefined => {
+  const match = datePattern.exec(text)
+  if (match === null) return undefined
+  const [year, month, dayOfMonth] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  return realDate(year, month, dayOfMonth) ? daysOf(year, month, dayOfMonth) : undefined
+}
+
+const instantPattern = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:Z|([+-])(\d{2}):?(\d{2}))$/
+
+/** An ISO 8601 date-time with a zone, or nothing: no zone-less text, no 30 February, no hour 24. */
+export const parseInstant = (text: string): WrittenInstant | undefined => {
+  const match = instantPattern.exec(text)
+  if (match === null) return undefined
+  const [year, month, dayOfMonth] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  const [hours, minutes, seconds] = [Number(match[4]), Number(match[5]), Number(match[6])]
+  // A leap second stands at the end of an hour only, and is the first instant of the next one.
+  const inRange = hours <= 23 && minutes <= 59 && (seconds <= 59 || (seconds === 60 && minutes === 59))
+  if (!realDate(year, month, dayOfMonth) || !inRange) return undefined
+  const millis = match[7] === undefined ? 0 : Number(match[7].slice(0, 3).padEnd(3, "0"))
+  const wall = daysOf(year, month, dayOfMonth) * day + hours * hour + minutes * minute + seconds * 1000 + millis
+  if (match[8] === undefined) return { epoch: wall, wall }
+  const [offsetHours, offsetMinutes] = [Number(match[9]), Number(match[10])]
+  if (offsetHours > 23 || offsetMinutes > 59) return undefined
+  const offset = offsetHours * hour + offsetMinutes * minute
+  return { epoch: match[8] === "+" ? wall - offset : wall + offset, wall }
+}
+
+const pad = (value: number, width: number) => String(value).padStart(width, "0")
+
+/** Days since 1970 as `YYYY-MM-DD`. */
+export const formatDate = (days: number): string => {
+  const shifted = days + 719_468
+  const era = Math.floor(shifted / 146_097)
+  const dayOfEra = shifted - era * 146_097
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365
+  )
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153)
+  const dayOfMonth = dayOfYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1
+  const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+  return `${pad(yearOfEra + era * 400 + (month <= 2 ? 1 : 0), 4)}-${pad(month, 2)}-${pad(dayOfMonth, 2)}`
+}
+
+/** How an instant is written: every form here names the same instant. */
+export interface InstantForm {
+  /** Minutes east of UTC of the digits. */
+  readonly offset: number
+  /** `Z`, or the offset with or without its colon. */
+  readonly zone: "Z" | "+00:00" | "+0000"
+  /** Number of fractional digits, 0 for none; more than three are filled with zeros. */
+  readonly fraction: number
+}
+
+/** The form of the spec's own sample: `2026-03-01T08:00:00+00:00`. */
+export const sampleForm: InstantForm = { offset: 0, zone: "+00:00", fraction: 0 }
+
+/** Writes an instant. A form without a fraction cuts the milliseconds. */
+export const formatInstant = (epoch: number, form: InstantForm): string => {
+  const wall = epoch + form.offset * minute
+  const days = Math.floor(wall / day)
+  const rest = wall - days * day
+  const clock = [Math.floor(rest / hour), Math.floor(rest / minute) % 60, Math.floor(rest / 1000) % 60]
+  const digits = pad(rest % 1000, 3).padEnd(form.fraction, "0").slice(0, form.fraction)
+  const size = Math.abs(form.offset)
+  const colon = form.zone === "+0000" ? "" : ":"
+  const offset = `${form.offset < 0 ? "-" : "+"}${pad(Math.floor(size / 60), 2)}${colon}${pad(size % 60, 2)}`
+  return `${formatDate(days)}T${clock.map((part) => pad(part, 2)).join(":")}` +
+    `${digits === "" ? "" : `.${digits}`}${form.zone === "Z" ? "Z" : offset}`
+}
+
+/** Tells what a clock on the wall shows in a zone at an instant. */
+export interface Zones {
+  /** The local digits read as if they were UTC, in milliseconds. */
+  readonly wallAt: (epoch: number, timeZone: string) => number
+}
+
+// Offsets change at whole quarters of an hour, so one lookup a quarter is exact.
+const quarter = 15 * minute
+
+/** A lookup of offsets that asks `Intl` once for each zone and quarter of an hour. Throws when the zone does not exist. */
+export const makeZones = (): Zones => {
+  const formats = new Map<string, Intl.DateTimeFormat>()
+  const offsets = new Map<string, Map<number, number>>()
+  const formatOf = (timeZone: string) => {
+    const known = formats.get(timeZone)
+    if (known !== undefined) return known
+    const format = new Intl.DateTimeFormat("en-US", {
+      timeZone,
+      calendar: "iso8601",
+      numberingSystem: "latn",
+      hourCycle: "h23",
+      year: "numeric",
+      month: "2-digit",
+      day: "2-digit",
+      hour: "2-digit",
+      minute: "2-digit",
+      second: "2-digit"
+    })
+    formats.set(timeZone, format)
+    return format
+  }
+  const offsetAt = (slot: number, timeZone: string) => {
+    const parts = new Map<string, number>()
+    for (const part of formatOf(timeZone).formatToParts(slot * quarter)) parts.set(part.type, Number(part.value))
+    const part = (name: string) => parts.get(name) ?? 0
+    const wall = daysOf(part("year"), part("month"), part("day")) * day + part("hour") * hour +
+      part("minute") * minute + part("second") * 1000
+    return wall - slot * quarter
+  }
+  const wallAt = (epoch: number, timeZone: string) => {
+    if (timeZone === "UTC") return epoch
+    const slots = offsets.get(timeZone) ?? new Map<number, number>()
+    offsets.set(timeZone, slots)
+    const slot = Math.floor(epoch / quarter)
+    const offset = slots.get(slot) ?? offsetAt(slot, timeZone)
+    slots.set(slot, offset)
+    return epoch + offset
+  }
+  return { wallAt }
+}
