@@ -67,6 +67,7 @@ export type TokenDefect =
  */
 export type Fault =
   | { readonly _tag: "Status"; readonly status: number; readonly options: StatusOptions }
+  | { readonly _tag: "UnauthorizedOnce" }
   | { readonly _tag: "Echo"; readonly status: number }
   | { readonly _tag: "Html200" }
   | { readonly _tag: "EmptyBody" }
@@ -82,7 +83,7 @@ export type Fault =
   | { readonly _tag: "ContentEncoding"; readonly label: string; readonly bytes: Uint8Array | undefined }
   | { readonly _tag: "RepeatedCursor" }
   | { readonly _tag: "CursorCycle"; readonly length: number }
-  | { readonly _tag: "EmptyPage" }
+  | { readonly _tag: "EmptyPage"; readonly endless: boolean }
   | { readonly _tag: "WrongObject"; readonly object: string }
   | { readonly _tag: "WrongCompany"; readonly companyId: number | undefined }
   | { readonly _tag: "MissingCursorKey"; readonly key: "current" | "prev" | "next" | "count" }
@@ -102,8 +103,8 @@ const ofTheExchange = {
     status,
     options: { headers: { "retry-after": value } }
   }),
-  /** 401, as when a token was thrown away early; the token itself stays good. */
-  unauthorized: { _tag: "Status", status: 401, options: {} },
+  /** 401 to one request, although its credentials are good and stay so. */
+  unauthorizedOnce: { _tag: "UnauthorizedOnce" },
   /** A 3xx to `location`. */
   redirect: (status: number, location: string): Fault => ({
     _tag: "Status",
@@ -126,13 +127,13 @@ const ofTheExchange = {
   cutBody: (share = 0.5): Fault => ({ _tag: "CutBody", share }),
   /** The right answer, but late. */
   slow: (delay: Duration.Input): Fault => ({ _tag: "Slow", delay }),
-  /** All issued tokens become invalid before the request is looked at. */
+  /** All issued tokens become invalid before one request is looked at. */
   tokenRevoked: { _tag: "TokenRevoked" },
   /** A 200 with this text, or with the right one broken off, as a complete body. */
   invalidJson: (text?: string): Fault => ({ _tag: "InvalidJson", text }),
   /** The right body with a Latin-1 byte among its UTF-8. */
   invalidUtf8: { _tag: "InvalidUtf8" },
-  /** The right body, padded with white space to this many bytes. */
+  /** The right body, padded with white space to this many bytes; `Infinity` never ends. */
   oversizedBody: (bytes: number): Fault => ({ _tag: "OversizedBody", bytes }),
   /** A `content-encoding` that nobody asked for, over these bytes, or over the right body, truly wrapped when it is `gzip`. */
   contentEncoding: (label = "gzip", bytes?: Uint8Array): Fault => ({ _tag: "ContentEncoding", label, bytes })
@@ -144,8 +145,10 @@ const ofThePage = {
   repeatedCursor: { _tag: "RepeatedCursor" },
   /** After this many cursors the walk is led back to the first of them, for ever. */
   cursorCycle: (length: number): Fault => ({ _tag: "CursorCycle", length }),
-  /** No rows and a fresh `next`, which leads to the rows that belonged here. Without `times` there is no end of them. */
-  emptyPage: { _tag: "EmptyPage" },
+  /** Once no rows and a fresh `next`, which leads to the rows that belonged here. */
+  emptyPage: { _tag: "EmptyPage", endless: false },
+  /** Nothing but such pages. */
+  endlessEmptyPages: { _tag: "EmptyPage", endless: true },
   /** `object` is another word. */
   wrongObject: (object = "shifts"): Fault => ({ _tag: "WrongObject", object }),
   /** The rows name another company than the one asked for. */
@@ -176,7 +179,8 @@ const ofTheToken = {
 export const Fault = { ...ofTheExchange, ...ofThePage, ...ofTheToken }
 
 /**
- * Which requests a fault befalls: those that fit everything that is given. Nothing given: every one, until `clearFaults`.
+ * Which requests a fault befalls: those that fit everything that is given. Nothing given: every one until `clearFaults`,
+ * but a single one for `unauthorizedOnce`, `tokenRevoked` and `emptyPage`.
  *
  * @since 0.1.0
  */

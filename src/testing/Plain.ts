@@ -13,13 +13,15 @@ export interface PlainRequest {
 }
 
 /**
- * How much of a response arrives: all of it, none of it because the connection is reset or nothing ever comes, or its
- * headers and the first `bytes` of its body, followed by silence or by the end of the connection.
+ * How much of a response arrives: all of it; all of it and white space up to `bytes` (which may be `Infinity`); none of it,
+ * because the connection is reset or nothing ever comes; or its headers and the first `bytes` of its body, followed by
+ * silence or by the end of the connection.
  *
  * @since 0.1.0
  */
 export type Delivery =
   | { readonly _tag: "Whole" }
+  | { readonly _tag: "Padded"; readonly bytes: number }
   | { readonly _tag: "Reset" }
   | { readonly _tag: "Silence" }
   | { readonly _tag: "Stall"; readonly bytes: number }

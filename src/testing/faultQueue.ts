@@ -28,6 +28,15 @@ const twistOf = (fault: Fault, revokeTokens: () => void): Twist => {
   return { ...(instead && { instead }), ...(page && { page }), ...(token && { token }), ...(after && { after }) }
 }
 
+const happensOnce = (fault: Fault) =>
+  fault._tag === "UnauthorizedOnce" || fault._tag === "TokenRevoked" || (fault._tag === "EmptyPage" && !fault.endless)
+
+/** How often a fault may show: as often as is said, else for ever, else once where that is its nature. */
+const timesOf = (fault: Fault, { cursor, probability, requests, times }: FaultWhen): number => {
+  const anywhere = cursor === undefined && probability === undefined && requests === undefined
+  return times ?? (anywhere && happensOnce(fault) ? 1 : Infinity)
+}
+
 /** Whether a request fits, but for chance and number of times. */
 const fits = (when: FaultWhen, target: "page" | "token", request: RecordedRequest): boolean => {
   const { cursor, requests } = when
@@ -47,7 +56,7 @@ export const makeFaultQueue = (revokeTokens: () => void): FaultQueue => {
     const target = when.target ?? (twist.token === undefined ? "page" : "token")
     const random = prng(when.probability?.seed ?? 0)
     const chance = when.probability?.chance ?? 1
-    let left = when.times ?? Infinity
+    let left = timesOf(fault, when)
     return (request: RecordedRequest): Strike | undefined => {
       if (left <= 0 || !fits(when, target, request) || !random.chance(chance)) return undefined
       return {

@@ -20,8 +20,11 @@ const usualBody = (status: number, options: StatusOptions, forToken: boolean) =>
   return respondJson(status, text, forToken ? "application/json" : "application/problem+json")
 }
 
+const bodiless: ReadonlyArray<number> = [204, 205, 304]
+
 const statusResponse = (status: number, options: StatusOptions, forToken: boolean): PlainResponse => {
-  const body = options.body ?? "problem"
+  // Such a status ends with its headers, whatever one would like to add.
+  const body = bodiless.includes(status) ? "empty" : options.body ?? "problem"
   const response = body === "problem"
     ? usualBody(status, options, forToken)
     : body === "html"
@@ -52,6 +55,8 @@ export const insteadOf = (fault: Fault): ((request: PlainRequest) => PlainRespon
   switch (fault._tag) {
     case "Status":
       return (request) => statusResponse(fault.status, fault.options, isTokenRequest(request))
+    case "UnauthorizedOnce":
+      return (request) => statusResponse(401, {}, isTokenRequest(request))
     case "Echo":
       return (request) => echo(fault.status, request)
     case "Html200":
@@ -106,10 +111,7 @@ export const replyEdit = (fault: Fault): ((response: PlainResponse) => PlainResp
     case "InvalidUtf8":
       return (response) => ({ ...response, body: breakUtf8(String(response.body)) })
     case "OversizedBody":
-      return (response) => {
-        const missing = Math.max(0, fault.bytes - bytesOf(response.body).length)
-        return { ...response, body: String(response.body) + " ".repeat(missing) }
-      }
+      return (response) => ({ ...response, delivery: { _tag: "Padded", bytes: fault.bytes } })
     case "ContentEncoding":
       return (response) => encoded(response, fault.label, fault.bytes)
     default:

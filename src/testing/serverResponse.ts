@@ -14,6 +14,16 @@ const piecesOf = function*(bytes: Uint8Array) {
   for (let from = 0; from < bytes.length; from += piece) yield bytes.subarray(from, from + piece)
 }
 
+/** The bytes and then spaces up to `total`. One piece of spaces serves for all, so that even a huge body takes no room. */
+const paddedPieces = function*(bytes: Uint8Array, total: number) {
+  yield* piecesOf(bytes)
+  const spaces = new Uint8Array(piece).fill(0x20)
+  for (let left = total - bytes.length; left > 0; left -= piece) yield spaces.subarray(0, Math.min(left, piece))
+}
+
+// One piece at a time: the default would gather thousands of them before the first is sent.
+const streamOf = (pieces: Iterable<Uint8Array>) => Stream.fromIterable(pieces, { chunkSize: 1 })
+
 /** Gives the response the content type that it names and no other. */
 const typed = (response: PlainResponse, built: HttpServerResponse.HttpServerResponse) =>
   (response.headers["content-type"] ?? "") === "" ? HttpServerResponse.removeHeader(built, "content-type") : built
@@ -24,16 +34,27 @@ const whole = (response: PlainResponse) => {
   if (body.length > piece) {
     const bytes = encode(body)
     const contentLength = bytes.length
-    return HttpServerResponse.stream(Stream.fromIterable(piecesOf(bytes)), {
+    const contentType = headers["content-type"]
+    return HttpServerResponse.stream(Stream.suspend(() => streamOf(piecesOf(bytes))), {
       status,
       headers,
       contentLength,
-      contentType: headers["content-type"]
+      contentType
     })
   }
   return typeof body === "string"
     ? HttpServerResponse.text(body, { status, headers })
     : HttpServerResponse.uint8Array(body, { status, headers })
+}
+
+const padded = ({ body, headers, status }: PlainResponse, total: number) => {
+  const bytes = encode(body)
+  return HttpServerResponse.stream(Stream.suspend(() => streamOf(paddedPieces(bytes, total))), {
+    status,
+    headers,
+    contentLength: total === Infinity ? undefined : Math.max(total, bytes.length),
+    contentType: headers["content-type"]
+  })
 }
 
 /** Bytes that a cut body announces beyond the whole, so that even a body that is all there is too short. */
@@ -59,6 +80,8 @@ export const toServerResponse = (
   response: PlainResponse
 ): HttpServerResponse.HttpServerResponse => {
   switch (response.delivery._tag) {
+    case "Padded":
+      return padded(response, response.delivery.bytes)
     case "Stall":
       return partial(response, response.delivery.bytes, 0, Stream.fromEffect(service.track(Effect.never)))
     case "Cut":
