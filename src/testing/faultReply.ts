@@ -20,11 +20,11 @@ const usualBody = (status: number, options: StatusOptions, forToken: boolean) =>
   return respondJson(status, text, forToken ? "application/json" : "application/problem+json")
 }
 
-const bodiless: ReadonlyArray<number> = [204, 205, 304]
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
 
 const statusResponse = (status: number, options: StatusOptions, forToken: boolean): PlainResponse => {
   // Such a status ends with its headers, whatever one would like to add.
-  const body = bodiless.includes(status) ? "empty" : options.body ?? "problem"
+  const body = bodiless.has(status) ? "empty" : options.body ?? "problem"
   const response = body === "problem"
     ? usualBody(status, options, forToken)
     : body === "html"

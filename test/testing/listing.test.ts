@@ -1,0 +1,278 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { decodeCursor } from "../../src/testing/Cursor.ts"
+import { defaultCompany, FakeService, generatePunches, type StoredPunch, toWire } from "../../src/testing/index.ts"
+import { idsOf } from "./oracle.ts"
+import { ask, askPage, askRaw, envelopeOf, problemOf, textOf, walk } from "./support.ts"
+
+const punches = generatePunches({ seed: 4, count: 60, companyId: defaultCompany.id, deletedShare: 0, openShare: 0.2 })
+
+const withPunches = FakeService.layer({ punches })
+
+const one = (patch: Partial<StoredPunch>): StoredPunch => {
+  const [punch] = generatePunches({ count: 1, companyId: defaultCompany.id })
+  if (punch === undefined) throw new Error("no punch")
+  return { ...punch, ...patch }
+}
+
+describe("a page", () => {
+  it.effect("is the envelope with its four cursor keys and the stored punches as they are", () =>
+    Effect.gen(function*() {
+      const response = yield* ask({ limit: "3" })
+      const page = envelopeOf(response)
+
+      assert.strictEqual(response.headers["content-type"], "application/json")
+      assert.deepStrictEqual(Object.keys(page).toSorted(), ["data", "meta", "object"])
+      assert.strictEqual(page.object, "time_punches")
+      assert.deepStrictEqual(page.data, punches.slice(0, 3).map(toWire))
+      assert.deepStrictEqual(Object.keys(page.meta.cursor).toSorted(), ["count", "current", "next", "prev"])
+      assert.deepInclude(page.meta.cursor, { current: null, prev: null, count: 3 })
+      assert.notInclude(textOf(response), "timeZone")
+    }).pipe(Effect.provide(withPunches)))
+
+  it.effect("holds twenty rows when no limit is sent, and the limit's when one is", () =>
+    Effect.gen(function*() {
+      assert.lengthOf((yield* askPage({})).data, 20)
+      assert.lengthOf((yield* askPage({ limit: "200" })).data, 60)
+    }).pipe(Effect.provide(withPunches)))
+
+  it.effect("has a null `next` only when it is the last and a null `prev` only when it is the first", () =>
+    Effect.gen(function*() {
+      const pages = yield* walk({ limit: "25" }, "next")
+
+      assert.deepStrictEqual(pages.map((page) => page.meta.cursor.next === null), [false, false, true])
+      assert.deepStrictEqual(pages.map((page) => page.meta.cursor.prev === null), [true, false, false])
+      assert.deepStrictEqual(
+        pages.map((page) => page.meta.cursor.current),
+        [null, pages[0]?.meta.cursor.next, pages[1]?.meta.cursor.next]
+      )
+    }).pipe(Effect.provide(withPunches)))
+
+  it.effect("is empty with null cursors when nothing matches", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* askPage({ user_id: "1" }), {
+        object: "time_punches",
+        data: [],
+        meta: { cursor: { current: null, prev: null, next: null, count: 0 } }
+      })
+    }).pipe(Effect.provide(withPunches)))
+
+  it.effect("has cursors with padding, which a client must percent-encode", () =>
+    Effect.gen(function*() {
+      for (const page of yield* walk({ limit: "4", sort_by: "notes.desc" }, "next")) {
+        if (page.meta.cursor.next !== null) assert.match(page.meta.cursor.next, /=$/)
+      }
+    }).pipe(Effect.provide(withPunches)))
+})
+
+describe("a walk", () => {
+  it.effect("neither loses nor repeats a row when others come and go between its pages", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const first = yield* askPage({ limit: "30" })
+      yield* service.remove(idsOf(first.data))
+      yield* service.seed([one({ id: 1 })])
+      const rest = yield* walk({ limit: "30" }, "next", first.meta.cursor.next ?? "")
+
+      assert.deepStrictEqual(
+        [...idsOf(first.data), ...rest.flatMap((page) => idsOf(page.data))],
+        idsOf(punches)
+      )
+    }).pipe(Effect.provide(withPunches)))
+
+  it.effect("finds its way back from a page that lost all its rows", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const [first, second] = yield* walk({ limit: "30" }, "next")
+      yield* service.remove(idsOf(second?.data ?? []))
+      const empty = yield* askPage({ limit: "30", cursor: first?.meta.cursor.next ?? "" })
+      const back = yield* askPage({ limit: "30", cursor: empty.meta.cursor.prev ?? "" })
+
+      assert.deepInclude(empty.meta.cursor, { next: null, count: 0 })
+      assert.deepStrictEqual(back.data, first?.data)
+    }).pipe(Effect.provide(withPunches)))
+
+  it.effect("sees a punch that was seeded again with its new content", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.seed([one({ id: punches[0]?.id ?? 0, notes: "edited", deleted: false })])
+
+      assert.strictEqual((yield* askPage({ limit: "1" })).data[0]?.notes, "edited")
+    }).pipe(Effect.provide(withPunches)))
+
+  it.effect("goes by id whatever is asked when the service is told to", () =>
+    Effect.gen(function*() {
+      const pages = yield* walk({ limit: "7", sort_by: "clocked_in.desc" }, "next")
+
+      assert.deepStrictEqual(pages.flatMap((page) => idsOf(page.data)), idsOf(punches))
+    }).pipe(Effect.provide(FakeService.layer({ punches, order: "id" }))))
+})
+
+describe("a filter", () => {
+  const place = { timeZone: "America/New_York", deleted: false }
+  const stamped = [
+    one({
+      ...place,
+      id: 1,
+      clocked_in: "2026-03-01T03:59:59.999Z",
+      clocked_out: "2026-03-01T08:00:00Z",
+      modified: null
+    }),
+    one({ ...place, id: 2, clocked_in: "2026-03-01T04:00:00Z", clocked_out: null, modified: "2026-03-05T00:00:00Z" }),
+    one({
+      ...place,
+      id: 3,
+      clocked_in: "2026-03-01T05:00:00Z",
+      clocked_out: "2026-03-01T08:00:01Z",
+      modified: "2026-03-06T00:00:00Z"
+    })
+  ]
+
+  const cases: ReadonlyArray<readonly [string, Record<string, string>, ReadonlyArray<number>]> = [
+    ["includes the instant of gte", { "clocked_in[gte]": "2026-03-01T04:00:00Z" }, [2, 3]],
+    ["includes the instant of lte", { "clocked_in[lte]": "2026-03-01T04:00:00Z" }, [1, 2]],
+    ["never finds an open punch by its clock-out", { "clocked_out[lte]": "2027-01-01T00:00:00Z" }, [1, 3]],
+    ["leaves the instant of modified_since out", { modified_since: "2026-03-05T00:00:00Z" }, [3]],
+    ["never finds a punch without modified", { modified_since: "2000-01-01T00:00:00Z" }, [2, 3]],
+    ["takes business dates in UTC", { business_date_end: "2026-02-28" }, []],
+    // 04:00 in UTC is still eleven in the evening of the day before in New York.
+    [
+      "takes business dates in the punch's zone when localized",
+      { business_date_end: "2026-02-28", localize_search_time: "true" },
+      [1, 2]
+    ],
+    [
+      "reads clock filters on the wall of the punch's place when localized",
+      {
+        "clocked_in[gte]": "2026-02-28T23:00:00Z",
+        "clocked_in[lte]": "2026-02-28T23:59:00Z",
+        localize_search_time: "true"
+      },
+      [2]
+    ],
+    [
+      "lets business dates switch the clock filters off",
+      {
+        business_date_start: "2026-03-01",
+        "clocked_in[gte]": "2030-01-01T00:00:00Z",
+        "clocked_out[lte]": "1999-01-01T00:00:00Z"
+      },
+      [1, 2, 3]
+    ]
+  ]
+
+  for (const [name, query, expected] of cases) {
+    it.effect(name, () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(idsOf((yield* askPage(query)).data), [...expected])
+      }).pipe(Effect.provide(FakeService.layer({ punches: stamped }))))
+  }
+})
+
+describe("a query that is refused", () => {
+  const refused: ReadonlyArray<readonly [query: string, param: string]> = [
+    ["clocked_in_gte=2026-03-01T00:00:00Z", "clocked_in_gte"],
+    ["clocked_in%5Bgt%5D=2026-03-01T00:00:00Z", "clocked_in[gt]"],
+    ["Limit=3", "Limit"],
+    ["limit=0", "limit"],
+    ["limit=201", "limit"],
+    ["limit=-1", "limit"],
+    ["limit=1.5", "limit"],
+    ["limit=NaN", "limit"],
+    ["limit=", "limit"],
+    ["limit=20&limit=20", "limit"],
+    ["location_id=x", "location_id"],
+    ["department_id=null", "department_id"],
+    ["role_id=99999999999999999", "role_id"],
+    ["user_id=1,2", "user_id"],
+    ["approved=1", "approved"],
+    ["approved=TRUE", "approved"],
+    ["deleted=", "deleted"],
+    ["include_deleted=null", "include_deleted"],
+    ["localize_search_time=null", "localize_search_time"],
+    ["modified_since=2026-03-01", "modified_since"],
+    ["modified_since=2026-03-01T00:00:00", "modified_since"],
+    ["clocked_in[gte]=2026-02-30T00:00:00Z", "clocked_in[gte]"],
+    ["clocked_in[lte]=2026-03-01T00:00:00+00:00", "clocked_in[lte]"],
+    ["clocked_out[gte]=yesterday", "clocked_out[gte]"],
+    ["clocked_out[lte]=0", "clocked_out[lte]"],
+    ["flags=tired", "flags"],
+    ["flags=", "flags"],
+    ["flags=late,", "flags"],
+    ["flags=late&flags=missed_break", "flags"],
+    ["employee_approval_statuses=open", "employee_approval_statuses"],
+    ["sort_by=nickname", "sort_by"],
+    ["sort_by=breaks", "sort_by"],
+    ["sort_by=", "sort_by"],
+    ["sort_by=,,", "sort_by"],
+    ["sort_by=.asc", "sort_by"],
+    ["sort_by=id.up", "sort_by"],
+    ["sort_by=id.ascuser_id.desc", "sort_by"],
+    ["business_date_start=2026-3-1", "business_date_start"],
+    ["business_date_end=2026-02-29", "business_date_end"],
+    ["business_date_end=2026-03-01T00:00:00Z", "business_date_end"],
+    ["cursor=", "cursor"],
+    ["cursor=abc", "cursor"],
+    ["cursor=W10=", "cursor"],
+    ["notes=%E0%A4", "notes"]
+  ]
+
+  it.effect.each(refused)("%s answers 422 and names %s", ([query, param]) =>
+    Effect.gen(function*() {
+      const response = yield* askRaw(query)
+      const problem = problemOf(response)
+
+      assert.strictEqual(response.status, 422)
+      assert.strictEqual(response.headers["content-type"], "application/problem+json")
+      assert.deepInclude(problem, { status: 422, param, title: "Unprocessable Entity" })
+      assert.isString(problem.type)
+      assert.isString(problem.detail)
+      assert.isNumber(problem.code)
+    }).pipe(Effect.provide(withPunches)))
+
+  it.effect("is one whose cursor comes from another query", () =>
+    Effect.gen(function*() {
+      const { meta } = yield* askPage({ limit: "5", deleted: "null" })
+      const cursor = meta.cursor.next ?? ""
+
+      assert.strictEqual((yield* ask({ limit: "9", deleted: "null", cursor })).status, 200)
+      assert.deepInclude(problemOf(yield* ask({ limit: "5", cursor })), { status: 422, param: "cursor" })
+      assert.deepInclude(problemOf(yield* ask({ deleted: "null", user_id: "1", cursor })), {
+        status: 422,
+        param: "cursor"
+      })
+    }).pipe(Effect.provide(withPunches)))
+
+  it.effect("is not one that says the same in another order", () =>
+    Effect.gen(function*() {
+      const { meta } = yield* askPage({ limit: "5", deleted: "null", approved: "null" })
+      const response = yield* ask({ cursor: meta.cursor.next ?? "", approved: "null", deleted: "null" })
+
+      assert.strictEqual(response.status, 200)
+    }).pipe(Effect.provide(withPunches)))
+
+  it.effect("is read in time even where the spec's own pattern would not be", () =>
+    Effect.gen(function*() {
+      const response = yield* ask({ sort_by: `${"a".repeat(100_000)}!` })
+
+      assert.strictEqual(response.status, 422)
+    }).pipe(Effect.provide(withPunches)))
+})
+
+describe("decodeCursor", () => {
+  it("reads nothing from texts that the service did not write", () => {
+    for (
+      const text of [
+        "",
+        "=",
+        "bnVsbA==",
+        btoa("[]"),
+        btoa("[\"n\",1,0]"),
+        btoa("[\"x\",1,0,1]"),
+        btoa("[\"n\",1,0,1,{}]")
+      ]
+    ) {
+      assert.isUndefined(decodeCursor(text))
+    }
+  })
+})

@@ -1,0 +1,101 @@
+/** Short ways to ask the fake service in its own tests. */
+import { Effect } from "effect"
+import {
+  defaultCompany,
+  defaultOAuthClient,
+  FakeService,
+  type Fault,
+  type FaultWhen,
+  type PlainResponse,
+  type WirePunch
+} from "../../src/testing/index.ts"
+
+/** The envelope as the tests read it. */
+export interface Envelope {
+  readonly object: string
+  readonly data: ReadonlyArray<WirePunch>
+  readonly meta: {
+    readonly cursor: {
+      readonly current: string | null
+      readonly prev: string | null
+      readonly next: string | null
+      readonly count: number | null
+    }
+  }
+}
+
+/** An error body as the tests read it. */
+export interface ProblemBody {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code?: number
+  readonly param?: string
+}
+
+export const pagePath = `/v2/company/${defaultCompany.id}/time_punches`
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+/** A query string with everything percent-encoded. */
+export const queryString = (query: Readonly<Record<string, string>>) =>
+  Object.entries(query).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&")
+
+export const textOf = (response: PlainResponse): string =>
+  typeof response.body === "string" ? response.body : new TextDecoder().decode(response.body)
+
+export const envelopeOf = (response: PlainResponse): Envelope => JSON.parse(textOf(response))
+
+export const problemOf = (response: PlainResponse): ProblemBody => JSON.parse(textOf(response))
+
+/** Asks for a page with a raw query string and the access token of the default company. */
+export const askRaw = (query: string, headers: Readonly<Record<string, string>> = bearer(defaultCompany.accessToken)) =>
+  FakeService.use((service) =>
+    service.respond({ method: "GET", url: `https://api.test${pagePath}?${query}`, headers, body: "" })
+  )
+
+/** Asks for a page. */
+export const ask = (query: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>) =>
+  askRaw(queryString(query), headers)
+
+/** Asks for a page that must come. */
+export const askPage = (query: Readonly<Record<string, string>>) =>
+  Effect.map(ask(query), (response) => {
+    if (response.status !== 200) throw new Error(textOf(response))
+    return envelopeOf(response)
+  })
+
+/** All pages of a query, by `next` from the first or by `prev` from a page on; that page comes first. */
+export const walk = Effect.fnUntraced(function*(
+  query: Readonly<Record<string, string>>,
+  direction: "next" | "prev",
+  from?: string
+) {
+  const pages: Array<Envelope> = []
+  let cursor = from
+  for (let count = 0; count < 100_000; count++) {
+    const page: Envelope = yield* askPage(cursor === undefined ? query : { ...query, cursor })
+    pages.push(page)
+    const following = page.meta.cursor[direction]
+    if (following === null) return pages
+    cursor = following
+  }
+  throw new Error("the walk has no end")
+})
+
+export const inject = (fault: Fault, when?: FaultWhen) => FakeService.use((service) => service.inject(fault, when))
+
+/** Asks for a token with the credentials of the default client. */
+export const askToken = FakeService.use((service) =>
+  service.respond({
+    method: "POST",
+    url: "https://auth.test/oauth2/token",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: queryString({
+      grant_type: "client_credentials",
+      client_id: defaultOAuthClient.clientId,
+      client_secret: defaultOAuthClient.clientSecret
+    })
+  })
+)

@@ -1,0 +1,92 @@
+import { assert, describe, it } from "@effect/vitest"
+import { prng } from "../../src/testing/prng.ts"
+import { formatDate, formatInstant, makeZones, parseDate, parseInstant } from "../../src/testing/wireDate.ts"
+
+describe("parseInstant of the fake service", () => {
+  it.each([
+    ["2026-03-18T07:23:00Z", "2026-03-18T07:23:00.000Z"],
+    ["2026-03-18T07:23:00+00:00", "2026-03-18T07:23:00.000Z"],
+    ["2026-03-18T07:23:00+0530", "2026-03-18T01:53:00.000Z"],
+    ["2026-03-18T07:23:00.5-05:00", "2026-03-18T12:23:00.500Z"],
+    ["2024-02-29T23:59:59.9996Z", "2024-02-29T23:59:59.999Z"],
+    ["2000-02-29T00:00:00Z", "2000-02-29T00:00:00.000Z"],
+    ["2026-06-30T23:59:60Z", "2026-07-01T00:00:00.000Z"],
+    ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
+    ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59.000Z"]
+  ])("reads %s", (text, expected) => {
+    assert.strictEqual(parseInstant(text)?.epoch, Date.parse(expected))
+  })
+
+  it.each([
+    "2026-03-18T07:23:00",
+    "2026-03-18",
+    "2026-02-30T00:00:00Z",
+    "2023-02-29T00:00:00Z",
+    "1900-02-29T00:00:00Z",
+    "2026-04-31T00:00:00Z",
+    "2026-13-01T00:00:00Z",
+    "2026-00-01T00:00:00Z",
+    "2026-01-01T24:00:00Z",
+    "2026-01-01T00:60:00Z",
+    "2026-01-01T00:00:60Z",
+    "2026-01-01T00:00:00+24:00",
+    "2026-01-01 00:00:00Z",
+    "2026-01-01T00:00:00 00:00",
+    "2026-01-01T00:00:00.Z",
+    "+010000-01-01T00:00:00Z",
+    "0000-00-00T00:00:00Z",
+    "foo 1",
+    "0",
+    ""
+  ])("refuses %s", (text) => {
+    assert.isUndefined(parseInstant(text))
+  })
+
+  it("keeps the digits of the wall beside the instant", () => {
+    assert.deepStrictEqual(parseInstant("2026-03-18T07:23:00+02:00"), {
+      epoch: Date.parse("2026-03-18T05:23:00Z"),
+      wall: Date.parse("2026-03-18T07:23:00Z")
+    })
+  })
+})
+
+describe("dates of the fake service", () => {
+  it("reads and writes every day from 1600 to 2400 as Date does", () => {
+    for (let days = -135_140; days < 157_054; days += 1) {
+      const text = new Date(days * 86_400_000).toISOString().slice(0, 10)
+      if (formatDate(days) !== text || parseDate(text) !== days) assert.fail(`${days} is ${text}`)
+    }
+  })
+
+  it("writes instants in every form without changing them", () => {
+    const random = prng(7)
+    for (let round = 0; round < 2000; round++) {
+      const epoch = random.between(0, 2_000_000_000) * 1000 + random.between(0, 999)
+      const form = {
+        offset: random.pick([0, 60, 330, -300, -570]),
+        zone: random.pick(["+00:00", "+0000"] as const),
+        fraction: random.pick([3, 6, 9])
+      }
+
+      assert.strictEqual(Date.parse(formatInstant(epoch, form)), epoch)
+      assert.strictEqual(parseInstant(formatInstant(epoch, form))?.epoch, epoch)
+    }
+    assert.strictEqual(formatInstant(0, { offset: 0, zone: "Z", fraction: 0 }), "1970-01-01T00:00:00Z")
+  })
+})
+
+describe("zones of the fake service", () => {
+  it("show the same wall clock as Intl, at clock changes too", () => {
+    const zones = makeZones()
+    const random = prng(3)
+    for (let round = 0; round < 1500; round++) {
+      const timeZone = random.pick(["America/New_York", "Europe/Berlin", "Asia/Kolkata", "Australia/Lord_Howe", "UTC"])
+      const epoch = random.between(1_767_225_600, 1_798_761_600) * 1000
+
+      assert.strictEqual(
+        new Date(zones.wallAt(epoch, timeZone)).toISOString().slice(0, 19).replace("T", " "),
+        new Date(epoch).toLocaleString("sv-SE", { timeZone })
+      )
+    }
+  })
+})
