@@ -1,0 +1,199 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, DateTime, Effect, Option, Schema, Stream } from "effect"
+import { csvColumns, type CsvOptions, toCsv, UnwritablePunch } from "../../src/export/index.ts"
+import { Cents, DepartmentId, TimePunchId } from "../../src/Ids.ts"
+import type { TimePunch } from "../../src/TimePunch.ts"
+import { at, punch, rest, Sample } from "../support/arbitraryPunch.ts"
+
+/** Reads CSV as RFC 4180 describes it, one character after the other; throws where the text breaks its rules. */
+const parseCsv = (text: string, newline = "\r\n"): ReadonlyArray<ReadonlyArray<string>> => {
+  const records: Array<Array<string>> = []
+  let cells: Array<string> = []
+  let at = 0
+  while (at < text.length) {
+    let cell = ""
+    if (text[at] === "\"") {
+      at++
+      while (text[at] !== "\"" || text[at + 1] === "\"") {
+        if (at >= text.length) throw new Error("a quote without end")
+        at += text[at] === "\"" ? 1 : 0
+        cell += text[at++]
+      }
+      at++
+    } else {
+      while (at < text.length && text[at] !== "," && !text.startsWith(newline, at)) {
+        if (/["\r\n]/.test(text[at] ?? "")) throw new Error("a character that needs quotes")
+        cell += text[at++]
+      }
+    }
+    cells.push(cell)
+    if (text[at] === ",") {
+      at++
+      continue
+    }
+    if (!text.startsWith(newline, at)) throw new Error("a record without end")
+    at += newline.length
+    records.push(cells)
+    cells = []
+  }
+  return records
+}
+
+const written = (punches: ReadonlyArray<TimePunch>, options?: CsvOptions) =>
+  Stream.mkString(toCsv(Stream.fromArray(punches), options))
+
+/** The rows under the header, by column. */
+const table = (punches: ReadonlyArray<TimePunch>, options?: CsvOptions) =>
+  Effect.map(written(punches, options), (text) => {
+    const [header = [], ...rows] = parseCsv(text, options?.newline)
+    assert.deepStrictEqual(header, [...csvColumns])
+    return rows.map((row) => {
+      assert.strictEqual(row.length, header.length)
+      return Object.fromEntries(header.map((name, index) => [name, row[index] ?? ""]))
+    })
+  })
+
+const notesOf = (notes: string) => Effect.map(table([punch({ notes })]), ([row]) => row?.["notes"])
+
+describe("toCsv", () => {
+  it.effect("writes the header once, even for no punches", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* written([]), `${csvColumns.join(",")}\r\n`)
+      const chunks = Stream.rechunk(Stream.make(punch(), punch(), punch()), 1)
+      const text = yield* Stream.mkString(chunks.pipe(toCsv))
+
+      assert.strictEqual(text.split("company_id").length, 2)
+      assert.strictEqual(text.split("\r\n").length, 5)
+    }))
+
+  it.effect("writes the fields under their wire names, and what the punch comes to", () =>
+    Effect.gen(function*() {
+      const breaks = [rest({ in: 60, out: 120, paid: true }), rest({ in: 600, out: 1200, paid: false })]
+      const rows = yield* table([
+        punch({ breaks, tips: Cents.make(-250), departmentId: Option.some(DepartmentId.make(6)) })
+      ])
+
+      assert.deepStrictEqual(rows, [{
+        id: "1",
+        company_id: "2",
+        user_id: "7",
+        role_id: "3",
+        location_id: "4",
+        department_id: "6",
+        shift_id: "5",
+        clocked_in: "2026-03-02T08:00:00Z",
+        clocked_out: "2026-03-02T16:00:00Z",
+        hourly_wage: "1550",
+        tips: "-250",
+        approved: "true",
+        editable_punch: "true",
+        auto_clocked_out: "false",
+        clocked_in_offline: "false",
+        clocked_out_offline: "false",
+        pos_type: "web",
+        notes: "",
+        created: "2026-03-02T08:00:00Z",
+        modified: "",
+        deleted: "false",
+        break_count: "2",
+        gross_seconds: "28800",
+        paid_break_seconds: "60",
+        unpaid_break_seconds: "600",
+        net_seconds: "28200",
+        anomalies: ""
+      }])
+    }))
+
+  it.effect("leaves a cell empty where there is no value, never a zero", () =>
+    Effect.gen(function*() {
+      const open = punch({ clockedOut: Option.none(), shiftId: Option.none(), posType: Option.none() })
+      const [row = {}] = yield* table([open])
+      const [later = {}] = yield* table([open], { asOf: at(1.5) })
+
+      for (const name of ["clocked_out", "shift_id", "department_id", "pos_type", "gross_seconds", "net_seconds"]) {
+        assert.strictEqual(row[name], "")
+      }
+      assert.strictEqual(row["anomalies"], "OpenPunch")
+      assert.strictEqual(later["net_seconds"], "1.5")
+    }))
+
+  it.effect("names several anomalies side by side", () =>
+    Effect.gen(function*() {
+      const breaks = [rest({ in: -60, out: 120, paid: true }), rest({ in: 60, out: 180, paid: false })]
+      const [row = {}] = yield* table([punch({ breaks })])
+
+      assert.strictEqual(row["anomalies"], "BreakOutsidePunch BreaksOverlap")
+    }))
+
+  it.effect.each([
+    ["=1+1", "'=1+1"],
+    ["+1 555 0100", "'+1 555 0100"],
+    ["-2", "'-2"],
+    ["@SUM(A1)", "'@SUM(A1)"],
+    ["\t=1", "'\t=1"],
+    ["\r\n=1", "'\r\n=1"],
+    ["  =1", "'  =1"],
+    ["\u0000=1", "'\u0000=1"],
+    ["\uFEFF=1", "'\uFEFF=1"],
+    ["＝1+1", "'＝1+1"],
+    ["'=1", "''=1"],
+    ["'twas late", "'twas late"],
+    ["a=b, \"c\"\nd", "a=b, \"c\"\nd"],
+    ["", ""]
+  ])("writes the note %j as %j", ([notes, expected]) =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* notesOf(notes ?? ""), expected)
+    }))
+
+  it.effect("neutralises the source of a punch as it does its notes", () =>
+    Effect.gen(function*() {
+      const [row = {}] = yield* table([punch({ posType: Option.some("=cmd|' /C calc'!A0") })])
+
+      assert.strictEqual(row["pos_type"], "'=cmd|' /C calc'!A0")
+    }))
+
+  it.effect("ends lines with a line feed when asked to", () =>
+    Effect.gen(function*() {
+      const text = yield* written([punch()], { newline: "\n" })
+
+      assert.notInclude(text, "\r")
+      assert.strictEqual(parseCsv(text, "\n").length, 2)
+    }))
+
+  it.effect("writes all punches before one that has no wire form", () =>
+    Effect.gen(function*() {
+      const bad = punch({ id: TimePunchId.make(9), clockedIn: DateTime.makeUnsafe("+010000-01-01T00:00:00Z") })
+      const texts: Array<string> = []
+      const error = yield* toCsv(Stream.make(punch(), bad)).pipe(
+        Stream.runForEach((text) => Effect.sync(() => texts.push(text))),
+        Effect.flip
+      )
+
+      assert.strictEqual(texts.join(""), yield* written([punch()]))
+      assert.instanceOf(error, UnwritablePunch)
+      assert.strictEqual(error.punchId, 9)
+    }))
+
+  it.effect.prop(
+    "is read back cell for cell by a reader of its own, whatever the chunks",
+    {
+      samples: Arbitrary.array(Sample, { maxLength: 12 }),
+      size: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 6 }))
+    },
+    ({ samples, size }) =>
+      Effect.gen(function*() {
+        const punches = samples.map((sample) => sample.punch)
+        const text = yield* written(punches)
+        const rechunked = yield* Stream.mkString(toCsv(Stream.rechunk(Stream.fromArray(punches), size)))
+        const rows = yield* table(punches)
+
+        assert.strictEqual(rechunked, text)
+        for (const [index, { id, notes, tips }] of punches.entries()) {
+          const row = rows[index] ?? {}
+          assert.deepStrictEqual([Number(row["id"]), Number(row["tips"])], [id, tips])
+          assert.include([notes, `'${notes}`], row["notes"])
+        }
+        for (const row of rows) assert.notMatch(row["notes"] ?? "", /^[=+\-@\t\r\n]/)
+      })
+  )
+})

@@ -1,0 +1,115 @@
+/** Punches for properties: small spans with crowded breaks, so that every relation of two spans comes up. */
+import { Arbitrary, DateTime, Option, Schema } from "effect"
+import {
+  BreakId,
+  Cents,
+  CompanyId,
+  CustomBreakId,
+  DepartmentId,
+  LocationId,
+  RoleId,
+  ShiftId,
+  TimePunchId,
+  UserId
+} from "../../src/Ids.ts"
+import type { Break, TimePunch } from "../../src/TimePunch.ts"
+
+/** An instant, a number of ticks after a fixed Monday; a tick is a second. */
+export const tick = 1000
+export const at = (ticks: number): DateTime.Utc =>
+  DateTime.makeUnsafe(DateTime.makeUnsafe("2026-03-02T08:00:00Z").epochMilliseconds + ticks * tick)
+
+export interface RestParts {
+  readonly in: number
+  readonly out: number | null
+  readonly paid: boolean
+}
+
+export const rest = (parts: RestParts): Break => ({
+  id: BreakId.make(1),
+  userId: UserId.make(7),
+  customBreakId: CustomBreakId.make(0),
+  paid: parts.paid,
+  in: at(parts.in),
+  out: Option.map(Option.fromNullOr(parts.out), at)
+})
+
+/** A plain closed punch of eight hours, with what a test changes. */
+export const punch = (changes: Partial<TimePunch> = {}): TimePunch => ({
+  id: TimePunchId.make(1),
+  companyId: CompanyId.make(2),
+  userId: UserId.make(7),
+  roleId: RoleId.make(3),
+  locationId: LocationId.make(4),
+  shiftId: Option.some(ShiftId.make(5)),
+  departmentId: Option.none(),
+  clockedIn: at(0),
+  clockedOut: Option.some(at(8 * 3600)),
+  hourlyWage: Cents.make(1550),
+  tips: Cents.make(0),
+  approved: true,
+  editablePunch: true,
+  notes: "",
+  posType: Option.some("web"),
+  breaks: [],
+  autoClockedOut: false,
+  clockedInOffline: false,
+  clockedOutOffline: false,
+  created: Option.some(at(0)),
+  modified: Option.none(),
+  deleted: false,
+  ...changes
+})
+
+const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+const Parts = Schema.Struct({
+  id: int(0, 1000),
+  user: int(1, 4),
+  department: Schema.NullOr(int(1, 3)),
+  start: int(-20, 20),
+  length: Schema.NullOr(int(-3, 40)),
+  asOf: int(-5, 60),
+  wage: int(0, 5000),
+  tips: int(-500, 5000),
+  notes: Schema.String,
+  posType: Schema.NullOr(Schema.String),
+  flags: Schema.Tuple([Schema.Boolean, Schema.Boolean, Schema.Boolean]),
+  breaks: Schema.Array(Schema.Struct({
+    in: int(-25, 65),
+    length: Schema.NullOr(int(-2, 20)),
+    paid: Schema.Boolean
+  })).check(Schema.isMaxLength(5))
+})
+
+/** JSON has no -0, so no punch on the wire has one. */
+const plain = (value: number): number => value === 0 ? 0 : value
+
+/** A punch and an `asOf` near it, both in ticks beside the punch itself, for models that count on their fingers. */
+export const Sample = Arbitrary.schema(Parts).pipe(Arbitrary.map((parts) => ({
+  start: parts.start,
+  end: parts.length === null ? null : parts.start + parts.length,
+  asOf: parts.asOf,
+  breaks: parts.breaks.map((each) => ({
+    in: each.in,
+    out: each.length === null ? null : each.in + each.length,
+    paid: each.paid
+  })),
+  punch: punch({
+    id: TimePunchId.make(plain(parts.id)),
+    userId: UserId.make(parts.user),
+    departmentId: Option.map(Option.fromNullOr(parts.department), (id) => DepartmentId.make(id)),
+    clockedIn: at(parts.start),
+    clockedOut: Option.map(Option.fromNullOr(parts.length), (length) => at(parts.start + length)),
+    hourlyWage: Cents.make(plain(parts.wage)),
+    tips: Cents.make(plain(parts.tips)),
+    notes: parts.notes,
+    posType: Option.fromNullOr(parts.posType),
+    approved: parts.flags[0],
+    autoClockedOut: parts.flags[1],
+    deleted: parts.flags[2],
+    breaks: parts.breaks.map((each) =>
+      rest({ in: each.in, out: each.length === null ? null : each.in + each.length, paid: each.paid })
+    )
+  })
+})))
