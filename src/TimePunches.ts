@@ -1,0 +1,173 @@
+/** START HERE. The time punches of a company, as a stream over cursor pages (spec 4.1, 4.3). */
+import type * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { InvalidRequest, type InvalidPunch, type ListError } from "./ApiError.ts"
+import { ApiVersion } from "./ApiVersion.ts"
+import { Credentials } from "./Credentials.ts"
+import { Endpoints } from "./Endpoints.ts"
+import type { Company, Filter, ListOptions, PageOptions } from "./Filter.ts"
+import type { CompanyId } from "./Ids.ts"
+import { type Client, fetchRows, makePolicy } from "./internal/attempt.ts"
+import { compile, type Query, startAt } from "./internal/request.ts"
+import { type Decode, decodePunches, decodeResults } from "./internal/rows.ts"
+import { guard } from "./internal/transport.ts"
+import { type Step, walk } from "./internal/walk.ts"
+import type { Page } from "./Page.ts"
+import { RetryPolicy } from "./RetryPolicy.ts"
+import type { TimePunch } from "./TimePunch.ts"
+import { TracePropagation } from "./TracePropagation.ts"
+
+/** A listing as a stream of `A`. */
+type Listing<A, R = never> = (
+  company: CompanyId | Company,
+  filter?: Filter,
+  options?: ListOptions
+) => Stream.Stream<A, ListError, R>
+
+/**
+ * Lists the time punches of a company.
+ *
+ * On data at rest every matching punch comes once, in the service's order; while data changes, every punch that was
+ * there throughout comes at least once. A run ends where the service says so, or fails with an error whose
+ * `resumeFrom` continues it: it never stops early in silence. Nothing is requested before it is consumed.
+ *
+ * @since 0.1.0
+ */
+export class TimePunches extends Context.Service<TimePunches, {
+  /** Every matching punch. */
+  readonly list: Listing<TimePunch>
+  /** The same, a page at a time, with its cursors. */
+  readonly pages: Listing<Page>
+  /** The same, with a row that cannot be read as a value; a bad envelope still fails. */
+  readonly listResults: Listing<Result.Result<TimePunch, InvalidPunch>>
+  /** One page: the first, or the one at `cursor`, which may be a `next` or a `prev`. */
+  readonly page: (
+    company: CompanyId | Company,
+    filter?: Filter,
+    options?: PageOptions
+  ) => Effect.Effect<Page, ListError>
+}>()("effect-time-punches/TimePunches") {
+  /** Builds the client from what is in the context. @since 0.1.0 */
+  static get make(): Effect.Effect<
+    TimePunches["Service"],
+    never,
+    HttpClient.HttpClient | Credentials | Endpoints
+  > {
+    return makeService
+  }
+
+  /**
+   * Needs an `HttpClient`, `Credentials` and `Endpoints`. Reads `ApiVersion`, `RetryPolicy` and `TracePropagation` while
+   * it is built: provide them *to* this layer; beside it they are not seen.
+   *
+   * @since 0.1.0
+   */
+  static readonly layer: Layer.Layer<TimePunches, never, HttpClient.HttpClient | Credentials | Endpoints> = Layer.effect(
+    TimePunches,
+    Effect.suspend(() => makeService)
+  )
+
+  /** Everything from the environment; see the table in the README. @since 0.1.0 */
+  static readonly layerConfig: Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient> = Layer.suspend(() =>
+    TimePunches.layer.pipe(
+      Layer.provide(Credentials.layerConfig),
+      Layer.provide(Endpoints.layerConfig),
+      Layer.provide(ApiVersion.layerConfig)
+    )
+  )
+
+  /** A stand-in with the given members; the others die with a message that names them. @since 0.1.0 */
+  static readonly layerMock = (members: Partial<TimePunches["Service"]>): Layer.Layer<TimePunches> =>
+    Layer.succeed(TimePunches, { ...absent, ...members })
+
+  /** `list` of the service in the context. @since 0.1.0 */
+  static readonly list: Listing<TimePunch, TimePunches> = (...args) => streamOf((service) => service.list(...args))
+
+  /** `pages` of the service in the context. @since 0.1.0 */
+  static readonly pages: Listing<Page, TimePunches> = (...args) => streamOf((service) => service.pages(...args))
+
+  /** `listResults` of the service in the context. @since 0.1.0 */
+  static readonly listResults: Listing<Result.Result<TimePunch, InvalidPunch>, TimePunches> = (...args) =>
+    streamOf((service) => service.listResults(...args))
+
+  /** `page` of the service in the context. @since 0.1.0 */
+  static readonly page = (
+    ...args: Parameters<TimePunches["Service"]["page"]>
+  ): Effect.Effect<Page, ListError, TimePunches> => TimePunches.use((service) => service.page(...args))
+}
+
+const streamOf = <A>(f: (service: TimePunches["Service"]) => Stream.Stream<A, ListError>) =>
+  Stream.unwrap(Effect.map(TimePunches, f))
+
+const makeService = Effect.gen(function*() {
+  const { baseUrl } = yield* Endpoints
+  const { sign } = yield* Credentials
+  const client: Client = {
+    baseUrl,
+    version: yield* ApiVersion,
+    sign,
+    send: guard(yield* HttpClient.HttpClient, yield* TracePropagation),
+    policy: makePolicy(yield* RetryPolicy)
+  }
+  const run = <A, B>(decode: Decode<A>, select: (page: Step<A>, query: Query) => ReadonlyArray<B>): Listing<B> =>
+  (company, filter, options = {}) =>
+    Stream.unwrap(Effect.map(Effect.fromResult(plan(company, filter, options)), ({ from, maxPages, query }) =>
+      walk({
+        companyId: query.company.id,
+        from,
+        maxPages,
+        fetch: (cursor, index) => fetchRows(client, decode, query, cursor, index),
+        select: (page) => select(page, query)
+      })))
+
+  return TimePunches.of({
+    list: run(decodePunches, (page, query) => itemsOf(page, query)),
+    pages: run(decodePunches, (page, query) => [toPage(page, query)]),
+    listResults: run(decodeResults, ({ rows }, { keep }) =>
+      keep === undefined ? rows : rows.filter((row) => Result.isFailure(row) || keep(row.success))),
+    page: (company, filter, options = {}) =>
+      Effect.gen(function*() {
+        const query = yield* Effect.fromResult(compile(company, filter, options.pageSize))
+        const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options.cursor))
+        const page = yield* fetchRows(client, decodePunches, query, sent, 0)
+        return toPage({ ...page, sent, index: 0 }, query)
+      })
+  })
+})
+
+/** What a run needs, checked before anything is sent. */
+const plan = (company: CompanyId | Company, filter: Filter | undefined, options: ListOptions) =>
+  Result.gen(function*() {
+    const query = yield* compile(company, filter, options.pageSize)
+    const from = yield* startAt(query.company.id, "from", options.from)
+    const { maxPages = Infinity } = options
+    if (!(maxPages === Infinity || Number.isInteger(maxPages)) || maxPages < 1) {
+      return yield* Result.fail(
+        new InvalidRequest({ companyId: query.company.id, field: "maxPages", detail: "must be a whole number from 1 on" })
+      )
+    }
+    return { query, from, maxPages }
+  })
+
+const itemsOf = ({ rows }: Step<TimePunch>, { keep }: Query): ReadonlyArray<TimePunch> =>
+  keep === undefined ? rows : rows.filter(keep)
+
+const toPage = (page: Step<TimePunch>, query: Query): Page => ({
+  items: itemsOf(page, query),
+  index: page.index,
+  cursor: { sent: page.sent, ...page.cursor }
+})
+
+const unmocked = (member: string) => Effect.die(new Error(`TimePunches.${member} was called, but the mock does not have it`))
+
+const absent: TimePunches["Service"] = {
+  list: () => Stream.unwrap(unmocked("list")),
+  pages: () => Stream.unwrap(unmocked("pages")),
+  listResults: () => Stream.unwrap(unmocked("listResults")),
+  page: () => unmocked("page")
+}

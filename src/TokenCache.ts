@@ -1,0 +1,185 @@
+/** The current token: a `Ref` with a TTL, renewed ahead of time by one request at a time. */
+import * as Cache from "effect/Cache"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
+import type { TokenError } from "./ApiError.ts"
+import { makeBudget, persist } from "./internal/retry.ts"
+import { type IssuedToken, TokenEndpoint, type TokenFailure } from "./TokenEndpoint.ts"
+
+/**
+ * A token and its life on the monotonic clock, in nanoseconds. From `renewAt` on it is renewed in the background, from
+ * `expiresAt` on it is not given out any more. The generation tells it from its successors, whatever their text.
+ *
+ * @since 0.1.0
+ */
+export interface CachedToken {
+  readonly token: Redacted.Redacted
+  readonly generation: number
+  readonly renewAt: bigint
+  readonly expiresAt: bigint
+}
+
+/**
+ * Gives out the token of one OAuth client. `get` answers from memory, or waits for the one request that is under way.
+ * `invalidate` drops exactly the token that was used, so that a late 401 cannot evict its successor.
+ *
+ * @since 0.1.0
+ */
+export class TokenCache extends Context.Service<TokenCache, {
+  readonly get: Effect.Effect<CachedToken, TokenError>
+  readonly invalidate: (used: CachedToken) => Effect.Effect<void>
+}>()("effect-time-punches/TokenCache") {
+  /** Empty at first; nothing is asked for before the first `get`. @since 0.1.0 */
+  static readonly layer: Layer.Layer<TokenCache, never, TokenEndpoint> = Layer.effect(
+    TokenCache,
+    Effect.suspend(() => make())
+  )
+}
+
+interface State {
+  readonly current: Option.Option<CachedToken>
+  readonly generation: number
+  /** No request before this: at least a second after the last one. */
+  readonly nextRequest: bigint
+  /** Whether the last request jumped that second, because the service had refused a token; it is not jumped twice. */
+  readonly hurried: boolean
+  /** No background renewal before this. */
+  readonly nextRenewal: bigint
+  /** What to answer until then instead of asking: a refused client would be locked, a throttled one blocked. */
+  readonly refusal: Option.Option<{ readonly until: bigint; readonly error: TokenError }>
+}
+
+const empty: State = {
+  current: Option.none(),
+  generation: 0,
+  nextRequest: BigInt(0),
+  hurried: false,
+  nextRenewal: BigInt(0),
+  refusal: Option.none()
+}
+
+const nanos = (duration: Duration.Input): bigint => Duration.toNanosUnsafe(duration)
+
+const requestGap = nanos("1 second")
+const renewalGap = nanos("30 seconds")
+const earliestRenewal = Duration.minutes(5)
+const latestRenewal = Duration.seconds(30)
+const clientRefusal = Duration.seconds(30)
+const longestThrottle = Duration.minutes(5)
+
+/** The token flight's own limits, in milliseconds. */
+const limits = {
+  attempts: 3,
+  total: 30_000,
+  baseDelay: 200,
+  throttleDelay: 5_000,
+  maxDelay: 20_000,
+  retryAfterCap: 30_000
+}
+
+const make = Effect.fnUntraced(function*() {
+  const endpoint = yield* TokenEndpoint
+  const scope = yield* Effect.scope
+  const state = yield* Ref.make(empty)
+
+  const request = Effect.gen(function*() {
+    const { nextRequest } = yield* Ref.get(state)
+    const now = yield* Clock.monotonicTimeNanos
+    if (now < nextRequest) yield* Effect.sleep(Duration.nanos(nextRequest - now))
+    // The life of a token is counted from before the request, so that it never seems longer than it is.
+    const asked = yield* Clock.monotonicTimeNanos
+    yield* Ref.update(state, (s) => ({ ...s, nextRequest: asked + requestGap, hurried: s.hurried && now >= nextRequest }))
+    const issued = yield* endpoint.issue
+    return yield* Ref.modify(state, (s) => {
+      const token = toCached(issued, asked, s.generation + 1)
+      return [token, {
+        ...s,
+        current: Option.some(token),
+        generation: token.generation,
+        nextRenewal: token.renewAt,
+        refusal: Option.none()
+      }]
+    })
+  })
+
+  const renew = persist({
+    once: request,
+    retryOf: (failure) => failure.retry,
+    limits,
+    budget: makeBudget(Infinity),
+    onRetry: () => Effect.void
+  }).pipe(
+    Effect.catch(Effect.fnUntraced(function*(failure: TokenFailure) {
+      const now = yield* Clock.monotonicTimeNanos
+      yield* Ref.update(state, (s) => ({ ...s, refusal: refusalOf(failure, now) }))
+      return yield* failure.error
+    })),
+    Effect.withSpan("TokenCache.renew")
+  )
+
+  const flight = Effect.gen(function*() {
+    const now = yield* Clock.monotonicTimeNanos
+    const { current, refusal } = yield* Ref.get(state)
+    if (Option.isSome(current) && now < current.value.renewAt) return current.value
+    if (Option.isSome(refusal) && now < refusal.value.until) return yield* refusal.value.error
+    return yield* renew
+  })
+
+  // A cache that keeps nothing is what combines flights: one pending lookup, shared, interrupted with its last waiter.
+  // It runs in the layer's context: it belongs to all of its waiters and not to the one that came first.
+  const context = yield* Effect.context<never>()
+  const flights = yield* Cache.makeWith(
+    (_: "token") => Effect.updateContext(flight, (_: Context.Context<never>) => context),
+    { capacity: 1, timeToLive: () => Duration.zero }
+  )
+  const land = Cache.get(flights, "token")
+
+  const renewInBackground = Effect.fnUntraced(function*(now: bigint) {
+    yield* Ref.update(state, (s) => ({ ...s, nextRenewal: now + renewalGap }))
+    // The token at hand is still good; whoever comes after its end waits for a flight and sees why it failed.
+    yield* Effect.forkIn(Effect.ignore(land), scope)
+  })
+
+  const get = Effect.withFiber<CachedToken, TokenError>((fiber) => {
+    const { current, nextRenewal } = Ref.getUnsafe(state)
+    if (Option.isNone(current)) return land
+    const now = fiber.getRef(Clock.Clock).monotonicTimeNanosUnsafe()
+    if (now >= current.value.expiresAt) return land
+    return now < current.value.renewAt || now < nextRenewal
+      ? Effect.succeed(current.value)
+      : Effect.as(renewInBackground(now), current.value)
+  })
+
+  const invalidate = (used: CachedToken) =>
+    Ref.update(state, (s) =>
+      Option.isNone(s.current) || s.current.value.generation !== used.generation
+        ? s
+        : { ...s, current: Option.none(), hurried: true, nextRequest: s.hurried ? s.nextRequest : BigInt(0) })
+
+  return TokenCache.of({ get, invalidate })
+})
+
+const toCached = ({ lifetime, token }: IssuedToken, asked: bigint, generation: number): CachedToken => {
+  const ends = (early: Duration.Duration) => asked + nanos(Duration.subtract(lifetime, early))
+  return {
+    token,
+    generation,
+    renewAt: ends(Duration.min(earliestRenewal, Duration.times(lifetime, 0.5))),
+    expiresAt: ends(Duration.min(latestRenewal, Duration.times(lifetime, 0.1)))
+  }
+}
+
+const refusalOf = ({ error, retry }: TokenFailure, now: bigint): State["refusal"] => {
+  const keep = error.reason === "InvalidClient"
+    ? clientRefusal
+    : error.reason === "Throttled"
+    ? Duration.min(Option.getOrElse(retry?.retryAfter ?? Option.none(), () => Duration.zero), longestThrottle)
+    : Duration.zero
+  return Duration.isZero(keep) ? Option.none() : Option.some({ until: now + nanos(keep), error })
+}

@@ -1,0 +1,158 @@
+/** `POST {auth_url}/oauth2/token` (spec 4.2), and nothing else: no cache, no retry. */
+import type * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { TokenError } from "./ApiError.ts"
+import { Endpoints } from "./Endpoints.ts"
+import { contentType, isJson, parseJson, readBytes, tooLarge } from "./internal/body.ts"
+import { faultOf } from "./internal/fault.ts"
+import { retryAfterOf, statusOf } from "./internal/response.ts"
+import type { Retry } from "./internal/retry.ts"
+import { checkedSecret, isSendable } from "./internal/secret.ts"
+import { guard } from "./internal/transport.ts"
+import type { Scope } from "./Scope.ts"
+import { TracePropagation } from "./TracePropagation.ts"
+
+/** A token as the service issued it, and how long it says that it lives. @since 0.1.0 */
+export interface IssuedToken {
+  readonly token: Redacted.Redacted
+  readonly lifetime: Duration.Duration
+}
+
+/** Why no token was issued, and whether asking again may help. @since 0.1.0 */
+export interface TokenFailure {
+  readonly error: TokenError
+  readonly retry: Retry | undefined
+}
+
+/** What identifies an OAuth client (spec 5.3). `scopes` defaults to `["time_punches:read"]`; `[]` sends none. @since 0.1.0 */
+export interface OAuthClient {
+  readonly clientId: string
+  readonly clientSecret: Redacted.Redacted
+  readonly scopes?: ReadonlyArray<Scope> | undefined
+}
+
+/**
+ * Asks for a token. Each run of `issue` is one request, of ten seconds at most.
+ *
+ * @since 0.1.0
+ */
+export class TokenEndpoint extends Context.Service<TokenEndpoint, {
+  readonly issue: Effect.Effect<IssuedToken, TokenFailure>
+}>()("effect-time-punches/TokenEndpoint") {
+  /** For one OAuth client. Fails with a `ConfigError` on an id or secret that cannot be sent as it is. @since 0.1.0 */
+  static readonly layer = (
+    client: OAuthClient
+  ): Layer.Layer<TokenEndpoint, Config.ConfigError, HttpClient.HttpClient | Endpoints> =>
+    Layer.effect(TokenEndpoint, make(client))
+}
+
+const timeout = Duration.seconds(10)
+const bodyCap = 64 * 1024
+
+const make = Effect.fnUntraced(function*(client: OAuthClient) {
+  const { authUrl } = yield* Endpoints
+  const send = guard(yield* HttpClient.HttpClient, yield* TracePropagation)
+  yield* checkedSecret("clientId", "clientSecret", Redacted.make(client.clientId))
+  const secret = yield* checkedSecret("clientSecret", "clientSecret", client.clientSecret)
+  const scopes = client.scopes ?? ["time_punches:read"]
+  const request = HttpClientRequest.post(`${authUrl}/oauth2/token`).pipe(
+    HttpClientRequest.acceptJson,
+    HttpClientRequest.bodyUrlParams({
+      grant_type: "client_credentials",
+      client_id: client.clientId,
+      client_secret: secret,
+      scope: scopes.length === 0 ? undefined : scopes.join(" ")
+    })
+  )
+  const issue = send(request).pipe(
+    Effect.mapError((error) => unreached(faultOf(error, "headers").retry)),
+    Effect.flatMap(read),
+    Effect.scoped,
+    Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(unreached(again)) })
+  )
+  return { issue }
+})
+
+const again: Retry = { kind: "token", limit: Infinity, throttled: false, retryAfter: Option.none() }
+
+const failed = (reason: TokenError["reason"], status: number, retry?: Retry): TokenFailure => ({
+  error: new TokenError({ reason, status: Option.some(status) }),
+  retry
+})
+
+const unreached = (retry: Retry | undefined): TokenFailure => ({ error: new TokenError({ reason: "Transport" }), retry })
+
+const read = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse) {
+  const { type } = contentType(response)
+  const body = yield* Effect.result(readBytes(response, bodyCap))
+  const kind = statusOf(response.status)
+  if (kind !== "ok") {
+    const json = Result.getOrUndefined(Result.flatMap(Result.mapError(body, () => "NotJson" as const), parseJson))
+    return yield* Effect.fail(refused(kind, response.status, json, yield* retryAfterOf(response)))
+  }
+  if (Result.isFailure(body)) {
+    return yield* Effect.fail(
+      body.failure === tooLarge ? failed("Malformed", response.status) : unreached(faultOf(body.failure, "body").retry)
+    )
+  }
+  const json = type === "" || isJson(type) ? Result.getOrUndefined(parseJson(body.success)) : undefined
+  const issued = toIssued(json)
+  return Option.isSome(issued) ? issued.value : yield* Effect.fail(failed("Malformed", response.status))
+})
+
+/** The codes by which the token endpoint says that it will not serve this client, however often it asks (RFC 6749, 5.2). */
+const clientErrors: ReadonlyArray<unknown> = ["invalid_client", "unauthorized_client", "invalid_scope"]
+
+const refused = (
+  kind: ReturnType<typeof statusOf>,
+  status: number,
+  body: unknown,
+  retryAfter: Option.Option<Duration.Duration>
+): TokenFailure => {
+  switch (kind) {
+    case "throttled":
+      return failed("Throttled", status, { ...again, throttled: true, retryAfter })
+    case "transient":
+      return failed("Transport", status, { ...again, retryAfter })
+    case "unauthorized":
+      return failed("InvalidClient", status)
+    default:
+      return failed(
+        Predicate.hasProperty(body, "error") && clientErrors.includes(body.error) ? "InvalidClient" : "Rejected",
+        status
+      )
+  }
+}
+
+/** Reads a token leniently where that is safe: the scheme in any case, the lifetime missing, as text or with a fraction. */
+const toIssued = (body: unknown): Option.Option<IssuedToken> => {
+  if (!Predicate.hasProperty(body, "access_token") || !Predicate.isString(body.access_token)) return Option.none()
+  if (!Predicate.hasProperty(body, "token_type") || !Predicate.isString(body.token_type)) return Option.none()
+  const token = Redacted.make(body.access_token)
+  if (body.token_type.toLowerCase() !== "bearer" || !isSendable("bearer", token)) return Option.none()
+  return Option.map(
+    lifetimeOf(Predicate.hasProperty(body, "expires_in") ? body.expires_in : undefined),
+    (lifetime) => ({ token, lifetime })
+  )
+}
+
+const unknownLifetime = 300
+const longestLifetime = 24 * 3600
+
+const lifetimeOf = (expiresIn: unknown): Option.Option<Duration.Duration> => {
+  if (expiresIn === undefined || expiresIn === null) return Option.some(Duration.seconds(unknownLifetime))
+  const seconds = Predicate.isString(expiresIn) && /^\s*-?\d+(\.\d+)?\s*$/.test(expiresIn) ? Number(expiresIn) : expiresIn
+  return Predicate.isNumber(seconds) && !Number.isNaN(seconds)
+    ? Option.some(Duration.seconds(Math.min(Math.max(Math.floor(seconds), 0), longestLifetime)))
+    : Option.none()
+}

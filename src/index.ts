@@ -1,0 +1,25 @@
+/** The names that an application imports, flat. */
+export * from "./ApiError.ts"
+export * from "./ApiVersion.ts"
+export * from "./Credentials.ts"
+export * from "./Endpoints.ts"
+export type {
+  Company,
+  Criteria,
+  Dates,
+  EmployeeApprovalStatus,
+  Filter,
+  Flag,
+  ListOptions,
+  PageOptions,
+  Range
+} from "./Filter.ts"
+export * from "./Ids.ts"
+export { Page, PageCursor } from "./Page.ts"
+export * from "./RetryPolicy.ts"
+export * from "./Scope.ts"
+export * from "./TimePunch.ts"
+export * from "./TimePunches.ts"
+export * from "./TokenCache.ts"
+export * from "./TokenEndpoint.ts"
+export * from "./TracePropagation.ts"

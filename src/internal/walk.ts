@@ -1,0 +1,51 @@
+/** From page to page: only a null `next` ends the walk, and every other reason to stop is a failure (spec 4.3). */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { type ListError, PaginationError } from "../ApiError.ts"
+import type { CompanyId, Cursor } from "../Ids.ts"
+import type { Rows } from "./rows.ts"
+
+/** A page in its place in the run. */
+export interface Step<A> extends Rows<A> {
+  readonly index: number
+  readonly sent: Option.Option<Cursor>
+}
+
+/** The most pages without a row in a row: a service that never comes to its rows is not waited for. */
+const mostEmptyPages = 100
+
+/**
+ * Fetches a page when it is pulled, and emits what `select` takes of it as one chunk. A cursor that was seen before in
+ * this run fails the page that carries it, whatever the length of the cycle.
+ */
+export const walk = <A, B>(options: {
+  readonly companyId: CompanyId
+  readonly from: Option.Option<Cursor>
+  readonly maxPages: number
+  readonly fetch: (cursor: Option.Option<Cursor>, index: number) => Effect.Effect<Rows<A>, ListError>
+  readonly select: (page: Step<A>) => ReadonlyArray<B>
+}): Stream.Stream<B, ListError> => {
+  const { companyId, fetch, from, maxPages, select } = options
+  const stop = (reason: PaginationError["reason"], resumeFrom: Option.Option<Cursor>, pagesCompleted: number, attempts: number) =>
+    Effect.fail(new PaginationError({ companyId, reason, resumeFrom, pagesCompleted, attempts }))
+
+  return Stream.suspend(() => {
+    const seen = new Set<Cursor>(Option.toArray(from))
+    let index = 0
+    let empty = 0
+    return Stream.paginate(from, (sent) => {
+      if (index >= maxPages) return stop("MaxPages", sent, index, 0)
+      if (empty >= mostEmptyPages) return stop("EmptyPages", sent, index, 0)
+      return Effect.flatMap(fetch(sent, index), ({ cursor, rows }) => {
+        if (Option.isSome(cursor.next)) {
+          if (seen.has(cursor.next.value)) return stop("CursorCycle", sent, index, 1)
+          seen.add(cursor.next.value)
+        }
+        empty = rows.length === 0 ? empty + 1 : 0
+        const items = select({ rows, cursor, index: index++, sent })
+        return Effect.succeed([items, Option.map(cursor.next, Option.some)] as const)
+      })
+    })
+  })
+}
