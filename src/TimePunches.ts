@@ -6,7 +6,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { InvalidRequest, type InvalidPunch, type ListError } from "./ApiError.ts"
+import { type InvalidPunch, InvalidRequest, type ListError } from "./ApiError.ts"
 import { ApiVersion } from "./ApiVersion.ts"
 import { Credentials } from "./Credentials.ts"
 import { Endpoints } from "./Endpoints.ts"
@@ -15,6 +15,7 @@ import type { CompanyId } from "./Ids.ts"
 import { type Client, fetchRows, makePolicy } from "./internal/attempt.ts"
 import { compile, type Query, startAt } from "./internal/request.ts"
 import { type Decode, decodePunches, decodeResults } from "./internal/rows.ts"
+import { streamSpan } from "./internal/telemetry.ts"
 import { guard } from "./internal/transport.ts"
 import { type Step, walk } from "./internal/walk.ts"
 import type { Page } from "./Page.ts"
@@ -67,10 +68,11 @@ export class TimePunches extends Context.Service<TimePunches, {
    *
    * @since 0.1.0
    */
-  static readonly layer: Layer.Layer<TimePunches, never, HttpClient.HttpClient | Credentials | Endpoints> = Layer.effect(
-    TimePunches,
-    Effect.suspend(() => makeService)
-  )
+  static readonly layer: Layer.Layer<TimePunches, never, HttpClient.HttpClient | Credentials | Endpoints> = Layer
+    .effect(
+      TimePunches,
+      Effect.suspend(() => makeService)
+    )
 
   /** Everything from the environment; see the table in the README. @since 0.1.0 */
   static readonly layerConfig: Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient> = Layer.suspend(() =>
@@ -114,22 +116,28 @@ const makeService = Effect.gen(function*() {
     send: guard(yield* HttpClient.HttpClient, yield* TracePropagation),
     policy: makePolicy(yield* RetryPolicy)
   }
-  const run = <A, B>(decode: Decode<A>, select: (page: Step<A>, query: Query) => ReadonlyArray<B>): Listing<B> =>
-  (company, filter, options = {}) =>
-    Stream.unwrap(Effect.map(Effect.fromResult(plan(company, filter, options)), ({ from, maxPages, query }) =>
-      walk({
-        companyId: query.company.id,
-        from,
-        maxPages,
-        fetch: (cursor, index) => fetchRows(client, decode, query, cursor, index),
-        select: (page) => select(page, query)
-      })))
+  const run =
+    <A, B>(decode: Decode<A>, select: (page: Step<A>, query: Query) => ReadonlyArray<B>): Listing<B> =>
+    (company, filter, options = {}) =>
+      streamSpan(
+        Stream.unwrap(Effect.map(Effect.fromResult(plan(company, filter, options)), ({ query, ...bounds }) =>
+          walk({
+            companyId: query.company.id,
+            ...bounds,
+            fetch: (cursor, index) => fetchRows(client, decode, query, cursor, index),
+            select: (page) => select(page, query)
+          }))),
+        "TimePunches.list"
+      )
 
   return TimePunches.of({
     list: run(decodePunches, (page, query) => itemsOf(page, query)),
     pages: run(decodePunches, (page, query) => [toPage(page, query)]),
-    listResults: run(decodeResults, ({ rows }, { keep }) =>
-      keep === undefined ? rows : rows.filter((row) => Result.isFailure(row) || keep(row.success))),
+    listResults: run(
+      decodeResults,
+      ({ rows }, { keep }) =>
+        keep === undefined ? rows : rows.filter((row) => Result.isFailure(row) || keep(row.success))
+    ),
     page: (company, filter, options = {}) =>
       Effect.gen(function*() {
         const query = yield* Effect.fromResult(compile(company, filter, options.pageSize))
@@ -145,14 +153,17 @@ const plan = (company: CompanyId | Company, filter: Filter | undefined, options:
   Result.gen(function*() {
     const query = yield* compile(company, filter, options.pageSize)
     const from = yield* startAt(query.company.id, "from", options.from)
-    const { maxPages = Infinity } = options
-    if (!(maxPages === Infinity || Number.isInteger(maxPages)) || maxPages < 1) {
-      return yield* Result.fail(
-        new InvalidRequest({ companyId: query.company.id, field: "maxPages", detail: "must be a whole number from 1 on" })
-      )
-    }
-    return { query, from, maxPages }
+    const maxPages = yield* wholeNumber(query, "maxPages", options.maxPages ?? Infinity, 1)
+    const prefetchPages = yield* wholeNumber(query, "prefetchPages", options.prefetchPages ?? 0, 0)
+    return { query, from, maxPages, prefetchPages }
   })
+
+const wholeNumber = (query: Query, field: keyof ListOptions, value: number, least: number) =>
+  value >= least && (Number.isInteger(value) || value === Infinity)
+    ? Result.succeed(value)
+    : Result.fail(
+      new InvalidRequest({ companyId: query.company.id, field, detail: `must be a whole number from ${least} on` })
+    )
 
 const itemsOf = ({ rows }: Step<TimePunch>, { keep }: Query): ReadonlyArray<TimePunch> =>
   keep === undefined ? rows : rows.filter(keep)
@@ -163,7 +174,8 @@ const toPage = (page: Step<TimePunch>, query: Query): Page => ({
   cursor: { sent: page.sent, ...page.cursor }
 })
 
-const unmocked = (member: string) => Effect.die(new Error(`TimePunches.${member} was called, but the mock does not have it`))
+const unmocked = (member: string) =>
+  Effect.die(new Error(`TimePunches.${member} was called, but the mock does not have it`))
 
 const absent: TimePunches["Service"] = {
   list: () => Stream.unwrap(unmocked("list")),

@@ -10,6 +10,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import type { TokenError } from "./ApiError.ts"
 import { makeBudget, persist } from "./internal/retry.ts"
+import { renewed, retrying } from "./internal/telemetry.ts"
 import { type IssuedToken, TokenEndpoint, type TokenFailure } from "./TokenEndpoint.ts"
 
 /**
@@ -94,7 +95,10 @@ const make = Effect.fnUntraced(function*() {
     if (now < nextRequest) yield* Effect.sleep(Duration.nanos(nextRequest - now))
     // The life of a token is counted from before the request, so that it never seems longer than it is.
     const asked = yield* Clock.monotonicTimeNanos
-    yield* Ref.update(state, (s) => ({ ...s, nextRequest: asked + requestGap, hurried: s.hurried && now >= nextRequest }))
+    yield* Ref.update(
+      state,
+      (s) => ({ ...s, nextRequest: asked + requestGap, hurried: s.hurried && now >= nextRequest })
+    )
     const issued = yield* endpoint.issue
     return yield* Ref.modify(state, (s) => {
       const token = toCached(issued, asked, s.generation + 1)
@@ -113,13 +117,15 @@ const make = Effect.fnUntraced(function*() {
     retryOf: (failure) => failure.retry,
     limits,
     budget: makeBudget(Infinity),
-    onRetry: () => Effect.void
+    onRetry: (retry, delay) => retrying("token", retry.kind, delay)
   }).pipe(
     Effect.catch(Effect.fnUntraced(function*(failure: TokenFailure) {
       const now = yield* Clock.monotonicTimeNanos
       yield* Ref.update(state, (s) => ({ ...s, refusal: refusalOf(failure, now) }))
+      yield* renewed(failure.error.reason)
       return yield* failure.error
     })),
+    Effect.tap(renewed("issued")),
     Effect.withSpan("TokenCache.renew")
   )
 
@@ -142,8 +148,9 @@ const make = Effect.fnUntraced(function*() {
 
   const renewInBackground = Effect.fnUntraced(function*(now: bigint) {
     yield* Ref.update(state, (s) => ({ ...s, nextRenewal: now + renewalGap }))
-    // The token at hand is still good; whoever comes after its end waits for a flight and sees why it failed.
-    yield* Effect.forkIn(Effect.ignore(land), scope)
+    // The token at hand is still good; whoever comes after its end waits for a flight of its own.
+    const attempt = Effect.catch(land, (error) => Effect.logWarning(`token not renewed ahead of time: ${error.reason}`))
+    yield* Effect.forkIn(attempt, scope)
   })
 
   const get = Effect.withFiber<CachedToken, TokenError>((fiber) => {

@@ -1,4 +1,5 @@
 /** One page, whatever it takes within its limits: sign, send, read, decode; deadline, retry, one replay after a 401. */
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -14,6 +15,7 @@ import { elsewhere, failure, fromFault, readPage } from "./response.ts"
 import { type Budget, makeBudget, persist } from "./retry.ts"
 import type { Decode, Rows } from "./rows.ts"
 import { secretsOf } from "./secret.ts"
+import { pageRead, retrying, span } from "./telemetry.ts"
 import type { Send } from "./transport.ts"
 
 /** What every page request of a client shares. */
@@ -65,37 +67,54 @@ export const fetchRows = <A>(
     let sent = 0
     let replayed = false
 
-    const exchange = Effect.fnUntraced(function*({ request, secrets = [] }: Signed) {
-      sent++
-      const response = yield* Effect.mapError(client.send(request), (error) => fromFault(faultOf(error, "headers")))
-      if (hasMoved(request.url, response.url)) return yield* Effect.fail(elsewhere(response.status))
-      return yield* readPage(response, [...secrets, ...secretsOf(request)])
-    }, Effect.scoped, Effect.timeoutOrElse({
-      duration: policy.attemptTimeout,
-      orElse: () => Effect.fail(fromFault(timedOut))
-    }))
+    const exchange = Effect.fnUntraced(
+      function*({ request, secrets = [] }: Signed) {
+        sent++
+        const response = yield* Effect.mapError(client.send(request), (error) => fromFault(faultOf(error, "headers")))
+        if (hasMoved(request.url, response.url)) return yield* Effect.fail(elsewhere(response.status))
+        return yield* readPage(response, [...secrets, ...secretsOf(request)])
+      },
+      Effect.scoped,
+      Effect.timeoutOrElse({
+        duration: policy.attemptTimeout,
+        orElse: () => Effect.fail(fromFault(timedOut))
+      })
+    )
 
     const once: Effect.Effect<Rows<A>, Failure> = Effect.gen(function*() {
       const signed = yield* Effect.mapError(client.sign(page, query.company), unsignable)
-      const json = yield* Effect.catch(exchange(signed), Effect.fnUntraced(function*(failed) {
-        if (!failed.unauthorized || replayed || !(yield* signed.rejected)) return yield* Effect.fail(failed)
-        replayed = true
-        return yield* exchange(yield* Effect.mapError(client.sign(page, query.company), unsignable))
-      }))
+      const json = yield* Effect.catch(
+        exchange(signed),
+        Effect.fnUntraced(function*(failed) {
+          if (!failed.unauthorized || replayed || !(yield* signed.rejected)) return yield* Effect.fail(failed)
+          replayed = true
+          return yield* exchange(yield* Effect.mapError(client.sign(page, query.company), unsignable))
+        })
+      )
       return yield* Effect.fromResult(decode(json, query.company.id))
     })
 
     const where = (): Where => ({ companyId: query.company.id, resumeFrom: cursor, pagesCompleted, attempts: sent })
-    return persist({
-      once,
-      retryOf: (failed) => failed.retry,
-      limits: policy,
-      budget: policy.budget,
-      onRetry: () => Effect.void
-    }).pipe(
+    const rows = Clock.monotonicTimeNanos.pipe(
+      Effect.flatMap((started) =>
+        Effect.tap(
+          persist({
+            once,
+            retryOf: (failed) => failed.retry,
+            limits: policy,
+            budget: policy.budget,
+            onRetry: (retry, delay) => retrying("page", retry.kind, delay)
+          }),
+          (page) => pageRead(page.rows.length, started)
+        )
+      ),
       Effect.timeoutOrElse({ duration: policy.total, orElse: () => Effect.fail(fromFault(timedOut)) }),
       Effect.mapError((failed) => failed.error(where()))
     )
+    return span(rows, "TimePunches.page", {
+      "time_punches.page": pagesCompleted,
+      "time_punches.api_version": Option.getOrElse(client.version, () => "token default")
+    })
   })
 
 const unsigned = ({ baseUrl, version }: Client, query: Query, cursor: Option.Option<Cursor>) => {

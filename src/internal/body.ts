@@ -61,8 +61,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
 export const parseJson = (bytes: Uint8Array): Result.Result<unknown, NotJson> => {
   if (bytes.length === 0) return Result.fail("Empty")
   const text = Result.try({ try: () => utf8.decode(bytes), catch: (): NotJson => "Charset" })
-  return Result.flatMap(text, (json) =>
-    Result.try({ try: (): unknown => JSON.parse(json), catch: (): NotJson => "NotJson" }))
+  return Result.flatMap(
+    text,
+    (json) => Result.try({ try: (): unknown => JSON.parse(json), catch: (): NotJson => "NotJson" })
+  )
 }
 
 /** The media type of a body and its charset, both lower case; empty where not said. */

@@ -1,7 +1,7 @@
 /** Why one try of a page failed, before it is known where in the run that was. */
+import type * as Option from "effect/Option"
 import type * as ApiError from "../ApiError.ts"
 import type { CompanyId, Cursor } from "../Ids.ts"
-import type * as Option from "effect/Option"
 import type { Retry } from "./retry.ts"
 
 /** What every listing error says of its place. */

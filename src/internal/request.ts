@@ -83,7 +83,10 @@ export const compile = (
   pageSize: number = maxPageSize
 ): Result.Result<Query, InvalidRequest> =>
   Result.gen(function*() {
-    const { id, guid } = yield* checked(decodeCompany(typeof company === "number" ? { id: company } : company), "company")
+    const { id, guid } = yield* checked(
+      decodeCompany(typeof company === "number" ? { id: company } : company),
+      "company"
+    )
     const criteria = yield* checked(decodeFilter(filter), "filter", id)
     if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > maxPageSize) {
       return yield* invalid(id, "pageSize", `must be a whole number from 1 to ${maxPageSize}`)
@@ -91,7 +94,11 @@ export const compile = (
     const { businessDate, clockedIn, clockedOut } = criteria
     const localized = criteria.localizeSearchTime === true
     if (businessDate !== undefined && (clockedIn !== undefined || clockedOut !== undefined)) {
-      return yield* invalid(id, "businessDate", "switches clockedIn and clockedOut off on the service: give one or the other")
+      return yield* invalid(
+        id,
+        "businessDate",
+        "switches clockedIn and clockedOut off on the service: give one or the other"
+      )
     }
     const { end, start } = businessDate ?? {}
     if (start !== undefined && end !== undefined && start > end) {
@@ -122,14 +129,18 @@ export const compile = (
       ["business_date_start", start],
       ["business_date_end", end]
     ]
-    const query = parameters.flatMap(([name, value]) => value === undefined ? [] : [`${encode(name)}=${encode(`${value}`)}`])
+    const query = parameters.flatMap(([name, value]) =>
+      value === undefined ? [] : [`${encode(name)}=${encode(`${value}`)}`]
+    )
     const isBefore = (end: number | undefined, at: DateTime.Utc) => end === undefined || at.epochMilliseconds < end
     return {
       company: guid === undefined ? { id } : { id, guid },
       target: `v2/company/${id}/time_punches?${query.join("&")}`,
-      keep: entered.lt === undefined && left.lt === undefined ? undefined : (punch) =>
-        isBefore(entered.lt, punch.clockedIn) &&
-        (Option.isNone(punch.clockedOut) || isBefore(left.lt, punch.clockedOut.value))
+      keep: entered.lt === undefined && left.lt === undefined ?
+        undefined :
+        (punch) =>
+          isBefore(entered.lt, punch.clockedIn) &&
+          (Option.isNone(punch.clockedOut) || isBefore(left.lt, punch.clockedOut.value))
     }
   })
 

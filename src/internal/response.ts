@@ -43,7 +43,8 @@ export const mispaged = (reason: ApiError.PaginationError["reason"]): Failure =>
 export const readPage = (
   response: HttpClientResponse.HttpClientResponse,
   secrets: ReadonlyArray<Redacted.Redacted>
-): Effect.Effect<unknown, Failure> => statusOf(response.status) === "ok" ? readJson(response) : refused(response, secrets)
+): Effect.Effect<unknown, Failure> =>
+  statusOf(response.status) === "ok" ? readJson(response) : refused(response, secrets)
 
 /** A 200 that another origin gave: a client of the caller's own has followed a redirect. */
 export const elsewhere = (status: number): Failure =>
@@ -99,7 +100,7 @@ const statusFailure = (
   problem: ApiError.Problem,
   retryAfter: Option.Option<Duration.Duration>
 ): Failure => {
-  const transient: Retry = { kind: "status", limit: Infinity, throttled: false, retryAfter }
+  const transient: Retry = { kind: `${status}`, limit: Infinity, throttled: false, retryAfter }
   switch (statusOf(status)) {
     case "unauthorized":
       return { ...failure((at) => new ApiError.Unauthorized({ ...at, status, problem })), unauthorized: true }
@@ -172,5 +173,4 @@ const toProblem = (body: unknown, secrets: ReadonlyArray<Redacted.Redacted>): Ap
   }
 }
 
-const read = (body: object, name: string): unknown =>
-  Object.getOwnPropertyDescriptor(body, name)?.value
+const read = (body: object, name: string): unknown => Object.getOwnPropertyDescriptor(body, name)?.value

@@ -60,7 +60,8 @@ export const persist = Effect.fnUntraced(function*<A, E, R>(options: {
   readonly retryOf: (error: E) => Retry | undefined
   readonly limits: Limits
   readonly budget: Budget
-  readonly onRetry: (error: E, delay: number) => Effect.Effect<void>
+  /** Told before each wait, whose length is in milliseconds. */
+  readonly onRetry: (retry: Retry, delay: number) => Effect.Effect<void>
 }) {
   const { budget, limits, once, onRetry, retryOf } = options
   const started = yield* Clock.monotonicTimeNanos
@@ -84,7 +85,7 @@ export const persist = Effect.fnUntraced(function*<A, E, R>(options: {
       !budget.take(cost(retry))
     ) return yield* Effect.fail(result.failure)
     spent += cost(retry)
-    yield* onRetry(result.failure, delay)
+    yield* onRetry(retry, delay)
     yield* Effect.sleep(delay)
   }
 })

@@ -56,7 +56,10 @@ const checked = <A>(
   const stranger = rows.findIndex((row) => !isOurs(row))
   if (stranger !== -1) {
     return Result.fail(
-      unreadable("WrongCompany", { path: `data[${stranger}].company_id`, detail: "Expected the company that was asked for" })
+      unreadable("WrongCompany", {
+        path: `data[${stranger}].company_id`,
+        detail: "Expected the company that was asked for"
+      })
     )
   }
   if (Option.isSome(cursor.count) && cursor.count.value !== rows.length) return Result.fail(mispaged("CountMismatch"))

@@ -30,7 +30,10 @@ const guardContext = (context: Context.Context<never>, propagate: boolean): Cont
   const guarded = Context.add(context, FetchHttpClient.RequestInit, { ...init, redirect: "manual" })
   if (!isTraced(context)) return propagate ? guarded : Context.add(guarded, HttpClient.TracerDisabledWhen, constTrue)
   return guarded.pipe(
-    Context.add(Headers.CurrentRedactedNames, [...Context.get(context, Headers.CurrentRedactedNames), ...privateHeaders]),
+    Context.add(Headers.CurrentRedactedNames, [
+      ...Context.get(context, Headers.CurrentRedactedNames),
+      ...privateHeaders
+    ]),
     Context.add(UrlParams.CurrentRedactedNames, [
       ...Context.get(context, UrlParams.CurrentRedactedNames),
       ...privateParameters
@@ -45,10 +48,12 @@ const guardContext = (context: Context.Context<never>, propagate: boolean): Cont
 export const guard = (client: HttpClient.HttpClient, propagate: boolean): Send => {
   const guarded = HttpClient.makeWith(
     (request: Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientError.HttpClientError>) =>
-      client.postprocess(Effect.tap(request, () =>
-        Effect.withFiber((fiber) =>
-          Effect.sync(() => fiber.setContext(guardContext(fiber.context, propagate)))
-        ))),
+      client.postprocess(
+        Effect.tap(
+          request,
+          () => Effect.withFiber((fiber) => Effect.sync(() => fiber.setContext(guardContext(fiber.context, propagate))))
+        )
+      ),
     client.preprocess
   )
   const scoped = HttpClient.withScope(guarded)

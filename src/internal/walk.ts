@@ -23,14 +23,19 @@ export const walk = <A, B>(options: {
   readonly companyId: CompanyId
   readonly from: Option.Option<Cursor>
   readonly maxPages: number
+  readonly prefetchPages: number
   readonly fetch: (cursor: Option.Option<Cursor>, index: number) => Effect.Effect<Rows<A>, ListError>
   readonly select: (page: Step<A>) => ReadonlyArray<B>
 }): Stream.Stream<B, ListError> => {
-  const { companyId, fetch, from, maxPages, select } = options
-  const stop = (reason: PaginationError["reason"], resumeFrom: Option.Option<Cursor>, pagesCompleted: number, attempts: number) =>
-    Effect.fail(new PaginationError({ companyId, reason, resumeFrom, pagesCompleted, attempts }))
+  const { companyId, fetch, from, maxPages, prefetchPages, select } = options
+  const stop = (
+    reason: PaginationError["reason"],
+    resumeFrom: Option.Option<Cursor>,
+    pagesCompleted: number,
+    attempts: number
+  ) => Effect.fail(new PaginationError({ companyId, reason, resumeFrom, pagesCompleted, attempts }))
 
-  return Stream.suspend(() => {
+  const steps = Stream.suspend(() => {
     const seen = new Set<Cursor>(Option.toArray(from))
     let index = 0
     let empty = 0
@@ -48,4 +53,6 @@ export const walk = <A, B>(options: {
       })
     })
   })
+  // The page that waits to get into the buffer is one of those that were read ahead.
+  return prefetchPages === 0 ? steps : Stream.bufferArray(steps, { capacity: prefetchPages - 1 })
 }
