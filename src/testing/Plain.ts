@@ -53,6 +53,8 @@ export interface RecordedRequest {
   readonly method: string
   /** Path without the query. */
   readonly path: string
+  /** The query string as it came, percent escapes and all. */
+  readonly rawQuery: string
   /** Decoded parameters; empty when the query string itself is broken. */
   readonly query: Readonly<Record<string, string>>
   readonly headers: Readonly<Record<string, string>>

@@ -109,6 +109,7 @@ export const makeEngine = (settings: Settings): Engine => {
       endpoint,
       method: request.method,
       path,
+      rawQuery: query,
       query: isRefusal(pairs) ? {} : Object.fromEntries(pairs),
       headers: request.headers,
       body: request.body,

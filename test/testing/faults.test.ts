@@ -70,8 +70,11 @@ describe("a fault", () => {
 
   it.effect("is not used up by a request that is refused anyway", () =>
     Effect.gen(function*() {
-      yield* inject(Fault.emptyCursor, { times: 1 })
+      yield* inject(Fault.invalidJson(), { times: 1 })
       assert.strictEqual((yield* ask({}, {})).status, 401)
+      assert.throws(JSON.parse.bind(undefined, textOf(yield* ask({}))))
+      yield* inject(Fault.emptyCursor, { times: 1 })
+      assert.strictEqual((yield* ask({ limit: "0" })).status, 422)
       assert.strictEqual((yield* askPage({ limit: "5" })).meta.cursor.next, "")
     }).pipe(Effect.provide(withPunches)))
 

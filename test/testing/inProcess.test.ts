@@ -60,6 +60,7 @@ describe("the client in process", () => {
       assert.isEmpty(others)
       assert.deepInclude(record, { index: 0, number: 1, endpoint: "page", method: "GET", path: pagePath, at: 5000 })
       assert.deepStrictEqual(record?.query, { limit: "200" })
+      assert.strictEqual(record?.rawQuery, "limit=200")
       assert.strictEqual(record?.headers["authorization"], `Bearer ${defaultCompany.accessToken}`)
       yield* service.clearRequests
       yield* text

@@ -151,6 +151,11 @@ describe("a filter", () => {
       [2]
     ],
     [
+      "looks at the digits alone, whatever zone they name, when localized",
+      { "clocked_in[gte]": "2026-02-28T23:30:00+09:00", localize_search_time: "true" },
+      [3]
+    ],
+    [
       "lets business dates switch the clock filters off",
       {
         business_date_start: "2026-03-01",
