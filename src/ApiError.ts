@@ -204,7 +204,15 @@ export class TransportError
 export class DecodeError
   extends Schema.TaggedError<DecodeError>("effect-time-punches/ApiError/DecodeError")("DecodeError", {
     ...where,
-    reason: Schema.Literals(["NotJson", "Empty", "ContentType", "ContentEncoding", "Charset", "Schema", "WrongCompany"]),
+    reason: Schema.Literals([
+      "NotJson",
+      "Empty",
+      "ContentType",
+      "ContentEncoding",
+      "Charset",
+      "Schema",
+      "WrongCompany"
+    ]),
     path: withDefault(Schema.String, ""),
     detail: withDefault(Schema.String, ""),
     punchId: withDefault(Schema.OptionFromNullOr(Schema.Number), Option.none())
@@ -309,6 +317,8 @@ export class InvalidPunch
 {
   override get message(): string {
     const punch = Option.match(this.punchId, { onNone: () => "a punch", onSome: (id) => `punch ${id}` })
-    return `${punch} cannot be read at ${printable(this.path)}${this.detail === "" ? "" : `: ${printable(this.detail)}`}`
+    return `${punch} cannot be read at ${printable(this.path)}${
+      this.detail === "" ? "" : `: ${printable(this.detail)}`
+    }`
   }
 }

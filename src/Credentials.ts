@@ -158,7 +158,11 @@ const makeOAuth = Effect.fnUntraced(function*(options: OAuthClient & { readonly 
       const guid = company.guid ?? (own?.id === company.id ? own.guid : undefined)
       if (guid === undefined) return Effect.fail(withoutGuid(company.id))
       return Effect.map(cache.get, (used) => ({
-        request: HttpClientRequest.setHeader(HttpClientRequest.bearerToken(request, used.token), "x-company-guid", guid),
+        request: HttpClientRequest.setHeader(
+          HttpClientRequest.bearerToken(request, used.token),
+          "x-company-guid",
+          guid
+        ),
         rejected: Effect.as(cache.invalidate(used), true),
         secrets: [clientSecret]
       }))
@@ -205,7 +209,8 @@ const configLayer = Layer.unwrap(Effect.gen(function*() {
     )
   }
   if (Option.isNone(clientId)) return yield* invalidSetting(variable.clientId, `set beside ${variable.clientSecret}`)
-  if (Option.isNone(clientSecret)) return yield* invalidSetting(variable.clientSecret, `set beside ${variable.clientId}`)
+  if (Option.isNone(clientSecret))
+    return yield* invalidSetting(variable.clientSecret, `set beside ${variable.clientId}`)
   return Credentials.layerOAuth({
     clientId: clientId.value,
     clientSecret: yield* checkedSecret(variable.clientSecret, "clientSecret", clientSecret.value),

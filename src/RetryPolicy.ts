@@ -76,7 +76,14 @@ const checked = Effect.fnUntraced(function*(options: RetryOptions) {
     return yield* invalidSetting("attempts", "a whole number from 1 on")
   }
   if (!(options.budget >= 0)) return yield* invalidSetting("budget", "a number from 0 on")
-  const durations = ["attemptTimeout", "pageTimeout", "baseDelay", "throttleDelay", "maxDelay", "retryAfterCap"] as const
+  const durations = [
+    "attemptTimeout",
+    "pageTimeout",
+    "baseDelay",
+    "throttleDelay",
+    "maxDelay",
+    "retryAfterCap"
+  ] as const
   for (const knob of durations) {
     const duration = Duration.fromInput(options[knob])
     if (Option.isNone(duration) || Duration.isNegative(duration.value)) {

@@ -90,7 +90,10 @@ const failed = (reason: TokenError["reason"], status: number, retry?: Retry): To
   retry
 })
 
-const unreached = (retry: Retry | undefined): TokenFailure => ({ error: new TokenError({ reason: "Transport" }), retry })
+const unreached = (retry: Retry | undefined): TokenFailure => ({
+  error: new TokenError({ reason: "Transport" }),
+  retry
+})
 
 const read = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse) {
   const { type } = contentType(response)
@@ -151,7 +154,9 @@ const longestLifetime = 24 * 3600
 
 const lifetimeOf = (expiresIn: unknown): Option.Option<Duration.Duration> => {
   if (expiresIn === undefined || expiresIn === null) return Option.some(Duration.seconds(unknownLifetime))
-  const seconds = Predicate.isString(expiresIn) && /^\s*-?\d+(\.\d+)?\s*$/.test(expiresIn) ? Number(expiresIn) : expiresIn
+  const seconds = Predicate.isString(expiresIn) && /^\s*-?\d+(\.\d+)?\s*$/.test(expiresIn)
+    ? Number(expiresIn)
+    : expiresIn
   return Predicate.isNumber(seconds) && !Number.isNaN(seconds)
     ? Option.some(Duration.seconds(Math.min(Math.max(Math.floor(seconds), 0), longestLifetime)))
     : Option.none()
