@@ -1,0 +1,98 @@
+/** `npm run demo`: a fake service on a free port, and a client that lists its punches over real HTTP. */
+import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
+import { Console, Duration, Effect, HashMap, Layer, Option, Redacted, Ref, Stream } from "effect"
+import {
+  CompanyGuid,
+  CompanyId,
+  Credentials,
+  Cursor,
+  Endpoints,
+  Labor,
+  type TimePunch,
+  TimePunches
+} from "effect-time-punches"
+import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "effect-time-punches/testing"
+import { loopback } from "./loopback.ts"
+
+const company = { id: CompanyId.make(defaultCompany.id), guid: CompanyGuid.make(defaultCompany.guid) }
+
+/** What an application has: a client, credentials, an HTTP transport. Only the endpoints are those of a fake. */
+const app = TimePunches.layer.pipe(
+  Layer.provide(Credentials.layerOAuth({
+    clientId: defaultOAuthClient.clientId,
+    clientSecret: Redacted.make(defaultOAuthClient.clientSecret)
+  })),
+  Layer.provide(NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } })),
+  Layer.provideMerge(loopback({ punches: generatePunches({ count: 40_000, companyId: defaultCompany.id }) }))
+)
+
+/** Every punch in one pass, page by page: nothing is kept but the sums. */
+const summary = Effect.gen(function*() {
+  const shown = yield* Ref.make(0)
+  const byLocation = yield* TimePunches.list(company).pipe(
+    Stream.mapArrayEffect((page) => Effect.as(showProgress(shown, page.length), page)),
+    Stream.run(Labor.rollup((punch) => punch.locationId, { rounding: "halfUp" }))
+  )
+  yield* Console.log(row("location", "punches", "open", "hours", "wages"))
+  for (const [location, sums] of [...HashMap.entries(byLocation)].toSorted(([a], [b]) => a - b)) {
+    const hours = Duration.toHours(sums.net).toFixed(1)
+    yield* Console.log(row(location, sums.punches, sums.incomplete, hours, (sums.cost / 100).toFixed(2)))
+  }
+  return yield* Ref.get(shown)
+})
+
+/** A cursor that the service no longer knows: the error says which parameter is to blame, and the run starts again. */
+const fromAnOldCursor = TimePunches.list(company, {}, { from: Cursor.make("kept-for-too-long") }).pipe(
+  Stream.tapErrorTag("UnprocessableEntity", (error) => Console.log(`\nHandled: ${error.message}`)),
+  Stream.catchTag(
+    "UnprocessableEntity",
+    (error) => error.problem.param === "cursor" ? TimePunches.list(company) : Stream.fail(error)
+  ),
+  Stream.runCount
+)
+
+/** Every try of one page breaks off in the middle of its body. Once that is over, the run goes on at that page. */
+const brokenAndResumed = Effect.gen(function*() {
+  const service = yield* FakeService
+  const page = yield* TimePunches.pages(company).pipe(
+    Stream.take(60),
+    Stream.runLast,
+    Effect.flatMap(Effect.fromOption)
+  )
+  yield* service.inject(Fault.cutBody(), { cursor: Option.getOrNull(page.cursor.next) })
+  const counted = yield* Ref.make(0)
+  const count = Stream.runForEachArray((page: ReadonlyArray<TimePunch>) => Ref.update(counted, (n) => n + page.length))
+
+  const error = yield* TimePunches.list(company).pipe(count, Effect.flip)
+  yield* Console.log(`\nBroken:  ${error.message}\n         ${yield* Ref.get(counted)} punches came before`)
+
+  yield* service.clearFaults
+  yield* TimePunches.list(company, {}, { from: error.resumeFrom }).pipe(count)
+  yield* Console.log(`Resumed: ${yield* Ref.get(counted)} punches in all`)
+  return yield* Ref.get(counted)
+})
+
+const row = (...cells: ReadonlyArray<string | number>) => cells.map((cell) => String(cell).padStart(10)).join(" ")
+
+/** One line that counts on a terminal; a line now and then where stderr is a file. */
+const showProgress = (shown: Ref.Ref<number>, punches: number) =>
+  Ref.updateAndGet(shown, (count) => count + punches).pipe(
+    Effect.tap((count) =>
+      Effect.sync(() => {
+        if (process.stderr.isTTY) process.stderr.write(`\r${count} punches`)
+        else if (count % 10_000 < punches) process.stderr.write(`${count} punches\n`)
+      })
+    )
+  )
+
+const demo = Effect.gen(function*() {
+  const { baseUrl } = yield* Endpoints
+  yield* Console.log(`A fake service listens on ${baseUrl}. Its punches, as an OAuth client sees them:`)
+  const [took, listed] = yield* Effect.timed(summary)
+  yield* Console.log(`${listed} punches in ${Duration.toSeconds(took).toFixed(1)} s`)
+  yield* Console.log(`         ${yield* fromAnOldCursor} punches from the start instead`)
+  const resumed = yield* brokenAndResumed
+  if (resumed !== listed) return yield* Effect.die(new Error(`resumed run: ${resumed} of ${listed} punches`))
+})
+
+NodeRuntime.runMain(Effect.provide(demo, app))
