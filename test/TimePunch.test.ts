@@ -1,0 +1,285 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Option, Result, Schema, SchemaIssue } from "effect"
+import { Break, Cents, ShiftId, TimePunch } from "../src/index.ts"
+import { PunchPair } from "./support/punchPair.ts"
+import { type Wire, wireBreak, wirePunch, without } from "./support/wire.ts"
+
+const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
+const encode = Schema.encodeSync(TimePunch.fromWire)
+const decoded = (wire: unknown) => Result.getOrThrow(decode(wire))
+
+/** As the punch would travel. */
+const overJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+const paths = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Where the decoder finds fault, and what it says, or nothing when it finds none. */
+const fault = (wire: unknown) =>
+  Result.match(decode(wire), {
+    onSuccess: () => undefined,
+    onFailure: (error) => ({
+      path: (paths(error.issue).issues[0]?.path ?? []).map(String).join("."),
+      message: error.message
+    })
+  })
+
+const millis = ({ epochMilliseconds }: DateTime.DateTime) => epochMilliseconds
+
+const runs = { arbitrary: { runs: 400, seed: 1 } }
+
+describe("TimePunch.fromWire", () => {
+  it.prop("reads every legal form of a punch as the value that it stands for", [PunchPair], ([{ domain, wire }]) => {
+    assert.deepStrictEqual(decoded(overJson(wire)), domain)
+  }, runs)
+
+  it.prop("decodes what it encodes to the same punch, by way of JSON", [PunchPair], ([{ domain }]) => {
+    assert.deepStrictEqual(decoded(overJson(encode(domain))), domain)
+  }, runs)
+
+  it.prop("writes a punch with every key of the interface, in UTC", [PunchPair], ([{ domain }]) => {
+    const wire: Wire = encode(domain)
+
+    assert.sameMembers(Object.keys(wire), Object.keys(wirePunch()))
+    assert.strictEqual(Date.parse(String(wire["clocked_in"])), millis(domain.clockedIn))
+    for (const [key, value] of Object.entries(wire)) {
+      if (key === "clocked_in" || (key === "clocked_out" && value !== null)) assert.match(String(value), /Z$/)
+    }
+  }, runs)
+
+  it("reads each field of the interface", () => {
+    const punch = decoded(wirePunch())
+
+    assert.deepStrictEqual(
+      overJson(punch),
+      overJson({
+        id: 1,
+        companyId: 4021,
+        userId: 7,
+        roleId: 3,
+        locationId: 4,
+        shiftId: Option.some(5),
+        departmentId: Option.some(6),
+        clockedIn: "2026-03-02T08:00:00.000Z",
+        clockedOut: Option.some("2026-03-02T16:30:00.000Z"),
+        hourlyWage: 1550,
+        tips: 250,
+        approved: true,
+        editablePunch: true,
+        notes: "",
+        posType: Option.some("web"),
+        breaks: [{
+          id: 31,
+          userId: 7,
+          customBreakId: 2,
+          paid: true,
+          in: "2026-03-02T12:00:00.000Z",
+          out: Option.some("2026-03-02T12:30:00.000Z")
+        }],
+        autoClockedOut: false,
+        clockedInOffline: false,
+        clockedOutOffline: false,
+        created: Option.some("2026-03-02T08:00:01.000Z"),
+        modified: Option.none(),
+        deleted: false
+      })
+    )
+  })
+
+  it("writes what is none in the form that the interface allows for the field", () => {
+    const none = decoded(wirePunch({
+      shift_id: 0,
+      department_id: null,
+      clocked_out: null,
+      pos_type: null,
+      created: null,
+      modified: null,
+      breaks: [wireBreak({ out: null })]
+    }))
+    const wire: Wire = encode(none)
+
+    assert.strictEqual(wire["shift_id"], 0)
+    for (const key of ["department_id", "clocked_out", "pos_type", "created", "modified"]) assert.isNull(wire[key], key)
+    assert.deepStrictEqual(wire["breaks"], [wireBreak({ in: "2026-03-02T12:00:00Z", out: null })])
+  })
+
+  it.each(["shift_id", "department_id"] as const)("takes 0, null and no key for no %s", (key) => {
+    const field = key === "shift_id" ? "shiftId" : "departmentId"
+
+    for (const wire of [wirePunch({ [key]: 0 }), wirePunch({ [key]: null }), without(wirePunch(), key)]) {
+      assert.isTrue(Option.isNone<number>(decoded(wire)[field]))
+    }
+    assert.deepStrictEqual(Option.getOrNull<number>(decoded(wirePunch({ [key]: 8 }))[field]), 8)
+  })
+
+  it("takes absent breaks for none, an absent deleted for false, and an absent or unknown source as it is", () => {
+    const punch = decoded(without(wirePunch(), "breaks", "deleted", "pos_type"))
+
+    assert.deepStrictEqual(punch.breaks, [])
+    assert.isFalse(punch.deleted)
+    assert.isTrue(Option.isNone(punch.posType))
+    assert.deepStrictEqual(
+      decoded(wirePunch({ pos_type: "a till of the future" })).posType,
+      Option.some("a till of the future")
+    )
+    assert.deepStrictEqual(decoded(wirePunch({ pos_type: "" })).posType, Option.some(""))
+  })
+
+  const required = {
+    id: ["1", 1.5, -1, true],
+    company_id: ["4021", -1],
+    user_id: ["7", 0.1],
+    role_id: ["3", []],
+    location_id: ["4", {}],
+    clocked_in: [1_772_438_400_000, "", "2026-03-02", "2026-02-30T08:00:00Z"],
+    hourly_wage: ["1550", 15.5, -1],
+    tips: ["0", 2.5],
+    approved: ["true", 1],
+    editable_punch: [0],
+    notes: [1, []],
+    auto_clocked_out: ["false"],
+    clocked_in_offline: [0],
+    clocked_out_offline: [1]
+  }
+
+  it.each(Object.entries(required))("refuses a punch whose %s is missing, null or of another type", (key, wrong) => {
+    assert.strictEqual(fault(without(wirePunch(), key))?.path, key)
+    for (const value of [null, ...wrong]) assert.strictEqual(fault(wirePunch({ [key]: value }))?.path, key)
+  })
+
+  const nullable = { clocked_out: 5, created: "yesterday", modified: "2026-03-02T08:00:00" }
+
+  it.each(Object.entries(nullable))("takes null for %s, but neither no key nor anything else", (key, wrong) => {
+    assert.isUndefined(fault(wirePunch({ [key]: null })))
+    assert.strictEqual(fault(without(wirePunch(), key))?.path, key)
+    assert.strictEqual(fault(wirePunch({ [key]: wrong }))?.path, key)
+  })
+
+  const optional = { shift_id: "5", department_id: "6", pos_type: 5, breaks: {}, deleted: "false" }
+
+  it.each(Object.entries(optional))("refuses a %s of another type", (key, wrong) => {
+    assert.isUndefined(fault(without(wirePunch(), key)))
+    assert.strictEqual(fault(wirePunch({ [key]: wrong }))?.path, key)
+  })
+
+  it.each(["breaks", "deleted"])("refuses null for %s, which the interface lets be absent only", (key) => {
+    assert.strictEqual(fault(wirePunch({ [key]: null }))?.path, key)
+  })
+
+  const breakFields = { id: "31", user_id: null, custom_break_id: 2.5, paid: "yes", in: null, out: "12:30" }
+
+  it.each(Object.entries(breakFields))("says which break has a wrong %s", (key, wrong) => {
+    const [good, bad, less] = [wireBreak(), wireBreak({ [key]: wrong }), without(wireBreak(), key)]
+
+    assert.strictEqual(fault(wirePunch({ breaks: [good, bad] }))?.path, `breaks.1.${key}`)
+    assert.strictEqual(fault(wirePunch({ breaks: [good, good, less] }))?.path, `breaks.2.${key}`)
+  })
+
+  it.each([null, [], "punch", 1, true])("refuses %j for a punch", (wire) => {
+    assert.isDefined(fault(wire))
+  })
+
+  it("says where and what, but never the value", () => {
+    for (const key of Object.keys(required)) {
+      assert.notInclude(fault(wirePunch({ [key]: "the-private-note" }))?.message ?? "", "the-private-note")
+    }
+  })
+
+  const idKeys = ["id", "company_id", "user_id", "role_id", "location_id", "shift_id", "department_id"]
+
+  it.each(["9007199254740993", "12345678901234567890", "1e400", "-1e400", "1e16"])(
+    "refuses the id %s rather than round it",
+    (digits) => {
+      for (const key of idKeys) {
+        const text = JSON.stringify(wirePunch({ [key]: "HERE" })).replace("\"HERE\"", digits)
+        assert.strictEqual(fault(JSON.parse(text))?.path, key)
+      }
+    }
+  )
+
+  it("takes ids up to 2^53 - 1, and a whole number written with a fraction", () => {
+    const text = JSON.stringify(wirePunch({ id: "HERE" }))
+
+    assert.strictEqual(Number(decoded(JSON.parse(text.replace("\"HERE\"", "9007199254740991"))).id), 2 ** 53 - 1)
+    assert.strictEqual(Number(decoded(JSON.parse(text.replace("\"HERE\"", "1.0"))).id), 1)
+  })
+
+  it("refuses decimals in money, and takes tips of any sign", () => {
+    assert.strictEqual(fault(wirePunch({ hourly_wage: 15.5 }))?.path, "hourly_wage")
+    assert.strictEqual(fault(wirePunch({ tips: 0.01 }))?.path, "tips")
+    assert.deepStrictEqual(decoded(wirePunch({ tips: -500 })).tips, Cents.make(-500))
+    assert.deepStrictEqual(decoded(wirePunch({ hourly_wage: 0 })).hourlyWage, Cents.make(0))
+  })
+
+  it("ignores fields that it does not know, at any depth", () => {
+    const future = { future: { deeply: ["nested"] }, "": 1, constructor: "x", toString: 2 }
+
+    assert.deepStrictEqual(
+      decoded(wirePunch({ ...future, breaks: [wireBreak(future)] })),
+      decoded(wirePunch())
+    )
+  })
+
+  it("lets __proto__ change nothing", () => {
+    const text = JSON.stringify(wirePunch()).replaceAll("{", "{\"__proto__\":{\"polluted\":true},")
+    const punch = decoded(JSON.parse(text))
+
+    assert.deepStrictEqual(punch, decoded(wirePunch()))
+    assert.isFalse("polluted" in punch || punch.breaks.some((each) => "polluted" in each) || "polluted" in {})
+  })
+
+  it("does not take a missing field from __proto__", () => {
+    const text = JSON.stringify(without(wirePunch(), "hourly_wage")).replace("{", "{\"__proto__\":{\"hourly_wage\":1},")
+
+    assert.strictEqual(fault(JSON.parse(text))?.path, "hourly_wage")
+  })
+
+  it("takes data that is odd but well-formed", () => {
+    const odd = decoded(wirePunch({
+      clocked_out: "2026-03-02T07:00:00Z",
+      breaks: [wireBreak({ in: "2026-01-01T00:00:00Z", out: "2025-01-01T00:00:00Z" })]
+    }))
+
+    assert.isBelow(millis(Option.getOrThrow(odd.clockedOut)), millis(odd.clockedIn))
+  })
+
+  it.each(["0000-01-01T00:00:00.000Z", "+010000-01-01T00:00:00.000Z"])(
+    "does not write %s, which four digits of year cannot",
+    (iso) => {
+      const punch: TimePunch = { ...decoded(wirePunch()), clockedIn: DateTime.makeUnsafe(Date.parse(iso)) }
+
+      assert.isTrue(Result.isFailure(Schema.encodeUnknownResult(TimePunch.fromWire)(punch)))
+    }
+  )
+})
+
+describe("TimePunch", () => {
+  it.prop("is the schema of what is decoded", [PunchPair], ([{ domain }]) => {
+    assert.isTrue(Schema.is(TimePunch)(domain))
+  }, runs)
+
+  it.prop("survives the JSON codec that every schema has", [PunchPair], ([{ domain }]) => {
+    const codec = Schema.toCodecJson(TimePunch)
+
+    assert.deepStrictEqual(Schema.decodeUnknownSync(codec)(overJson(Schema.encodeSync(codec)(domain))), domain)
+  }, runs)
+
+  it("refuses the sentinels of the wire in a domain value", () => {
+    const punch = decoded(wirePunch())
+
+    assert.isFalse(Schema.is(TimePunch)({ ...punch, shiftId: Option.some(ShiftId.make(0)) }))
+    assert.isFalse(Schema.is(TimePunch)({ ...punch, departmentId: null }))
+    assert.isFalse(Schema.is(TimePunch)({ ...punch, hourlyWage: -1 }))
+  })
+})
+
+describe("Break.fromWire", () => {
+  it("reads and writes a break by itself", () => {
+    const rest = Schema.decodeUnknownSync(Break.fromWire)(wireBreak({ out: null, custom_break_id: 0 }))
+
+    assert.isTrue(Option.isNone(rest.out))
+    assert.deepStrictEqual(
+      Schema.encodeSync(Break.fromWire)(rest),
+      wireBreak({ in: "2026-03-02T12:00:00Z", out: null, custom_break_id: 0 })
+    )
+  })
+})
