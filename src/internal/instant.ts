@@ -1,29 +1,13 @@
 /** Strict RFC 3339 instants as epoch milliseconds, both ways. Nothing here allocates on the way in. */
 
-/** The `code` of a digit is its value plus this. */
-const zero = 48
+/** What is no date, or no time: far outside both, and still a small integer, so that neither costs an allocation. */
+const no = -0x4000_0000
 
-const isDigits = (text: string, from: number, to: number): boolean => {
-  for (let i = from; i < to; i++) {
-    const code = text.charCodeAt(i) - zero
-    if (!(code >= 0 && code <= 9)) return false
-  }
-  return true
-}
-
+/** The number that two digits write, or a negative one; the sign of `9 - digit` is what keeps it free of branches. */
 const two = (text: string, at: number): number => {
-  const high = text.charCodeAt(at) - zero
-  const low = text.charCodeAt(at + 1) - zero
-  return high >= 0 && high <= 9 && low >= 0 && low <= 9 ? high * 10 + low : -1
-}
-
-/** Days since 1970-01-01 in the proleptic Gregorian calendar; years start in March so that the leap day comes last. */
-const daysFromCivil = (year: number, month: number, day: number): number => {
-  const y = month <= 2 ? year - 1 : year
-  const era = Math.floor(y / 400)
-  const yearOfEra = y - era * 400
-  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1
-  return era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468
+  const high = text.charCodeAt(at) - 48
+  const low = text.charCodeAt(at + 1) - 48
+  return (high | low | (9 - high) | (9 - low)) < 0 ? -1 : high * 10 + low
 }
 
 const daysInMonth = (year: number, month: number): number =>
@@ -33,19 +17,69 @@ const daysInMonth = (year: number, month: number): number =>
     ? 30
     : 31
 
-/** Signed minutes of the zone that begins at `at` and ends the text, or NaN. */
+/** Days since 1970-01-01 in the proleptic Gregorian calendar; years start in March so that the leap day comes last. */
+const daysFromCivil = (year: number, month: number, day: number): number => {
+  const y = month > 2 ? year : year - 1
+  const dayOfYear = (((month > 2 ? month - 3 : month + 9) * 153 + 2) / 5 | 0) + day - 1
+  return y * 365 + (y / 4 | 0) - (y / 100 | 0) + (y / 400 | 0) + dayOfYear - 719_468
+}
+
+/** The days of the `2024-01-02` that begins the text. */
+const dayOf = (text: string): number => {
+  const century = two(text, 0)
+  const yearOfCentury = two(text, 2)
+  const month = two(text, 5)
+  const day = two(text, 8)
+  if ((century | yearOfCentury | month | day) < 0) return no
+  if (text.charCodeAt(4) !== 45 /* - */ || text.charCodeAt(7) !== 45) return no
+  const year = century * 100 + yearOfCentury
+  if (year === 0 || month === 0 || month > 12 || day === 0 || (day > 28 && day > daysInMonth(year, month))) return no
+  return daysFromCivil(year, month, day)
+}
+
+/** The milliseconds of the `T03:04:05Z` that follows the date, counted from midnight UTC of the day that it names. */
+const timeOf = (text: string): number => {
+  const hour = two(text, 11)
+  const minute = two(text, 14)
+  const second = two(text, 17)
+  if ((hour | minute | second) < 0 || hour > 23 || minute > 59 || second > 60) return no
+  const t = text.charCodeAt(10)
+  if ((t !== 84 && t !== 116) || text.charCodeAt(13) !== 58 /* : */ || text.charCodeAt(16) !== 58) return no
+  const minutes = hour * 60 + minute
+  if (second === 60 || text.charCodeAt(19) === 46 /* . */) return longTime(text, minutes, second)
+  const offset = offsetMinutes(text, 19)
+  return offset === no ? no : (minutes - offset) * 60_000 + second * 1000
+}
+
+/** A time with a fraction, cut to milliseconds, or with a leap second, which only 23:59 UTC can have. */
+const longTime = (text: string, minutes: number, second: number): number => {
+  let at = 19
+  let millis = 0
+  if (text.charCodeAt(at) === 46 /* . */) {
+    let digits = 0
+    for (at++; isDigit(text.charCodeAt(at)); at++) {
+      if (digits++ < 3) millis = millis * 10 + text.charCodeAt(at) - 48
+    }
+    if (digits === 0) return no
+    for (; digits < 3; digits++) millis *= 10
+  }
+  const offset = offsetMinutes(text, at)
+  if (offset === no || (second === 60 && (minutes - offset + 1440) % 1440 !== 1439)) return no
+  return (minutes - offset) * 60_000 + second * 1000 + millis
+}
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57
+
+/** Signed minutes of the zone that begins at `at` and ends the text. */
 const offsetMinutes = (text: string, at: number): number => {
   const sign = text.charCodeAt(at)
   const length = text.length - at
-  if (sign === 90 /* Z */ || sign === 122 /* z */) return length === 1 ? 0 : NaN
-  if (sign !== 43 /* + */ && sign !== 45 /* - */) return NaN
+  if (sign === 90 /* Z */ || sign === 122 /* z */) return length === 1 ? 0 : no
+  if (sign !== 43 /* + */ && sign !== 45 /* - */) return no
+  if (length !== 5 && (length !== 6 || text.charCodeAt(at + 3) !== 58 /* : */)) return no
   const hours = two(text, at + 1)
-  const minutes = length === 6 && text.charCodeAt(at + 3) === 58 /* : */
-    ? two(text, at + 4)
-    : length === 5
-    ? two(text, at + 3)
-    : -1
-  if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return NaN
+  const minutes = two(text, at + length - 2)
+  if ((hours | minutes) < 0 || hours > 23 || minutes > 59) return no
   return sign === 45 ? -(hours * 60 + minutes) : hours * 60 + minutes
 }
 
@@ -54,37 +88,10 @@ const offsetMinutes = (text: string, at: number): number => {
  * 30 February, `24:00:00` and year 0000 are NaN. A leap second, which only 23:59 UTC can have, is the next second.
  */
 export const parseInstant = (text: string): number => {
-  if (text.length < 20 || text.charCodeAt(4) !== 45 || text.charCodeAt(7) !== 45) return NaN
-  const t = text.charCodeAt(10)
-  if ((t !== 84 && t !== 116) || text.charCodeAt(13) !== 58 || text.charCodeAt(16) !== 58) return NaN
-  const century = two(text, 0)
-  const yearOfCentury = two(text, 2)
-  const month = two(text, 5)
-  const day = two(text, 8)
-  const hour = two(text, 11)
-  const minute = two(text, 14)
-  const second = two(text, 17)
-  if (century < 0 || yearOfCentury < 0 || month < 1 || month > 12 || day < 1) return NaN
-  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60) return NaN
-  const year = century * 100 + yearOfCentury
-  if (year === 0 || (day > 28 && day > daysInMonth(year, month))) return NaN
-
-  let at = 19
-  let millis = 0
-  if (text.charCodeAt(at) === 46 /* . */) {
-    let end = at + 1
-    while (end < text.length && isDigits(text, end, end + 1)) end++
-    if (end === at + 1) return NaN
-    millis = (text.charCodeAt(at + 1) - zero) * 100
-    if (end > at + 2) millis += (text.charCodeAt(at + 2) - zero) * 10
-    if (end > at + 3) millis += text.charCodeAt(at + 3) - zero
-    at = end
-  }
-  const offset = offsetMinutes(text, at)
-  if (offset !== offset) return NaN
-  const minutes = daysFromCivil(year, month, day) * 1440 + hour * 60 + minute - offset
-  if (second === 60 && (((minutes % 1440) + 1440) % 1440) !== 1439) return NaN
-  return minutes * 60_000 + second * 1000 + millis
+  if (text.length < 20) return NaN
+  const day = dayOf(text)
+  const time = timeOf(text)
+  return day === no || time === no ? NaN : day * 86_400_000 + time
 }
 
 /** 0001-01-01T00:00:00Z and the first instant that four digits of year cannot write. */
