@@ -8,11 +8,14 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { type InvalidPunch, InvalidRequest, type ListError } from "./ApiError.ts"
 import { ApiVersion } from "./ApiVersion.ts"
+import { BackfillError, type BackfillFilter, type BackfillOptions } from "./Backfill.ts"
 import { Credentials } from "./Credentials.ts"
 import { Endpoints } from "./Endpoints.ts"
 import type { Company, Filter, ListOptions, PageOptions } from "./Filter.ts"
 import type { CompanyId } from "./Ids.ts"
 import { type Client, fetchRows, makePolicy } from "./internal/attempt.ts"
+import { backfill } from "./internal/backfill.ts"
+import { planBackfill, wholeOf } from "./internal/backfillRequest.ts"
 import { compile, type Query, startAt } from "./internal/request.ts"
 import { type Decode, decodePunches, decodeResults } from "./internal/rows.ts"
 import { streamSpan } from "./internal/telemetry.ts"
@@ -52,6 +55,15 @@ export class TimePunches extends Context.Service<TimePunches, {
     filter?: Filter,
     options?: PageOptions
   ) => Effect.Effect<Page, ListError>
+  /**
+   * Every matching punch of a long range, read in windows side by side. Each comes exactly once on data at rest, in no
+   * order between windows unless asked for; a failure names the parts that are unfinished.
+   */
+  readonly backfill: (
+    company: CompanyId | Company,
+    filter: BackfillFilter,
+    options: BackfillOptions
+  ) => Stream.Stream<TimePunch, BackfillError>
 }>()("effect-time-punches/TimePunches") {
   /** Builds the client from what is in the context. @since 0.1.0 */
   static get make(): Effect.Effect<
@@ -101,9 +113,14 @@ export class TimePunches extends Context.Service<TimePunches, {
   static readonly page = (
     ...args: Parameters<TimePunches["Service"]["page"]>
   ): Effect.Effect<Page, ListError, TimePunches> => TimePunches.use((service) => service.page(...args))
+
+  /** `backfill` of the service in the context. @since 0.1.0 */
+  static readonly backfill = (
+    ...args: Parameters<TimePunches["Service"]["backfill"]>
+  ): Stream.Stream<TimePunch, BackfillError, TimePunches> => streamOf((service) => service.backfill(...args))
 }
 
-const streamOf = <A>(f: (service: TimePunches["Service"]) => Stream.Stream<A, ListError>) =>
+const streamOf = <A, E>(f: (service: TimePunches["Service"]) => Stream.Stream<A, E>) =>
   Stream.unwrap(Effect.map(TimePunches, f))
 
 const makeService = Effect.gen(function*() {
@@ -144,7 +161,17 @@ const makeService = Effect.gen(function*() {
         const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options.cursor))
         const page = yield* fetchRows(client, decodePunches, query, sent, 0)
         return toPage({ ...page, sent, index: 0 }, query)
-      })
+      }),
+    backfill: (company, filter, options) => {
+      const planned = Result.mapError(
+        planBackfill(client, company, filter, options),
+        (cause) => new BackfillError({ cause, unfinished: options.resume ?? wholeOf(filter) })
+      )
+      const punches = Stream.unwrap(
+        Effect.map(Effect.fromResult(planned), ({ reader, segments, ...bounds }) => backfill(reader, segments, bounds))
+      )
+      return streamSpan(punches, "TimePunches.backfill")
+    }
   })
 })
 
@@ -181,5 +208,6 @@ const absent: TimePunches["Service"] = {
   list: () => Stream.unwrap(unmocked("list")),
   pages: () => Stream.unwrap(unmocked("pages")),
   listResults: () => Stream.unwrap(unmocked("listResults")),
-  page: () => unmocked("page")
+  page: () => unmocked("page"),
+  backfill: () => Stream.unwrap(unmocked("backfill"))
 }

@@ -1,6 +1,7 @@
 /** The names that an application imports, flat. */
 export * from "./ApiError.ts"
 export * from "./ApiVersion.ts"
+export * from "./Backfill.ts"
 export * from "./Credentials.ts"
 export * from "./Endpoints.ts"
 export type {

@@ -33,7 +33,8 @@ const rules: ReadonlyArray<readonly [codes: RegExp, reason: TransportError["reas
   ],
   [/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/, "timeout", Infinity],
   [/^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, "tooLarge", 0],
-  [/^(HPE_|UND_ERR_HEADERS_OVERFLOW$|ERR_HTTP2_)/, undefined, 1],
+  [/^(HPE_|ERR_HTTP2_|UND_ERR_(HTTP_PARSER|HEADERS_OVERFLOW|RES_CONTENT_LENGTH_MISMATCH)$)/, undefined, 1],
+  [/^(Z_|ERR_(BROTLI|ZSTD|_ERROR_FORMAT))/, undefined, 2],
   [/^(ERR_INVALID_|UND_ERR_INVALID_ARG$|UND_ERR_NOT_SUPPORTED$|UND_ERR_DESTROYED$|UND_ERR_CLOSED$)/, undefined, 0]
 ]
 
@@ -41,6 +42,8 @@ const rules: ReadonlyArray<readonly [codes: RegExp, reason: TransportError["reas
 const codeOf = (cause: unknown, depth = 0): string | undefined => {
   if (depth > 5 || !Predicate.isObject(cause)) return undefined
   if ("code" in cause && typeof cause.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(cause.code)) return cause.code
+  // The parser behind fetch and undici leaves the code of what is not HTTP empty.
+  if ("name" in cause && cause.name === "HTTPParserError") return "UND_ERR_HTTP_PARSER"
   const inner = "cause" in cause ? codeOf(cause.cause, depth + 1) : undefined
   return inner ?? ("errors" in cause && Array.isArray(cause.errors) ? codeOf(cause.errors[0], depth + 1) : undefined)
 }

@@ -1,0 +1,64 @@
+/** Reading a long time range in windows side by side: what is asked, and what a failure leaves to be read. */
+import type * as DateTime from "effect/DateTime"
+import * as Schema from "effect/Schema"
+import { ListError } from "./ApiError.ts"
+import type { Criteria } from "./Filter.ts"
+import { Cursor } from "./Ids.ts"
+
+/**
+ * A part of the range that is not read yet: from `gte` to `end`, `end` itself only where `inclusive`. Where it has
+ * begun, `from` is the cursor to go on with, and `asked` the end that the cursor's query named.
+ *
+ * @since 0.1.0
+ */
+export const Segment = Schema.Struct({
+  gte: Schema.DateTimeUtc,
+  end: Schema.DateTimeUtc,
+  inclusive: Schema.Boolean,
+  from: Schema.Option(Cursor),
+  asked: Schema.optionalKey(Schema.DateTimeUtc)
+})
+export type Segment = typeof Segment.Type
+
+/**
+ * What to backfill: a window on `clockedIn` that is closed at both ends, and any criteria but those that decide order
+ * and zone, which are the backfill's own.
+ *
+ * @since 0.1.0
+ */
+export type BackfillFilter = Omit<Criteria, "sortBy" | "localizeSearchTime"> & {
+  readonly clockedIn:
+    | { readonly gte: DateTime.DateTime; readonly lte: DateTime.DateTime; readonly lt?: undefined }
+    | { readonly gte: DateTime.DateTime; readonly lt: DateTime.DateTime; readonly lte?: undefined }
+}
+
+/**
+ * How to backfill. `concurrency` windows are read at once (1 to 64; 1 is the plain listing of the range). With
+ * `order: "asLanded"`, the default, a page comes as soon as it is there; with `"windows"` the windows come in the order
+ * of time. `resume` takes the `unfinished` of an earlier failure, for the same filter.
+ *
+ * @since 0.1.0
+ */
+export interface BackfillOptions {
+  readonly concurrency: number
+  readonly pageSize?: number | undefined
+  readonly order?: "asLanded" | "windows" | undefined
+  readonly resume?: ReadonlyArray<Segment> | undefined
+}
+
+/**
+ * A backfill that stopped. Every row that was emitted is outside `unfinished`, every other one inside: go on with
+ * `resume: error.unfinished`.
+ *
+ * @since 0.1.0
+ */
+export class BackfillError
+  extends Schema.TaggedError<BackfillError>("effect-time-punches/Backfill/BackfillError")("BackfillError", {
+    cause: ListError,
+    unfinished: Schema.Array(Segment)
+  })
+{
+  override get message(): string {
+    return `the backfill stopped with ${this.unfinished.length} parts unfinished: ${this.cause.message}`
+  }
+}
