@@ -1,0 +1,58 @@
+/** The client wired as an application wires it, over the fake service in process. */
+import { Effect, Layer, Redacted } from "effect"
+import type { Config } from "effect"
+import type { HttpClient } from "effect/http"
+import { type Company, CompanyGuid, CompanyId, Credentials, Endpoints, TimePunches } from "../../src/index.ts"
+import {
+  defaultCompany,
+  defaultOAuthClient,
+  defaultSession,
+  FakeService,
+  type FakeServiceOptions,
+  type Fault,
+  type FaultWhen,
+  otherCompany
+} from "../../src/testing/index.ts"
+
+const toCompany = ({ guid, id }: { readonly id: number; readonly guid: string }) =>
+  ({
+    id: CompanyId.make(id),
+    guid: CompanyGuid.make(guid)
+  }) satisfies Company
+
+/** The companies that the fake service knows. */
+export const company = toCompany(defaultCompany)
+export const stranger = toCompany(otherCompany)
+
+/** The three kinds of credential of the interface (spec 5). */
+export const accessToken = Credentials.layerAccessToken(Redacted.make(defaultCompany.accessToken))
+export const sessionCookie = Credentials.layerSessionCookie(Redacted.make(defaultSession.cookie))
+export const oauth = Credentials.layerOAuth({
+  clientId: defaultOAuthClient.clientId,
+  clientSecret: Redacted.make(defaultOAuthClient.clientSecret)
+})
+
+export const endpoints = Endpoints.layer({ baseUrl: "http://localhost" })
+
+type CredentialsLayer = Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints>
+
+/** A client with these credentials, over whatever `HttpClient` is provided. */
+export const client = (credentials: CredentialsLayer = accessToken) =>
+  TimePunches.layer.pipe(
+    Layer.provide(credentials),
+    Layer.provide(endpoints)
+  )
+
+/** A client and the fake service that it asks; each call makes a service of its own. */
+export const app = (options: FakeServiceOptions = {}, credentials: CredentialsLayer = accessToken) =>
+  client(credentials).pipe(
+    Layer.provide(FakeService.layerClient),
+    Layer.provideMerge(FakeService.layer(options))
+  )
+
+export const inject = (fault: Fault, when?: FaultWhen) => FakeService.use((service) => service.inject(fault, when))
+
+/** The requests for pages so far. */
+export const pageRequests = FakeService.use((service) =>
+  Effect.map(service.requests, (all) => all.filter(({ endpoint }) => endpoint === "page"))
+)
