@@ -46,11 +46,11 @@ export class TokenCache extends Context.Service<TokenCache, {
 interface State {
   readonly current: Option.Option<CachedToken>
   readonly generation: number
-  /** No request before this: at least a second after the last one. */
+  /** No request before this: at least a second after the last one. The first to replace a refused token need not wait. */
   readonly nextRequest: bigint
-  /** Whether the last request jumped that second, because the service had refused a token; it is not jumped twice. */
+  /** Whether the last request was to replace a refused token; one more for that reason waits like any other. */
   readonly hurried: boolean
-  /** No background renewal before this. */
+  /** No background renewal before this: the `renewAt` of the current token, or a while after a renewal that failed. */
   readonly nextRenewal: bigint
   /** What to answer until then instead of asking: a refused client would be locked, a throttled one blocked. */
   readonly refusal: Option.Option<{ readonly until: bigint; readonly error: TokenError }>
@@ -90,15 +90,13 @@ const make = Effect.fnUntraced(function*() {
   const state = yield* Ref.make(empty)
 
   const request = Effect.gen(function*() {
-    const { nextRequest } = yield* Ref.get(state)
-    const now = yield* Clock.monotonicTimeNanos
-    if (now < nextRequest) yield* Effect.sleep(Duration.nanos(nextRequest - now))
+    const { current, generation, hurried, nextRequest } = yield* Ref.get(state)
+    const refused = Option.isNone(current) && generation > 0
+    const wait = nextRequest - (yield* Clock.monotonicTimeNanos)
+    if (wait > 0 && (hurried || !refused)) yield* Effect.sleep(Duration.nanos(wait))
     // The life of a token is counted from before the request, so that it never seems longer than it is.
     const asked = yield* Clock.monotonicTimeNanos
-    yield* Ref.update(
-      state,
-      (s) => ({ ...s, nextRequest: asked + requestGap, hurried: s.hurried && now >= nextRequest })
-    )
+    yield* Ref.update(state, (s) => ({ ...s, nextRequest: asked + requestGap, hurried: refused }))
     const issued = yield* endpoint.issue
     return yield* Ref.modify(state, (s) => {
       const token = toCached(issued, asked, s.generation + 1)
@@ -137,37 +135,45 @@ const make = Effect.fnUntraced(function*() {
     return yield* renew
   })
 
-  // A cache that keeps nothing is what combines flights: one pending lookup, shared, interrupted with its last waiter.
-  // It runs in the layer's context: it belongs to all of its waiters and not to the one that came first.
+  // What is done for all callers is done in the layer's context, not in that of the caller who came first.
   const context = yield* Effect.context<never>()
-  const flights = yield* Cache.makeWith(
-    (_: "token") => Effect.updateContext(flight, (_: Context.Context<never>) => context),
-    { capacity: 1, timeToLive: () => Duration.zero }
-  )
+  const ofTheLayer = <A, E>(self: Effect.Effect<A, E>) =>
+    Effect.updateContext(self, (_: Context.Context<never>) => context)
+
+  // A cache that keeps nothing is what combines flights: one pending lookup, shared, interrupted with its last waiter.
+  const flights = yield* Cache.makeWith((_: "token") => ofTheLayer(flight), {
+    capacity: 1,
+    timeToLive: () => Duration.zero
+  })
   const land = Cache.get(flights, "token")
 
-  const renewInBackground = Effect.fnUntraced(function*(now: bigint) {
-    yield* Ref.update(state, (s) => ({ ...s, nextRenewal: now + renewalGap }))
-    // The token at hand is still good; whoever comes after its end waits for a flight of its own.
-    const attempt = Effect.catch(land, (error) => Effect.logWarning(`token not renewed ahead of time: ${error.reason}`))
-    yield* Effect.forkIn(attempt, scope)
-  })
+  // The token at hand is still good; whoever comes after its end waits for a flight of its own.
+  const renewAhead = ofTheLayer(
+    Effect.catch(land, (error) => Effect.logWarning(`token not renewed ahead of time: ${error.reason}`))
+  )
 
-  const get = Effect.withFiber<CachedToken, TokenError>((fiber) => {
+  // In one go: an interrupt between the claim and the fork would put the renewal off for nothing.
+  const renewInBackground = (now: bigint) =>
+    Ref.update(state, (s) => ({ ...s, nextRenewal: now + renewalGap })).pipe(
+      Effect.andThen(Effect.forkIn(renewAhead, scope)),
+      Effect.uninterruptible
+    )
+
+  // The same clock as the flight's: the times of two monotonic clocks have nothing to do with each other.
+  const clock = yield* Clock.Clock
+  const get = Effect.suspend((): Effect.Effect<CachedToken, TokenError> => {
     const { current, nextRenewal } = Ref.getUnsafe(state)
     if (Option.isNone(current)) return land
-    const now = fiber.getRef(Clock.Clock).monotonicTimeNanosUnsafe()
+    const now = clock.monotonicTimeNanosUnsafe()
     if (now >= current.value.expiresAt) return land
-    return now < current.value.renewAt || now < nextRenewal
-      ? Effect.succeed(current.value)
-      : Effect.as(renewInBackground(now), current.value)
+    return now < nextRenewal ? Effect.succeed(current.value) : Effect.as(renewInBackground(now), current.value)
   })
 
   const invalidate = (used: CachedToken) =>
     Ref.update(state, (s) =>
       Option.isNone(s.current) || s.current.value.generation !== used.generation
         ? s
-        : { ...s, current: Option.none(), hurried: true, nextRequest: s.hurried ? s.nextRequest : BigInt(0) })
+        : { ...s, current: Option.none() })
 
   return TokenCache.of({ get, invalidate })
 })

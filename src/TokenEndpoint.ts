@@ -57,6 +57,7 @@ export class TokenEndpoint extends Context.Service<TokenEndpoint, {
 }
 
 const timeout = Duration.seconds(10)
+const codeTimeout = Duration.seconds(5)
 const bodyCap = 64 * 1024
 
 const make = Effect.fnUntraced(function*(client: OAuthClient) {
@@ -95,47 +96,47 @@ const unreached = (retry: Retry | undefined): TokenFailure => ({
   retry
 })
 
-const read = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse) {
+const read = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<IssuedToken, TokenFailure> =>
+  statusOf(response.status) === "ok" ? readToken(response) : Effect.flatMap(refusal(response), Effect.fail)
+
+const readToken = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse) {
+  const body = yield* Effect.mapError(
+    readBytes(response, bodyCap),
+    (error) => error === tooLarge ? failed("Malformed", response.status) : unreached(faultOf(error, "body").retry)
+  )
   const { type } = contentType(response)
-  const body = yield* Effect.result(readBytes(response, bodyCap))
-  const kind = statusOf(response.status)
-  if (kind !== "ok") {
-    const json = Result.getOrUndefined(Result.flatMap(Result.mapError(body, () => "NotJson" as const), parseJson))
-    return yield* Effect.fail(refused(kind, response.status, json, yield* retryAfterOf(response)))
-  }
-  if (Result.isFailure(body)) {
-    return yield* Effect.fail(
-      body.failure === tooLarge ? failed("Malformed", response.status) : unreached(faultOf(body.failure, "body").retry)
-    )
-  }
-  const json = type === "" || isJson(type) ? Result.getOrUndefined(parseJson(body.success)) : undefined
-  const issued = toIssued(json)
+  const issued = type === "" || isJson(type) ? toIssued(Result.getOrUndefined(parseJson(body))) : Option.none()
   return Option.isSome(issued) ? issued.value : yield* Effect.fail(failed("Malformed", response.status))
 })
 
 /** The codes by which the token endpoint says that it will not serve this client, however often it asks (RFC 6749, 5.2). */
 const clientErrors: ReadonlyArray<unknown> = ["invalid_client", "unauthorized_client", "invalid_scope"]
 
-const refused = (
-  kind: ReturnType<typeof statusOf>,
-  status: number,
-  body: unknown,
-  retryAfter: Option.Option<Duration.Duration>
-): TokenFailure => {
-  switch (kind) {
+/** What the status means; the body is only read where it can add to that. */
+const refusal = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse) {
+  const { status } = response
+  switch (statusOf(status)) {
     case "throttled":
-      return failed("Throttled", status, { ...again, throttled: true, retryAfter })
+      return failed("Throttled", status, { ...again, throttled: true, retryAfter: yield* retryAfterOf(response) })
     case "transient":
-      return failed("Transport", status, { ...again, retryAfter })
+      return failed("Transport", status, { ...again, retryAfter: yield* retryAfterOf(response) })
     case "unauthorized":
       return failed("InvalidClient", status)
     default:
-      return failed(
-        Predicate.hasProperty(body, "error") && clientErrors.includes(body.error) ? "InvalidClient" : "Rejected",
-        status
-      )
+      return failed(clientErrors.includes(yield* errorCode(response)) ? "InvalidClient" : "Rejected", status)
   }
-}
+})
+
+/** The code of a refusal, if it comes whole and soon: the status is known and must not be lost in waiting for it. */
+const errorCode = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<unknown> =>
+  readBytes(response, bodyCap).pipe(
+    Effect.map((bytes) => {
+      const body = Result.getOrUndefined(parseJson(bytes))
+      return Predicate.hasProperty(body, "error") ? body.error : undefined
+    }),
+    Effect.timeout(codeTimeout),
+    Effect.orElseSucceed(() => undefined)
+  )
 
 /** Reads a token leniently where that is safe: the scheme in any case, the lifetime missing, as text or with a fraction. */
 const toIssued = (body: unknown): Option.Option<IssuedToken> => {
