@@ -119,7 +119,7 @@ const SortField = Schema.declare<keyof TimePunch>(
   { expected: "a field of a time punch" }
 )
 
-/** What a filter that comes from untyped code must be; the types above say the same to the compiler. */
+/** What a filter that comes from untyped code must be; the types above say the same to the compiler. @internal */
 export const FilterSchema = Schema.Struct({
   locationId: Schema.optional(LocationId),
   departmentId: Schema.optional(DepartmentId),
@@ -140,5 +140,5 @@ export const FilterSchema = Schema.Struct({
   }))
 })
 
-/** What a company from untyped code must be. */
+/** What a company from untyped code must be. @internal */
 export const CompanySchema = Schema.Struct({ id: CompanyId, guid: Schema.optional(CompanyGuid) })

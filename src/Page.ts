@@ -47,8 +47,8 @@ const envelopeOf = <S extends Schema.Constraint>(item: S) =>
     meta: Schema.Struct({ cursor: WireCursor })
   })
 
-/** The envelope with every element decoded: one bad row fails the page. */
+/** The envelope with every element decoded: one bad row fails the page. @internal */
 export const Envelope = envelopeOf(TimePunch.fromWire)
 
-/** The envelope with its elements untouched, for those who take the good rows of a page that has a bad one. */
+/** The envelope with its elements untouched, for those who take the good rows of a page that has a bad one. @internal */
 export const RawEnvelope = envelopeOf(Schema.Unknown)
