@@ -1,0 +1,241 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Layer, Option, Stream } from "effect"
+import { RetryPolicy, TimePunches } from "../src/index.ts"
+import { defaultCompany, FakeService, Fault, generatePunches } from "../src/testing/index.ts"
+import { accessToken, client, company, inject, oauth, pageRequests } from "./support/client.ts"
+import { building, surfaces } from "./support/settings.ts"
+import { letTimePass } from "./support/time.ts"
+import { untyped } from "./support/untyped.ts"
+
+const punches = generatePunches({ seed: 3, count: 60, companyId: defaultCompany.id, deletedShare: 0 })
+
+/** A client upon this policy, and its service. */
+const under = <E>(policy: Layer.Layer<never, E>, credentials: Parameters<typeof client>[0] = accessToken) =>
+  client(credentials).pipe(
+    Layer.provide(policy),
+    Layer.provide(FakeService.layerClient),
+    Layer.provideMerge(FakeService.layer({ punches }))
+  )
+
+/** One page under a fault that does not end: the error, and when each try came, in milliseconds. */
+const failing = Effect.fnUntraced(function*(fault: Fault) {
+  yield* inject(fault)
+  const error = yield* letTimePass(Effect.flip(TimePunches.page(company)))
+  return { error, at: (yield* pageRequests).map(({ at }) => at) }
+})
+
+const gaps = (at: ReadonlyArray<number>) => at.slice(1).map((time, index) => time - (at[index] ?? 0))
+
+describe("RetryPolicy", () => {
+  it.effect("is, unless set, four tries within their deadlines and a budget of 500", () =>
+    Effect.gen(function*() {
+      const { attempts, budget, ...durations } = yield* RetryPolicy
+
+      assert.deepStrictEqual({ attempts, budget }, { attempts: 4, budget: 500 })
+      assert.deepStrictEqual(Object.entries(durations).map(([knob, time]) => [knob, Duration.toMillis(time)]), [
+        ["attemptTimeout", 30_000],
+        ["pageTimeout", 120_000],
+        ["baseDelay", 200],
+        ["throttleDelay", 5000],
+        ["maxDelay", 20_000],
+        ["retryAfterCap", 60_000]
+      ])
+    }))
+
+  it.effect("waits at random, at most 200 ms, 400 ms, 800 ms, before a try after a failure", () =>
+    Effect.gen(function*() {
+      const { at, error } = yield* failing(Fault.status(503))
+
+      assert.strictEqual(error._tag, "ServiceUnavailable")
+      assert.strictEqual(error.attempts, 4)
+      assert.strictEqual(at.length, 4)
+      for (const [index, gap] of gaps(at).entries()) assert.isAtMost(gap, 200 * 2 ** index)
+      assert.isAbove(Math.max(...gaps(at)), 0)
+    }).pipe(Effect.provide(under(Layer.empty))))
+
+  it.effect("waits about 5, 15 and 40 seconds after a 429 that does not say how long", () =>
+    Effect.gen(function*() {
+      const { at, error } = yield* failing(Fault.status(429))
+
+      assert.strictEqual(error._tag, "RateLimited")
+      const [first = 0, second = 0, third = 0] = gaps(at)
+      assert.approximately(first, 5000, 500)
+      assert.approximately(second, 15_000, 1500)
+      assert.approximately(third, 40_000, 4000)
+    }).pipe(Effect.provide(under(Layer.empty))))
+})
+
+describe("RetryPolicy.layer", () => {
+  const changed = (options: Parameters<typeof RetryPolicy.layer>[0]) =>
+    Effect.provide(Effect.map(RetryPolicy, (policy) => policy), RetryPolicy.layer(options))
+
+  it.effect("changes what is given and nothing else, an undefined least of all", () =>
+    Effect.gen(function*() {
+      const defaults = yield* RetryPolicy
+
+      assert.deepStrictEqual(yield* changed({}), defaults)
+      assert.deepStrictEqual(yield* changed({ attempts: 7, maxDelay: "1 second" }), {
+        ...defaults,
+        attempts: 7,
+        maxDelay: "1 second"
+      })
+      assert.deepStrictEqual(yield* changed({ attempts: undefined, pageTimeout: undefined }), defaults)
+    }))
+
+  const wrong: ReadonlyArray<readonly [string, unknown]> = [
+    ...[0, -1, 1.5, NaN, Infinity, "4", null].map((value) => ["attempts", value] as const),
+    ...[-1, NaN, "many"].map((value) => ["budget", value] as const),
+    ...["attemptTimeout", "pageTimeout", "baseDelay", "throttleDelay", "maxDelay", "retryAfterCap"].flatMap((knob) =>
+      [-1, "-3 seconds", "canary", "5 canaries", null].map((value) => [knob, value] as const)
+    )
+  ]
+
+  it.effect.each(wrong)("refuses %s %j, by its name and without its value", ([knob, value]) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(building(RetryPolicy.layer(untyped({ [knob]: value }))))
+
+      assert.strictEqual(error._tag, "ConfigError")
+      assert.include(error.message, `${knob} must be`)
+      assert.notInclude(surfaces(error), "canar")
+    }))
+
+  it.effect.each([1, 2, 6])("tries %d times", (attempts) =>
+    Effect.gen(function*() {
+      const { at, error } = yield* failing(Fault.status(500))
+
+      assert.strictEqual(at.length, attempts)
+      assert.strictEqual(error.attempts, attempts)
+    }).pipe(Effect.provide(under(RetryPolicy.layer({ attempts })))))
+
+  it.effect("does not wait longer than maxDelay, nor at all without a baseDelay", () =>
+    Effect.gen(function*() {
+      const short = RetryPolicy.layer({ attempts: 9, maxDelay: "300 millis", baseDelay: "10 seconds" })
+      const none = RetryPolicy.layer({ baseDelay: 0 })
+
+      const waits = gaps((yield* Effect.provide(failing(Fault.reset), under(short))).at)
+      assert.strictEqual(waits.length, 8)
+      assert.isAtMost(Math.max(...waits), 300)
+      assert.deepStrictEqual((yield* Effect.provide(failing(Fault.reset), under(none))).at.length, 4)
+      assert.strictEqual(Math.max(...gaps((yield* Effect.provide(failing(Fault.reset), under(none))).at)), 0)
+    }))
+
+  it.effect("waits as long as Retry-After says, up to retryAfterCap, and beyond it fails at once", () =>
+    Effect.gen(function*() {
+      const policy = under(RetryPolicy.layer({ retryAfterCap: "10 seconds", attempts: 2 }))
+      const within = yield* Effect.provide(failing(Fault.retryAfter("10")), policy)
+      const beyond = yield* Effect.provide(failing(Fault.retryAfter("11")), policy)
+
+      assert.deepStrictEqual(gaps(within.at), [10_000])
+      assert.deepStrictEqual(beyond.at.length, 1)
+      assert.deepStrictEqual(
+        beyond.error._tag === "RateLimited" && beyond.error.retryAfter,
+        Option.some(Duration.seconds(11))
+      )
+    }))
+
+  it.effect("gives a try attemptTimeout, and a page pageTimeout", () =>
+    Effect.gen(function*() {
+      const policy = RetryPolicy.layer({
+        attemptTimeout: "2 seconds",
+        pageTimeout: "5 seconds",
+        attempts: 9,
+        baseDelay: 0
+      })
+      const { at, error } = yield* Effect.provide(failing(Fault.stallBody()), under(policy))
+
+      assert.deepInclude(error, { _tag: "TransportError", reason: "timeout" })
+      assert.deepStrictEqual(at, [0, 2000, 4000])
+      assert.strictEqual(error.attempts, 3)
+    }))
+
+  it.effect("takes durations without end", () =>
+    Effect.gen(function*() {
+      const policy = RetryPolicy.layer({ attemptTimeout: "Infinity", pageTimeout: Duration.infinity })
+      const page = yield* Effect.provide(TimePunches.page(company), under(policy))
+
+      assert.strictEqual(page.items.length, punches.length)
+    }))
+
+  it.effect("spends a budget that all pages of a client share, and that success gives back", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.status(503), { requests: [1, 3, 5, 6] })
+      const page = TimePunches.page(company)
+      // 14 of 20 are spent on the first page, and given back by it; the same for the second.
+      yield* letTimePass(Effect.all([page, page]))
+      const error = yield* letTimePass(Effect.flip(page))
+
+      // The third page spends 14 and has no 14 left for its second failure.
+      assert.strictEqual(error.attempts, 2)
+      assert.strictEqual((yield* pageRequests).length, 6)
+    }).pipe(Effect.provide(under(RetryPolicy.layer({ budget: 20 })))))
+
+  it.effect("spends less on a throttled try, and nothing where there is no budget", () =>
+    Effect.gen(function*() {
+      const throttled = yield* Effect.provide(failing(Fault.status(429)), under(RetryPolicy.layer({ budget: 10 })))
+      const none = yield* Effect.provide(failing(Fault.status(503)), under(RetryPolicy.layer({ budget: 0 })))
+
+      assert.strictEqual(throttled.at.length, 3)
+      assert.strictEqual(none.at.length, 1)
+    }))
+})
+
+describe("RetryPolicy.none", () => {
+  it.effect("tries a page once", () =>
+    Effect.gen(function*() {
+      const { at, error } = yield* failing(Fault.status(503))
+
+      assert.deepStrictEqual(at, [0])
+      assert.strictEqual(error.attempts, 1)
+    }).pipe(Effect.provide(under(RetryPolicy.none))))
+
+  it.effect("still replays a page once after a 401 that a fresh token cures", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.tokenRevoked, { requests: 1 })
+      const page = yield* TimePunches.page(company)
+
+      assert.strictEqual(page.items.length, punches.length)
+      assert.strictEqual((yield* pageRequests).length, 2)
+    }).pipe(Effect.provide(under(RetryPolicy.none, oauth))))
+
+  it.effect("still has deadlines", () =>
+    Effect.gen(function*() {
+      const { at, error } = yield* failing(Fault.stallBeforeHeaders)
+
+      assert.deepInclude(error, { _tag: "TransportError", reason: "timeout" })
+      assert.strictEqual(at.length, 1)
+    }).pipe(Effect.provide(under(RetryPolicy.none))))
+})
+
+describe("a policy provided to the client's layer", () => {
+  const tries = Effect.map(failing(Fault.status(503)), ({ at }) => at.length)
+  const service = Layer.provideMerge(FakeService.layerClient, FakeService.layer())
+
+  it.effect("is seen, as is one around the whole", () =>
+    Effect.gen(function*() {
+      const to = client().pipe(Layer.provide(RetryPolicy.none), Layer.provideMerge(service))
+      const around = client().pipe(Layer.provideMerge(service), Layer.provide(RetryPolicy.none))
+
+      assert.strictEqual(yield* Effect.provide(tries, to), 1)
+      assert.strictEqual(yield* Effect.provide(tries, around), 1)
+    }))
+
+  it.effect("is not seen when it is provided beside that layer, or to the program only", () =>
+    Effect.gen(function*() {
+      const plain = client().pipe(Layer.provideMerge(service))
+
+      assert.strictEqual(yield* Effect.provide(tries, Layer.merge(plain, RetryPolicy.none)), 4)
+      assert.strictEqual(yield* tries.pipe(Effect.provide(RetryPolicy.none), Effect.provide(plain)), 4)
+    }))
+
+  it.effect("belongs to one client: another one beside it has its own", () =>
+    Effect.gen(function*() {
+      const drain = Stream.runDrain(TimePunches.list(company))
+      yield* inject(Fault.status(503), { requests: [1, 3] })
+      const patient = client().pipe(Layer.provide(FakeService.layerClient))
+      const strict = client().pipe(Layer.provide(RetryPolicy.none), Layer.provide(FakeService.layerClient))
+      yield* letTimePass(Effect.provide(drain, patient))
+      const error = yield* Effect.flip(Effect.provide(drain, strict))
+
+      assert.strictEqual(error._tag, "ServiceUnavailable")
+    }).pipe(Effect.provide(FakeService.layer({ punches }))))
+})

@@ -1,0 +1,21 @@
+/** Settings as a deployment gives them, and everything that an error may print of them. */
+import { Cause, ConfigProvider, Effect, Layer } from "effect"
+import { inspect } from "node:util"
+
+/** An environment of these variables and no others. */
+export const environment = (env: Readonly<Record<string, string>>) =>
+  ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...env } }))
+
+/** Builds a layer, takes it down again, and answers whether and why it failed. */
+export const building = <A, E, R>(layer: Layer.Layer<A, E, R>) => Effect.scoped(Effect.asVoid(Layer.build(layer)))
+
+/** Whatever a log, a reporter or a debugger would show of a value, in one text. */
+export const surfaces = (value: unknown): string =>
+  [
+    String(value),
+    JSON.stringify(value),
+    inspect(value, { depth: Infinity }),
+    inspect(value, { depth: Infinity, customInspect: false, showHidden: true }),
+    Cause.pretty(Cause.fail(value)),
+    value instanceof Error ? `${value.message} ${value.stack}` : ""
+  ].join("\n")
