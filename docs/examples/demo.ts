@@ -79,7 +79,7 @@ const showProgress = (shown: Ref.Ref<number>, punches: number) =>
   Ref.updateAndGet(shown, (count) => count + punches).pipe(
     Effect.tap((count) =>
       Effect.sync(() => {
-        if (process.stderr.isTTY) process.stderr.write(`\r${count} punches`)
+        if (process.stderr.isTTY) process.stderr.write(`${count} punches\r`)
         else if (count % 10_000 < punches) process.stderr.write(`${count} punches\n`)
       })
     )

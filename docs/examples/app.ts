@@ -1,0 +1,16 @@
+/** The layers of an application, wired in one file: the client from the environment, over a bounded transport. */
+import { NodeHttpClient } from "@effect/platform-node"
+import { Config, Layer, Schema } from "effect"
+import { CompanyId, TimePunches } from "effect-time-punches"
+
+/** At most 16 sockets, and five seconds to open one. */
+export const transport = NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } })
+
+/** The client: address, credential and version come from the environment. */
+export const app = TimePunches.layerConfig.pipe(Layer.provide(transport))
+
+/** The company that these examples list. */
+export const company = Config.schema(
+  Schema.NumberFromString.pipe(Schema.decodeTo(CompanyId)),
+  "TIME_PUNCHES_COMPANY_ID"
+)

@@ -1,0 +1,40 @@
+/** The three kinds of credential, a token for each company, and one of your own. */
+import { Effect, FileSystem, Layer, Redacted } from "effect"
+import { type Company, Credentials, Endpoints, InvalidRequest, TimePunches } from "effect-time-punches"
+import { HttpClientRequest } from "effect/http"
+import { transport } from "./app.ts"
+
+/** The program does not change with the credential: one line of the wiring does. */
+export const client = <E, R>(credentials: Layer.Layer<Credentials, E, R>) =>
+  TimePunches.layer.pipe(Layer.provide(credentials), Layer.provide(Endpoints.layerConfig), Layer.provide(transport))
+
+/** One long-lived token, one company. */
+export const withAccessToken = (token: Redacted.Redacted) => client(Credentials.layerAccessToken(token))
+
+/** A partner's client: a token for an hour, renewed ahead of time, and the guid of the company on every request. */
+export const withOAuth = (clientSecret: Redacted.Redacted, company: Company) =>
+  client(Credentials.layerOAuth({ clientId: "fake-client", clientSecret, company }))
+
+/** The session of somebody who is logged in. */
+export const withSession = (cookie: Redacted.Redacted) => client(Credentials.layerSessionCookie(cookie))
+
+/** One of your own: a token that another process writes to a file. After a 401 it is read again, once a page. */
+export const layerTokenFile = (path: string) =>
+  Layer.effect(
+    Credentials,
+    Effect.gen(function*() {
+      const files = yield* FileSystem.FileSystem
+      return Credentials.of({
+        sign: (request, company) =>
+          files.readFileString(path).pipe(
+            Effect.map((text) => ({
+              request: HttpClientRequest.bearerToken(request, Redacted.make(text.trim())),
+              rejected: Effect.succeed(true)
+            })),
+            Effect.mapError(() =>
+              new InvalidRequest({ companyId: company.id, field: "tokenFile", detail: "cannot be read" })
+            )
+          )
+      })
+    })
+  )

@@ -1,0 +1,64 @@
+/** Filters, and what each of them asks the service for. */
+import { Console, DateTime, Effect, Layer, Redacted } from "effect"
+import {
+  BusinessDate,
+  CompanyId,
+  Credentials,
+  Endpoints,
+  type Filter,
+  LocationId,
+  Period,
+  TimePunches
+} from "effect-time-punches"
+import { defaultCompany, FakeService } from "effect-time-punches/testing"
+
+const berlin = DateTime.zoneMakeNamedUnsafe("Europe/Berlin")
+
+export const atOnePlace: Filter = { locationId: LocationId.make(301), approved: true }
+
+export const everythingThere: Filter = { deleted: "include" }
+
+export const changed: Filter = { modifiedSince: DateTime.makeUnsafe("2026-03-08T00:00:00Z"), deleted: "include" }
+
+export const doubtful: Filter = { flags: ["late", "missed_break"], employeeApprovalStatuses: ["disputed"] }
+
+export const march: Filter = {
+  clockedIn: { gte: DateTime.makeUnsafe("2026-03-01T00:00:00Z"), lt: DateTime.makeUnsafe("2026-04-01T00:00:00Z") }
+}
+
+export const weekInBerlin: Filter = { clockedIn: Period.week(berlin, BusinessDate.make("2026-03-29")) }
+
+export const twoBusinessDays: Filter = {
+  businessDate: { start: BusinessDate.make("2026-03-02"), end: BusinessDate.make("2026-03-03") }
+}
+
+export const newestFirst: Filter = { sortBy: [["clockedIn", "desc"], ["id", "asc"]] }
+
+/** Prints the query that each filter becomes, as the service received it. */
+export const printQueries = Effect.gen(function*() {
+  const service = yield* FakeService
+  const filters = {
+    atOnePlace,
+    everythingThere,
+    changed,
+    doubtful,
+    march,
+    weekInBerlin,
+    twoBusinessDays,
+    newestFirst
+  }
+  for (const [name, filter] of Object.entries(filters)) {
+    yield* TimePunches.page(CompanyId.make(defaultCompany.id), filter)
+    const sent = (yield* service.requests).at(-1)
+    yield* Console.log(`${name}\n  ${sent?.rawQuery}`)
+  }
+})
+
+const app = TimePunches.layer.pipe(
+  Layer.provide(Credentials.layerAccessToken(Redacted.make(defaultCompany.accessToken))),
+  Layer.provide(Endpoints.layer({ baseUrl: "http://localhost" })),
+  Layer.provide(FakeService.layerClient),
+  Layer.provideMerge(FakeService.layer())
+)
+
+if (import.meta.main) await Effect.runPromise(Effect.provide(printQueries, app))

@@ -1,0 +1,143 @@
+/** The payroll program at three levels: over a mock, over the fake service in this process, and over a socket. */
+import { NodeHttpClient } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Duration, Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
+import {
+  BusinessDate,
+  Cents,
+  CompanyGuid,
+  CompanyId,
+  Credentials,
+  Endpoints,
+  Forbidden,
+  LocationId,
+  RoleId,
+  TimePunch,
+  TimePunches,
+  TimePunchId,
+  UserId
+} from "effect-time-punches"
+import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "effect-time-punches/testing"
+import { TestClock } from "effect/testing"
+import { loopback } from "./loopback.ts"
+import { payroll } from "./payroll.ts"
+
+const company = { id: CompanyId.make(defaultCompany.id), guid: CompanyGuid.make(defaultCompany.guid) }
+const monday = BusinessDate.make("2026-03-09")
+
+const punch = (clockedIn: string, clockedOut: Option.Option<string>): TimePunch =>
+  TimePunch.make({
+    id: TimePunchId.make(1),
+    companyId: company.id,
+    userId: UserId.make(7),
+    roleId: RoleId.make(1),
+    locationId: LocationId.make(1),
+    shiftId: Option.none(),
+    departmentId: Option.none(),
+    clockedIn: DateTime.makeUnsafe(clockedIn),
+    clockedOut: Option.map(clockedOut, (text) => DateTime.makeUnsafe(text)),
+    hourlyWage: Cents.make(1550),
+    tips: Cents.make(0),
+    approved: true,
+    editablePunch: true,
+    notes: "",
+    posType: Option.none(),
+    breaks: [],
+    autoClockedOut: false,
+    clockedInOffline: false,
+    clockedOutOffline: false,
+    created: Option.none(),
+    modified: Option.none(),
+    deleted: false
+  })
+
+describe("payroll, over a mock", () => {
+  const closed = punch("2026-03-10T14:00:00Z", Option.some("2026-03-10T18:30:00Z"))
+  const open = punch("2026-03-11T14:00:00Z", Option.none())
+
+  it.effect("adds the hours of a user up, and asks about the punch that is still open", () =>
+    Effect.gen(function*() {
+      const { lines, questions } = yield* payroll(company, monday)
+
+      assert.deepStrictEqual(
+        lines.map(({ totals, user }) => [user, totals.punches, Duration.toHours(totals.net), totals.cost]),
+        [[7, 2, 4.5, 6975]]
+      )
+      assert.deepStrictEqual(questions, ["punch 1 of user 7: OpenPunch"])
+    }).pipe(Effect.provide(TimePunches.layerMock({ list: () => Stream.make(closed, open) }))))
+
+  it.effect("fails as the listing does", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(payroll(company, monday))
+
+      assert.strictEqual(error._tag, "Forbidden")
+    }).pipe(Effect.provide(TimePunches.layerMock({ list: () => Stream.fail(new Forbidden({})) }))))
+})
+
+const punches = generatePunches({ count: 1000, companyId: defaultCompany.id })
+
+const credentials = Credentials.layerOAuth({
+  clientId: defaultOAuthClient.clientId,
+  clientSecret: Redacted.make(defaultOAuthClient.clientSecret)
+})
+
+describe("payroll, over the fake service in this process", () => {
+  const app = TimePunches.layer.pipe(
+    Layer.provide(credentials),
+    Layer.provide(Endpoints.layer({ baseUrl: "http://localhost" })),
+    Layer.provide(FakeService.layerClient),
+    Layer.provideMerge(FakeService.layer({ punches }))
+  )
+
+  it.effect("asks for the week by the clocks of New York, which changed on its eve", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* payroll(company, monday)
+
+      const request = (yield* service.requests).find(({ endpoint }) => endpoint === "page")
+      assert.strictEqual(request?.query["clocked_in[gte]"], "2026-03-09T04:00:00Z")
+      assert.strictEqual(request?.query["clocked_in[lte]"], "2026-03-16T04:00:00Z")
+    }).pipe(Effect.provide(app)))
+
+  it.effect("is the same in bad weather, which takes no time on a test clock", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const fair = yield* payroll(company, monday)
+      yield* service.inject(Fault.status(503), { times: 1 })
+      yield* service.inject(Fault.retryAfter("20"), { times: 1 })
+      yield* service.inject(Fault.cutBody(), { times: 1 })
+
+      const run = yield* Effect.forkChild(payroll(company, monday))
+      yield* TestClock.adjust("1 minute")
+
+      assert.deepStrictEqual(yield* Fiber.join(run), fair)
+    }).pipe(Effect.provide(app)))
+
+  it.effect("gets a new token when the hour of the old one is over", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* payroll(company, monday)
+      yield* payroll(company, monday)
+      assert.strictEqual(yield* service.tokensIssued, 1)
+
+      yield* TestClock.adjust("1 hour")
+      yield* payroll(company, monday)
+
+      assert.strictEqual(yield* service.tokensIssued, 2)
+    }).pipe(Effect.provide(app)))
+})
+
+describe("payroll, over a socket", () => {
+  const app = TimePunches.layer.pipe(
+    Layer.provide(credentials),
+    Layer.provide(NodeHttpClient.layerUndici),
+    Layer.provideMerge(loopback({ punches }))
+  )
+
+  it.live("has a line for everybody who clocked in", () =>
+    Effect.gen(function*() {
+      const { lines } = yield* payroll(company, monday)
+
+      assert.strictEqual(lines.length, 40)
+    }).pipe(Effect.provide(app)))
+})
