@@ -1,0 +1,160 @@
+/** Faults on the way to the service: refused, swallowed, not found, not trusted. */
+import { NodeHttpClient } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import dns from "node:dns"
+import { getCACertificates, setDefaultCACertificates } from "node:tls"
+import { afterAll, beforeAll, vi } from "vitest"
+import { blackHole } from "../support/blackHole.ts"
+import { makeAuthority, selfSigned } from "../support/certificate.ts"
+import { rawServer, whole } from "../support/rawServer.ts"
+import { brief, client, outcome, threePages, transports } from "../support/transports.ts"
+
+const { first, ids, second, third } = threePages
+const pages = [whole(200, first), whole(200, second), whole(200, third)]
+
+/** A port where somebody listened a moment ago. */
+const closedPort = Effect.scoped(Effect.map(rawServer({ answers: [] }), ({ port }) => port))
+
+const authority = makeAuthority()
+const machine = getCACertificates("default")
+beforeAll(() => setDefaultCACertificates([...machine, authority.cert]))
+afterAll(() => setDefaultCACertificates(machine))
+
+const names = ["localhost", "127.0.0.1"]
+const good = authority.issue({ names })
+
+const untrusted = [
+  {
+    row: "C19",
+    what: "the certificate vouches only for itself",
+    server: selfSigned({ names }),
+    code: /^TransportError tls DEPTH_ZERO_SELF_SIGNED_CERT$/
+  },
+  {
+    row: "C19",
+    what: "the certificate is of another host",
+    server: authority.issue({ names: ["other.test"] }),
+    code: /^TransportError tls ERR_TLS_CERT_ALTNAME_INVALID$/
+  },
+  {
+    row: "C19",
+    what: "the certificate has expired",
+    server: authority.issue({ names, years: [2001, 2002] }),
+    code: /^TransportError tls CERT_HAS_EXPIRED$/
+  },
+  {
+    row: "C20",
+    what: "the newest protocol of the service is TLS 1.1",
+    server: { ...good, minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT:@SECLEVEL=0" },
+    code: /^TransportError tls (ERR_SSL_\w+|EPROTO)$/
+  }
+] as const
+
+/** Makes every name unknown, as a resolver would. */
+const failingLookup = (code: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() =>
+      vi.spyOn(dns, "lookup").mockImplementation((...args: ReadonlyArray<unknown>) => {
+        const answer = args.at(-1)
+        const error = Object.assign(new Error(`getaddrinfo ${code}`), { code, syscall: "getaddrinfo" })
+        if (typeof answer === "function") setImmediate(() => answer(error))
+      })
+    ),
+    (lookup) => Effect.sync(() => lookup.mockRestore())
+  )
+
+describe.each(transports)("a listing over $transport", ({ http }) => {
+  it.live("[C1] fails after four tries where nobody listens", () =>
+    Effect.gen(function*() {
+      const run = yield* outcome().pipe(Effect.provide(client(`http://127.0.0.1:${yield* closedPort}`, http)))
+
+      assert.strictEqual(brief(run.error), "TransportError connect ECONNREFUSED")
+      assert.strictEqual(run.error?.attempts, 4)
+    }))
+
+  it.live("[C1] reaches a service that comes up while it is tried again", () =>
+    Effect.gen(function*() {
+      const port = yield* closedPort
+      const patient = client(`http://127.0.0.1:${port}`, http, { attempts: 10_000, budget: Infinity })
+      const fiber = yield* Effect.forkChild(outcome().pipe(Effect.provide(patient)))
+      yield* Effect.sleep("30 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* rawServer({ answers: pages, port })
+
+      assert.deepStrictEqual(yield* Fiber.join(fiber), { ids, error: undefined })
+    }))
+
+  it.live("[C16] gives up on an address that swallows its packets", () =>
+    Effect.gen(function*() {
+      const url = yield* blackHole
+      const run = yield* outcome().pipe(
+        Effect.provide(client(url, http, { attemptTimeout: "300 millis", attempts: 2 }))
+      )
+
+      assert.strictEqual(brief(run.error), "TransportError timeout")
+      assert.strictEqual(run.error?.attempts, 2)
+    }))
+
+  it.live.each([["C17", "ENOTFOUND", 2], ["C18", "EAI_AGAIN", 4]] as const)(
+    "[%s] treats a name that is not found (%s) as what it is",
+    ([_row, code, tries]) =>
+      Effect.gen(function*() {
+        const lookup = yield* failingLookup(code)
+        const run = yield* outcome().pipe(Effect.provide(client("https://nowhere.test", http)))
+
+        assert.strictEqual(brief(run.error), `TransportError connect ${code}`)
+        assert.strictEqual(run.error?.attempts, tries)
+        assert.strictEqual(lookup.mock.calls.length, tries)
+      })
+  )
+
+  it.live.each(untrusted)("[$row] does not try again where $what", ({ code, server }) =>
+    Effect.gen(function*() {
+      const { connections, received, url } = yield* rawServer({ answers: pages, tls: server })
+      const run = yield* outcome().pipe(Effect.provide(client(url, http)))
+
+      assert.match(brief(run.error), code)
+      assert.strictEqual(run.error?.attempts, 1)
+      assert.strictEqual(connections.length, 1)
+      assert.strictEqual(received(), 0, "the request went out")
+    }))
+
+  it.live("[C19] trusts a certificate of the authority that the machine trusts", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer({ answers: pages, tls: good })
+
+      assert.deepStrictEqual(yield* outcome().pipe(Effect.provide(client(server.url, http))), { ids, error: undefined })
+    }))
+
+  it.live("[C20] does not try again where the service speaks no TLS", () =>
+    Effect.gen(function*() {
+      const plain = yield* rawServer({ answers: [["HTTP/1.1 400 Bad Request\r\n\r\n", "FINISH"]], at: "byte" })
+      const run = yield* outcome().pipe(Effect.provide(client(plain.url.replace("http:", "https:"), http)))
+
+      assert.match(brief(run.error), /^TransportError tls (ERR_SSL_WRONG_VERSION_NUMBER|EPROTO)$/)
+      assert.strictEqual(run.error?.attempts, 1)
+      assert.strictEqual(plain.connections.length, 1)
+    }))
+
+  it.live("[C20] gives up within its tries where the service speaks TLS only", () =>
+    Effect.gen(function*() {
+      const secure = yield* rawServer({ answers: pages, tls: good })
+      const run = yield* outcome().pipe(Effect.provide(client(secure.url.replace("https:", "http:"), http)))
+
+      assert.match(brief(run.error), /^TransportError headers /)
+      assert.isAtMost(run.error?.attempts ?? Infinity, 4)
+      assert.isAtMost(secure.connections.length, 4)
+    }))
+})
+
+describe("a listing over undici", () => {
+  it.live("[C16] says that no connection came about, when the agent has a limit for that", () =>
+    Effect.gen(function*() {
+      const http = NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 200 } })
+      const run = yield* outcome().pipe(Effect.provide(client(yield* blackHole, http, { attempts: 2 })))
+
+      assert.strictEqual(brief(run.error), "TransportError connect UND_ERR_CONNECT_TIMEOUT")
+      assert.strictEqual(run.error?.attempts, 2)
+    }))
+})

@@ -1,0 +1,212 @@
+/** A server on loopback that says exactly the bytes it is told to: with pauses, half-closes and resets, over TCP or TLS. */
+import { Effect } from "effect"
+import type { Scope } from "effect"
+import { Buffer } from "node:buffer"
+import * as Net from "node:net"
+import * as Tls from "node:tls"
+
+/** One thing that a server does with a connection. After the last one it stays silent, and the connection open. */
+export type Step =
+  | string
+  | Uint8Array
+  | { readonly pause: number }
+  | { readonly drip: Uint8Array | string; readonly every: number; readonly bytes?: number }
+  | { readonly until: Promise<unknown> }
+  | "RESET"
+  | "FINISH"
+
+/** What is said to one request. */
+export type Answer = Step | ReadonlyArray<Step>
+
+export interface RawServerOptions {
+  /** Said to the requests in order of arrival, the last one to all that follow; or chosen for each request. */
+  readonly answers: ReadonlyArray<Answer> | ((request: RawRequest) => Answer)
+  /** Answers whatever comes, as a server does that does not understand it. Default: whole requests. */
+  readonly at?: "request" | "byte" | undefined
+  readonly tls?: Tls.TlsOptions | undefined
+  /** Default: a free one. */
+  readonly port?: number | undefined
+}
+
+/** A request as it came. */
+export interface RawRequest {
+  /** From 1, in order of arrival. */
+  readonly connection: number
+  readonly line: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** A connection, and when the client ended it, by `performance.now()`. */
+export interface RawConnection {
+  closedAt: number | undefined
+}
+
+export interface RawServer {
+  readonly url: string
+  readonly port: number
+  readonly requests: ReadonlyArray<RawRequest>
+  readonly connections: ReadonlyArray<RawConnection>
+  /** Connections that are open at this moment. */
+  readonly open: () => number
+  /** Bytes that came in, on all connections together. */
+  readonly received: () => number
+}
+
+const latin1 = (text: string) => Buffer.from(text, "latin1")
+
+/** The first request in `text` and what follows it; nothing while it is not whole. */
+const takeRequest = (text: string, connection: number): readonly [RawRequest, string] | undefined => {
+  const end = text.indexOf("\r\n\r\n")
+  if (end < 0) return undefined
+  const [line = "", ...fields] = text.slice(0, end).split("\r\n")
+  const headers = Object.fromEntries(fields.map((field) => {
+    const colon = field.indexOf(":")
+    return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()]
+  }))
+  const size = Number(headers["content-length"] ?? 0)
+  const body = text.slice(end + 4, end + 4 + size)
+  return body.length < size ? undefined : [{ connection, line, headers, body }, text.slice(end + 4 + size)]
+}
+
+const sleep = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
+
+/** Waits where the other side does not keep up, so that a body of any size costs no memory. */
+const write = (socket: Net.Socket, bytes: Uint8Array) =>
+  new Promise<void>((resolve) => {
+    if (socket.destroyed || socket.write(bytes)) return resolve()
+    socket.once("drain", resolve)
+    socket.once("close", () => resolve())
+  })
+
+const bytesOf = (content: Uint8Array | string) => typeof content === "string" ? Buffer.from(content) : content
+
+const play = async (socket: Net.Socket, tcp: Net.Socket, answer: Answer) => {
+  for (const step of [answer].flat()) {
+    if (socket.destroyed) return
+    if (step === "RESET") tcp.resetAndDestroy()
+    else if (step === "FINISH") socket.end()
+    else if (typeof step === "string" || step instanceof Uint8Array) await write(socket, bytesOf(step))
+    else if ("pause" in step) await sleep(step.pause)
+    else if ("until" in step) await step.until
+    else {
+      const content = bytesOf(step.drip)
+      const size = step.bytes ?? 1
+      for (let at = 0; at < content.length && !socket.destroyed; at += size) {
+        await write(socket, content.subarray(at, at + size))
+        await sleep(step.every)
+      }
+    }
+  }
+}
+
+const listen = (server: Net.Server, port: number) =>
+  Effect.callback<number>((resume) => {
+    server.listen(port, "127.0.0.1", () => {
+      const address = server.address()
+      resume(Effect.succeed(address !== null && typeof address === "object" ? address.port : 0))
+    })
+  })
+
+/** Listens until the scope closes; then every connection is cut, however far its answer got. */
+export const rawServer = (options: RawServerOptions): Effect.Effect<RawServer, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const requests: Array<RawRequest> = []
+    const connections: Array<RawConnection> = []
+    const sockets = new Set<Net.Socket>()
+    let received = 0
+    let answered = 0
+    const answerTo = (request: RawRequest): Answer =>
+      typeof options.answers === "function"
+        ? options.answers(request)
+        : options.answers[Math.min(answered++, options.answers.length - 1)] ?? []
+
+    const serve = (socket: Net.Socket, tcp: Net.Socket, connection: number) => {
+      let text = ""
+      let turn = Promise.resolve()
+      const answer = (request: RawRequest) => {
+        turn = turn.then(() => play(socket, tcp, answerTo(request)))
+      }
+      socket.on("error", () => {})
+      socket.on("data", (chunk: Uint8Array) => {
+        text += Buffer.from(chunk).toString("latin1")
+        if (options.at === "byte") return answer({ connection, line: "", headers: {}, body: text })
+        for (let taken = takeRequest(text, connection); taken !== undefined; taken = takeRequest(text, connection)) {
+          requests.push(taken[0])
+          text = taken[1]
+          answer(taken[0])
+        }
+      })
+    }
+
+    const accept = (tcp: Net.Socket) => {
+      const state: RawConnection = { closedAt: undefined }
+      connections.push(state)
+      const connection = connections.length
+      sockets.add(tcp)
+      tcp.on("error", () => {})
+      tcp.on("close", () => {
+        sockets.delete(tcp)
+        state.closedAt ??= performance.now()
+      })
+      tcp.on("end", () => {
+        state.closedAt ??= performance.now()
+      })
+      tcp.setNoDelay(true)
+      if (options.tls === undefined) {
+        tcp.on("data", (chunk: Uint8Array) => {
+          received += chunk.length
+        })
+        return serve(tcp, tcp, connection)
+      }
+      const secure = new Tls.TLSSocket(tcp, {
+        ...options.tls,
+        isServer: true,
+        secureContext: Tls.createSecureContext(options.tls)
+      })
+      secure.on("data", (chunk: Uint8Array) => {
+        received += chunk.length
+      })
+      serve(secure, tcp, connection)
+    }
+
+    const server = yield* Effect.acquireRelease(
+      Effect.sync(() => Net.createServer(accept)),
+      (server) =>
+        Effect.callback<void>((resume) => {
+          for (const socket of sockets) socket.destroy()
+          server.close(() => resume(Effect.void))
+        })
+    )
+    const port = yield* listen(server, options.port ?? 0)
+    return {
+      url: `${options.tls === undefined ? "http" : "https"}://127.0.0.1:${port}`,
+      port,
+      requests,
+      connections,
+      open: () => sockets.size,
+      received: () => received
+    }
+  })
+
+/** Status line and headers. */
+export const head = (status: number | string, headers: Readonly<Record<string, string>> = {}): string =>
+  `HTTP/1.1 ${typeof status === "number" ? `${status} Said` : status}\r\n${
+    Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("")
+  }\r\n`
+
+/** A whole answer with its length. */
+export const whole = (
+  status: number | string,
+  body: string | Uint8Array,
+  headers: Readonly<Record<string, string>> = { "content-type": "application/json" }
+): Uint8Array => {
+  const content = bytesOf(body)
+  return Buffer.concat([latin1(head(status, { ...headers, "content-length": String(content.length) })), content])
+}
+
+/** One chunk of a chunked body; an empty one ends it. */
+export const chunk = (body: string | Uint8Array): Uint8Array => {
+  const content = bytesOf(body)
+  return Buffer.concat([latin1(`${content.length.toString(16)}\r\n`), content, latin1("\r\n")])
+}

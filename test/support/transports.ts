@@ -1,0 +1,89 @@
+/** The three transports, a client on top of each, and pages for a raw server to say. */
+import { NodeHttpClient } from "@effect/platform-node"
+import { Cause, type Duration, Effect, Exit, Layer, Option, Redacted, Stream } from "effect"
+import type { HttpClient } from "effect/http"
+import {
+  CompanyId,
+  Credentials,
+  type Cursor,
+  Endpoints,
+  type ListError,
+  RetryPolicy,
+  type TimePunch,
+  TimePunches
+} from "../../src/index.ts"
+import { defaultCompany, generatePunches, toWire } from "../../src/testing/index.ts"
+import { type Wire, wirePage } from "./wire.ts"
+
+export const companyId = CompanyId.make(defaultCompany.id)
+
+export type Transport = "fetch" | "undici" | "node:http"
+
+/** As production has them: bounded, and with connections that are kept. */
+export const transports: ReadonlyArray<{
+  readonly transport: Transport
+  readonly http: Layer.Layer<HttpClient.HttpClient>
+}> = [
+  { transport: "fetch", http: NodeHttpClient.layerFetch },
+  { transport: "undici", http: NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 400 } }) },
+  { transport: "node:http", http: NodeHttpClient.layerNodeHttpOptions({ keepAlive: true, maxSockets: 16 }) }
+]
+
+/** A client with an access token, quick to try again. */
+export const client = (
+  url: string,
+  http: Layer.Layer<HttpClient.HttpClient>,
+  policy: { readonly attemptTimeout?: Duration.Input; readonly attempts?: number; readonly budget?: number } = {}
+): Layer.Layer<TimePunches> =>
+  TimePunches.layer.pipe(
+    Layer.provide(RetryPolicy.layer({
+      baseDelay: "2 millis",
+      throttleDelay: "2 millis",
+      attemptTimeout: "2 seconds",
+      ...policy
+    })),
+    Layer.provide(Credentials.layerAccessToken(Redacted.make(defaultCompany.accessToken))),
+    Layer.provide(Endpoints.layer({ baseUrl: url })),
+    Layer.provide(http),
+    Layer.orDie
+  )
+
+const rows = generatePunches({ seed: 7, count: 6, companyId: defaultCompany.id, deletedShare: 0 }).map(toWire)
+
+/** The body of the page with these rows; `cursor` replaces members of the one that a single page has. */
+export const pageOf = (rows: ReadonlyArray<unknown>, cursor?: Wire): string => JSON.stringify(wirePage(rows, cursor))
+
+/** A listing of three pages of two rows: their bodies, and the ids in them. */
+export const threePages = {
+  first: pageOf(rows.slice(0, 2), { next: "to-2" }),
+  second: pageOf(rows.slice(2, 4), { current: "to-2", prev: "to-1", next: "to-3" }),
+  third: pageOf(rows.slice(4, 6), { current: "to-3", prev: "to-2" }),
+  ids: rows.map((row) => row.id)
+}
+
+/** What came of a run: the ids that were emitted, and the error if it failed. */
+export interface Outcome {
+  readonly ids: ReadonlyArray<number>
+  readonly error: ListError | undefined
+}
+
+/** Runs a listing to its end, from a cursor on if there is one. A defect stays one. */
+export const outcome = (from?: Option.Option<Cursor>): Effect.Effect<Outcome, never, TimePunches> =>
+  Effect.gen(function*() {
+    const ids: Array<number> = []
+    const exit = yield* TimePunches.list(companyId, {}, { from }).pipe(
+      Stream.runForEach((punch: TimePunch) => Effect.sync(() => ids.push(punch.id))),
+      Effect.exit
+    )
+    if (Exit.isSuccess(exit)) return { ids, error: undefined }
+    const error = Cause.findErrorOption(exit.cause)
+    return Option.isSome(error) ? { ids, error: error.value } : yield* Effect.failCause(exit.cause).pipe(Effect.orDie)
+  })
+
+/** What is said of a failure in a table: its tag, its reason where it has one, its code where it has one. */
+export const brief = (error: ListError | undefined): string => {
+  if (error === undefined) return "no error"
+  const reason = "reason" in error ? ` ${error.reason}` : "status" in error ? ` ${error.status}` : ""
+  const code = "code" in error && Option.isSome(error.code) ? ` ${error.code.value}` : ""
+  return `${error._tag}${reason}${code}`
+}
