@@ -3,7 +3,7 @@ import { Cause, Duration, Effect, Fiber, Inspectable, Layer, Option, Redacted, R
 import { TestClock } from "effect/testing"
 import { type OAuthClient, TokenEndpoint } from "../src/index.ts"
 import { type Delivery, FakeService, Fault } from "../src/testing/index.ts"
-import { brief, endpointOf, grants, inject, mend, oauthClient, says } from "./support/tokens.ts"
+import { type Between, brief, endpointOf, grants, inject, mend, oauthClient, says } from "./support/tokens.ts"
 
 const issue = TokenEndpoint.use((endpoint) => endpoint.issue)
 
@@ -16,6 +16,9 @@ const outcome = Effect.gen(function*() {
 
 const failureOf = (fault: Fault) =>
   Effect.flatMap(inject(fault), () => Effect.flatMap(outcome, (result) => Effect.fromResult(Result.flip(result))))
+
+const delivering = (delivery: Delivery): Between => (respond, request) =>
+  Effect.map(respond(request), (response) => ({ ...response, delivery }))
 
 /** A value and how a test's name says it. */
 const named = <A>(value: A) => [(JSON.stringify(value) ?? "missing").slice(0, 40), value] as const
@@ -391,7 +394,7 @@ describe("A token response", () => {
 
         assert.strictEqual(brief(error), failure)
       }
-    }).pipe(Effect.provide(endpointOf(oauthClient, {}, delivery))))
+    }).pipe(Effect.provide(endpointOf(oauthClient, {}, delivering(delivery)))))
 
   it.effect.each([429, 503])("that is a %i says when to ask again", (status) =>
     Effect.gen(function*() {

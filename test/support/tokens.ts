@@ -1,14 +1,14 @@
 /** The token side alone, over the fake service: one client's endpoint and cache, and what was asked of the service. */
-import { Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Effect, Layer, Option, Redacted } from "effect"
 import { Endpoints, type OAuthClient, TokenCache, TokenEndpoint } from "../../src/index.ts"
 import {
   defaultOAuthClient,
-  type Delivery,
   FakeService,
   type FakeServiceOptions,
   Fault,
   type FaultWhen,
-  type PlainRequest
+  type PlainRequest,
+  type PlainResponse
 } from "../../src/testing/index.ts"
 
 export const oauthClient: OAuthClient = {
@@ -16,33 +16,36 @@ export const oauthClient: OAuthClient = {
   clientSecret: Redacted.make(defaultOAuthClient.clientSecret)
 }
 
-/** The fake service, all of whose answers are delivered in this way. */
-const delivering = (delivery: Delivery) =>
+/** What stands between the client and the fake service: sees each request, and makes what it likes of the answer. */
+export type Between = (
+  respond: FakeService["Service"]["respond"],
+  request: PlainRequest
+) => Effect.Effect<PlainResponse>
+
+/** The fake service with something between. */
+export const serviceOf = (
+  options: FakeServiceOptions = {},
+  between: Between = (respond, request) => respond(request)
+) =>
   Layer.effect(
     FakeService,
     FakeService.useSync((service) => ({
       ...service,
-      respond: (request: PlainRequest) =>
-        Effect.map(service.respond(request), (response) => ({ ...response, delivery }))
+      respond: (request: PlainRequest) => between(service.respond, request)
     }))
-  )
+  ).pipe(Layer.provide(FakeService.layer(options)))
 
 /** An endpoint and the service that it asks, of its own for each call. */
-export const endpointOf = (
-  client: OAuthClient = oauthClient,
-  options: FakeServiceOptions = {},
-  delivery?: Delivery
-) =>
+export const endpointOf = (client: OAuthClient = oauthClient, options?: FakeServiceOptions, between?: Between) =>
   TokenEndpoint.layer(client).pipe(
     Layer.provide(Endpoints.layer({ baseUrl: "https://api.test", authUrl: "https://auth.test" })),
     Layer.provide(FakeService.layerClient),
-    Layer.provide(delivery === undefined ? Layer.empty : delivering(delivery)),
-    Layer.provideMerge(FakeService.layer(options))
+    Layer.provideMerge(serviceOf(options, between))
   )
 
-/** A cache of its own for each call, and the service that it asks. */
-export const cacheOf = (options: FakeServiceOptions = {}) =>
-  TokenCache.layer.pipe(Layer.provideMerge(endpointOf(oauthClient, options)))
+/** A cache and the service that it asks, of its own for each call. */
+export const cacheOf = (options?: FakeServiceOptions, between?: Between) =>
+  TokenCache.layer.pipe(Layer.provideMerge(endpointOf(oauthClient, options, between)))
 
 export const get = TokenCache.use((cache) => cache.get)
 
@@ -68,11 +71,7 @@ export const says = (text: string, contentType = "application/json"): Fault =>
 export const grants = (members: Readonly<Record<string, unknown>>): Fault =>
   says(JSON.stringify({ token_type: "Bearer", expires_in: 3600, access_token: "some-token", ...members }))
 
-export const expiringIn = (seconds: number): Fault => Fault.expiresIn(seconds)
-
 /** What is said of a token failure in a table: its reason, its status where it has one. */
 export const brief = (
   { reason, status }: { readonly reason: string; readonly status: Option.Option<number> }
 ): string => [reason, ...Option.toArray(status)].join(" ")
-
-export const seconds = (nanos: bigint): number => Duration.toSeconds(Duration.nanos(nanos))
