@@ -1,6 +1,8 @@
 /** One page of a listing, and the envelope that carries it on the wire (spec 2.3). */
 import * as Schema from "effect/Schema"
 import { Cursor } from "./Ids.ts"
+import { compiled } from "./internal/compiled.ts"
+import { decodeEnvelope } from "./internal/decoder.ts"
 import { TimePunch } from "./TimePunch.ts"
 
 /**
@@ -47,8 +49,12 @@ const envelopeOf = <S extends Schema.Constraint>(item: S) =>
     meta: Schema.Struct({ cursor: WireCursor })
   })
 
+const WireEnvelope = envelopeOf(TimePunch.fromWire)
+
 /** The envelope with every element decoded: one bad row fails the page. @internal */
-export const Envelope = envelopeOf(TimePunch.fromWire)
+export const Envelope: Schema.Codec<typeof WireEnvelope.Type, typeof WireEnvelope.Encoded> = WireEnvelope.pipe(
+  compiled(decodeEnvelope)
+)
 
 /** The envelope with its elements untouched, for those who take the good rows of a page that has a bad one. @internal */
 export const RawEnvelope = envelopeOf(Schema.Unknown)

@@ -18,6 +18,8 @@ import {
   TimePunchId,
   UserId
 } from "./Ids.ts"
+import { compiled } from "./internal/compiled.ts"
+import { decodeBreak, decodePunch } from "./internal/decoder.ts"
 import { formatInstant, isWritable, parseInstant } from "./internal/instant.ts"
 
 /**
@@ -114,27 +116,30 @@ const WireBreak = Schema.Struct({
   out: NullableInstant
 })
 
-const breakFromWire: Schema.Codec<Break, typeof WireBreak.Encoded> = WireBreak.pipe(Schema.decodeTo(
-  Schema.toType(Break),
-  Transformation.transform({
-    decode: (wire) => ({
-      id: wire.id,
-      userId: wire.user_id,
-      customBreakId: wire.custom_break_id,
-      paid: wire.paid,
-      in: wire.in,
-      out: wire.out
-    }),
-    encode: (rest) => ({
-      id: rest.id,
-      user_id: rest.userId,
-      custom_break_id: rest.customBreakId,
-      paid: rest.paid,
-      in: rest.in,
-      out: rest.out
+const breakFromWire: Schema.Codec<Break, typeof WireBreak.Encoded> = WireBreak.pipe(
+  Schema.decodeTo(
+    Schema.toType(Break),
+    Transformation.transform({
+      decode: (wire) => ({
+        id: wire.id,
+        userId: wire.user_id,
+        customBreakId: wire.custom_break_id,
+        paid: wire.paid,
+        in: wire.in,
+        out: wire.out
+      }),
+      encode: (rest) => ({
+        id: rest.id,
+        user_id: rest.userId,
+        custom_break_id: rest.customBreakId,
+        paid: rest.paid,
+        in: rest.in,
+        out: rest.out
+      })
     })
-  })
-))
+  ),
+  compiled(decodeBreak)
+)
 
 const WireTimePunch = Schema.Struct({
   id: TimePunchId,
@@ -161,56 +166,59 @@ const WireTimePunch = Schema.Struct({
   deleted: Schema.Boolean.pipe(Schema.optionalKey)
 })
 
-const timePunchFromWire: Schema.Codec<TimePunch, typeof WireTimePunch.Encoded> = WireTimePunch.pipe(Schema.decodeTo(
-  Schema.toType(TimePunch),
-  Transformation.transform({
-    decode: (wire) => ({
-      id: wire.id,
-      companyId: wire.company_id,
-      userId: wire.user_id,
-      roleId: wire.role_id,
-      locationId: wire.location_id,
-      shiftId: unlessZero(wire.shift_id),
-      departmentId: unlessZero(wire.department_id),
-      clockedIn: wire.clocked_in,
-      clockedOut: wire.clocked_out,
-      hourlyWage: wire.hourly_wage,
-      tips: wire.tips,
-      approved: wire.approved,
-      editablePunch: wire.editable_punch,
-      notes: wire.notes,
-      posType: wire.pos_type,
-      breaks: wire.breaks ?? [],
-      autoClockedOut: wire.auto_clocked_out,
-      clockedInOffline: wire.clocked_in_offline,
-      clockedOutOffline: wire.clocked_out_offline,
-      created: wire.created,
-      modified: wire.modified,
-      deleted: wire.deleted ?? false
-    }),
-    encode: (punch) => ({
-      id: punch.id,
-      company_id: punch.companyId,
-      user_id: punch.userId,
-      role_id: punch.roleId,
-      location_id: punch.locationId,
-      shift_id: Option.orElseSome(punch.shiftId, () => ShiftId.make(0)),
-      department_id: punch.departmentId,
-      clocked_in: punch.clockedIn,
-      clocked_out: punch.clockedOut,
-      hourly_wage: punch.hourlyWage,
-      tips: punch.tips,
-      approved: punch.approved,
-      editable_punch: punch.editablePunch,
-      notes: punch.notes,
-      pos_type: punch.posType,
-      breaks: punch.breaks,
-      auto_clocked_out: punch.autoClockedOut,
-      clocked_in_offline: punch.clockedInOffline,
-      clocked_out_offline: punch.clockedOutOffline,
-      created: punch.created,
-      modified: punch.modified,
-      deleted: punch.deleted
+const timePunchFromWire: Schema.Codec<TimePunch, typeof WireTimePunch.Encoded> = WireTimePunch.pipe(
+  Schema.decodeTo(
+    Schema.toType(TimePunch),
+    Transformation.transform({
+      decode: (wire) => ({
+        id: wire.id,
+        companyId: wire.company_id,
+        userId: wire.user_id,
+        roleId: wire.role_id,
+        locationId: wire.location_id,
+        shiftId: unlessZero(wire.shift_id),
+        departmentId: unlessZero(wire.department_id),
+        clockedIn: wire.clocked_in,
+        clockedOut: wire.clocked_out,
+        hourlyWage: wire.hourly_wage,
+        tips: wire.tips,
+        approved: wire.approved,
+        editablePunch: wire.editable_punch,
+        notes: wire.notes,
+        posType: wire.pos_type,
+        breaks: wire.breaks ?? [],
+        autoClockedOut: wire.auto_clocked_out,
+        clockedInOffline: wire.clocked_in_offline,
+        clockedOutOffline: wire.clocked_out_offline,
+        created: wire.created,
+        modified: wire.modified,
+        deleted: wire.deleted ?? false
+      }),
+      encode: (punch) => ({
+        id: punch.id,
+        company_id: punch.companyId,
+        user_id: punch.userId,
+        role_id: punch.roleId,
+        location_id: punch.locationId,
+        shift_id: Option.orElseSome(punch.shiftId, () => ShiftId.make(0)),
+        department_id: punch.departmentId,
+        clocked_in: punch.clockedIn,
+        clocked_out: punch.clockedOut,
+        hourly_wage: punch.hourlyWage,
+        tips: punch.tips,
+        approved: punch.approved,
+        editable_punch: punch.editablePunch,
+        notes: punch.notes,
+        pos_type: punch.posType,
+        breaks: punch.breaks,
+        auto_clocked_out: punch.autoClockedOut,
+        clocked_in_offline: punch.clockedInOffline,
+        clocked_out_offline: punch.clockedOutOffline,
+        created: punch.created,
+        modified: punch.modified,
+        deleted: punch.deleted
+      })
     })
-  })
-))
+  ),
+  compiled(decodePunch)
+)

@@ -1,12 +1,14 @@
-/** From the JSON of a punch to the value of its schema, straight on; `undefined` where only the schema can say why not. */
+/** From the JSON of a page to the value of its schema, straight on; `undefined` where only the schema can say why not. */
 import type * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
+import type { Envelope } from "../Page.ts"
 import type { Break, TimePunch } from "../TimePunch.ts"
-import { parseInstant } from "./instant.ts"
+import { dayOf, no, timeOf } from "./instant.ts"
 import { utc } from "./utc.ts"
 
 /** A value without its brands, which are the schema's to give: all that the compiler can hold this file to. */
 type Bare<A> = A extends number ? number
+  : A extends string ? string
   : A extends DateTime.Utc ? A
   : A extends Option.Option<infer B> ? Option.Option<Bare<B>>
   : A extends ReadonlyArray<infer B> ? ReadonlyArray<Bare<B>>
@@ -32,8 +34,9 @@ const optionalText = (value: unknown): Option.Option<string> | undefined =>
 
 const instant = (value: unknown): DateTime.Utc | undefined => {
   if (typeof value !== "string") return undefined
-  const millis = parseInstant(value)
-  return millis === millis ? utc(millis) : undefined
+  const day = dayOf(value)
+  const time = timeOf(value)
+  return day === no || time === no ? undefined : utc(day * 86_400_000 + time)
 }
 
 const nullableInstant = (value: unknown): Option.Option<DateTime.Utc> | undefined => {
@@ -53,16 +56,16 @@ export const decodeBreak = (input: unknown): Bare<Break> | undefined => {
   return { id, userId, customBreakId, paid, in: start, out }
 }
 
-const decodeBreaks = (input: unknown): ReadonlyArray<Bare<Break>> | undefined => {
+const decodeEach = <A>(input: unknown, decode: (input: unknown) => A | undefined): ReadonlyArray<A> | undefined => {
   if (!Array.isArray(input)) return undefined
   // A copy has the room of its elements and no more; one that grows starts with room for sixteen.
-  const breaks = input.slice()
-  for (let i = 0; i < breaks.length; i++) {
-    const rest = decodeBreak(breaks[i])
-    if (rest === undefined) return undefined
-    breaks[i] = rest
+  const all = input.slice()
+  for (let i = 0; i < all.length; i++) {
+    const one = decode(all[i])
+    if (one === undefined) return undefined
+    all[i] = one
   }
-  return breaks
+  return all
 }
 
 /** The value of `TimePunch.fromWire`. A key that is there without a value is the schema's to refuse. */
@@ -97,7 +100,7 @@ export const decodePunch = (input: unknown): Bare<TimePunch> | undefined => {
   if (clockedIn === undefined || clockedOut === undefined || created === undefined || modified === undefined) {
     return undefined
   }
-  const breaks = input.breaks === undefined && !("breaks" in input) ? [] : decodeBreaks(input.breaks)
+  const breaks = input.breaks === undefined && !("breaks" in input) ? [] : decodeEach(input.breaks, decodeBreak)
   if (breaks === undefined) return undefined
   return {
     id,
@@ -123,4 +126,23 @@ export const decodePunch = (input: unknown): Bare<TimePunch> | undefined => {
     modified,
     deleted
   }
+}
+
+const optionalCursor = (value: unknown): Option.Option<string> | undefined =>
+  value === null ? none : typeof value === "string" && value !== "" ? Option.some(value) : undefined
+
+/** The value of `Envelope`. */
+export const decodeEnvelope = (input: unknown): Bare<typeof Envelope.Type> | undefined => {
+  if (!isRecord<typeof Envelope.Encoded>(input)) return undefined
+  const { meta, object } = input
+  if (typeof object !== "string" || !isRecord<typeof Envelope.Encoded.meta>(meta)) return undefined
+  if (!isRecord<typeof Envelope.Encoded.meta.cursor>(meta.cursor)) return undefined
+  const current = optionalCursor(meta.cursor.current)
+  const prev = optionalCursor(meta.cursor.prev)
+  const next = optionalCursor(meta.cursor.next)
+  const size = meta.cursor.count
+  const count = size === null ? none : isNatural(size) ? Option.some(size) : undefined
+  if (current === undefined || prev === undefined || next === undefined || count === undefined) return undefined
+  const data = decodeEach(input.data, decodePunch)
+  return data === undefined ? undefined : { object, data, meta: { cursor: { current, prev, next, count } } }
 }
