@@ -2,18 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { Cursor, TimePunches } from "../../src/index.ts"
+import { company } from "../support/client.ts"
 import { eventually } from "../support/eventually.ts"
 import { type Answer, chunk, head, rawServer, whole } from "../support/rawServer.ts"
-import {
-  brief,
-  client,
-  companyId,
-  outcome,
-  pageOf,
-  threePages,
-  type Transport,
-  transports
-} from "../support/transports.ts"
+import { brief, client, outcome, pageOf, threePages, type Transport, transports } from "../support/transports.ts"
 import { wirePunch } from "../support/wire.ts"
 
 const { first, ids, second, third } = threePages
@@ -119,16 +111,16 @@ const faults: ReadonlyArray<Fault> = [
     answer: [head(200, { ...json, "content-length": size }), { drip: second, every: 50 }],
     error: late,
     tries: 2,
-    attemptTimeout: 250
+    attemptTimeout: 200
   },
-  { row: "C14", what: "silence instead of headers", answer: [], error: late, tries: 2, attemptTimeout: 250 },
+  { row: "C14", what: "silence instead of headers", answer: [], error: late, tries: 2, attemptTimeout: 200 },
   {
     row: "C15",
     what: "silence after the headers",
     answer: [head(200, { ...json, "content-length": size })],
     error: late,
     tries: 2,
-    attemptTimeout: 250
+    attemptTimeout: 200
   },
   {
     row: "C23",
@@ -202,7 +194,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
       const body = pageOf([wirePunch({ notes })])
       const start = head(200, { ...json, "content-length": String(Buffer.byteLength(body)) })
       const server = yield* rawServer({ answers: [[start, { drip: body, every: 0 }]] })
-      const page = yield* TimePunches.page(companyId).pipe(Effect.provide(client(server.url, http)))
+      const page = yield* TimePunches.page(company).pipe(Effect.provide(client(server.url, http)))
 
       assert.deepStrictEqual(page.items.map((punch) => punch.notes), [notes])
       assert.strictEqual(server.requests.length, 1)

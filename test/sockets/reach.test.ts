@@ -3,10 +3,9 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import dns from "node:dns"
-import { getCACertificates, setDefaultCACertificates } from "node:tls"
-import { afterAll, beforeAll, vi } from "vitest"
+import { vi } from "vitest"
 import { blackHole } from "../support/blackHole.ts"
-import { makeAuthority, selfSigned } from "../support/certificate.ts"
+import { makeAuthority, selfSigned, trust } from "../support/certificate.ts"
 import { rawServer, whole } from "../support/rawServer.ts"
 import { brief, client, outcome, threePages, transports } from "../support/transports.ts"
 
@@ -17,10 +16,6 @@ const pages = [whole(200, first), whole(200, second), whole(200, third)]
 const closedPort = Effect.scoped(Effect.map(rawServer({ answers: [] }), ({ port }) => port))
 
 const authority = makeAuthority()
-const machine = getCACertificates("default")
-beforeAll(() => setDefaultCACertificates([...machine, authority.cert]))
-afterAll(() => setDefaultCACertificates(machine))
-
 const names = ["localhost", "127.0.0.1"]
 const good = authority.issue({ names })
 
@@ -111,6 +106,7 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
 
   it.live.each(untrusted)("[$row] does not try again where $what", ({ code, server }) =>
     Effect.gen(function*() {
+      yield* trust(authority)
       const { connections, received, url } = yield* rawServer({ answers: pages, tls: server })
       const run = yield* outcome().pipe(Effect.provide(client(url, http)))
 
@@ -122,6 +118,7 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
 
   it.live("[C19] trusts a certificate of the authority that the machine trusts", () =>
     Effect.gen(function*() {
+      yield* trust(authority)
       const server = yield* rawServer({ answers: pages, tls: good })
 
       assert.deepStrictEqual(yield* outcome().pipe(Effect.provide(client(server.url, http))), { ids, error: undefined })
@@ -152,9 +149,8 @@ describe("a listing over undici", () => {
   it.live("[C16] says that no connection came about, when the agent has a limit for that", () =>
     Effect.gen(function*() {
       const http = NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 200 } })
-      const run = yield* outcome().pipe(Effect.provide(client(yield* blackHole, http, { attempts: 2 })))
+      const run = yield* outcome().pipe(Effect.provide(client(yield* blackHole, http, { attempts: 1 })))
 
       assert.strictEqual(brief(run.error), "TransportError connect UND_ERR_CONNECT_TIMEOUT")
-      assert.strictEqual(run.error?.attempts, 2)
     }))
 })

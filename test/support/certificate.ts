@@ -1,6 +1,8 @@
 /** Certificates made on the spot: valid, of another host, expired. No key is kept anywhere. */
+import { Effect } from "effect"
 import { Buffer } from "node:buffer"
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto"
+import { getCACertificates, setDefaultCACertificates } from "node:tls"
 
 /** A certificate and its key, as a TLS server takes them. */
 export interface Certificate {
@@ -92,7 +94,7 @@ const server = ({ names, years = always }: CertificateOptions, issuer?: Identity
 /** A certificate that only vouches for itself. */
 export const selfSigned = (options: CertificateOptions): Certificate => server(options)
 
-/** An authority of one test file: what to trust, and the certificates that it signs. */
+/** An authority and the certificates that it signs. */
 export const makeAuthority = () => {
   const authority = identity("test authority")
   return {
@@ -100,3 +102,14 @@ export const makeAuthority = () => {
     issue: (options: CertificateOptions): Certificate => server(options, authority)
   }
 }
+
+/** Makes every transport of this process trust an authority, as a machine does that has it installed. */
+export const trust = ({ cert }: { readonly cert: string }) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = getCACertificates("default")
+      setDefaultCACertificates([...before, cert])
+      return before
+    }),
+    (before) => Effect.sync(() => setDefaultCACertificates(before))
+  )

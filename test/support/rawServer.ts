@@ -69,7 +69,8 @@ const takeRequest = (text: string, connection: number): readonly [RawRequest, st
   return body.length < size ? undefined : [{ connection, line, headers, body }, text.slice(end + 4 + size)]
 }
 
-const sleep = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
+const sleep = (millis: number) =>
+  new Promise((resolve) => millis === 0 ? setImmediate(resolve) : setTimeout(resolve, millis))
 
 /** Waits where the other side does not keep up, so that a body of any size costs no memory. */
 const write = (socket: Net.Socket, bytes: Uint8Array) =>

@@ -1,10 +1,9 @@
 /** The three transports, a client on top of each, and pages for a raw server to say. */
 import { NodeHttpClient } from "@effect/platform-node"
-import { Cause, type Duration, Effect, Exit, Layer, Option, Redacted, Stream } from "effect"
+import { Cause, type Config, type Duration, Effect, Exit, Layer, Option, Stream } from "effect"
 import type { HttpClient } from "effect/http"
 import {
-  CompanyId,
-  Credentials,
+  type Credentials,
   type Cursor,
   Endpoints,
   type ListError,
@@ -13,9 +12,8 @@ import {
   TimePunches
 } from "../../src/index.ts"
 import { defaultCompany, generatePunches, toWire } from "../../src/testing/index.ts"
+import { accessToken, company } from "./client.ts"
 import { type Wire, wirePage } from "./wire.ts"
-
-export const companyId = CompanyId.make(defaultCompany.id)
 
 export type Transport = "fetch" | "undici" | "node:http"
 
@@ -29,11 +27,19 @@ export const transports: ReadonlyArray<{
   { transport: "node:http", http: NodeHttpClient.layerNodeHttpOptions({ keepAlive: true, maxSockets: 16 }) }
 ]
 
-/** A client with an access token, quick to try again. */
+export interface ClientOptions {
+  readonly attemptTimeout?: Duration.Input
+  readonly attempts?: number
+  readonly budget?: number
+  /** Default: an access token. */
+  readonly credentials?: Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints>
+}
+
+/** A client that is quick to try again. */
 export const client = (
   url: string,
   http: Layer.Layer<HttpClient.HttpClient>,
-  policy: { readonly attemptTimeout?: Duration.Input; readonly attempts?: number; readonly budget?: number } = {}
+  { credentials = accessToken, ...policy }: ClientOptions = {}
 ): Layer.Layer<TimePunches> =>
   TimePunches.layer.pipe(
     Layer.provide(RetryPolicy.layer({
@@ -42,7 +48,7 @@ export const client = (
       attemptTimeout: "2 seconds",
       ...policy
     })),
-    Layer.provide(Credentials.layerAccessToken(Redacted.make(defaultCompany.accessToken))),
+    Layer.provide(credentials),
     Layer.provide(Endpoints.layer({ baseUrl: url })),
     Layer.provide(http),
     Layer.orDie
@@ -71,7 +77,7 @@ export interface Outcome {
 export const outcome = (from?: Option.Option<Cursor>): Effect.Effect<Outcome, never, TimePunches> =>
   Effect.gen(function*() {
     const ids: Array<number> = []
-    const exit = yield* TimePunches.list(companyId, {}, { from }).pipe(
+    const exit = yield* TimePunches.list(company, {}, { from }).pipe(
       Stream.runForEach((punch: TimePunch) => Effect.sync(() => ids.push(punch.id))),
       Effect.exit
     )
