@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { CompanyGuid, Credentials, type Scope, TimePunches } from "../src/index.ts"
+import { defaultCompany, defaultOAuthClient, FakeService, Fault, otherCompany } from "../src/testing/index.ts"
+import { app, company, endpoints, inject, oauth, pageRequests, stranger } from "./support/client.ts"
+import { sent } from "./support/credentials.ts"
+import { building, surfaces } from "./support/settings.ts"
+import { letTimePass } from "./support/time.ts"
+import { untyped } from "./support/untyped.ts"
+
+const client = { clientId: defaultOAuthClient.clientId, clientSecret: Redacted.make(defaultOAuthClient.clientSecret) }
+
+describe("Credentials.layerOAuth", () => {
+  const own = Credentials.layerOAuth({ ...client, company })
+
+  it.effect("sends a token and the guid of the company asked for", () =>
+    Effect.gen(function*() {
+      const credentials = yield* sent(company)
+
+      assert.match(credentials["authorization"] ?? "", /^Bearer [\w-]+\.[\w-]+\.[\w-]+$/)
+      assert.strictEqual(credentials["x-company-guid"], defaultCompany.guid)
+      assert.notProperty(credentials, "cookie")
+    }).pipe(Effect.provide(app({}, oauth))))
+
+  it.effect("refuses a company without its guid before anything is sent, the token request too", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const error = yield* Effect.flip(TimePunches.page(company.id))
+
+      assert.deepInclude(error, { _tag: "InvalidRequest", field: "company.guid", companyId: company.id, attempts: 0 })
+      assert.isEmpty(yield* service.requests)
+    }).pipe(Effect.provide(app({}, oauth))))
+
+  it.effect("takes the layer's own guid for that very company, and never for another", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* sent(company.id))["x-company-guid"], defaultCompany.guid)
+      assert.strictEqual((yield* sent({ id: company.id, guid: undefined }))["x-company-guid"], defaultCompany.guid)
+      yield* FakeService.use((service) => service.clearRequests)
+      const error = yield* Effect.flip(TimePunches.page(stranger.id))
+
+      assert.deepInclude(error, { _tag: "InvalidRequest", field: "company.guid", companyId: stranger.id })
+      assert.isEmpty(yield* pageRequests)
+    }).pipe(Effect.provide(app({}, own))))
+
+  it.effect("prefers the guid that a call gives", () =>
+    Effect.gen(function*() {
+      const guid = CompanyGuid.make("00000000-0000-4000-8000-000000000000")
+
+      assert.strictEqual((yield* sent({ id: company.id, guid }))["x-company-guid"], guid)
+      assert.strictEqual((yield* sent(stranger))["x-company-guid"], otherCompany.guid)
+    }).pipe(Effect.provide(app({}, own))))
+
+  it.effect("shares one token between companies, each of which gets its own guid", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const ask = [company, stranger, company, stranger].map((each) => TimePunches.page(each))
+      yield* Effect.all(ask, { concurrency: "unbounded" })
+
+      assert.strictEqual(yield* service.tokensIssued, 1)
+      for (const { headers, path } of yield* pageRequests) {
+        assert.strictEqual(headers["x-company-guid"], path.includes(`/${company.id}/`) ? company.guid : stranger.guid)
+      }
+    }).pipe(Effect.provide(app({}, oauth))))
+
+  it.effect("renews a token that a 401 refuses, once a page", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* TimePunches.page(company)
+      yield* service.revokeTokens
+      yield* TimePunches.page(company)
+      assert.strictEqual(yield* service.tokensIssued, 2)
+      assert.strictEqual((yield* pageRequests).length, 3)
+
+      yield* service.clearRequests
+      yield* inject(Fault.status(401))
+      const error = yield* letTimePass(Effect.flip(TimePunches.page(company)))
+      assert.strictEqual(error._tag, "Unauthorized")
+      assert.strictEqual((yield* pageRequests).length, 2)
+    }).pipe(Effect.provide(app({}, oauth))))
+
+  it.effect("does not renew for a 403", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* inject(Fault.status(403))
+      const error = yield* Effect.flip(TimePunches.page(company))
+
+      assert.strictEqual(error._tag, "Forbidden")
+      assert.deepStrictEqual([yield* service.tokensIssued, (yield* pageRequests).length], [1, 1])
+    }).pipe(Effect.provide(app({}, oauth))))
+
+  const scopes: ReadonlyArray<readonly [string | null, ReadonlyArray<Scope> | undefined]> = [
+    ["time_punches:read", undefined],
+    ["time_punches:read users:write", ["time_punches:read", "users:write"]],
+    [null, []]
+  ]
+
+  it.effect.each(scopes)("asks for the scope %j", ([scope, given]) =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* Effect.exit(TimePunches.page(company))
+      const [token] = yield* service.requests
+
+      assert.strictEqual(new URLSearchParams(token?.body).get("scope"), scope)
+    }).pipe(Effect.provide(app({}, Credentials.layerOAuth({ ...client, scopes: given })))))
+
+  const wrongCompanies = [{ id: company.id }, { ...company, guid: "canary" }, { guid: company.guid }, {
+    ...company,
+    id: -1
+  }]
+
+  it.effect.each(wrongCompanies)("refuses %j for the layer's own company", (own) =>
+    Effect.gen(function*() {
+      const layer = Credentials.layerOAuth({ ...client, company: untyped(own) })
+      const error = yield* Effect.flip(
+        building(layer.pipe(Layer.provide(FakeService.layerClient), Layer.provide(endpoints)))
+      )
+
+      assert.include(String(error), "company must be")
+      assert.notInclude(surfaces(error), "canary")
+    }).pipe(Effect.provide(FakeService.layer())))
+})
