@@ -31,6 +31,7 @@ export interface ClientOptions {
   readonly attemptTimeout?: Duration.Input
   readonly attempts?: number
   readonly budget?: number
+  readonly maxDelay?: Duration.Input
   /** Default: an access token. */
   readonly credentials?: Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints>
 }

@@ -1,0 +1,170 @@
+/** What HTTP allows and a service should not do, and what is left of a request on the wire: no header, no socket, no row too many. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Layer, Scope, Stream, Tracer } from "effect"
+import { TimePunches, TracePropagation } from "../../src/index.ts"
+import { company, oauth } from "../support/client.ts"
+import { eventually } from "../support/eventually.ts"
+import { type Answer, head, rawServer, whole } from "../support/rawServer.ts"
+import { brief, client, outcome, threePages, transports } from "../support/transports.ts"
+
+const { first, ids, second, third } = threePages
+const json = { "content-type": "application/json" }
+
+const pageFor = (line: string) => line.includes("cursor=to-2") ? second : line.includes("cursor=to-3") ? third : first
+
+/** The three pages, each with these headers. */
+const pagesWith = (headers: Readonly<Record<string, string>>) =>
+  rawServer({ answers: ({ line }) => whole(200, pageFor(line), { ...json, ...headers }) })
+
+/** The first page, and then this. */
+const firstThen = (answer: Answer) => rawServer({ answers: [whole(200, first), answer] })
+
+const token = whole(200, JSON.stringify({ access_token: "issued", token_type: "Bearer", expires_in: 3600 }))
+
+describe.each(transports)("a listing over $transport", ({ http, transport }) => {
+  it.live.each([204, 205, 304])("[H22] never takes a %s for an empty page", (status) =>
+    Effect.gen(function*() {
+      const server = yield* firstThen(head(status, status === 205 ? { "content-length": "0" } : {}))
+      const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
+
+      assert.strictEqual(brief(run.error), `UnexpectedStatus ${status}`)
+      assert.deepStrictEqual(run.ids, ids.slice(0, 2))
+      assert.strictEqual(server.requests.length, 2)
+    }))
+
+  it.live("[H22] never takes a part of a page for a page", () =>
+    Effect.gen(function*() {
+      const server = yield* firstThen(whole(206, second, { ...json, "content-range": "bytes 0-99/200" }))
+      const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
+
+      assert.strictEqual(brief(run.error), "UnexpectedStatus 206")
+      assert.deepStrictEqual(run.ids, ids.slice(0, 2))
+    }))
+
+  it.live("[H32] refuses a thousand encodings over each other", () =>
+    Effect.gen(function*() {
+      const encodings = Array.from({ length: 1000 }, () => "gzip").join(", ")
+      const server = yield* firstThen(whole(200, "not gzip", { ...json, "content-encoding": encodings }))
+      const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
+
+      assert.match(
+        brief(run.error),
+        transport === "fetch" ? /^(TransportError|DecodeError)/ : /^DecodeError ContentEncoding$/
+      )
+      assert.deepStrictEqual(run.ids, ids.slice(0, 2))
+    }))
+
+  it.live("[H37] minds neither a wrong clock nor an age, nor a connection that is closed each time", () =>
+    Effect.gen(function*() {
+      const server = yield* pagesWith({ date: "Thu, 01 Jan 1970 00:00:00 GMT", age: "99999999", connection: "close" })
+      const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
+
+      assert.deepStrictEqual(run, { ids, error: undefined })
+      assert.strictEqual(server.requests.length, 3)
+      assert.strictEqual(server.connections.length, 3)
+    }))
+
+  it.live("[R1] asks for no page that nobody consumes", () =>
+    Effect.gen(function*() {
+      const server = yield* pagesWith({})
+      const taken = yield* TimePunches.list(company).pipe(
+        Stream.take(2),
+        Stream.map((punch) => punch.id),
+        Stream.runCollect,
+        Effect.provide(client(server.url, http))
+      )
+
+      assert.deepStrictEqual<ReadonlyArray<number>>(taken, ids.slice(0, 2))
+      assert.strictEqual(server.requests.length, 1)
+    }))
+
+  it.live.each(
+    [
+      ["before its headers", []],
+      ["within its body", [head(200, { ...json, "content-length": "5000" }), second]]
+    ] as const
+  )("[R2] frees the connection of a page that is abandoned %s", ([_when, answer]) =>
+    Effect.gen(function*() {
+      const delays: Array<number> = []
+      for (let round = 0; round < 5; round++) {
+        const server = yield* firstThen(answer)
+        const fiber = yield* Effect.forkChild(outcome().pipe(Effect.provide(client(server.url, http))))
+        yield* eventually(() => assert.strictEqual(server.requests.length, 2))
+        yield* Effect.sleep("20 millis")
+        const connection = server.connections[(server.requests[1]?.connection ?? 0) - 1]
+        assert.isDefined(connection)
+        assert.isUndefined(connection?.closedAt)
+        const stopped = performance.now()
+        yield* Fiber.interrupt(fiber)
+        yield* eventually(() => assert.isDefined(connection?.closedAt))
+        delays.push((connection?.closedAt ?? Infinity) - stopped)
+      }
+
+      assert.isBelow(Math.min(...delays), 100, "not even the quickest of five was freed in time")
+    }))
+
+  it.live("[R8] ends cleanly when the layer of the client is closed under a run", () =>
+    Effect.gen(function*() {
+      const server = yield* firstThen([])
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(
+        client(server.url, http, { attemptTimeout: "200 millis", attempts: 1 }),
+        scope
+      )
+      const fiber = yield* Effect.forkChild(Effect.provide(outcome(), context))
+      yield* eventually(() => assert.strictEqual(server.requests.length, 2))
+      yield* Scope.close(scope, Exit.void)
+      const run = yield* Fiber.join(fiber)
+
+      assert.strictEqual(run.error?._tag, "TransportError")
+      assert.deepStrictEqual(run.ids, ids.slice(0, 2))
+    }))
+
+  it.live.each([
+    ["a few bytes", "{}", "application/problem+json"],
+    ["more than is read of it", "x".repeat(200_000), "application/problem+json"],
+    ["a page of HTML", "x".repeat(200_000), "text/html"]
+  ] as const)("[R9] keeps no connection of an answer that it discards: %s", ([_what, body, type]) =>
+    Effect.gen(function*() {
+      const busy = whole(503, body, { "content-type": type })
+      const answers = [...Array.from({ length: 39 }, () => busy), whole(200, third)]
+      const server = yield* rawServer({ answers })
+      let open = 0
+      const patient = client(server.url, http, { attempts: 40, budget: Infinity, maxDelay: "2 millis" })
+      yield* Effect.gen(function*() {
+        yield* TimePunches.page(company)
+        yield* eventually(() => assert.isAtMost(server.open(), 2))
+        open = server.open()
+      }).pipe(Effect.provide(patient))
+
+      assert.strictEqual(server.requests.length, 40)
+      assert.isAtMost(open, 2)
+    }))
+
+  it.live("[S9] sends no trace header to the service", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer({ answers: [token, whole(200, third)] })
+      yield* TimePunches.page(company).pipe(
+        Effect.withSpan("a run of the application"),
+        Effect.provide(client(server.url, http, { credentials: oauth })),
+        Effect.provideService(Tracer.Tracer, Tracer.make({ span: (options) => new Tracer.NativeSpan(options) }))
+      )
+
+      assert.strictEqual(server.requests.length, 2)
+      for (const { headers } of server.requests) assert.notProperty(headers, "traceparent")
+      for (const { headers } of server.requests) assert.notProperty(headers, "b3")
+    }))
+
+  it.live("[S9] sends trace headers when it is told to", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer({ answers: [token, whole(200, third)] })
+      const propagating = client(server.url, http, { credentials: oauth }).pipe(
+        Layer.provide(Layer.succeed(TracePropagation, true))
+      )
+      yield* TimePunches.page(company).pipe(Effect.withSpan("a run of the application"), Effect.provide(propagating))
+
+      assert.strictEqual(server.requests.length, 2)
+      for (const { headers } of server.requests)
+        assert.match(headers["traceparent"] ?? "", /^00-[\da-f]{32}-[\da-f]{16}-01$/)
+    }))
+})
