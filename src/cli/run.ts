@@ -1,0 +1,34 @@
+/** The process around the command: what it runs on, its log, its signals and its exit. */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Runtime from "effect/Runtime"
+import { run } from "./command.ts"
+import { eraseLine } from "./output.ts"
+
+/** undici opens sockets without bound, and waits for a connection as long as the system does, unless told. */
+const layerHttp = NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } })
+
+/** Standard output is for results. */
+const layerLog = Logger.layer([
+  Logger.withConsoleError(Logger.map(Logger.formatSimple, (line) => process.stderr.isTTY ? eraseLine + line : line))
+])
+
+const teardown: Runtime.Teardown = (exit, onExit) => {
+  if (Exit.isSuccess(exit)) return onExit(typeof exit.value === "number" ? exit.value : 0)
+  return Runtime.defaultTeardown(exit, onExit)
+}
+
+export const main = () => {
+  // A reader that goes away while nothing is being written would else end the process with a stack trace.
+  process.stdout.on("error", () => {})
+  process.stderr.on("error", () => {})
+  NodeRuntime.runMain(
+    run(process.argv.slice(2)).pipe(Effect.provide(Layer.mergeAll(NodeServices.layer, layerHttp, layerLog))),
+    { teardown }
+  )
+}
