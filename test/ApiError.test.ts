@@ -1,0 +1,246 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Duration, Effect, Option, Schema } from "effect"
+import {
+  CompanyId,
+  Cursor,
+  DecodeError,
+  Forbidden,
+  InvalidPunch,
+  InvalidRequest,
+  ListError,
+  PaginationError,
+  RateLimited,
+  ServerError,
+  ServiceUnavailable,
+  TokenError,
+  TransportError,
+  Unauthorized,
+  UnexpectedStatus,
+  UnprocessableEntity
+} from "../src/index.ts"
+
+/** One of each, made as a mock would make it. */
+const plain: ReadonlyArray<readonly [ListError["_tag"], string, ListError]> = [
+  ["Unauthorized", "401 the credential was not accepted", new Unauthorized({})],
+  ["Forbidden", "403 the credential may not do this", new Forbidden({})],
+  ["UnprocessableEntity", "422 the service refused a parameter", new UnprocessableEntity({})],
+  ["ServerError", "500 the service failed", new ServerError({})],
+  ["RateLimited", "429 too many requests", new RateLimited({})],
+  ["ServiceUnavailable", "503 the service cannot be reached for now", new ServiceUnavailable({})],
+  ["UnexpectedStatus", "302 is not a status of this interface", new UnexpectedStatus({ status: 302 })],
+  ["TransportError", "no whole answer: connect", new TransportError({ reason: "connect" })],
+  ["DecodeError", "the answer cannot be read (NotJson)", new DecodeError({ reason: "NotJson" })],
+  ["PaginationError", "the listing stopped: CursorCycle", new PaginationError({ reason: "CursorCycle" })],
+  ["InvalidRequest", "invalid pageSize: too small", new InvalidRequest({ field: "pageSize", detail: "too small" })],
+  ["TokenError", "no token: InvalidClient", new TokenError({ reason: "InvalidClient" })]
+]
+
+describe.each(plain)("%s", (tag, message, error) => {
+  it("needs no more than what tells it from the others, and says the rest by default", () => {
+    assert.deepInclude(error, {
+      _tag: tag,
+      companyId: CompanyId.make(0),
+      resumeFrom: Option.none(),
+      pagesCompleted: 0,
+      attempts: tag === "InvalidRequest" || tag === "TokenError" ? 0 : 1
+    })
+    assert.isTrue(error.message.startsWith(message), error.message)
+    assert.include(error.message, "company 0")
+  })
+
+  it("is an error, a schema's value, and one to be caught by its tag", () => {
+    assert.instanceOf(error, Error)
+    assert.isTrue(Schema.is(ListError)(error))
+    assert.include(String(error), error.message)
+    assert.strictEqual(
+      Effect.runSync(
+        Effect.fail(error).pipe(
+          Effect.catchTag(tag, (caught) => Effect.succeed(caught._tag)),
+          Effect.orDie
+        )
+      ),
+      tag
+    )
+  })
+})
+
+const Fields = Schema.Struct({
+  company: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  cursor: Schema.NullOr(Schema.NonEmptyString),
+  pages: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e6 })),
+  attempts: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })),
+  status: Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 999 })),
+  wait: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e9 }))),
+  text: Schema.NullOr(Schema.Union([Schema.String, Schema.Literals(["\u001b[2J\nlog line", "\u2028", "\u202e"])])),
+  code: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1e6 })))
+})
+
+/** JSON has no -0. */
+const number = (value: number) => value === 0 ? 0 : value
+
+/** Every error with fields of every kind. */
+const AnyError = Arbitrary.map(Arbitrary.schema(Fields), (fields): ReadonlyArray<ListError> => {
+  const { attempts, code, cursor, pages, status, text, wait } = fields
+  const where = {
+    companyId: CompanyId.make(number(fields.company)),
+    resumeFrom: Option.map(Option.fromNullOr(cursor), (text) => Cursor.make(text)),
+    pagesCompleted: number(pages),
+    attempts: number(attempts)
+  }
+  const problem = {
+    ...(text === null ? {} : { title: text, detail: text, type: text, param: text }),
+    ...(code === null ? {} : { code, status: code })
+  }
+  const said = { ...where, problem, status }
+  const words = text ?? ""
+  return [
+    new Unauthorized(said),
+    new Forbidden(said),
+    new UnprocessableEntity(said),
+    new ServerError(said),
+    new RateLimited({
+      ...said,
+      retryAfter: Option.map(Option.fromNullOr(wait), (millis) => Duration.millis(number(millis)))
+    }),
+    new ServiceUnavailable(said),
+    new UnexpectedStatus(said),
+    new TransportError({ ...where, reason: "tls", code: Option.as(Option.fromNullOr(text), "EPROTO") }),
+    new DecodeError({ ...where, reason: "Schema", path: words, detail: words, punchId: Option.fromNullOr(code) }),
+    new PaginationError({ ...where, reason: "MaxPages" }),
+    new InvalidRequest({ ...where, field: words, detail: words }),
+    new TokenError({ ...where, reason: "Throttled", status: Option.fromNullOr(code) })
+  ]
+})
+
+describe("ListError", () => {
+  it("has a member for each tag", () => {
+    assert.sameMembers(ListError.members.map(({ fields }) => fields._tag.schema.literal), plain.map(([tag]) => tag))
+  })
+
+  it.prop("is sent as JSON and read back as the same error of the same class", [AnyError], ([errors]) => {
+    const codec = Schema.toCodecJson(ListError)
+    for (const error of errors) {
+      for (const schema of [ListError, codec]) {
+        const sent: unknown = JSON.parse(JSON.stringify(Schema.encodeSync(schema)(error)))
+        const read = Schema.decodeUnknownSync(schema)(sent)
+
+        assert.strictEqual(read.constructor, error.constructor)
+        assert.deepStrictEqual({ ...read }, { ...error })
+        assert.strictEqual(read.message, error.message)
+      }
+    }
+  }, { arbitrary: { runs: 100, seed: 1 } })
+
+  it.prop("has messages of one printable line, whatever the service said", [AnyError], ([errors]) => {
+    for (const { message } of errors)
+      assert.notMatch(message, /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/u)
+  }, { arbitrary: { runs: 100, seed: 2 } })
+
+  it.prop("keeps the cursor, which holds a record's id, out of its messages", [AnyError], ([errors]) => {
+    for (const error of errors) {
+      const cursor = Option.getOrUndefined(error.resumeFrom)
+      if (cursor !== undefined && cursor.length > 12) assert.notInclude(error.message, cursor)
+    }
+  }, { arbitrary: { runs: 100, seed: 3, size: 30 } })
+
+  it("reads an error as strictly as it wrote it", () => {
+    const decode = Schema.decodeUnknownOption(ListError)
+
+    assert.isTrue(Option.isNone(decode({ _tag: "Forbidden" })))
+    assert.isTrue(Option.isNone(decode({ ...Schema.encodeSync(ListError)(new Forbidden({})), resumeFrom: "" })))
+    assert.isTrue(Option.isNone(decode({ ...Schema.encodeSync(ListError)(new Forbidden({})), _tag: "Other" })))
+  })
+})
+
+describe("the message of an error", () => {
+  const where = { companyId: CompanyId.make(7), pagesCompleted: 2, attempts: 4 }
+
+  it("says what the service said, and where in the run it was", () => {
+    const problem = {
+      type: "/problems/422",
+      title: "Unprocessable",
+      detail: "no such flag",
+      code: 2100,
+      param: "flags"
+    }
+
+    assert.strictEqual(
+      new UnprocessableEntity({ ...where, problem }).message,
+      "422 the service refused a parameter: Unprocessable: no such flag (code 2100, param flags) [company 7, page 3, 4 requests]"
+    )
+    assert.strictEqual(
+      new ServerError({ problem: { detail: "later" } }).message,
+      "500 the service failed: later [company 0, page 1, 1 request]"
+    )
+  })
+
+  it("says how long to wait", () => {
+    const { message } = new RateLimited({ retryAfter: Option.some(Duration.seconds(90)) })
+
+    assert.match(message, /retry after 1m 30s/)
+  })
+
+  it("says which status, where it is not the usual one", () => {
+    assert.match(new ServiceUnavailable({ status: 408 }).message, /^408 /)
+  })
+
+  it("says where in the body, and in whose punch", () => {
+    const error = new DecodeError({
+      ...where,
+      reason: "Schema",
+      path: "data[3].clocked_in",
+      detail: "Expected an instant",
+      punchId: Option.some(31)
+    })
+
+    assert.strictEqual(
+      error.message,
+      "the answer cannot be read (Schema) at data[3].clocked_in of punch 31: Expected an instant [company 7, page 3, 4 requests]"
+    )
+  })
+
+  it("escapes what could begin a line of a log or steer a terminal", () => {
+    const { message } = new Forbidden({
+      problem: { title: "a\nb\r\u001b[31m", detail: "\u202egpj.exe\u2028\u0085\u007f" }
+    })
+
+    assert.include(message, "a\\u000ab\\u000d\\u001b[31m: \\u202egpj.exe\\u2028\\u0085\\u007f")
+  })
+
+  it("keeps what people write in any language", () => {
+    const detail = "naïve “café” 🧑‍🍳 בדיקה 日本語"
+
+    assert.include(new Forbidden({ problem: { detail } }).message, detail)
+  })
+
+  it("is cut where the service went on and on", () => {
+    const { message } = new Forbidden({ problem: { detail: "x".repeat(60_000), title: "y".repeat(60_000) } })
+
+    assert.isBelow(message.length, 1500)
+  })
+})
+
+describe("InvalidPunch", () => {
+  it("needs its place and path, and says whose punch it is where that is known", () => {
+    const bare = new InvalidPunch({ index: 3, path: "clocked_in" })
+    const known = new InvalidPunch({
+      index: 3,
+      path: "clocked_in",
+      punchId: Option.some(31),
+      detail: "Expected\nan instant"
+    })
+
+    assert.strictEqual(bare.message, "a punch cannot be read at clocked_in")
+    assert.strictEqual(known.message, "punch 31 cannot be read at clocked_in: Expected\\u000aan instant")
+  })
+
+  it("is sent as JSON and read back", () => {
+    const sent: unknown = JSON.parse(
+      JSON.stringify(Schema.encodeSync(InvalidPunch)(new InvalidPunch({ index: 0, path: "" })))
+    )
+
+    assert.deepStrictEqual({ ...Schema.decodeUnknownSync(InvalidPunch)(sent) }, {
+      ...new InvalidPunch({ index: 0, path: "" })
+    })
+  })
+})
