@@ -3,7 +3,7 @@ import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Result,
 import { TestClock } from "effect/testing"
 import { type CachedToken, TokenCache, type TokenError } from "../src/index.ts"
 import { FakeService, Fault } from "../src/testing/index.ts"
-import { askedAt, brief, cacheOf, get, grants, inject, mend } from "./support/tokens.ts"
+import { askedAt, brief, cacheOf, gaps, get, grants, inject, mend } from "./support/tokens.ts"
 
 const invalidate = (used: CachedToken) => TokenCache.use((cache) => cache.invalidate(used))
 
@@ -274,7 +274,7 @@ describe("A token request that fails", () => {
         assert.strictEqual(said(yield* outcome), failure)
         const times = yield* askedAt
         assert.strictEqual(times.length, requests)
-        assert.isTrue(times.every((time, index) => index === 0 || time - (times[index - 1] ?? 0) >= 1))
+        assert.isAtLeast(Math.min(...gaps(times), Infinity), 1)
         assert.isBelow(times.at(-1) ?? 0, 30)
       }).pipe(Effect.provide(cacheOf()))
   )
@@ -535,6 +535,7 @@ describe("TokenCache.invalidate", () => {
   it.effect("hurries once: a service that refuses every token is asked once a second", () =>
     Effect.gen(function*() {
       const caller = yield* Effect.forkChild(Effect.forever(Effect.flatMap(get, invalidate)))
+      yield* TestClock.adjust("1 millis")
       yield* TestClock.adjust("5 seconds")
       yield* Fiber.interrupt(caller)
 

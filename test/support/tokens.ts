@@ -63,6 +63,10 @@ export const askedAt = FakeService.use((service) =>
   )
 )
 
+/** The seconds between such times, as milliseconds make them. */
+export const gaps = (times: ReadonlyArray<number>): ReadonlyArray<number> =>
+  times.slice(1).map((time, index) => Math.round((time - (times[index] ?? time)) * 1000) / 1000)
+
 /** A 200 whose body is this very text. */
 export const says = (text: string, contentType = "application/json"): Fault =>
   Fault.status(200, { body: { contentType, text } })

@@ -1,0 +1,416 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Exit, Fiber, Layer, Result, Schedule, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import {
+  type CachedToken,
+  Credentials,
+  Endpoints,
+  type ListError,
+  TimePunches,
+  TokenCache,
+  type TokenError
+} from "../src/index.ts"
+import {
+  defaultCompany,
+  FakeService,
+  type FakeServiceOptions,
+  Fault,
+  generatePunches,
+  otherCompany
+} from "../src/testing/index.ts"
+import { FakeServer } from "../src/testing/server.ts"
+import { client, company, inject as injectPage, oauth, pageRequests, stranger } from "./support/client.ts"
+import { random } from "./support/random.ts"
+import { askedAt, type Between, cacheOf, gaps, inject, mend, oauthClient, serviceOf } from "./support/tokens.ts"
+import { transports } from "./support/transports.ts"
+
+const punches = generatePunches({ seed: 3, count: 40, companyId: defaultCompany.id, deletedShare: 0 })
+
+const app = (options: FakeServiceOptions = {}, between?: Between, credentials = oauth) =>
+  client(credentials).pipe(
+    Layer.provide(FakeService.layerClient),
+    Layer.provideMerge(serviceOf({ punches, ...options }, between)),
+    Layer.orDie
+  )
+
+const page = TimePunches.page(company, {}, { pageSize: 1 })
+
+/** Starts so many at once. */
+const crowd = <A, E, R>(size: number, self: Effect.Effect<A, E, R>) =>
+  Effect.tap(
+    Effect.all(Array.from({ length: size }, () => Effect.forkChild(Effect.result(self)))),
+    () => TestClock.adjust(0)
+  )
+
+/** Has a token fetched that the service then takes back. */
+const warmAndRevoke = Effect.gen(function*() {
+  const fiber = yield* Effect.forkChild(page)
+  yield* TestClock.adjust("2 seconds")
+  yield* Fiber.join(fiber)
+  const service = yield* FakeService
+  yield* service.revokeTokens
+})
+
+/** How often each outcome came about. */
+const tally = (results: ReadonlyArray<Result.Result<unknown, ListError>>): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const result of results) {
+    const name = Result.match(result, { onSuccess: () => "ok", onFailure: (error) => error._tag })
+    counts[name] = (counts[name] ?? 0) + 1
+  }
+  return counts
+}
+
+/** Answers to pages come at different moments of one second, whatever the moment of their requests. */
+const staggered = (): Between => {
+  let count = 0
+  return (respond, request) => {
+    if (request.method === "POST") return respond(request)
+    count += 1
+    const delay = 1 + (count * 7919) % 1000
+    return Effect.tap(respond(request), Effect.sleep(delay))
+  }
+}
+
+/** A service that issues the same text again and again, and knows by itself what it stands for. */
+const sameText = (): Between => {
+  let token = ""
+  return (respond, request) => {
+    if (request.method !== "POST") {
+      return respond({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } })
+    }
+    return Effect.map(respond(request), (response) => {
+      const body: { readonly access_token: string } = JSON.parse(String(response.body))
+      token = body.access_token
+      return { ...response, body: JSON.stringify({ ...body, access_token: "always-the-same" }) }
+    })
+  }
+}
+
+const both = (outer: Between, inner: Between): Between => (respond, request) =>
+  outer((request) => inner(respond, request), request)
+
+/** What the service sees of a client comes a moment after the client has done it. */
+const eventually = <A, E, R>(check: Effect.Effect<A, E, R>) =>
+  Effect.retry(Effect.catchDefect(check, Effect.fail), Schedule.spaced("10 millis").pipe(Schedule.upTo({ times: 200 })))
+
+describe("One OAuth client", () => {
+  it.effect("asks for one token when ten thousand fibers want a page at once", () =>
+    Effect.gen(function*() {
+      const fibers = yield* crowd(10_000, page)
+      yield* TestClock.adjust("1 second")
+
+      assert.deepStrictEqual(tally(yield* Fiber.joinAll(fibers)), { ok: 10_000 })
+      assert.strictEqual((yield* askedAt).length, 1)
+      assert.strictEqual((yield* pageRequests).length, 10_000)
+    }).pipe(Effect.provide(app({ latency: "50 millis" }))))
+
+  const texts: ReadonlyArray<readonly [name: string, between: () => Between]> = [
+    ["every token has a text of its own", staggered],
+    ["every token has the same text", () => both(staggered(), sameText())]
+  ]
+
+  it.effect.each(texts)(
+    "renews once for a thousand 401s that come one after another, when %s",
+    ([, between]) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        const warm = yield* Effect.forkChild(page)
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.join(warm)
+        yield* service.revokeTokens
+        const fibers = yield* crowd(1000, page)
+        yield* TestClock.adjust("3 seconds")
+
+        assert.deepStrictEqual(tally(yield* Fiber.joinAll(fibers)), { ok: 1000 })
+        assert.strictEqual((yield* askedAt).length, 2)
+        assert.strictEqual((yield* pageRequests).length, 1 + 2 * 1000)
+      }).pipe(Effect.provide(app({}, between())))
+  )
+
+  it.effect.each([1, 200])(
+    "that is refused for ever sends two requests for each of %i pages, and renews once",
+    (size) =>
+      Effect.gen(function*() {
+        yield* injectPage(Fault.status(401))
+        const fibers = yield* crowd(size, page)
+        yield* TestClock.adjust("10 seconds")
+
+        assert.deepStrictEqual(tally(yield* Fiber.joinAll(fibers)), { Unauthorized: size })
+        assert.strictEqual((yield* pageRequests).length, 2 * size)
+        assert.strictEqual((yield* askedAt).length, 2)
+      }).pipe(Effect.provide(app({ latency: "10 millis" })))
+  )
+
+  it.effect("does not renew for a 403", () =>
+    Effect.gen(function*() {
+      yield* injectPage(Fault.status(403))
+      const fibers = yield* crowd(100, page)
+
+      assert.deepStrictEqual(tally(yield* Fiber.joinAll(fibers)), { Forbidden: 100 })
+      assert.strictEqual((yield* pageRequests).length, 100)
+      assert.strictEqual((yield* askedAt).length, 1)
+    }).pipe(Effect.provide(app())))
+
+  it.effect("makes three token requests for a thousand pages while the token endpoint is down", () =>
+    Effect.gen(function*() {
+      yield* warmAndRevoke
+      yield* inject(Fault.status(503))
+      const fibers = yield* crowd(1000, page)
+      yield* TestClock.adjust("1 minute")
+      const results = yield* Fiber.joinAll(fibers)
+
+      assert.deepStrictEqual(tally(results), { TokenError: 1000 })
+      assert.strictEqual((yield* askedAt).length, 1 + 3)
+      assert.strictEqual((yield* pageRequests).length, 1 + 1000)
+    }).pipe(Effect.provide(app({}, staggered()))))
+
+  it.effect("asks once for a thousand pages when it is not known, and not again for half a minute", () =>
+    Effect.gen(function*() {
+      const first = yield* crowd(1000, page)
+      yield* TestClock.adjust("29 seconds")
+      const second = yield* crowd(1000, page)
+
+      assert.deepStrictEqual(tally(yield* Fiber.joinAll([...first, ...second])), { TokenError: 2000 })
+      assert.strictEqual((yield* askedAt).length, 1)
+      assert.deepStrictEqual(yield* pageRequests, [])
+    }).pipe(Effect.provide(app({ oauthClients: [] }))))
+
+  it.effect("goes on with its pages when the stream that asked for the token is gone", () =>
+    Effect.gen(function*() {
+      const leader = yield* Effect.forkChild(Stream.runDrain(TimePunches.list(company)))
+      yield* TestClock.adjust(0)
+      const others = yield* crowd(100, page)
+      yield* TestClock.adjust("50 millis")
+      yield* Fiber.interrupt(leader)
+      yield* TestClock.adjust("1 second")
+
+      assert.deepStrictEqual(tally(yield* Fiber.joinAll(others)), { ok: 100 })
+      assert.strictEqual((yield* askedAt).length, 1)
+      assert.strictEqual((yield* pageRequests).length, 100)
+    }).pipe(Effect.provide(app({ latency: "100 millis" }))))
+
+  it.effect("shares its token between companies, and never a guid", () =>
+    Effect.gen(function*() {
+      const pages = [company, stranger].map((each) => TimePunches.page(each, {}, { pageSize: 1 }))
+      const fibers = (yield* Effect.all(pages.map((each) => crowd(100, each)))).flat()
+      yield* TestClock.adjust("2 seconds")
+
+      assert.deepStrictEqual(tally(yield* Fiber.joinAll(fibers)), { ok: 200 })
+      const sent = (yield* pageRequests).map(({ headers, path }) =>
+        [path, headers["x-company-guid"], headers["authorization"]].join(" ")
+      )
+      const [token = ""] = (yield* pageRequests).map(({ headers }) => headers["authorization"])
+      assert.match(token, /^Bearer /)
+      assert.deepStrictEqual(
+        new Set(sent),
+        new Set([defaultCompany, otherCompany].map(({ guid, id }) => `/v2/company/${id}/time_punches ${guid} ${token}`))
+      )
+      assert.strictEqual((yield* askedAt).length, 1)
+    }).pipe(Effect.provide(app({}, staggered()))))
+
+  it.effect("lends its own guid to its own company only, and sends nothing for another without one", () =>
+    Effect.gen(function*() {
+      yield* TimePunches.page(company.id)
+      const error = yield* Effect.flip(TimePunches.page(stranger.id))
+      const [own, ...more] = yield* pageRequests
+
+      assert.deepInclude(error, { _tag: "InvalidRequest", field: "company.guid", companyId: stranger.id })
+      assert.strictEqual(own?.headers["x-company-guid"], defaultCompany.guid)
+      assert.deepStrictEqual(more, [])
+    }).pipe(Effect.provide(app({}, undefined, Credentials.layerOAuth({ ...oauthClient, company })))))
+
+  it.effect("lists every punch once while its tokens are revoked under it", () =>
+    Effect.gen(function*() {
+      yield* injectPage(Fault.tokenRevoked, { requests: [3, 5, 8, 12] })
+      const fiber = yield* Effect.forkChild(Stream.runCollect(TimePunches.list(company, {}, { pageSize: 4 })))
+      yield* TestClock.adjust("1 minute")
+      const ids = (yield* Fiber.join(fiber)).map(({ id }) => Number(id))
+
+      assert.deepStrictEqual(ids.toSorted(), punches.map(({ id }) => id).toSorted())
+      assert.strictEqual(new Set(ids).size, punches.length)
+      assert.strictEqual((yield* askedAt).length, 1 + 4)
+    }).pipe(Effect.provide(app())))
+
+  it.effect("lists every punch once when a token lives no longer than a page takes", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const fiber = yield* Effect.forkChild(Stream.runCollect(TimePunches.list(company, {}, { pageSize: 4 })))
+      yield* TestClock.adjust("1 minute")
+      const ids = (yield* Fiber.join(fiber)).map(({ id }) => Number(id))
+      const times = yield* askedAt
+
+      assert.strictEqual(new Set(ids).size, punches.length)
+      assert.strictEqual(ids.length, punches.length)
+      assert.isAtLeast(times.length, 5)
+      assert.isAtLeast(Math.min(...gaps(times)), 1)
+      assert.isAtMost(yield* service.maxInFlight, 2)
+    }).pipe(Effect.provide(app({ latency: "600 millis", tokenLifetime: "2 seconds" }))))
+})
+
+describe("Over a socket", () => {
+  it.live.each(transports)(
+    "a token request that nobody waits for any more is closed, with $transport",
+    ({ http }) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        const { url } = yield* FakeServer
+        yield* inject(Fault.stallBeforeHeaders)
+        yield* Effect.gen(function*() {
+          const fibers = yield* Effect.all(Array.from({ length: 20 }, () => Effect.forkChild(page)))
+          yield* eventually(Effect.map(service.inFlight, (count) => assert.strictEqual(count, 1)))
+          yield* Fiber.interruptAll(fibers)
+          yield* eventually(Effect.map(service.inFlight, (count) => assert.strictEqual(count, 0)))
+          yield* mend
+          yield* page
+
+          assert.strictEqual((yield* askedAt).length, 2)
+        }).pipe(Effect.provide(
+          TimePunches.layer.pipe(
+            Layer.provide(oauth),
+            Layer.provide(Endpoints.layer({ baseUrl: url })),
+            Layer.provide(http)
+          )
+        ))
+      }).pipe(Effect.provide(FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches })))))
+  )
+})
+
+describe("TokenCache, whatever happens when", () => {
+  const moods: readonly [Fault | undefined, ...ReadonlyArray<Fault | undefined>] = [
+    undefined,
+    undefined,
+    Fault.expiresIn(0),
+    Fault.expiresIn(1),
+    Fault.expiresIn(5),
+    Fault.expiresIn(60),
+    Fault.expiresIn(undefined),
+    Fault.slow("4 seconds"),
+    Fault.stallBeforeHeaders,
+    Fault.reset,
+    Fault.cutBody(),
+    Fault.html200,
+    Fault.status(400),
+    Fault.status(401),
+    Fault.status(500),
+    Fault.status(429),
+    Fault.retryAfter("7"),
+    Fault.retryAfter("90")
+  ]
+  const waits = [0, 1, 50, 299, 300, 301, 900, 1000, 5000, 31_000, 150_000, 3_300_000] as const
+
+  interface Caller {
+    readonly fiber: Fiber.Fiber<Result.Result<CachedToken, TokenError>>
+    readonly asked: bigint
+    /** The newest token that anybody had been given by then. */
+    readonly newest: number
+  }
+
+  /** Runs one schedule, and holds what must hold at each of its steps. */
+  const run = Effect.fnUntraced(function*(seed: number) {
+    const { between, chance, pick } = random(seed)
+    const service = yield* FakeService
+    const cache = yield* TokenCache
+    const callers: Array<Caller> = []
+    const given: Array<CachedToken> = []
+    const refusals: Array<number> = []
+    const now = Clock.monotonicTimeNanos
+
+    const call = Effect.gen(function*() {
+      const asked = yield* now
+      const fiber = yield* Effect.forkChild(
+        Effect.result(Effect.flatMap(cache.get, (token) =>
+          Effect.flatMap(now, (at) =>
+            Effect.sync(() => {
+              answered(caller, token, at)
+              return token
+            }))))
+      )
+      const caller: Caller = {
+        fiber,
+        asked,
+        newest: Math.max(0, ...given.map(({ generation }) => generation))
+      }
+      callers.push(caller)
+    })
+
+    const answered = (caller: Caller, token: CachedToken, at: bigint) => {
+      given.push(token)
+      assert.isAtLeast(token.generation, caller.newest)
+      if (at < token.expiresAt) return
+      // A token that had no life left when it came is for those who waited for it, and for nobody else.
+      assert.isTrue(at > caller.asked && token.generation > caller.newest, "a token past its end")
+    }
+
+    const steps: readonly [Effect.Effect<void>, ...ReadonlyArray<Effect.Effect<void>>] = [
+      call,
+      call,
+      Effect.suspend(() => Effect.forEach(Array.from({ length: between(2, 5) }), () => call, { discard: true })),
+      Effect.suspend(() => TestClock.adjust(pick(waits))),
+      Effect.suspend(() => TestClock.adjust(pick(waits))),
+      Effect.suspend(() => TestClock.adjust(between(0, 3000))),
+      Effect.suspend(() => {
+        const waiting = callers.filter(({ fiber }) => fiber.pollUnsafe() === undefined)
+        const leaving = chance(0.3) ? waiting : waiting.filter(() => chance(0.4))
+        return Fiber.interruptAll(leaving.map(({ fiber }) => fiber))
+      }),
+      Effect.gen(function*() {
+        const token = chance(0.7) ? given.at(-1) : given[between(0, given.length - 1)]
+        if (token === undefined) return
+        refusals.push((yield* Clock.currentTimeMillis) / 1000)
+        yield* cache.invalidate(token)
+      }),
+      Effect.suspend(() => {
+        const fault = pick(moods)
+        const when = chance(0.5) ? {} : { times: between(1, 3) }
+        return Effect.andThen(
+          service.clearFaults,
+          fault === undefined ? Effect.void : service.inject(fault, { ...when, target: "token" })
+        )
+      })
+    ]
+    for (let step = 0; step < 25; step++) yield* pick(steps)
+
+    yield* service.clearFaults
+    yield* TestClock.adjust("400 seconds")
+    for (const { fiber } of callers) {
+      const exit = fiber.pollUnsafe()
+      assert.isDefined(exit, "a caller hangs")
+      if (exit !== undefined && Exit.hasDies(exit)) yield* exit
+    }
+    yield* call
+    yield* TestClock.adjust("3 seconds")
+    const last = callers.at(-1)?.fiber.pollUnsafe()
+    assert.isTrue(last !== undefined && Exit.isSuccess(last) && Result.isSuccess(last.value), "the next one fails")
+    assert.isAtMost(yield* service.maxInFlight, 1)
+
+    const times = yield* askedAt
+    const pauses = gaps(times)
+    let hurried = 0
+    pauses.forEach((gap, index) => {
+      if (gap >= 1) return
+      hurried += 1
+      assert.isAtLeast(pauses[index - 1] ?? 1, 1, "two in a hurry")
+      const [from = 0, to = 0] = times.slice(index)
+      assert.isTrue(refusals.some((at) => from <= at && at <= to), "a hurry without a refusal")
+    })
+    return { requests: times.length, hurried, given: given.length }
+  })
+
+  it.effect("keeps its promises in three thousand random schedules", () =>
+    Effect.gen(function*() {
+      const totals = { requests: 0, hurried: 0, given: 0 }
+      for (let seed = 1; seed <= 3000; seed++) {
+        const { given, hurried, requests } = yield* Effect.scoped(run(seed)).pipe(
+          Effect.provide(cacheOf({ latency: "300 millis" })),
+          Effect.catchDefect((defect) => Effect.die(new Error(`seed ${seed}: ${defect}`)))
+        )
+        totals.requests += requests
+        totals.hurried += hurried
+        totals.given += given
+      }
+      assert.isAbove(totals.requests, 3000)
+      assert.isAbove(totals.hurried, 100)
+      assert.isAbove(totals.given, 10_000)
+    }), 60_000)
+})
