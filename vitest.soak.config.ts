@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config"
+
+/** What takes as long as it is given, each test bounded in count and in time: `npm run test:soak`. */
+export default defineConfig({
+  resolve: { conditions: ["effect-time-punches:source"] },
+  ssr: { resolve: { conditions: ["effect-time-punches:source"] } },
+  test: {
+    include: ["test/soak/**/*.test.ts"],
+    testTimeout: 3_600_000,
+    // One file after another: each of them takes what the machine has.
+    fileParallelism: false,
+    disableConsoleIntercept: true,
+    typecheck: { enabled: false }
+  }
+})
