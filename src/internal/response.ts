@@ -59,7 +59,10 @@ const readJson = (response: HttpClientResponse.HttpClientResponse): Effect.Effec
   return Effect.flatMap(Effect.mapError(readBytes(response, pageCap), bodyFailure), (bytes) => {
     const json = parseJson(bytes)
     if (Result.isSuccess(json)) return Effect.succeed(json.success)
-    if (isEncoded(response)) return Effect.fail(unreadable("ContentEncoding", { detail: "Expected a plain body" }))
+    // What nobody has decoded is no text; a text that breaks off was decoded, and cut before that.
+    if (json.failure === "Charset" && isEncoded(response)) {
+      return Effect.fail(unreadable("ContentEncoding", { detail: "Expected a plain body" }))
+    }
     return Effect.fail(unreadable(json.failure, {}, { Charset: 0, Empty: 1, NotJson: 2 }[json.failure]))
   })
 }

@@ -11,7 +11,7 @@ export type Step =
   | Uint8Array
   | { readonly pause: number }
   | { readonly drip: Uint8Array | string; readonly every: number; readonly bytes?: number }
-  | { readonly until: Promise<unknown> }
+  | { readonly endless: Uint8Array }
   | "RESET"
   | "FINISH"
 
@@ -89,7 +89,7 @@ const play = async (socket: Net.Socket, tcp: Net.Socket, answer: Answer) => {
     else if (step === "FINISH") socket.end()
     else if (typeof step === "string" || step instanceof Uint8Array) await write(socket, bytesOf(step))
     else if ("pause" in step) await sleep(step.pause)
-    else if ("until" in step) await step.until
+    else if ("endless" in step) { while (!socket.destroyed) await write(socket, step.endless) }
     else {
       const content = bytesOf(step.drip)
       const size = step.bytes ?? 1

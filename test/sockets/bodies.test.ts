@@ -1,0 +1,157 @@
+/** Bodies that are too much, or not what their headers say: bounded while they come in, over all three transports. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
+import { oauth } from "../support/client.ts"
+import { type Answer, chunk, head, rawServer, whole } from "../support/rawServer.ts"
+import { brief, client, outcome, threePages, transports } from "../support/transports.ts"
+
+const { first, ids, second, third } = threePages
+const json = { "content-type": "application/json" }
+const chunked = { ...json, "transfer-encoding": "chunked" }
+
+const blank = new Uint8Array(64 * 1024).fill(0x20)
+const blankChunk = chunk(blank)
+
+/** White space, which JSON may begin with: a megabyte in a kilobyte, three hundred times over. */
+const bomb = Array.from({ length: 300 }, () => gzipSync(new Uint8Array(1024 * 1024).fill(0x20)))
+const bombSize = bomb.reduce((size, { length }) => size + length, 0)
+
+const floods: ReadonlyArray<{ readonly row: string; readonly what: string; readonly answer: Answer }> = [
+  {
+    row: "H28",
+    what: "three hundred megabytes that say so",
+    answer: [head(200, { ...json, "content-length": `${300 * 1024 * 1024}` }), { endless: blank }]
+  },
+  { row: "H28", what: "a body without end or length", answer: [head(200, json), { endless: blank }] },
+  { row: "H29", what: "chunks without end", answer: [head(200, chunked), { endless: blankChunk }] }
+]
+
+/** How far the memory of this process rose while an effect ran, in megabytes. */
+const growth = <A, E, R>(self: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const before = process.memoryUsage.rss()
+    let most = before
+    const timer = setInterval(() => {
+      most = Math.max(most, process.memoryUsage.rss())
+    }, 2)
+    const result = yield* self.pipe(Effect.ensuring(Effect.sync(() => clearInterval(timer))))
+    return [result, (Math.max(most, process.memoryUsage.rss()) - before) / 2 ** 20] as const
+  })
+
+/** Brings in the code that a listing needs, which is not what is measured. */
+const warmUp = (http: typeof transports[number]["http"]) =>
+  Effect.gen(function*() {
+    const { url } = yield* rawServer({ answers: [first, second, third].map((body) => whole(200, body)) })
+    assert.deepStrictEqual(yield* outcome().pipe(Effect.provide(client(url, http))), { ids, error: undefined })
+  })
+
+/** The first page, then this answer for ever. */
+const firstThen = (answer: Answer) => rawServer({ answers: [whole(200, first), answer] })
+
+describe.each(transports)("a body over $transport", ({ http, transport }) => {
+  it.live.each(floods)("[$row] is not read past its cap: $what", ({ answer }) =>
+    Effect.gen(function*() {
+      yield* warmUp(http)
+      const { requests, url } = yield* firstThen(answer)
+      const [run, megabytes] = yield* growth(outcome().pipe(Effect.provide(client(url, http))))
+
+      assert.strictEqual(brief(run.error), "TransportError tooLarge")
+      assert.deepStrictEqual(run.ids, ids.slice(0, 2))
+      assert.strictEqual(requests.length, 2, "it was asked for again")
+      assert.isBelow(megabytes, 32)
+    }))
+
+  it.live("[H27] is not unpacked past its cap", () =>
+    Effect.gen(function*() {
+      const headers = { ...json, "content-encoding": "gzip", "content-length": String(bombSize) }
+      yield* warmUp(http)
+      const { requests, url } = yield* firstThen([head(200, headers), ...bomb])
+      const [run, megabytes] = yield* growth(outcome().pipe(Effect.provide(client(url, http))))
+
+      assert.strictEqual(
+        brief(run.error),
+        transport === "fetch" ? "TransportError tooLarge" : "DecodeError ContentEncoding"
+      )
+      assert.strictEqual(requests.length, 2)
+      assert.isBelow(megabytes, 32)
+    }))
+
+  it.live("[H29] of a problem without end leaves the status what it is", () =>
+    Effect.gen(function*() {
+      const problem = { ...chunked, "content-type": "application/problem+json" }
+      yield* warmUp(http)
+      const { requests, url } = yield* firstThen([head(403, problem), { endless: blankChunk }])
+      const [run, megabytes] = yield* growth(outcome().pipe(Effect.provide(client(url, http))))
+
+      assert.strictEqual(brief(run.error), "Forbidden 403")
+      assert.strictEqual(requests.length, 2)
+      assert.isBelow(megabytes, 32)
+    }))
+
+  it.live("[H29] of a token without end is no token", () =>
+    Effect.gen(function*() {
+      yield* warmUp(http)
+      const { requests, url } = yield* rawServer({ answers: [[head(200, chunked), { endless: blankChunk }]] })
+      const [run, megabytes] = yield* growth(outcome().pipe(Effect.provide(client(url, http, { credentials: oauth }))))
+
+      assert.strictEqual(brief(run.error), "TokenError Malformed")
+      assert.strictEqual(requests.length, 1)
+      assert.isBelow(megabytes, 32)
+    }))
+
+  it.live.each(
+    [
+      ["gzip", gzipSync(second)],
+      ["GZIP", gzipSync(second)],
+      ["br", brotliCompressSync(second)],
+      ["deflate", deflateSync(second)]
+    ] as const
+  )(
+    "[H30] that is encoded without being asked is decoded or refused, never misread: %s",
+    ([encoding, body]) =>
+      Effect.gen(function*() {
+        const server = yield* rawServer({
+          answers: [whole(200, first), whole(200, body, { ...json, "content-encoding": encoding }), whole(200, third)]
+        })
+        const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
+
+        assert.strictEqual(brief(run.error), transport === "fetch" ? "no error" : "DecodeError ContentEncoding")
+        assert.deepStrictEqual(run.ids, transport === "fetch" ? ids : ids.slice(0, 2))
+        assert.strictEqual(server.requests.length, transport === "fetch" ? 3 : 2)
+      })
+  )
+
+  it.live("[H30] that calls itself identity is as good as any", () =>
+    Effect.gen(function*() {
+      const { url } = yield* rawServer({
+        answers: [first, second, third].map((body) => whole(200, body, { ...json, "content-encoding": "Identity" }))
+      })
+
+      assert.deepStrictEqual(yield* outcome().pipe(Effect.provide(client(url, http))), { ids, error: undefined })
+    }))
+
+  it.live.each(
+    [
+      ["is cut", gzipSync(second).subarray(0, 200)],
+      ["is spoilt", Buffer.concat([gzipSync(second).subarray(0, 100), new Uint8Array(100)])],
+      ["was never one", new Uint8Array(100).fill(0xff)]
+    ] as const
+  )(
+    "[H31] whose gzip %s is asked for again twice where it was to be decoded",
+    ([_what, body]) =>
+      Effect.gen(function*() {
+        const { requests, url } = yield* firstThen(whole(200, body, { ...json, "content-encoding": "gzip" }))
+        const run = yield* outcome().pipe(Effect.provide(client(url, http)))
+
+        assert.match(
+          brief(run.error),
+          transport === "fetch"
+            ? /^(TransportError body Z_\w+_ERROR|DecodeError NotJson)$/
+            : /^DecodeError ContentEncoding$/
+        )
+        assert.deepStrictEqual(run.ids, ids.slice(0, 2))
+        assert.strictEqual(requests.length, transport === "fetch" ? 4 : 2)
+      })
+  )
+})
