@@ -124,7 +124,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
       return yield* new CommandFailure({
         message: `another run has taken over the export to ${output}`,
         advice: ["Let that one go on; this one has stopped."],
-        code: exitCode.file
+        code: exitCode.system
       })
     }
   }).pipe(Effect.asVoid)

@@ -7,10 +7,13 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import { doctor } from "./doctor.ts"
 import { exportCommand } from "./export.ts"
 import { type CommandFailure, type ExitCode, exitCode, explain, type Foreseen, type ReaderGone } from "./failure.ts"
 import { list } from "./list.ts"
 import { print, tell } from "./output.ts"
+import { sandbox } from "./sandbox.ts"
+import { summary } from "./summary.ts"
 
 export const version = "0.1.0"
 
@@ -27,7 +30,7 @@ const settings = `  Settings come from the environment, and secrets from there o
 
 export const command = Command.make("time-punches").pipe(
   Command.withDescription(`Lists, exports and sums up the time punches of a company.\n\n${settings}`),
-  Command.withSubcommands([list, exportCommand]),
+  Command.withSubcommands([list, exportCommand, summary, doctor, sandbox]),
   Command.withExamples([
     { command: "time-punches list --take 20", description: "Print the first punches" }
   ])

@@ -61,7 +61,7 @@ export const companyOf = Effect.fnUntraced(
  * The company is settled here, flags and variables together. What reads the same variables further in must not see
  * them: an id there without its guid is refused, although the guid may have come by flag.
  */
-const layerSettled = Layer.effect(
+export const layerSettled = Layer.effect(
   ConfigProvider.ConfigProvider,
   Effect.map(
     ConfigProvider.ConfigProvider,

@@ -21,7 +21,7 @@ export const exitCode = {
   forbidden: 5,
   later: 6,
   data: 7,
-  file: 8,
+  system: 8,
   interrupted: 130
 } as const
 
@@ -119,7 +119,7 @@ const kindOf = (error: Foreseen): Kind => {
     case "UnsafeSum":
       return { code: exitCode.data, advice: ["time-punches doctor looks for what is wrong."] }
     case "PlatformError":
-      return { code: exitCode.file, advice: [], message: ofFile(error) }
+      return { code: exitCode.system, advice: [], message: ofFile(error) }
   }
 }
 

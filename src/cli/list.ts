@@ -2,7 +2,6 @@
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -18,7 +17,7 @@ import { filterFlags, toFilter } from "./filterFlags.ts"
 import { print, tell } from "./output.ts"
 import { fromFlag, goOnFrom, pageSizeFlag, takeFlag } from "./paging.ts"
 import { counted, countedPunches, makeProgress } from "./progress.ts"
-import { type Column, makeTable } from "./table.ts"
+import { type Column, hours, makeTable } from "./table.ts"
 
 const format = Flag.Literals("format", ["table", "ndjson", "csv"]).pipe(
   Flag.withDescription("table for people; ndjson and csv are complete (default: table)"),
@@ -96,12 +95,6 @@ const toText = <E, R>(pages: Stream.Stream<ReadonlyArray<TimePunch>, E, R>, form
 
 const instant = (at: DateTime.Utc): string => formatInstant(at.epochMilliseconds)
 
-/** Hours and minutes, cut to the minute. */
-export const hoursAndMinutes = (duration: Duration.Duration): string => {
-  const minutes = Math.floor(Duration.toMinutes(duration))
-  return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}`
-}
-
 const columns: ReadonlyArray<Column<TimePunch>> = [
   { title: "id", align: "right", cell: (punch) => `${punch.id}` },
   { title: "user_id", align: "right", cell: (punch) => `${punch.userId}` },
@@ -113,7 +106,7 @@ const columns: ReadonlyArray<Column<TimePunch>> = [
     title: "net",
     align: "right",
     cell: (punch) =>
-      Option.match(WorkedTime.of(punch).durations, { onNone: () => "?", onSome: ({ net }) => hoursAndMinutes(net) })
+      Option.match(WorkedTime.of(punch).durations, { onNone: () => "?", onSome: ({ net }) => hours(net) })
   },
   { title: "approved", cell: (punch) => punch.approved ? "yes" : "no" },
   { title: "notes", most: 40, cell: (punch) => (punch.deleted ? "(deleted) " : "") + punch.notes }

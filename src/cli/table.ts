@@ -1,5 +1,6 @@
 /** Rows of cells as lines of a terminal: padded by the width that is seen, and with bars. Pure. */
 import { displayWidth } from "effect/cli/CliOutput"
+import * as Duration from "effect/Duration"
 import { printable } from "../internal/text.ts"
 
 export interface Column<A> {
@@ -61,3 +62,16 @@ export const bar = (share: number, cells: number): string => {
   const steps = share > 0 ? Math.max(1, wanted) : 0
   return "█".repeat(Math.floor(steps / 8)) + (eighths[steps % 8] ?? "")
 }
+
+const whole = new Intl.NumberFormat("en-US")
+
+/** Hours and minutes, cut to the minute. */
+export const hours = (duration: Duration.Duration): string => {
+  const minutes = Math.floor(Duration.toMinutes(duration))
+  return `${whole.format(Math.floor(minutes / 60))}:${String(minutes % 60).padStart(2, "0")}`
+}
+
+const hundredths = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+
+/** Minor units as major ones; which currency it is, the service does not say. */
+export const money = (cents: number): string => hundredths.format(cents / 100)
