@@ -2,11 +2,6 @@
 import { Effect, FileSystem, Layer, Redacted } from "effect"
 import { type Company, Credentials, Endpoints, InvalidRequest, TimePunches } from "effect-time-punches"
 import { HttpClientRequest } from "effect/http"
-import { transport } from "./app.ts"
-
-/** The program does not change with the credential: one line of the wiring does. */
-export const client = <E, R>(credentials: Layer.Layer<Credentials, E, R>) =>
-  TimePunches.layer.pipe(Layer.provide(credentials), Layer.provide(Endpoints.layerConfig), Layer.provide(transport))
 
 /** One long-lived token, one company. */
 export const withAccessToken = (token: Redacted.Redacted) => client(Credentials.layerAccessToken(token))
@@ -17,6 +12,13 @@ export const withOAuth = (clientSecret: Redacted.Redacted, company: Company) =>
 
 /** The session of somebody who is logged in. */
 export const withSession = (cookie: Redacted.Redacted) => client(Credentials.layerSessionCookie(cookie))
+
+/** What the three have in common: a program does not change with the credential. It still needs an `HttpClient`. */
+const client = <E, R>(credentials: Layer.Layer<Credentials, E, R>) =>
+  TimePunches.layer.pipe(
+    Layer.provide(credentials),
+    Layer.provide(Endpoints.layer({ baseUrl: "https://punches.example.com" }))
+  )
 
 /** One of your own: a token that another process writes to a file. After a 401 it is read again, once a page. */
 export const layerTokenFile = (path: string) =>

@@ -1,6 +1,6 @@
 /** What to do about a failure: by tag, by policy, and before it happens. */
 import { Effect, Layer, Option, Stream } from "effect"
-import { type Company, Credentials, Endpoints, type ListError, RetryPolicy, TimePunches } from "effect-time-punches"
+import { type Company, type ListError, RetryPolicy, TimePunches } from "effect-time-punches"
 import { HttpClient } from "effect/http"
 import { RateLimiter } from "effect/persistence"
 import { transport } from "./app.ts"
@@ -32,21 +32,13 @@ export const isWorthAnotherRun: Record<ListError["_tag"], boolean> = {
   TokenError: false
 }
 
-const credentials = Layer.provideMerge(Credentials.layerConfig, Endpoints.layerConfig)
-
 /** More patience, for a job that runs at night. The policy goes *to* the layer that reads it. */
-export const patient = TimePunches.layer.pipe(
-  Layer.provide(RetryPolicy.layer({ attempts: 6, maxDelay: "1 minute", pageTimeout: "10 minutes" })),
-  Layer.provide(credentials),
-  Layer.provide(transport)
+export const patient = TimePunches.layerConfig.pipe(
+  Layer.provide(RetryPolicy.layer({ attempts: 6, maxDelay: "1 minute", pageTimeout: "10 minutes" }))
 )
 
 /** The trap: merged beside it, the policy comes too late, and the defaults count. Nothing warns of it. */
-export const notPatient = TimePunches.layer.pipe(
-  Layer.provide(credentials),
-  Layer.provide(transport),
-  Layer.merge(RetryPolicy.layer({ attempts: 6 }))
-)
+export const notPatient = Layer.merge(TimePunches.layerConfig, RetryPolicy.layer({ attempts: 6 }))
 
 /** At most ten requests a second from this client. A 429 that comes all the same is the policy's, not the limiter's. */
 export const tenASecond = Layer.effect(
@@ -72,8 +64,4 @@ export const tenASecond = Layer.effect(
 )
 
 /** The limiter stands between the client and its transport. */
-export const limited = TimePunches.layer.pipe(
-  Layer.provide(credentials),
-  Layer.provide(tenASecond),
-  Layer.provide(transport)
-)
+export const limited = TimePunches.layerConfig.pipe(Layer.provide(tenASecond), Layer.provide(transport))

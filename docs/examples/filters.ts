@@ -54,7 +54,7 @@ export const printQueries = Effect.gen(function*() {
   }
 })
 
-const app = TimePunches.layer.pipe(
+export const app = TimePunches.layer.pipe(
   Layer.provide(Credentials.layerAccessToken(Redacted.make(defaultCompany.accessToken))),
   Layer.provide(Endpoints.layer({ baseUrl: "http://localhost" })),
   Layer.provide(FakeService.layerClient),

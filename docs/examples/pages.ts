@@ -21,7 +21,7 @@ export const thereAndBack = Effect.fn("thereAndBack")(function*(company: Company
 })
 
 /** While one page is worked on, the next one is on its way. */
-export const ahead = (company: Company, work: (punches: ReadonlyArray<TimePunch>) => Effect.Effect<void>) =>
+export const ahead = <E, R>(company: Company, work: (punches: ReadonlyArray<TimePunch>) => Effect.Effect<void, E, R>) =>
   TimePunches.list(company, {}, { prefetchPages: 1 }).pipe(Stream.runForEachArray(work))
 
 /** Goes on where a run broke off, at most `rounds` times, without loss or repeat. */
@@ -57,7 +57,7 @@ export const countInTime = (company: Company) =>
 /** A deadline between two chunks of a stream that goes on elsewhere: with a failure, never with an end. */
 export const neverSilent = (company: Company) =>
   TimePunches.list(company).pipe(
-    Stream.timeoutOrElse({ duration: "3 minutes", orElse: () => Stream.fail("too slow") })
+    Stream.timeoutOrElse({ duration: "1 minute", orElse: () => Stream.fail("too slow") })
   )
 
 /** Takes the rows that can be read, and says which could not. */

@@ -1,15 +1,15 @@
 /** Traces, metrics and logs of a run, sent to an OpenTelemetry collector over HTTP. */
 import { NodeRuntime } from "@effect/platform-node"
-import { Effect, Layer, Stream } from "effect"
+import { Config, Effect, Layer, Stream } from "effect"
 import { type Company, type CompanyId, TimePunches } from "effect-time-punches"
-import { Otlp, OtlpSerialization } from "effect/observability"
+import { Otlp } from "effect/observability"
 import { app, company, transport } from "./app.ts"
 
-/** Reads `OTEL_EXPORTER_OTLP_ENDPOINT` and its siblings; without an endpoint it sends nothing. */
-export const telemetry = Otlp.layerFromConfig({ resource: { serviceName: "punch-count" } }).pipe(
-  Layer.provide(OtlpSerialization.layerJson),
-  Layer.provide(transport)
-)
+/** Where the collector listens is in the environment, as its other clients have it. */
+export const telemetry = Layer.unwrap(Effect.map(
+  Config.String("OTEL_EXPORTER_OTLP_ENDPOINT"),
+  (baseUrl) => Otlp.layerJson({ baseUrl, resource: { serviceName: "punch-count" } })
+)).pipe(Layer.provide(transport))
 
 /** The span of your own work is the parent of `TimePunches.list`, which is the parent of every page. */
 export const count = Effect.fn("count")((company: CompanyId | Company) =>
@@ -18,4 +18,4 @@ export const count = Effect.fn("count")((company: CompanyId | Company) =>
 
 export const main = Effect.flatMap(company, count).pipe(Effect.tap((punches) => Effect.logInfo(`${punches} punches`)))
 
-if (import.meta.main) NodeRuntime.runMain(Effect.provide(main, Layer.merge(app, telemetry)))
+if (import.meta.main) NodeRuntime.runMain(Effect.provide(main, Layer.provideMerge(app, telemetry)))

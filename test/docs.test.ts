@@ -1,0 +1,1 @@
+import "../docs/examples/payroll.test.ts"

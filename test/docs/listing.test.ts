@@ -1,0 +1,216 @@
+/** The examples about pages, errors and credentials do what their pages say. */
+import { assert, describe, it } from "@effect/vitest"
+import { type Config, ConfigProvider, Effect, Fiber, Layer, Option, Ref, Stream } from "effect"
+import type { HttpClient } from "effect/http"
+import { TestClock, TestConsole } from "effect/testing"
+import { count, isWorthAnotherRun, notPatient, patient, tenASecond } from "../../docs/examples/errors.ts"
+import {
+  ahead,
+  copy,
+  countInTime,
+  firstTwenty,
+  neverSilent,
+  resuming,
+  salvage,
+  thereAndBack
+} from "../../docs/examples/pages.ts"
+import { CompanyGuid, CompanyId, type Cursor, ListError, TimePunches } from "../../src/index.ts"
+import {
+  defaultCompany,
+  FakeService,
+  type FakeServiceOptions,
+  Fault,
+  generatePunches
+} from "../../src/testing/index.ts"
+import { environment } from "../support/examples.ts"
+
+const company = { id: CompanyId.make(defaultCompany.id), guid: CompanyGuid.make(defaultCompany.guid) }
+const punches = generatePunches({ count: 1000, companyId: company.id, deletedShare: 0 })
+const manyPunches = generatePunches({ count: 6000, companyId: company.id, deletedShare: 0 })
+const ids = punches.map(({ id }) => id)
+
+const settings = ConfigProvider.layer(ConfigProvider.fromUnknown(environment("http://localhost")))
+
+/** A client out of the environment, the fake service, and what leads from the one to the other. */
+const withService = (
+  client: Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient> = TimePunches.layerConfig,
+  options: FakeServiceOptions = { punches }
+) =>
+  client.pipe(
+    Layer.provide(settings),
+    Layer.provide(FakeService.layerClient),
+    Layer.provideMerge(FakeService.layer(options))
+  )
+
+const pagesAsked = Effect.gen(function*() {
+  const service = yield* FakeService
+  return (yield* service.requests).filter(({ endpoint }) => endpoint === "page")
+})
+
+describe("docs/examples/pages.ts", () => {
+  it.effect("asks for one page to take twenty punches", () =>
+    Effect.gen(function*() {
+      const taken = yield* firstTwenty(company)
+
+      assert.deepStrictEqual(taken.map(({ id }) => Number(id)), ids.slice(0, 20))
+      assert.deepStrictEqual((yield* pagesAsked).map(({ query }) => query["limit"]), ["20"])
+    }).pipe(Effect.provide(withService())))
+
+  it.effect("comes back to the first page by its cursors", () =>
+    Effect.gen(function*() {
+      const page = yield* thereAndBack(company)
+
+      assert.deepStrictEqual(page.items.map(({ id }) => Number(id)), ids.slice(0, 200))
+    }).pipe(Effect.provide(withService())))
+
+  it.effect("has the next page asked for while one is worked on", () =>
+    Effect.gen(function*() {
+      const askedDuring = yield* Ref.make<ReadonlyArray<number>>([])
+      yield* Effect.forkChild(ahead(company, () =>
+        Effect.sleep("1 second").pipe(
+          Effect.andThen(pagesAsked),
+          Effect.flatMap((asked) => Ref.update(askedDuring, (before) => [...before, asked.length]))
+        )))
+      yield* TestClock.adjust("10 seconds")
+
+      assert.deepStrictEqual(yield* Ref.get(askedDuring), [2, 3, 4, 5, 5])
+    }).pipe(Effect.provide(withService())))
+
+  it.effect("goes on after an outage of two minutes, each punch once", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const run = yield* Effect.forkChild(Stream.runCollect(resuming(company, {}, 3)))
+      yield* service.inject(Fault.status(503), { requests: Array.from({ length: 8 }, (_, index) => index + 3) })
+      yield* TestClock.adjust("10 minutes")
+
+      assert.deepStrictEqual((yield* Fiber.join(run)).map(({ id }) => Number(id)), ids)
+    }).pipe(Effect.provide(withService())))
+
+  it.effect("gives up after the rounds that it was given", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.status(503))
+      const run = yield* Effect.forkChild(Effect.flip(Stream.runDrain(resuming(company, {}, 1))))
+      yield* TestClock.adjust("10 minutes")
+
+      assert.strictEqual((yield* Fiber.join(run))._tag, "ServiceUnavailable")
+      assert.strictEqual((yield* pagesAsked).length, 8)
+    }).pipe(Effect.provide(withService())))
+
+  it.effect("copies on from its checkpoint, and repeats the page that was not written", () =>
+    Effect.gen(function*() {
+      const checkpoint = yield* Ref.make(Option.none<Cursor>())
+      const written = yield* Ref.make<ReadonlyArray<number>>([])
+      const write = (page: ReadonlyArray<{ readonly id: number }>) =>
+        Ref.update(written, (before) => [...before, ...page.map(({ id }) => id)])
+      const diskIsFull = (page: ReadonlyArray<{ readonly id: number }>) =>
+        Effect.flatMap(Ref.get(written), (before) => before.length === 400 ? Effect.fail("disk is full") : write(page))
+      assert.strictEqual(yield* Effect.flip(copy(company, {}, checkpoint, diskIsFull)), "disk is full")
+
+      yield* copy(company, {}, checkpoint, write)
+
+      assert.deepStrictEqual(yield* Ref.get(written), ids)
+      assert.strictEqual((yield* pagesAsked).length, 6)
+    }).pipe(Effect.provide(withService())))
+
+  it.effect("fails when the time is up, instead of ending with some of the rows", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.slow("25 seconds"))
+      const run = yield* Effect.forkChild(Effect.flip(countInTime(company)))
+      yield* TestClock.adjust("10 minutes")
+
+      assert.strictEqual((yield* Fiber.join(run))._tag, "TimeoutError")
+      assert.strictEqual((yield* pagesAsked).length, 24)
+    }).pipe(Effect.provide(withService(TimePunches.layerConfig, { punches: manyPunches }))))
+
+  it.effect("fails when nothing has come for a minute", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.stallBeforeHeaders, { requests: [3, 4, 5, 6] })
+      const run = yield* Effect.forkChild(Effect.flip(Stream.runCount(neverSilent(company))))
+      yield* Effect.repeat(Effect.andThen(Effect.yieldNow, pagesAsked), { until: ({ length }) => length === 3 })
+      yield* TestClock.adjust("1 minute")
+
+      assert.strictEqual(yield* Fiber.join(run), "too slow")
+    }).pipe(Effect.provide(withService())))
+
+  it.effect("takes the rows that can be read and says which could not", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.badRow(3, { clocked_in: "2026-02-30T00:00:00Z" }), { requests: 2 })
+      const taken = yield* Stream.runCount(salvage(company))
+
+      assert.strictEqual(taken, 999)
+      assert.deepStrictEqual(yield* TestConsole.logLines, [
+        `punch ${ids[203]} cannot be read at clocked_in: Expected an RFC 3339 date-time with a zone`
+      ])
+    }).pipe(Effect.provide(withService())))
+})
+
+describe("docs/examples/errors.ts", () => {
+  it.effect("answers the failures that it names and passes the others on", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const told = yield* count(company)
+      yield* service.inject(Fault.retryAfter("3600"), { times: 1 })
+      const later = yield* count(company)
+      yield* service.inject(Fault.status(404), { times: 1 })
+      const passedOn = yield* Effect.flip(count(company))
+
+      assert.deepStrictEqual([told, later, passedOn._tag], ["1000 punches", "come back when told", "UnexpectedStatus"])
+    }).pipe(Effect.provide(withService())))
+
+  it.effect("asks the customer when the plan does not cover the listing", () =>
+    Effect.gen(function*() {
+      assert.match(yield* count(company), /^ask the customer: /)
+    }).pipe(Effect.provide(withService(TimePunches.layerConfig, { planOk: false }))))
+
+  it("has a choice for every failure of a listing", () => {
+    assert.deepStrictEqual(
+      Object.keys(isWorthAnotherRun),
+      ListError.members.map(({ identifier }) => identifier.split("/").at(-1))
+    )
+  })
+
+  const triesOf = (client: typeof patient) =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.status(503))
+      const run = yield* Effect.forkChild(Effect.flip(TimePunches.page(company)))
+      yield* TestClock.adjust("20 minutes")
+      return (yield* Fiber.join(run)).attempts
+    }).pipe(Effect.provide(withService(client)))
+
+  it.effect("tries six times with the policy provided to the layer, four with it merged beside", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual([yield* triesOf(patient), yield* triesOf(notPatient)], [6, 4])
+    }))
+
+  const limited = TimePunches.layerConfig.pipe(Layer.provide(tenASecond))
+
+  it.effect("sends ten requests a second, and not one more", () =>
+    Effect.gen(function*() {
+      const run = yield* Effect.forkChild(Stream.runCount(TimePunches.list(company, {}, { pageSize: 20 })))
+      yield* TestClock.adjust("1 minute")
+      const asked = (yield* (yield* FakeService).requests).map(({ at }) => at)
+
+      assert.strictEqual(yield* Fiber.join(run), 1000)
+      assert.strictEqual(asked.length, 51)
+      for (const at of asked) assert.isAtMost(asked.filter((other) => other > at - 1000 && other <= at).length, 20)
+      assert.isAtLeast((asked.at(-1) ?? 0) - (asked[0] ?? 0), 4000)
+    }).pipe(Effect.provide(withService(limited))))
+
+  it.effect("leaves a 429 to the policy, and is not parked by what it says", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.status(429, { headers: { "retry-after": "7200", "ratelimit-remaining": "0" } }), {
+        times: 1
+      })
+      const refused = yield* Effect.flip(TimePunches.page(company))
+      const page = yield* TimePunches.page(company)
+
+      assert.strictEqual(refused._tag, "RateLimited")
+      assert.strictEqual(page.items.length, 200)
+    }).pipe(Effect.provide(withService(limited))))
+})

@@ -1,0 +1,86 @@
+/** What a collector receives of a run: the spans under one another, the metrics, the logs, and nothing private. */
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Layer } from "effect"
+import { app } from "../../docs/examples/app.ts"
+import { loopback } from "../../docs/examples/loopback.ts"
+import { main, telemetry } from "../../docs/examples/telemetry.ts"
+import { Endpoints } from "../../src/index.ts"
+import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
+import { Collector, type Export, objectsWith } from "../support/collector.ts"
+import { environment } from "../support/examples.ts"
+
+/** The fake service with two pages of punches, a collector, and the environment that leads to both. */
+const served = ConfigProvider.layer(Effect.gen(function*() {
+  const { baseUrl } = yield* Endpoints
+  const { url } = yield* Collector
+  return ConfigProvider.fromUnknown({ ...environment(baseUrl), OTEL_EXPORTER_OTLP_ENDPOINT: url })
+})).pipe(
+  Layer.provideMerge(Layer.merge(
+    loopback({ punches: generatePunches({ count: 300, companyId: defaultCompany.id, deletedShare: 0 }) }),
+    Collector.layer
+  ))
+)
+
+const spansOf = (exports: ReadonlyArray<Export>) => {
+  const spans = objectsWith(exports.filter(({ path }) => path === "/v1/traces"), "spanId", "name", "traceId")
+  const nameOf = (id: unknown) => spans.find(({ spanId }) => spanId === id)?.["name"]
+  return spans.map(({ name, parentSpanId, traceId }) => ({ name, parent: nameOf(parentSpanId), traceId }))
+}
+
+describe("docs/examples/telemetry.ts", () => {
+  it.live("sends the spans of a run, its metrics and its logs", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.status(503), { requests: 2 })
+      yield* Effect.provide(main, Layer.provideMerge(app, telemetry))
+      const exports = yield* (yield* Collector).exports
+      const spans = spansOf(exports)
+      const familyOf = (child: string) => spans.filter(({ name }) => name === child).map(({ parent }) => parent)
+
+      assert.deepStrictEqual(familyOf("count"), [undefined])
+      assert.deepStrictEqual(familyOf("TimePunches.list"), ["count"])
+      assert.deepStrictEqual(familyOf("TimePunches.page"), ["TimePunches.list", "TimePunches.list"])
+      assert.deepStrictEqual(familyOf("GET"), ["TimePunches.page", "TimePunches.page", "TimePunches.page"])
+      assert.deepStrictEqual(familyOf("TokenCache.renew"), [undefined])
+      assert.deepStrictEqual(familyOf("POST"), ["TokenCache.renew"])
+      assert.strictEqual(new Set(spans.map(({ traceId }) => traceId)).size, 2)
+
+      const metrics = objectsWith(exports.filter(({ path }) => path === "/v1/metrics"), "name", "description")
+      const valueOf = (name: string) => {
+        const [point] = objectsWith(metrics.filter((metric) => metric["name"] === name), "timeUnixNano")
+        return Number(point?.["asDouble"] ?? point?.["asInt"] ?? point?.["count"])
+      }
+      assert.strictEqual(valueOf("time_punches_pages"), 2)
+      assert.strictEqual(valueOf("time_punches_punches"), 300)
+      assert.strictEqual(valueOf("time_punches_page_duration_seconds"), 2)
+      assert.strictEqual(valueOf("time_punches_retries"), 1)
+      assert.strictEqual(valueOf("time_punches_token_renewals"), 1)
+
+      const logs = objectsWith(exports.filter(({ path }) => path === "/v1/logs"), "severityText", "body")
+      assert.include(JSON.stringify(logs), "300 punches")
+    }).pipe(Effect.provide(served)), 10_000)
+
+  it.live("sends no secret, no guid and no cursor", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* Effect.provide(main, Layer.provideMerge(app, telemetry))
+      const exported = JSON.stringify(yield* (yield* Collector).exports)
+      const asked = yield* service.requests
+      const cursor = asked.map(({ query }) => query["cursor"]).find((text) => text !== undefined)
+      const token = asked.map(({ headers }) => headers["authorization"]).find((text) => text !== undefined)
+
+      assert.isDefined(cursor)
+      assert.isDefined(token)
+      for (
+        const hidden of [
+          cursor,
+          encodeURIComponent(cursor),
+          token.slice(7),
+          defaultOAuthClient.clientSecret,
+          defaultCompany.guid
+        ]
+      ) {
+        assert.notInclude(exported, hidden)
+      }
+    }).pipe(Effect.provide(served)), 10_000)
+})

@@ -1,0 +1,60 @@
+/** The pages of the documents: their text, their fences, their links. */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import { root } from "./examples.ts"
+
+export interface Page {
+  /** Its path from the root of the repository. */
+  readonly path: string
+  readonly text: string
+}
+
+export interface Fence {
+  readonly page: string
+  readonly language: string
+  readonly code: string
+}
+
+const read = (path: string): Page => ({ path, text: Fs.readFileSync(root + path, "utf8") })
+
+/** README, CHANGELOG and what is in `docs/`; the generated listing of the API is not a page. */
+export const pages: ReadonlyArray<Page> = [
+  "README.md",
+  "CHANGELOG.md",
+  ...Fs.readdirSync(`${root}docs`).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)
+].map(read)
+
+/** The fences of all pages, or those in one language. */
+export const fences = (language?: string): ReadonlyArray<Fence> =>
+  pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => ({
+      page: path,
+      language,
+      code
+    }))
+  ).filter((fence) => language === undefined || fence.language === language)
+
+/** Every whole example, by its path from the root. */
+export const examples: ReadonlyArray<Page> = Fs.readdirSync(`${root}docs/examples`)
+  .filter((name) => name.endsWith(".ts"))
+  .map((name) => read(`docs/examples/${name}`))
+
+/** An output without what is another one in each run: the port and the time that it took. */
+export const unchanging = (output: string): string =>
+  output.replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT").replaceAll(/in \d+\.\d+ s\b/g, "in TIME s")
+
+/** The links of a page to other places in the repository: file, and heading if there is one. */
+export const links = ({ path, text }: Page): ReadonlyArray<{ readonly file: string; readonly heading: string }> =>
+  [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = ""]) => target)
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .map((target) => {
+      const [file = "", heading = ""] = target.split("#")
+      return { file: file === "" ? path : Path.join(Path.dirname(path), file), heading }
+    })
+
+/** The anchors of a page's headings. */
+export const anchors = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")
+  )
