@@ -1,0 +1,93 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Result, Stream } from "effect"
+import { TimePunches } from "../src/index.ts"
+import { defaultCompany, Fault, generatePunches, type RowPatch, type StoredPunch } from "../src/testing/index.ts"
+import { app, company, inject, pageRequests } from "./support/client.ts"
+import { expected, scenario } from "./support/listing.ts"
+
+const idsOf = (punches: ReadonlyArray<{ readonly id: number }>) => punches.map(({ id }) => Number(id))
+
+const plain = generatePunches({ seed: 9, count: 95, companyId: defaultCompany.id, deletedShare: 0 })
+
+describe("TimePunches.listResults", () => {
+  const failuresOf = <A, E>(results: ReadonlyArray<Result.Result<A, E>>) =>
+    results.flatMap((each) => Result.isFailure(each) ? [each.failure] : [])
+  const goodOf = <A, E>(results: ReadonlyArray<Result.Result<A, E>>) =>
+    results.flatMap((each) => Result.isSuccess(each) ? [each.success] : [])
+
+  it.effect("is the listing where every row can be read", () =>
+    Effect.forEach(Array.from({ length: 40 }).keys(), (seed) => {
+      const { filter, pageSize, punches } = scenario(seed + 2000)
+      return Effect.gen(function*() {
+        const results = yield* Stream.runCollect(TimePunches.listResults(company, filter, { pageSize }))
+
+        assert.deepStrictEqual(goodOf(results), [...expected(punches, filter)])
+        assert.strictEqual(goodOf(results).length, results.length)
+      }).pipe(Effect.provide(app({ punches })))
+    }, { discard: true }))
+
+  const spoil = (punches: ReadonlyArray<StoredPunch>, at: ReadonlyArray<number>) =>
+    punches.map((punch, index) => at.includes(index) ? { ...punch, clocked_in: "2026-02-30T00:00:00Z" } : punch)
+
+  it.effect("puts a row that cannot be read in its place as a value, with its id and what is wrong", () =>
+    Effect.gen(function*() {
+      const results = yield* Stream.runCollect(TimePunches.listResults(company, {}, { pageSize: 20 }))
+
+      assert.strictEqual(results.length, plain.length)
+      assert.deepStrictEqual(idsOf(goodOf(results)), idsOf(plain).filter((_, index) => ![3, 41, 42].includes(index)))
+      assert.deepStrictEqual(
+        failuresOf(results).map(({ index, path, punchId }) => [index, path, Option.getOrUndefined(punchId)]),
+        [3, 41, 42].map((at) => [at % 20, "clocked_in", plain[at]?.id])
+      )
+      assert.isTrue(results[41] !== undefined && Result.isFailure(results[41]))
+    }).pipe(Effect.provide(app({ punches: spoil(plain, [3, 41, 42]) }))))
+
+  it.effect("where list and page fail, naming row and punch, with nothing of that page", () =>
+    Effect.gen(function*() {
+      const seen: Array<number> = []
+      const error = yield* Effect.flip(
+        Stream.runForEach(TimePunches.list(company, {}, { pageSize: 20 }), ({ id }) => Effect.sync(() => seen.push(id)))
+      )
+
+      assert.deepInclude(error, {
+        _tag: "DecodeError",
+        reason: "Schema",
+        path: "data[1].clocked_in",
+        pagesCompleted: 2
+      })
+      assert.strictEqual(error._tag === "DecodeError" ? Option.getOrUndefined(error.punchId) : undefined, plain[41]?.id)
+      assert.deepStrictEqual(seen, idsOf(plain).slice(0, 40))
+      assert.strictEqual((yield* pageRequests).length, 3)
+    }).pipe(Effect.provide(app({ punches: spoil(plain, [41]) }))))
+
+  const spoilt: ReadonlyArray<readonly [string, RowPatch, string]> = [
+    ["an id that is no number", { id: "seven" }, "id"],
+    ["an id that JSON cannot hold", { id: { rawJson: "12345678901234567890" } }, "id"],
+    ["money with a fraction", { hourly_wage: 15.5 }, "hourly_wage"],
+    [
+      "a break without its start",
+      { breaks: [{ id: 1, user_id: 1, custom_break_id: 1, paid: true, out: null }] },
+      "breaks[0].in"
+    ]
+  ]
+
+  it.effect.each(spoilt)("names %s", ([, patch, path]) =>
+    Effect.gen(function*() {
+      yield* inject(Fault.badRow(5, patch))
+      const [bad] = failuresOf(yield* Stream.runCollect(TimePunches.listResults(company)))
+
+      assert.deepInclude(bad, { index: 5, path })
+    }).pipe(Effect.provide(app({ punches: plain }))))
+
+  it.effect("still fails on an envelope that is wrong, and on rows of another company", () =>
+    Effect.gen(function*() {
+      const run = Effect.flip(Stream.runDrain(TimePunches.listResults(company)))
+      yield* inject(Fault.missingCursorKey("next"), { requests: 1 })
+      yield* inject(Fault.wrongCompany(), { requests: 2 })
+      yield* inject(Fault.wrongObject(), { requests: 3 })
+
+      assert.deepInclude(yield* run, { _tag: "DecodeError", reason: "Schema", path: "meta.cursor.next" })
+      assert.deepInclude(yield* run, { _tag: "DecodeError", reason: "WrongCompany", path: "data[0].company_id" })
+      assert.deepInclude(yield* run, { _tag: "PaginationError", reason: "WrongObject" })
+    }).pipe(Effect.provide(app({ punches: plain }))))
+})
