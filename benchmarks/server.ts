@@ -1,0 +1,23 @@
+/** Serves ready bodies from memory, on a core of its own: `node server.ts PAGES [LATENCY_MS]`. Prints its port. */
+import { createServer } from "node:http"
+import { bodies } from "./data.ts"
+
+const pages = Number(process.argv[2] ?? 500)
+const latency = Number(process.argv[3] ?? 0)
+const buffers = bodies(pages).map((text) => Buffer.from(text))
+
+const server = createServer((request, response) => {
+  const cursor = /[?&]cursor=p(\d+)/.exec(request.url ?? "")?.[1]
+  const body = buffers[cursor === undefined ? 0 : Number(cursor)] ?? Buffer.from("{}")
+  const answer = () =>
+    response.writeHead(200, { "content-type": "application/json", "content-length": body.length }).end(body)
+  if (latency === 0) answer()
+  else setTimeout(answer, latency)
+})
+server.keepAliveTimeout = 60_000
+server.listen(0, "127.0.0.1", () => {
+  const address = server.address()
+  process.stdout.write(`${typeof address === "object" ? address?.port : ""}\n`)
+})
+process.once("disconnect", () => process.exit(0))
+setTimeout(() => process.exit(0), 30 * 60_000).unref()
