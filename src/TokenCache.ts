@@ -65,6 +65,9 @@ const empty: State = {
   refusal: Option.none()
 }
 
+/** Whether there was a token and the service took it back; an expired one stays where it is. */
+const isRefused = (state: State): boolean => Option.isNone(state.current) && state.generation > 0
+
 const nanos = (duration: Duration.Input): bigint => Duration.toNanosUnsafe(duration)
 
 const requestGap = nanos("1 second")
@@ -90,13 +93,12 @@ const make = Effect.fnUntraced(function*() {
   const state = yield* Ref.make(empty)
 
   const request = Effect.gen(function*() {
-    const { current, generation, hurried, nextRequest } = yield* Ref.get(state)
-    const refused = Option.isNone(current) && generation > 0
-    const wait = nextRequest - (yield* Clock.monotonicTimeNanos)
-    if (wait > 0 && (hurried || !refused)) yield* Effect.sleep(Duration.nanos(wait))
+    const before = yield* Ref.get(state)
+    const wait = before.nextRequest - (yield* Clock.monotonicTimeNanos)
+    if (wait > 0 && (before.hurried || !isRefused(before))) yield* Effect.sleep(Duration.nanos(wait))
     // The life of a token is counted from before the request, so that it never seems longer than it is.
     const asked = yield* Clock.monotonicTimeNanos
-    yield* Ref.update(state, (s) => ({ ...s, nextRequest: asked + requestGap, hurried: refused }))
+    yield* Ref.update(state, (s) => ({ ...s, nextRequest: asked + requestGap, hurried: isRefused(s) }))
     const issued = yield* endpoint.issue
     return yield* Ref.modify(state, (s) => {
       const token = toCached(issued, asked, s.generation + 1)
@@ -104,8 +106,7 @@ const make = Effect.fnUntraced(function*() {
         ...s,
         current: Option.some(token),
         generation: token.generation,
-        nextRenewal: token.renewAt,
-        refusal: Option.none()
+        nextRenewal: token.renewAt
       }]
     })
   })

@@ -1,5 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Result, Scope } from "effect"
+import {
+  Clock,
+  Context,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  Redacted,
+  References,
+  Result,
+  Scheduler,
+  Scope
+} from "effect"
 import { TestClock } from "effect/testing"
 import { type CachedToken, TokenCache, type TokenError } from "../src/index.ts"
 import { FakeService, Fault } from "../src/testing/index.ts"
@@ -210,6 +224,39 @@ describe("A background renewal that fails", () => {
       assert.strictEqual((yield* get).generation, 2)
       assert.deepStrictEqual(yield* askedAt, [0, 3300, 3330])
     }).pipe(Effect.provide(cacheOf())))
+
+  it.effect("is told to the log, without what the caller who noticed has to say about itself", () =>
+    Effect.gen(function*() {
+      const lines: Array<readonly [message: unknown, annotations: unknown]> = []
+      const logger = Logger.make<unknown, void>(({ fiber, message }) => {
+        lines.push([message, fiber.getRef(References.CurrentLogAnnotations)])
+      })
+      yield* Effect.gen(function*() {
+        yield* get
+        yield* inject(rejected)
+        yield* TestClock.adjust("3300 seconds")
+        yield* Effect.annotateLogs(get, { caller: "payroll" })
+        yield* TestClock.adjust("1 second")
+      }).pipe(Effect.provide(cacheOf()), Effect.provide(Logger.layer([logger])))
+
+      assert.deepStrictEqual(lines, [[["token not renewed ahead of time: Rejected"], {}]])
+    }))
+
+  it.effect("is begun for sure by the one who noticed, however soon that one is interrupted", () =>
+    Effect.gen(function*() {
+      for (let turns = 0; turns < 40; turns++) {
+        yield* Effect.gen(function*() {
+          yield* get
+          yield* TestClock.adjust("3300 seconds")
+          const hasty = yield* Effect.forkChild(Effect.provideService(get, Scheduler.MaxOpsBeforeYield, 5))
+          for (let turn = 0; turn < turns; turn++) yield* Effect.yieldNow
+          yield* Fiber.interrupt(hasty)
+          yield* get
+          yield* TestClock.adjust("1 second")
+          assert.strictEqual((yield* get).generation, 2, `interrupted after ${turns} turns`)
+        }).pipe(Effect.provide(cacheOf()))
+      }
+    }))
 
   it.effect("keeps nobody waiting while it hangs", () =>
     Effect.gen(function*() {
