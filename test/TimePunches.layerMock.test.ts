@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Context, Effect, Exit, Layer, Option, Result, Stream } from "effect"
+import { Forbidden, InvalidPunch, type ListError, RateLimited, TimePunches } from "../src/index.ts"
+import { punch } from "./support/arbitraryPunch.ts"
+import { company } from "./support/client.ts"
+
+const none = Option.none()
+
+const page = {
+  items: [punch()],
+  index: 0,
+  cursor: { sent: none, current: none, prev: none, next: none, count: none }
+}
+
+/** The message of the defect that a program died of. */
+const defectOf = <A, E>(program: Effect.Effect<A, E, TimePunches>, mock = TimePunches.layerMock({})) =>
+  Effect.map(
+    Effect.exit(Effect.provide(program, mock)),
+    (exit) => Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "it did not die"
+  )
+
+const calls = {
+  list: Stream.runDrain(TimePunches.list(company)),
+  pages: Stream.runDrain(TimePunches.pages(company)),
+  listResults: Stream.runDrain(TimePunches.listResults(company)),
+  page: TimePunches.page(company),
+  backfill: Stream.runDrain(
+    TimePunches.backfill(company, { clockedIn: { gte: punch().clockedIn, lte: punch().clockedIn } }, { concurrency: 1 })
+  )
+}
+
+describe("TimePunches.layerMock", () => {
+  it.effect("answers with the members that it is given", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* Stream.runCollect(TimePunches.list(company)), [punch()])
+      assert.deepStrictEqual(yield* Stream.runCollect(TimePunches.pages(company)), [page])
+      assert.deepStrictEqual(yield* TimePunches.page(company), page)
+      assert.strictEqual((yield* Stream.runCollect(TimePunches.listResults(company))).length, 2)
+    }).pipe(Effect.provide(TimePunches.layerMock({
+      list: () => Stream.succeed(punch()),
+      pages: () => Stream.succeed(page),
+      page: () => Effect.succeed(page),
+      listResults: () => Stream.make(Result.succeed(punch()), Result.fail(new InvalidPunch({ index: 1, path: "id" })))
+    }))))
+
+  it.effect("gives its members the arguments of the call", () =>
+    Effect.gen(function*() {
+      const asked: Array<unknown> = []
+      const mock = TimePunches.layerMock({
+        list: (...args) => {
+          asked.push(args)
+          return Stream.empty
+        }
+      })
+      yield* Effect.provide(Stream.runDrain(TimePunches.list(company, { approved: true }, { pageSize: 3 })), mock)
+
+      assert.deepStrictEqual(asked, [[company, { approved: true }, { pageSize: 3 }]])
+    }))
+
+  it.effect("fails with any error of the listing, made in one line", () =>
+    Effect.gen(function*() {
+      const forbidden = TimePunches.layerMock({ list: () => Stream.fail(new Forbidden({})) })
+      const throttled = TimePunches.layerMock({ page: () => Effect.fail(new RateLimited({})) })
+
+      assert.strictEqual((yield* Effect.provide(Effect.flip(calls.list), forbidden))._tag, "Forbidden")
+      assert.strictEqual((yield* Effect.provide(Effect.flip(calls.page), throttled))._tag, "RateLimited")
+    }))
+
+  it.effect("dies of a member that it does not have, by its name, and of no other", () =>
+    Effect.gen(function*() {
+      for (const [member, call] of Object.entries(calls)) {
+        assert.include(
+          yield* defectOf<unknown, unknown>(call),
+          `TimePunches.${member} was called, but the mock does not have it`
+        )
+      }
+      const partial = TimePunches.layerMock({ list: () => Stream.empty })
+      assert.strictEqual(yield* defectOf(calls.list, partial), "it did not die")
+      assert.include(yield* defectOf(calls.page, partial), "TimePunches.page was called")
+    }))
+
+  it.effect("does not die before the member is run", () =>
+    Effect.gen(function*() {
+      const service = yield* TimePunches
+
+      assert.isDefined(service.list(company))
+      assert.isDefined(service.page(company))
+    }).pipe(Effect.provide(TimePunches.layerMock({}))))
+
+  it("lets a promise of the service settle", async () => {
+    const service = await Effect.runPromise(Effect.provide(TimePunches, TimePunches.layerMock({})))
+
+    assert.notProperty(service, "then")
+    assert.isFunction(service.list)
+  })
+
+  it("lets a promise of a mocked program settle", async () => {
+    const mock = TimePunches.layerMock({ list: () => Stream.succeed(punch()) })
+
+    assert.strictEqual(await Effect.runPromise(Effect.provide(Stream.runCount(TimePunches.list(company)), mock)), 1)
+  })
+
+  it.effect("takes the place of the client under a service of the application", () =>
+    Effect.gen(function*() {
+      class Report
+        extends Context.Service<Report, { readonly count: Effect.Effect<number, ListError> }>()("test/Report")
+      {
+        static readonly layer = Layer.effect(
+          Report,
+          TimePunches.useSync((punches) => ({ count: Stream.runCount(punches.list(company)) }))
+        )
+      }
+      const mock = TimePunches.layerMock({ list: () => Stream.make(punch(), punch()) })
+      const count = yield* Effect.provide(
+        Effect.flatMap(Report, (report) => report.count),
+        Report.layer.pipe(Layer.provide(mock))
+      )
+
+      assert.strictEqual(count, 2)
+    }))
+})

@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Result, Stream } from "effect"
+import { type Cursor, type Filter, type ListError, type ListOptions, TimePunches } from "../src/index.ts"
+import { Fault, type FaultWhen } from "../src/testing/index.ts"
+import { app, company, inject, oauth, pageRequests } from "./support/client.ts"
+import { expected, scenario } from "./support/listing.ts"
+import { type Random, random } from "./support/random.ts"
+import { letTimePass } from "./support/time.ts"
+
+/** Faults that end a run when they befall a page once, and faults that a run gets over. */
+const fatal: readonly [Fault, ...ReadonlyArray<Fault>] = [
+  Fault.status(422),
+  Fault.status(403),
+  Fault.status(404),
+  Fault.redirect(302, "https://elsewhere.test/"),
+  Fault.retryAfter("86400"),
+  Fault.countMismatch(2),
+  Fault.wrongObject(),
+  Fault.missingCursorKey("next"),
+  Fault.emptyCursor,
+  Fault.badRow(3, { clocked_in: "soon" }),
+  Fault.invalidUtf8,
+  Fault.oversizedBody(9 * 1024 * 1024)
+]
+
+const curable: readonly [Fault, ...ReadonlyArray<Fault>] = [
+  Fault.status(503),
+  Fault.status(500, { body: "html" }),
+  Fault.retryAfter("30"),
+  Fault.retryAfter("2", 503),
+  Fault.reset,
+  Fault.cutBody(0.6),
+  Fault.cutBody(1),
+  Fault.stallBeforeHeaders,
+  Fault.stallBody(0.3),
+  Fault.slow("10 seconds"),
+  Fault.invalidJson(),
+  Fault.emptyBody,
+  Fault.html200,
+  Fault.tokenRevoked,
+  Fault.unauthorizedOnce,
+  Fault.emptyPage
+]
+
+/** A dozen faults at different requests, of which no two follow each other closely enough to use up one page's tries. */
+const plan = ({ chance, pick }: Random): ReadonlyArray<readonly [Fault, FaultWhen]> =>
+  Array.from({ length: 12 }, (_, index) => [
+    chance(0.4) ? pick(fatal) : pick(curable),
+    { requests: 1 + index * 3 }
+  ])
+
+/** Runs a listing, and after each failure goes on where it says, until it is through. */
+const throughout = Effect.fnUntraced(function*(filter: Filter, options: ListOptions) {
+  const seen: Array<number> = []
+  const errors: Array<ListError> = []
+  let from: Option.Option<Cursor> = Option.none()
+  while (errors.length < 50) {
+    const before = seen.length
+    const list = TimePunches.list(company, filter, { ...options, from })
+    const result = yield* Effect.result(Stream.runForEach(list, ({ id }) => Effect.sync(() => seen.push(id))))
+    if (Result.isSuccess(result)) return { seen, errors }
+    errors.push(result.failure)
+    from = result.failure.resumeFrom
+    if (result.failure.pagesCompleted === 0) assert.strictEqual(seen.length, before)
+  }
+  return assert.fail("fifty failures")
+})
+
+const { punches } = scenario(6)
+
+describe("TimePunches.list, resumed from each of its failures", () => {
+  it.effect(
+    "gives every punch once and in order, whatever befalls it, read ahead or not",
+    () =>
+      Effect.gen(function*() {
+        let failures = 0
+        for (let seed = 1; seed <= 200; seed++) {
+          const { filter, prefetchPages, punches } = scenario(seed + 5000)
+          const pageSize = random(seed).pick([1, 3, 9])
+          const { errors, seen } = yield* Effect.gen(function*() {
+            for (const [fault, when] of plan(random(seed))) yield* inject(fault, when)
+            return yield* letTimePass(throughout(filter, { pageSize, prefetchPages }))
+          }).pipe(Effect.provide(app({ punches }, oauth)))
+          failures += errors.length
+
+          assert.deepStrictEqual(seen, expected(punches, filter).map(({ id }) => Number(id)), `seed ${seed}`)
+          for (const error of errors) assert.strictEqual(error.companyId, company.id)
+        }
+        assert.isAbove(failures, 150)
+      }),
+    30_000
+  )
+
+  it.effect.each([0, 1, 4])(
+    "has given out all pages before the one that failed, with prefetchPages %d",
+    (prefetchPages) =>
+      Effect.forEach([1, 2, 3, 4, 5, 6, 7], (broken) => {
+        const options = { pageSize: Math.ceil(punches.length / 7), prefetchPages }
+        return Effect.gen(function*() {
+          yield* inject(Fault.status(403), { requests: broken })
+          const { errors, seen } = yield* throughout({ deleted: "include" }, options)
+          const [error] = errors
+
+          assert.deepInclude(error, { _tag: "Forbidden", pagesCompleted: broken - 1, attempts: 1 })
+          assert.strictEqual(Option.isNone(error?.resumeFrom ?? Option.none()), broken === 1)
+          assert.deepStrictEqual(seen, punches.map(({ id }) => id))
+          assert.strictEqual((yield* pageRequests).length, 8)
+        }).pipe(Effect.provide(app({ punches })))
+      }, { discard: true })
+  )
+
+  it.effect("may be resumed long after, with another page size, and by pages", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.status(403), { requests: 3 })
+      const error = yield* Effect.flip(Stream.runDrain(TimePunches.list(company, {}, { pageSize: 10 })))
+      const rest = yield* Stream.runCollect(TimePunches.pages(company, {}, { pageSize: 25, from: error.resumeFrom }))
+
+      assert.deepStrictEqual(rest.flatMap(({ items }) => items), [...expected(punches)].slice(20))
+      assert.strictEqual(rest[0]?.index, 0)
+    }).pipe(Effect.provide(app({ punches }))))
+})

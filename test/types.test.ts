@@ -1,0 +1,278 @@
+/** What compiles and what does not: the compiler checks this file, and the test runner only that it can be run. */
+import { assert, describe, expectTypeOf, it } from "@effect/vitest"
+import { type Config, type DateTime, Effect, type Layer, type Option, Redacted, type Result, Stream } from "effect"
+import type { HttpClient } from "effect/http"
+import {
+  ApiVersion,
+  type BackfillError,
+  type BusinessDate,
+  type CachedToken,
+  Cents,
+  type Company,
+  CompanyGuid,
+  CompanyId,
+  Credentials,
+  type Cursor,
+  type DecodeError,
+  type EmployeeApprovalStatus,
+  Endpoints,
+  type Filter,
+  type Flag,
+  type Forbidden,
+  type InvalidPunch,
+  type InvalidRequest,
+  type ListError,
+  type ListOptions,
+  LocationId,
+  type Page,
+  type PageOptions,
+  type PaginationError,
+  type RateLimited,
+  RetryPolicy,
+  type ServerError,
+  type ServiceUnavailable,
+  type ShiftId,
+  type TimePunch,
+  TimePunches,
+  TokenCache,
+  TokenEndpoint,
+  type TokenError,
+  type TransportError,
+  type Unauthorized,
+  type UnexpectedStatus,
+  type UnprocessableEntity,
+  UserId
+} from "../src/index.ts"
+import { at } from "./support/arbitraryPunch.ts"
+
+const company = CompanyId.make(1)
+const accepts = <A>(value: A): A => value
+
+describe("every operation", () => {
+  it("names its values, its failures and what it needs", () => {
+    expectTypeOf(TimePunches.list(company)).toEqualTypeOf<Stream.Stream<TimePunch, ListError, TimePunches>>()
+    expectTypeOf(TimePunches.pages(company)).toEqualTypeOf<Stream.Stream<Page, ListError, TimePunches>>()
+    expectTypeOf(TimePunches.listResults(company)).toEqualTypeOf<
+      Stream.Stream<Result.Result<TimePunch, InvalidPunch>, ListError, TimePunches>
+    >()
+    expectTypeOf(TimePunches.page(company)).toEqualTypeOf<Effect.Effect<Page, ListError, TimePunches>>()
+    expectTypeOf(TimePunches.backfill(company, { clockedIn: { gte: at(0), lt: at(1) } }, { concurrency: 2 }))
+      .toEqualTypeOf<Stream.Stream<TimePunch, BackfillError, TimePunches>>()
+  })
+
+  it("needs nothing when it is the service's own", () => {
+    type Service = TimePunches["Service"]
+
+    expectTypeOf<keyof Service>().toEqualTypeOf<"list" | "pages" | "listResults" | "page" | "backfill">()
+    expectTypeOf<ReturnType<Service["list"]>>().toEqualTypeOf<Stream.Stream<TimePunch, ListError>>()
+    expectTypeOf<ReturnType<Service["pages"]>>().toEqualTypeOf<Stream.Stream<Page, ListError>>()
+    expectTypeOf<ReturnType<Service["page"]>>().toEqualTypeOf<Effect.Effect<Page, ListError>>()
+  })
+
+  it("fails with one of twelve errors, and with nothing else", () => {
+    expectTypeOf<ListError>().toEqualTypeOf<
+      | Unauthorized
+      | Forbidden
+      | UnprocessableEntity
+      | ServerError
+      | RateLimited
+      | ServiceUnavailable
+      | UnexpectedStatus
+      | TransportError
+      | DecodeError
+      | PaginationError
+      | InvalidRequest
+      | TokenError
+    >()
+    expectTypeOf<ListError["resumeFrom"]>().toEqualTypeOf<Option.Option<Cursor>>()
+    expectTypeOf<ListError["companyId"]>().toEqualTypeOf<CompanyId>()
+  })
+
+  it("can have all its failures handled by their tags", () => {
+    const handled = Stream.runCount(TimePunches.list(company)).pipe(
+      Effect.catchTags({
+        Unauthorized: () => Effect.succeed(0),
+        Forbidden: ({ problem }) => Effect.succeed(problem.code ?? 0),
+        UnprocessableEntity: ({ problem }) => Effect.succeed(problem.param?.length ?? 0),
+        ServerError: () => Effect.succeed(0),
+        RateLimited: ({ retryAfter }) => Effect.as(Effect.succeed(retryAfter), 0),
+        ServiceUnavailable: ({ status }) => Effect.succeed(status),
+        UnexpectedStatus: ({ status }) => Effect.succeed(status),
+        TransportError: ({ attempts }) => Effect.succeed(attempts),
+        DecodeError: ({ path }) => Effect.succeed(path.length),
+        PaginationError: ({ pagesCompleted }) => Effect.succeed(pagesCompleted),
+        InvalidRequest: ({ field }) => Effect.succeed(field.length),
+        TokenError: ({ reason }) => Effect.succeed(reason.length)
+      })
+    )
+
+    expectTypeOf(handled).toEqualTypeOf<Effect.Effect<number, never, TimePunches>>()
+  })
+})
+
+describe("a punch", () => {
+  it("has an option for whatever may be absent, and brands on its ids", () => {
+    expectTypeOf<TimePunch["clockedIn"]>().toEqualTypeOf<DateTime.Utc>()
+    expectTypeOf<TimePunch["clockedOut"]>().toEqualTypeOf<Option.Option<DateTime.Utc>>()
+    expectTypeOf<TimePunch["shiftId"]>().toEqualTypeOf<Option.Option<ShiftId>>()
+    expectTypeOf<TimePunch["posType"]>().toEqualTypeOf<Option.Option<string>>()
+    expectTypeOf<TimePunch["hourlyWage"]>().toEqualTypeOf<Cents>()
+    expectTypeOf<TimePunch["deleted"]>().toEqualTypeOf<boolean>()
+    expectTypeOf<Page["cursor"]["next"]>().toEqualTypeOf<Option.Option<Cursor>>()
+    expectTypeOf<Page["items"]>().toEqualTypeOf<ReadonlyArray<TimePunch>>()
+  })
+
+  it("does not take one id for another, nor a number for an id", () => {
+    // @ts-expect-error a user is not a location
+    accepts<Filter>({ locationId: UserId.make(1) })
+    // @ts-expect-error a number is no id yet
+    accepts<Filter>({ userId: 1 })
+    // @ts-expect-error nor is an amount
+    accepts<CompanyId>(Cents.make(1))
+    accepts<Filter>({ locationId: LocationId.make(1) })
+  })
+})
+
+describe("a filter", () => {
+  const date: BusinessDate | undefined = undefined
+  const base: Filter = { approved: true }
+
+  it("has either clock windows or business dates", () => {
+    accepts<Filter>({ clockedIn: { gte: at(0) }, clockedOut: { lt: at(1) } })
+    accepts<Filter>({ businessDate: { start: date } })
+    // @ts-expect-error business dates would switch the window off
+    accepts<Filter>({ businessDate: {}, clockedIn: {} })
+    // @ts-expect-error the other window as well
+    accepts<Filter>({ businessDate: { start: date }, clockedOut: { lte: at(1) } })
+  })
+
+  it("takes an undefined for anything that is left out, so that variables pass through", () => {
+    const pass = (
+      userId: UserId | undefined,
+      flags: ReadonlyArray<Flag> | undefined,
+      from: DateTime.DateTime | undefined,
+      statuses: ReadonlyArray<EmployeeApprovalStatus> | undefined
+    ) =>
+      accepts<Filter>({
+        locationId: undefined,
+        departmentId: undefined,
+        roleId: undefined,
+        userId,
+        approved: undefined,
+        deleted: undefined,
+        modifiedSince: from,
+        flags,
+        employeeApprovalStatuses: statuses,
+        localizeSearchTime: undefined,
+        sortBy: undefined,
+        clockedIn: { gte: from, lte: undefined, lt: undefined },
+        clockedOut: undefined,
+        businessDate: undefined
+      })
+    accepts<ListOptions>({ pageSize: undefined, from: undefined, maxPages: undefined, prefetchPages: undefined })
+    accepts<PageOptions>({ pageSize: undefined, cursor: undefined })
+    accepts<Company>({ id: company, guid: undefined })
+    Endpoints.layer({ baseUrl: "https://api.test", authUrl: undefined })
+    RetryPolicy.layer({ attempts: undefined })
+
+    assert.isUndefined(pass(undefined, undefined, undefined, undefined).userId)
+  })
+
+  it("can be grown from another, also by a window", () => {
+    const windowed = { ...base, clockedIn: { gte: at(0) }, businessDate: undefined } satisfies Filter
+    const narrowed: Filter = { ...base, userId: UserId.make(1) }
+
+    assert.isTrue(windowed.approved && narrowed.approved)
+  })
+
+  it("knows its words", () => {
+    // @ts-expect-error a field of the wire
+    accepts<Filter>({ sortBy: [["clocked_in", "asc"]] })
+    // @ts-expect-error no direction
+    accepts<Filter>({ sortBy: [["clockedIn"]] })
+    // @ts-expect-error no such flag
+    accepts<Filter>({ flags: ["early"] })
+    // @ts-expect-error the tri-state has words of its own
+    accepts<Filter>({ deleted: null })
+    // @ts-expect-error a text is no instant
+    accepts<Filter>({ modifiedSince: "2026-03-01T00:00:00Z" })
+    // @ts-expect-error nor is a Date
+    accepts<Filter>({ clockedIn: { gte: new Date(0) } })
+    // @ts-expect-error a misspelt key
+    accepts<Filter>({ userID: UserId.make(1) })
+    // @ts-expect-error the deprecated parameter is not there
+    accepts<Filter>({ includeDeleted: true })
+  })
+})
+
+describe("the options of a call", () => {
+  it("take a cursor as an error or a page has it", () => {
+    const resume = (error: ListError) => TimePunches.list(company, {}, { from: error.resumeFrom })
+    const follow = (page: Page) => TimePunches.page({ id: company }, {}, { cursor: page.cursor.prev })
+    // @ts-expect-error any text is not yet a cursor
+    accepts<ListOptions>({ from: "next" })
+
+    assert.isFunction(resume)
+    assert.isFunction(follow)
+  })
+})
+
+describe("every layer", () => {
+  const secret = Redacted.make("secret")
+  type Plain = Layer.Layer<Credentials, Config.ConfigError>
+  type OverHttp = Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints>
+
+  it("names what it needs", () => {
+    expectTypeOf(TimePunches.layer).toEqualTypeOf<
+      Layer.Layer<TimePunches, never, HttpClient.HttpClient | Credentials | Endpoints>
+    >()
+    expectTypeOf(TimePunches.make).toEqualTypeOf<
+      Effect.Effect<TimePunches["Service"], never, HttpClient.HttpClient | Credentials | Endpoints>
+    >()
+    expectTypeOf(TimePunches.layerConfig).toEqualTypeOf<
+      Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient>
+    >()
+    expectTypeOf(TimePunches.layerMock({})).toEqualTypeOf<Layer.Layer<TimePunches>>()
+    expectTypeOf(Credentials.layerAccessToken(secret)).toEqualTypeOf<Plain>()
+    expectTypeOf(Credentials.layerSessionCookie(secret)).toEqualTypeOf<Plain>()
+    expectTypeOf(Credentials.layerAccessTokens(() => Effect.succeed(secret))).toEqualTypeOf<Layer.Layer<Credentials>>()
+    expectTypeOf(Credentials.layerOAuth({ clientId: "id", clientSecret: secret })).toEqualTypeOf<OverHttp>()
+    expectTypeOf(Credentials.layerConfig).toEqualTypeOf<OverHttp>()
+    expectTypeOf(Endpoints.layerConfig).toEqualTypeOf<Layer.Layer<Endpoints, Config.ConfigError>>()
+    expectTypeOf(Endpoints.layer({ baseUrl: "" })).toEqualTypeOf<Layer.Layer<Endpoints, Config.ConfigError>>()
+    expectTypeOf(ApiVersion.layer("")).toEqualTypeOf<Layer.Layer<never, Config.ConfigError>>()
+    expectTypeOf(ApiVersion.layerTokenDefault).toEqualTypeOf<Layer.Layer<never>>()
+    expectTypeOf(ApiVersion.layerConfig).toEqualTypeOf<Layer.Layer<never, Config.ConfigError>>()
+    expectTypeOf(RetryPolicy.layer({})).toEqualTypeOf<Layer.Layer<never, Config.ConfigError>>()
+    expectTypeOf(RetryPolicy.none).toEqualTypeOf<Layer.Layer<never>>()
+    expectTypeOf(TokenCache.layer).toEqualTypeOf<Layer.Layer<TokenCache, never, TokenEndpoint>>()
+    expectTypeOf(TokenEndpoint.layer({ clientId: "id", clientSecret: secret })).toEqualTypeOf<
+      Layer.Layer<TokenEndpoint, Config.ConfigError, HttpClient.HttpClient | Endpoints>
+    >()
+    expectTypeOf<TokenCache["Service"]["get"]>().toEqualTypeOf<Effect.Effect<CachedToken, TokenError>>()
+  })
+
+  it("takes no secret that would print itself", () => {
+    // @ts-expect-error a bare text
+    const bare = () => Credentials.layerAccessToken("secret")
+    // @ts-expect-error a bare text among the options
+    const option = () => Credentials.layerOAuth({ clientId: "id", clientSecret: "secret" })
+    // @ts-expect-error no such scope
+    const scope = () => Credentials.layerOAuth({ clientId: "id", clientSecret: secret, scopes: ["punches:read"] })
+    // @ts-expect-error a guid is to be made
+    const guid = () => TimePunches.page({ id: company, guid: "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60" })
+
+    for (const never of [bare, option, scope, guid]) assert.isFunction(never)
+    assert.isFunction(CompanyGuid.make)
+  })
+
+  it("takes the members of a mock with their own types", () => {
+    TimePunches.layerMock({ list: () => Stream.empty })
+    // @ts-expect-error an error that the operation does not have
+    const wrong = () => TimePunches.layerMock({ list: () => Stream.fail("boom") })
+    // @ts-expect-error a member that the service does not have
+    const unknown = () => TimePunches.layerMock({ lists: () => Stream.empty })
+
+    for (const never of [wrong, unknown]) assert.isFunction(never)
+  })
+})
