@@ -45,7 +45,7 @@ export const exportCommand = Command.make(
       const filter = yield* Effect.fromResult(toFilter(flags))
       const checkpoint = yield* openCheckpoint(flags.output, yield* questionOf(flags, company.id), flags.force)
       const { begin } = checkpoint
-      const progress = yield* makeProgress(true)
+      const progress = yield* makeProgress(true, begin.punches)
       const client = yield* TimePunches
 
       if (begin.complete) {

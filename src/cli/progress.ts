@@ -18,8 +18,11 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 
 export const countedPunches = (count: number): string => counted(count, "punch", "punches")
 
-/** `beside` is false where results go to the same terminal, line by line: a progress line would tear them apart. */
-export const makeProgress = Effect.fnUntraced(function*(beside: boolean) {
+/**
+ * `beside` is false where results go to the same terminal, line by line: a progress line would tear them apart.
+ * `already` punches were there before, and say nothing of the pace.
+ */
+export const makeProgress = Effect.fnUntraced(function*(beside: boolean, already = 0) {
   const stdio = yield* Stdio.Stdio
   const shown = (yield* stdio.stderrIsTerminal) && (beside || !(yield* stdio.stdoutIsTerminal))
   if (!shown) return { at: () => Effect.void } satisfies Progress
@@ -32,7 +35,7 @@ export const makeProgress = Effect.fnUntraced(function*(beside: boolean) {
         if (now - last < every) return Effect.void
         last = now
         const seconds = (now - started) / 1000
-        const rate = seconds < 1 ? "" : `, ${number.format(Math.round(punches / seconds))} a second`
+        const rate = seconds < 1 ? "" : `, ${number.format(Math.round((punches - already) / seconds))} a second`
         return tellRaw(`${eraseLine}${counted(pages, "page")}, ${countedPunches(punches)}${rate}`)
       })
   } satisfies Progress

@@ -1,0 +1,191 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Fs from "node:fs"
+import { exitCode } from "../../src/cli/failure.ts"
+import { defaultCompany, defaultSession, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
+import { cli, environment, linesOf, queries, temporaryFolder, without } from "./support.ts"
+
+const fake = FakeService.layer({
+  punches: generatePunches({ seed: 6, count: 120, companyId: defaultCompany.id })
+})
+
+const subcommands = ["list", "export", "summary", "doctor", "sandbox"]
+
+const page = Fs.readFileSync(new URL("../../docs/9-command-line.md", import.meta.url), "utf8")
+
+/** The calls that a text shows, a line each; those that run until Ctrl-C or depend on a moment are not among them. */
+const callsIn = (text: string) =>
+  linesOf(text).map((line) => line.trim()).filter((line) =>
+    /^time-punches (list|export|summary|doctor)( |$)/.test(line)
+  )
+
+const callsOfDocs = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, code = ""]) => callsIn(code))
+
+/** As a shell takes it apart, for what is written in the documents: no pipes, no quotes within words. */
+const argumentsOf = (call: string, folder: string) =>
+  [...call.replace(/\s+[|#>].*$/, "").matchAll(/'([^']*)'|(\S+)/g)]
+    .map(([, quoted, plain]) => quoted ?? plain ?? "")
+    .slice(1)
+    .map((word, at, words) => words[at - 1] === "--output" ? `${folder}/${word}` : word)
+
+const runs = (call: string) =>
+  Effect.gen(function*() {
+    const ran = yield* cli(argumentsOf(call, yield* temporaryFolder))
+
+    assert.deepStrictEqual([ran.code, ran.code === 0 ? "" : ran.stderr], [0, ""], call)
+    assert.isAbove((yield* queries).length, 0, call)
+  }).pipe(Effect.scoped, Effect.provide(fake))
+
+describe("time-punches", () => {
+  it.effect("shows its subcommands and its variables when it is called without any", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* cli([])
+
+      assert.strictEqual(code, 0)
+      for (const name of [...subcommands, ...Object.keys(environment)]) assert.include(stdout, name)
+    }).pipe(Effect.provide(fake)))
+
+  it.effect.each(subcommands)("%s --help shows examples, and those run", (name) =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* cli([name, "--help"])
+      const examples = linesOf(stdout.split("EXAMPLES")[1] ?? "").filter((line) => !line.includes("#"))
+
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.isAbove(examples.length, 1)
+      for (const example of examples) assert.match(example, new RegExp(`^  time-punches ${name}( |$)`))
+      if (name !== "sandbox") yield* Effect.forEach(callsIn(examples.join("\n")), runs)
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("does what its page in the documents shows", () =>
+    Effect.gen(function*() {
+      assert.isAbove(callsOfDocs.length, 6)
+      yield* Effect.forEach(callsOfDocs, runs)
+    }))
+
+  it("names in its page every exit code that it has", () => {
+    const named = [...page.matchAll(/^\| *(\d+) *\|/gm)].map(([, code]) => Number(code))
+
+    assert.deepStrictEqual(named, Object.values(exitCode))
+  })
+
+  it.effect.each(
+    [
+      [["list", "--user-id", "x"], /--user-id: "x".*whole number/],
+      [["list", "--no-such-flag"], /Unrecognized flag: --no-such-flag/],
+      [["lisst"], /Unknown subcommand "lisst"/],
+      [["list", "extra"], /extra/],
+      [["export"], /--output/],
+      [["summary", "--by", "week"], /--by/],
+      [["summary", "--zone", "Mars/Olympus"], /--zone/],
+      [["list", "--page-size", "201"], /1 to 200/],
+      [["list", "--from", ""], /--from/]
+    ] as const
+  )("tells a wrong call on standard error alone, as %j", ([args, message]) =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* cli(args)
+
+      assert.deepStrictEqual([code, stdout], [2, ""])
+      assert.match(stderr, message)
+      assert.match(stderr, /See time-punches.* --help\.\n$/)
+      assert.deepStrictEqual(yield* queries, [])
+    }).pipe(Effect.provide(fake)))
+
+  it.effect.each(
+    [
+      [
+        ["--clocked-in-gte", "2026-03-02T00:00:00Z", "--clocked-in-lt", "2026-03-01T00:00:00Z"],
+        /--clocked-in-… must not end/
+      ],
+      [
+        ["--clocked-in-lt", "2026-03-02T00:00:00Z", "--localize-search-time"],
+        /--clocked-in-lt cannot go with --localize/
+      ],
+      [
+        ["--business-date-start", "2026-03-02", "--business-date-end", "2026-03-01"],
+        /--business-date-start and -end must not/
+      ],
+      [["--business-date-end", "2026-03-01", "--clocked-in-gte", "2026-03-01T00:00:00Z"], /switch the --clocked-in-…/]
+    ] as const
+  )("refuses what cannot be asked, as %j, in the terms of its flags", ([flags, message]) =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* cli(["list", ...flags])
+
+      assert.strictEqual(code, 2)
+      assert.match(stderr, message)
+      assert.deepStrictEqual(yield* queries, [])
+    }).pipe(Effect.provide(fake)))
+
+  it.effect.each(
+    [
+      ["TIME_PUNCHES_BASE_URL", /TIME_PUNCHES_BASE_URL is not set/, 3],
+      ["TIME_PUNCHES_CLIENT_SECRET", /TIME_PUNCHES_CLIENT_SECRET must be set beside TIME_PUNCHES_CLIENT_ID/, 3],
+      ["TIME_PUNCHES_COMPANY_ID", /no company: give --company ID or set TIME_PUNCHES_COMPANY_ID/, 2]
+    ] as const
+  )("names the variable %s when it is missing", ([name, message, expected]) =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* cli(["list"], { env: without(name) })
+
+      assert.strictEqual(code, expected)
+      assert.match(stderr, message)
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("tells what is wrong with a variable, and never its value", () =>
+    Effect.gen(function*() {
+      const ran = yield* Effect.forEach(
+        ["TIME_PUNCHES_BASE_URL", "TIME_PUNCHES_CLIENT_SECRET", "TIME_PUNCHES_COMPANY_ID", "TIME_PUNCHES_COMPANY_GUID"],
+        (name) => cli(["list"], { env: { ...environment, [name]: "Hunter two" } })
+      )
+
+      assert.deepStrictEqual(ran.map(({ code }) => code), [3, 4, 3, 3])
+      for (const { stderr } of ran) assert.notInclude(stderr, "Hunter")
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("takes each kind of credential from the environment", () =>
+    Effect.gen(function*() {
+      const env = without("TIME_PUNCHES_CLIENT_ID", "TIME_PUNCHES_CLIENT_SECRET")
+      const token = yield* cli(["list"], { env: { ...env, TIME_PUNCHES_ACCESS_TOKEN: defaultCompany.accessToken } })
+      const session = yield* cli(["list"], { env: { ...env, TIME_PUNCHES_SESSION_COOKIE: defaultSession.cookie } })
+      const oauth = yield* cli(["list"])
+
+      assert.deepStrictEqual([token.code, session.code], [0, 0])
+      assert.strictEqual(token.stdout, oauth.stdout)
+      assert.strictEqual(session.stdout, oauth.stdout)
+    }).pipe(Effect.provide(fake)))
+
+  describe("ends with an exit code of the kind of error:", () => {
+    const faults = [
+      ["401", Fault.status(401), exitCode.credential],
+      ["403", Fault.status(403), exitCode.forbidden],
+      ["404", Fault.status(404), exitCode.data],
+      ["422", Fault.status(422), exitCode.data],
+      ["429 with a long Retry-After", Fault.retryAfter("3600"), exitCode.later],
+      ["503 with a long Retry-After", Fault.retryAfter("3600", 503), exitCode.later],
+      ["500", Fault.status(500), exitCode.later],
+      ["a reset", Fault.reset, exitCode.later],
+      ["a bad row", Fault.badRow(0, { clocked_in: "2026-02-30T00:00:00Z" }), exitCode.data],
+      ["another object", Fault.wrongObject(), exitCode.data],
+      ["another company's rows", Fault.wrongCompany(), exitCode.data]
+    ] as const
+
+    it.live.each(faults)("%s", ([, fault, expected]) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* service.inject(fault)
+        const { code, stderr, stdout } = yield* cli(["list", "--format", "ndjson"])
+
+        assert.deepStrictEqual([code, stdout], [expected, ""])
+        assert.match(stderr, /^time-punches: .+\n( {2}.+\n)*$/)
+      }).pipe(Effect.provide(fake)))
+
+    it.live("a refused client, and a token endpoint that is down", () =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        const refused = yield* cli(["list"], { env: { ...environment, TIME_PUNCHES_CLIENT_SECRET: "wrong" } })
+        yield* service.inject(Fault.retryAfter("7200", 503), { target: "token" })
+        const down = yield* cli(["list"])
+
+        assert.deepStrictEqual([refused.code, down.code], [exitCode.credential, exitCode.later])
+        assert.notInclude(refused.stderr, "wrong")
+      }).pipe(Effect.provide(fake)))
+  })
+})

@@ -1,0 +1,110 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema, Stream } from "effect"
+import { toCsv, toNdjson } from "../../src/export/index.ts"
+import { TimePunch } from "../../src/index.ts"
+import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../src/testing/index.ts"
+import { cli, environment, linesOf, queries } from "./support.ts"
+
+const generated = generatePunches({ seed: 5, count: 450, companyId: defaultCompany.id, deletedShare: 0 })
+
+const fake = FakeService.layer({ punches: generated })
+
+const punches = Schema.decodeUnknownSync(Schema.Array(TimePunch.fromWire))(generated.map(toWire))
+  .toSorted((a, b) => a.id - b.id)
+
+const idsOf = (table: string) => linesOf(table).slice(1).map((line) => Number(line.trim().split(" ")[0]))
+
+const nameCursor = /--from='([^']+)'/
+
+describe("time-punches list", () => {
+  it.effect("prints every punch as a table, under one head", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* cli(["list"])
+
+      assert.strictEqual(code, 0)
+      assert.strictEqual(stderr, "")
+      assert.match(stdout, /^ *id +user_id +location_id +role_id +clocked_in +clocked_out +net +approved +notes\n/)
+      assert.deepStrictEqual(idsOf(stdout), punches.map(({ id }) => id))
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("prints NDJSON and CSV as the export modules write them", () =>
+    Effect.gen(function*() {
+      const ndjson = yield* cli(["list", "--format", "ndjson"])
+      const csv = yield* cli(["list", "--format", "csv"])
+
+      assert.strictEqual(ndjson.stdout, yield* Stream.mkString(toNdjson(Stream.fromIterable(punches))))
+      assert.strictEqual(csv.stdout, yield* Stream.mkString(toCsv(Stream.fromIterable(punches))))
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("sends the filters and stops after --take punches, asking for no more", () =>
+    Effect.gen(function*() {
+      const { stdout } = yield* cli(["list", "--take", "30", "--page-size", "20", "--deleted", "include"])
+      const asked = yield* queries
+
+      assert.deepStrictEqual(idsOf(stdout), punches.slice(0, 30).map(({ id }) => id))
+      assert.deepStrictEqual(asked.map(({ deleted, limit }) => [deleted, limit]), [["null", "20"], ["null", "20"]])
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("asks for no larger page than it will print", () =>
+    Effect.gen(function*() {
+      yield* cli(["list", "--take", "3"])
+
+      assert.deepStrictEqual((yield* queries).map(({ limit }) => limit), ["3"])
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("prints nothing that steers a terminal", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const [first] = generated
+      const notes = "\u001b[2J\u202eclear\nme\u0007 " + "long ".repeat(20)
+      if (first !== undefined) yield* service.seed([{ ...toWire(first), notes }])
+      const { stdout } = yield* cli(["list", "--user-id", `${first?.user_id}`, "--take", "200"])
+
+      // oxlint-disable-next-line no-control-regex
+      assert.notMatch(stdout.replaceAll("\n", ""), /[\u0000-\u001f\u007f-\u009f\u202e]/)
+      assert.include(stdout, "\\u001b[2J\\u202eclear\\u000ame\\u0007")
+      assert.isBelow(Math.max(...linesOf(stdout).map((line) => line.length)), 160)
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("says so when no punch matches", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* cli(["list", "--user-id", "1"])
+
+      assert.deepStrictEqual([code, stderr, linesOf(stdout).length], [0, "no punch matches\n", 1])
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("names the cursor to go on from when it fails, and goes on from there without loss", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.status(404), { requests: 3, times: 1 })
+      const broken = yield* cli(["list", "--format", "ndjson", "--page-size", "100"])
+      const cursor = nameCursor.exec(broken.stderr)?.[1] ?? ""
+      const rest = yield* cli(["list", "--format", "ndjson", "--page-size", "100", `--from=${cursor}`])
+
+      assert.strictEqual(broken.code, 7)
+      assert.strictEqual(linesOf(broken.stdout).length, 200)
+      assert.strictEqual(rest.code, 0)
+      assert.strictEqual(
+        broken.stdout + rest.stdout,
+        yield* Stream.mkString(toNdjson(Stream.fromIterable(punches)))
+      )
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("shows how far it is only where results do not go to the same terminal", () =>
+    Effect.gen(function*() {
+      const { stderr } = yield* cli(["list"], { terminal: true })
+
+      assert.strictEqual(stderr, "")
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("takes the company of a flag with the guid of a flag", () =>
+    Effect.gen(function*() {
+      const { TIME_PUNCHES_COMPANY_GUID: guid = "", ...env } = environment
+      const byFlags = yield* cli(["list", "--take", "1", "--company", "4021", "--guid", guid], { env })
+      const other = yield* cli(["list", "--company", "4022"])
+
+      assert.deepStrictEqual([byFlags.code, byFlags.stderr], [0, ""])
+      assert.strictEqual(other.code, 2, "the guid of the environment is that of another company")
+      assert.match(other.stderr, /--guid \(or TIME_PUNCHES_COMPANY_GUID\) is required/)
+    }).pipe(Effect.provide(fake)))
+})

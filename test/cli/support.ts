@@ -1,0 +1,71 @@
+/** Runs the command in this process against the fake service, with everything that it writes caught. */
+import { NodeServices } from "@effect/platform-node"
+import { ConfigProvider, Effect, FileSystem, Sink, Stdio } from "effect"
+import { run } from "../../src/cli/command.ts"
+import { defaultCompany, defaultOAuthClient, FakeService } from "../../src/testing/index.ts"
+
+/** What a shell would see of a command. */
+export interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export type Environment = Readonly<Record<string, string>>
+
+/** The variables that `time-punches sandbox` prints. */
+export const environment: Environment = {
+  TIME_PUNCHES_BASE_URL: "https://api.test",
+  TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
+  TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
+  TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}`,
+  TIME_PUNCHES_COMPANY_GUID: defaultCompany.guid
+}
+
+/** The same without the named variables. */
+export const without = (...names: ReadonlyArray<string>): Environment =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)))
+
+const decoder = new TextDecoder()
+
+/** A sink that keeps what it is given. */
+const keep = (texts: Array<string>) => () =>
+  Sink.forEach((chunk: string | Uint8Array) =>
+    Effect.sync(() => {
+      texts.push(typeof chunk === "string" ? chunk : decoder.decode(chunk))
+    })
+  )
+
+/** `terminal` makes both outputs one. */
+export const cli = (
+  args: ReadonlyArray<string>,
+  options: { readonly env?: Environment; readonly terminal?: boolean } = {}
+): Effect.Effect<Ran, never, FakeService> => {
+  const { env = environment, terminal = false } = options
+  const stdout: Array<string> = []
+  const stderr: Array<string> = []
+  return Effect.map(run(args), (code) => ({ code, stdout: stdout.join(""), stderr: stderr.join("") })).pipe(
+    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
+    Effect.provide(FakeService.layerClient),
+    Effect.provide(Stdio.layerTest({
+      stdout: keep(stdout),
+      stderr: keep(stderr),
+      stdoutIsTerminal: Effect.succeed(terminal),
+      stderrIsTerminal: Effect.succeed(terminal)
+    })),
+    Effect.provide(NodeServices.layer)
+  )
+}
+
+/** A folder that goes away with the test. */
+export const temporaryFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped()).pipe(
+  Effect.provide(NodeServices.layer)
+)
+
+export const linesOf = (text: string): ReadonlyArray<string> => text.split("\n").filter((line) => line !== "")
+
+/** The queries of the pages that the service was asked for, in order. */
+export const queries = Effect.map(
+  FakeService.use((service) => service.requests),
+  (requests) => requests.filter(({ endpoint }) => endpoint === "page").map(({ query }) => query)
+)
