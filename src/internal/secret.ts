@@ -37,13 +37,55 @@ export const checkedSecret = (
 
 export const cookieHeader = (name: string, secret: Redacted.Redacted): string => `${name}=${Redacted.value(secret)}`
 
-/** A text without any of the secrets, as they are or as a form or URL would write them. */
+/** A text without any of the secrets, in whatever form the other side may have written them. */
 export const scrub = (text: string, secrets: ReadonlyArray<Redacted.Redacted>): string =>
   secrets.reduce((clean, secret) => {
     const value = Redacted.value(secret)
-    const written = [value, encodeURIComponent(value), new URLSearchParams([["", value]]).toString().slice(1)]
-    return written.reduce((rest, form) => form === "" ? rest : rest.replaceAll(form, "<redacted>"), clean)
+    if (value === "") return clean
+    const json = JSON.stringify(value).slice(1, -1)
+    const whole = [value, json, JSON.stringify(json).slice(1, -1), ...inBase64(value)]
+    return whole.reduce((rest, form) => rest.replaceAll(form, redacted), clean).replace(escaped(value), redacted)
   }, text)
+
+const redacted = "<redacted>"
+
+/** The shortest piece of base64 that is not taken for one by chance. */
+const shortestBase64 = 8
+
+/** What base64 makes of a text within another, for each of the three places in a group where it may begin. */
+const inBase64 = (value: string): ReadonlyArray<string> => {
+  const bytes = Array.from(new TextEncoder().encode(value), (byte) => String.fromCharCode(byte)).join("")
+  return [0, 1, 2].flatMap((shift) => {
+    const inner = btoa("\0".repeat(shift) + bytes).slice(
+      shift === 0 ? 0 : shift + 1,
+      Math.floor((shift + bytes.length) * 4 / 3)
+    )
+    return inner.length < shortestBase64 ? [] : [inner, inner.replaceAll("+", "-").replaceAll("/", "_")]
+  })
+}
+
+const named: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", ">": "gt", "\"": "quot", "'": "apos" }
+
+/** Matches a text whose special characters are written as URLs, forms, JSON or HTML write them, also some and some not. */
+const escaped = (value: string): RegExp =>
+  new RegExp(Array.from(value, (char) => /[A-Za-z\d]/.test(char) ? char : anyForm(char)).join(""), "gi")
+
+const anyForm = (char: string): string => {
+  const hex = (code: number, digits: number) => code.toString(16).padStart(digits, "0")
+  const units = Array.from({ length: char.length }, (_, index) => char.charCodeAt(index))
+  const point = char.codePointAt(0) ?? 0
+  const forms = [
+    units.map((unit) => `\\u${hex(unit, 4)}`).join(""),
+    Array.from(new TextEncoder().encode(char), (byte) => `%${hex(byte, 2)}`).join(""),
+    units.map((unit) => `\\\\u${hex(unit, 4)}`).join(""),
+    `&#0*${point};`,
+    `&#x0*${hex(point, 1)};`,
+    ...(char in named ? [`&${named[char]};`] : []),
+    ...(char === " " ? ["\\+"] : []),
+    ...(char === "/" ? ["\\\\/"] : [])
+  ]
+  return `(?:${forms.join("|")})`
+}
 
 /** What a signed request carries in the headers that authenticate it, to be scrubbed from what comes back. */
 export const secretsOf = (request: HttpClientRequest): ReadonlyArray<Redacted.Redacted> =>
