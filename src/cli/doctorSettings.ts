@@ -24,6 +24,7 @@ export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
   const credentials = yield* Effect.result(Effect.provide(kindOfCredential, layerCredentials))
   const version = yield* Effect.result(Effect.provide(ApiVersion, ApiVersion.layerConfig))
   const company = yield* Effect.result(companyOf(flags))
+  const usual = yield* ApiVersion
   const now = yield* DateTime.now
 
   const findings: ReadonlyArray<Finding> = [
@@ -38,7 +39,7 @@ export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
     }),
     Result.match(version, {
       onFailure: (error) => failed("version", error),
-      onSuccess: (version) => versionFinding(version, DateTime.formatIsoDateUtc(now))
+      onSuccess: (version) => versionFinding(version, usual, DateTime.formatIsoDateUtc(now))
     }),
     Result.match(company, {
       onFailure: (error) =>
@@ -71,7 +72,7 @@ const kindOfCredential = Effect.gen(function*() {
 /** Versions before this one had tips in major units, which are no cents. */
 const centsSince = "2022-07-01"
 
-const versionFinding = (version: Option.Option<string>, today: string): Finding => {
+const versionFinding = (version: Option.Option<string>, usual: Option.Option<string>, today: string): Finding => {
   if (Option.isNone(version)) return ok("version", "none is sent: that of the token counts")
   const date = version.value
   if (date < centsSince) {
@@ -81,7 +82,7 @@ const versionFinding = (version: Option.Option<string>, today: string): Finding 
       "Set TIME_PUNCHES_API_VERSION to a later one, or unset it."
     )
   }
-  return date > today
+  return date > today && !Option.contains(usual, date)
     ? warn("version", `${date} lies ahead`, "A service may answer a version that it does not know with its oldest one.")
     : ok("version", date)
 }

@@ -1,6 +1,7 @@
 /** Runs the command in this process against the fake service, with everything that it writes caught. */
 import { NodeServices } from "@effect/platform-node"
-import { ConfigProvider, Effect, FileSystem, Sink, Stdio } from "effect"
+import { ConfigProvider, Effect, FileSystem, Layer, Sink, Stdio } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
 import { run } from "../../src/cli/command.ts"
 import { defaultCompany, defaultOAuthClient, FakeService } from "../../src/testing/index.ts"
 
@@ -36,17 +37,28 @@ const keep = (texts: Array<string>) => () =>
     })
   )
 
-/** `terminal` makes both outputs one. */
+/** A client of the fake service that asks for another address than it was told to. */
+const layerAsking = (rewrite: (url: string) => string) =>
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.map(HttpClient.HttpClient, HttpClient.mapRequest(HttpClientRequest.updateUrl(rewrite)))
+  ).pipe(Layer.provide(FakeService.layerClient))
+
+/** `terminal` makes both outputs one; `rewrite` changes what is asked on its way to the service. */
 export const cli = (
   args: ReadonlyArray<string>,
-  options: { readonly env?: Environment; readonly terminal?: boolean } = {}
+  options: {
+    readonly env?: Environment
+    readonly terminal?: boolean
+    readonly rewrite?: (url: string) => string
+  } = {}
 ): Effect.Effect<Ran, never, FakeService> => {
-  const { env = environment, terminal = false } = options
+  const { env = environment, rewrite = (url) => url, terminal = false } = options
   const stdout: Array<string> = []
   const stderr: Array<string> = []
   return Effect.map(run(args), (code) => ({ code, stdout: stdout.join(""), stderr: stderr.join("") })).pipe(
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
-    Effect.provide(FakeService.layerClient),
+    Effect.provide(layerAsking(rewrite)),
     Effect.provide(Stdio.layerTest({
       stdout: keep(stdout),
       stderr: keep(stderr),
