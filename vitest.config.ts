@@ -6,6 +6,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     exclude: ["test/full/**", "test/soak/**"],
-    typecheck: { enabled: false }
+    // A hung test must end; a slow machine must not fail one.
+    testTimeout: 60_000,
+    hookTimeout: 60_000
   }
 })
