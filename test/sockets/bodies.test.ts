@@ -62,6 +62,26 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
       assert.isBelow(megabytes, 32)
     }))
 
+  it.live.each([["with its length", false], ["in chunks", true]] as const)(
+    "[H28] of eight megabytes is read to its end, and one byte more is too much: %s",
+    ([_how, inChunks]) =>
+      Effect.gen(function*() {
+        const said = (size: number): Answer => {
+          const body = Buffer.concat([Buffer.alloc(size - Buffer.byteLength(third), 0x20), Buffer.from(third)])
+          return inChunks ? [head(200, chunked), chunk(body), chunk("")] : whole(200, body)
+        }
+        const cap = 8 * 1024 * 1024
+        const full = yield* rawServer({ answers: [said(cap)] })
+        const over = yield* rawServer({ answers: [said(cap + 1)] })
+
+        assert.strictEqual(brief((yield* outcome().pipe(Effect.provide(client(full.url, http)))).error), "no error")
+        assert.strictEqual(
+          brief((yield* outcome().pipe(Effect.provide(client(over.url, http)))).error),
+          "TransportError tooLarge"
+        )
+      })
+  )
+
   it.live("[H27] is not unpacked past its cap", () =>
     Effect.gen(function*() {
       const headers = { ...json, "content-encoding": "gzip", "content-length": String(bombSize) }

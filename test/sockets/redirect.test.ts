@@ -153,3 +153,20 @@ describe.each(ways)("a RequestInit given $way", ({ provide }) => {
       assert.strictEqual(requests[1]?.headers["authorization"], "Bearer issued")
     }))
 })
+
+describe("a client of the application that follows by itself", () => {
+  const eager = FetchHttpClient.layer.pipe(
+    Layer.provide(Layer.succeed(FetchHttpClient.Fetch, (input, init) => fetch(input, { ...init, redirect: "follow" })))
+  )
+
+  it.live("[H24] brings no row of another origin into a listing", () =>
+    Effect.gen(function*() {
+      const other = yield* elsewhere
+      const { url } = yield* service("GET", 302, other.url)
+      const run = yield* outcome().pipe(Effect.provide(client(url, eager)))
+
+      assert.strictEqual(other.requests.length, 1)
+      assert.deepStrictEqual(run.ids, [])
+      assert.strictEqual(brief(run.error), "UnexpectedStatus 200")
+    }))
+})

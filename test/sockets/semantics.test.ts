@@ -105,6 +105,21 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
       assert.isBelow(Math.min(...delays), 100, "not even the quickest of five was freed in time")
     }))
 
+  it.live("[A22] frees the connection of a token that nobody waits for any more", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer({ answers: [[]] })
+      yield* Effect.gen(function*() {
+        const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(outcome()))
+        yield* eventually(() => assert.strictEqual(server.requests.length, 1))
+        yield* Fiber.interruptAll(waiting)
+        yield* eventually(() =>
+          assert.isDefined(server.connections[(server.requests[0]?.connection ?? 0) - 1]?.closedAt)
+        )
+      }).pipe(Effect.provide(client(server.url, http, { credentials: oauth })))
+
+      assert.strictEqual(server.requests.length, 1)
+    }))
+
   it.live("[R8] ends cleanly when the layer of the client is closed under a run", () =>
     Effect.gen(function*() {
       const server = yield* firstThen([])
