@@ -81,14 +81,14 @@ const credentials = Credentials.layerOAuth({
   clientSecret: Redacted.make(defaultOAuthClient.clientSecret)
 })
 
-describe("payroll, over the fake service in this process", () => {
-  const app = TimePunches.layer.pipe(
-    Layer.provide(credentials),
-    Layer.provide(Endpoints.layer({ baseUrl: "http://localhost" })),
-    Layer.provide(FakeService.layerClient),
-    Layer.provideMerge(FakeService.layer({ punches }))
-  )
+const inProcess = TimePunches.layer.pipe(
+  Layer.provide(credentials),
+  Layer.provide(Endpoints.layer({ baseUrl: "http://localhost" })),
+  Layer.provide(FakeService.layerClient),
+  Layer.provideMerge(FakeService.layer({ punches }))
+)
 
+describe("payroll, over the fake service in this process", () => {
   it.effect("asks for the week by the clocks of New York, which changed on its eve", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
@@ -97,7 +97,7 @@ describe("payroll, over the fake service in this process", () => {
       const request = (yield* service.requests).find(({ endpoint }) => endpoint === "page")
       assert.strictEqual(request?.query["clocked_in[gte]"], "2026-03-09T04:00:00Z")
       assert.strictEqual(request?.query["clocked_in[lte]"], "2026-03-16T04:00:00Z")
-    }).pipe(Effect.provide(app)))
+    }).pipe(Effect.provide(inProcess)))
 
   it.effect("is the same in bad weather, which takes no time on a test clock", () =>
     Effect.gen(function*() {
@@ -111,7 +111,7 @@ describe("payroll, over the fake service in this process", () => {
       yield* TestClock.adjust("1 minute")
 
       assert.deepStrictEqual(yield* Fiber.join(run), fair)
-    }).pipe(Effect.provide(app)))
+    }).pipe(Effect.provide(inProcess)))
 
   it.effect("gets a new token when the hour of the old one is over", () =>
     Effect.gen(function*() {
@@ -124,20 +124,20 @@ describe("payroll, over the fake service in this process", () => {
       yield* payroll(company, monday)
 
       assert.strictEqual(yield* service.tokensIssued, 2)
-    }).pipe(Effect.provide(app)))
+    }).pipe(Effect.provide(inProcess)))
 })
 
-describe("payroll, over a socket", () => {
-  const app = TimePunches.layer.pipe(
-    Layer.provide(credentials),
-    Layer.provide(NodeHttpClient.layerUndici),
-    Layer.provideMerge(loopback({ punches }))
-  )
+const overTcp = TimePunches.layer.pipe(
+  Layer.provide(credentials),
+  Layer.provide(NodeHttpClient.layerUndici),
+  Layer.provideMerge(loopback({ punches }))
+)
 
+describe("payroll, over a socket", () => {
   it.live("has a line for everybody who clocked in", () =>
     Effect.gen(function*() {
       const { lines } = yield* payroll(company, monday)
 
       assert.strictEqual(lines.length, 40)
-    }).pipe(Effect.provide(app)))
+    }).pipe(Effect.provide(overTcp)))
 })

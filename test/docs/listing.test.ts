@@ -1,8 +1,9 @@
 /** The examples about pages, errors and credentials do what their pages say. */
 import { assert, describe, it } from "@effect/vitest"
-import { type Config, ConfigProvider, Effect, Fiber, Layer, Option, Ref, Stream } from "effect"
+import { type Config, ConfigProvider, Effect, Fiber, Layer, Option, Ref, Schema, Stream } from "effect"
 import type { HttpClient } from "effect/http"
 import { TestClock, TestConsole } from "effect/testing"
+import { copyMarch, Unfinished } from "../../docs/examples/backfill.ts"
 import { count, isWorthAnotherRun, notPatient, patient, tenASecond } from "../../docs/examples/errors.ts"
 import {
   ahead,
@@ -146,6 +147,27 @@ describe("docs/examples/pages.ts", () => {
         `punch ${ids[203]} cannot be read at clocked_in: Expected an RFC 3339 date-time with a zone`
       ])
     }).pipe(Effect.provide(withService())))
+})
+
+describe("docs/examples/backfill.ts", () => {
+  it.effect("copies each punch once, also when a failure lies between and what is left was kept as text", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const written = yield* Ref.make<ReadonlyArray<number>>([])
+      const write = (page: ReadonlyArray<{ readonly id: number }>) =>
+        Ref.update(written, (before) => [...before, ...page.map(({ id }) => id)])
+      yield* service.inject(Fault.status(403), { requests: 12 })
+      const left = yield* copyMarch(company, write)
+      const before = (yield* Ref.get(written)).length
+      const text = yield* Schema.encodeEffect(Unfinished)(left)
+      const rest = yield* copyMarch(company, write, yield* Schema.decodeEffect(Unfinished)(text))
+
+      const inMarch = manyPunches.filter(({ clocked_in }) => Date.parse(clocked_in) < Date.UTC(2026, 3, 1))
+      assert.isAbove(before, 0)
+      assert.isBelow(before, inMarch.length)
+      assert.deepStrictEqual(rest, [])
+      assert.deepStrictEqual((yield* Ref.get(written)).toSorted((a, b) => a - b), inMarch.map(({ id }) => id))
+    }).pipe(Effect.provide(withService(TimePunches.layerConfig, { punches: manyPunches }))))
 })
 
 describe("docs/examples/errors.ts", () => {

@@ -1,6 +1,6 @@
 /** What a collector receives of a run: the spans under one another, the metrics, the logs, and nothing private. */
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer } from "effect"
+import { ConfigProvider, Effect, Layer, Metric } from "effect"
 import { app } from "../../docs/examples/app.ts"
 import { loopback } from "../../docs/examples/loopback.ts"
 import { main, telemetry } from "../../docs/examples/telemetry.ts"
@@ -21,6 +21,11 @@ const served = ConfigProvider.layer(Effect.gen(function*() {
   ))
 )
 
+/** With metrics of its own, since those of a process are shared. */
+const run = Effect.provide(main, Layer.provideMerge(app, telemetry)).pipe(
+  Effect.provideService(Metric.MetricRegistry, new Map())
+)
+
 const spansOf = (exports: ReadonlyArray<Export>) => {
   const spans = objectsWith(exports.filter(({ path }) => path === "/v1/traces"), "spanId", "name", "traceId")
   const nameOf = (id: unknown) => spans.find(({ spanId }) => spanId === id)?.["name"]
@@ -32,7 +37,7 @@ describe("docs/examples/telemetry.ts", () => {
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject(Fault.status(503), { requests: 2 })
-      yield* Effect.provide(main, Layer.provideMerge(app, telemetry))
+      yield* run
       const exports = yield* (yield* Collector).exports
       const spans = spansOf(exports)
       const familyOf = (child: string) => spans.filter(({ name }) => name === child).map(({ parent }) => parent)
@@ -63,7 +68,7 @@ describe("docs/examples/telemetry.ts", () => {
   it.live("sends no secret, no guid and no cursor", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
-      yield* Effect.provide(main, Layer.provideMerge(app, telemetry))
+      yield* run
       const exported = JSON.stringify(yield* (yield* Collector).exports)
       const asked = yield* service.requests
       const cursor = asked.map(({ query }) => query["cursor"]).find((text) => text !== undefined)

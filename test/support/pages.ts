@@ -43,18 +43,33 @@ export const examples: ReadonlyArray<Page> = Fs.readdirSync(`${root}docs/example
 export const unchanging = (output: string): string =>
   output.replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT").replaceAll(/in \d+\.\d+ s\b/g, "in TIME s")
 
-/** The links of a page to other places in the repository: file, and heading if there is one. */
-export const links = ({ path, text }: Page): ReadonlyArray<{ readonly file: string; readonly heading: string }> =>
+export interface Link {
+  readonly from: string
+  readonly file: string
+  /** The anchor of a heading, or the empty text. */
+  readonly heading: string
+}
+
+/** The links of a page to other places in the repository. */
+export const links = ({ path, text }: Page): ReadonlyArray<Link> =>
   [...text.matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = ""]) => target)
     .filter((target) => !/^[a-z]+:/.test(target))
     .map((target) => {
       const [file = "", heading = ""] = target.split("#")
-      return { file: file === "" ? path : Path.join(Path.dirname(path), file), heading }
+      return { from: path, file: file === "" ? path : Path.join(Path.dirname(path), file), heading }
     })
 
 /** The anchors of a page's headings. */
 export const anchors = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
     heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")
+  )
+
+/** The tables of a page: rows of cells, the header first, without the line below it. */
+export const tables = (text: string): ReadonlyArray<ReadonlyArray<ReadonlyArray<string>>> =>
+  [...text.matchAll(/(?:^\|.*\|\n)+/gm)].map(([table]) =>
+    table.trim().split("\n")
+      .filter((line) => !/^\|[ :|-]+\|$/.test(line))
+      .map((line) => line.slice(1, -1).split("|").map((cell) => cell.trim()))
   )
