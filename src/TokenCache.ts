@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
+import * as Semaphore from "effect/Semaphore"
 import type { TokenError } from "./ApiError.ts"
 import { makeBudget, persist } from "./internal/retry.ts"
 import { renewed, retrying } from "./internal/telemetry.ts"
@@ -128,13 +129,15 @@ const make = Effect.fnUntraced(function*() {
     Effect.withSpan("TokenCache.renew")
   )
 
-  const flight = Effect.gen(function*() {
+  // One at a time: a flight that its waiters have left may still be on its way out when the next one begins.
+  const runway = yield* Semaphore.make(1)
+  const flight = runway.withPermit(Effect.gen(function*() {
     const now = yield* Clock.monotonicTimeNanos
     const { current, refusal } = yield* Ref.get(state)
     if (Option.isSome(current) && now < current.value.renewAt) return current.value
     if (Option.isSome(refusal) && now < refusal.value.until) return yield* refusal.value.error
     return yield* renew
-  })
+  }))
 
   // What is done for all callers is done in the layer's context, not in that of the caller who came first.
   const context = yield* Effect.context<never>()

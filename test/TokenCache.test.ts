@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   Clock,
   Context,
+  Deferred,
   Duration,
   Effect,
   Exit,
@@ -466,6 +467,59 @@ describe("A token request whose waiters go", () => {
       assert.strictEqual(said(yield* Fiber.join(third)), "generation 1")
       assert.deepStrictEqual(yield* askedAt, [0, 1])
     }).pipe(Effect.provide(app())))
+
+  it.effect("is let end before the next one begins", () =>
+    Effect.gen(function*() {
+      const log: Array<string> = []
+      const note = (text: string) =>
+        Effect.map(
+          TestClock.testClockWith((clock) => clock.currentTimeMillis),
+          (now) => void log.push(`${text} ${now}`)
+        )
+      const slowToAbort = cacheOf({ latency: "2 seconds" }, (respond, request) =>
+        Effect.andThen(note("asked"), respond(request)).pipe(
+          Effect.onInterrupt(() =>
+            Effect.andThen(Effect.sleep("3 seconds"), note("aborted"))
+          )
+        ))
+      yield* Effect.gen(function*() {
+        const first = yield* start
+        yield* TestClock.adjust("1500 millis")
+        yield* Effect.forkChild(Fiber.interrupt(first))
+        yield* TestClock.adjust("10 millis")
+        const second = yield* start
+        yield* TestClock.adjust("10 seconds")
+        assert.strictEqual(said(yield* Fiber.join(second)), "generation 1")
+      }).pipe(Effect.provide(slowToAbort))
+
+      assert.deepStrictEqual(log, ["asked 0", "aborted 4500", "asked 4500"])
+    }))
+
+  it.effect("is not made again for a caller who came as it ended", () =>
+    Effect.gen(function*() {
+      for (let turns = 0; turns < 40; turns++) {
+        for (let steps = 0; steps < 8; steps++) {
+          const gate = yield* Deferred.make<void>()
+          const gated = cacheOf({}, (respond, request) => Effect.andThen(Deferred.await(gate), respond(request)))
+          yield* Effect.gen(function*() {
+            const first = yield* start
+            yield* Deferred.succeed(gate, undefined)
+            for (let turn = 0; turn < turns; turn++) yield* Effect.yieldNow
+            const late = yield* Effect.repeat(Effect.void, { times: steps }).pipe(
+              Effect.andThen(Effect.result(get)),
+              Effect.provideService(Scheduler.MaxOpsBeforeYield, 8),
+              Effect.forkChild
+            )
+            yield* TestClock.adjust("2 seconds")
+            assert.deepStrictEqual(
+              (yield* Fiber.joinAll([first, late])).map(said),
+              ["generation 1", "generation 1"],
+              `after ${turns} turns and ${steps} steps`
+            )
+          }).pipe(Effect.provide(gated))
+        }
+      }
+    }))
 
   it.effect("goes on in the background when the one who noticed is gone", () =>
     Effect.gen(function*() {
