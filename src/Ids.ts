@@ -43,8 +43,15 @@ export type CustomBreakId = typeof CustomBreakId.Type
 export const CompanyGuid = Schema.String.check(Schema.isGUID()).pipe(Schema.brand("CompanyGuid"))
 export type CompanyGuid = typeof CompanyGuid.Type
 
-/** The opaque place of a page in a listing (spec 4.3): any non-empty string. Keep it, send it back, do not look inside. @since 0.1.0 */
-export const Cursor = Schema.NonEmptyString.pipe(Schema.brand("Cursor"))
+/**
+ * The opaque place of a page in a listing (spec 4.3): any text but the empty one and one that no URL can carry. Keep it,
+ * send it back, do not look inside.
+ *
+ * @since 0.1.0
+ */
+export const Cursor = Schema.NonEmptyString
+  .check(Schema.makeFilter((text: string) => !/\p{Surrogate}/u.test(text), { expected: "a text that a URL can carry" }))
+  .pipe(Schema.brand("Cursor"))
 export type Cursor = typeof Cursor.Type
 
 const isCalendarDate = (text: string): boolean => {

@@ -1,6 +1,8 @@
 /** From the JSON of a page to the value of its schema, straight on; `undefined` where only the schema can say why not. */
 import type * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { Cursor } from "../Ids.ts"
 import type { Envelope } from "../Page.ts"
 import type { Break, TimePunch } from "../TimePunch.ts"
 import { dayOf, no, timeOf } from "./instant.ts"
@@ -128,8 +130,10 @@ export const decodePunch = (input: unknown): Bare<TimePunch> | undefined => {
   }
 }
 
+const isCursor = Schema.is(Cursor)
+
 const optionalCursor = (value: unknown): Option.Option<string> | undefined =>
-  value === null ? none : typeof value === "string" && value !== "" ? Option.some(value) : undefined
+  value === null ? none : isCursor(value) ? Option.some(value) : undefined
 
 /** The value of `Envelope`. */
 export const decodeEnvelope = (input: unknown): Bare<typeof Envelope.Type> | undefined => {

@@ -73,9 +73,6 @@ const decodeCompany = Schema.decodeUnknownResult(CompanySchema)
 const decodeFilter = Schema.decodeUnknownResult(FilterSchema, { onExcessProperty: "error" })
 const isCursor = Schema.is(Cursor)
 
-/** A lone surrogate has no UTF-8: it would be sent as another character. */
-const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text)
-
 /** Checks company, filter and page size, and writes all but the cursor. Fails with what and where, before any request. */
 export const compile = (
   company: CompanyId | Company,
@@ -151,7 +148,7 @@ export const startAt = (
   cursor: Cursor | Option.Option<Cursor> | undefined
 ): Result.Result<Option.Option<Cursor>, InvalidRequest> => {
   const start = Option.isOption(cursor) ? cursor : Option.fromUndefinedOr(cursor)
-  return Option.isNone(start) || (isCursor(start.value) && isWellFormed(start.value))
+  return Option.isNone(start) || isCursor(start.value)
     ? Result.succeed(start)
     : invalid(companyId, field, "must be a cursor that the service gave, not an empty or broken text")
 }

@@ -83,4 +83,6 @@ const envelopeFailure = (error: Schema.SchemaError, json: unknown): Failure => {
 
 /** The id of a row that is otherwise unreadable, for whoever has to find it. */
 const idOf = (row: unknown): Option.Option<number> =>
-  Predicate.hasProperty(row, "id") && Predicate.isNumber(row.id) ? Option.some(row.id) : Option.none()
+  Predicate.hasProperty(row, "id") && Predicate.isNumber(row.id) && Number.isSafeInteger(row.id)
+    ? Option.some(row.id) :
+    Option.none()
