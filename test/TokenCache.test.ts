@@ -665,6 +665,20 @@ describe("TokenCache.invalidate", () => {
       assert.deepStrictEqual(yield* askedAt, [0, 0, 1, 2])
     }).pipe(Effect.provide(cacheOf())))
 
+  it.effect("counts a request that was waiting for its second as the one that need not wait", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.expiresIn(1), { times: 1 })
+      yield* inject(Fault.status(500), { requests: 2 })
+      const first = yield* get
+      yield* TestClock.adjust("950 millis")
+      const waiting = yield* start
+      yield* invalidate(first)
+      yield* TestClock.adjust("10 seconds")
+
+      assert.strictEqual(said(yield* Fiber.join(waiting)), "generation 2")
+      assert.deepStrictEqual(yield* askedAt, [0, 1, 2])
+    }).pipe(Effect.provide(cacheOf())))
+
   it.effect("does not have a client asked for that was refused", () =>
     Effect.gen(function*() {
       const first = yield* get

@@ -445,10 +445,10 @@ describe("TokenCache, whatever happens when", () => {
     return { requests: times.length, hurried, given: given.length }
   })
 
-  it.effect("keeps its promises in three thousand random schedules", () =>
+  it.effect("keeps its promises in two thousand random schedules", () =>
     Effect.gen(function*() {
       const totals = { requests: 0, hurried: 0, given: 0 }
-      for (let seed = 1; seed <= 3000; seed++) {
+      for (let seed = 1; seed <= 2000; seed++) {
         const { given, hurried, requests } = yield* run(seed).pipe(
           Effect.catchDefect((defect) => Effect.die(new Error(`seed ${seed}: ${defect}`)))
         )
@@ -456,8 +456,8 @@ describe("TokenCache, whatever happens when", () => {
         totals.hurried += hurried
         totals.given += given
       }
-      assert.isAbove(totals.requests, 3000)
-      assert.isAbove(totals.hurried, 100)
-      assert.isAbove(totals.given, 10_000)
+      assert.isAbove(totals.requests, 2000)
+      assert.isAbove(totals.hurried, 50)
+      assert.isAbove(totals.given, 7000)
     }), 60_000)
 })
