@@ -7,7 +7,8 @@ import { Cursor } from "./Ids.ts"
 
 /**
  * A part of the range that is not read yet: from `gte` to `end`, `end` itself only where `inclusive`. Where it has
- * begun, `from` is the cursor to go on with, and `asked` the end that the cursor's query named.
+ * begun, `from` is the cursor to go on with, and `asked` the end that the cursor's query named, if that is another one.
+ * `disordered` is true where rows did not come in the order that was asked for.
  *
  * @since 0.1.0
  */
@@ -16,7 +17,8 @@ export const Segment = Schema.Struct({
   end: Schema.DateTimeUtc,
   inclusive: Schema.Boolean,
   from: Schema.Option(Cursor),
-  asked: Schema.optionalKey(Schema.DateTimeUtc)
+  asked: Schema.optionalKey(Schema.DateTimeUtc),
+  disordered: Schema.optionalKey(Schema.Boolean)
 })
 export type Segment = typeof Segment.Type
 
@@ -33,9 +35,10 @@ export type BackfillFilter = Omit<Criteria, "sortBy" | "localizeSearchTime"> & {
 }
 
 /**
- * How to backfill. `concurrency` windows are read at once (1 to 64; 1 is the plain listing of the range). With
- * `order: "asLanded"`, the default, a page comes as soon as it is there; with `"windows"` the windows come in the order
- * of time. `resume` takes the `unfinished` of an earlier failure, for the same filter.
+ * How to backfill. `concurrency` pages are read at once (1 to 64; 1 is the plain listing of the range). With
+ * `order: "asLanded"`, the default, a page comes as soon as it is there. With `"windows"` pages come in the order of
+ * time, as far as the service keeps the order that it is asked for; that takes a buffer of eight pages for each page
+ * read at once. `resume` takes the `unfinished` of an earlier failure, for the same filter.
  *
  * @since 0.1.0
  */

@@ -1,31 +1,33 @@
-/** Reads the windows of a plan side by side: workers, a buffer that is bounded in pages, and one stream out. */
+/** Reads the pages of a plan side by side: workers, a buffer that is bounded in pages, and one stream out. */
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { identity } from "effect/Function"
-import type * as Option from "effect/Option"
 import type * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
 import { BackfillError, type Segment } from "../Backfill.ts"
-import type { CompanyId, Cursor } from "../Ids.ts"
+import type { CompanyId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import type { Rows } from "./rows.ts"
 import { makeSignal } from "./signal.ts"
-import { walk } from "./walk.ts"
-import { makePlan, type Task } from "./windows.ts"
-
-/** Reads the page at a cursor. */
-export type Fetch = (cursor: Option.Option<Cursor>, index: number) => Effect.Effect<Rows<TimePunch>, ListError>
+import type { Task } from "./task.ts"
+import { type Fetch, follow } from "./walk.ts"
+import { makePlan } from "./windows.ts"
 
 /** What a backfill reads with. */
 export interface Reader {
   readonly companyId: CompanyId
   /** How the pages of a task's query are fetched. */
-  readonly open: (task: Task) => Effect.Effect<Fetch, ListError>
+  readonly open: (task: Task) => Fetch<TimePunch>
+  /** What the whole range looks like from its two ends. */
+  readonly survey: Effect.Effect<Survey, ListError>
+}
+
+export interface Survey {
+  /** Whether it is a page at most, which nobody can share. */
+  readonly isSmall: boolean
   /** Whether the service keeps the order that it is asked for. */
-  readonly keepsOrder: Effect.Effect<boolean, ListError>
+  readonly ordered: boolean
 }
 
 interface Landed {
@@ -33,71 +35,72 @@ interface Landed {
   readonly rows: Arr.NonEmptyReadonlyArray<TimePunch>
 }
 
-/** How many pages may wait for the consumer, for each worker: a window each where windows wait for earlier ones. */
-const pagesAWorker = { asLanded: 1, windows: 4 } as const
+/** How many pages may be held for each worker: those on their way, and for windows those that earlier ones hold up. */
+const pagesAWorker = { asLanded: 1, windows: 8 } as const
+
+const done = "done" as const
 
 export const backfill = (
   reader: Reader,
   segments: ReadonlyArray<Segment>,
   options: { readonly workers: number; readonly pageSize: number; readonly order: "asLanded" | "windows" }
 ): Stream.Stream<TimePunch, BackfillError> => {
-  const { order, pageSize, workers } = options
+  const { order, pageSize } = options
+  const { companyId } = reader
+  const fail = (cause: ListError, unfinished: ReadonlyArray<Segment>) => new BackfillError({ cause, unfinished })
+
   return Stream.unwrap(Effect.gen(function*() {
-    const plan = makePlan(segments, workers, pageSize)
+    // A segment that was cut after it had begun can only stop at its end where order is kept.
+    const needsSurvey = options.workers > 1 || segments.some(({ asked }) => asked !== undefined)
+    const { isSmall, ordered } = needsSurvey
+      ? yield* Effect.mapError(reader.survey, (cause) => fail(cause, segments))
+      : { isSmall: true, ordered: false }
+    const workers = isSmall ? 1 : options.workers
+    const plan = makePlan(segments, { workers, pageSize, order, ordered, capacity: workers * pagesAWorker[order] })
     const signal = makeSignal()
-    const capacity = workers * pagesAWorker[order]
+    const readers = new WeakMap<Task, ReturnType<typeof follow<TimePunch>>>()
     const landed: Array<Landed> = []
+    /** Pages on their way or landed and not emitted. */
     let held = 0
     let exit: Exit.Exit<void, BackfillError> | undefined
 
-    /** The earliest task never waits: others may wait for its rows. */
-    const hasRoom = (task: Task) => held < capacity || (order === "windows" && plan.isFirst(task))
-
-    /** Takes in a page at once or not at all, so that an interruption finds it either emitted or unfinished. */
-    const land = (task: Task, page: Rows<TimePunch>): boolean => {
-      const { done, own } = plan.land(task, page)
-      if (Arr.isReadonlyArrayNonEmpty(own)) landed.push({ gte: task.gte, rows: own })
-      else held--
-      signal.notify()
-      return done
+    const take = (): Task | typeof done | undefined => {
+      if (plan.isDone()) return done
+      const task = plan.take(held)
+      if (task !== undefined) held++
+      return task
     }
 
-    const read = Effect.fnUntraced(function*(task: Task) {
-      const fetch = yield* reader.open(task)
-      const pages = walk({
-        companyId: reader.companyId,
-        from: task.cursor,
-        maxPages: Infinity,
-        prefetchPages: 0,
-        fetch: (cursor, index) =>
-          Effect.andThen(
-            signal.until(() => hasRoom(task)),
-            Effect.suspend(() => {
-              held++
-              return fetch(cursor, index)
-            })
-          ),
-        select: (page) => [land(task, page)]
-      })
-      yield* Stream.runDrain(Stream.takeUntil(pages, identity))
-    })
+    const readerOf = (task: Task) => {
+      const known = readers.get(task)
+      if (known !== undefined) return known
+      const made = follow({ companyId, from: task.cursor, maxPages: Infinity, fetch: reader.open(task) })
+      readers.set(task, made)
+      return made
+    }
+
+    /** In order of time the earliest comes first, and pages of one task as they landed. */
+    const put = (page: Landed) => {
+      const later = order === "windows" ? landed.findIndex(({ gte }) => gte > page.gte) : -1
+      landed.splice(later === -1 ? landed.length : later, 0, page)
+    }
 
     const work = Effect.gen(function*() {
-      while (!plan.isDone()) {
-        const task = plan.take()
-        yield* (task === undefined ? signal.next : read(task))
+      while (true) {
+        const task = yield* signal.find(take)
+        if (task === done) return
+        const page = yield* readerOf(task)(task.cursor)
+        // From here to the notification nothing can interrupt: a page is landed whole, or its task is unfinished.
+        const rows = plan.land(task, page)
+        if (Arr.isReadonlyArrayNonEmpty(rows)) put({ gte: task.gte, rows })
+        else held--
+        signal.notify()
       }
     })
 
-    const learnOrder = Effect.map(reader.keepsOrder, (kept) => {
-      if (kept) plan.trust()
-      signal.notify()
-    })
-
-    const team = workers === 1 ? [work] : [learnOrder, ...Arr.makeBy(workers, () => work)]
-    const run = Effect.all(team, { concurrency: "unbounded", discard: true }).pipe(
+    const run = Effect.all(Arr.makeBy(workers, () => work), { concurrency: "unbounded", discard: true }).pipe(
       // By now every worker has stopped, so what they have not landed is what is unfinished.
-      Effect.mapError((cause) => new BackfillError({ cause, unfinished: plan.unfinished() })),
+      Effect.mapError((cause) => fail(cause, plan.unfinished())),
       Effect.exit,
       Effect.map((ended) => {
         exit = ended
@@ -106,27 +109,26 @@ export const backfill = (
     )
     yield* Effect.forkScoped(run)
 
-    /** The page that is to be emitted now: the earliest, unless rows that may come before it are still to be read. */
+    /** The page to emit now; in order of time not while rows that come before it are still to be read. */
     const next = (): Landed | undefined => {
-      if (order === "asLanded") return landed[0]
-      const earliest = landed.reduce<Landed | undefined>(
-        (best, page) => best === undefined || page.gte < best.gte ? page : best,
-        undefined
-      )
-      return earliest === undefined || exit !== undefined || earliest.gte <= plan.frontier() ? earliest : undefined
+      const [page] = landed
+      const isHeldUp = order === "windows" && exit === undefined && page !== undefined && page.gte > plan.frontier()
+      return isHeldUp ? undefined : page
     }
 
-    const pull: Pull.Pull<Arr.NonEmptyReadonlyArray<TimePunch>, BackfillError> = Effect.suspend(() => {
-      const page = next()
-      if (page !== undefined) {
-        landed.splice(landed.indexOf(page), 1)
-        held--
-        signal.notify()
-        return Effect.succeed(page.rows)
+    const pull: Pull.Pull<Arr.NonEmptyReadonlyArray<TimePunch>, BackfillError> = Effect.flatMap(
+      signal.find(() => next() ?? exit),
+      () => {
+        const page = next()
+        if (page !== undefined) {
+          landed.shift()
+          held--
+          signal.notify()
+          return Effect.succeed(page.rows)
+        }
+        return exit === undefined ? pull : Exit.isSuccess(exit) ? Cause.done() : Effect.failCause(exit.cause)
       }
-      if (exit !== undefined) return Exit.isSuccess(exit) ? Cause.done() : Effect.failCause(exit.cause)
-      return Effect.andThen(signal.until(() => next() !== undefined || exit !== undefined), pull)
-    })
+    )
     return Stream.fromPull(Effect.succeed(pull))
   }))
 }

@@ -8,11 +8,12 @@ import { InvalidRequest } from "../ApiError.ts"
 import { type BackfillFilter, type BackfillOptions, Segment } from "../Backfill.ts"
 import type { Company, Filter } from "../Filter.ts"
 import type { CompanyId } from "../Ids.ts"
+import type { TimePunch } from "../TimePunch.ts"
 import { type Client, fetchRows } from "./attempt.ts"
 import type { Reader } from "./backfill.ts"
 import { compile, maxPageSize } from "./request.ts"
 import { decodePunches } from "./rows.ts"
-import type { Task } from "./windows.ts"
+import type { Fetch } from "./walk.ts"
 
 /** The most windows that may be read at once: past this a service sees an attack rather than a client. */
 const mostWorkers = 64
@@ -41,8 +42,9 @@ export const planBackfill = (
     const companyId = query.company.id
     const invalid = (field: string, detail: string) => Result.fail(new InvalidRequest({ companyId, field, detail }))
     const untyped: Filter = filter
-    if (untyped.sortBy !== undefined) return yield* invalid("sortBy", "is the backfill's own")
-    if (untyped.localizeSearchTime !== undefined) return yield* invalid("localizeSearchTime", "cannot be backfilled")
+    for (const field of ["sortBy", "localizeSearchTime", "clockedOut"] as const) {
+      if (untyped[field] !== undefined) return yield* invalid(field, "cannot go with a backfill")
+    }
     const [range] = wholeOf(filter)
     if (range === undefined || (filter.clockedIn.lt !== undefined && filter.clockedIn.lte !== undefined)) {
       return yield* invalid("clockedIn", "must have gte, and one of lte and lt")
@@ -52,40 +54,42 @@ export const planBackfill = (
     }
     if (order !== "asLanded" && order !== "windows") return yield* invalid("order", "must be asLanded or windows")
     const segments = decodeSegments(options.resume ?? [range])
-    if (Option.isNone(segments) || segments.value.some((part) => !isWithin(part, range))) {
+    if (Option.isNone(segments) || !areWithin(segments.value, range)) {
       return yield* invalid("resume", "must be what a backfill of this very range left unfinished")
     }
 
-    const queryOf = (gte: number, lte: number, direction: "asc" | "desc", size: number) =>
-      compile(company, {
-        ...filter,
-        clockedIn: { gte: DateTime.makeUnsafe(gte), lte: DateTime.makeUnsafe(lte) },
-        sortBy: [["clockedIn", direction]]
-      }, size)
-
-    const edge = (direction: "asc" | "desc") =>
-      Effect.flatMap(
-        Effect.fromResult(queryOf(range.gte.epochMilliseconds, range.end.epochMilliseconds, direction, 1)),
-        (first) =>
-          Effect.map(fetchRows(client, decodePunches, first, Option.none(), 0), ({ rows }) => rows[0]?.clockedIn)
-      )
+    const fetch = (gte: DateTime.Utc, lte: DateTime.Utc, direction: "asc" | "desc", size: number): Fetch<TimePunch> => {
+      const part = compile(company, { ...filter, clockedIn: { gte, lte }, sortBy: [["clockedIn", direction]] }, size)
+      return (cursor, index) =>
+        Effect.flatMap(Effect.fromResult(part), (query) => fetchRows(client, decodePunches, query, cursor, index))
+    }
 
     const reader: Reader = {
       companyId,
-      open: ({ asked, gte }: Task) =>
-        Effect.map(
-          Effect.fromResult(queryOf(gte, asked, "asc", pageSize)),
-          (part) => (cursor, index) => fetchRows(client, decodePunches, part, cursor, index)
-        ),
-      // One row from each end: a service that ignores what it is asked for answers both with the same one.
-      keepsOrder: Effect.map(
-        Effect.all([edge("asc"), edge("desc")], { concurrency: 2 }),
-        ([first, last]) => first !== undefined && last !== undefined && DateTime.isLessThan(first, last)
+      open: ({ asked, gte }) => fetch(DateTime.makeUnsafe(gte), DateTime.makeUnsafe(asked), "asc", pageSize),
+      // A service that ignores the order that it is asked for begins with the same row both ways.
+      survey: Effect.map(
+        Effect.all([
+          fetch(range.gte, range.end, "asc", pageSize)(Option.none(), 0),
+          fetch(range.gte, range.end, "desc", 1)(Option.none(), 0)
+        ], { concurrency: 2 }),
+        ([{ cursor, rows: [first] }, { rows: [last] }]) => ({
+          isSmall: Option.isNone(cursor.next),
+          ordered: first !== undefined && last !== undefined && DateTime.isLessThan(first.clockedIn, last.clockedIn)
+        })
       )
     }
     return { reader, segments: segments.value, workers: concurrency, pageSize, order }
   })
 
-const isWithin = ({ end, gte, inclusive }: Segment, range: Segment): boolean =>
-  DateTime.isGreaterThanOrEqualTo(gte, range.gte) && DateTime.isLessThanOrEqualTo(gte, end) &&
-  (DateTime.isLessThan(end, range.end) || (DateTime.Equivalence(end, range.end) && (!inclusive || range.inclusive)))
+/** Whether parts lie within a range and share no instant, so that no row comes twice. */
+const areWithin = (parts: ReadonlyArray<Segment>, range: Segment): boolean => {
+  const inOrder = parts.toSorted((a, b) => a.gte.epochMilliseconds - b.gte.epochMilliseconds)
+  return inOrder.every((part, index) => {
+    const { end, gte, inclusive } = part
+    const next = inOrder[index + 1]
+    const limit = next === undefined ? range : { end: next.gte, inclusive: false }
+    return DateTime.isGreaterThanOrEqualTo(gte, range.gte) && DateTime.isLessThanOrEqualTo(gte, end) &&
+      (DateTime.isLessThan(end, limit.end) || (DateTime.Equivalence(end, limit.end) && (!inclusive || limit.inclusive)))
+  })
+}

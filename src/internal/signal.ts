@@ -1,39 +1,33 @@
-/** Waiting for a condition on state that is only changed synchronously: no change can slip between look and wait. */
+/** Waiting for something in state that is only changed synchronously: no change can slip between look and wait. */
 import * as Effect from "effect/Effect"
 
-export const makeSignal = () => {
-  const waiters = new Set<(effect: Effect.Effect<void>) => void>()
-  let version = 0
+export interface Signal {
+  /** What `look` finds: it is asked now, and after every `notify` until it finds something. Who came first is asked first. */
+  readonly find: <A>(look: () => A | undefined) => Effect.Effect<A>
+  /** Lets everyone who waits look again. */
+  readonly notify: () => void
+}
 
-  const change = (ready: () => boolean) =>
-    Effect.callback<void>((resume) => {
-      if (ready()) {
-        resume(Effect.void)
-        return
-      }
-      waiters.add(resume)
-      return Effect.sync(() => {
-        waiters.delete(resume)
-      })
-    })
-
-  /** Waits until `ready`, which is asked now and after every `notify`. */
-  const until = (ready: () => boolean): Effect.Effect<void> =>
-    Effect.flatMap(change(ready), () => ready() ? Effect.void : until(ready))
-
+export const makeSignal = (): Signal => {
+  const waiting = new Set<() => void>()
   return {
-    until,
-    /** Waits for the next `notify`. */
-    next: Effect.suspend(() => {
-      const seen = version
-      return until(() => version !== seen)
-    }),
-    /** Lets every waiter look again. */
-    notify: (): void => {
-      version++
-      const woken = [...waiters]
-      waiters.clear()
-      for (const resume of woken) resume(Effect.void)
+    find: <A>(look: () => A | undefined) =>
+      Effect.callback<A>((resume) => {
+        const again = () => {
+          const found = look()
+          if (found === undefined) return
+          // Out before the fiber goes on, which it does at once: it may well notify the others from here.
+          waiting.delete(again)
+          resume(Effect.succeed(found))
+        }
+        waiting.add(again)
+        again()
+        return Effect.sync(() => {
+          waiting.delete(again)
+        })
+      }),
+    notify: () => {
+      for (const again of waiting) again()
     }
   }
 }

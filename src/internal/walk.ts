@@ -15,43 +15,56 @@ export interface Step<A> extends Rows<A> {
 /** The most pages without a row in a row: a service that never comes to its rows is not waited for. */
 const mostEmptyPages = 100
 
+/** Reads the page at a cursor. */
+export type Fetch<A> = (cursor: Option.Option<Cursor>, index: number) => Effect.Effect<Rows<A>, ListError>
+
 /**
- * Fetches a page when it is pulled, and emits what `select` takes of it as one chunk. A cursor that was seen before in
- * this run fails the page that carries it, whatever the length of the cycle.
+ * Reads the pages of one query, one after the other. A cursor that was seen before in this run fails the page that
+ * carries it, whatever the length of the cycle.
  */
+export const follow = <A>(options: {
+  readonly companyId: CompanyId
+  readonly from: Option.Option<Cursor>
+  readonly maxPages: number
+  readonly fetch: Fetch<A>
+}): (cursor: Option.Option<Cursor>) => Effect.Effect<Step<A>, ListError> => {
+  const { companyId, fetch, from, maxPages } = options
+  const seen = new Set<Cursor>(Option.toArray(from))
+  let index = 0
+  let empty = 0
+  const stop = (reason: PaginationError["reason"], resumeFrom: Option.Option<Cursor>, attempts: number) =>
+    Effect.fail(new PaginationError({ companyId, reason, resumeFrom, pagesCompleted: index, attempts }))
+
+  return (sent) => {
+    if (index >= maxPages) return stop("MaxPages", sent, 0)
+    if (empty >= mostEmptyPages) return stop("EmptyPages", sent, 0)
+    return Effect.flatMap(fetch(sent, index), ({ cursor, rows }) => {
+      if (Option.isSome(cursor.next)) {
+        if (seen.has(cursor.next.value)) return stop("CursorCycle", sent, 1)
+        seen.add(cursor.next.value)
+      }
+      empty = rows.length === 0 ? empty + 1 : 0
+      return Effect.succeed({ rows, cursor, index: index++, sent })
+    })
+  }
+}
+
+/** Fetches a page when it is pulled, and emits what `select` takes of it as one chunk. */
 export const walk = <A, B>(options: {
   readonly companyId: CompanyId
   readonly from: Option.Option<Cursor>
   readonly maxPages: number
   readonly prefetchPages: number
-  readonly fetch: (cursor: Option.Option<Cursor>, index: number) => Effect.Effect<Rows<A>, ListError>
+  readonly fetch: Fetch<A>
   readonly select: (page: Step<A>) => ReadonlyArray<B>
 }): Stream.Stream<B, ListError> => {
-  const { companyId, fetch, from, maxPages, prefetchPages, select } = options
-  const stop = (
-    reason: PaginationError["reason"],
-    resumeFrom: Option.Option<Cursor>,
-    pagesCompleted: number,
-    attempts: number
-  ) => Effect.fail(new PaginationError({ companyId, reason, resumeFrom, pagesCompleted, attempts }))
-
+  const { from, prefetchPages, select } = options
   const steps = Stream.suspend(() => {
-    const seen = new Set<Cursor>(Option.toArray(from))
-    let index = 0
-    let empty = 0
-    return Stream.paginate(from, (sent) => {
-      if (index >= maxPages) return stop("MaxPages", sent, index, 0)
-      if (empty >= mostEmptyPages) return stop("EmptyPages", sent, index, 0)
-      return Effect.flatMap(fetch(sent, index), ({ cursor, rows }) => {
-        if (Option.isSome(cursor.next)) {
-          if (seen.has(cursor.next.value)) return stop("CursorCycle", sent, index, 1)
-          seen.add(cursor.next.value)
-        }
-        empty = rows.length === 0 ? empty + 1 : 0
-        const items = select({ rows, cursor, index: index++, sent })
-        return Effect.succeed([items, Option.map(cursor.next, Option.some)] as const)
-      })
-    })
+    const read = follow(options)
+    return Stream.paginate(
+      from,
+      (sent) => Effect.map(read(sent), (page) => [select(page), Option.map(page.cursor.next, Option.some)] as const)
+    )
   })
   // The page that waits to get into the buffer is one of those that were read ahead.
   return prefetchPages === 0 ? steps : Stream.bufferArray(steps, { capacity: prefetchPages - 1 })

@@ -1,177 +1,123 @@
-/** Which part of a time range is read next, by whom, and whose a row is: the plan of a backfill, without any effect. */
-import * as DateTime from "effect/DateTime"
+/** Which part of a time range is read next, and whose a row is: the plan of a backfill, without any effect. */
 import * as Option from "effect/Option"
 import type { Segment } from "../Backfill.ts"
-import type { Cursor } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { Rows } from "./rows.ts"
+import { cut, expectedOf, isPast, observe, owns, reachOf, type Task, toSegment, toTask } from "./task.ts"
 
-/** A part that one worker reads with one query; times are epoch milliseconds. */
-export interface Task {
-  readonly gte: number
-  /** The end that the query names. Its rows are read to the end of the query where order cannot be trusted. */
-  readonly asked: number
-  /** What this task owns ends here: at `end`, or just before it. It moves down when the rest is given away. */
-  end: number
-  inclusive: boolean
-  cursor: Option.Option<Cursor>
-  /** The latest clock-in that was seen, while rows come in order. */
-  position: number
-  rows: number
+export interface PlanOptions {
+  readonly workers: number
+  readonly pageSize: number
+  /** How many pages may be held. One more is for the earliest task, so that nobody waits for it in vain. */
+  readonly capacity: number
+  readonly order: "asLanded" | "windows"
+  /** Whether rows come in the order that is asked for. Where they do not, what has begun is never cut. */
+  readonly ordered: boolean
 }
 
 /** The aim for a window, in pages: small enough to share out, large enough that half-empty last pages are few. */
 const windowPages = 4
 
-const span = (task: Task): number => task.end - task.position
-
 /**
- * The plan for a range and so many workers. Rows are owned by instant, so every row has one owner whatever order they
- * come in; order only decides whether a part that has begun can be cut, and whether it may stop before its query ends.
+ * A plan for segments that do not overlap. A row is owned by its instant, so it has one owner whatever order rows come
+ * in. Order only decides whether a task that has begun can be cut, and whether it may stop before its query ends.
  */
-export const makePlan = (segments: ReadonlyArray<Segment>, workers: number, pageSize: number) => {
-  const begun: Array<Task> = []
-  const pending: Array<Task> = []
+export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions) => {
+  const { capacity, order, pageSize, workers } = options
+  /** Waiting to be read, the earliest first. */
+  const open = segments.map(toTask).toSorted((a, b) => a.gte - b.gte)
+  /** A page of these is on its way. */
   const active = new Set<Task>()
-  /** Stopped before the end of their query, because all that came after belonged to others, if order is kept. */
-  const stopped: Array<Task> = []
-  let trusted = false
-  let broken = false
-  /** Rows a millisecond, where something was read last; the span to try where nothing was. */
-  let density = 0
-  for (const segment of segments) (Option.isSome(segment.from) ? begun : pending).push(toTask(segment))
-  const whole = pending.reduce((sum, task) => sum + span(task), 0)
-  let probe = whole / (workers * 8)
+  /** What stopped before the end of its query, since all that came after belonged to others: if order is kept. */
+  const stopped: Array<Segment> = []
+  const longest = open.reduce((sum, task) => sum + task.end - task.gte, 0) / (workers * 8)
+  let length = longest
+  let anyLanded = false
+  let ordered = options.ordered && !segments.some(({ disordered }) => disordered === true)
 
-  /** Cuts the rest off a task: what is at `at` or later becomes a task of its own. */
-  const cut = (task: Task, at: number): Task => {
-    const rest = fresh(at, task.end, task.inclusive)
-    task.end = at
-    task.inclusive = false
-    return rest
+  const add = (task: Task): void => {
+    const later = open.findIndex((other) => other.gte > task.gte)
+    open.splice(later === -1 ? open.length : later, 0, task)
   }
 
-  const estimate = (task: Task): number => {
-    const read = task.position - task.gte
-    return task.rows === 0 || read <= 0 ? density * span(task) : (task.rows / read) * span(task)
+  /** Leaves a task what comes before `at`, where there is something on both sides. */
+  const giveAway = (task: Task, at: number): void => {
+    const rest = cut(task, at)
+    if (rest !== undefined) add(rest)
   }
 
-  const carve = (task: Task): Task => {
-    if (workers === 1) return task
-    const unread = pending.reduce((sum, part) => sum + span(part), span(task))
-    const page = density === 0 ? 1 : pageSize / density
-    const wanted = density === 0 ? probe : Math.min(windowPages * page, Math.max(unread / workers, page))
-    const at = task.gte + Math.max(1, Math.ceil(wanted))
-    if (at >= task.end - wanted / 2) return task
-    pending.unshift(cut(task, at))
-    return fresh(task.gte, at, false)
+  /** Before anything is known, only what may come in any order is shared out. */
+  const expected = (task: Task): number => expectedOf(task, order === "asLanded" && !anyLanded)
+
+  /** Half of what is expected of the task that most is expected of, where that is at least `least` rows. */
+  const split = (before: number, least: number): Task | undefined => {
+    const busiest = [...active].reduce<Task | undefined>(
+      (best, task) => task.gte < before && (best === undefined || expected(task) > expected(best)) ? task : best,
+      undefined
+    )
+    return busiest === undefined || expected(busiest) < least
+      ? undefined
+      : cut(busiest, reachOf(busiest, expected(busiest) / 2))
   }
 
-  /** Half of what the busiest task has left, where that is worth a request of its own. */
-  const split = (): Task | undefined => {
-    let busiest: Task | undefined
-    for (const task of active) {
-      if (task.rows > 0 && (busiest === undefined || estimate(task) > estimate(busiest))) busiest = task
-    }
-    if (busiest === undefined || estimate(busiest) < 2 * pageSize) return undefined
-    const at = Math.max(busiest.position + 1, Math.ceil(busiest.position + span(busiest) / 2))
-    return at < busiest.end ? cut(busiest, at) : undefined
-  }
-
-  const take = (): Task | undefined => {
-    const next = begun.shift()
-    const first = next === undefined ? pending.shift() : undefined
-    const task = next ?? (first === undefined ? (trusted && !broken ? split() : undefined) : carve(first))
-    if (task !== undefined) active.add(task)
+  const start = (task: Task): Task => {
+    const begun = Option.isSome(task.cursor)
+    const most = windowPages * pageSize
+    if (!ordered && !begun && workers > 1) giveAway(task, task.gte + length)
+    if (ordered && order === "windows" && workers > 1 && expected(task) > 2 * most) giveAway(task, reachOf(task, most))
+    if (!begun) task.asked = task.end
+    active.add(task)
     return task
   }
 
-  /** Order is not kept: whoever stopped early because of it goes on to the end of its query. */
-  const distrust = () => {
-    broken = true
-    begun.push(...stopped.splice(0))
+  /** The task to read a page of, where `held` pages are on their way or wait for the consumer. */
+  const take = (held: number): Task | undefined => {
+    const [first] = open
+    const isEarliest = first !== undefined && [...active].every((task) => task.gte > first.gte)
+    if (held >= (isEarliest ? capacity + 1 : capacity)) return undefined
+    if (ordered && workers > 1 && !isEarliest) {
+      // Where the buffer fills up, what comes early helps more than what is next.
+      const task = first === undefined
+        ? split(Infinity, pageSize / 2)
+        : order === "windows" && 2 * held >= capacity
+        ? split(first.gte, 2 * pageSize)
+        : undefined
+      if (task !== undefined) return start(task)
+    }
+    const next = open.shift()
+    return next && start(next)
   }
 
-  /** Takes in a page of a task: which rows are its own, and whether it is done. */
-  const land = (task: Task, { cursor, rows }: Rows<TimePunch>): { own: ReadonlyArray<TimePunch>; done: boolean } => {
-    const before = task.position
-    for (const { clockedIn } of rows) {
-      if (clockedIn.epochMilliseconds < task.position) distrust()
-      task.position = Math.max(task.position, clockedIn.epochMilliseconds)
-    }
-    task.rows += rows.length
+  /** Order is not kept: what stopped early because of it goes on to the end of its query. */
+  const distrust = (): void => {
+    ordered = false
+    for (const segment of stopped.splice(0)) add(toTask(segment))
+  }
+
+  /** Takes in a page of a task, and tells which of its rows are the task's own. */
+  const land = (task: Task, { cursor, rows }: Rows<TimePunch>): ReadonlyArray<TimePunch> => {
+    active.delete(task)
+    anyLanded = true
+    if (!observe(task, rows)) distrust()
     task.cursor = cursor.next
-    const own = rows.filter(({ clockedIn }) => owns(task, clockedIn.epochMilliseconds))
-    const ended = Option.isNone(cursor.next)
-    const covered = (ended ? task.asked : task.position) - before
-    if (rows.length > 0) density = rows.length / Math.max(covered, 1)
-    else if (ended) {
-      density /= 4
-      probe = Math.min(probe * 2, whole / workers)
-    }
-    if (ended) {
-      active.delete(task)
-      return { own, done: true }
-    }
-    if (!trusted || broken) return { own, done: false }
-    if (!owns(task, task.position) && task.position >= task.end) {
-      active.delete(task)
-      stopped.push(task)
-      return { own, done: true }
-    }
-    giveBack(task)
-    return { own, done: false }
+    if (Option.isNone(cursor.next)) {
+      // Where windows cannot be cut later, the next one is as long as this one should have been.
+      length = Math.min(longest, (task.end - task.gte) * (windowPages * pageSize) / Math.max(task.rows, 1))
+    } else if (ordered && isPast(task)) stopped.push(toSegment(task, ordered))
+    else add(task)
+    return rows.filter(({ clockedIn }) => owns(task, clockedIn.epochMilliseconds))
   }
 
-  /** A window that turns out denser than it was sized for keeps what it aimed at and gives the rest to others. */
-  const giveBack = (task: Task) => {
-    if (estimate(task) <= 2 * windowPages * pageSize) return
-    const aim = (windowPages * pageSize * span(task)) / estimate(task)
-    const at = Math.max(task.position + 1, Math.ceil(task.position + aim))
-    if (at < task.end) pending.unshift(cut(task, at))
-  }
+  const unread = (): ReadonlyArray<Task> => [...active, ...open]
 
   return {
     take,
     land,
-    trust: () => {
-      trusted = true
-    },
-    /** Whether nothing is left to take and nobody is at work who might give something back. */
-    isDone: () => begun.length === 0 && pending.length === 0 && active.size === 0,
-    /** Whether no task that is being read is earlier than this one. */
-    isFirst: (task: Task) => [...active].every((other) => other.gte >= task.gte),
+    /** Whether nothing is left to read and nothing is on its way. */
+    isDone: () => open.length === 0 && active.size === 0,
     /** Where the first row that is still to be read may be; infinite when all are read. */
-    frontier: () => Math.min(...[...active, ...begun, ...pending].map((task) => task.gte)),
+    frontier: () => Math.min(...unread().map((task) => task.gte)),
     unfinished: (): ReadonlyArray<Segment> =>
-      [...active, ...begun, ...pending].toSorted((a, b) => a.gte - b.gte).map(toSegment)
+      unread().toSorted((a, b) => a.gte - b.gte).map((task) => toSegment(task, ordered))
   }
 }
-
-export type Plan = ReturnType<typeof makePlan>
-
-const owns = (task: Task, at: number): boolean => at < task.end || (task.inclusive && at === task.end)
-
-const fresh = (gte: number, end: number, inclusive: boolean): Task => ({
-  gte,
-  asked: end,
-  end,
-  inclusive,
-  cursor: Option.none(),
-  position: gte,
-  rows: 0
-})
-
-const toTask = (segment: Segment): Task => ({
-  ...fresh(segment.gte.epochMilliseconds, segment.end.epochMilliseconds, segment.inclusive),
-  asked: (segment.asked ?? segment.end).epochMilliseconds,
-  cursor: segment.from
-})
-
-const toSegment = (task: Task): Segment => ({
-  gte: DateTime.makeUnsafe(task.gte),
-  end: DateTime.makeUnsafe(task.end),
-  inclusive: task.inclusive,
-  from: task.cursor,
-  ...(task.asked === task.end ? undefined : { asked: DateTime.makeUnsafe(task.asked) })
-})
