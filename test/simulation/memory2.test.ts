@@ -1,12 +1,12 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { isReplay, seedsFrom } from "../support/simulationSeries.ts"
+import { seedsFrom } from "../support/simulationSeries.ts"
 import { atRest, isLively } from "../support/simulationSuite.ts"
 
 const file = "test/simulation/memory2.test.ts"
 
 describe("TimePunches under random faults, in memory", () => {
-  it.live.skipIf(isReplay)(
+  it.live(
     "emits every row once and in order over all resumes, in 5 000 plans",
     () => Effect.map(atRest(file, seedsFrom(5001, 5000)), (figures) => isLively(figures, 10)),
     300_000

@@ -193,13 +193,11 @@ export const drawTroubleAt = (random: Prng, cursor: string | null): Trouble => (
   when: { target: "page", cursor, times: random.between(1, 3) }
 })
 
-/** Nothing but empty pages from some request on. It costs a hundred requests each time, so it is drawn rarely. */
+/** Nothing but empty pages, for good or for a long time. It costs hundreds of requests, so it is drawn rarely. */
 const drawDesert = (random: Prng, { pages }: FaultRange): Trouble => {
   const first = random.between(1, pages + 1)
-  return {
-    fault: Fault.endlessEmptyPages,
-    when: { target: "page", requests: Array.from({ length: 1000 }, (_, index) => first + index) }
-  }
+  const requests = random.chance(0.5) ? { requests: Array.from({ length: 1000 }, (_, index) => first + index) } : {}
+  return { fault: Fault.endlessEmptyPages, when: { target: "page", ...requests } }
 }
 
 /** None, one or several faults, in the order in which they take precedence. */

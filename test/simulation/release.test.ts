@@ -1,0 +1,124 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Option, Redacted, Schedule, Stream } from "effect"
+import type { HttpClient } from "effect/http"
+import { CompanyId, Credentials, Endpoints, RetryPolicy, TimePunches } from "../../src/index.ts"
+import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
+import { CountedServer } from "../support/countedServer.ts"
+import { transports } from "../support/simulationSockets.ts"
+
+const company = CompanyId.make(defaultCompany.id)
+
+const punches = generatePunches({ seed: 6, count: 60, companyId: company, deletedShare: 0 })
+
+const service = CountedServer.layer.pipe(Layer.provideMerge(FakeService.layer({ punches, latency: "5 millis" })))
+
+const client = (http: Layer.Layer<HttpClient.HttpClient>) =>
+  Layer.unwrap(CountedServer.useSync(({ url }) =>
+    TimePunches.layer.pipe(
+      Layer.provide(RetryPolicy.layer({ attempts: 9, baseDelay: 0, budget: 100_000 })),
+      Layer.provide(Credentials.layerAccessToken(Redacted.make(defaultCompany.accessToken))),
+      Layer.provide(Endpoints.layer({ baseUrl: url })),
+      Layer.provide(http)
+    )
+  )).pipe(Layer.provideMerge(service))
+
+/** Milliseconds until the service has so many requests in hand. */
+const until = Effect.fnUntraced(function*(open: number) {
+  const { inFlight } = yield* FakeService
+  const began = performance.now()
+  yield* Effect.repeat(inFlight, { until: (count) => count === open, schedule: Schedule.spaced("1 millis") })
+  return performance.now() - began
+}, Effect.timeout("10 seconds"))
+
+/** The middle one of some measurements: a machine that is busy with other things may spoil a single one. */
+const median = (values: ReadonlyArray<number>) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Infinity
+
+const inject = (...args: Parameters<FakeService["Service"]["inject"]>) =>
+  FakeService.use(({ inject }) => inject(...args))
+
+const list = (options: { readonly pageSize?: number; readonly prefetchPages?: number } = {}) =>
+  TimePunches.list(company, {}, { pageSize: 10, ...options })
+
+/** How a consumer stops while a page is on its way: each gives the milliseconds until the service sees it. */
+const stops = [
+  [
+    "is interrupted before the headers come",
+    Effect.gen(function*() {
+      yield* inject(Fault.stallBeforeHeaders)
+      const fiber = yield* Effect.forkChild(Stream.runDrain(list()))
+      yield* until(1)
+      yield* Effect.forkChild(Fiber.interrupt(fiber))
+      return yield* until(0)
+    })
+  ],
+  [
+    "is interrupted within a body",
+    Effect.gen(function*() {
+      yield* inject(Fault.stallBody(0.5))
+      const fiber = yield* Effect.forkChild(Stream.runDrain(list()))
+      yield* until(1)
+      yield* Effect.sleep("20 millis")
+      yield* Effect.forkChild(Fiber.interrupt(fiber))
+      return yield* until(0)
+    })
+  ],
+  [
+    "runs out of its own time",
+    Effect.gen(function*() {
+      yield* inject(Fault.stallBody(0.5))
+      assert.isTrue(Option.isNone(yield* Effect.timeoutOption(Stream.runDrain(list()), "60 millis")))
+      return yield* until(0)
+    })
+  ],
+  [
+    "has taken enough while a page is read ahead",
+    Effect.gen(function*() {
+      const first = yield* TimePunches.page(company, {}, { pageSize: 10 })
+      yield* inject(Fault.stallBody(0.5), { cursor: Option.getOrNull(first.cursor.next) })
+      const last = first.items.at(-1)?.id
+      yield* list({ prefetchPages: 1 }).pipe(
+        Stream.take(10),
+        Stream.runForEach(({ id }) => id === last ? until(1) : Effect.void)
+      )
+      return yield* until(0)
+    })
+  ]
+] as const
+
+describe.each(transports)("A consumer of TimePunches.list over %s", (_name, http) => {
+  it.live.each(stops)("closes the request within 100 ms when it %s", ([_, stop]) =>
+    Effect.gen(function*() {
+      const { clearFaults, requests } = yield* FakeService
+      const times = yield* Effect.forEach([1, 2, 3, 4, 5], () => Effect.tap(stop, clearFaults))
+
+      assert.isAtLeast((yield* requests).length, 5)
+      assert.isBelow(median(times), 100)
+    }).pipe(Effect.provide(client(http))), 30_000)
+})
+
+describe("500 streams at once", () => {
+  it.live.each(transports.filter(([name]) => name !== "fetch"))(
+    "open no more connections over %s than it is configured for",
+    ([_, http]) =>
+      Effect.gen(function*() {
+        const { maxInFlight } = yield* FakeService
+        const { most, open } = yield* CountedServer
+        // Refusals whose bodies nobody wants must give their connection back like any page.
+        yield* inject(Fault.status(503), { probability: { chance: 0.1, seed: 4 } })
+        const counts = yield* Effect.forEach(
+          Array.from({ length: 500 }),
+          () => Stream.runCount(list({ pageSize: 30 })),
+          {
+            concurrency: "unbounded"
+          }
+        )
+
+        assert.isTrue(counts.every((count) => count === punches.length))
+        assert.isAtMost(yield* most, 16)
+        assert.isAbove(yield* maxInFlight, 8)
+        assert.isAtMost(yield* open, 16)
+      }).pipe(Effect.provide(client(http))),
+    30_000
+  )
+})

@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Console, Duration, Effect } from "effect"
+import { type Figures, line, seedsFrom } from "../support/simulationSeries.ts"
+import { atRest, changing, isLively, overSockets } from "../support/simulationSuite.ts"
+
+const file = "test/soak/simulation.test.ts --config vitest.soak.config.ts"
+
+/** Seeds until they run out or the time does: what is cut off here is the count, never a plan. */
+const within = function*(limit: Duration.Input, seeds: Iterable<number>): Generator<number> {
+  const end = performance.now() + Duration.toMillis(limit)
+  for (const seed of seeds) {
+    if (performance.now() > end) return
+    yield seed
+  }
+}
+
+const told = Effect.fnUntraced(function*(what: string, run: Effect.Effect<Figures>) {
+  const began = performance.now()
+  const figures = yield* run
+  yield* Console.log(`${what}: ${line(figures, (performance.now() - began) / 1000)}`)
+  isLively(figures, 10)
+  assert.isAbove(figures.plans, 0)
+})
+
+describe("TimePunches under random faults, for long", () => {
+  it.live("emits every row once and in order over all resumes, in a million plans or an hour", () =>
+    told("data at rest", atRest(file, within("60 minutes", seedsFrom(1_000_001, 1_000_000)))))
+
+  it.live("emits every row that was left alone while others change, in 100 000 plans or ten minutes", () =>
+    told("data that changes", changing(file, within("10 minutes", seedsFrom(3_000_001, 100_000)))))
+
+  it.live("does the same over real sockets, in 20 000 plans or twenty minutes", () =>
+    told("over sockets", overSockets(file, within("20 minutes", seedsFrom(5_000_001, 20_000)), 60)))
+})
