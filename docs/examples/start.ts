@@ -3,7 +3,7 @@ import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
 import { Console, DateTime, Effect, Layer, Option, Stream } from "effect"
 import { CompanyId, TimePunches } from "effect-time-punches"
 
-export const clockedIn = TimePunches.list(CompanyId.make(4021)).pipe(
+const clockedIn = TimePunches.list(CompanyId.make(4021)).pipe(
   Stream.filter((punch) => Option.isNone(punch.clockedOut)),
   Stream.runForEach((punch) => Console.log(`user ${punch.userId} since ${DateTime.formatIso(punch.clockedIn)}`))
 )
@@ -12,4 +12,4 @@ const app = TimePunches.layerConfig.pipe(
   Layer.provide(NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } }))
 )
 
-if (import.meta.main) NodeRuntime.runMain(Effect.provide(clockedIn, app))
+NodeRuntime.runMain(Effect.provide(clockedIn, app))

@@ -32,13 +32,11 @@ describe("the examples", () => {
   it.live("run as programs of their own, with their settings from the environment", () =>
     Effect.gen(function*() {
       const { baseUrl } = yield* Endpoints
-      const [start, payroll, unset] = yield* Effect.all([
-        spawn("start.ts", environment(baseUrl)),
+      const [payroll, unset] = yield* Effect.all([
         spawn("payroll.ts", environment(baseUrl)),
         spawn("payroll.ts", { TIME_PUNCHES_BASE_URL: baseUrl })
       ], { concurrency: 2 })
 
-      assert.deepStrictEqual([start.code, start.stdout], [0, printed.get("start")])
       assert.deepStrictEqual([payroll.code, payroll.stdout], [0, printed.get("payroll")])
       assert.strictEqual(unset.code, 1)
       assert.include(unset.stdout + unset.stderr, "TIME_PUNCHES_CLIENT_ID")

@@ -10,10 +10,9 @@ import { main as manyCompanies } from "../../docs/examples/many-companies.ts"
 import { main as payroll } from "../../docs/examples/payroll.ts"
 import { main as sync } from "../../docs/examples/sqlite-sync.ts"
 import { PunchTable } from "../../docs/examples/sqlite.ts"
-import { clockedIn } from "../../docs/examples/start.ts"
-import { CompanyId } from "../../src/index.ts"
+import { CompanyId, Endpoints } from "../../src/index.ts"
 import { defaultCompany, defaultOAuthClient, otherCompany } from "../../src/testing/index.ts"
-import { linesOf, punches, served, spawn } from "./examples.ts"
+import { environment, linesOf, punches, served, spawn } from "./examples.ts"
 
 const printed = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.map(linesOf(program), (lines) => lines.map((line) => `${line}\n`).join(""))
@@ -35,7 +34,10 @@ const exported = Effect.gen(function*() {
 type Name = "start" | "filters" | "payroll" | "labourCost" | "manyCompanies" | "export" | "sync" | "demo"
 
 export const outputs: Record<Name, Effect.Effect<string, unknown>> = {
-  start: printed(Effect.provide(clockedIn, app)).pipe(Effect.provide(served())),
+  start: Effect.flatMap(Endpoints, ({ baseUrl }) => spawn("start.ts", environment(baseUrl))).pipe(
+    Effect.map(({ stdout }) => stdout),
+    Effect.provide(served())
+  ),
   filters: printed(printQueries).pipe(Effect.provide(inProcess)),
   payroll: printed(Effect.provide(payroll, app)).pipe(Effect.provide(served())),
   labourCost: Effect.andThen(onTheTwentieth, printed(Effect.provide(labourCost, app))).pipe(Effect.provide(served())),
