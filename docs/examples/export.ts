@@ -5,7 +5,7 @@ import { type Company, type CompanyId, TimePunches } from "effect-time-punches"
 import { fromNdjson, toCsv, toNdjson } from "effect-time-punches/export"
 import { app, company } from "./app.ts"
 
-/** One line of JSON a punch, in the shape that the service sent it. */
+/** One line of JSON a punch, in the form that it has on the wire. */
 export const writeNdjson = Effect.fn("writeNdjson")(function*(company: CompanyId | Company, path: string) {
   const files = yield* FileSystem.FileSystem
   yield* toNdjson(TimePunches.list(company)).pipe(Stream.encodeText, Stream.run(files.sink(path)))
