@@ -130,7 +130,7 @@ describe("Credentials.layerConfig", () => {
     ...["canary\r\n", "canary;", "a canary", "\"canary\""].map((value) =>
       ["TIME_PUNCHES_SESSION_COOKIE", value, {}] as const
     ),
-    ...["canary\n", " canary", "canary\t", "\ncanary", "can\nary", "canäry"].map((value) =>
+    ...["canary\n", " canary", "canary ", "canary\t", "\ncanary", "can\nary", "canäry"].map((value) =>
       ["TIME_PUNCHES_CLIENT_SECRET", value, client] as const
     ),
     ...["canary", "time_punches:canary", "time_punches:read,canary", "Time_Punches:Read canary"].map((value) =>

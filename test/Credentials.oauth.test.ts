@@ -78,6 +78,25 @@ describe("Credentials.layerOAuth", () => {
       assert.strictEqual((yield* pageRequests).length, 2)
     }).pipe(Effect.provide(app({}, oauth))))
 
+  it.effect("does not renew a second time for one page, whatever comes between", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.status(401), { requests: [1, 3] })
+      yield* inject(Fault.status(503), { requests: 2 })
+      const error = yield* letTimePass(Effect.flip(TimePunches.page(company)))
+
+      assert.deepInclude<object>(error, { _tag: "Unauthorized", attempts: 3 })
+      assert.strictEqual((yield* pageRequests).length, 3)
+    }).pipe(Effect.provide(app({}, oauth))))
+
+  it.effect("scrubs the client's secret from what the service says, although no page request carries it", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.status(403, { problem: { detail: `you are ${defaultOAuthClient.clientSecret}` } }))
+      const error = yield* Effect.flip(TimePunches.page(company))
+
+      assert.include(error.message, "you are <redacted>")
+      assert.notInclude(surfaces(error), defaultOAuthClient.clientSecret)
+    }).pipe(Effect.provide(app({}, oauth))))
+
   it.effect("does not renew for a 403", () =>
     Effect.gen(function*() {
       const service = yield* FakeService

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Option, Stream } from "effect"
+import { Clock, Duration, Effect, Layer, Option, Stream } from "effect"
 import { RetryPolicy, TimePunches } from "../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../src/testing/index.ts"
 import { accessToken, client, company, inject, oauth, pageRequests } from "./support/client.ts"
@@ -17,11 +17,12 @@ const under = <E>(policy: Layer.Layer<never, E>, credentials: Parameters<typeof 
     Layer.provideMerge(FakeService.layer({ punches }))
   )
 
-/** One page under a fault that does not end: the error, and when each try came, in milliseconds. */
+/** One page under a fault that does not end: the error and its time, and when each try came, in milliseconds. */
 const failing = Effect.fnUntraced(function*(fault: Fault) {
   yield* inject(fault)
-  const error = yield* letTimePass(Effect.flip(TimePunches.page(company)))
-  return { error, at: (yield* pageRequests).map(({ at }) => at) }
+  const run = Effect.flip(TimePunches.page(company))
+  const [error, ended] = yield* letTimePass(Effect.all([run, Clock.currentTimeMillis]))
+  return { error, ended, at: (yield* pageRequests).map(({ at }) => at) }
 })
 
 const gaps = (at: ReadonlyArray<number>) => at.slice(1).map((time, index) => time - (at[index] ?? 0))
@@ -44,14 +45,19 @@ describe("RetryPolicy", () => {
 
   it.effect("waits at random, at most 200 ms, 400 ms, 800 ms, before a try after a failure", () =>
     Effect.gen(function*() {
-      const { at, error } = yield* failing(Fault.status(503))
+      const longest = [0, 0, 0]
+      for (let run = 0; run < 100; run++) {
+        const { at, error } = yield* Effect.provide(failing(Fault.status(503)), under(Layer.empty))
+        assert.deepInclude<object>(error, { _tag: "ServiceUnavailable", attempts: 4 })
+        assert.strictEqual(at.length, 4)
+        for (const [index, gap] of gaps(at).entries()) longest[index] = Math.max(longest[index] ?? 0, gap)
+      }
 
-      assert.strictEqual(error._tag, "ServiceUnavailable")
-      assert.strictEqual(error.attempts, 4)
-      assert.strictEqual(at.length, 4)
-      for (const [index, gap] of gaps(at).entries()) assert.isAtMost(gap, 200 * 2 ** index)
-      assert.isAbove(Math.max(...gaps(at)), 0)
-    }).pipe(Effect.provide(under(Layer.empty))))
+      for (const [index, wait] of longest.entries()) {
+        assert.isAtMost(wait, 200 * 2 ** index)
+        assert.isAbove(wait, 100 * 2 ** index)
+      }
+    }))
 
   it.effect("waits about 5, 15 and 40 seconds after a 429 that does not say how long", () =>
     Effect.gen(function*() {
@@ -141,11 +147,21 @@ describe("RetryPolicy.layer", () => {
         attempts: 9,
         baseDelay: 0
       })
-      const { at, error } = yield* Effect.provide(failing(Fault.stallBody()), under(policy))
+      const { at, ended, error } = yield* Effect.provide(failing(Fault.stallBody()), under(policy))
 
       assert.deepInclude(error, { _tag: "TransportError", reason: "timeout" })
       assert.deepStrictEqual(at, [0, 2000, 4000])
+      assert.strictEqual(ended, 5000)
       assert.strictEqual(error.attempts, 3)
+    }))
+
+  it.effect("does not begin a wait that would end after the page's deadline", () =>
+    Effect.gen(function*() {
+      const policy = RetryPolicy.layer({ pageTimeout: "30 seconds" })
+      const { ended, error } = yield* Effect.provide(failing(Fault.retryAfter("30")), under(policy))
+
+      assert.strictEqual(error._tag, "RateLimited")
+      assert.strictEqual(ended, 0)
     }))
 
   it.effect("takes durations without end", () =>

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option, Result, Stream } from "effect"
+import { DateTime, Effect, Option, Result, Stream } from "effect"
 import { TimePunches } from "../src/index.ts"
 import { defaultCompany, Fault, generatePunches, type RowPatch, type StoredPunch } from "../src/testing/index.ts"
 import { app, company, inject, pageRequests } from "./support/client.ts"
@@ -41,6 +41,16 @@ describe("TimePunches.listResults", () => {
       )
       assert.isTrue(results[41] !== undefined && Result.isFailure(results[41]))
     }).pipe(Effect.provide(app({ punches: spoil(plain, [3, 41, 42]) }))))
+
+  it.effect("keeps such a row beside an exclusive end, which cannot be told to have dropped it", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.badRow(0, { clocked_in: "soon" }))
+      const lt = DateTime.makeUnsafe("2026-03-20T00:00:00Z")
+      const results = yield* Stream.runCollect(TimePunches.listResults(company, { clockedIn: { lt } }))
+
+      assert.deepInclude(failuresOf(results)[0], { index: 0, path: "clocked_in" })
+      assert.strictEqual(goodOf(results).length, expected(plain, { clockedIn: { lt } }).length - 1)
+    }).pipe(Effect.provide(app({ punches: plain }))))
 
   it.effect("where list and page fail, naming row and punch, with nothing of that page", () =>
     Effect.gen(function*() {
