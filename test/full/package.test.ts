@@ -161,7 +161,6 @@ describe("the packed package", () => {
     const own = await bundle("worker.ts", "--platform=neutral", "--external:effect", "--external:effect/*")
 
     assert.notMatch(whole.text, /(from|import|require)\s*\(?\s*["']node:/)
-    console.info(`worker app: ${whole.gzipped} B minified and gzipped, ${own.gzipped} B of it without effect`)
     assert.isBelow(whole.gzipped, 60_000)
     assert.isBelow(own.gzipped, 15_000)
   }, 120_000)
@@ -170,7 +169,6 @@ describe("the packed package", () => {
     const own = await bundle("single.ts", "--platform=neutral", "--external:effect", "--external:effect/*")
     const main = await bundle("worker.ts", "--platform=neutral", "--external:effect", "--external:effect/*")
 
-    console.info(`one function: ${own.gzipped} B minified and gzipped, without effect`)
     assert.isBelow(own.gzipped, main.gzipped / 2)
   }, 120_000)
 
