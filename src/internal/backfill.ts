@@ -64,9 +64,16 @@ export const backfill = (
     let held = 0
     let exit: Exit.Exit<void, BackfillError> | undefined
 
+    /** The page to emit now; in order of time not while rows that come before it are still to be read. */
+    const next = (): Landed | undefined => {
+      const [page] = landed
+      const isHeldUp = order === "windows" && exit === undefined && page !== undefined && page.gte > plan.frontier()
+      return isHeldUp ? undefined : page
+    }
+
     const take = (): Task | typeof done | undefined => {
       if (plan.isDone()) return done
-      const task = plan.take(held)
+      const task = plan.take(held, next() !== undefined)
       if (task !== undefined) held++
       return task
     }
@@ -108,13 +115,6 @@ export const backfill = (
       })
     )
     yield* Effect.forkScoped(run)
-
-    /** The page to emit now; in order of time not while rows that come before it are still to be read. */
-    const next = (): Landed | undefined => {
-      const [page] = landed
-      const isHeldUp = order === "windows" && exit === undefined && page !== undefined && page.gte > plan.frontier()
-      return isHeldUp ? undefined : page
-    }
 
     const pull: Pull.Pull<Arr.NonEmptyReadonlyArray<TimePunch>, BackfillError> = Effect.flatMap(
       signal.find(() => next() ?? exit),

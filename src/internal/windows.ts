@@ -8,7 +8,7 @@ import { cut, expectedOf, isPast, observe, owns, reachOf, type Task, toSegment, 
 export interface PlanOptions {
   readonly workers: number
   readonly pageSize: number
-  /** How many pages may be held. One more is for the earliest task, so that nobody waits for it in vain. */
+  /** How many pages may be held before only what the others wait for is read. */
   readonly capacity: number
   readonly order: "asLanded" | "windows"
   /** Whether rows come in the order that is asked for. Where they do not, what has begun is never cut. */
@@ -70,11 +70,14 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
     return task
   }
 
-  /** The task to read a page of, where `held` pages are on their way or wait for the consumer. */
-  const take = (held: number): Task | undefined => {
+  /**
+   * The task to read a page of, where `held` pages are on their way or landed. If none of them is `ready` for the
+   * consumer, they wait for the earliest task, which then needs no room.
+   */
+  const take = (held: number, ready: boolean): Task | undefined => {
     const [first] = open
     const isEarliest = first !== undefined && [...active].every((task) => task.gte > first.gte)
-    if (held >= (isEarliest ? capacity + 1 : capacity)) return undefined
+    if (held >= capacity && (ready || !isEarliest)) return undefined
     if (ordered && workers > 1 && !isEarliest) {
       // Where the buffer fills up, what comes early helps more than what is next.
       const task = first === undefined
