@@ -75,10 +75,10 @@ const make = Effect.fnUntraced(function*(client: OAuthClient) {
       scope: scopes.length === 0 ? undefined : scopes.join(" ")
     })
   )
-  const issue = send(request).pipe(
-    Effect.mapError((error) => unreached(faultOf(error, "headers").retry)),
-    Effect.flatMap(read),
-    Effect.scoped,
+  const issue = send(request, {
+    response: read,
+    error: (error) => unreached(faultOf(error, "headers").retry)
+  }).pipe(
     Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(unreached(again)) })
   )
   return { issue }

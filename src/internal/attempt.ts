@@ -8,6 +8,7 @@ import { InvalidRequest, type ListError, TokenError } from "../ApiError.ts"
 import type { Credentials, Signed } from "../Credentials.ts"
 import type { Cursor } from "../Ids.ts"
 import type { RetryOptions } from "../RetryPolicy.ts"
+import { bounded, timed, type Watch } from "./deadline.ts"
 import type { Failure, Where } from "./failure.ts"
 import { faultOf, timedOut } from "./fault.ts"
 import { pageRequest, type Query } from "./request.ts"
@@ -67,55 +68,65 @@ export const fetchRows = <A>(
     let sent = 0
     let replayed = false
 
-    const exchange = Effect.fnUntraced(
-      function*({ request, secrets = [] }: Signed) {
+    const exchange = ({ request, secrets = [] }: Signed, watch: Watch) =>
+      Effect.suspend(() => {
         sent++
-        const response = yield* Effect.mapError(client.send(request), (error) => fromFault(faultOf(error, "headers")))
-        if (hasMoved(request.url, response.url)) return yield* Effect.fail(elsewhere(response.status))
-        return yield* readPage(response, [...secrets, ...secretsOf(request)])
-      },
-      Effect.scoped,
-      Effect.timeoutOrElse({
-        duration: policy.attemptTimeout,
-        orElse: () => Effect.fail(fromFault(timedOut))
+        return timed(
+          watch,
+          client.send(request, {
+            error: (error) => fromFault(faultOf(error, "headers")),
+            response: (response) =>
+              hasMoved(request.url, response.url)
+                ? Effect.fail(elsewhere(response.status))
+                : readPage(response, () => [...secrets, ...secretsOf(request)])
+          })
+        )
       })
-    )
 
-    const once: Effect.Effect<Rows<A>, Failure> = Effect.gen(function*() {
-      const signed = yield* Effect.mapError(client.sign(page, query.company), unsignable)
-      const json = yield* Effect.catch(
-        exchange(signed),
-        Effect.fnUntraced(function*(failed) {
-          if (!failed.unauthorized || replayed || !(yield* signed.rejected)) return yield* Effect.fail(failed)
-          replayed = true
-          return yield* exchange(yield* Effect.mapError(client.sign(page, query.company), unsignable))
-        })
-      )
-      return yield* Effect.fromResult(decode(json, query.company.id))
-    })
+    const signed = Effect.mapError(client.sign(page, query.company), unsignable)
+
+    const read = (json: unknown) => Effect.fromResult(decode(json, query.company.id))
+
+    const attempt = (watch: Watch): Effect.Effect<Rows<A>, Failure> =>
+      Effect.flatMap(signed, (first) =>
+        Effect.matchEffect(exchange(first, watch), {
+          onSuccess: read,
+          onFailure: (failed) => {
+            if (!failed.unauthorized || replayed) return Effect.fail(failed)
+            watch.since = undefined
+            return Effect.flatMap(first.rejected, (again) => {
+              if (!again) return Effect.fail(failed)
+              replayed = true
+              return Effect.flatMap(signed, (second) => Effect.flatMap(exchange(second, watch), read))
+            })
+          }
+        }))
 
     const where = (): Where => ({ companyId: query.company.id, resumeFrom: cursor, pagesCompleted, attempts: sent })
-    const rows = Clock.monotonicTimeNanos.pipe(
-      Effect.flatMap((started) =>
-        Effect.tap(
-          persist({
-            once,
-            retryOf: (failed) => failed.retry,
-            limits: policy,
-            budget: policy.budget,
-            onRetry: (retry, delay) => retrying("page", retry.kind, delay)
-          }),
-          (page) => pageRead(page.rows.length, started)
-        )
-      ),
-      Effect.timeoutOrElse({ duration: policy.total, orElse: () => Effect.fail(fromFault(timedOut)) }),
-      Effect.mapError((failed) => failed.error(where()))
-    )
+    const rows = Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
+      const limits = { end: Number(started) / 1e6 + policy.total, limit: policy.attemptTimeout, expired }
+      return Effect.matchEffect(
+        persist({
+          once: bounded(limits, attempt),
+          started,
+          retryOf: (failed) => failed.retry,
+          limits: policy,
+          budget: policy.budget,
+          onRetry: (retry, delay) => retrying("page", retry.kind, delay)
+        }),
+        {
+          onSuccess: (page) => Effect.as(pageRead(page.rows.length, started), page),
+          onFailure: (failed) => Effect.fail(failed.error(where()))
+        }
+      )
+    })
     return span(rows, "TimePunches.page", {
       "time_punches.page": pagesCompleted,
       "time_punches.api_version": Option.getOrElse(client.version, () => "token default")
     })
   })
+
+const expired = Effect.fail(fromFault(timedOut))
 
 const unsigned = ({ baseUrl, version }: Client, query: Query, cursor: Option.Option<Cursor>) => {
   const request = HttpClientRequest.setHeader(
@@ -128,7 +139,7 @@ const unsigned = ({ baseUrl, version }: Client, query: Query, cursor: Option.Opt
 
 /** A transport that followed a redirect by itself ends at another origin than the one that was asked. */
 const hasMoved = (asked: string, answered: string): boolean =>
-  answered !== "" && !answered.startsWith(`${new URL(asked).origin}/`)
+  answered !== asked && answered !== "" && !answered.startsWith(`${new URL(asked).origin}/`)
 
 /** A credential's own error, told again with its place in the run. */
 const unsignable = (error: TokenError | InvalidRequest): Failure =>

@@ -11,9 +11,12 @@ export const tooLarge = "TooLarge" as const
 /** Why a whole body is not JSON. */
 export type NotJson = "Empty" | "Charset" | "NotJson"
 
+/** A response or its headers alone, which some transports put together anew each time that they are asked for. */
+type Headed = Pick<HttpClientResponse.HttpClientResponse, "headers">
+
 /** Whether the bytes may not be what they look like: some transports decode such a body, others hand it over as it is. */
-export const isEncoded = (response: HttpClientResponse.HttpClientResponse): boolean => {
-  const encoding = response.headers["content-encoding"]
+export const isEncoded = ({ headers }: Headed): boolean => {
+  const encoding = headers["content-encoding"]
   return encoding !== undefined && encoding !== "" && encoding.toLowerCase() !== "identity"
 }
 
@@ -23,11 +26,12 @@ export const isEncoded = (response: HttpClientResponse.HttpClientResponse): bool
  */
 export const readBytes = (
   response: HttpClientResponse.HttpClientResponse,
-  cap: number
+  cap: number,
+  headers = response.headers
 ): Effect.Effect<Uint8Array, HttpClientError.HttpClientError | typeof tooLarge> => {
-  const declared = Number(response.headers["content-length"] ?? NaN)
+  const declared = Number(headers["content-length"] ?? NaN)
   if (declared > cap) return Effect.fail(tooLarge)
-  if (declared >= 0 && !isEncoded(response) && response.headers["transfer-encoding"] === undefined) {
+  if (declared >= 0 && !isEncoded({ headers }) && headers["transfer-encoding"] === undefined) {
     return Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
   }
   return Effect.suspend(() => {
@@ -68,8 +72,8 @@ export const parseJson = (bytes: Uint8Array): Result.Result<unknown, NotJson> =>
 }
 
 /** The media type of a body and its charset, both lower case; empty where not said. */
-export const contentType = (response: HttpClientResponse.HttpClientResponse) => {
-  const [type = "", ...parameters] = (response.headers["content-type"] ?? "").toLowerCase().split(";")
+export const contentType = ({ headers }: Headed) => {
+  const [type = "", ...parameters] = (headers["content-type"] ?? "").toLowerCase().split(";")
   const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith("charset="))
   return { type: type.trim(), charset: charset?.slice("charset=".length).replaceAll("\"", "") ?? "" }
 }

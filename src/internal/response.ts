@@ -42,21 +42,22 @@ export const mispaged = (reason: ApiError.PaginationError["reason"]): Failure =>
 /** The JSON of a 200, or why there is none; any other status is its failure, with what its body adds. */
 export const readPage = (
   response: HttpClientResponse.HttpClientResponse,
-  secrets: ReadonlyArray<Redacted.Redacted>
+  secrets: () => ReadonlyArray<Redacted.Redacted>
 ): Effect.Effect<unknown, Failure> =>
-  statusOf(response.status) === "ok" ? readJson(response) : refused(response, secrets)
+  statusOf(response.status) === "ok" ? readJson(response) : refused(response, secrets())
 
 /** A 200 that another origin gave: a client of the caller's own has followed a redirect. */
 export const elsewhere = (status: number): Failure =>
   failure((at) => new ApiError.UnexpectedStatus({ ...at, status, problem: {} }))
 
 const readJson = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<unknown, Failure> => {
-  const { charset, type } = contentType(response)
+  const { headers } = response
+  const { charset, type } = contentType({ headers })
   if (type !== "" && !isJson(type)) return Effect.fail(unreadable("ContentType", { detail: "Expected JSON" }, 1))
   if (charset !== "" && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii") {
     return Effect.fail(unreadable("Charset", { detail: "Expected UTF-8" }))
   }
-  return Effect.flatMap(Effect.mapError(readBytes(response, pageCap), bodyFailure), (bytes) => {
+  return Effect.flatMap(Effect.mapError(readBytes(response, pageCap, headers), bodyFailure), (bytes) => {
     const json = parseJson(bytes)
     if (Result.isSuccess(json)) return Effect.succeed(json.success)
     // What nobody has decoded is no text; a text that breaks off was decoded, and cut before that.

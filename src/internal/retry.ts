@@ -51,30 +51,46 @@ const cost = (retry: Retry): number => retry.throttled ? 5 : 14
 /** A 429 that does not say how long is met with patience: services of this kind block for about a minute. */
 const throttleSteps = [1, 3, 8] as const
 
-/**
- * Runs `once` until it succeeds, fails for good, or one more try would break a limit; then fails with the last error.
- * It never sleeps past its cap or its deadline: where it would, it fails at once.
- */
-export const persist = Effect.fnUntraced(function*<A, E, R>(options: {
+interface Persistence<A, E, R> {
   readonly once: Effect.Effect<A, E, R>
+  /** When the time that `limits` give began, in nanoseconds of the monotonic clock; now, where it is not said. */
+  readonly started?: bigint
   readonly retryOf: (error: E) => Retry | undefined
   readonly limits: Limits
   readonly budget: Budget
   /** Told before each wait, whose length is in milliseconds. */
   readonly onRetry: (retry: Retry, delay: number) => Effect.Effect<void>
-}) {
-  const { budget, limits, once, onRetry, retryOf } = options
-  const started = yield* Clock.monotonicTimeNanos
+}
+
+/**
+ * Runs `once` until it succeeds, fails for good, or one more try would break a limit; then fails with the last error.
+ * It never sleeps past its cap or its deadline: where it would, it fails at once.
+ */
+export const persist = <A, E, R>(options: Persistence<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(
+    options.started === undefined ? Clock.monotonicTimeNanos : Effect.succeed(options.started),
+    (started) =>
+      Effect.matchEffect(options.once, {
+        onSuccess: (value) => {
+          options.budget.give(1)
+          return Effect.succeed(value)
+        },
+        onFailure: (failure) => tryAgain(options, started, failure)
+      })
+  )
+
+/** The second try and those after it; most runs never come here. */
+const tryAgain = Effect.fnUntraced(function*<A, E, R>(
+  { budget, limits, once, onRetry, retryOf }: Persistence<A, E, R>,
+  started: bigint,
+  first: E
+) {
   const failures = new Map<string, number>()
+  let failure = first
   let spent = 0
   for (let tries = 1;; tries++) {
-    const result = yield* Effect.result(once)
-    if (Result.isSuccess(result)) {
-      budget.give(spent === 0 ? 1 : spent)
-      return result.success
-    }
-    const retry = retryOf(result.failure)
-    if (retry === undefined || tries >= limits.attempts) return yield* Effect.fail(result.failure)
+    const retry = retryOf(failure)
+    if (retry === undefined || tries >= limits.attempts) return yield* Effect.fail(failure)
     const failed = (failures.get(retry.kind) ?? 0) + 1
     failures.set(retry.kind, failed)
     const asked = Option.match(retry.retryAfter, { onNone: () => 0, onSome: Duration.toMillis })
@@ -83,10 +99,16 @@ export const persist = Effect.fnUntraced(function*<A, E, R>(options: {
     if (
       failed > retry.limit || asked > limits.retryAfterCap || elapsed + delay >= limits.total ||
       !budget.take(cost(retry))
-    ) return yield* Effect.fail(result.failure)
+    ) return yield* Effect.fail(failure)
     spent += cost(retry)
     yield* onRetry(retry, delay)
     yield* Effect.sleep(delay)
+    const result = yield* Effect.result(once)
+    if (Result.isSuccess(result)) {
+      budget.give(spent)
+      return result.success
+    }
+    failure = result.failure
   }
 })
 

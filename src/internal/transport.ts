@@ -13,15 +13,22 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { faultOf } from "./fault.ts"
 import { privateParameters } from "./request.ts"
 
-/** Sends a request; closing the scope ends it, with its socket, however far it got. */
-export type Send = (
-  request: HttpClientRequest.HttpClientRequest
-) => Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError, Scope.Scope>
+/**
+ * Sends a request and has its response read. Unless it was read with success, the request is ended with its socket,
+ * however far it got.
+ */
+export type Send = <A, E>(
+  request: HttpClientRequest.HttpClientRequest,
+  on: {
+    readonly response: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, E>
+    readonly error: (error: HttpClientError.HttpClientError) => E
+  }
+) => Effect.Effect<A, E>
 
 /** Whether anybody listens: the tracer that ships with the core only keeps spans in memory. */
 export const isTraced = (context: Context.Context<never>): boolean =>
@@ -76,26 +83,45 @@ const guardContext = (context: Context.Context<never>, propagate: boolean): Cont
   )
 }
 
+/** A function that answers again for what it was last asked: a client is mostly used in one context. */
+const remembered = (f: (context: Context.Context<never>) => Context.Context<never>): typeof f => {
+  let asked: Context.Context<never> | undefined
+  let answer = Context.empty()
+  return (context) => {
+    if (asked !== context) {
+      answer = f(context)
+      asked = context
+    }
+    return answer
+  }
+}
+
 /**
  * The guards are set inside the client, where the settings that its own layer was built with are in sight, so that
  * they are added to those instead of taking their place.
  */
 export const guard = (client: HttpClient.HttpClient, propagate: boolean): Send => {
+  const inside = remembered((context) => guardContext(context, propagate))
+  const outside = remembered((context) => Context.add(context, HttpClient.TracerPropagationEnabled, propagate))
+  const setGuards = Effect.withFiber((fiber) => {
+    fiber.setContext(inside(fiber.context))
+    return Effect.void
+  })
   const guarded = HttpClient.makeWith(
     (request: Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientError.HttpClientError>) =>
-      client.postprocess(
-        Effect.tap(
-          request,
-          () => Effect.withFiber((fiber) => Effect.sync(() => fiber.setContext(guardContext(fiber.context, propagate))))
-        )
-      ),
+      client.postprocess(Effect.tap(request, setGuards)),
     client.preprocess
   )
-  const scoped = HttpClient.withScope(guarded)
-  // This also gives the caller's own context back afterwards, whatever was set further in.
-  return (request) =>
-    Effect.updateContext(
-      scoped.execute(request),
-      (context: Context.Context<Scope.Scope>) => Context.add(context, HttpClient.TracerPropagationEnabled, propagate)
+  return (request, on) =>
+    Effect.uninterruptibleMask((restore) =>
+      // This also gives the caller's own context back afterwards, whatever was set further in.
+      Effect.matchEffect(restore(Effect.updateContext(guarded.execute(request), outside)), {
+        onFailure: (error) => Effect.fail(on.error(error)),
+        onSuccess: (response) => Effect.onError(restore(on.response(response)), () => discard(response))
+      })
     )
 }
+
+/** Ends a response that nobody will read: to open its body and to close it again is what every transport understands. */
+const discard = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<void> =>
+  Effect.asVoid(Effect.exit(Effect.scoped(Stream.toPull(response.stream))))
