@@ -6,28 +6,40 @@ import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
 import { isTraced } from "./transport.ts"
 
-const pages = Metric.counter("time_punches_pages", { description: "Pages read whole", incremental: true })
+const pages = Metric.counter("time_punches_pages", {
+  description: "Pages read whole",
+  incremental: true,
+  attributes: { unit: "{page}" }
+})
 
-const punches = Metric.counter("time_punches_punches", { description: "Punches in those pages", incremental: true })
+const punches = Metric.counter("time_punches_punches", {
+  description: "Punches in those pages",
+  incremental: true,
+  attributes: { unit: "{punch}" }
+})
 
 const pageDuration = Metric.histogram("time_punches_page_duration_seconds", {
   description: "From the first request of a page to its rows, waits included",
+  attributes: { unit: "s" },
   boundaries: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 })
 
 const retries = Metric.counter("time_punches_retries", {
   description: "Pages and tokens tried again, by what failed",
-  incremental: true
+  incremental: true,
+  attributes: { unit: "{retry}" }
 })
 
 const retryWait = Metric.counter("time_punches_retry_wait_seconds", {
   description: "Time spent waiting before another try",
-  incremental: true
+  incremental: true,
+  attributes: { unit: "s" }
 })
 
 const renewals = Metric.counter("time_punches_token_renewals", {
   description: "Token requests that ended, by outcome",
-  incremental: true
+  incremental: true,
+  attributes: { unit: "{renewal}" }
 })
 
 /** Counts a page that was read, and how long it took since `started`, in nanoseconds of the monotonic clock. */
