@@ -1,0 +1,88 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Result } from "effect"
+import { simulate } from "../support/simulationMemory.ts"
+import { drawPlan, type Plan } from "../support/simulationPlan.ts"
+import type { Broken, Row, Story } from "../support/simulationRun.ts"
+import { judge } from "../support/simulationVerdict.ts"
+
+/** A plan with many rows, nothing wrong, and everything read. */
+const plan: Plan = {
+  ...Array.from({ length: 200 }, (_, seed) => drawPlan(seed)).find(({ due }) => due.length > 20) ?? drawPlan(0),
+  mode: "list",
+  troubles: [],
+  pace: 0
+}
+
+const messageOf = <A>(effect: Effect.Effect<A, Broken>) => Effect.map(Effect.flip(effect), (error) => error.what)
+
+const later = (row: Row): Row =>
+  Result.map(row, (punch) => ({ ...punch, clockedIn: DateTime.add(punch.clockedIn, { milliseconds: 1 }) }))
+
+const damages: ReadonlyArray<readonly [what: string, damage: (rows: ReadonlyArray<Row>) => ReadonlyArray<Row>]> = [
+  ["loses the first row", (rows) => rows.slice(1)],
+  ["loses the last row", (rows) => rows.slice(0, -1)],
+  ["loses a row", (rows) => rows.toSpliced(7, 1)],
+  ["repeats a row", (rows) => rows.toSpliced(7, 0, ...rows.slice(6, 7))],
+  ["repeats a page at the end", (rows) => [...rows, ...rows.slice(-3)]],
+  ["swaps two rows", (rows) => [...rows.slice(0, 3), ...rows.slice(4, 5), ...rows.slice(3, 4), ...rows.slice(5)]],
+  ["changes a row by a millisecond", (rows) => rows.map((row, index) => index === 9 ? later(row) : row)],
+  ["gives nothing", () => []]
+]
+
+describe("The simulation", () => {
+  it.live("is content with a client that does what it should", () =>
+    Effect.gen(function*() {
+      const story = yield* simulate(plan)
+      yield* judge(plan, story)
+
+      assert.deepStrictEqual(story.ends, ["Done"])
+      assert.isAbove(story.rows.length, 20)
+    }))
+
+  it.live.each(damages)("finds out a client that %s", ([_, damage]) =>
+    Effect.gen(function*() {
+      const story = yield* simulate(plan)
+      const damaged: Story = { ...story, rows: damage(story.rows) }
+
+      assert.match(yield* messageOf(judge(plan, damaged)), /rows for/)
+    }))
+
+  it.live("finds out a run that never ends", () =>
+    Effect.gen(function*() {
+      const message = yield* messageOf(simulate(plan, { beforeRequest: Effect.uninterruptible(Effect.never) }))
+
+      assert.match(message, /^hung/)
+    }))
+
+  it.live("finds out a wait beyond the caps of the policy", () =>
+    Effect.gen(function*() {
+      const policy = { ...plan.policy, attemptTimeout: 700_001, pageTimeout: 800_001, retryAfterCap: 0 }
+      const message = yield* messageOf(simulate({ ...plan, policy }, { beforeRequest: Effect.sleep(600_000) }))
+
+      assert.match(message, /^somebody slept for 600000/)
+    }))
+
+  it.live("finds out a failure that nothing has caused", () =>
+    Effect.gen(function*() {
+      const message = yield* messageOf(simulate(plan, { beforeRequest: Effect.never }))
+
+      assert.match(message, /^nothing is wrong any more, but the run failed: no whole answer: timeout/)
+    }))
+
+  it.live("finds out a defect", () =>
+    Effect.gen(function*() {
+      const message = yield* messageOf(simulate(plan, { beforeRequest: Effect.die(new Error("a slip")) }))
+
+      assert.match(message, /^a defect: Error: a slip/)
+    }))
+
+  it.live("tells the same story of the same seed", () =>
+    Effect.gen(function*() {
+      for (const seed of [1, 2, 3, 7, 67, 241]) {
+        const { ends, requests, elapsed } = yield* simulate(drawPlan(seed))
+        const again = yield* simulate(drawPlan(seed))
+
+        assert.deepStrictEqual([again.ends, again.requests, again.elapsed], [ends, requests, elapsed])
+      }
+    }))
+})
