@@ -66,7 +66,7 @@ describe.each(plain)("%s", (tag, message, error) => {
 
 const Fields = Schema.Struct({
   company: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
-  cursor: Schema.NullOr(Schema.NonEmptyString),
+  cursor: Schema.NullOr(Cursor),
   pages: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e6 })),
   attempts: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })),
   status: Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 999 })),
@@ -83,7 +83,7 @@ const AnyError = Arbitrary.map(Arbitrary.schema(Fields), (fields): ReadonlyArray
   const { attempts, code, cursor, pages, status, text, wait } = fields
   const where = {
     companyId: CompanyId.make(number(fields.company)),
-    resumeFrom: Option.map(Option.fromNullOr(cursor), (text) => Cursor.make(text)),
+    resumeFrom: Option.fromNullOr(cursor),
     pagesCompleted: number(pages),
     attempts: number(attempts)
   }

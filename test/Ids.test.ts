@@ -99,6 +99,11 @@ describe("Cursor", () => {
   it.each(["", null, undefined, 1])("refuses %j", (cursor) => {
     assert.isFalse(Schema.is(Cursor)(cursor))
   })
+
+  it("refuses half a character, which would be sent as another one", () => {
+    for (const cursor of ["\ud800", "a\udc00b", "\udc00\ud800"]) assert.isFalse(Schema.is(Cursor)(cursor))
+    assert.isTrue(Schema.is(Cursor)("🧑‍🍳"))
+  })
 })
 
 describe("BusinessDate", () => {

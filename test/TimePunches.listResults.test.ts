@@ -89,6 +89,14 @@ describe("TimePunches.listResults", () => {
       assert.deepInclude(bad, { index: 5, path })
     }).pipe(Effect.provide(app({ punches: plain }))))
 
+  it.effect("does not name a punch by an id that JSON has rounded", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.badRow(5, { id: { rawJson: "12345678901234567890" } }))
+      const [bad] = failuresOf(yield* Stream.runCollect(TimePunches.listResults(company)))
+
+      assert.deepStrictEqual(bad?.punchId, Option.none())
+    }).pipe(Effect.provide(app({ punches: plain }))))
+
   it.effect("still fails on an envelope that is wrong, and on rows of another company", () =>
     Effect.gen(function*() {
       const run = Effect.flip(Stream.runDrain(TimePunches.listResults(company)))

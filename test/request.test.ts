@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Option, Result, Schema } from "effect"
+import { DateTime, Option, Result } from "effect"
 import { HttpClientRequest } from "effect/http"
 import {
   BusinessDate,
@@ -239,8 +239,8 @@ describe("pageRequest", () => {
     assert.deepStrictEqual([...url.searchParams.keys()], ["limit", "approved", "cursor"])
   })
 
-  it.prop("sends any cursor to the letter", [Schema.NonEmptyString], ([text]) => {
-    if (!/\p{Surrogate}/u.test(text)) assert.strictEqual(urlOf({ cursor: text }).searchParams.get("cursor"), text)
+  it.prop("sends any cursor to the letter", [Cursor], ([text]) => {
+    assert.strictEqual(urlOf({ cursor: text }).searchParams.get("cursor"), text)
   }, { arbitrary: { runs: 500, seed: 7 } })
 
   it("follows any base path", () => {

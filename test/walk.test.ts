@@ -159,6 +159,16 @@ describe("an envelope that is not to be trusted", () => {
   )
 })
 
+describe("a cursor that no URL can carry", () => {
+  it.effect.each(["\ud800", "a\udc00b"])("ends the run at the page that gives it", (next) =>
+    Effect.gen(function*() {
+      const { error, seen } = yield* run()
+
+      assert.deepInclude(error, { _tag: "DecodeError", reason: "Schema", path: "meta.cursor.next", pagesCompleted: 1 })
+      assert.deepStrictEqual(seen, [0])
+    }).pipe(Effect.provide(scripted(({ index }) => pageOf([index], { next: index === 0 ? "c" : next })))))
+})
+
 describe("an envelope that is only unusual", () => {
   it.effect("may have no count, no prev, another current, and more rows than asked for", () =>
     Effect.gen(function*() {
