@@ -2,8 +2,8 @@
  * An unfinished export on disk, so that a run that was killed at any moment can be gone on with.
  *
  * Beside `FILE` stand `FILE.part`, the rows so far, and `FILE.resume.json`, which says how many bytes of it count and
- * which cursor comes next. The latter is only ever replaced whole, after the bytes are on disk; what `FILE.part` holds
- * beyond them is written over. `FILE` itself appears, or is replaced, in one step at the end.
+ * which cursor comes next. The latter is only ever replaced whole, after the bytes are on disk. `FILE` itself appears,
+ * or is replaced, in one step at the end.
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -59,6 +59,8 @@ export interface Checkpoint {
   readonly finish: Effect.Effect<void, Fails>
   /** The place that is on disk. */
   readonly place: Effect.Effect<Place>
+  /** Takes the note away where there is nothing in it to go on with. */
+  readonly abandon: Effect.Effect<void>
 }
 
 /** Finds where an export of `output` stands. Refuses one that was begun with another question, unless `force` is set. */
@@ -72,6 +74,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
   const part = `${output}.part`
   const note = `${output}.resume.json`
   const run = Crypto.randomUUID()
+  const scratch = `${note}.${run}.tmp`
   const fingerprint = fingerprintOf(question)
 
   const sizeOf = (file: string) => whenThere(Effect.map(fs.stat(file), ({ size }) => Number(size)))
@@ -82,24 +85,18 @@ export const openCheckpoint = Effect.fnUntraced(function*(
     return Option.isSome(state) ? state : yield* usage(`${note} cannot be read`, startAnew)
   })
 
-  /** Writes a file so that its bytes are on disk before whatever comes next. */
+  /** Writes into a file so that the bytes are on disk before whatever comes next. */
   const write = (file: string, bytes: Uint8Array, options: { readonly flag: "w" | "r+"; readonly at: number }) =>
     Effect.scoped(Effect.gen(function*() {
       const handle = yield* fs.open(file, { flag: options.flag })
       yield* handle.seek(BigInt(options.at), "start")
       yield* handle.writeAll(bytes)
-      yield* handle.truncate(options.at + bytes.length)
       yield* handle.sync
     }))
 
   yield* refuseOddTarget(output)
   yield* fs.access(path.dirname(path.resolve(output)), { writable: true })
-  if (force) {
-    yield* fs.remove(note, { force: true })
-    yield* fs.remove(part, { force: true })
-    yield* fs.remove(`${note}.tmp`, { force: true })
-  }
-  const before = yield* read
+  const before: Option.Option<typeof State.Type> = force ? Option.none() : yield* read
   if (Option.isSome(before) && before.value.fingerprint !== fingerprint) {
     return yield* usage(
       `${note} is of an export that was begun with other flags: ${differences(before.value.question, question)}`,
@@ -112,46 +109,80 @@ export const openCheckpoint = Effect.fnUntraced(function*(
   const partSize = yield* sizeOf(part)
   const moved = Option.isSome(before) && before.value.complete && Option.isNone(partSize) &&
     Option.contains(yield* sizeOf(output), before.value.bytes)
-  const usable = Option.filter(before, ({ bytes }) => moved || Option.exists(partSize, (size) => size >= bytes))
-  const begin: Place = Option.getOrElse(usable, () => beginning)
-  let place = begin
-  let owner = Option.getOrUndefined(before)?.run
-
-  /** Two runs at once would write into one another: the one that finds the other's mark stops. */
-  const own = Effect.gen(function*() {
-    const state = yield* read
-    if (Option.getOrUndefined(Option.map(state, (now) => now.run)) !== owner) {
-      return yield* new CommandFailure({
-        message: `another run has taken over the export to ${output}`,
-        advice: ["Let that one go on; this one has stopped."],
-        code: exitCode.system
-      })
-    }
-  }).pipe(Effect.asVoid)
+  const begin = before.pipe(
+    Option.filter(({ bytes }) => moved || Option.exists(partSize, (size) => size >= bytes)),
+    Option.getOrElse(() => beginning)
+  )
+  let place: Place = begin
 
   const save = Effect.fnUntraced(function*(next: Place) {
-    const text = yield* Effect.orDie(Schema.encodeEffect(State)({ about, run, fingerprint, question, ...next }))
-    yield* write(`${note}.tmp`, encode(text), { flag: "w", at: 0 })
-    yield* fs.rename(`${note}.tmp`, note)
+    const text = yield* Effect.orDie(Schema.encodeEffect(State)({ ...next, about, run, fingerprint, question }))
+    yield* write(scratch, encode(text), { flag: "w", at: 0 })
+    yield* fs.rename(scratch, note)
     place = next
-    owner = run
   })
+
+  /**
+   * Two runs would write into one another. The later one sets its mark, long before it has a page to write; the earlier
+   * one finds it, and stops. If it was just noting a page, its own mark comes last, and the later one stops.
+   */
+  const own = Effect.gen(function*() {
+    const state = yield* read
+    if (!Option.exists(state, (now) => now.run === run)) return yield* takenOver(output)
+  })
+
+  yield* clearScratch(note)
+  yield* save(begin)
 
   return {
     begin,
     place: Effect.sync(() => place),
     append: (text, after) =>
-      Effect.uninterruptible(Effect.gen(function*() {
+      Effect.gen(function*() {
         yield* own
         const bytes = encode(text)
+        // What a killed run left beyond the noted bytes is written over, and cut off in the end.
         yield* write(part, bytes, { flag: place.bytes === 0 ? "w" : "r+", at: place.bytes })
         yield* save({ ...after, bytes: place.bytes + bytes.length })
-      })),
-    finish: Effect.uninterruptible(Effect.gen(function*() {
+      }).pipe(unlessGone(output), Effect.uninterruptible),
+    finish: Effect.gen(function*() {
       yield* own
-      if (!moved) yield* fs.rename(part, output)
+      if (!moved) {
+        yield* fs.truncate(part, place.bytes)
+        yield* fs.rename(part, output)
+      }
       yield* fs.remove(note, { force: true })
-    }))
+    }).pipe(unlessGone(output), Effect.uninterruptible),
+    // Where nothing was noted there is nothing to go on with.
+    abandon: Effect.suspend(() => place.pages > 0 ? Effect.void : Effect.andThen(own, fs.remove(note, { force: true })))
+      .pipe(Effect.ignore, Effect.uninterruptible)
+  }
+})
+
+const takenOver = (output: string) =>
+  new CommandFailure({
+    message: `another run has taken over the export to ${output}`,
+    advice: ["This one has stopped, and that one goes on."],
+    code: exitCode.system
+  })
+
+/** Files that this run made vanish only when another one has taken over, or finished. */
+const unlessGone = (output: string) => <A, E extends Fails, R>(self: Effect.Effect<A, E, R>) =>
+  Effect.catchIf(
+    self,
+    (error: Fails) => error._tag === "PlatformError" && error.reason._tag === "NotFound",
+    () => Effect.fail(takenOver(output))
+  )
+
+/** Takes away what killed runs left half-written. */
+const clearScratch = Effect.fnUntraced(function*(note: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = path.dirname(path.resolve(note))
+  for (const name of yield* fs.readDirectory(folder)) {
+    if (name.startsWith(`${path.basename(note)}.`) && name.endsWith(".tmp")) {
+      yield* fs.remove(path.join(folder, name), { force: true })
+    }
   }
 })
 

@@ -6,9 +6,6 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { ApiVersion } from "../ApiVersion.ts"
 import { Endpoints } from "../Endpoints.ts"
-import { toCsv } from "../export/Csv.ts"
-import { toNdjson } from "../export/Ndjson.ts"
-import type { TimePunch } from "../TimePunch.ts"
 import { TimePunches } from "../TimePunches.ts"
 import { openCheckpoint, type Place } from "./checkpoint.ts"
 import { companyFlags, companyOf, layerClient } from "./connection.ts"
@@ -17,6 +14,7 @@ import { describeFilter, filterFlags, toFilter } from "./filterFlags.ts"
 import { tell } from "./output.ts"
 import { fromFlag, pageSizeFlag } from "./paging.ts"
 import { counted, countedPunches, makeProgress, number } from "./progress.ts"
+import { toText } from "./rows.ts"
 
 const format = Flag.Literals("format", ["ndjson", "csv"]).pipe(
   Flag.withDescription("One JSON object a line, or columns for a spreadsheet (default: ndjson)"),
@@ -45,6 +43,7 @@ export const exportCommand = Command.make(
       const filter = yield* Effect.fromResult(toFilter(flags))
       const checkpoint = yield* openCheckpoint(flags.output, yield* questionOf(flags, company.id), flags.force)
       const { begin } = checkpoint
+      yield* Effect.addFinalizer(() => checkpoint.abandon)
       const progress = yield* makeProgress(true, begin.punches)
       const client = yield* TimePunches
 
@@ -115,15 +114,6 @@ const questionOf = Effect.fnUntraced(function*(
     ...describeFilter(flags)
   }
 })
-
-/** The text of one page; the first one of a CSV file begins with the names of the columns. */
-const toText = (punches: ReadonlyArray<TimePunch>, format: "ndjson" | "csv", isFirst: boolean) => {
-  const rows = Stream.fromIterable(punches)
-  if (format === "ndjson") return Stream.mkString(toNdjson(rows))
-  const whole = Stream.mkString(toCsv(rows))
-  if (isFirst) return whole
-  return Effect.zipWith(whole, Stream.mkString(toCsv(Stream.empty)), (text, header) => text.slice(header.length))
-}
 
 const summary = ({ bytes, pages, punches }: Place): string =>
   `${countedPunches(punches)}, ${counted(pages, "page")}, ${number.format(bytes)} bytes`

@@ -5,8 +5,6 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { toCsv } from "../export/Csv.ts"
-import { toNdjson } from "../export/Ndjson.ts"
 import { formatInstant } from "../internal/instant.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { TimePunches } from "../TimePunches.ts"
@@ -17,6 +15,7 @@ import { filterFlags, toFilter } from "./filterFlags.ts"
 import { print, tell } from "./output.ts"
 import { fromFlag, goOnFrom, pageSizeFlag, takeFlag } from "./paging.ts"
 import { counted, countedPunches, makeProgress } from "./progress.ts"
+import { toText } from "./rows.ts"
 import { type Column, hours, makeTable } from "./table.ts"
 
 const format = Flag.Literals("format", ["table", "ndjson", "csv"]).pipe(
@@ -35,22 +34,25 @@ export const list = Command.make(
       const pageSize = Option.getOrElse(flags.pageSize, () => Math.min(most, 200))
       const progress = yield* makeProgress(false)
       const client = yield* TimePunches
+      const table = makeTable(columns)
       let pages = 0
       let punches = 0
       let at = flags.from
 
-      const items = client.pages(company, filter, { pageSize, from: flags.from }).pipe(
-        Stream.mapEffect((page) => {
-          // A page is asked for only when the ones before it are written: its cursor is a place to go on from.
-          at = page.cursor.sent
+      yield* client.pages(company, filter, { pageSize, from: flags.from }).pipe(
+        // The last page that is wanted is the last that is asked for.
+        Stream.takeUntil(({ items }) => punches + items.length >= most),
+        Stream.runForEach(Effect.fnUntraced(function*({ cursor, items }) {
+          const taken = items.slice(0, most - punches)
+          const text = flags.format === "table"
+            ? table.lines(taken).map((line) => `${line}\n`).join("")
+            : yield* toText(taken, flags.format, pages === 0)
+          if (text !== "") yield* print(Stream.make(text))
           pages += 1
-          const taken = page.items.slice(0, most - punches)
           punches += taken.length
-          return Effect.as(progress.at(pages, punches), taken)
-        }),
-        Stream.takeUntil(() => punches >= most)
-      )
-      yield* print(toText(items, flags.format)).pipe(
+          at = cursor.next
+          yield* progress.at(pages, punches)
+        })),
         explainedWith((error) => Effect.succeed("resumeFrom" in error ? goOnFrom(error.resumeFrom) : [])),
         Effect.onInterrupt(() =>
           tell(`interrupted after ${counted(pages, "page")}, ${countedPunches(punches)}`, ...goOnFrom(at))
@@ -78,20 +80,6 @@ export const list = Command.make(
     }
   ])
 )
-
-const toText = <E, R>(pages: Stream.Stream<ReadonlyArray<TimePunch>, E, R>, format: "table" | "ndjson" | "csv") => {
-  switch (format) {
-    case "ndjson":
-      return toNdjson(Stream.flattenIterable(pages))
-    case "csv":
-      return toCsv(Stream.flattenIterable(pages))
-    case "table":
-      return Stream.suspend(() => {
-        const table = makeTable(columns)
-        return Stream.map(pages, (punches) => table.lines(punches).map((line) => `${line}\n`).join(""))
-      })
-  }
-}
 
 const instant = (at: DateTime.Utc): string => formatInstant(at.epochMilliseconds)
 

@@ -6,7 +6,10 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as PlatformError from "effect/PlatformError"
 import * as Runtime from "effect/Runtime"
+import * as Sink from "effect/Sink"
+import * as Stdio from "effect/Stdio"
 import { run } from "./command.ts"
 import { eraseLine } from "./output.ts"
 
@@ -23,12 +26,34 @@ const teardown: Runtime.Teardown = (exit, onExit) => {
   return Runtime.defaultTeardown(exit, onExit)
 }
 
+/**
+ * Standard output that takes the next text when the one before has left this process. A pipe is written to in the
+ * background: what still waits here when the process exits would be lost, and a listing that failed after it would be
+ * gone on with too late.
+ */
+const stdout = () =>
+  Sink.forEach((text: string | Uint8Array) =>
+    Effect.callback<void, PlatformError.PlatformError>((resume) => {
+      process.stdout.write(text, (cause) =>
+        resume(
+          cause === null || cause === undefined
+            ? Effect.void
+            : Effect.fail(PlatformError.systemError({ _tag: "Unknown", module: "Stdio", method: "stdout", cause }))
+        ))
+    })
+  )
+
+const layerStdio = Layer.effect(
+  Stdio.Stdio,
+  Effect.map(Stdio.Stdio, (stdio) => Stdio.make({ ...stdio, stdout }))
+).pipe(Layer.provideMerge(NodeServices.layer))
+
 export const main = () => {
   // A reader that goes away while nothing is being written would else end the process with a stack trace.
   process.stdout.on("error", () => {})
   process.stderr.on("error", () => {})
   NodeRuntime.runMain(
-    run(process.argv.slice(2)).pipe(Effect.provide(Layer.mergeAll(NodeServices.layer, layerHttp, layerLog))),
+    run(process.argv.slice(2)).pipe(Effect.provide(Layer.mergeAll(layerStdio, layerHttp, layerLog))),
     { teardown }
   )
 }

@@ -21,6 +21,8 @@ const examine = (options: Parameters<typeof cli>[1] = {}, ...flags: ReadonlyArra
     return { code, stderr, found, bad: [...found].filter(([, [status]]) => status !== "ok").map(([check]) => check) }
   })
 
+const checks = ["addresses", "credential", "version", "company", "service", "access", "rows", "cursors", "back"]
+
 const filters = [
   "location_id",
   "department_id",
@@ -44,7 +46,7 @@ describe("time-punches doctor", () => {
 
       assert.deepStrictEqual([code, stderr, bad], [0, "", []])
       assert.deepStrictEqual([...found.keys()], [
-        ...["addresses", "credential", "version", "company", "service", "access", "rows", "cursors", "back"],
+        ...checks,
         ...filters.map((name) => `filter ${name}`),
         "sort_by"
       ])

@@ -146,15 +146,15 @@ describe("time-punches export", () => {
 
     it.effect("rows that were not noted yet", () =>
       inFake(Effect.gen(function*() {
-        const { output, whole } = yield* setting()
+        const { folder, output, whole } = yield* setting()
         yield* leave(output)
         Fs.appendFileSync(`${output}.part`, "{\"id\":1,\"half")
-        Fs.writeFileSync(`${output}.resume.json.tmp`, "{\"ha")
+        Fs.writeFileSync(`${output}.resume.json.1f.tmp`, "{\"ha")
         const { code } = yield* exported(output)
 
         assert.strictEqual(code, 0)
         assert.strictEqual(read(output), whole)
-        assert.isFalse(Fs.existsSync(`${output}.resume.json.tmp`))
+        assert.deepStrictEqual(filesOf(folder), ["punches"])
       })))
 
     it.effect("all rows, before they became the file", () =>
@@ -221,7 +221,8 @@ describe("time-punches export", () => {
       const asked = (yield* queries).length
       yield* service.inject(Fault.slow("700 millis"), { requests: asked + 5, times: 1 })
       const earlier = yield* Effect.forkChild(exported(output))
-      yield* Effect.sleep("250 millis")
+      // Four pages are noted: now it does nothing but wait for the fifth.
+      while (!Fs.existsSync(`${output}.resume.json`) || noteOf(output)["pages"] !== 4) yield* Effect.sleep("5 millis")
       const later = yield* exported(output)
       const first = yield* Fiber.join(earlier)
 
@@ -255,6 +256,17 @@ describe("time-punches export", () => {
       assert.match(nowhere.stderr, /none: there is no such file or folder/)
       assert.match(directory.stderr, /is not a file/)
       assert.deepStrictEqual(yield* queries, [])
+    })))
+
+  it.effect("leaves nothing behind when not even a page came", () =>
+    inFake(Effect.gen(function*() {
+      const { folder, output } = yield* setting()
+      yield* failAfter(0)
+      const { code, stderr } = yield* exported(output)
+
+      assert.strictEqual(code, 7)
+      assert.notInclude(stderr, "kept")
+      assert.deepStrictEqual(filesOf(folder), [])
     })))
 
   it.effect("puts no credential into the note", () =>

@@ -33,14 +33,14 @@ describe("the filter flags", () => {
 
   it.effect("make a filter, each in the terms of the interface", () =>
     Effect.gen(function*() {
-      const filter = yield* filterOf(
-        ...["--location-id", "3", "--department-id", "4", "--role-id", "5", "--user-id", "9007199254740991"],
-        ...["--approved", "false", "--deleted", "include", "--localize-search-time"],
-        ...["--modified-since", "2026-03-01T00:00:00Z", "--flags", "late,missed_break"],
-        ...["--employee-approval-statuses", "disputed", "--sort-by", "clocked_in.desc,hourly_wage.asc,id"],
-        ...["--clocked-in-gte", "2026-03-01T00:00:00+01:00", "--clocked-in-lte", "2026-03-02T00:00:00.250Z"],
-        ...["--clocked-out-lte=2026-03-03T00:00:00Z"]
-      )
+      const call = `
+        --location-id 3 --department-id 4 --role-id 5 --user-id 9007199254740991
+        --approved false --deleted include --localize-search-time
+        --modified-since 2026-03-01T00:00:00Z --flags late,missed_break
+        --employee-approval-statuses disputed --sort-by clocked_in.desc,hourly_wage.asc,id
+        --clocked-in-gte 2026-03-01T00:00:00+01:00 --clocked-in-lte 2026-03-02T00:00:00.250Z
+        --clocked-out-lte=2026-03-03T00:00:00Z`
+      const filter = yield* filterOf(...call.trim().split(/\s+/))
 
       assert.deepStrictEqual(
         given(filter),

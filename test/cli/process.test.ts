@@ -1,0 +1,153 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Schema, Stream } from "effect"
+import * as Fs from "node:fs"
+import { toNdjson } from "../../src/export/index.ts"
+import { TimePunch } from "../../src/index.ts"
+import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../src/testing/index.ts"
+import { FakeServer } from "../../src/testing/server.ts"
+import { type Ended, environmentOf, type Running, start } from "./child.ts"
+import { linesOf, temporaryFolder } from "./support.ts"
+
+const generated = generatePunches({ seed: 9, count: 1500, companyId: defaultCompany.id, deletedShare: 0 })
+
+const punches = Schema.decodeUnknownSync(Schema.Array(TimePunch.fromWire))(generated.map(toWire))
+  .toSorted((a, b) => a.id - b.id)
+
+const ndjson = Stream.mkString(toNdjson(Stream.fromIterable(punches)))
+
+const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches: generated })))
+
+/** Starts the command against the service; it is killed with the test, should it still run. */
+const spawn = (args: ReadonlyArray<string>, env?: Record<string, string>, script?: string) =>
+  Effect.gen(function*() {
+    const variables = env ?? environmentOf((yield* FakeServer).url)
+    return yield* Effect.acquireRelease(
+      Effect.sync(() => start(args, variables, script)),
+      ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
+    )
+  })
+
+const ended = (running: Running) => Effect.promise(() => running.ended)
+
+const finished = (...args: Parameters<typeof spawn>): Effect.Effect<Ended, never, FakeServer> =>
+  Effect.scoped(Effect.flatMap(spawn(...args), ended))
+
+const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.scoped, Effect.provide(served))
+
+/** Makes the service slow enough that a signal meets the command at work. */
+const slowly = FakeService.use((service) => service.inject(Fault.slow("40 millis")))
+
+const fromOf = (text: string) => /--from='([^']+)'/.exec(text)?.[1] ?? ""
+
+const idsOf = (lines: ReadonlyArray<string>) => lines.map((line) => Number(/^{"id":(\d+)/.exec(line)?.[1]))
+
+const timeout = 30_000
+
+describe("the time-punches process", () => {
+  it.live("prints what the service has, over sockets", () =>
+    inService(Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* finished(["list", "--format", "ndjson"])
+
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.strictEqual(stdout, yield* ndjson)
+    })), timeout)
+
+  it.live("ends quietly when its reader has seen enough", () =>
+    inService(Effect.gen(function*() {
+      const running = yield* spawn(["list", "--format", "ndjson", "--page-size", "5"])
+      yield* Effect.promise(() => running.printed("\n"))
+      running.child.stdout.destroy()
+      const { code, signal, stderr } = yield* ended(running)
+      const asked = (yield* FakeService.use((service) => service.requests)).length
+
+      assert.deepStrictEqual([code, signal, stderr], [0, null, ""])
+      assert.isBelow(asked, 300)
+    })), timeout)
+
+  it.live("says how to go on when a listing is interrupted", () =>
+    inService(Effect.gen(function*() {
+      yield* slowly
+      const running = yield* spawn(["list", "--format", "ndjson", "--page-size", "50"])
+      yield* Effect.promise(() => running.printed("\n"))
+      running.child.kill("SIGINT")
+      const first = yield* ended(running)
+      yield* FakeService.use((service) => service.clearFaults)
+      const rest = yield* finished(["list", "--format", "ndjson", `--from=${fromOf(first.stderr)}`])
+      const lines = [...linesOf(first.stdout), ...linesOf(rest.stdout)]
+
+      assert.deepStrictEqual([first.code, rest.code], [130, 0])
+      assert.match(first.stderr, /^interrupted after \d+ pages?, \d+ punches\n/)
+      assert.isBelow(linesOf(first.stdout).length, punches.length)
+      // The page that was on its way out when the signal came may come twice, and nothing is missing.
+      assert.isAtMost(lines.length, punches.length + 50)
+      assert.deepStrictEqual(idsOf([...new Set(lines)]), punches.map(({ id }) => id))
+    })), timeout)
+
+  it.live("leaves an export that can be gone on with when it is interrupted", () =>
+    inService(Effect.gen(function*() {
+      const output = `${yield* temporaryFolder}/punches`
+      const command = ["export", "--page-size", "50", "--output", output]
+      yield* slowly
+      const running = yield* spawn(command)
+      while (!Fs.existsSync(`${output}.part`)) yield* Effect.sleep("5 millis")
+      running.child.kill("SIGINT")
+      const first = yield* ended(running)
+      const left = Fs.existsSync(output)
+      yield* FakeService.use((service) => service.clearFaults)
+      const second = yield* finished(command)
+
+      assert.deepStrictEqual([first.code, first.stdout, left], [130, "", false])
+      assert.match(
+        first.stderr,
+        /^interrupted\n[\d,]+ punches, .* are kept\. To go on, run the same command again\.\n$/
+      )
+      assert.strictEqual(second.code, 0)
+      assert.match(second.stderr, /^going on after /)
+      assert.strictEqual(Fs.readFileSync(output, "utf8"), yield* ndjson)
+    })), timeout)
+
+  it.live("serves a sandbox whose variables the other subcommands take", () =>
+    inService(Effect.gen(function*() {
+      const sandbox = yield* spawn(["sandbox", "--port", "0", "--punches", "300"])
+      const printed = yield* Effect.promise(() => sandbox.printed("# a first page"))
+      const variables = Object.fromEntries(
+        [...printed.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value])
+      )
+      const doctor = yield* finished(["doctor"], variables)
+      const taken = yield* finished(["sandbox", "--port", new URL(variables["TIME_PUNCHES_BASE_URL"] ?? "").port], {})
+      sandbox.child.kill("SIGINT")
+      const { code, stderr } = yield* ended(sandbox)
+
+      assert.deepStrictEqual([doctor.code, doctor.stderr], [0, ""])
+      assert.match(doctor.stdout, /^ok +clock +agrees with the service's$/m)
+      assert.strictEqual(taken.code, 8)
+      assert.match(taken.stderr, /cannot listen on port \d+: EADDRINUSE/)
+      assert.strictEqual(code, 130)
+      assert.match(stderr, /^http:\/\/127\.0\.0\.1:\d+ serves 300 punches\. Ctrl-C stops it\.\n$/)
+    })), timeout)
+
+  it.live("logs what holds it up on standard error", () =>
+    inService(Effect.gen(function*() {
+      yield* FakeService.use((service) => service.inject(Fault.retryAfter("1", 503), { requests: 1, times: 1 }))
+      const { code, stderr, stdout } = yield* finished(["list", "--take", "1", "--format", "ndjson"])
+
+      assert.strictEqual(code, 0)
+      assert.strictEqual(linesOf(stdout).length, 1)
+      assert.match(stderr, /level=WARN .*next try in/i)
+    })), timeout)
+
+  it.live("says what is missing when it stands alone", () =>
+    inService(Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      for (const name of ["main.ts", "run.ts"]) {
+        Fs.copyFileSync(new URL(`../../src/cli/${name}`, import.meta.url), `${folder}/${name}`)
+      }
+      const { code, stderr } = yield* finished(["list"], {}, `${folder}/main.ts`)
+
+      assert.strictEqual(code, 3)
+      assert.strictEqual(
+        stderr,
+        "time-punches needs @effect/platform-node beside it: npm install @effect/platform-node\n"
+      )
+    })), timeout)
+})

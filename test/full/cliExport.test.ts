@@ -1,0 +1,145 @@
+/** Exports of the real command that are killed outright, at moments of the clock and at what happens on the disk. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Schema } from "effect"
+import * as Fs from "node:fs"
+import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
+import { FakeServer } from "../../src/testing/server.ts"
+import { type Ended, environmentOf, type Running, start } from "../cli/child.ts"
+import { temporaryFolder } from "../cli/support.ts"
+import { random } from "../support/random.ts"
+
+const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({
+  punches: generatePunches({ seed: 10, count: 3000, companyId: defaultCompany.id }),
+  latency: "2 millis"
+})))
+
+const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.scoped, Effect.provide(served))
+
+const run = (args: ReadonlyArray<string>, disturb: (running: Running) => void = () => {}) =>
+  Effect.gen(function*() {
+    const { url } = yield* FakeServer
+    const running = yield* Effect.acquireRelease(
+      Effect.sync(() => start(args, environmentOf(url))),
+      ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
+    )
+    disturb(running)
+    return yield* Effect.promise(() => running.ended)
+  }).pipe(Effect.scoped)
+
+/** Kills the process at the nth time that something happens to a file of this name; `scratch` is a note in the making. */
+const atFile = (folder: string, name: string, nth: number) => ({ child }: Running) => {
+  let seen = 0
+  const watcher = Fs.watch(folder, (_, changed) => {
+    const what = changed?.endsWith(".tmp") ? "scratch" : changed
+    if (what === name && ++seen === nth) child.kill("SIGKILL")
+  })
+  child.on("close", () => watcher.close())
+}
+
+/** Kills the process so long after its first sign on the disk. */
+const afterMillis = (folder: string, millis: number) => ({ child }: Running) => {
+  const watcher = Fs.watch(folder, () => {
+    watcher.close()
+    setTimeout(() => child.kill("SIGKILL"), millis)
+  })
+  child.on("close", () => watcher.close())
+}
+
+const decodeNote = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({
+  bytes: Schema.Int,
+  complete: Schema.Boolean
+})))
+
+/** What must be so at every moment: no half file, and a note that promises no more than there is. */
+const check = (folder: string, whole: Buffer) => {
+  const file = (suffix: string) =>
+    Fs.existsSync(`${folder}/punches${suffix}`) ? Fs.readFileSync(`${folder}/punches${suffix}`) : undefined
+  const output = file("")
+  if (output !== undefined) assert.isTrue(output.equals(whole), "the file is whole as soon as it is there")
+  const text = file(".resume.json")
+  if (text === undefined) return
+  const note = decodeNote(text.toString())
+  const rows = file(".part") ?? (note.complete ? output : undefined) ?? Buffer.alloc(0)
+  assert.isTrue(rows.subarray(0, note.bytes).equals(whole.subarray(0, note.bytes)), "what is noted is there")
+}
+
+const isKilled = ({ signal }: Ended) => signal === "SIGKILL"
+
+describe("time-punches export", () => {
+  it.live.each(["ndjson", "csv"])(
+    "gives the same file of %s whenever it is killed and run again",
+    (format) =>
+      inService(Effect.gen(function*() {
+        const folder = yield* temporaryFolder
+        const command = ["export", "--format", format, "--page-size", "50", "--output", `${folder}/punches`]
+        const undisturbed = yield* run(command)
+        const whole = Fs.readFileSync(`${folder}/punches`)
+        Fs.rmSync(`${folder}/punches`)
+        assert.strictEqual(undisturbed.code, 0)
+
+        const { between } = random(11)
+        const names = ["punches.part", "scratch", "punches.resume.json", "punches"]
+        const disturbances = [
+          ...[1, 2, 3, 9].flatMap((nth) => names.map((name) => atFile(folder, name, nth))),
+          ...Array.from({ length: 8 }, () => afterMillis(folder, between(0, 300)))
+        ]
+        let kills = 0
+        let files = 0
+        for (const disturbance of disturbances) {
+          const ended = yield* run(command, disturbance)
+          assert.isTrue(isKilled(ended) || ended.code === 0, ended.stderr)
+          check(folder, whole)
+          if (isKilled(ended)) {
+            kills += 1
+          } else {
+            files += 1
+            assert.deepStrictEqual(Fs.readdirSync(folder), ["punches"])
+            Fs.rmSync(`${folder}/punches`)
+          }
+        }
+        const last = yield* run(command)
+
+        assert.isAbove(kills, 12)
+        assert.strictEqual(last.code, 0, `${files} files on the way`)
+        assert.deepStrictEqual(Fs.readdirSync(folder), ["punches"])
+        assert.isTrue(Fs.readFileSync(`${folder}/punches`).equals(whole))
+      })),
+    120_000
+  )
+
+  it.live("can be gone on with after SIGTERM", () =>
+    inService(Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      const command = ["export", "--page-size", "50", "--output", `${folder}/punches`]
+      const ended = yield* run(command, ({ child }) => {
+        const watcher = Fs.watch(folder, (_, changed) => {
+          if (changed === "punches.part") child.kill("SIGTERM")
+        })
+        child.on("close", () => watcher.close())
+      })
+      const again = yield* run(command)
+
+      assert.strictEqual(ended.code, 130)
+      assert.match(ended.stderr, /^interrupted\n.* are kept\. To go on, run the same command again\.\n$/)
+      assert.match(again.stderr, /^going on after /)
+      assert.strictEqual(again.code, 0)
+    })), 60_000)
+
+  it.live("leaves the file to one of two runs at once", () =>
+    inService(Effect.gen(function*() {
+      const service = yield* FakeService
+      const folder = yield* temporaryFolder
+      const command = ["export", "--page-size", "50", "--output"]
+      yield* run([...command, `${folder}/whole`])
+      yield* service.inject(Fault.slow("40 millis"))
+      const both = [...command, `${folder}/punches`]
+      const first = yield* Effect.forkChild(run(both))
+      while (!Fs.existsSync(`${folder}/punches.part`)) yield* Effect.sleep("5 millis")
+      const ended = [yield* run(both), yield* Fiber.join(first)].toSorted((a, b) => (a.code ?? 0) - (b.code ?? 0))
+
+      assert.deepStrictEqual(ended.map(({ code }) => code), [0, 8])
+      assert.match(ended[1]?.stderr ?? "", /another run has taken over/)
+      assert.deepStrictEqual(Fs.readdirSync(folder).toSorted(), ["punches", "whole"])
+      assert.isTrue(Fs.readFileSync(`${folder}/punches`).equals(Fs.readFileSync(`${folder}/whole`)))
+    })), 60_000)
+})
