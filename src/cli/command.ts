@@ -14,8 +14,7 @@ import { list } from "./list.ts"
 import { print, tell } from "./output.ts"
 import { sandbox } from "./sandbox.ts"
 import { summary } from "./summary.ts"
-
-export const version = "0.1.0"
+import { version } from "./version.ts"
 
 const settings = `  Settings come from the environment, and secrets from there only:
     TIME_PUNCHES_BASE_URL        where the service is; https, or http on this machine

@@ -28,7 +28,7 @@ export const makeProgress = Effect.fnUntraced(function*(beside: boolean, already
   if (!shown) return { at: () => Effect.void } satisfies Progress
   yield* Effect.addFinalizer(() => tellRaw(eraseLine))
   const started = yield* Clock.currentTimeMillis
-  let last = 0
+  let last = -Infinity
   return {
     at: (pages, punches) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {

@@ -45,6 +45,14 @@ describe("time-punches", () => {
       for (const name of [...subcommands, ...Object.keys(environment)]) assert.include(stdout, name)
     }).pipe(Effect.provide(fake)))
 
+  it.effect("names the version of the package", () =>
+    Effect.gen(function*() {
+      const { stdout } = yield* cli(["--version"])
+      const { version } = JSON.parse(Fs.readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
+
+      assert.strictEqual(stdout, `time-punches v${version}\n`)
+    }).pipe(Effect.provide(fake)))
+
   it.effect.each(subcommands)("%s --help shows examples, and those run", (name) =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* cli([name, "--help"])

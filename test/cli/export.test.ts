@@ -83,6 +83,17 @@ describe("time-punches export", () => {
       }))
   )
 
+  it.effect("shows how far it is on a terminal, and takes that away again", () =>
+    inFake(Effect.gen(function*() {
+      const { output } = yield* setting()
+      const args = ["export", "--page-size", "10", "--output", output]
+      const shown = yield* cli(args, { terminal: true })
+      const quiet = yield* cli(args)
+
+      assert.match(shown.stderr, /^\r\u001b\[2K1 page, 10 punches\r\u001b\[2K.*punches: \d+ punches.*\n\r\u001b\[2K$/)
+      assert.notInclude(quiet.stderr, "\r")
+    })))
+
   it.effect("goes on with pages of another size", () =>
     inFake(Effect.gen(function*() {
       const { output, whole } = yield* setting()
