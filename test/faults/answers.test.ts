@@ -1,0 +1,192 @@
+/** Answers that are no page of the listing: told for what they are, and never taken for rows. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, Result, Stream } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
+import { TimePunches } from "../../src/index.ts"
+import { defaultCompany, FakeService, Fault, generatePunches, type RowPatch } from "../../src/testing/index.ts"
+import { app, client, company, inject } from "../support/client.ts"
+import { random } from "../support/random.ts"
+import { scripted } from "../support/scripted.ts"
+import { surfaces } from "../support/settings.ts"
+import { letTimePass } from "../support/time.ts"
+import { wirePage, wirePunch } from "../support/wire.ts"
+
+const punches = generatePunches({ seed: 22, count: 50, companyId: defaultCompany.id, deletedShare: 0 })
+const ids = punches.map(({ id }) => Number(id))
+
+const json = { "content-type": "application/json" }
+const page = JSON.stringify(wirePage([wirePunch()], { next: "more" }))
+
+/** What one page comes to when every answer is this text, and how often it was asked for. */
+const pageOf = Effect.fnUntraced(function*(text: string) {
+  let asked = 0
+  const service = scripted(() => {
+    asked++
+    return new Response(text, { headers: json })
+  })
+  const result = yield* letTimePass(Effect.result(Effect.provide(TimePunches.page(company), service)))
+  return { result, asked }
+})
+
+describe("a status of which nothing is known", () => {
+  const known = [200, 401, 403, 408, 422, 429, 500, 502, 503, 504]
+
+  it.effect("[H13] is final, and never a page: each one from 200 to 999", () =>
+    Effect.gen(function*() {
+      for (let status = 200; status < 1000; status++) {
+        if (known.includes(status)) continue
+        let asked = 0
+        const http = HttpClient.make((request) =>
+          Effect.sync(() => {
+            asked++
+            // The constructor knows no status from 600 on, nor a body for some of the others; a wire does.
+            const response = Object.defineProperty(new Response(page, { headers: json }), "status", { value: status })
+            return HttpClientResponse.fromWeb(request, response)
+          })
+        )
+        const over = Layer.orDie(client()).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, http)))
+        const error = yield* letTimePass(Effect.flip(Effect.provide(TimePunches.page(company), over)))
+
+        assert.deepInclude<object>(error, { _tag: "UnexpectedStatus", status, attempts: 1 })
+        assert.strictEqual(asked, 1)
+      }
+    }))
+})
+
+describe("a text that is not JSON", () => {
+  const texts = [
+    page.replace("}]", "},]"),
+    page.replace("{", "{,"),
+    `${page}${page}`,
+    `${page} x`,
+    page.replace("\"count\":1", "\"count\":NaN"),
+    page.replace("\"count\":1", "\"count\":Infinity"),
+    page.replace("\"count\":1", "\"count\":01"),
+    page.replace("\"count\":1", "\"count\":undefined"),
+    page.replaceAll("\"", "'"),
+    `// a page\n${page}`,
+    `)]}',\n${page}`,
+    `callback(${page})`,
+    "undefined"
+  ]
+
+  it.effect("[J1] is asked for twice more and then refused, in whichever way it is wrong", () =>
+    Effect.gen(function*() {
+      for (const text of texts) {
+        const { asked, result } = yield* pageOf(text)
+
+        assert.deepInclude(Result.getOrThrow(Result.flip(result)), { _tag: "DecodeError", reason: "NotJson" }, text)
+        assert.strictEqual(asked, 3, text)
+      }
+    }))
+
+  it.effect("[J1] is never a page, wherever a page was broken off", () =>
+    Effect.gen(function*() {
+      for (let length = 0; length < page.length; length += 7) {
+        const { result } = yield* pageOf(page.slice(0, length))
+
+        assert.strictEqual(Result.getOrThrow(Result.flip(result))._tag, "DecodeError", `after ${length} characters`)
+      }
+    }))
+})
+
+/** The rows of a listing in pages of ten whose third page has a bad third row, and its error. */
+const withBadRow = Effect.fnUntraced(function*(patch: RowPatch) {
+  yield* inject(Fault.badRow(2, patch), { requests: 3 })
+  const seen: Array<number> = []
+  const result = yield* letTimePass(Effect.result(
+    Stream.runForEach(TimePunches.list(company, {}, { pageSize: 10 }), ({ id }) => Effect.sync(() => seen.push(id)))
+  ))
+  const asked = (yield* FakeService.use((service) => service.requests)).length
+  return { seen, asked, error: Result.getOrUndefined(Result.flip(result)) }
+})
+
+const required = [
+  "id",
+  "company_id",
+  "user_id",
+  "role_id",
+  "location_id",
+  "clocked_in",
+  "hourly_wage",
+  "tips",
+  "approved",
+  "editable_punch",
+  "notes",
+  "auto_clocked_out",
+  "clocked_in_offline",
+  "clocked_out_offline"
+]
+
+describe("a row that lacks what it must have", () => {
+  it.effect.each(required)(
+    "[J8] fails its page and names itself: no %s, or null",
+    (key) =>
+      Effect.forEach([undefined, null], (value) =>
+        Effect.gen(function*() {
+          const { asked, error, seen } = yield* withBadRow({ [key]: value })
+
+          assert.deepInclude(error, { _tag: "DecodeError", reason: "Schema", path: `data[2].${key}`, attempts: 1 })
+          assert.deepInclude<object>(error ?? {}, { punchId: key === "id" ? Option.none() : Option.some(ids[22]) })
+          assert.deepStrictEqual(seen, ids.slice(0, 20))
+          assert.strictEqual(asked, 3)
+          const rest = yield* Stream.runCollect(
+            TimePunches.list(company, {}, { pageSize: 10, from: error?.resumeFrom })
+          )
+          assert.deepStrictEqual([...seen, ...rest.map(({ id }) => Number(id))], ids)
+        }).pipe(Effect.provide(app({ punches }))), { discard: true })
+  )
+})
+
+describe("a number below zero", () => {
+  it.effect.each(["id", "user_id", "role_id", "location_id", "shift_id", "department_id", "hourly_wage"])(
+    "[J7] is refused as %s",
+    (key) =>
+      Effect.gen(function*() {
+        const { error, seen } = yield* withBadRow({ [key]: -1 })
+
+        assert.deepInclude(error, { _tag: "DecodeError", path: `data[2].${key}` })
+        assert.deepStrictEqual(seen, ids.slice(0, 20))
+      }).pipe(Effect.provide(app({ punches })))
+  )
+
+  it.effect("[J7] is taken for tips, and zero for a department that is none", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.badRow(0, { tips: -500, department_id: 0, hourly_wage: 0 }))
+      const [punch] = (yield* TimePunches.page(company)).items
+
+      assert.strictEqual(Number(punch?.tips), -500)
+      assert.strictEqual(Number(punch?.hourlyWage), 0)
+      assert.deepStrictEqual(punch?.departmentId, Option.none())
+    }).pipe(Effect.provide(app({ punches }))))
+})
+
+describe("what is wrong in a row", () => {
+  it.effect("[S7] is told by its place and what was expected, never by its value", () =>
+    Effect.gen(function*() {
+      const chance = random(7)
+      const secret = () => `Cnry${chance.between(1e9, 9e9)}`
+      const spoilt = [...required, "clocked_out", "breaks", "shift_id", "pos_type", "created", "modified", "deleted"]
+      for (const key of spoilt) {
+        const text = secret()
+        const values = [text, [text], { [key]: text }, [{ id: text, in: text }]]
+        for (
+          const value of values.filter((value) => typeof value !== "string" || !["notes", "pos_type"].includes(key))
+        ) {
+          yield* Effect.gen(function*() {
+            const { error } = yield* withBadRow({ [key]: value })
+            yield* FakeService.use((service) => service.clearFaults)
+            yield* inject(Fault.badRow(2, { [key]: value }))
+            const rows = yield* Stream.runCollect(TimePunches.listResults(company))
+            const [invalid] = rows.flatMap((row) => Result.isFailure(row) ? [row.failure] : [])
+
+            for (const told of [error, invalid]) {
+              assert.isDefined(told, key)
+              assert.include(surfaces(told), key)
+              assert.notInclude(surfaces(told), text)
+            }
+          }).pipe(Effect.provide(app({ punches })))
+        }
+      }
+    }))
+})

@@ -1,0 +1,127 @@
+/** What befalls a listing between its pages: cursors that are not served, many faults in one run, a clock that stood still. */
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Layer, Option, Result, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { type Filter, type ListOptions, LocationId, TimePunches } from "../../src/index.ts"
+import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
+import { app, company, inject, oauth, pageRequests } from "../support/client.ts"
+import { letTimePass } from "../support/time.ts"
+
+const punches = generatePunches({ seed: 23, count: 60, companyId: defaultCompany.id, deletedShare: 0 })
+const ids = punches.map(({ id }) => Number(id))
+
+/** The ids that came, and the error at the end if there was one. */
+const run = Effect.fnUntraced(function*(options: ListOptions = {}, filter: Filter = {}) {
+  const seen: Array<number> = []
+  const result = yield* letTimePass(Effect.result(
+    Stream.runForEach(
+      TimePunches.list(company, filter, { pageSize: 10, ...options }),
+      ({ id }) => Effect.sync(() => seen.push(id))
+    )
+  ))
+  return { seen, error: Result.getOrUndefined(Result.flip(result)) }
+})
+
+const cursors = Effect.map(pageRequests, (requests) => requests.map(({ query }) => query["cursor"]))
+
+describe("a cursor that the service no longer serves", () => {
+  it.effect("[P13] ends the run at its page, is not tried again, and is named", () =>
+    Effect.gen(function*() {
+      const refused = Fault.status(422, { problem: { param: "cursor", code: 2100, detail: "The cursor has expired." } })
+      yield* inject(refused, { requests: 4 })
+      const { error, seen } = yield* run()
+
+      assert.deepInclude(error, { _tag: "UnprocessableEntity", attempts: 1, pagesCompleted: 3 })
+      assert.deepInclude(error, { problem: { ...(error && "problem" in error ? error.problem : {}), param: "cursor" } })
+      assert.deepStrictEqual(seen, ids.slice(0, 30))
+      assert.strictEqual(Option.getOrUndefined(error?.resumeFrom ?? Option.none()), (yield* cursors).at(-1))
+      assert.strictEqual((yield* pageRequests).length, 4)
+    }).pipe(Effect.provide(app({ punches }))))
+
+  it.effect("[P14] may be one of another query: what the service says of it is a failure, and no row of it is out", () =>
+    Effect.gen(function*() {
+      const first = yield* TimePunches.page(company, {}, { pageSize: 10 })
+      const { error, seen } = yield* run({ from: first.cursor.next }, { locationId: LocationId.make(301) })
+
+      assert.deepInclude(error, { _tag: "UnprocessableEntity", attempts: 1, pagesCompleted: 0 })
+      assert.deepStrictEqual(error?.resumeFrom, first.cursor.next)
+      assert.isEmpty(seen)
+    }).pipe(Effect.provide(app({ punches }))))
+})
+
+describe("a run with faults on every page", () => {
+  it.effect.each([0, 2])("[P15] asks for each page again by itself, and for no page before it: prefetchPages %d", (
+    prefetchPages
+  ) =>
+    Effect.gen(function*() {
+      yield* inject(Fault.cutBody(0.7), { requests: [1, 3, 5, 7, 9, 11] })
+      const { error, seen } = yield* run({ prefetchPages })
+      const asked = yield* cursors
+
+      assert.isUndefined(error)
+      assert.deepStrictEqual(seen, ids)
+      assert.strictEqual(asked.length, 12)
+      assert.deepStrictEqual(asked.filter((_, index) => index % 2 === 0), asked.filter((_, index) => index % 2 === 1))
+      assert.strictEqual(new Set(asked).size, 6)
+    }).pipe(Effect.provide(app({ punches }))))
+
+  it.effect("[P20] gives every row once through a revoked token, a 401, a 503, a 429, a cut body and a reset", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.tokenRevoked, { requests: 2 })
+      yield* inject(Fault.status(503), { requests: 4 })
+      yield* inject(Fault.unauthorizedOnce, { requests: 5 })
+      yield* inject(Fault.cutBody(0.9), { requests: 7 })
+      yield* inject(Fault.retryAfter("3"), { requests: 9 })
+      yield* inject(Fault.reset, { requests: 11 })
+      yield* inject(Fault.invalidJson(), { requests: 12 })
+      const { error, seen } = yield* run()
+
+      assert.isUndefined(error)
+      assert.deepStrictEqual(seen, ids)
+      assert.strictEqual((yield* pageRequests).length, 6 + 7)
+      assert.strictEqual(yield* FakeService.use((service) => service.tokensIssued), 3)
+    }).pipe(Effect.provide(app({ punches }, oauth))))
+
+  it.effect("[P20] sends at most five requests for a page, whatever order its faults come in", () =>
+    Effect.gen(function*() {
+      const passing = [Fault.status(500), Fault.reset, Fault.cutBody(0.5), Fault.retryAfter("1"), Fault.html200]
+      const orders = passing.flatMap((_, at) => [passing.slice(at).concat(passing.slice(0, at))])
+      for (const order of orders) {
+        for (let refused = 1; refused <= 4; refused++) {
+          yield* Effect.gen(function*() {
+            yield* inject(Fault.unauthorizedOnce, { requests: refused })
+            for (const [index, fault] of order.entries()) {
+              const rest = Array.from({ length: 8 }, (_, round) => index + 1 + round * order.length)
+              yield* inject(fault, { requests: rest })
+            }
+            const error = yield* letTimePass(Effect.flip(TimePunches.page(company)))
+            const { length } = yield* pageRequests
+
+            assert.strictEqual(error.attempts, length)
+            assert.isAtMost(length, 5)
+            assert.isAtLeast(length, 3)
+          }).pipe(Effect.provide(app({ punches }, oauth)))
+        }
+      }
+    }))
+})
+
+describe("a machine that slept", () => {
+  it.effect("[A11] finds its token dead although its clock says otherwise, and gets another", () =>
+    TestClock.testClockWith((clock) => {
+      // The wall clock has gone on while the monotonic one stood still, as on some systems.
+      let asleep = 0
+      const wall = () => clock.currentTimeMillisUnsafe() + asleep
+      const woken = { ...clock, currentTimeMillisUnsafe: wall, currentTimeMillis: Effect.sync(wall) }
+      return Effect.gen(function*() {
+        const service = yield* FakeService
+        const first = yield* TimePunches.page(company, {}, { pageSize: 30 })
+        asleep = 2 * 3_600_000
+        const second = yield* TimePunches.page(company, {}, { pageSize: 30, cursor: first.cursor.next })
+
+        assert.deepStrictEqual([...first.items, ...second.items].map(({ id }) => Number(id)), ids)
+        assert.strictEqual((yield* pageRequests).length, 3)
+        assert.strictEqual(yield* service.tokensIssued, 2)
+      }).pipe(Effect.provide(Layer.provideMerge(app({ punches }, oauth), Layer.succeed(Clock.Clock, woken))))
+    }))
+})
