@@ -190,7 +190,7 @@ export class TransportError
   })
 {
   override get message(): string {
-    const code = Option.match(this.code, { onNone: () => "", onSome: (text) => ` (${text})` })
+    const code = Option.match(this.code, { onNone: () => "", onSome: (text) => ` (${printable(text)})` })
     return `no whole answer: ${this.reason}${code} [${place(this)}]`
   }
 }

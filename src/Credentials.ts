@@ -6,7 +6,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { InvalidRequest, type TokenError } from "./ApiError.ts"
 import type { Endpoints } from "./Endpoints.ts"
@@ -196,7 +196,11 @@ const configLayer = Layer.unwrap(Effect.gen(function*() {
   const sessionCookie = yield* Config.option(Config.Redacted(variable.sessionCookie))
   const given = [
     ...(Option.isSome(accessToken) ? [variable.accessToken] : []),
-    ...(Option.isSome(clientId) || Option.isSome(clientSecret) ? [variable.clientId] : []),
+    ...(Option.isSome(clientId)
+      ? [variable.clientId]
+      : Option.isSome(clientSecret)
+      ? [variable.clientSecret]
+      : []),
     ...(Option.isSome(sessionCookie) ? [variable.sessionCookie] : [])
   ]
   if (given.length > 1) return yield* invalidSetting(given.join(" and "), "one kind of credential, not several")
@@ -211,6 +215,7 @@ const configLayer = Layer.unwrap(Effect.gen(function*() {
   if (Option.isNone(clientId)) return yield* invalidSetting(variable.clientId, `set beside ${variable.clientSecret}`)
   if (Option.isNone(clientSecret))
     return yield* invalidSetting(variable.clientSecret, `set beside ${variable.clientId}`)
+  yield* checkedSecret(variable.clientId, "clientSecret", Redacted.make(clientId.value))
   return Credentials.layerOAuth({
     clientId: clientId.value,
     clientSecret: yield* checkedSecret(variable.clientSecret, "clientSecret", clientSecret.value),

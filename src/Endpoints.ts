@@ -58,6 +58,6 @@ const normalised = Effect.fnUntraced(function*(name: string, address: string | U
     return yield* invalidSetting(name, "an https URL (http is for loopback only)")
   }
   if (url.username !== "" || url.password !== "") return yield* invalidSetting(name, "a URL without user or password")
-  if (url.search !== "" || url.hash !== "") return yield* invalidSetting(name, "a URL without query or fragment")
+  if (/[?#]/.test(url.href)) return yield* invalidSetting(name, "a URL without query or fragment")
   return url.href.replace(/\/+$/, "")
 })

@@ -108,7 +108,7 @@ export interface PageOptions {
 
 const Instant = Schema.declare<DateTime.DateTime>(DateTime.isDateTime, { expected: "a DateTime" })
 const list = <S extends Schema.Constraint>(item: S) =>
-  Schema.NonEmptyArray(item).annotate({ expected: "a list with at least one item" })
+  Schema.Array(item).check(Schema.isMinLength(1, { expected: "a list with at least one item" }))
 const Window = Schema.Struct({
   gte: Schema.optional(Instant),
   lte: Schema.optional(Instant),

@@ -85,7 +85,8 @@ const checked = Effect.fnUntraced(function*(options: RetryOptions) {
     "retryAfterCap"
   ] as const
   for (const knob of durations) {
-    const duration = Duration.fromInput(options[knob])
+    // The core reads a duration that is not a number as none at all.
+    const duration = Number.isNaN(options[knob]) ? Option.none() : Duration.fromInput(options[knob])
     if (Option.isNone(duration) || Duration.isNegative(duration.value)) {
       return yield* invalidSetting(knob, "a duration that is not negative")
     }

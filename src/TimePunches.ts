@@ -135,7 +135,7 @@ const makeService = Effect.gen(function*() {
   }
   const run =
     <A, B>(decode: Decode<A>, select: (page: Step<A>, query: Query) => ReadonlyArray<B>): Listing<B> =>
-    (company, filter, options = {}) =>
+    (company, filter, options) =>
       streamSpan(
         Stream.unwrap(Effect.map(Effect.fromResult(plan(company, filter, options)), ({ query, ...bounds }) =>
           walk({
@@ -155,17 +155,17 @@ const makeService = Effect.gen(function*() {
       ({ rows }, { keep }) =>
         keep === undefined ? rows : rows.filter((row) => Result.isFailure(row) || keep(row.success))
     ),
-    page: (company, filter, options = {}) =>
+    page: (company, filter, options) =>
       Effect.gen(function*() {
-        const query = yield* Effect.fromResult(compile(company, filter, options.pageSize))
-        const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options.cursor))
+        const query = yield* Effect.fromResult(compile(company, filter, options?.pageSize))
+        const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options?.cursor))
         const page = yield* fetchRows(client, decodePunches, query, sent, 0)
         return toPage({ ...page, sent, index: 0 }, query)
       }),
     backfill: (company, filter, options) => {
       const planned = Result.mapError(
-        planBackfill(client, company, filter, options),
-        (cause) => new BackfillError({ cause, unfinished: options.resume ?? wholeOf(filter) })
+        planBackfill(client, company, filter, { ...options }),
+        (cause) => new BackfillError({ cause, unfinished: options?.resume ?? wholeOf(filter) })
       )
       const punches = Stream.unwrap(
         Effect.map(Effect.fromResult(planned), ({ reader, segments, ...bounds }) => backfill(reader, segments, bounds))
@@ -176,20 +176,24 @@ const makeService = Effect.gen(function*() {
 })
 
 /** What a run needs, checked before anything is sent. */
-const plan = (company: CompanyId | Company, filter: Filter | undefined, options: ListOptions) =>
+const plan = (company: CompanyId | Company, filter: Filter | undefined, options: ListOptions | undefined) =>
   Result.gen(function*() {
-    const query = yield* compile(company, filter, options.pageSize)
-    const from = yield* startAt(query.company.id, "from", options.from)
-    const maxPages = yield* wholeNumber(query, "maxPages", options.maxPages ?? Infinity, 1)
-    const prefetchPages = yield* wholeNumber(query, "prefetchPages", options.prefetchPages ?? 0, 0)
+    const query = yield* compile(company, filter, options?.pageSize)
+    const from = yield* startAt(query.company.id, "from", options?.from)
+    const maxPages = yield* wholeNumber(query, "maxPages", options?.maxPages ?? Infinity, 1, Infinity)
+    const prefetchPages = yield* wholeNumber(query, "prefetchPages", options?.prefetchPages ?? 0, 0, 100)
     return { query, from, maxPages, prefetchPages }
   })
 
-const wholeNumber = (query: Query, field: keyof ListOptions, value: number, least: number) =>
-  value >= least && (Number.isInteger(value) || value === Infinity)
+const wholeNumber = (query: Query, field: keyof ListOptions, value: number, least: number, most: number) =>
+  value >= least && value <= most && (Number.isInteger(value) || value === Infinity)
     ? Result.succeed(value)
     : Result.fail(
-      new InvalidRequest({ companyId: query.company.id, field, detail: `must be a whole number from ${least} on` })
+      new InvalidRequest({
+        companyId: query.company.id,
+        field,
+        detail: `must be a whole number ${most === Infinity ? `from ${least} on` : `from ${least} to ${most}`}`
+      })
     )
 
 const itemsOf = ({ rows }: Step<TimePunch>, { keep }: Query): ReadonlyArray<TimePunch> =>

@@ -18,7 +18,7 @@ import { faultOf } from "./internal/fault.ts"
 import { retryAfterOf, statusOf } from "./internal/response.ts"
 import type { Retry } from "./internal/retry.ts"
 import { checkedSecret, isSendable } from "./internal/secret.ts"
-import { guard } from "./internal/transport.ts"
+import { guard, hasMoved } from "./internal/transport.ts"
 import type { Scope } from "./Scope.ts"
 import { TracePropagation } from "./TracePropagation.ts"
 
@@ -76,7 +76,8 @@ const make = Effect.fnUntraced(function*(client: OAuthClient) {
     })
   )
   const issue = send(request, {
-    response: read,
+    response: (response) =>
+      hasMoved(request.url, response.url) ? Effect.fail(failed("Rejected", response.status)) : read(response),
     error: (error) => unreached(faultOf(error, "headers").retry)
   }).pipe(
     Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(unreached(again)) })

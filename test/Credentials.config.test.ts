@@ -130,6 +130,7 @@ describe("Credentials.layerConfig", () => {
     ...["canary\r\n", "canary;", "a canary", "\"canary\""].map((value) =>
       ["TIME_PUNCHES_SESSION_COOKIE", value, {}] as const
     ),
+    ["TIME_PUNCHES_CLIENT_ID", "canary\n", client],
     ...["canary\n", " canary", "canary ", "canary\t", "\ncanary", "can\nary", "canäry"].map((value) =>
       ["TIME_PUNCHES_CLIENT_SECRET", value, client] as const
     ),

@@ -29,6 +29,8 @@ const bad: ReadonlyArray<readonly [string, string]> = [
   ["a password", "https://user:canary@api.test"],
   ["a query", "https://api.test/?canary=1"],
   ["a fragment", "https://api.test/#canary"],
+  ["an empty query", "https://api.canary.test/?"],
+  ["an empty fragment", "https://api.canary.test/#"],
   ["no scheme", "api.canary.test"],
   ["a path", "/canary"],
   ["no URL", "canary canary"],

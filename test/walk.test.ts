@@ -47,6 +47,16 @@ describe("a walk whose cursors come back", () => {
       assert.strictEqual((yield* pageRequests).length, 3)
     }).pipe(Effect.provide(app({ punches }))))
 
+  it.effect("says how many requests the page took that leads back", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.status(503), { requests: [2, 3] })
+      yield* inject(Fault.repeatedCursor, { requests: 4 })
+      const { error, seen } = yield* run({}, { pageSize: 10 })
+
+      assert.deepInclude(error, { reason: "CursorCycle", pagesCompleted: 1, attempts: 3 })
+      assert.deepStrictEqual(seen, ids.slice(0, 10))
+    }).pipe(Effect.provide(app({ punches }))))
+
   it.effect("ends at a repeat of the cursor that the run began with", () =>
     Effect.gen(function*() {
       const first = yield* TimePunches.page(company, {}, { pageSize: 10 })

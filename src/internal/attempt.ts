@@ -14,10 +14,10 @@ import { faultOf, timedOut } from "./fault.ts"
 import { pageRequest, type Query } from "./request.ts"
 import { elsewhere, failure, fromFault, readPage } from "./response.ts"
 import { type Budget, makeBudget, persist } from "./retry.ts"
-import type { Decode, Rows } from "./rows.ts"
+import type { Decode, Fetched, Rows } from "./rows.ts"
 import { secretsOf } from "./secret.ts"
 import { pageRead, retrying, span } from "./telemetry.ts"
-import type { Send } from "./transport.ts"
+import { hasMoved, type Send } from "./transport.ts"
 
 /** What every page request of a client shares. */
 export interface Client {
@@ -61,7 +61,7 @@ export const fetchRows = <A>(
   query: Query,
   cursor: Option.Option<Cursor>,
   pagesCompleted: number
-): Effect.Effect<Rows<A>, ListError> =>
+): Effect.Effect<Fetched<A>, ListError> =>
   Effect.suspend(() => {
     const { policy } = client
     const page = unsigned(client, query, cursor)
@@ -115,7 +115,7 @@ export const fetchRows = <A>(
           onRetry: (retry, delay) => retrying("page", retry.kind, delay)
         }),
         {
-          onSuccess: (page) => Effect.as(pageRead(page.rows.length, started), page),
+          onSuccess: ({ cursor, rows }) => Effect.as(pageRead(rows.length, started), { rows, cursor, attempts: sent }),
           onFailure: (failed) => Effect.fail(failed.error(where()))
         }
       )
@@ -136,10 +136,6 @@ const unsigned = ({ baseUrl, version }: Client, query: Query, cursor: Option.Opt
   )
   return Option.isNone(version) ? request : HttpClientRequest.setHeader(request, "x-api-version", version.value)
 }
-
-/** A transport that followed a redirect by itself ends at another origin than the one that was asked. */
-const hasMoved = (asked: string, answered: string): boolean =>
-  answered !== asked && answered !== "" && !answered.startsWith(`${new URL(asked).origin}/`)
 
 /** A credential's own error, told again with its place in the run. */
 const unsignable = (error: TokenError | InvalidRequest): Failure =>

@@ -82,9 +82,9 @@ export const compile = (
   Result.gen(function*() {
     const { id, guid } = yield* checked(
       decodeCompany(typeof company === "number" ? { id: company } : company),
-      "company"
+      (path) => path === "" ? "company" : `company.${path}`
     )
-    const criteria = yield* checked(decodeFilter(filter), "filter", id)
+    const criteria = yield* checked(decodeFilter(filter), (path) => path === "" ? "filter" : path, id)
     if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > maxPageSize) {
       return yield* invalid(id, "pageSize", `must be a whole number from 1 to ${maxPageSize}`)
     }
@@ -164,10 +164,14 @@ export const pageRequest = (baseUrl: string, query: Query, cursor: Option.Option
 /** Lists stay readable: form style has a literal comma (spec 4.1). */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("%2C", ",")
 
-const checked = <A>(result: Result.Result<A, Schema.SchemaError>, root: string, companyId = CompanyId.make(0)) =>
+const checked = <A>(
+  result: Result.Result<A, Schema.SchemaError>,
+  fieldOf: (path: string) => string,
+  companyId = CompanyId.make(0)
+) =>
   Result.mapError(result, (error) => {
     const { detail, path } = firstFinding(error)
-    return new InvalidRequest({ companyId, field: path === "" ? root : path, detail })
+    return new InvalidRequest({ companyId, field: fieldOf(path), detail })
   })
 
 const instant = (companyId: CompanyId, field: string, at: DateTime.DateTime | undefined) =>

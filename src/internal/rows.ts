@@ -17,6 +17,11 @@ export interface Rows<A> {
   readonly cursor: Omit<PageCursor, "sent">
 }
 
+/** A page with the number of requests that it took. */
+export interface Fetched<A> extends Rows<A> {
+  readonly attempts: number
+}
+
 /** Reads a page's JSON for a company. */
 export type Decode<A> = (json: unknown, companyId: CompanyId) => Result.Result<Rows<A>, Failure>
 

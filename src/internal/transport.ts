@@ -125,3 +125,7 @@ export const guard = (client: HttpClient.HttpClient, propagate: boolean): Send =
 /** Ends a response that nobody will read: to open its body and to close it again is what every transport understands. */
 const discard = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<void> =>
   Effect.asVoid(Effect.exit(Effect.scoped(Stream.toPull(response.stream))))
+
+/** A transport that followed a redirect by itself ends at another origin than the one that was asked. */
+export const hasMoved = (asked: string, answered: string): boolean =>
+  answered !== asked && answered !== "" && !answered.startsWith(`${new URL(asked).origin}/`)

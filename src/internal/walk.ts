@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { type ListError, PaginationError } from "../ApiError.ts"
 import type { CompanyId, Cursor } from "../Ids.ts"
-import type { Rows } from "./rows.ts"
+import type { Fetched, Rows } from "./rows.ts"
 
 /** A page in its place in the run. */
 export interface Step<A> extends Rows<A> {
@@ -16,7 +16,7 @@ export interface Step<A> extends Rows<A> {
 const mostEmptyPages = 100
 
 /** Reads the page at a cursor. */
-export type Fetch<A> = (cursor: Option.Option<Cursor>, index: number) => Effect.Effect<Rows<A>, ListError>
+export type Fetch<A> = (cursor: Option.Option<Cursor>, index: number) => Effect.Effect<Fetched<A>, ListError>
 
 /**
  * Reads the pages of one query, one after the other. A cursor that was seen before in this run fails the page that
@@ -38,9 +38,9 @@ export const follow = <A>(options: {
   return (sent) => {
     if (index >= maxPages) return stop("MaxPages", sent, 0)
     if (empty >= mostEmptyPages) return stop("EmptyPages", sent, 0)
-    return Effect.flatMap(fetch(sent, index), ({ cursor, rows }) => {
+    return Effect.flatMap(fetch(sent, index), ({ attempts, cursor, rows }) => {
       if (Option.isSome(cursor.next)) {
-        if (seen.has(cursor.next.value)) return stop("CursorCycle", sent, 1)
+        if (seen.has(cursor.next.value)) return stop("CursorCycle", sent, attempts)
         seen.add(cursor.next.value)
       }
       empty = rows.length === 0 ? empty + 1 : 0
