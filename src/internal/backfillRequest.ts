@@ -58,29 +58,36 @@ export const planBackfill = (
       return yield* invalid("resume", "must be what a backfill of this very range left unfinished")
     }
 
-    const fetch = (gte: DateTime.Utc, lte: DateTime.Utc, direction: "asc" | "desc", size: number): Fetch<TimePunch> => {
-      const part = compile(company, { ...filter, clockedIn: { gte, lte }, sortBy: [["clockedIn", direction]] }, size)
+    const fetch = (gte: DateTime.Utc, lte: DateTime.Utc, direction: "asc" | "desc"): Fetch<TimePunch> => {
+      const part = compile(
+        company,
+        { ...filter, clockedIn: { gte, lte }, sortBy: [["clockedIn", direction]] },
+        pageSize
+      )
       return (cursor, index) =>
         Effect.flatMap(Effect.fromResult(part), (query) => fetchRows(client, decodePunches, query, cursor, index))
     }
+    const edge = (direction: "asc" | "desc") => fetch(range.gte, range.end, direction)(Option.none(), 0)
 
     const reader: Reader = {
       companyId,
-      open: ({ asked, gte }) => fetch(DateTime.makeUnsafe(gte), DateTime.makeUnsafe(asked), "asc", pageSize),
-      // A service that ignores the order that it is asked for begins with the same row both ways.
-      survey: Effect.map(
-        Effect.all([
-          fetch(range.gte, range.end, "asc", pageSize)(Option.none(), 0),
-          fetch(range.gte, range.end, "desc", 1)(Option.none(), 0)
-        ], { concurrency: 2 }),
-        ([{ cursor, rows: [first] }, { rows: [last] }]) => ({
-          isSmall: Option.isNone(cursor.next),
-          ordered: first !== undefined && last !== undefined && DateTime.isLessThan(first.clockedIn, last.clockedIn)
-        })
-      )
+      open: ({ asked, gte }) => fetch(DateTime.makeUnsafe(gte), DateTime.makeUnsafe(asked), "asc"),
+      survey: Effect.map(Effect.all([edge("asc"), edge("desc")], { concurrency: 2 }), ([up, down]) => ({
+        isSmall: Option.isNone(up.cursor.next),
+        ordered: isOrdered(up.rows, down.rows.toReversed())
+      }))
     }
     return { reader, segments: segments.value, workers: concurrency, pageSize, order }
   })
+
+/** Whether rows rise from the first to the last. A service that is deaf to the order asked for begins both ways alike. */
+const isOrdered = (first: ReadonlyArray<TimePunch>, last: ReadonlyArray<TimePunch>): boolean => {
+  const isRising = (rows: ReadonlyArray<TimePunch>) =>
+    rows.every((row, index) => DateTime.isLessThanOrEqualTo(rows[index - 1]?.clockedIn ?? row.clockedIn, row.clockedIn))
+  const [lowest, highest] = [first[0], last.at(-1)]
+  return lowest !== undefined && highest !== undefined &&
+    DateTime.isLessThan(lowest.clockedIn, highest.clockedIn) && isRising(first) && isRising(last)
+}
 
 /** Whether parts lie within a range and share no instant, so that no row comes twice. */
 const areWithin = (parts: ReadonlyArray<Segment>, range: Segment): boolean => {

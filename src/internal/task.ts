@@ -54,8 +54,14 @@ export const toSegment = (task: Task, ordered: boolean): Segment => ({
 export const owns = ({ end, gte, inclusive }: Task, at: number): boolean =>
   at >= gte && (at < end || (inclusive && at === end))
 
-/** Whether all that is still to come belongs to others, if it comes in order. */
-export const isPast = ({ end, inclusive, latest }: Task): boolean => inclusive ? latest > end : latest >= end
+/**
+ * Whether all that comes after this page belongs to others, if rows come in order. Where the query ends with the task,
+ * others have no more than the last instant, and one row of it says nothing.
+ */
+export const isPast = ({ asked, end, inclusive, latest }: Task, page: ReadonlyArray<TimePunch>): boolean => {
+  const at = asked === end ? page[0]?.clockedIn.epochMilliseconds ?? -Infinity : latest
+  return inclusive ? at > end : at >= end
+}
 
 /** Where the unread part begins, if rows come in order. */
 const position = ({ gte, latest }: Task): number => Math.max(gte, latest)
@@ -73,11 +79,14 @@ export const cut = (task: Task, at: number): Task | undefined => {
   return makeTask(border, end, inclusive, trend)
 }
 
-/** The rows to expect of what is unread. Where nobody has looked, none; or, to share it out by length, one at each instant. */
+/**
+ * The rows to expect of what is unread. Where nobody has looked, none; or, to share it out by length, one at each
+ * instant. Of what an earlier run has begun, nobody knows how far that came before a page of it has landed.
+ */
 export const expectedOf = (task: Task, byLength: boolean): number => {
   const from = position(task)
   if (task.trend !== undefined) return expected(task.trend, from, task.end)
-  return byLength ? task.end - from : 0
+  return byLength && Option.isNone(task.cursor) ? task.end - from : 0
 }
 
 /** Where `rows` of the expected ones have come. */

@@ -106,7 +106,7 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
     if (Option.isNone(cursor.next)) {
       // Where windows cannot be cut later, the next one is as long as this one should have been.
       length = Math.min(longest, (task.end - task.gte) * (windowPages * pageSize) / Math.max(task.rows, 1))
-    } else if (ordered && isPast(task)) stopped.push(toSegment(task, ordered))
+    } else if (ordered && isPast(task, rows)) stopped.push(toSegment(task, ordered))
     else add(task)
     return rows.filter(({ clockedIn }) => owns(task, clockedIn.epochMilliseconds))
   }

@@ -1,0 +1,215 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Option } from "effect"
+import type { Segment, TimePunch } from "../src/index.ts"
+import { expected, reach, trendOf } from "../src/internal/trend.ts"
+import { makeMoments } from "../src/testing/generateMoments.ts"
+import type { Density } from "../src/testing/index.ts"
+import { prng } from "../src/testing/prng.ts"
+import {
+  byId,
+  byTime,
+  byTimeUntil,
+  capacityOf,
+  play,
+  playInStep,
+  rowAt,
+  type Run,
+  type Scene,
+  segment,
+  within
+} from "./support/backfillPlan.ts"
+import { type Random, random } from "./support/random.ts"
+
+const start = Date.UTC(2026, 2, 1)
+
+/** Instants in every density: spread, in rushes, on one instant, on whole seconds and a millisecond beside them. */
+const instants = (chance: Random, count: number): ReadonlyArray<number> => {
+  const span = chance.pick([10, 3_000, 90_000, 86_400_000, 400 * 86_400_000])
+  const rushes = Array.from({ length: chance.between(1, 5) }, () => chance.between(0, span))
+  const kind = chance.pick(["spread", "rushes", "one", "growing", "mixed"] as const)
+  return Array.from({ length: count }, () => {
+    const [rush = 0] = [rushes[chance.between(0, rushes.length - 1)]]
+    const at = {
+      spread: () => chance.between(0, span),
+      rushes: () => rush + chance.between(0, 20),
+      one: () => rush,
+      growing: () => Math.floor((1 - chance.next() ** 4) * span),
+      mixed: () => chance.chance(0.5) ? rush : chance.between(0, span)
+    }[kind]()
+    return start + chance.pick([at, at, at - at % 1000, at - at % 1000 + 1, at - at % 1000 + 999])
+  })
+}
+
+type Service = "asked" | "id" | "nearly" | "breaks"
+
+const sceneOf = (seed: number, services: readonly [Service, ...ReadonlyArray<Service>]) => {
+  const chance = random(seed)
+  const service = chance.pick(services)
+  const times = instants(chance, chance.pick([0, 1, 5, 60, 200, 400]))
+  // Ids that nearly go by time, as where punches are written down when they happen.
+  const written = service === "nearly" ? times.toSorted((a, b) => a + chance.between(-50, 50) - b) : times
+  const edge = () => (times[chance.between(0, times.length - 1)] ?? start) + chance.pick([0, 0, 0, -1, 1, -1000, 1000])
+  const [gte = start, end = start] = [edge(), edge()].toSorted((a, b) => a - b)
+  const scene: Scene = {
+    rows: written.map((at, index) => rowAt(at, index + 1)),
+    range: segment(gte, end, chance.chance(0.7)),
+    sort: { asked: byTime, id: byId, nearly: byId, breaks: byTimeUntil(edge()) }[service],
+    ordered: service === "asked" || service === "breaks"
+  }
+  const run = (): Run => ({
+    workers: chance.between(1, 16),
+    // One row has no order to be seen.
+    pageSize: service === "breaks" ? chance.pick([7, 20]) : chance.pick([1, 2, 7, 20]),
+    order: chance.pick(["asLanded", "windows"]),
+    breaksAfter: Infinity,
+    appetite: chance.pick([0.05, 0.5, 1])
+  })
+  return { chance, scene, run, service }
+}
+
+const idsOf = (rows: ReadonlyArray<TimePunch>) => rows.map(({ id }) => Number(id)).toSorted((a, b) => a - b)
+
+const millisOf = (rows: ReadonlyArray<TimePunch>) => rows.map(({ clockedIn }) => clockedIn.epochMilliseconds)
+
+const seeds = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+const everyService = ["asked", "asked", "id", "nearly", "breaks"] as const
+
+describe("the plan of a backfill", () => {
+  it("reads every row once, whatever the density, the order of the service and who lands first", () => {
+    for (const seed of seeds(2000)) {
+      const { chance, run, scene } = sceneOf(seed, everyService)
+      const played = play(chance, scene, [scene.range], run())
+
+      assert.deepStrictEqual(idsOf(played.emitted), idsOf(within(scene.range, scene.rows)), `seed ${seed}`)
+      assert.isEmpty(played.unfinished)
+    }
+  })
+
+  it("reads every row once over runs that break off, each resumed by other workers in another order", () => {
+    let [resumed, distrusted] = [0, 0]
+    for (const seed of seeds(1500)) {
+      const { chance, run, scene, service } = sceneOf(seed, everyService)
+      const emitted: Array<TimePunch> = []
+      let segments: ReadonlyArray<Segment> = [scene.range]
+      let wasSeen = true
+      for (let round = 0; segments.length > 0; round++) {
+        const breaksAfter = round < 6 ? chance.between(0, 20) : Infinity
+        const played = play(chance, scene, segments, { ...run(), breaksAfter })
+        emitted.push(...played.emitted)
+        segments = played.unfinished
+        const begun = segments.filter(({ from }) => Option.isSome(from))
+        if (service === "breaks" && segments.length > 0) wasSeen &&= begun.some(({ disordered }) => disordered === true)
+        if (round === 0 && segments.length > 0) resumed++
+      }
+      // What a run has stopped early is forgotten with it: the next one cannot know that it was lied to.
+      if (!wasSeen) continue
+      if (service === "breaks") distrusted++
+
+      assert.deepStrictEqual(idsOf(emitted), idsOf(within(scene.range, scene.rows)), `seed ${seed}`)
+    }
+    assert.isAtLeast(resumed, 500)
+    assert.isAtLeast(distrusted, 50)
+  })
+
+  it("emits windows in the order of time, across failures too as far as they go", () => {
+    for (const seed of seeds(500)) {
+      const { chance, run, scene } = sceneOf(seed, ["asked"])
+      const breaksAfter = chance.pick([Infinity, chance.between(0, 40)])
+      const { emitted } = play(chance, scene, [scene.range], { ...run(), order: "windows", breaksAfter })
+
+      assert.deepStrictEqual(millisOf(emitted), millisOf(emitted).toSorted((a, b) => a - b), `seed ${seed}`)
+    }
+  })
+
+  it("never asks for more at once than there are workers, nor holds more than its buffer", () => {
+    let full = 0
+    for (const seed of seeds(500)) {
+      const { chance, run, scene } = sceneOf(seed, everyService)
+      const drawn = { ...run(), appetite: 0.02 }
+      const { mostAtOnce, mostHeld } = play(chance, scene, [scene.range], drawn)
+      if (mostHeld >= capacityOf(drawn)) full++
+
+      assert.isAtMost(mostAtOnce, drawn.workers, `seed ${seed}`)
+      // One page for the earliest task, and one more where order turned out not to be kept.
+      assert.isAtMost(mostHeld, capacityOf(drawn) + 2, `seed ${seed}`)
+    }
+    assert.isAtLeast(full, 50)
+  })
+
+  it("has one owner for a row on a cut and for each row beside it", () => {
+    const times = Array.from({ length: 240 }, (_, index) => start + index * 1000).flatMap((
+      at
+    ) => [at - 1, at, at, at + 1])
+    for (const seed of seeds(200)) {
+      const chance = random(seed)
+      const rows = times.map((at, index) => rowAt(at, index))
+      const range = segment(start, start + 200_000, chance.chance(0.5))
+      const scene: Scene = { rows, range, ordered: chance.chance(0.7), sort: byTime }
+      const run: Run = {
+        workers: chance.between(2, 16),
+        pageSize: chance.between(1, 9),
+        order: chance.pick(["asLanded", "windows"]),
+        breaksAfter: Infinity,
+        appetite: 0.5
+      }
+
+      assert.deepStrictEqual(
+        idsOf(play(chance, scene, [range], run).emitted),
+        idsOf(within(range, rows)),
+        `seed ${seed}`
+      )
+    }
+  })
+})
+
+/** A hundred thousand punches in pages of two hundred, made smaller by five. */
+const large = (density: Density): Scene => {
+  const moment = makeMoments(prng(10), start, 35, density)
+  const rows = byTime(Array.from({ length: 20_000 }, (_, index) => rowAt(moment(-300), index)))
+  const [first = start, last = start] = [millisOf(rows).at(0), millisOf(rows).at(-1)]
+  return { rows, range: segment(first, last, true), ordered: true, sort: (found) => found }
+}
+
+describe.each(["uniform", "dayAndNight", "skewed", "bursts"] as const)(
+  "the plan of 500 pages of density %s",
+  (density) => {
+    const scene = large(density)
+    const run: Run = { workers: 1, pageSize: 40, order: "asLanded", breaksAfter: Infinity, appetite: 1 }
+
+    it.each([[8, 6], [16, 11]] as const)("has %d workers read it in a part of the time", (workers, times) => {
+      const { requests, rounds } = playInStep(scene, { ...run, workers })
+
+      assert.isAtLeast(500 / rounds, times)
+      assert.isAtMost(requests, 500 * 1.25)
+    })
+
+    it("lets one worker follow one cursor", () => {
+      assert.deepStrictEqual(playInStep(scene, run), { rounds: 500, requests: 500 })
+    })
+  }
+)
+
+describe("a trend", () => {
+  it("is cut where as much is expected before as behind", () => {
+    for (const seed of seeds(200)) {
+      const { between } = random(seed)
+      const trend = trendOf(between(1, 5000), start - between(0, 1_000_000), start)
+      const from = start + between(0, 100_000)
+      const to = from + between(1, 1_000_000_000)
+      const cut = reach(trend, from, expected(trend, from, to) / 2)
+
+      assert.isTrue(cut > from && cut < to)
+      assert.approximately(expected(trend, from, cut), expected(trend, cut, to), 1e-3)
+    }
+  })
+
+  it("goes on evenly nearby, and halves a gap of days within minutes of a rush", () => {
+    const even = trendOf(1000, start - 1_000_000, start)
+    const rush = trendOf(200, start - 5, start)
+
+    assert.approximately(expected(even, start, start + 10_000), 10, 0.1)
+    assert.approximately(reach(even, start, 10) - start, 10_000, 100)
+    assert.isBelow(reach(rush, start, expected(rush, start, start + 3 * 86_400_000) / 2), start + 10 * 60_000)
+  })
+})
