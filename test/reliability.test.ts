@@ -1,0 +1,82 @@
+/** The table of faults is true: it has every row once, and the tests that it names are there. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Fs from "node:fs"
+import { root } from "./support/examples.ts"
+import { tables } from "./support/pages.ts"
+
+const read = (path: string) => Fs.readFileSync(root + path, "utf8")
+
+/** `C1` to `C26` and so on: how many rows there are of each letter. */
+const sizes = { C: 26, H: 37, J: 21, P: 20, A: 28, K: 8, Q: 10, R: 13, S: 11 }
+
+const every = Object.entries(sizes).flatMap(([letter, size]) =>
+  Array.from({ length: size }, (_, index) => `${letter}${index + 1}`)
+)
+
+/** The core rows: a client that fails one of them loses rows, leaks secrets or does not come to an end. */
+const core = [
+  ["C", 1, 2, 3, 6, 7, 8, 9, 10, 13, 14, 15, 19],
+  ["H", 1, 3, 4, 5, 6, 7, 8, 11, 12, 14, 16, 19, 21, 22, 24, 25, 27, 28, 33, 36],
+  ["J", 1, 2, 3, 5, 8, 9, 10, 14, 15, 16, 20],
+  ["P", 1, 2, 3, 4, 5, 6, 8, 9, 12, 14, 15, 16, 17, 20],
+  ["A", 1, 2, 3, 4, 6, 7, 9, 10, 13, 14, 16, 18, 19, 20, 21, 22, 23, 24, 27],
+  ["K", 1, 2, 3, 5, 8],
+  ["Q", 1, 2, 3, 6, 7],
+  ["R", 1, 2, 5, 9, 10, 11, 12],
+  ["S", 1, 2, 4, 6, 8]
+].flatMap(([letter, ...numbers]) => numbers.map((number) => `${letter}${number}`))
+
+const rows = tables(read("docs/reliability-faults.md")).flatMap(([head, ...body]) =>
+  head?.[0] !== "row" ? [] : body.map(([row = "", fault = "", does = "", shown = ""]) => ({ row, fault, does, shown }))
+)
+
+/** The tests that a row names. */
+const testsOf = ({ row, shown }: { readonly row: string; readonly shown: string }) =>
+  [...shown.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => {
+    const [file = "", ...title] = name.split(" › ")
+    return { row, file, title: title.join(" › ") }
+  })
+
+const cited = rows.flatMap(testsOf)
+
+describe("the table of faults", () => {
+  it("has every row once, in order, with what the library does", () => {
+    assert.strictEqual(every.length, 174)
+    assert.deepStrictEqual(rows.map(({ row }) => row), every)
+    for (const { does, fault, row } of rows) assert.isTrue(fault !== "" && does !== "", row)
+  })
+
+  it("names a test for every row but those whose reason is told", () => {
+    const untested = rows.filter((each) => testsOf(each).length === 0)
+    const told = read("docs/reliability.md")
+
+    assert.strictEqual(core.length, 98)
+    for (const { row } of untested) {
+      assert.notInclude(core, row)
+      assert.match(told, new RegExp(`^\\| ${row}\\s*\\|`, "m"))
+    }
+    assert.isBelow(untested.length, 3)
+  })
+
+  it("names only tests that are there, by their titles", () => {
+    const titles = new Map<string, string>()
+    assert.isAbove(cited.length, 200)
+    for (const { file, row, title } of cited) {
+      const source = titles.get(file) ?? read(file)
+      titles.set(file, source)
+      const quoted = ["\"", "`"].some((quote) => source.includes(`${quote}${title}${quote}`))
+      assert.isTrue(title !== "" && quoted, `${row}: ${file} has no test "${title}"`)
+      // Where the row stands in the data of a test, it must stand there.
+      if (/^\[(\$row|%s)\]/.test(title)) assert.include(source, `"${row}"`, `${row}: ${file}, "${title}"`)
+    }
+  })
+
+  it("has a row for every tag in a title of a test that it names", () => {
+    const tags = [...new Set(cited.map(({ file }) => file))].flatMap((file) =>
+      [...read(file).matchAll(/["`]((?:\[[A-Z]\d+\] )+)/g)].flatMap(([, tags = ""]) => tags.match(/[A-Z]\d+/g) ?? [])
+    )
+
+    assert.isAbove(tags.length, 60)
+    for (const tag of tags) assert.include(every, tag)
+  })
+})
