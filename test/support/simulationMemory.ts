@@ -5,44 +5,13 @@ import { TestClock } from "effect/testing"
 import { FakeService } from "../../src/testing/index.ts"
 import { clientOf, isOAuth, type Plan, serviceOf } from "./simulationPlan.ts"
 import { type Broken, broken, operate, type Story } from "./simulationRun.ts"
+import { makeWaits, type Waits } from "./simulationWaits.ts"
 
 /** Longer than any plan can take: a run that is not over by then never will be. */
 const eternity = Duration.days(400)
 
 /** More than any plan needs: a client that asks on and on without sleeping is stopped here. */
 const mostRequests = 60_000
-
-/** The waits that the library knows for itself: for a problem body, for a token request, for all tries of one. */
-const problemTimeout = 5_000
-const tokenTimeout = 10_000
-const tokenTotal = 30_000
-
-/** What a plan lets anybody sleep: the deadlines and latencies to the millisecond, and any shorter wait than its caps. */
-const sleepLimits = ({ policy, service, troubles }: Plan) => {
-  const delays = troubles.flatMap(({ fault }) => fault._tag === "Slow" ? [Duration.toMillis(fault.delay)] : [])
-  const exact = new Set([
-    policy.attemptTimeout,
-    policy.pageTimeout,
-    problemTimeout,
-    tokenTimeout,
-    ...[0, ...delays].map((delay) => service.latency + delay)
-  ])
-  const page = Math.max(policy.maxDelay, policy.throttleDelay * 8 * 1.1, policy.retryAfterCap)
-  return { exact, longest: Math.max(Math.min(page, policy.pageTimeout), tokenTotal) }
-}
-
-/** The test's clock, which tells of every sleep that goes past a limit. */
-const watch = (clock: Clock.Clock, plan: Plan, tell: (millis: number) => void): Clock.Clock => {
-  const { exact, longest } = sleepLimits(plan)
-  return {
-    ...clock,
-    sleep: (duration) => {
-      const millis = Duration.toMillis(duration)
-      if (millis > longest && !exact.has(millis)) tell(millis)
-      return clock.sleep(duration)
-    }
-  }
-}
 
 /** What may go on at the service while it is asked. */
 export interface Life {
@@ -52,7 +21,7 @@ export interface Life {
 const still: Life = { beforeRequest: Effect.void }
 
 /** A client that dies of its own persistence, and lets life go on before each request. */
-const layerHttp = ({ beforeRequest }: Life) =>
+const layerHttp = ({ beforeRequest }: Life, waits: Waits) =>
   Layer.effect(
     HttpClient.HttpClient,
     Effect.gen(function*() {
@@ -60,8 +29,9 @@ const layerHttp = ({ beforeRequest }: Life) =>
       const service = yield* FakeService
       const before = Effect.provideService(beforeRequest, FakeService, service)
       let count = 0
-      return HttpClient.tapRequest(client, () =>
-        ++count > mostRequests ? Effect.die("the client asks without end") : before)
+      return waits.http(
+        HttpClient.tapRequest(client, () => ++count > mostRequests ? Effect.die("the client asks without end") : before)
+      )
     })
   ).pipe(Layer.provide(FakeService.layerClient))
 
@@ -77,16 +47,20 @@ const drive = <A, E>(self: Effect.Effect<A, E>): Effect.Effect<A, E | Broken> =>
 
 /** Runs a plan to its end. */
 export const simulate = (plan: Plan, life: Life = still): Effect.Effect<Story, Broken> => {
-  const client = Layer.provide(clientOf(plan, "https://api.test"), layerHttp(life))
+  const waits = makeWaits(plan)
+  const client = Layer.provide(clientOf(plan, "https://api.test"), layerHttp(life, waits))
   return Effect.gen(function*() {
     const service = yield* FakeService
     const clock = yield* Clock.Clock
-    const tooLong: Array<number> = []
-    const story = yield* operate(plan, { strict: true, pause: (millis) => clock.sleep(Duration.millis(millis)) }).pipe(
+    const pause = (millis: number) => {
+      waits.paused()
+      return clock.sleep(Duration.millis(millis))
+    }
+    const story = yield* operate(plan, { strict: true, pause }).pipe(
       Effect.provide(client),
-      Effect.provideService(Clock.Clock, watch(clock, plan, (millis) => tooLong.push(millis)))
+      Effect.provideService(Clock.Clock, waits.clock(clock))
     )
-    if (tooLong.length > 0) return yield* broken(`somebody slept for ${tooLong.join(", ")} ms`)
+    if (waits.tooLong.length > 0) return yield* broken(`somebody ${waits.tooLong.join(", ")}`)
     const [open, most] = [yield* service.inFlight, yield* service.maxInFlight]
     if (open > 0) return yield* broken(`${open} requests are still open after the end`)
     // One page, and beside it the token that is renewed before its end.
