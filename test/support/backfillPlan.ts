@@ -7,12 +7,12 @@ import { punch } from "./arbitraryPunch.ts"
 import type { Random } from "./random.ts"
 
 /** The order in which a query's rows come. */
-export type Sort = (rows: ReadonlyArray<TimePunch>) => ReadonlyArray<TimePunch>
+export type Arrange = (rows: ReadonlyArray<TimePunch>) => ReadonlyArray<TimePunch>
 
 export interface Scene {
   readonly rows: ReadonlyArray<TimePunch>
   readonly range: Segment
-  readonly sort: Sort
+  readonly arrange: Arrange
   /** What the survey of this service says. */
   readonly ordered: boolean
 }
@@ -42,10 +42,10 @@ const moment = (at: number) => DateTime.makeUnsafe(at)
 /** A row at an instant; its id is its place in the order of ids. */
 export const rowAt = (at: number, id: number): TimePunch => punch({ id: TimePunchId.make(id), clockedIn: moment(at) })
 
-export const byTime: Sort = (rows) => rows.toSorted((a, b) => millis(a) - millis(b) || a.id - b.id)
-export const byId: Sort = (rows) => rows.toSorted((a, b) => a.id - b.id)
+export const byTime: Arrange = (rows) => rows.toSorted((a, b) => millis(a) - millis(b) || a.id - b.id)
+export const byId: Arrange = (rows) => rows.toSorted((a, b) => a.id - b.id)
 /** Keeps the order asked for up to an instant, and from there on the one of the ids. */
-export const byTimeUntil = (end: number): Sort => (rows) => [
+export const byTimeUntil = (end: number): Arrange => (rows) => [
   ...byTime(rows.filter((row) => millis(row) < end)),
   ...byId(rows.filter((row) => millis(row) >= end))
 ]
@@ -70,7 +70,8 @@ const matching = (scene: Scene, gte: number, asked: number): ReadonlyArray<TimeP
   const known = matches.get(scene) ?? new Map<string, ReadonlyArray<TimePunch>>()
   matches.set(scene, known)
   const query = `${gte}..${asked}`
-  const found = known.get(query) ?? scene.sort(scene.rows.filter((row) => millis(row) >= gte && millis(row) <= asked))
+  const found = known.get(query) ??
+    scene.arrange(scene.rows.filter((row) => millis(row) >= gte && millis(row) <= asked))
   known.set(query, found)
   return found
 }
@@ -130,7 +131,8 @@ export const play = (random: Random, scene: Scene, segments: ReadonlyArray<Segme
     return true
   }
 
-  while (pages < breaksAfter && !(plan.isDone() && landed.length === 0)) {
+  const isOver = () => pages >= breaksAfter || (plan.isDone() && landed.length === 0)
+  while (!isOver()) {
     const moves = random.chance(appetite) ? [() => consume(false), take, land] : [take, land, () => consume(false)]
     if (random.chance(0.5)) moves.push(...moves.splice(0, 1))
     if (!moves.some((move) => move())) throw new Error("nobody can go on, and not all is read")
@@ -144,7 +146,7 @@ export const play = (random: Random, scene: Scene, segments: ReadonlyArray<Segme
 /** All workers ask at once and are answered at once: how many rounds a run takes, and how many requests. */
 export const playInStep = (scene: Scene, run: Run): { readonly rounds: number; readonly requests: number } => {
   const plan = makePlan([scene.range], { ...run, ordered: scene.ordered, capacity: capacityOf(run) })
-  let landed: ReadonlyArray<number> = []
+  const landed: Array<number> = []
   let [rounds, requests] = [0, 0]
   while (!plan.isDone()) {
     const flying: Array<Task> = []
@@ -153,10 +155,10 @@ export const playInStep = (scene: Scene, run: Run): { readonly rounds: number; r
       if (task !== undefined) flying.push(task)
     }
     for (const task of flying) {
-      if (plan.land(task, answer(scene, task, run.pageSize)).length > 0) landed = [...landed, task.gte]
+      if (plan.land(task, answer(scene, task, run.pageSize)).length > 0) landed.push(task.gte)
     }
     const frontier = run.order === "windows" ? plan.frontier() : Infinity
-    landed = landed.filter((gte) => gte > frontier)
+    landed.splice(0, landed.length, ...landed.filter((gte) => gte > frontier))
     rounds++
     requests += flying.length
   }
