@@ -8,14 +8,14 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { type InvalidPunch, InvalidRequest, type ListError } from "./ApiError.ts"
 import { ApiVersion } from "./ApiVersion.ts"
-import { BackfillError, type BackfillFilter, type BackfillOptions } from "./Backfill.ts"
+import { type BackfillError, type BackfillFilter, type BackfillOptions } from "./Backfill.ts"
 import { Credentials } from "./Credentials.ts"
 import { Endpoints } from "./Endpoints.ts"
 import type { Company, Filter, ListOptions, PageOptions } from "./Filter.ts"
 import type { CompanyId } from "./Ids.ts"
 import { type Client, fetchRows, makePolicy } from "./internal/attempt.ts"
 import { backfill } from "./internal/backfill.ts"
-import { planBackfill, wholeOf } from "./internal/backfillRequest.ts"
+import { planBackfill } from "./internal/backfillRequest.ts"
 import { compile, type Query, startAt } from "./internal/request.ts"
 import { type Decode, decodePunches, decodeResults } from "./internal/rows.ts"
 import { streamSpan } from "./internal/telemetry.ts"
@@ -163,13 +163,10 @@ const makeService = Effect.gen(function*() {
         return toPage({ ...page, sent, index: 0 }, query)
       }),
     backfill: (company, filter, options) => {
-      const planned = Result.mapError(
-        planBackfill(client, company, filter, { ...options }),
-        (cause) => new BackfillError({ cause, unfinished: options?.resume ?? wholeOf(filter) })
-      )
-      const punches = Stream.unwrap(
-        Effect.map(Effect.fromResult(planned), ({ reader, segments, ...bounds }) => backfill(reader, segments, bounds))
-      )
+      const punches = Stream.unwrap(Effect.map(
+        Effect.fromResult(planBackfill(client, company, { ...filter }, { ...options })),
+        ({ reader, segments, ...bounds }) => backfill(reader, segments, bounds)
+      ))
       return streamSpan(punches, "TimePunches.backfill")
     }
   })

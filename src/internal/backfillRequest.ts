@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { InvalidRequest } from "../ApiError.ts"
-import { type BackfillFilter, type BackfillOptions, Segment } from "../Backfill.ts"
+import { BackfillError, type BackfillFilter, type BackfillOptions, Segment } from "../Backfill.ts"
 import type { Company, Filter } from "../Filter.ts"
 import type { CompanyId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
@@ -21,7 +21,7 @@ const mostWorkers = 64
 const decodeSegments = Schema.decodeUnknownOption(Schema.Array(Segment))
 
 /** The whole range as one segment; none where the filter has no such range. */
-export const wholeOf = ({ clockedIn }: BackfillFilter): ReadonlyArray<Segment> => {
+const wholeOf = ({ clockedIn }: BackfillFilter): ReadonlyArray<Segment> => {
   const { gte, lt, lte } = clockedIn ?? {}
   const end = lt ?? lte
   return !DateTime.isDateTime(gte) || !DateTime.isDateTime(end)
@@ -29,13 +29,19 @@ export const wholeOf = ({ clockedIn }: BackfillFilter): ReadonlyArray<Segment> =
     : [{ gte: DateTime.toUtc(gte), end: DateTime.toUtc(end), inclusive: lt === undefined, from: Option.none() }]
 }
 
-/** Checks a call, and prepares how its tasks are read. */
+/** Checks a call, and prepares how its tasks are read. Of a call that is refused everything is unfinished. */
 export const planBackfill = (
   client: Client,
   company: CompanyId | Company,
   filter: BackfillFilter,
   options: BackfillOptions
 ) =>
+  Result.mapError(checked(client, company, filter, options), (cause) => {
+    const unfinished = decodeSegments(options.resume ?? wholeOf(filter))
+    return new BackfillError({ cause, unfinished: Option.getOrElse(unfinished, () => []) })
+  })
+
+const checked = (client: Client, company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) =>
   Result.gen(function*() {
     const { concurrency, order = "asLanded", pageSize = maxPageSize } = options
     const query = yield* compile(company, filter, pageSize)
