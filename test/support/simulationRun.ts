@@ -59,6 +59,7 @@ interface Seen {
   next: Option.Option<Cursor>
 }
 
+/** Lists until everything has come, and checks each run and each failure on the way; fails at the first broken promise. */
 export const operate = Effect.fnUntraced(function*(plan: Plan, setting: Setting) {
   const service = yield* FakeService
   const random = prng(plan.seed + 1)
