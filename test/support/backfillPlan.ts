@@ -15,6 +15,8 @@ export interface Scene {
   readonly arrange: Arrange
   /** What the survey of this service says. */
   readonly ordered: boolean
+  /** A service that sends every row whatever range it is asked for. */
+  readonly unfiltered?: boolean
 }
 
 export interface Run {
