@@ -11,7 +11,11 @@ const tests: Record<string, ReadonlyArray<string>> = {
     "test/TimePunches.listResults.test.ts",
     "test/faults/{answers,waits}.test.ts"
   ],
-  pages: ["test/walk.test.ts", "test/RetryPolicy.test.ts", "test/faults/waits.test.ts", "test/faults/pages.test.ts"]
+  pages: [
+    "test/{walk,RetryPolicy,Credentials,Credentials.oauth,TimePunches}.test.ts",
+    "test/faults/{waits,pages,answers}.test.ts",
+    "test/simulation/outage.test.ts"
+  ]
 }
 
 export default defineConfig({
