@@ -56,7 +56,11 @@ export const simulate = (plan: Plan, life: Life = still): Effect.Effect<Story, B
       waits.paused()
       return clock.sleep(Duration.millis(millis))
     }
-    const story = yield* operate(plan, { strict: true, pause }).pipe(
+    const sent = Effect.map(
+      Effect.tap(service.requests, service.clearRequests),
+      (requests) => requests.map(({ at, endpoint, query }) => ({ at, endpoint, cursor: query["cursor"] ?? "" }))
+    )
+    const story = yield* operate(plan, { strict: true, pause, sent }).pipe(
       Effect.provide(client),
       Effect.provideService(Clock.Clock, waits.clock(clock))
     )

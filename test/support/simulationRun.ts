@@ -28,10 +28,19 @@ export interface Story {
   readonly elapsed: number
 }
 
+/** A request of a run, as it was sent. */
+export interface Sent {
+  readonly endpoint: RecordedRequest["endpoint"]
+  readonly cursor: string
+  readonly at: number
+}
+
 /** How a setting is run: in memory the promises are checked to the millisecond, over sockets only those that do not race. */
 export interface Setting {
   readonly strict: boolean
   readonly pause: (millis: number) => Effect.Effect<void>
+  /** The requests since it was asked last, in their order. */
+  readonly sent: Effect.Effect<ReadonlyArray<Sent>>
 }
 
 /** No plan needs as many runs: one for each failure that is looked on, some for a consumer that stops early. */
@@ -76,9 +85,8 @@ export const operate = Effect.fnUntraced(function*(plan: Plan, setting: Setting)
   yield* injectAll(troubles)
 
   for (let run = 0; run < mostRuns; run++) {
-    yield* service.clearRequests
     const { end, seen } = yield* oneRun(plan, setting, from, rows)
-    const sent = yield* service.requests
+    const sent = yield* setting.sent
     requests += sent.length
     yield* checkRequests(plan, setting, sent, from, end)
     ends.push(end._tag === "Failed" ? end.error._tag : end._tag)
@@ -181,14 +189,14 @@ const checkFailure = (plan: Plan, error: ListError, from: Option.Option<Cursor>,
 const checkRequests = Effect.fnUntraced(function*(
   plan: Plan,
   { strict }: Setting,
-  sent: ReadonlyArray<RecordedRequest>,
+  sent: ReadonlyArray<Sent>,
   from: Option.Option<Cursor>,
   end: End
 ) {
-  const pages = new Map<string, Array<RecordedRequest>>()
+  const pages = new Map<string, Array<Sent>>()
   let last = ""
   for (const request of sent.filter(({ endpoint }) => endpoint === "page")) {
-    const cursor = request.query["cursor"] ?? ""
+    const { cursor } = request
     const earlier = pages.get(cursor)
     if (earlier !== undefined && cursor !== last) return yield* broken(`asked again for the page at ${cursor}`)
     pages.set(cursor, [...earlier ?? [], request])

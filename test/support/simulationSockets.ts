@@ -1,11 +1,11 @@
 /** A plan over real sockets: the service on a port of its own, one of the three clients, and real time. */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Effect, Layer, Random, References, Schedule } from "effect"
-import type { HttpClient } from "effect/http"
+import { HttpClient } from "effect/http"
 import { FakeService } from "../../src/testing/index.ts"
 import { FakeServer } from "../../src/testing/server.ts"
 import { clientOf, type Plan, serviceOf } from "./simulationPlan.ts"
-import { type Broken, broken, operate, type Story } from "./simulationRun.ts"
+import { type Broken, broken, operate, type Sent, type Story } from "./simulationRun.ts"
 
 /** The clients of Node, each with connections that are kept and bounded where that can be said. */
 export const transports: ReadonlyArray<readonly [name: string, layer: Layer.Layer<HttpClient.HttpClient>]> = [
@@ -20,14 +20,30 @@ const eternity = "60 seconds"
 /** Waits of the operator are for the token endpoint's memory, which is short of real time too. */
 const longestPause = 1_100
 
+/**
+ * Notes each request where it leaves: one that was given up under load may reach the service as late as in the next run,
+ * and would be counted there.
+ */
+const noted = (notes: Array<Sent>) => (client: HttpClient.HttpClient) =>
+  HttpClient.tapRequest(client, ({ method, url }) =>
+    Effect.sync(() => {
+      const cursor = new URL(url).searchParams.get("cursor") ?? ""
+      notes.push({ at: performance.now(), endpoint: method === "GET" ? "page" : "token", cursor })
+    }))
+
 /** Runs a plan to its end over one of the clients. */
 export const simulateOver = (http: Layer.Layer<HttpClient.HttpClient>, plan: Plan): Effect.Effect<Story, Broken> =>
   Effect.gen(function*() {
     const service = yield* FakeService
     const { url } = yield* FakeServer
-    const client = Layer.provide(clientOf(plan, url), http)
+    const notes: Array<Sent> = []
+    const client = clientOf(plan, url).pipe(
+      Layer.provide(Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, noted(notes)))),
+      Layer.provide(http)
+    )
+    const sent = Effect.andThen(service.clearRequests, Effect.sync(() => notes.splice(0)))
     const pause = (millis: number) => millis === 0 ? Effect.void : Effect.sleep(Math.min(millis, longestPause))
-    const story = yield* operate(plan, { strict: false, pause }).pipe(Effect.provide(client))
+    const story = yield* operate(plan, { strict: false, pause, sent }).pipe(Effect.provide(client))
     // The service sees a client go a moment after it has gone.
     yield* Effect.retry(
       Effect.flatMap(
