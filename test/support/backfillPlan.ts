@@ -72,8 +72,8 @@ const matching = (scene: Scene, gte: number, asked: number): ReadonlyArray<TimeP
   const known = matches.get(scene) ?? new Map<string, ReadonlyArray<TimePunch>>()
   matches.set(scene, known)
   const query = `${gte}..${asked}`
-  const found = known.get(query) ??
-    scene.arrange(scene.rows.filter((row) => millis(row) >= gte && millis(row) <= asked))
+  const isAsked = (row: TimePunch) => scene.unfiltered === true || (millis(row) >= gte && millis(row) <= asked)
+  const found = known.get(query) ?? scene.arrange(scene.rows.filter(isAsked))
   known.set(query, found)
   return found
 }
