@@ -230,7 +230,7 @@ describe.each(
     ["uniform", 6, 11],
     ["dayAndNight", 6, 11],
     ["skewed", 6, 10],
-    ["bursts", 4, 6]
+    ["bursts", 4, 5]
   ] as const
 )("the plan of 500 pages of density %s", (density, eight, sixteen) => {
   const scene = large(density)

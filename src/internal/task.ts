@@ -15,11 +15,10 @@ export interface Task {
   /** The end that the query names. It stays from the first page on, since cursors belong to their query. */
   asked: number
   cursor: Option.Option<Cursor>
-  /** The clock-ins seen so far: how many, the first, the latest. */
+  /** How many rows were seen so far, and the latest clock-in of them. */
   rows: number
-  first: number
   latest: number
-  /** How rows come hereabouts, from this task or from the one that it was cut off. */
+  /** How rows came in the last page, of this task or of the one that it was cut off. */
   trend: Trend | undefined
 }
 
@@ -30,7 +29,6 @@ const makeTask = (gte: number, end: number, inclusive: boolean, trend?: Trend): 
   asked: end,
   cursor: Option.none(),
   rows: 0,
-  first: Infinity,
   latest: -Infinity,
   trend
 })
@@ -97,18 +95,12 @@ export const reachOf = (task: Task, rows: number): number => {
 
 /** Takes note of a page, and tells whether its rows came in order. */
 export const observe = (task: Task, rows: ReadonlyArray<TimePunch>): boolean => {
-  const from = rows[0]?.clockedIn.epochMilliseconds
-  if (from === undefined) return true
   let inOrder = true
   for (const { clockedIn: { epochMilliseconds: at } } of rows) {
     if (at < task.latest) inOrder = false
     else task.latest = at
-    if (at < task.first) task.first = at
   }
   task.rows += rows.length
-  // What most is expected by: a rush after a quiet time is seen at once, a quiet moment in busy times is not.
-  const page = trendOf(rows.length, from, task.latest)
-  const all = trendOf(task.rows, task.first, task.latest)
-  task.trend = expected(page, task.latest, task.end) > expected(all, task.latest, task.end) ? page : all
+  if (rows[0] !== undefined) task.trend = trendOf(rows.length, rows[0].clockedIn.epochMilliseconds, task.latest)
   return inOrder
 }

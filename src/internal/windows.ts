@@ -15,7 +15,7 @@ export interface PlanOptions {
   readonly ordered: boolean
 }
 
-/** The aim for a window, in pages: small enough to share out, large enough that half-empty last pages are few. */
+/** The aim for windows that cannot be cut, in pages: small enough to share out, large enough that few are half empty. */
 const windowPages = 4
 
 /**
@@ -40,12 +40,6 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
     open.splice(later === -1 ? open.length : later, 0, task)
   }
 
-  /** Leaves a task what comes before `at`, where there is something on both sides. */
-  const giveAway = (task: Task, at: number): void => {
-    const rest = cut(task, at)
-    if (rest !== undefined) add(rest)
-  }
-
   /** Before anything is known, only what may come in any order is shared out. */
   const expected = (task: Task): number => expectedOf(task, order === "asLanded" && !anyLanded)
 
@@ -62,12 +56,21 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
 
   const start = (task: Task): Task => {
     const begun = Option.isSome(task.cursor)
-    const most = windowPages * pageSize
-    if (!ordered && !begun && workers > 1) giveAway(task, task.gte + length)
-    if (ordered && order === "windows" && workers > 1 && expected(task) > 2 * most) giveAway(task, reachOf(task, most))
+    const rest = !ordered && !begun && workers > 1 ? cut(task, task.gte + length) : undefined
+    if (rest !== undefined) add(rest)
     if (!begun) task.asked = task.end
     active.add(task)
     return task
+  }
+
+  /**
+   * What an idle worker can do for those at work. Where nothing waits, half a page of their rows is worth a request. Where
+   * the buffer fills up, a page and a half of what must come before `first` is worth more than `first`.
+   */
+  const share = (held: number, first: Task | undefined): Task | undefined => {
+    if (!ordered || workers === 1) return undefined
+    if (first === undefined) return split(Infinity, pageSize / 2)
+    return order === "windows" && 2 * held >= capacity ? split(first.gte, 1.5 * pageSize) : undefined
   }
 
   /**
@@ -78,17 +81,8 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
     const [first] = open
     const isEarliest = first !== undefined && [...active].every((task) => task.gte > first.gte)
     if (held >= capacity && (ready || !isEarliest)) return undefined
-    if (ordered && workers > 1 && !isEarliest) {
-      // Where the buffer fills up, what comes early helps more than what is next.
-      const task = first === undefined
-        ? split(Infinity, pageSize / 2)
-        : order === "windows" && 2 * held >= capacity
-        ? split(first.gte, 2 * pageSize)
-        : undefined
-      if (task !== undefined) return start(task)
-    }
-    const next = open.shift()
-    return next && start(next)
+    const task = (isEarliest ? undefined : share(held, first)) ?? open.shift()
+    return task && start(task)
   }
 
   /** Order is not kept: what stopped early because of it goes on to the end of its query. */
@@ -104,7 +98,7 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
     if (!observe(task, rows)) distrust()
     task.cursor = cursor.next
     if (Option.isNone(cursor.next)) {
-      // Where windows cannot be cut later, the next one is as long as this one should have been.
+      // The next window that cannot be cut is as long as this one should have been.
       length = Math.min(longest, (task.end - task.gte) * (windowPages * pageSize) / Math.max(task.rows, 1))
     } else if (ordered && isPast(task, rows)) stopped.push(toSegment(task, ordered))
     else add(task)
