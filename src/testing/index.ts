@@ -13,6 +13,7 @@ export {
   otherCompany,
   sessionCookieName
 } from "./accounts.ts"
+export { arbitraryPunches } from "./arbitrary.ts"
 export { FakeService } from "./FakeService.ts"
 export {
   Fault,
