@@ -39,3 +39,60 @@ export const emptyBodies = (pages: number): ReadonlyArray<string> =>
         object: "time_punches"
       }))
   )
+
+/** Notes that a manager might write, of 300 characters. */
+const note = "Covered for a colleague who was called away; the manager was told by phone and agreed. ".repeat(4).slice(
+  0,
+  300
+)
+
+/**
+ * The page that decoders are measured on: 142 kB, every field of every punch there, a break in every other one and so
+ * five dates a punch, notes in every other one.
+ */
+export const fullPage = (): string => {
+  const [instant, minute] = [Date.UTC(2026, 0, 5, 8), 60_000]
+  const at = (millis: number) => `${new Date(millis).toISOString().slice(0, 19)}+00:00`
+  const data = Array.from({ length: pageSize }, (_, i) => {
+    const start = instant + i * 137 * 1000
+    const user = 1000 + (i * 7919) % 90_000
+    return {
+      id: 1_234_567 + i * 3,
+      shift_id: i % 5 === 0 ? 0 : 1_000_000 + i * 911,
+      user_id: user,
+      editable_punch: i % 10 !== 0,
+      role_id: 1000 + i,
+      company_id: companyId,
+      location_id: 100 + i % 9,
+      department_id: i % 3 === 0 ? null : 100 + i % 40,
+      hourly_wage: 1200 + i * 7,
+      approved: i % 2 === 0,
+      clocked_in: at(start),
+      clocked_out: i % 50 === 0 ? null : at(start + 480 * minute),
+      notes: i % 2 === 0 ? "" : note,
+      auto_clocked_out: false,
+      clocked_in_offline: false,
+      clocked_out_offline: false,
+      tips: (i * 37) % 9000,
+      pos_type: "web",
+      breaks: i % 2 === 0
+        ? [{
+          id: 9_000_000 + i,
+          user_id: user,
+          custom_break_id: 1 + i % 9,
+          paid: i % 4 === 0,
+          in: at(start + 180 * minute),
+          out: at(start + 210 * minute)
+        }]
+        : [],
+      created: at(start),
+      modified: at(start + 540 * minute),
+      deleted: false
+    }
+  })
+  return JSON.stringify({
+    object: "time_punches",
+    data,
+    meta: { cursor: { current: null, prev: null, next: "bmV4dC1wYWdlLW9mLXRoZS1saXN0aW5n", count: data.length } }
+  })
+}

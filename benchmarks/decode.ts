@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { CompanyId } from "../src/Ids.ts"
 import { TimePunch } from "../src/index.ts"
 import { decodePunches } from "../src/internal/rows.ts"
-import { bodies, companyId, pageSize } from "./data.ts"
+import { companyId, fullPage, pageSize } from "./data.ts"
 import { allocated, type Case, interleaved } from "./measure.ts"
 
 export interface DecodeRow {
@@ -30,7 +30,7 @@ export const decode = async (
   peers: ReadonlyArray<{ readonly name: string; readonly decode: (text: string) => unknown }>,
   { rounds = 25 }: { readonly rounds?: number } = {}
 ): Promise<ReadonlyArray<DecodeRow>> => {
-  const [text = ""] = bodies(1)
+  const text = fullPage()
   const runs: ReadonlyArray<Case> = [
     { name: "JSON.parse alone (the floor)", run: () => JSON.parse(text) },
     { name: "effect-time-punches", run: () => ours(text) },
