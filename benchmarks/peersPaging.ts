@@ -135,7 +135,11 @@ const mappers = {
 
 /** A generated client of the Azure kind: a mapper for each type, and its paging helper. */
 const azure = (url: string) => {
-  const client = new ServiceClient({ endpoint: url, requestContentType: "application/json", allowInsecureConnection: true })
+  const client = new ServiceClient({
+    endpoint: url,
+    requestContentType: "application/json",
+    allowInsecureConnection: true
+  })
   const serializer = createSerializer(mappers)
   const operation = (cursor: string | undefined): OperationSpec => ({
     path: `${path}?limit=200${cursor === undefined ? "" : `&cursor=${cursor}`}`,
