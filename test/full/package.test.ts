@@ -110,7 +110,7 @@ beforeAll(async () => {
   await writeFile(join(project, "consumer.ts"), consumer)
   await writeFile(join(project, "worker.ts"), worker)
   await writeFile(join(project, "single.ts"), single)
-  const tools = await Promise.all(["effect", "typescript", "@types/node"].map(versionOf))
+  const tools = await Promise.all(["effect", "@effect/platform-node", "typescript", "@types/node"].map(versionOf))
   await sh(
     "npm",
     "install",
@@ -146,6 +146,12 @@ describe("the packed package", () => {
 
     assert.strictEqual(stdout, "rows 450\nchunks true\n")
   }, 300_000)
+
+  it("has a command that runs beside the optional peer", async () => {
+    const { stdout } = await sh(process.execPath, bin("time-punches"), "--help")
+
+    assert.include(stdout, "doctor")
+  })
 
   it("keeps its internals closed", async () => {
     const { code, stderr } = await run(process.execPath, ["-e", "import('effect-time-punches/internal/walk')"], {
