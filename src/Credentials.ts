@@ -164,7 +164,7 @@ const makeOAuth = Effect.fnUntraced(function*(options: OAuthClient & { readonly 
           guid
         ),
         rejected: Effect.as(cache.invalidate(used), true),
-        secrets: [clientSecret]
+        secrets: [clientSecret, Redacted.make(guid)]
       }))
     }
   })

@@ -114,7 +114,12 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
     isDone: () => open.length === 0 && active.size === 0,
     /** Where the first row that is still to be read may be; infinite when all are read. */
     frontier: () => Math.min(...unread().map((task) => task.gte)),
-    unfinished: (): ReadonlyArray<Segment> =>
-      unread().toSorted((a, b) => a.gte - b.gte).map((task) => toSegment(task, ordered))
+    /** What stopped early too: whether order is kept may only show in the run that goes on. */
+    unfinished: (): ReadonlyArray<Segment> => {
+      const left = unread().map((task) => toSegment(task, ordered))
+      return left.length === 0
+        ? left
+        : [...left, ...stopped].toSorted((a, b) => a.gte.epochMilliseconds - b.gte.epochMilliseconds)
+    }
   }
 }
