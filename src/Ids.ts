@@ -1,5 +1,6 @@
 /** Every branded identifier and value of the interface. A brand is made with `.make`, never cast. */
 import * as Schema from "effect/Schema"
+import { parseInstant } from "./internal/instant.ts"
 
 const Id = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -54,15 +55,8 @@ export const Cursor = Schema.NonEmptyString
   .pipe(Schema.brand("Cursor"))
 export type Cursor = typeof Cursor.Type
 
-const isCalendarDate = (text: string): boolean => {
-  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
-  if (match === null) return false
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
-  if (year < 1 || month < 1 || month > 12 || day < 1) return false
-  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
-  const days = month === 2 ? (leap ? 29 : 28) : month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
-  return day <= days
-}
+/** A date is real where its midnight is an instant. */
+const isCalendarDate = (text: string): boolean => text.length === 10 && !Number.isNaN(parseInstant(`${text}T00:00:00Z`))
 
 /** A date of the calendar, `YYYY-MM-DD` (spec 4.1); 30 February and year 0000 are refused. @since 0.1.0 */
 export const BusinessDate = Schema.String
