@@ -1,9 +1,8 @@
 /** Every way that a listing can fail: one tag for each thing that a caller would do differently (spec 7). */
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { CompanyId, Cursor } from "./Ids.ts"
+import { place, refusal, where, withDefault } from "./internal/errorParts.ts"
 import { printable } from "./internal/text.ts"
 
 /**
@@ -22,49 +21,12 @@ export const Problem = Schema.Struct({
 })
 export type Problem = typeof Problem.Type
 
-const withDefault = <S extends Schema.Constraint & Schema.WithoutConstructorDefault>(
-  schema: S,
-  value: S["~type.make.in"]
-) => Schema.withConstructorDefault<S>(Effect.succeed(value))(schema)
-
-/**
- * Where in a run it happened. `resumeFrom` is the cursor of the page that failed: `list(…, { from: error.resumeFrom })`
- * goes on without loss or repeat. `attempts` counts the requests that were sent for that page.
- */
-const where = {
-  companyId: withDefault(CompanyId, CompanyId.make(0)),
-  resumeFrom: withDefault(Schema.OptionFromNullOr(Cursor), Option.none()),
-  pagesCompleted: withDefault(Schema.Int, 0),
-  attempts: withDefault(Schema.Int, 1)
-}
-
-interface Where {
-  readonly companyId: CompanyId
-  readonly pagesCompleted: number
-  readonly attempts: number
-}
-
-const place = (at: Where): string =>
-  `company ${at.companyId}, page ${at.pagesCompleted + 1}, ${at.attempts} ${at.attempts === 1 ? "request" : "requests"}`
-
-const explain = (problem: Problem): string => {
-  const said = [problem.title, problem.detail].filter((text) => text !== undefined).map(printable).join(": ")
-  const hints = [
-    problem.code === undefined ? undefined : `code ${problem.code}`,
-    problem.param === undefined ? undefined : `param ${printable(problem.param)}`
-  ].filter((hint) => hint !== undefined)
-  return `${said === "" ? "" : `: ${said}`}${hints.length === 0 ? "" : ` (${hints.join(", ")})`}`
-}
-
 /** The fields of an error that a status line gave. */
 const refused = (status: number) => ({
   ...where,
   status: withDefault(Schema.Int, status),
   problem: withDefault(Problem, {})
 })
-
-const refusal = (meaning: string, error: Where & { readonly status: number; readonly problem: Problem }): string =>
-  `${error.status} ${meaning}${explain(error.problem)} [${place(error)}]`
 
 /**
  * 401. The credential is not accepted, also after one renewal where it can be renewed: replace it.
