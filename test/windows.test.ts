@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Option } from "effect"
-import type { Segment, TimePunch } from "../src/index.ts"
+import { Cursor, type Segment, type TimePunch } from "../src/index.ts"
 import { expected, reach, trendOf } from "../src/internal/trend.ts"
+import { makePlan } from "../src/internal/windows.ts"
 import { makeMoments } from "../src/testing/generateMoments.ts"
 import type { Density } from "../src/testing/index.ts"
 import { prng } from "../src/testing/prng.ts"
@@ -179,6 +180,51 @@ describe("the plan of a backfill", () => {
 
     assert.isTrue(whole?.disordered)
     assert.deepStrictEqual(idsOf(second.emitted), [5])
+  })
+
+  const pageOf = (rows: ReadonlyArray<TimePunch>, next: Option.Option<Cursor>) => {
+    const none = Option.none()
+    return { rows, cursor: { current: none, prev: none, next, count: none } }
+  }
+
+  /** Two workers share a minute. The first two rows are past the early half, cut while they were on their way. */
+  const stopEarly = ({ range, rows }: Scene) => {
+    const plan = makePlan([range], { ...plainly, workers: 2, capacity: 2, ordered: true })
+    const [early, late] = [plan.take(0, false), plan.take(1, false)]
+    if (early === undefined || late === undefined) throw new Error("a minute was not shared")
+    const from = Option.some(Cursor.make(`${start}..${start + 60_000}@2`))
+    const emitted = plan.land(early, pageOf(rows.slice(0, 2), from))
+    const stopped: Segment = { ...segment(start, start + 30_000, false), from, asked: range.end }
+    return { plan, late, emitted, stopped }
+  }
+
+  it("leaves what stopped early among what is unfinished, until nothing is unread", () => {
+    const scene = sceneBy(byTime, 60, inSeconds(10, 45, 50, 55))
+    const { late, plan, stopped } = stopEarly(scene)
+    const whileActive = plan.unfinished()
+    const from = Option.some(Cursor.make("late"))
+    plan.land(late, pageOf(scene.rows.slice(1, 3), from))
+    const whileOpen = plan.unfinished()
+    const last = plan.take(0, false)
+    plan.land(late, pageOf(scene.rows.slice(3), Option.none()))
+
+    const unread = segment(start + 30_000, start + 60_000, false)
+    assert.deepStrictEqual(whileActive, [stopped, unread])
+    assert.deepStrictEqual(whileOpen, [stopped, { ...unread, from }])
+    assert.strictEqual(last, late)
+    assert.isTrue(plan.isDone())
+    assert.isEmpty(plan.unfinished())
+  })
+
+  it("reads every row once where order breaks in the run after the one that stopped early", () => {
+    // The early half stops once more before the late one shows that order is broken.
+    const scene = sceneBy(byId, 60, inSeconds(10, 45, 50, 55, 35, 25))
+    const { emitted, plan } = stopEarly(scene)
+    const resumed = play(random(1), scene, plan.unfinished(), plainly)
+
+    assert.deepStrictEqual(idsOf(emitted), [1])
+    assert.deepStrictEqual(idsOf(resumed.emitted), [2, 3, 4, 5, 6])
+    assert.isEmpty(resumed.unfinished)
   })
 
   it("does not take one row at its end for the end, nor read on through a neighbour's rush", () => {
