@@ -13,7 +13,7 @@ import { Credentials } from "./Credentials.ts"
 import { Endpoints } from "./Endpoints.ts"
 import type { Company, Filter, ListOptions, PageOptions } from "./Filter.ts"
 import type { CompanyId } from "./Ids.ts"
-import { type Client, fetchRows, makePolicy } from "./internal/attempt.ts"
+import { type Client, fetchRows, makePolicy, startRun } from "./internal/attempt.ts"
 import { backfill } from "./internal/backfill.ts"
 import { planBackfill } from "./internal/backfillRequest.ts"
 import { compile, type Query, startAt } from "./internal/request.ts"
@@ -133,24 +133,27 @@ const makeService = Effect.gen(function*() {
     send: guard(yield* HttpClient.HttpClient, yield* TracePropagation),
     policy: makePolicy(yield* RetryPolicy)
   }
-  const run =
+  const listing =
     <A, B>(decode: Decode<A>, select: (page: Step<A>, query: Query) => ReadonlyArray<B>): Listing<B> =>
     (company, filter, options) =>
       streamSpan(
-        Stream.unwrap(Effect.map(Effect.fromResult(plan(company, filter, options)), ({ query, ...bounds }) =>
-          walk({
+        Stream.unwrap(Effect.gen(function*() {
+          const { query, ...bounds } = yield* Effect.fromResult(plan(company, filter, options))
+          const run = yield* startRun(client)
+          return walk({
             companyId: query.company.id,
             ...bounds,
-            fetch: (cursor, index) => fetchRows(client, decode, query, cursor, index),
+            fetch: (cursor, index) => fetchRows(run, decode, query, cursor, index),
             select: (page) => select(page, query)
-          }))),
+          })
+        })),
         "TimePunches.list"
       )
 
   return TimePunches.of({
-    list: run(decodePunches, (page, query) => itemsOf(page, query)),
-    pages: run(decodePunches, (page, query) => [toPage(page, query)]),
-    listResults: run(
+    list: listing(decodePunches, (page, query) => itemsOf(page, query)),
+    pages: listing(decodePunches, (page, query) => [toPage(page, query)]),
+    listResults: listing(
       decodeResults,
       ({ rows }, { keep }) =>
         keep === undefined ? rows : rows.filter((row) => Result.isFailure(row) || keep(row.success))
@@ -159,14 +162,16 @@ const makeService = Effect.gen(function*() {
       Effect.gen(function*() {
         const query = yield* Effect.fromResult(compile(company, filter, options?.pageSize))
         const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options?.cursor))
-        const page = yield* fetchRows(client, decodePunches, query, sent, 0)
+        const page = yield* fetchRows(yield* startRun(client), decodePunches, query, sent, 0)
         return toPage({ ...page, sent, index: 0 }, query)
-      }),
+      }).pipe(Effect.scoped),
     backfill: (company, filter, options) => {
-      const punches = Stream.unwrap(Effect.map(
-        Effect.fromResult(planBackfill(client, company, { ...filter }, { ...options })),
-        ({ reader, segments, ...bounds }) => backfill(reader, segments, bounds)
-      ))
+      const punches = Stream.unwrap(Effect.gen(function*() {
+        const run = yield* startRun(client)
+        const planned = planBackfill(run, company, { ...filter }, { ...options })
+        const { reader, segments, ...bounds } = yield* Effect.fromResult(planned)
+        return backfill(reader, segments, bounds)
+      }))
       return streamSpan(punches, "TimePunches.backfill")
     }
   })

@@ -2,9 +2,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { bounded, timed, type Watch } from "../src/internal/deadline.ts"
+import { type Deadlines, makeDeadlines, timed, type Watch } from "../src/internal/deadline.ts"
 
 const now = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
+
+const limit = 30_000
+const end = 120_000
+const late = Effect.fail("late")
+
+/** How something ended and when: its value, or that it was late. */
+const outcome = <A>(work: Effect.Effect<A, string>) =>
+  Effect.gen(function*() {
+    const exit = yield* Effect.exit(work)
+    return [Exit.isSuccess(exit) ? exit.value : String(exit.cause).includes("late") ? "late" : "broken", yield* now]
+  })
 
 /** Runs work that may take until 120 s, and of which what is timed may take 30 s; says how it ended and when. */
 const endOf = <A>(
@@ -12,18 +23,15 @@ const endOf = <A>(
   bounds: { readonly end?: number; readonly limit?: number } = {}
 ) =>
   Effect.gen(function*() {
-    const fiber = yield* Effect.forkChild(
-      bounded({ end: 120_000, limit: 30_000, expired: Effect.fail("late"), ...bounds }, work).pipe(
-        Effect.exit,
-        Effect.flatMap((exit) => Effect.map(now, (at) => ({ at, exit })))
-      )
-    )
+    const { bounded } = yield* makeDeadlines(bounds.limit ?? limit, late)
+    const fiber = yield* Effect.forkChild(outcome(bounded(bounds.end ?? end, work)))
     yield* TestClock.adjust("1 hour")
-    const { at, exit } = yield* Fiber.join(fiber)
-    return [Exit.isSuccess(exit) ? exit.value : String(exit.cause).includes("late") ? "late" : "broken", at]
-  })
+    return yield* Fiber.join(fiber)
+  }).pipe(Effect.scoped)
 
-describe("bounded", () => {
+const stuck = (watch: Watch) => timed(watch, Effect.never)
+
+describe("Deadlines", () => {
   it.effect("gives what is done in time, and its own failure", () =>
     Effect.gen(function*() {
       const soon = Effect.as(Effect.sleep(29_999), "done")
@@ -34,12 +42,12 @@ describe("bounded", () => {
   it.effect("ends the timed part at its limit, to the millisecond", () =>
     Effect.gen(function*() {
       let interruptedAt = 0
-      const stuck = Effect.onInterrupt(
+      const told = Effect.onInterrupt(
         Effect.never,
         () => Effect.map(now, (at) => void (interruptedAt = at))
       )
 
-      assert.deepStrictEqual(yield* endOf((watch) => timed(watch, stuck)), ["late", 30_000])
+      assert.deepStrictEqual(yield* endOf((watch) => timed(watch, told)), ["late", 30_000])
       assert.strictEqual(interruptedAt, 30_000)
     }))
 
@@ -70,16 +78,80 @@ describe("bounded", () => {
 
   it.effect("takes a limit without end, and none at all", () =>
     Effect.gen(function*() {
-      const never = (watch: Watch) => timed(watch, Effect.never)
-
-      assert.deepStrictEqual(yield* endOf(never, { limit: Infinity }), ["late", 120_000])
-      assert.deepStrictEqual((yield* endOf(never, { limit: 0, end: Infinity }))[0], "late")
+      assert.deepStrictEqual(yield* endOf(stuck, { limit: Infinity }), ["late", 120_000])
+      assert.deepStrictEqual((yield* endOf(stuck, { limit: 0, end: Infinity }))[0], "late")
     }))
 
   it.effect("comes to its end where the clock does not stand on a whole millisecond", () =>
     Effect.gen(function*() {
       yield* TestClock.adjust(1234.567891)
 
-      assert.deepStrictEqual((yield* endOf((watch) => timed(watch, Effect.never)))[0], "late")
+      assert.deepStrictEqual((yield* endOf(stuck))[0], "late")
     }))
+
+  /** Begins `work` after a while, beside whatever else its run does. */
+  const beginsAt = (
+    { bounded }: Deadlines<string>,
+    at: number,
+    work: (watch: Watch) => Effect.Effect<unknown>,
+    until = end
+  ) => Effect.forkChild(Effect.delay(outcome(bounded(until, work)), at))
+
+  it.effect("ends each of many for itself, when it is due", () =>
+    Effect.gen(function*() {
+      const deadlines = yield* makeDeadlines(limit, late)
+      const fibers = [
+        yield* beginsAt(deadlines, 0, stuck),
+        yield* beginsAt(deadlines, 10_000, stuck),
+        yield* beginsAt(deadlines, 20_000, (watch) => timed(watch, Effect.as(Effect.sleep(29_000), "done"))),
+        yield* beginsAt(deadlines, 90_500, stuck)
+      ]
+      yield* TestClock.adjust("1 hour")
+
+      assert.deepStrictEqual(yield* Effect.forEach(fibers, (fiber) => Fiber.join(fiber)), [
+        ["late", 30_000],
+        ["late", 40_000],
+        ["done", 49_000],
+        ["late", 120_000]
+      ])
+    }).pipe(Effect.scoped))
+
+  it.effect("wakes in time for what begins later and is due sooner", () =>
+    Effect.gen(function*() {
+      const deadlines = yield* makeDeadlines(limit, late)
+      const first = yield* beginsAt(deadlines, 0, stuck)
+      const second = yield* beginsAt(deadlines, 10_000, stuck, 15_000)
+      yield* TestClock.adjust("1 hour")
+
+      assert.deepStrictEqual(yield* Fiber.join(second), ["late", 15_000])
+      assert.deepStrictEqual(yield* Fiber.join(first), ["late", 30_000])
+    }).pipe(Effect.scoped))
+
+  it.effect("times what follows at once on something late", () =>
+    Effect.gen(function*() {
+      const { bounded } = yield* makeDeadlines(limit, late)
+      const fiber = yield* Effect.forkChild(
+        Effect.flatMap(Effect.ignore(bounded(end, stuck)), () => outcome(bounded(end, stuck)))
+      )
+      yield* TestClock.adjust("1 hour")
+
+      assert.deepStrictEqual(yield* Fiber.join(fiber), ["late", 60_000])
+    }).pipe(Effect.scoped))
+
+  it.effect("interrupts the work with whoever waits for it, and waits until it has let go", () =>
+    Effect.gen(function*() {
+      const { bounded } = yield* makeDeadlines(limit, late)
+      const ended: Array<string> = []
+      const work = Effect.onInterrupt(
+        Effect.never,
+        () => Effect.andThen(Effect.sleep(5), Effect.sync(() => ended.push("work")))
+      )
+      const waiting = Effect.onInterrupt(bounded(end, () => work), () => Effect.sync(() => ended.push("waiting")))
+      const fiber = yield* Effect.forkChild(waiting, { startImmediately: true })
+      yield* Effect.forkChild(Fiber.interrupt(fiber), { startImmediately: true })
+      yield* TestClock.adjust(5)
+      yield* Fiber.await(fiber)
+
+      assert.deepStrictEqual(ended, ["work", "waiting"])
+    }).pipe(Effect.scoped))
 })

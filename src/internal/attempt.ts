@@ -8,7 +8,7 @@ import { InvalidRequest, type ListError, TokenError } from "../ApiError.ts"
 import type { Credentials, Signed } from "../Credentials.ts"
 import type { Cursor } from "../Ids.ts"
 import type { RetryOptions } from "../RetryPolicy.ts"
-import { bounded, timed, type Watch } from "./deadline.ts"
+import { type Deadlines, makeDeadlines, timed, type Watch } from "./deadline.ts"
 import type { Failure, Where } from "./failure.ts"
 import { faultOf, timedOut } from "./fault.ts"
 import { pageRequest, type Query } from "./request.ts"
@@ -27,6 +27,14 @@ export interface Client {
   readonly send: Send
   readonly policy: Policy
 }
+
+/** A client with what the pages of one run share. */
+export interface Run extends Client {
+  readonly deadlines: Deadlines<Failure>
+}
+
+export const startRun = (client: Client) =>
+  Effect.map(makeDeadlines(client.policy.attemptTimeout, expired), (deadlines): Run => ({ ...client, deadlines }))
 
 /** `RetryPolicy` in milliseconds, with the budget that all pages of a client share. */
 export interface Policy {
@@ -56,15 +64,15 @@ export const makePolicy = (options: RetryOptions): Policy => ({
  * a page that failed is given out.
  */
 export const fetchRows = <A>(
-  client: Client,
+  run: Run,
   decode: Decode<A>,
   query: Query,
   cursor: Option.Option<Cursor>,
   pagesCompleted: number
 ): Effect.Effect<Fetched<A>, ListError> =>
   Effect.suspend(() => {
-    const { policy } = client
-    const page = unsigned(client, query, cursor)
+    const { deadlines, policy } = run
+    const page = unsigned(run, query, cursor)
     let sent = 0
     let replayed = false
 
@@ -73,7 +81,7 @@ export const fetchRows = <A>(
         sent++
         return timed(
           watch,
-          client.send(request, {
+          run.send(request, {
             error: (error) => fromFault(faultOf(error, "headers")),
             response: (response) =>
               hasMoved(request.url, response.url)
@@ -83,7 +91,7 @@ export const fetchRows = <A>(
         )
       })
 
-    const signed = Effect.mapError(client.sign(page, query.company), unsignable)
+    const signed = Effect.mapError(run.sign(page, query.company), unsignable)
 
     const read = (json: unknown) => Effect.fromResult(decode(json, query.company.id))
 
@@ -104,10 +112,10 @@ export const fetchRows = <A>(
 
     const where = (): Where => ({ companyId: query.company.id, resumeFrom: cursor, pagesCompleted, attempts: sent })
     const rows = Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
-      const limits = { end: Number(started) / 1e6 + policy.total, limit: policy.attemptTimeout, expired }
+      const end = Number(started) / 1e6 + policy.total
       return Effect.matchEffect(
         persist({
-          once: bounded(limits, attempt),
+          once: deadlines.bounded(end, attempt),
           started,
           retryOf: (failed) => failed.retry,
           limits: policy,
@@ -122,7 +130,7 @@ export const fetchRows = <A>(
     })
     return span(rows, "TimePunches.page", {
       "time_punches.page": pagesCompleted,
-      "time_punches.api_version": Option.getOrElse(client.version, () => "token default")
+      "time_punches.api_version": Option.getOrElse(run.version, () => "token default")
     })
   })
 

@@ -9,7 +9,7 @@ import { BackfillError, type BackfillFilter, type BackfillOptions, Segment } fro
 import type { Company, Filter } from "../Filter.ts"
 import type { CompanyId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { type Client, fetchRows } from "./attempt.ts"
+import { fetchRows, type Run } from "./attempt.ts"
 import type { Reader } from "./backfill.ts"
 import { compile, maxPageSize } from "./request.ts"
 import { decodePunches } from "./rows.ts"
@@ -31,17 +31,17 @@ const wholeOf = ({ clockedIn }: BackfillFilter): ReadonlyArray<Segment> => {
 
 /** Checks a call, and prepares how its tasks are read. Of a call that is refused everything is unfinished. */
 export const planBackfill = (
-  client: Client,
+  run: Run,
   company: CompanyId | Company,
   filter: BackfillFilter,
   options: BackfillOptions
 ) =>
-  Result.mapError(checked(client, company, filter, options), (cause) => {
+  Result.mapError(checked(run, company, filter, options), (cause) => {
     const unfinished = decodeSegments(options.resume ?? wholeOf(filter))
     return new BackfillError({ cause, unfinished: Option.getOrElse(unfinished, () => []) })
   })
 
-const checked = (client: Client, company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) =>
+const checked = (run: Run, company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) =>
   Result.gen(function*() {
     const { concurrency, order = "asLanded", pageSize = maxPageSize } = options
     const query = yield* compile(company, filter, pageSize)
@@ -71,7 +71,7 @@ const checked = (client: Client, company: CompanyId | Company, filter: BackfillF
         pageSize
       )
       return (cursor, index) =>
-        Effect.flatMap(Effect.fromResult(part), (query) => fetchRows(client, decodePunches, query, cursor, index))
+        Effect.flatMap(Effect.fromResult(part), (query) => fetchRows(run, decodePunches, query, cursor, index))
     }
     const edge = (direction: "asc" | "desc") => fetch(range.gte, range.end, direction)(Option.none(), 0)
 

@@ -1,6 +1,11 @@
-/** The time that a page and each try of it may take, kept by one fiber beside the work instead of one for either. */
+/** The time that a page and each try of it may take, kept by one fiber for all the pages of a run. */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
 
 /** Milliseconds of the monotonic clock. */
 const now: Effect.Effect<number> = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
@@ -17,27 +22,83 @@ export const timed = <A, E, R>(watch: Watch, part: Effect.Effect<A, E, R>): Effe
     return part
   })
 
-/** When the work has to be over, how long its timed part may take, in milliseconds, and what is done instead. */
-export interface Bounds<E> {
-  readonly end: number
-  readonly limit: number
-  readonly expired: Effect.Effect<never, E>
+/** Keeps the work of a run within its time: what goes past `end`, or past the limit of its timed part, is interrupted. */
+export interface Deadlines<X> {
+  readonly bounded: <A, E, R>(
+    end: number,
+    work: (watch: Watch) => Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | X, R>
 }
 
-/** Runs `work` within its bounds; what goes past them is interrupted. */
-export const bounded = <A, E, R>(
-  { end, expired, limit }: Bounds<E>,
-  work: (watch: Watch) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> =>
-  Effect.suspend(() => {
-    const watch: Watch = { since: undefined }
-    const watchdog: Effect.Effect<never, E> = Effect.flatMap(now, (at) => {
-      // What has not begun by then begins later, and so does its end: nothing is missed in the meantime.
-      const due = watch.since === undefined ? at + Math.max(limit, 1) : watch.since + limit
-      const rest = toMicros(Math.min(due, end) - at)
-      return rest > 0 ? Effect.flatMap(Effect.sleep(rest), () => watchdog) : expired
+interface Running extends Watch {
+  readonly end: number
+  readonly expire: () => void
+}
+
+/**
+ * Deadlines for a run, in milliseconds, with what is done instead of what went past one. A race for each try would cost
+ * two fibers and a timer for each page; here one fiber sleeps until the first of all that is due.
+ */
+export const makeDeadlines = <X>(
+  limit: number,
+  expired: Effect.Effect<never, X>
+): Effect.Effect<Deadlines<X>, never, Scope.Scope> =>
+  Effect.map(Effect.scope, (scope) => {
+    const running = new Set<Running>()
+    let watchdog: Fiber.Fiber<void> | undefined
+    let wake = Infinity
+
+    /** What has not begun by then begins later, and so does its end: nothing is missed in the meantime. */
+    const dueOf = ({ end, since }: Running, at: number) =>
+      Math.min(end, since === undefined ? at + Math.max(limit, 1) : since + limit)
+
+    const watch: Effect.Effect<void> = Effect.flatMap(now, (at) => {
+      const late = [...running].filter((work) => toMicros(dueOf(work, at) - at) <= 0)
+      for (const work of late) running.delete(work)
+      const next = Math.min(...Array.from(running, (work) => dueOf(work, at)))
+      wake = next
+      // Whoever goes on from here may bring work that is due before `next`, and then wakes another watchdog.
+      for (const work of late) work.expire()
+      return next === Infinity ? Effect.void : Effect.andThen(Effect.sleep(toMicros(next - at)), watch)
     })
-    return Effect.raceFirst(work(watch), watchdog)
+
+    const restart = Effect.suspend(() => {
+      watchdog?.interruptUnsafe()
+      return Effect.map(Effect.forkIn(watch, scope, { startImmediately: true }), (fiber) => {
+        watchdog = fiber
+      })
+    })
+
+    const bounded: Deadlines<X>["bounded"] = <A, E, R>(
+      end: number,
+      work: (watch: Watch) => Effect.Effect<A, E, R>
+    ) =>
+      Effect.contextWith((context: Context.Context<R>) =>
+        Effect.flatMap(now, (at) => {
+          let isLate = false
+          let fiber: Fiber.Fiber<A, E> | undefined
+          const mine: Running = {
+            end,
+            since: undefined,
+            expire: () => {
+              isLate = true
+              fiber?.interruptUnsafe()
+            }
+          }
+          const done = Effect.callback<A, E | X>((resume) => {
+            const started = fiber = Effect.runForkWith(context)(work(mine))
+            started.addObserver((exit) => {
+              running.delete(mine)
+              resume(isLate && Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause) ? expired : exit)
+            })
+            return Fiber.interrupt(started)
+          })
+          running.add(mine)
+          return dueOf(mine, at) < wake ? Effect.andThen(restart, done) : done
+        })
+      )
+
+    return { bounded }
   })
 
 /** Finer than that is noise of the arithmetic, and no clock could be waited on for it. */
