@@ -1,10 +1,15 @@
-/** A million punches through one stream, in a process of its own: `node --expose-gc memory.ts URL PAGES`. Prints JSON. */
-import { Effect, Layer, Redacted, Stream } from "effect"
+/** A million punches through one stream, in a process of its own: `node --expose-gc memory.ts URL TIMES`. Prints JSON. */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
 import { CompanyId, Credentials, Endpoints, TimePunches } from "../src/index.ts"
 import { companyId } from "./data.ts"
-import { undici } from "./endToEnd.ts"
+import { raw } from "./raw.ts"
 
 export interface MemoryRow {
+  readonly name: string
   readonly punches: number
   readonly seconds: number
   readonly peakRssMb: number
@@ -17,35 +22,22 @@ const heapMb = () => {
   return process.memoryUsage().heapUsed / 1e6
 }
 
-const measure = async (url: string, times: number): Promise<MemoryRow> => {
-  const app = TimePunches.layer.pipe(
-    Layer.provide(Credentials.layerAccessToken(Redacted.make("token"))),
-    Layer.provide(Endpoints.layer({ baseUrl: url })),
-    Layer.provide(undici)
-  )
+/** Lists everything `times` over, and looks at the heap after a fifth of it and at the end. */
+const measure = async (name: string, list: () => Promise<number>, times: number): Promise<MemoryRow> => {
   let punches = 0
   let heapEarlyMb = 0
   const start = Date.now()
-  const all = Effect.gen(function*() {
-    for (let i = 0; i < times; i++) {
-      yield* TimePunches.list(CompanyId.make(companyId)).pipe(
-        Stream.runForEachArray((page) => Effect.sync(() => punches += page.length))
-      )
-      if (i === Math.floor(times / 5)) heapEarlyMb = heapMb()
-    }
-  })
-  await Effect.runPromise(Effect.provide(all, app))
-  return {
-    punches,
-    seconds: (Date.now() - start) / 1000,
-    heapEarlyMb,
-    heapEndMb: heapMb(),
-    peakRssMb: process.resourceUsage().maxRSS / 1000
+  for (let i = 0; i < times; i++) {
+    punches += await list()
+    if (i === Math.floor(times / 5)) heapEarlyMb = heapMb()
   }
+  const seconds = (Date.now() - start) / 1000
+  return { name, punches, seconds, heapEarlyMb, heapEndMb: heapMb(), peakRssMb: process.resourceUsage().maxRSS / 1000 }
 }
 
-if (import.meta.main) {
-  const [url = "", times = "1"] = process.argv.slice(2)
-  process.stdout.write(JSON.stringify(await measure(url, Number(times))))
-  process.exit(0)
-}
+const ours = (url: string) => {
+  const app = TimePunches.layer.pipe(
+    Layer.provide(Credentials.layerAccessToken(Redacted.make("token"))),
+    Layer.provide(Endpoints.layer({ baseUrl: url })),
+    Layer.provide(NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } }))
+  )

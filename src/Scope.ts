@@ -1,25 +1,30 @@
 /** The names of OAuth scopes (spec 5.3). */
 import * as Schema from "effect/Schema"
 
-const resources = [
-  "companies",
-  "departments",
-  "locations",
-  "roles",
-  "users",
-  "sales",
-  "shifts",
-  "time_punches",
-  "events"
-] as const
-
 /**
  * A scope that a token can be limited to. The listing needs `time_punches:read`.
  *
  * @since 0.1.0
  */
-export const Scope = Schema.Union([
-  Schema.Literal("v1_access"),
-  Schema.TemplateLiteral([Schema.Literals(resources), Schema.Literals([":read", ":write"])])
+export const Scope = Schema.Literals([
+  "v1_access",
+  "companies:read",
+  "companies:write",
+  "departments:read",
+  "departments:write",
+  "locations:read",
+  "locations:write",
+  "roles:read",
+  "roles:write",
+  "users:read",
+  "users:write",
+  "sales:read",
+  "sales:write",
+  "shifts:read",
+  "shifts:write",
+  "time_punches:read",
+  "time_punches:write",
+  "events:read",
+  "events:write"
 ])
 export type Scope = typeof Scope.Type
