@@ -1,7 +1,7 @@
 /** The pages that are measured: 200 punches each, all 22 fields, breaks, made from a seed. */
 import { generatePunches, toWire } from "../src/testing/index.ts"
+import { companyId } from "./floor.ts"
 
-export const companyId = 4021
 export const pageSize = 200
 
 /** Bodies of a listing, page by page; the cursor of page `n` is `p<n>`. */

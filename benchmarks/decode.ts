@@ -4,7 +4,8 @@ import * as Schema from "effect/Schema"
 import { CompanyId } from "../src/Ids.ts"
 import { TimePunch } from "../src/index.ts"
 import { decodePunches } from "../src/internal/rows.ts"
-import { companyId, fullPage, pageSize } from "./data.ts"
+import { fullPage, pageSize } from "./data.ts"
+import { companyId } from "./floor.ts"
 import { allocated, type Case, interleaved } from "./measure.ts"
 
 export interface DecodeRow {

@@ -1,10 +1,10 @@
 /** Listing 500 pages over real HTTP, the server in another process: the library with its defaults against raw clients. */
 import { NodeHttpClient } from "@effect/platform-node"
-import { Effect, Layer, ManagedRuntime, Redacted, Stream } from "effect"
-import { FetchHttpClient } from "effect/http"
-import { Agent, request } from "undici"
+import { Effect, Layer, ManagedRuntime, Option, Redacted, Result, Stream } from "effect"
+import { FetchHttpClient, HttpClient } from "effect/http"
 import { CompanyId, Credentials, Endpoints, TimePunches } from "../src/index.ts"
-import { companyId } from "./data.ts"
+import { decodePunches } from "../src/internal/rows.ts"
+import { companyId, floorName, raw, type ReadPage } from "./floor.ts"
 import { type Case, interleaved } from "./measure.ts"
 
 export interface EndToEndRow {
@@ -19,23 +19,33 @@ export interface PagingPeer {
   readonly list: (url: string) => () => Promise<number>
 }
 
-export const floorName = "raw undici, json() without validation"
+const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-const raw = (url: string) => {
-  const dispatcher = new Agent({ connections: 1 })
-  return async () => {
-    let seen = 0
-    for (let cursor: string | null = ""; cursor !== null;) {
-      const { body } = await request(
-        `${url}/v2/company/${companyId}/time_punches?limit=200${cursor === "" ? "" : `&cursor=${cursor}`}`,
-        { dispatcher, headers: { authorization: "Bearer token", accept: "application/json" } }
-      )
-      const page = await body.json() as { data: Array<{ id: number }>; meta: { cursor: { next: string | null } } }
-      for (const punch of page.data) if (punch.id >= 0) seen++
-      cursor = page.meta.cursor.next
-    }
-    return seen
-  }
+const decoded = (buffer: ArrayBuffer) =>
+  Result.getOrThrow(decodePunches(JSON.parse(utf8.decode(buffer)), CompanyId.make(companyId)))
+
+/** The floor of whoever validates: undici as it is with the decoder of this library. */
+const readDecoded: ReadPage = async (body) => {
+  const { cursor, rows } = decoded(await body.arrayBuffer())
+  return [rows.length, Option.getOrNull(cursor.next)]
+}
+
+/** The floor of an Effect client: its transport and the same decoder, without retry, deadline, cap, check or metric. */
+const bareEffect = (url: string) => {
+  const runtime = ManagedRuntime.make(
+    Layer.merge(undici, Layer.succeed(HttpClient.TracerDisabledWhen, () => true))
+  )
+  const headers = { authorization: "Bearer token", accept: "application/json" }
+  const path = `${url}/v2/company/${companyId}/time_punches?limit=200`
+  const pages = Stream.paginate(path, (at) =>
+    HttpClient.get(at, { headers }).pipe(
+      Effect.flatMap((response) => response.arrayBuffer),
+      Effect.map((buffer) => {
+        const { cursor, rows } = decoded(buffer)
+        return [rows, Option.map(cursor.next, (next) => `${path}&cursor=${next}`)] as const
+      })
+    ))
+  return () => runtime.runPromise(Stream.runFold(pages, () => 0, (seen, punch) => punch.id >= 0 ? seen + 1 : seen))
 }
 
 const ours = (url: string, transport: Layer.Layer<never> | typeof FetchHttpClient.layer, prefetchPages: number) => {
@@ -69,6 +79,8 @@ export const endToEnd = async (
 ): Promise<ReadonlyArray<EndToEndRow>> => {
   const lists: ReadonlyArray<readonly [string, () => Promise<number>]> = [
     [floorName, raw(url)],
+    ["raw undici with the decoder of this library", raw(url, readDecoded)],
+    ["bare Effect over undici, the same decoder", bareEffect(url)],
     ["effect-time-punches, undici, defaults", ours(url, undici, 0)],
     ["effect-time-punches, undici, one page ahead", ours(url, undici, 1)],
     ["effect-time-punches, fetch, defaults", ours(url, FetchHttpClient.layer, 0)],

@@ -1,16 +1,7 @@
-/** A million punches through one stream, in a process of its own: `node --expose-gc memory.ts URL TIMES`. Prints JSON. */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
-import { CompanyId, Credentials, Endpoints, TimePunches } from "../src/index.ts"
-import { companyId } from "./data.ts"
-import { raw } from "./raw.ts"
+/** What a million punches through one stream take, in a process of its own: `node --expose-gc memoryOwn.ts URL TIMES`. */
 
 export interface MemoryRow {
   readonly name: string
-  readonly punches: number
   readonly seconds: number
   readonly peakRssMb: number
   readonly heapEarlyMb: number
@@ -22,22 +13,20 @@ const heapMb = () => {
   return process.memoryUsage().heapUsed / 1e6
 }
 
-/** Lists everything `times` over, and looks at the heap after a fifth of it and at the end. */
-const measure = async (name: string, list: () => Promise<number>, times: number): Promise<MemoryRow> => {
-  let punches = 0
+/** Lists everything `TIMES` over, looks at the heap after a fifth of it and at the end, and prints a row as JSON. */
+export const report = async (name: string, open: (url: string) => () => Promise<number>): Promise<void> => {
+  const [url = "", times = "1"] = process.argv.slice(2)
+  const list = open(url)
   let heapEarlyMb = 0
   const start = Date.now()
-  for (let i = 0; i < times; i++) {
-    punches += await list()
-    if (i === Math.floor(times / 5)) heapEarlyMb = heapMb()
+  for (let i = 0; i < Number(times); i++) {
+    const punches = await list()
+    if (punches !== 100_000) throw new Error(`${name} saw ${punches} punches of 100 000`)
+    if (i === Math.floor(Number(times) / 5)) heapEarlyMb = heapMb()
   }
   const seconds = (Date.now() - start) / 1000
-  return { name, punches, seconds, heapEarlyMb, heapEndMb: heapMb(), peakRssMb: process.resourceUsage().maxRSS / 1000 }
+  const peakRssMb = process.resourceUsage().maxRSS / 1000
+  const row: MemoryRow = { name, seconds, heapEarlyMb, heapEndMb: heapMb(), peakRssMb }
+  process.stdout.write(JSON.stringify(row))
+  process.exit(0)
 }
-
-const ours = (url: string) => {
-  const app = TimePunches.layer.pipe(
-    Layer.provide(Credentials.layerAccessToken(Redacted.make("token"))),
-    Layer.provide(Endpoints.layer({ baseUrl: url })),
-    Layer.provide(NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } }))
-  )

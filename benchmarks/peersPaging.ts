@@ -4,8 +4,8 @@ import { getPagedAsyncIterator } from "@azure/core-paging"
 import OpenAI from "openai"
 import { AbstractPage, type PageRequestOptions } from "openai/core/pagination"
 import createClient from "openapi-fetch"
-import { companyId } from "./data.ts"
 import type { PagingPeer } from "./endToEnd.ts"
+import { companyId } from "./floor.ts"
 import { parseZod } from "./peersDecode.ts"
 
 interface WirePage {

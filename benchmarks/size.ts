@@ -23,6 +23,36 @@ import * as Stream from "effect/Stream"
 import { CompanyId, Credentials, Endpoints, TimePunches } from "effect-time-punches"
 `
 
+/** What an application that writes its own loop has: Effect's client, a stream over pages, a schema with one tagged error. */
+const withoutLibrary = `
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+class Broken extends Schema.TaggedError("app/Broken")("Broken", { page: Schema.Int }) {}
+const Page = Schema.Struct({
+  next: Schema.OptionFromNullOr(Schema.String),
+  data: Schema.Array(Schema.Struct({ id: Schema.Int.pipe(Schema.brand("Id")), at: Schema.DateTimeUtcFromString }))
+})
+class Punches extends Context.Service()("app/Punches") {
+  static layer = Layer.effect(Punches, Effect.map(HttpClient.HttpClient, (client) => ({
+    list: Stream.paginate("", (cursor) => client.get("/punches?cursor=" + cursor).pipe(
+      Effect.flatMap((response) => response.json),
+      Effect.flatMap(Schema.decodeUnknownEffect(Page)),
+      Effect.mapBoth({ onFailure: () => new Broken({ page: 1 }), onSuccess: ({ data, next }) => [data, next] })
+    ))
+  })))
+}
+export default {
+  fetch: async () => new Response(String(await Effect.runPromise(
+    Punches.use(({ list }) => Stream.runCount(list)).pipe(Effect.provide(Layer.provide(Punches.layer, FetchHttpClient.layer)))
+  )))
+}`
+
 const entries = {
   worker: `${imports}
 const live = (env) => TimePunches.layer.pipe(
@@ -81,8 +111,24 @@ const sizes = (dir: string) => async (what: string, source: string, own: boolean
   return { what, esbuild: gzipped(outputFiles[0]?.contents), rolldown: gzipped(output[0].code) }
 }
 
+export interface ImportRow {
+  /** What the library needs of `effect`, imported first, then the library: milliseconds each. */
+  readonly effect: number
+  readonly ours: number
+  /** The same library as one file, which leaves what its code costs and takes away what its files do. */
+  readonly oneFile: number
+}
+
 /** Milliseconds for what the library needs of `effect`, then for the library on top, in a fresh process each time. */
 const importTimes = async (dir: string): Promise<ImportRow> => {
+  await build({
+    entryPoints: [join(root, "dist/index.js")],
+    bundle: true,
+    format: "esm",
+    platform: "neutral",
+    external: ["effect", "effect/*"],
+    outfile: join(dir, "one.mjs")
+  })
   const modules = await Promise.all(
     (await readdir(join(root, "dist"), { recursive: true }))
       .filter((name) => /^(internal\/)?[\w]+\.js$/.test(name))
@@ -91,25 +137,25 @@ const importTimes = async (dir: string): Promise<ImportRow> => {
   const needed = [
     ...new Set(modules.flatMap((code) => [...code.matchAll(/from "(effect\/[\w/]+)"/g)].map(([, id]) => id)))
   ]
-  const script = `const s = performance.now()
-    for (const id of ${JSON.stringify(needed)}) await import(id)
-    const t = performance.now()
-    await import("effect-time-punches")
-    console.log(JSON.stringify([t - s, performance.now() - t]))`
-  const runs: ReadonlyArray<readonly [number, number]> = Array.from({ length: 9 }, () =>
-    JSON.parse(
-      spawnSync(process.execPath, ["--preserve-symlinks", "--input-type=module", "-e", script], {
-        cwd: dir,
-        encoding: "utf8"
-      }).stdout
-    ))
-  return { effect: median(runs.map(([effect]) => effect)), ours: median(runs.map(([, ours]) => ours)) }
-}
-
-export interface ImportRow {
-  /** What the library needs of `effect`, imported first, then the library: milliseconds each. */
-  readonly effect: number
-  readonly ours: number
+  const times = (library: string): readonly [effect: number, library: number] => {
+    const script = `const s = performance.now()
+      for (const id of ${JSON.stringify(needed)}) await import(id)
+      const t = performance.now()
+      await import(${JSON.stringify(library)})
+      console.log(JSON.stringify([t - s, performance.now() - t]))`
+    const { stdout } = spawnSync(process.execPath, ["--preserve-symlinks", "--input-type=module", "-e", script], {
+      cwd: dir,
+      encoding: "utf8"
+    })
+    return JSON.parse(stdout)
+  }
+  const files = Array.from({ length: 9 }, () => times("effect-time-punches"))
+  const oneFile = Array.from({ length: 9 }, () => times("./one.mjs"))
+  return {
+    effect: median(files.map(([effect]) => effect)),
+    ours: median(files.map(([, ours]) => ours)),
+    oneFile: median(oneFile.map(([, ours]) => ours))
+  }
 }
 
 export const size = (): Promise<{ readonly sizes: ReadonlyArray<SizeRow>; readonly imports: ImportRow }> =>
@@ -118,7 +164,8 @@ export const size = (): Promise<{ readonly sizes: ReadonlyArray<SizeRow>; readon
     const rows = [
       await sizeOf("worker app, effect included", entries.worker, false),
       await sizeOf("worker app, effect left out", entries.worker, true),
-      await sizeOf("one function, effect left out", entries.single, true)
+      await sizeOf("one function, effect left out", entries.single, true),
+      await sizeOf("a loop over pages without the library", withoutLibrary, false)
     ]
     return { sizes: rows, imports: await importTimes(dir) }
   })
