@@ -48,7 +48,11 @@ const bareEffect = (url: string) => {
   return () => runtime.runPromise(Stream.runFold(pages, () => 0, (seen, punch) => punch.id >= 0 ? seen + 1 : seen))
 }
 
-const ours = (url: string, transport: Layer.Layer<never> | typeof FetchHttpClient.layer, prefetchPages: number) => {
+export const ours = (
+  url: string,
+  transport: Layer.Layer<never> | typeof FetchHttpClient.layer,
+  prefetchPages: number
+) => {
   const runtime = ManagedRuntime.make(TimePunches.layer.pipe(
     Layer.provide(Credentials.layerAccessToken(Redacted.make("token"))),
     Layer.provide(Endpoints.layer({ baseUrl: url })),
@@ -75,7 +79,7 @@ export const endToEnd = async (
   url: string,
   pages: number,
   peers: ReadonlyArray<PagingPeer>,
-  { rounds = 9 }: { readonly rounds?: number } = {}
+  { rounds = 15 }: { readonly rounds?: number } = {}
 ): Promise<ReadonlyArray<EndToEndRow>> => {
   const lists: ReadonlyArray<readonly [string, () => Promise<number>]> = [
     [floorName, raw(url)],

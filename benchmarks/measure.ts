@@ -11,14 +11,24 @@ export const median = (values: ReadonlyArray<number>): number => {
   return sorted.length % 2 === 1 ? sorted[middle] ?? NaN : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2
 }
 
-/** Nanoseconds of each case's `run`, the median of the rounds. */
+/** The same order each time it is drawn from the same seed, whatever the machine. */
+const shuffled = <A>(items: ReadonlyArray<A>, seed: number): ReadonlyArray<A> => {
+  let state = seed
+  const key = () => (state = Math.imul(state ^ state >>> 15, 0x2c1b3c6d) + 0x9e3779b9 | 0)
+  return items.map((item) => [key(), item] as const).toSorted(([a], [b]) => a - b).map(([, item]) => item)
+}
+
+/**
+ * Nanoseconds of each case's `run`, the median of the rounds. Each round has an order of its own: who follows a wasteful
+ * case pays for its garbage, and that must not always be the same one.
+ */
 export const interleaved = async (
   cases: ReadonlyArray<Case>,
   { repeat = 1, rounds, warmup = 1 }: { readonly rounds: number; readonly warmup?: number; readonly repeat?: number }
 ): Promise<ReadonlyMap<string, number>> => {
   const times = new Map<string, Array<number>>(cases.map(({ name }) => [name, []]))
   for (let round = -warmup; round < rounds; round++) {
-    for (const { name, run } of cases) {
+    for (const { name, run } of shuffled(cases, round)) {
       const start = process.hrtime.bigint()
       for (let i = 0; i < repeat; i++) await run()
       const spent = Number(process.hrtime.bigint() - start) / repeat

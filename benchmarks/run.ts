@@ -32,7 +32,7 @@ const decodeTable = table(
 )
 show("Decode", decodeTable)
 
-const endRows = await served([pages], (url) => endToEnd(url, pages, peers.paging, { rounds: quick ? 5 : 9 }))
+const endRows = await served([pages], (url) => endToEnd(url, pages, peers.paging, { rounds: quick ? 7 : 15 }))
 const endTable = table(
   [`${pages} pages of 200 punches`, "µs a page", "× raw undici"],
   endRows.map((row) => [row.name, number(row.usPerPage, 0), number(row.ratio)])
@@ -94,12 +94,16 @@ const memoryTable = table(
 )
 show("Memory", memoryTable)
 
-const { imports, sizes } = await (await import("./size.ts")).size()
+const { imports, parts, sizes } = await (await import("./size.ts")).size()
 const sizeTable = table(
   ["minified and gzipped, bytes", "esbuild", "rolldown"],
   sizes.map((row) => [row.what, number(row.esbuild, 0), number(row.rolldown, 0)])
 )
-show("Size", sizeTable)
+const partTable = table(
+  ["of the worker app, minified and gzipped, bytes", "esbuild"],
+  parts.map((row) => [row.what, number(row.bytes, 0)])
+)
+show("Size", `${sizeTable}\n\n${partTable}`)
 
 const sizeOf = (start: string) => sizes.find((row) => row.what.startsWith(start)) ?? { esbuild: NaN, rolldown: NaN }
 const bytesRatio = (decodeRows.find((row) => row.name === own)?.bytesPerPunch ?? NaN) /
@@ -157,7 +161,7 @@ await writeSections({
   tokens: `A warm \`get\` takes ${
     number(tokenRow.nsPerGet, 0)
   } ns; 10 000 fibers on a cold cache cost ${tokenRow.requestsOfTenThousandColdFibers} request.`,
-  size: `${sizeTable}\n\nImporting what the library needs of \`effect\` takes ${
+  size: `${sizeTable}\n\n${partTable}\n\nImporting what the library needs of \`effect\` takes ${
     number(imports.effect, 0)
   } ms, the library on top ${number(imports.ours, 1)} ms, and ${number(imports.oneFile, 1)} ms as one file.`
 })

@@ -87,6 +87,52 @@ const withProject = async <A>(use: (dir: string) => Promise<A>): Promise<A> => {
   }
 }
 
+/** Parts that no bundler can leave out, since one service has them all, by the files that would go with them. */
+const parts: ReadonlyArray<readonly [what: string, files: RegExp]> = [
+  ["OAuth: token endpoint and cache", /effect-time-punches\/dist\/Token(Cache|Endpoint)\.js$/],
+  [
+    "backfill",
+    /effect-time-punches\/dist\/(Backfill|internal\/(backfill|backfillRequest|windows|task|trend|signal))\.js$/
+  ],
+  ["effect/Config, for the layers that read the environment", /effect\/dist\/Config\.js$/],
+  ["metrics and log lines", /effect-time-punches\/dist\/internal\/telemetry\.js$/],
+  ["the errors as schemas", /effect-time-punches\/dist\/ApiError\.js$/],
+  ["the straight-line decoder", /effect-time-punches\/dist\/internal\/decoder\.js$/]
+]
+
+export interface PartRow {
+  readonly what: string
+  readonly bytes: number
+}
+
+/** What each part adds to the worker app: its size less that of one whose files of the part are empty. */
+const partSizes = async (dir: string): Promise<ReadonlyArray<PartRow>> => {
+  const entry = join(dir, "entry.js")
+  await writeFile(entry, entries.worker)
+  const without = async (files: RegExp | undefined) => {
+    const { outputFiles } = await build({
+      entryPoints: [entry],
+      bundle: true,
+      minify: true,
+      format: "esm",
+      platform: "neutral",
+      mainFields: ["module", "main"],
+      preserveSymlinks: true,
+      logLevel: "silent",
+      write: false,
+      plugins: files === undefined ? [] : [{
+        name: "leave-out",
+        setup: (bundler) => bundler.onLoad({ filter: files }, () => ({ contents: "module.exports = {}", loader: "js" }))
+      }]
+    })
+    return gzipped(outputFiles[0]?.contents)
+  }
+  const whole = await without(undefined)
+  const rows: Array<PartRow> = []
+  for (const [what, files] of parts) rows.push({ what, bytes: whole - await without(files) })
+  return rows
+}
+
 const sizes = (dir: string) => async (what: string, source: string, own: boolean): Promise<SizeRow> => {
   const entry = join(dir, "entry.js")
   await writeFile(entry, source)
@@ -158,7 +204,13 @@ const importTimes = async (dir: string): Promise<ImportRow> => {
   }
 }
 
-export const size = (): Promise<{ readonly sizes: ReadonlyArray<SizeRow>; readonly imports: ImportRow }> =>
+export interface Sizes {
+  readonly sizes: ReadonlyArray<SizeRow>
+  readonly parts: ReadonlyArray<PartRow>
+  readonly imports: ImportRow
+}
+
+export const size = (): Promise<Sizes> =>
   withProject(async (dir) => {
     const sizeOf = sizes(dir)
     const rows = [
@@ -167,5 +219,5 @@ export const size = (): Promise<{ readonly sizes: ReadonlyArray<SizeRow>; readon
       await sizeOf("one function, effect left out", entries.single, true),
       await sizeOf("a loop over pages without the library", withoutLibrary, false)
     ]
-    return { sizes: rows, imports: await importTimes(dir) }
+    return { sizes: rows, parts: await partSizes(dir), imports: await importTimes(dir) }
   })
