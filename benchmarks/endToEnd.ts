@@ -87,6 +87,7 @@ export const endToEnd = async (
     ["bare Effect over undici, the same decoder", bareEffect(url)],
     ["effect-time-punches, undici, defaults", ours(url, undici, 0)],
     ["effect-time-punches, undici, one page ahead", ours(url, undici, 1)],
+    ["effect-time-punches, undici, chunked bodies", ours(`${url}/chunked`, undici, 0)],
     ["effect-time-punches, fetch, defaults", ours(url, FetchHttpClient.layer, 0)],
     ...peers.map(({ list, name }) => [name, list(url)] as const)
   ]

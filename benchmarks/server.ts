@@ -1,4 +1,4 @@
-/** Serves ready bodies from memory, on a core of its own: `node server.ts PAGES [LATENCY_MS]`. Prints its port. */
+/** Serves ready bodies from memory, on a core of its own: `node server.ts PAGES [LATENCY_MS]`; chunked under `/chunked`. Prints its port. */
 import { createServer } from "node:http"
 import { bodies } from "./data.ts"
 
@@ -9,8 +9,13 @@ const buffers = bodies(pages).map((text) => Buffer.from(text))
 const server = createServer((request, response) => {
   const cursor = /[?&]cursor=p(\d+)/.exec(request.url ?? "")?.[1]
   const body = buffers[cursor === undefined ? 0 : Number(cursor)] ?? Buffer.from("{}")
-  const answer = () =>
-    response.writeHead(200, { "content-type": "application/json", "content-length": body.length }).end(body)
+  const isChunked = request.url?.startsWith("/chunked") === true
+  const answer = () => {
+    const type = { "content-type": "application/json" }
+    if (!isChunked) return response.writeHead(200, { ...type, "content-length": body.length }).end(body)
+    response.writeHead(200, type).write(body.subarray(0, body.length >> 1))
+    return response.end(body.subarray(body.length >> 1))
+  }
   if (latency === 0) answer()
   else setTimeout(answer, latency)
 })
