@@ -105,37 +105,8 @@ export interface PartRow {
   readonly bytes: number
 }
 
-/** What each part adds to the worker app: its size less that of one whose files of the part are empty. */
-const partSizes = async (dir: string): Promise<ReadonlyArray<PartRow>> => {
-  const entry = join(dir, "entry.js")
-  await writeFile(entry, entries.worker)
-  const without = async (files: RegExp | undefined) => {
-    const { outputFiles } = await build({
-      entryPoints: [entry],
-      bundle: true,
-      minify: true,
-      format: "esm",
-      platform: "neutral",
-      mainFields: ["module", "main"],
-      preserveSymlinks: true,
-      logLevel: "silent",
-      write: false,
-      plugins: files === undefined ? [] : [{
-        name: "leave-out",
-        setup: (bundler) => bundler.onLoad({ filter: files }, () => ({ contents: "module.exports = {}", loader: "js" }))
-      }]
-    })
-    return gzipped(outputFiles[0]?.contents)
-  }
-  const whole = await without(undefined)
-  const rows: Array<PartRow> = []
-  for (const [what, files] of parts) rows.push({ what, bytes: whole - await without(files) })
-  return rows
-}
-
-const sizes = (dir: string) => async (what: string, source: string, own: boolean): Promise<SizeRow> => {
-  const entry = join(dir, "entry.js")
-  await writeFile(entry, source)
+/** Minified and gzipped by esbuild, with `external` left out, and the files of `empty` without their content. */
+const byEsbuild = async (entry: string, external: ReadonlyArray<string>, empty?: RegExp): Promise<number> => {
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,
@@ -144,9 +115,31 @@ const sizes = (dir: string) => async (what: string, source: string, own: boolean
     platform: "neutral",
     mainFields: ["module", "main"],
     preserveSymlinks: true,
-    external: own ? ["effect", "effect/*"] : [],
-    write: false
+    external: [...external],
+    // What imports from an empty file is told of as a warning for each name.
+    logLevel: "error",
+    write: false,
+    plugins: empty === undefined ? [] : [{
+      name: "leave-out",
+      setup: (bundler) => bundler.onLoad({ filter: empty }, () => ({ contents: "module.exports = {}", loader: "js" }))
+    }]
   })
+  return gzipped(outputFiles[0]?.contents)
+}
+
+/** What each part adds to the worker app: its size less that of one whose files of the part are empty. */
+const partSizes = async (dir: string): Promise<ReadonlyArray<PartRow>> => {
+  const entry = join(dir, "entry.js")
+  await writeFile(entry, entries.worker)
+  const whole = await byEsbuild(entry, [])
+  const rows: Array<PartRow> = []
+  for (const [what, files] of parts) rows.push({ what, bytes: whole - await byEsbuild(entry, [], files) })
+  return rows
+}
+
+const sizes = (dir: string) => async (what: string, source: string, own: boolean): Promise<SizeRow> => {
+  const entry = join(dir, "entry.js")
+  await writeFile(entry, source)
   const bundle = await rolldown({
     input: entry,
     platform: "neutral",
@@ -154,7 +147,11 @@ const sizes = (dir: string) => async (what: string, source: string, own: boolean
     resolve: { mainFields: ["module", "main"], conditionNames: ["import", "default"], symlinks: false }
   })
   const { output } = await bundle.generate({ format: "esm", minify: true })
-  return { what, esbuild: gzipped(outputFiles[0]?.contents), rolldown: gzipped(output[0].code) }
+  return {
+    what,
+    esbuild: await byEsbuild(entry, own ? ["effect", "effect/*"] : []),
+    rolldown: gzipped(output[0].code)
+  }
 }
 
 export interface ImportRow {
