@@ -82,6 +82,25 @@ describe("Deadlines", () => {
       assert.deepStrictEqual((yield* endOf(stuck, { limit: 0, end: Infinity }))[0], "late")
     }))
 
+  it.effect("ends at once what begins past its end", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* endOf(stuck, { end: 0 }), ["late", 0])
+    }))
+
+  it.effect("ends a later try that begins past the end of its page, with nothing else running", () =>
+    Effect.gen(function*() {
+      const { bounded } = yield* makeDeadlines(10, late)
+      const fiber = yield* Effect.forkChild(
+        bounded(50, () => Effect.sleep(1)).pipe(
+          Effect.andThen(Effect.sleep(60)),
+          Effect.andThen(outcome(bounded(50, stuck)))
+        )
+      )
+      yield* TestClock.adjust("1 hour")
+
+      assert.deepStrictEqual(yield* Fiber.join(fiber), ["late", 61])
+    }).pipe(Effect.scoped))
+
   it.effect("comes to its end where the clock does not stand on a whole millisecond", () =>
     Effect.gen(function*() {
       yield* TestClock.adjust(1234.567891)

@@ -1,9 +1,6 @@
 /** The time that a page and each try of it may take, kept by one fiber for all the pages of a run. */
-import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 
@@ -54,48 +51,43 @@ export const makeDeadlines = <X>(
 
     const watch: Effect.Effect<void> = Effect.flatMap(now, (at) => {
       const late = [...running].filter((work) => toMicros(dueOf(work, at) - at) <= 0)
-      for (const work of late) running.delete(work)
-      const next = Math.min(...Array.from(running, (work) => dueOf(work, at)))
-      wake = next
-      // Whoever goes on from here may bring work that is due before `next`, and then wakes another watchdog.
-      for (const work of late) work.expire()
-      return next === Infinity ? Effect.void : Effect.andThen(Effect.sleep(toMicros(next - at)), watch)
+      // Whoever goes on from here may begin something: that is seen before this fiber sleeps again.
+      wake = -Infinity
+      for (const work of late) {
+        running.delete(work)
+        work.expire()
+      }
+      if (late.length > 0) return watch
+      wake = Math.min(...Array.from(running, (work) => dueOf(work, at)))
+      return wake === Infinity ? Effect.void : Effect.andThen(Effect.sleep(toMicros(wake - at)), watch)
     })
 
-    const restart = Effect.suspend(() => {
-      watchdog?.interruptUnsafe()
-      return Effect.map(Effect.forkIn(watch, scope, { startImmediately: true }), (fiber) => {
-        watchdog = fiber
-      })
-    })
-
-    const bounded: Deadlines<X>["bounded"] = <A, E, R>(
-      end: number,
-      work: (watch: Watch) => Effect.Effect<A, E, R>
-    ) =>
-      Effect.contextWith((context: Context.Context<R>) =>
-        Effect.flatMap(now, (at) => {
-          let isLate = false
-          let fiber: Fiber.Fiber<A, E> | undefined
-          const mine: Running = {
-            end,
-            since: undefined,
-            expire: () => {
-              isLate = true
-              fiber?.interruptUnsafe()
+    const bounded: Deadlines<X>["bounded"] = (end, work) =>
+      Effect.contextWith((context) =>
+        Effect.flatMap(now, (at) =>
+          Effect.callback((resume) => {
+            let isLate = false
+            const mine: Running = {
+              end,
+              since: undefined,
+              expire: () => {
+                isLate = true
+                fiber.interruptUnsafe()
+              }
             }
-          }
-          const done = Effect.callback<A, E | X>((resume) => {
-            const started = fiber = Effect.runForkWith(context)(work(mine))
-            started.addObserver((exit) => {
+            const fiber = Effect.runForkWith(context)(work(mine))
+            running.add(mine)
+            // Where it is over already, this is done at once.
+            fiber.addObserver((exit) => {
               running.delete(mine)
-              resume(isLate && Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause) ? expired : exit)
+              resume(isLate ? expired : exit)
             })
-            return Fiber.interrupt(started)
-          })
-          running.add(mine)
-          return dueOf(mine, at) < wake ? Effect.andThen(restart, done) : done
-        })
+            if (running.has(mine) && dueOf(mine, at) < wake) {
+              watchdog?.interruptUnsafe()
+              watchdog = Fiber.runIn(Effect.runForkWith(context)(watch), scope)
+            }
+            return Fiber.interrupt(fiber)
+          }))
       )
 
     return { bounded }
