@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Layer, Option, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { RetryPolicy, TimePunches } from "../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../src/testing/index.ts"
 import { accessToken, client, company, inject, oauth, pageRequests } from "./support/client.ts"
@@ -17,12 +18,17 @@ const under = <E>(policy: Layer.Layer<never, E>, credentials: Parameters<typeof 
     Layer.provideMerge(FakeService.layer({ punches }))
   )
 
-/** One page under a fault that does not end: the error and its time, and when each try came, in milliseconds. */
+/**
+ * One page under a fault that does not end: the error and its time, and when each try came, in milliseconds since the
+ * page began. That is not when the clock did: a deadline is a time, and must not be right only at zero.
+ */
 const failing = Effect.fnUntraced(function*(fault: Fault) {
   yield* inject(fault)
+  yield* TestClock.adjust("1 hour")
+  const began = yield* Clock.currentTimeMillis
   const run = Effect.flip(TimePunches.page(company))
   const [error, ended] = yield* letTimePass(Effect.all([run, Clock.currentTimeMillis]))
-  return { error, ended, at: (yield* pageRequests).map(({ at }) => at) }
+  return { error, ended: ended - began, at: (yield* pageRequests).map(({ at }) => at - began) }
 })
 
 const gaps = (at: ReadonlyArray<number>) => at.slice(1).map((time, index) => time - (at[index] ?? 0))

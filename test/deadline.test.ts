@@ -1,6 +1,6 @@
 /** The two deadlines of a page, in virtual time. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Exit, Fiber } from "effect"
+import { Clock, type Duration, Effect, Exit, Fiber, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { type Deadlines, makeDeadlines, timed, type Watch } from "../src/internal/deadline.ts"
 
@@ -173,4 +173,82 @@ describe("Deadlines", () => {
 
       assert.deepStrictEqual(ended, ["work", "waiting"])
     }).pipe(Effect.scoped))
+
+  it.effect("waits for what cannot be interrupted, and calls it late", () =>
+    Effect.gen(function*() {
+      const slow = Effect.uninterruptible(Effect.sleep(40_000))
+
+      assert.deepStrictEqual(yield* endOf((watch) => timed(watch, slow)), ["late", 40_000])
+    }))
+})
+
+describe("The watchdog of a run", () => {
+  /** Runs something with a clock that counts the sleeps which were asked of it, then lets an hour pass. */
+  const sleepsOf = (use: (deadlines: Deadlines<string>) => Effect.Effect<unknown, string, Scope.Scope>) =>
+    Effect.gen(function*() {
+      const clock = yield* Clock.Clock
+      let sleeps = 0
+      const counting: Clock.Clock = Object.assign(Object.create(clock), {
+        sleep: (duration: Duration.Duration) => {
+          sleeps++
+          return clock.sleep(duration)
+        }
+      })
+      const deadlines = yield* makeDeadlines(limit, late)
+      yield* Effect.provideService(use(deadlines), Clock.Clock, counting)
+      yield* TestClock.adjust("1 hour")
+      return sleeps
+    }).pipe(Effect.scoped)
+
+  const repeated = (work: Effect.Effect<unknown, string>) => Effect.all(Array.from({ length: 100 }, () => work))
+
+  it.effect("does not sleep for what is over at once", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* sleepsOf(({ bounded }) => repeated(bounded(end, () => Effect.void))), 0)
+    }))
+
+  it.effect("sleeps once for a hundred pieces of work, and no more when they are done", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* sleepsOf(({ bounded }) => repeated(bounded(end, () => Effect.yieldNow))), 1)
+    }))
+
+  it.effect("sleeps once for what begins at one instant", () =>
+    Effect.gen(function*() {
+      const sleeps = yield* sleepsOf(({ bounded }) =>
+        Effect.forkChild(Effect.all([bounded(end, stuck), bounded(end, stuck)], { concurrency: 2 }), {
+          startImmediately: true
+        })
+      )
+
+      assert.strictEqual(sleeps, 1)
+    }))
+
+  it.effect("does not sleep for what has no end", () =>
+    Effect.gen(function*() {
+      const clock = yield* Clock.Clock
+      const { bounded } = yield* makeDeadlines(Infinity, late)
+      const sleepless: Clock.Clock = Object.assign(Object.create(clock), {
+        sleep: () => Effect.die("asked to sleep")
+      })
+      const fiber = yield* Effect.forkChild(
+        Effect.provideService(bounded(Infinity, () => Effect.yieldNow), Clock.Clock, sleepless)
+      )
+
+      assert.isTrue(Exit.isSuccess(yield* Fiber.await(fiber)))
+    }).pipe(Effect.scoped))
+
+  it.effect("stays one where its first look ends something that begins again at once", () =>
+    Effect.gen(function*() {
+      const sleeps = yield* sleepsOf(({ bounded }) =>
+        Effect.gen(function*() {
+          const again = Effect.flatMap(Effect.ignore(bounded(end, stuck)), () => bounded(end, stuck))
+          // Wakes before the watchdog at the very instant that both wait for, and brings work that is overdue: one more sleep.
+          const overdue = Effect.andThen(Effect.sleep(30_000), bounded(29_999, stuck))
+          yield* Effect.forkChild(Effect.ignore(overdue), { startImmediately: true })
+          yield* Effect.forkChild(Effect.ignore(again), { startImmediately: true })
+        })
+      )
+
+      assert.strictEqual(sleeps, 3)
+    }))
 })
