@@ -51,6 +51,15 @@ describe("TimePunches.list", () => {
       assert.strictEqual((yield* pageRequests).length, 1)
     }).pipe(Effect.provide(app({ punches: plain }))))
 
+  it.effect("asks for JSON, and for problems", () =>
+    Effect.gen(function*() {
+      yield* TimePunches.page(company)
+
+      assert.deepStrictEqual((yield* pageRequests).map(({ headers }) => headers["accept"]), [
+        "application/json, application/problem+json"
+      ])
+    }).pipe(Effect.provide(app({ punches: plain }))))
+
   it.effect("is one request for twenty punches of pages of twenty, and two for one more", () =>
     Effect.gen(function*() {
       const service = yield* FakeService

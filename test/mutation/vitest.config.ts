@@ -12,7 +12,7 @@ const tests: Record<string, ReadonlyArray<string>> = {
     "test/faults/{answers,waits}.test.ts"
   ],
   pages: [
-    "test/{walk,RetryPolicy,Credentials,Credentials.oauth,TimePunches}.test.ts",
+    "test/{walk,deadline,ApiVersion,RetryPolicy,Credentials,Credentials.oauth,TimePunches}.test.ts",
     "test/faults/{waits,pages,answers}.test.ts",
     "test/simulation/outage.test.ts"
   ]
