@@ -191,6 +191,17 @@ describe("RetryPolicy.layer", () => {
       assert.strictEqual((yield* pageRequests).length, 6)
     }).pipe(Effect.provide(under(RetryPolicy.layer({ budget: 20 })))))
 
+  it.effect("never has a larger budget than it began with, however long all goes well", () =>
+    Effect.gen(function*() {
+      const page = TimePunches.page(company)
+      yield* Effect.all(Array.from({ length: 50 }, () => page))
+      yield* inject(Fault.status(503))
+      const error = yield* letTimePass(Effect.flip(page))
+
+      // 20 are enough for one more try; with 50 given on top there would be four.
+      assert.strictEqual(error.attempts, 2)
+    }).pipe(Effect.provide(under(RetryPolicy.layer({ budget: 20 })))))
+
   it.effect("spends less on a throttled try, and nothing where there is no budget", () =>
     Effect.gen(function*() {
       const throttled = yield* Effect.provide(failing(Fault.status(429)), under(RetryPolicy.layer({ budget: 10 })))
