@@ -173,7 +173,7 @@ describe("TimePunches.backfill", () => {
       assert.lengthOf(yield* Stream.runCollect(Stream.take(stream, 5)), 5)
     }).pipe(Effect.provide(app({ punches }))))
 
-  it.effect.each([["asLanded", 8], ["windows", 64]] as const)(
+  it.effect.each([["asLanded", 8], ["windows", 160]] as const)(
     "reads no further %s than its buffer while the consumer takes nothing",
     ([order, capacity]) =>
       Effect.gen(function*() {

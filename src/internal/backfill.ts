@@ -36,7 +36,7 @@ interface Landed {
 }
 
 /** How many pages may be held for each worker: those on their way, and for windows those that earlier ones hold up. */
-const pagesAWorker = { asLanded: 1, windows: 8 } as const
+const pagesAWorker = { asLanded: 1, windows: 20 } as const
 
 const done = "done" as const
 
