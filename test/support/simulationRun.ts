@@ -99,6 +99,8 @@ export const operate = Effect.fnUntraced(function*(plan: Plan, setting: Setting)
       if (failures++ >= plan.patience) {
         troubles = []
         calm = true
+        // Now, and not after the pause: a renewal of a token that is under way would meet them, and remember that.
+        yield* service.clearFaults
       }
       yield* setting.pause(calm ? longestMemory : plan.pauses[run % plan.pauses.length] ?? 0)
       from = end.error.resumeFrom
