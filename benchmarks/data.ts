@@ -30,16 +30,6 @@ export const bodies = (pages: number): ReadonlyArray<string> => {
   })
 }
 
-export const emptyBodies = (pages: number): ReadonlyArray<string> =>
-  bodies(1).flatMap(() =>
-    Array.from({ length: pages }, (_, page) =>
-      JSON.stringify({
-        data: [],
-        meta: { cursor: { current: null, prev: null, next: page + 1 === pages ? null : `p${page + 1}`, count: 0 } },
-        object: "time_punches"
-      }))
-  )
-
 /** Notes that a manager might write, of 300 characters. */
 const note = "Covered for a colleague who was called away; the manager was told by phone and agreed. ".repeat(4).slice(
   0,

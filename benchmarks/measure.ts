@@ -1,4 +1,5 @@
 /** Measures cases side by side: in turn within each round, so that what the machine does in between hits all alike. */
+import { prng } from "../src/testing/prng.ts"
 
 export interface Case {
   readonly name: string
@@ -13,9 +14,8 @@ export const median = (values: ReadonlyArray<number>): number => {
 
 /** The same order each time it is drawn from the same seed, whatever the machine. */
 const shuffled = <A>(items: ReadonlyArray<A>, seed: number): ReadonlyArray<A> => {
-  let state = seed
-  const key = () => (state = Math.imul(state ^ state >>> 15, 0x2c1b3c6d) + 0x9e3779b9 | 0)
-  return items.map((item) => [key(), item] as const).toSorted(([a], [b]) => a - b).map(([, item]) => item)
+  const { next } = prng(seed)
+  return items.map((item) => [next(), item] as const).toSorted(([a], [b]) => a - b).map(([, item]) => item)
 }
 
 /**
