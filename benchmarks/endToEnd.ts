@@ -3,7 +3,7 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { Effect, Layer, ManagedRuntime, Option, Redacted, Result, Stream } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { CompanyId, Credentials, Endpoints, TimePunches } from "../src/index.ts"
-import { decodePunches } from "../src/internal/rows.ts"
+import { decodePunches } from "../src/listing/rows.ts"
 import { companyId, floorName, raw, type ReadPage } from "./floor.ts"
 import { type Case, interleaved } from "./measure.ts"
 

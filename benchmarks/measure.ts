@@ -1,5 +1,5 @@
 /** Measures cases side by side: in turn within each round, so that what the machine does in between hits all alike. */
-import { prng } from "../src/testing/prng.ts"
+import { prng } from "../src/testing/base/prng.ts"
 
 export interface Case {
   readonly name: string

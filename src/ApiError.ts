@@ -2,8 +2,8 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { place, refusal, where, withDefault } from "./internal/errorParts.ts"
-import { printable } from "./internal/text.ts"
+import { place, refusal, where, withDefault } from "./internal/base/errorFields.ts"
+import { printable } from "./internal/base/printable.ts"
 
 /**
  * What a problem body said (spec 7): only members that were there and well-typed, perhaps none. `status` is the

@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "./Ids.ts"
-import { invalidSetting } from "./internal/config.ts"
+import { invalidSetting } from "./internal/base/setting.ts"
 
 /**
  * The version sent with each page request, `None` to send none; `2026-06-01` unless set. It is read when

@@ -2,8 +2,8 @@
 import type * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import { ListError } from "./ApiError.ts"
-import type { Criteria } from "./Filter.ts"
 import { Cursor } from "./Ids.ts"
+import type { Criteria } from "./PunchFilter.ts"
 
 /**
  * A part of the range that is not read yet: from `gte` to `end`, `end` itself only where `inclusive`. Where it has

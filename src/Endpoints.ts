@@ -4,7 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { invalidSetting } from "./internal/config.ts"
+import { invalidSetting } from "./internal/base/setting.ts"
 
 /**
  * The two addresses of the service, normalised: no slash at the end. A path in the base URL is kept.

@@ -1,6 +1,6 @@
 /** Every branded identifier and value of the interface. A brand is made with `.make`, never cast. */
 import * as Schema from "effect/Schema"
-import { parseInstant } from "./internal/instant.ts"
+import { parseInstant } from "./internal/wire/instant.ts"
 
 const Id = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 

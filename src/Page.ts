@@ -1,8 +1,8 @@
 /** One page of a listing, and the envelope that carries it on the wire (spec 2.3). */
 import * as Schema from "effect/Schema"
 import { Cursor } from "./Ids.ts"
-import { compiled } from "./internal/compiled.ts"
-import { decodeEnvelope } from "./internal/decoder.ts"
+import { compiled } from "./internal/wire/compiled.ts"
+import { decodeEnvelope } from "./internal/wire/decoder.ts"
 import { TimePunch } from "./TimePunch.ts"
 
 /**

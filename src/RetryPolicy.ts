@@ -5,7 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { invalidSetting } from "./internal/config.ts"
+import { invalidSetting } from "./internal/base/setting.ts"
 
 /**
  * The knobs of `RetryPolicy`.

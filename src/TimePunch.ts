@@ -18,9 +18,9 @@ import {
   TimePunchId,
   UserId
 } from "./Ids.ts"
-import { compiled } from "./internal/compiled.ts"
-import { decodeBreak, decodePunch } from "./internal/decoder.ts"
-import { formatInstant, isWritable, parseInstant } from "./internal/instant.ts"
+import { compiled } from "./internal/wire/compiled.ts"
+import { decodeBreak, decodePunch } from "./internal/wire/decoder.ts"
+import { formatInstant, isWritable, parseInstant } from "./internal/wire/instant.ts"
 
 /**
  * A break taken during a punch (spec 2.2). `out` is `None` while the break is open.

@@ -10,8 +10,8 @@ import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Semaphore from "effect/Semaphore"
 import type { TokenError } from "./ApiError.ts"
-import { makeBudget, persist } from "./internal/retry.ts"
-import { renewed, retrying } from "./internal/telemetry.ts"
+import { makeBudget, persist } from "./internal/resilience/retry.ts"
+import { renewed, retrying } from "./internal/telemetry/metrics.ts"
 import { type IssuedToken, TokenEndpoint, type TokenFailure } from "./TokenEndpoint.ts"
 
 /**

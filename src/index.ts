@@ -4,6 +4,11 @@ export * from "./ApiVersion.ts"
 export * from "./Backfill.ts"
 export * from "./Credentials.ts"
 export * from "./Endpoints.ts"
+export * from "./Ids.ts"
+export * as Labor from "./Labor.ts"
+export * from "./OAuthScope.ts"
+export { Page, PageCursor } from "./Page.ts"
+export * as Period from "./Period.ts"
 export type {
   Company,
   Criteria,
@@ -14,13 +19,8 @@ export type {
   ListOptions,
   PageOptions,
   Range
-} from "./Filter.ts"
-export * from "./Ids.ts"
-export * as Labor from "./Labor.ts"
-export { Page, PageCursor } from "./Page.ts"
-export * as Period from "./Period.ts"
+} from "./PunchFilter.ts"
 export * from "./RetryPolicy.ts"
-export * from "./Scope.ts"
 export * from "./TimePunch.ts"
 export * from "./TimePunches.ts"
 export * from "./TokenCache.ts"

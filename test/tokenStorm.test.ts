@@ -10,6 +10,7 @@ import {
   TokenCache,
   type TokenError
 } from "../src/index.ts"
+import { FakeServer } from "../src/testing/FakeServer.ts"
 import {
   defaultCompany,
   FakeService,
@@ -18,7 +19,6 @@ import {
   generatePunches,
   otherCompany
 } from "../src/testing/index.ts"
-import { FakeServer } from "../src/testing/server.ts"
 import { client, company, inject as injectPage, oauth, pageRequests, stranger } from "./support/client.ts"
 import { type Random, random } from "./support/random.ts"
 import { askedAt, type Between, cacheOf, gaps, inject, mend, oauthClient, serviceOf } from "./support/tokens.ts"

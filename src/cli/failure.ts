@@ -7,11 +7,11 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import type { ListError } from "../ApiError.ts"
 import type { UnwritablePunch } from "../export/ExportError.ts"
-import { firstFinding } from "../internal/issue.ts"
-import { printable } from "../internal/text.ts"
+import { firstFinding } from "../internal/base/issue.ts"
+import { printable } from "../internal/base/printable.ts"
 import type { UnsafeSum } from "../Labor.ts"
 
-/** Exit codes by kind of error; the table in `docs/9-command-line.md` says the same. */
+/** Exit codes by kind of error; the table in `docs/09-command-line.md` says the same. */
 export const exitCode = {
   ok: 0,
   bug: 1,

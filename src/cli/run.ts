@@ -11,7 +11,7 @@ import * as Runtime from "effect/Runtime"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import { run } from "./command.ts"
-import { eraseLine } from "./output.ts"
+import { eraseLine } from "./terminal/output.ts"
 
 /** undici opens sockets without bound, and waits for a connection as long as the system does, unless told. */
 const layerHttp = NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } })

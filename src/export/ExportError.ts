@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { printable } from "../internal/text.ts"
+import { printable } from "../internal/base/printable.ts"
 
 /**
  * A punch has no written form, so a program made or changed it: an instant beyond the years 0001 to 9999, a negative

@@ -1,7 +1,7 @@
 /** A punch in its wire form, or the typed reason why it has none. */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { firstFinding } from "../internal/issue.ts"
+import { firstFinding } from "../internal/base/issue.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { UnwritablePunch } from "./ExportError.ts"
 

@@ -1,4 +1,30 @@
 /** The testing subpath: a fake service to test against and punches to fill it with. No test runner is needed. */
+export type { Delivery, Endpoint, PlainRequest, PlainResponse, RecordedRequest } from "./base/message.ts"
+export {
+  type ApprovalStatus,
+  approvalStatuses,
+  type PunchFlag,
+  punchFlags,
+  type StoredPunch,
+  toStored,
+  toWire,
+  type WireBreak,
+  type WirePunch
+} from "./base/WirePunch.ts"
+export { FakeService } from "./FakeService.ts"
+export {
+  Fault,
+  type FaultBody,
+  type FaultWhen,
+  type Json,
+  type RawJson,
+  type RowPatch,
+  type StatusOptions,
+  type TokenDefect
+} from "./faults/Fault.ts"
+export { arbitraryPunches } from "./generate/arbitrary.ts"
+export type { Density } from "./generate/moments.ts"
+export { type GenerateOptions, generatePunches } from "./generate/punches.ts"
 export {
   defaultCompany,
   defaultLimit,
@@ -12,31 +38,5 @@ export {
   maxLimit,
   otherCompany,
   sessionCookieName
-} from "./accounts.ts"
-export { arbitraryPunches } from "./arbitrary.ts"
-export { FakeService } from "./FakeService.ts"
-export {
-  Fault,
-  type FaultBody,
-  type FaultWhen,
-  type Json,
-  type RawJson,
-  type RowPatch,
-  type StatusOptions,
-  type TokenDefect
-} from "./Fault.ts"
-export { type GenerateOptions, generatePunches } from "./generate.ts"
-export type { Density } from "./generateMoments.ts"
-export type { FakeServiceOptions } from "./options.ts"
-export type { Delivery, Endpoint, PlainRequest, PlainResponse, RecordedRequest } from "./Plain.ts"
-export {
-  type ApprovalStatus,
-  approvalStatuses,
-  type PunchFlag,
-  punchFlags,
-  type StoredPunch,
-  toStored,
-  toWire,
-  type WireBreak,
-  type WirePunch
-} from "./WirePunch.ts"
+} from "./service/accounts.ts"
+export type { FakeServiceOptions } from "./service/options.ts"

@@ -11,7 +11,7 @@ const fake = FakeService.layer({
 
 const subcommands = ["list", "export", "summary", "doctor", "sandbox"]
 
-const page = Fs.readFileSync(new URL("../../docs/9-command-line.md", import.meta.url), "utf8")
+const page = Fs.readFileSync(new URL("../../docs/09-command-line.md", import.meta.url), "utf8")
 
 /** The calls that a text shows, a line each; those that run until Ctrl-C or depend on a moment are not among them. */
 const callsIn = (text: string) =>

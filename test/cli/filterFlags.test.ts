@@ -2,7 +2,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Result, Stdio } from "effect"
 import { Command } from "effect/cli"
-import { describeFilter, filterFlags, type FilterInput, toFilter } from "../../src/cli/filterFlags.ts"
+import { describeFilter, filterFlags, type FilterInput, toFilter } from "../../src/cli/flags/filter.ts"
 import { BusinessDate, DepartmentId, type Filter, LocationId, RoleId, UserId } from "../../src/index.ts"
 
 /** What the flags are parsed to; fails as the command does. */

@@ -23,7 +23,7 @@ import {
   Fault,
   generatePunches
 } from "../../src/testing/index.ts"
-import { environment } from "../support/examples.ts"
+import { environment } from "./support/examples.ts"
 
 const company = { id: CompanyId.make(defaultCompany.id), guid: CompanyGuid.make(defaultCompany.guid) }
 const punches = generatePunches({ count: 1000, companyId: company.id, deletedShare: 0 })

@@ -7,8 +7,8 @@ import { makeClient } from "../../docs/examples/promises.ts"
 import worker from "../../docs/examples/worker.ts"
 import { CompanyId, Credentials, Endpoints, Forbidden, TimePunches } from "../../src/index.ts"
 import { defaultCompany, FakeService, Fault, otherCompany } from "../../src/testing/index.ts"
-import { environment, punches, served } from "../support/examples.ts"
-import { examples } from "../support/pages.ts"
+import { environment, punches, served } from "./support/examples.ts"
+import { examples } from "./support/pages.ts"
 
 const company = CompanyId.make(defaultCompany.id)
 

@@ -2,9 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Endpoints } from "../../src/index.ts"
-import { outputs } from "../support/exampleOutputs.ts"
-import { environment, served, spawn } from "../support/examples.ts"
-import { fences, unchanging } from "../support/pages.ts"
+import { outputs } from "./support/exampleOutputs.ts"
+import { environment, served, spawn } from "./support/examples.ts"
+import { fences, unchanging } from "./support/pages.ts"
 
 const shown = fences("output")
 

@@ -6,7 +6,7 @@ import { pull, sync } from "../../docs/examples/sqlite-sync.ts"
 import { PunchTable } from "../../docs/examples/sqlite.ts"
 import { CompanyId, RetryPolicy, TimePunches } from "../../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, type StoredPunch } from "../../src/testing/index.ts"
-import { environment } from "../support/examples.ts"
+import { environment } from "./support/examples.ts"
 
 const company = { id: CompanyId.make(defaultCompany.id) }
 const settings = { ...environment("http://localhost"), TIME_PUNCHES_CLIENT_ID: "", TIME_PUNCHES_CLIENT_SECRET: "" }

@@ -6,8 +6,8 @@ import { loopback } from "../../docs/examples/loopback.ts"
 import { main, telemetry } from "../../docs/examples/telemetry.ts"
 import { Endpoints } from "../../src/index.ts"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
-import { Collector, type Export, objectsWith } from "../support/collector.ts"
-import { environment } from "../support/examples.ts"
+import { Collector, type Export, objectsWith } from "./support/collector.ts"
+import { environment } from "./support/examples.ts"
 
 /** The fake service with two pages of punches, a collector, and the environment that leads to both. */
 const served = ConfigProvider.layer(Effect.gen(function*() {

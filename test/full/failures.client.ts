@@ -2,7 +2,7 @@
 import { Console, Effect, Layer, Option, Redacted, References, Result, Stream } from "effect"
 import { CompanyGuid, CompanyId, Credentials, Endpoints, RetryPolicy, TimePunches } from "../../src/index.ts"
 import { defaultCompany, defaultOAuthClient } from "../../src/testing/index.ts"
-import { transports } from "../support/simulationSockets.ts"
+import { transports } from "../simulation/sockets.ts"
 
 const [, , url = "", transport = "", count = "0"] = process.argv
 

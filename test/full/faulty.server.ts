@@ -1,7 +1,7 @@
 /** A process with a fake service that answers hardly any request rightly; prints its address. */
 import { Console, Effect, Layer, Schedule } from "effect"
+import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
-import { FakeServer } from "../../src/testing/server.ts"
 
 const mix: ReadonlyArray<readonly [share: number, fault: Fault]> = [
   [0.1, Fault.status(503)],

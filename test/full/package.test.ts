@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Ran, run } from "../support/run.ts"
+import { type Ran, run } from "./run.ts"
 
 const root = join(import.meta.dirname, "../..")
 let project = ""

@@ -4,8 +4,8 @@ import { join } from "node:path"
 
 const groups = {
   tokens: "src/TokenCache.ts",
-  responses: "src/internal/response.ts",
-  pages: "src/internal/attempt.ts,src/internal/retry.ts,src/internal/deadline.ts,src/internal/walk.ts"
+  responses: "src/listing/response.ts",
+  pages: "src/listing/fetch.ts,src/internal/resilience/retry.ts,src/internal/resilience/deadline.ts,src/listing/walk.ts"
 }
 
 const stryker = join(import.meta.dirname, "node_modules/@stryker-mutator/core/bin/stryker.js")

@@ -5,9 +5,9 @@ import { defineConfig } from "vitest/config"
 const tests: Record<string, ReadonlyArray<string>> = {
   tokens: ["test/TokenCache.test.ts"],
   responses: [
-    "test/response.test.ts",
+    "test/listing/response.test.ts",
     "test/hostile.test.ts",
-    "test/walk.test.ts",
+    "test/listing/walk.test.ts",
     "test/TimePunches.listResults.test.ts",
     "test/faults/{answers,waits}.test.ts"
   ],

@@ -1,7 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { seedsFrom } from "../support/simulationSeries.ts"
-import { changing, isLively } from "../support/simulationSuite.ts"
+import { seedsFrom } from "./series.ts"
+import { changing, isLively } from "./suite.ts"
 
 const file = "test/simulation/changing.test.ts"
 

@@ -1,7 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { seedsFrom } from "../support/simulationSeries.ts"
-import { atRest, isLively } from "../support/simulationSuite.ts"
+import { seedsFrom } from "./series.ts"
+import { atRest, isLively } from "./suite.ts"
 
 const file = "test/simulation/memory1.test.ts"
 

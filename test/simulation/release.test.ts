@@ -3,8 +3,8 @@ import { Effect, Fiber, Layer, Option, Redacted, Schedule, Stream } from "effect
 import type { HttpClient } from "effect/http"
 import { CompanyId, Credentials, Endpoints, RetryPolicy, TimePunches } from "../../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
-import { CountedServer } from "../support/countedServer.ts"
-import { transports } from "../support/simulationSockets.ts"
+import { CountedServer } from "./countedServer.ts"
+import { transports } from "./sockets.ts"
 
 const company = CompanyId.make(defaultCompany.id)
 

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Result } from "effect"
-import { simulate } from "../support/simulationMemory.ts"
-import { drawPlan, type Plan } from "../support/simulationPlan.ts"
-import type { Broken, Row, Story } from "../support/simulationRun.ts"
-import { judge } from "../support/simulationVerdict.ts"
+import { simulate } from "./memory.ts"
+import { drawPlan, type Plan } from "./plan.ts"
+import type { Broken, Row, Story } from "./run.ts"
+import { judge } from "./verdict.ts"
 
 /** A plan with many rows, nothing wrong, and everything read. */
 const plan: Plan = {

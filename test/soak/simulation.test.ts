@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Duration, Effect } from "effect"
-import { type Figures, line, seedsFrom } from "../support/simulationSeries.ts"
-import { atRest, changing, isLively, overSockets } from "../support/simulationSuite.ts"
+import { type Figures, line, seedsFrom } from "../simulation/series.ts"
+import { atRest, changing, isLively, overSockets } from "../simulation/suite.ts"
 
 const file = "test/soak/simulation.test.ts --config vitest.soak.config.ts"
 

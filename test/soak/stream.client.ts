@@ -2,7 +2,7 @@
 import { Console, Effect, Layer, Redacted, Stream } from "effect"
 import { CompanyId, Credentials, Endpoints, TimePunches } from "../../src/index.ts"
 import { defaultCompany } from "../../src/testing/index.ts"
-import { transports } from "../support/simulationSockets.ts"
+import { transports } from "../simulation/sockets.ts"
 
 const [, , url = "", transport = "", total = "0"] = process.argv
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect, Schema } from "effect"
+import { transports } from "../simulation/sockets.ts"
 import { resultOf, serverOf } from "../support/child.ts"
-import { transports } from "../support/simulationSockets.ts"
 
 const Streamed = Schema.Struct({
   count: Schema.Int,

@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
 import { oauth } from "../support/client.ts"
-import { type Answer, chunk, head, rawServer, whole } from "../support/rawServer.ts"
 import { brief, client, outcome, threePages, transports } from "../support/transports.ts"
+import { type Answer, chunk, head, rawServer, whole } from "./support/rawServer.ts"
 
 const { first, ids, second, third } = threePages
 const json = { "content-type": "application/json" }

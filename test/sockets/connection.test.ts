@@ -3,10 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { Cursor, TimePunches } from "../../src/index.ts"
 import { company } from "../support/client.ts"
-import { eventually } from "../support/eventually.ts"
-import { type Answer, chunk, head, rawServer, whole } from "../support/rawServer.ts"
 import { brief, client, outcome, pageOf, threePages, type Transport, transports } from "../support/transports.ts"
 import { wirePunch } from "../support/wire.ts"
+import { eventually } from "./support/eventually.ts"
+import { type Answer, chunk, head, rawServer, whole } from "./support/rawServer.ts"
 
 const { first, ids, second, third } = threePages
 const to2 = Option.some(Cursor.make("to-2"))

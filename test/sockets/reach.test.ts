@@ -4,10 +4,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import dns from "node:dns"
 import { vi } from "vitest"
-import { blackHole } from "../support/blackHole.ts"
-import { makeAuthority, selfSigned, trust } from "../support/certificate.ts"
-import { rawServer, whole } from "../support/rawServer.ts"
 import { brief, client, outcome, threePages, transports } from "../support/transports.ts"
+import { blackHole } from "./support/blackHole.ts"
+import { makeAuthority, selfSigned, trust } from "./support/certificate.ts"
+import { rawServer, whole } from "./support/rawServer.ts"
 
 const { first, ids, second, third } = threePages
 const pages = [whole(200, first), whole(200, second), whole(200, third)]

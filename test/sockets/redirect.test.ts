@@ -3,10 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { TimePunches } from "../../src/index.ts"
-import { makeAuthority, trust } from "../support/certificate.ts"
 import { company, oauth } from "../support/client.ts"
-import { head, rawServer, whole } from "../support/rawServer.ts"
 import { brief, client, outcome, threePages, transports } from "../support/transports.ts"
+import { makeAuthority, trust } from "./support/certificate.ts"
+import { head, rawServer, whole } from "./support/rawServer.ts"
 
 const statuses = [301, 302, 303, 307, 308]
 

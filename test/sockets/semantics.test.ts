@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope, Stream, Tracer } from "effect"
 import { TimePunches, TracePropagation } from "../../src/index.ts"
 import { company, oauth } from "../support/client.ts"
-import { eventually } from "../support/eventually.ts"
-import { type Answer, head, rawServer, whole } from "../support/rawServer.ts"
 import { brief, client, outcome, threePages, transports } from "../support/transports.ts"
+import { eventually } from "./support/eventually.ts"
+import { type Answer, head, rawServer, whole } from "./support/rawServer.ts"
 
 const { first, ids, second, third } = threePages
 const json = { "content-type": "application/json" }

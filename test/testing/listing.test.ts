@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { decodeCursor } from "../../src/testing/Cursor.ts"
 import { defaultCompany, FakeService, generatePunches, type StoredPunch, toWire } from "../../src/testing/index.ts"
+import { decodeCursor } from "../../src/testing/service/cursor.ts"
 import { idsOf } from "./oracle.ts"
 import { ask, askPage, askRaw, envelopeOf, problemOf, textOf, walk } from "./support.ts"
 

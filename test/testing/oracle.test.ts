@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import {
   defaultCompany,
   FakeService,
@@ -7,7 +8,6 @@ import {
   otherCompany,
   type StoredPunch
 } from "../../src/testing/index.ts"
-import { type Prng, prng } from "../../src/testing/prng.ts"
 import { expectedIds, idsOf } from "./oracle.ts"
 import { walk } from "./support.ts"
 

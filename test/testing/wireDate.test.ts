@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { prng } from "../../src/testing/prng.ts"
-import { formatDate, formatInstant, makeZones, parseDate, parseInstant } from "../../src/testing/wireDate.ts"
+import { prng } from "../../src/testing/base/prng.ts"
+import { formatDate, formatInstant, makeZones, parseDate, parseInstant } from "../../src/testing/base/wireDate.ts"
 
 describe("parseInstant of the fake service", () => {
   it.each([

@@ -1,0 +1,101 @@
+/** `time-punches list`: punches to standard output, page after page, as a table, NDJSON or CSV. */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { formatInstant } from "../../internal/wire/instant.ts"
+import type { TimePunch } from "../../TimePunch.ts"
+import { TimePunches } from "../../TimePunches.ts"
+import * as WorkedTime from "../../WorkedTime.ts"
+import { explainedWith } from "../failure.ts"
+import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
+import { filterFlags, toFilter } from "../flags/filter.ts"
+import { fromFlag, goOnFrom, pageSizeFlag, takeFlag } from "../flags/paging.ts"
+import { print, tell } from "../terminal/output.ts"
+import { counted, countedPunches, makeProgress } from "../terminal/progress.ts"
+import { type Column, hours, makeTable } from "../terminal/table.ts"
+import { toText } from "./rows.ts"
+
+const format = Flag.Literals("format", ["table", "ndjson", "csv"]).pipe(
+  Flag.withDescription("table for people; ndjson and csv are complete (default: table)"),
+  Flag.withDefault("table")
+)
+
+export const list = Command.make(
+  "list",
+  { ...companyFlags, ...filterFlags, format, take: takeFlag, pageSize: pageSizeFlag, from: fromFlag },
+  Effect.fnUntraced(
+    function*(flags) {
+      const company = yield* companyOf(flags)
+      const filter = yield* Effect.fromResult(toFilter(flags))
+      const most = Option.getOrElse(flags.take, () => Infinity)
+      const pageSize = Option.getOrElse(flags.pageSize, () => Math.min(most, 200))
+      const progress = yield* makeProgress(false)
+      const client = yield* TimePunches
+      const table = makeTable(columns)
+      let pages = 0
+      let punches = 0
+      let at = flags.from
+
+      yield* client.pages(company, filter, { pageSize, from: flags.from }).pipe(
+        // The last page that is wanted is the last that is asked for.
+        Stream.takeUntil(({ items }) => punches + items.length >= most),
+        Stream.runForEach(Effect.fnUntraced(function*({ cursor, items }) {
+          const taken = items.slice(0, most - punches)
+          const text = flags.format === "table"
+            ? table.lines(taken).map((line) => `${line}\n`).join("")
+            : yield* toText(taken, flags.format, pages === 0)
+          if (text !== "") yield* print(Stream.make(text))
+          pages += 1
+          punches += taken.length
+          at = cursor.next
+          yield* progress.at(pages, punches)
+        })),
+        explainedWith((error) => Effect.succeed("resumeFrom" in error ? goOnFrom(error.resumeFrom) : [])),
+        Effect.onInterrupt(() =>
+          tell(`interrupted after ${counted(pages, "page")}, ${countedPunches(punches)}`, ...goOnFrom(at))
+        )
+      )
+      if (punches === 0) yield* tell("no punch matches")
+    },
+    Effect.scoped
+  )
+).pipe(
+  Command.provide(layerClient),
+  Command.withDescription("Print the punches of a company, in the service's order."),
+  Command.withShortDescription("Print punches"),
+  Command.withExamples([
+    { command: "time-punches list --take 20", description: "A first look" },
+    {
+      command:
+        "time-punches list --location-id 301 --clocked-in-gte 2026-03-02T00:00:00Z --clocked-in-lt 2026-03-09T00:00:00Z",
+      description: "A week of one location"
+    },
+    { command: "time-punches list --approved false --format ndjson", description: "What is left to approve, for jq" },
+    {
+      command: "time-punches list --flags late,missed_break --format csv",
+      description: "With a flag, for a spreadsheet"
+    }
+  ])
+)
+
+const instant = (at: DateTime.Utc): string => formatInstant(at.epochMilliseconds)
+
+const columns: ReadonlyArray<Column<TimePunch>> = [
+  { title: "id", align: "right", cell: (punch) => `${punch.id}` },
+  { title: "user_id", align: "right", cell: (punch) => `${punch.userId}` },
+  { title: "location_id", align: "right", cell: (punch) => `${punch.locationId}` },
+  { title: "role_id", align: "right", cell: (punch) => `${punch.roleId}` },
+  { title: "clocked_in", cell: (punch) => instant(punch.clockedIn) },
+  { title: "clocked_out", cell: (punch) => Option.match(punch.clockedOut, { onNone: () => "open", onSome: instant }) },
+  {
+    title: "net",
+    align: "right",
+    cell: (punch) =>
+      Option.match(WorkedTime.of(punch).durations, { onNone: () => "?", onSome: ({ net }) => hours(net) })
+  },
+  { title: "approved", cell: (punch) => punch.approved ? "yes" : "no" },
+  { title: "notes", most: 40, cell: (punch) => (punch.deleted ? "(deleted) " : "") + punch.notes }
+]

@@ -1,0 +1,91 @@
+/** Flags that read one value strictly: an id, an instant, a date, a list of known words, an order, a zone. */
+import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { BusinessDate } from "../../Ids.ts"
+import { parseInstant } from "../../internal/wire/instant.ts"
+import { TimePunch } from "../../TimePunch.ts"
+
+/** An optional flag whose text `read` must accept; `expected` completes "must be …". */
+export const text = <A>(
+  name: string,
+  metavar: string,
+  description: string,
+  expected: string,
+  read: (text: string) => Option.Option<A>
+) =>
+  Flag.String(name).pipe(
+    Flag.withMetavar(metavar),
+    Flag.withDescription(description),
+    Flag.filterMap(read, () => expected),
+    Flag.optional
+  )
+
+/** Reads decimal digits only, so that neither `1e3` nor a blank is an id. */
+export const readWhole = (text: string): Option.Option<number> =>
+  /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Option.some(Number(text)) : Option.none()
+
+export const id = <A>(name: string, make: (value: number) => Option.Option<A>, description: string) =>
+  text(name, "ID", description, "a whole number from 0 on", (text) => Option.flatMap(readWhole(text), make))
+
+export const readInstant = (text: string): Option.Option<DateTime.Utc> => {
+  const millis = parseInstant(text)
+  return Number.isNaN(millis) ? Option.none() : Option.some(DateTime.makeUnsafe(millis))
+}
+
+export const instant = (name: string, description: string) =>
+  text(
+    name,
+    "INSTANT",
+    description,
+    "an RFC 3339 instant with a zone, such as 2026-03-01T00:00:00Z or 2026-03-01T08:00:00+01:00",
+    readInstant
+  )
+
+const decodeDate = Schema.decodeUnknownOption(BusinessDate)
+
+export const date = (name: string, description: string) =>
+  text(name, "DATE", description, "a real date as YYYY-MM-DD", decodeDate)
+
+/** A list of known words, joined by commas, as the service takes it (form style, not exploded). */
+export const words = <A extends string>(name: string, known: ReadonlyArray<A>, description: string) =>
+  text(
+    name,
+    known.join(","),
+    description,
+    `some of ${known.join(", ")}, joined by commas`,
+    (text) =>
+      Option.all(text.split(",").map((word) => Option.fromUndefinedOr(known.find((candidate) => candidate === word))))
+  )
+
+type SortKey = readonly [keyof TimePunch, "asc" | "desc"]
+
+const isField = (name: string): name is keyof TimePunch => Object.hasOwn(TimePunch.fields, name)
+
+const readSortKey = (text: string): Option.Option<SortKey> => {
+  const [name = "", direction = "asc", ...rest] = text.split(".")
+  const field = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  const known = /^[a-z_]+$/.test(name) && isField(field)
+  return rest.length === 0 && known && (direction === "asc" || direction === "desc")
+    ? Option.some<SortKey>([field, direction])
+    : Option.none()
+}
+
+export const sortBy = text(
+  "sort-by",
+  "FIELD.asc|desc,…",
+  "Order, such as clocked_in.desc,id.asc; some services order by id whatever is asked",
+  "fields of a punch with .asc or .desc, joined by commas, such as clocked_in.desc,id.asc",
+  (text) => Option.all(text.split(",").map(readSortKey))
+)
+
+export const zone = Flag.String("zone").pipe(
+  Flag.withMetavar("ZONE"),
+  Flag.withDescription("Time zone whose calendar names the days, such as America/New_York or +01:00"),
+  Flag.filterMap(
+    DateTime.zoneFromString,
+    () => "the name of a time zone, such as Europe/Berlin, or an offset, such as +01:00"
+  ),
+  Flag.withDefault(DateTime.zoneMakeOffset(0))
+)

@@ -1,0 +1,85 @@
+/** What an operator sees: metrics without ids, spans only where somebody listens, a line when a run has to wait. */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Stream from "effect/Stream"
+import { isTraced } from "../http/client.ts"
+
+const pages = Metric.counter("time_punches_pages", {
+  description: "Pages read whole",
+  incremental: true,
+  attributes: { unit: "{page}" }
+})
+
+const punches = Metric.counter("time_punches_punches", {
+  description: "Punches in those pages",
+  incremental: true,
+  attributes: { unit: "{punch}" }
+})
+
+const pageDuration = Metric.histogram("time_punches_page_duration_seconds", {
+  description: "From the first request of a page to its rows, waits included",
+  attributes: { unit: "s" },
+  boundaries: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
+})
+
+const retries = Metric.counter("time_punches_retries", {
+  description: "Pages and tokens tried again, by what failed",
+  incremental: true,
+  attributes: { unit: "{retry}" }
+})
+
+const retryWait = Metric.counter("time_punches_retry_wait_seconds", {
+  description: "Time spent waiting before another try",
+  incremental: true,
+  attributes: { unit: "s" }
+})
+
+const renewals = Metric.counter("time_punches_token_renewals", {
+  description: "Token requests that ended, by outcome",
+  incremental: true,
+  attributes: { unit: "{renewal}" }
+})
+
+/** Counts a page that was read, and how long it took since `started`, in nanoseconds of the monotonic clock. */
+export const pageRead = (rows: number, started: bigint): Effect.Effect<void> =>
+  Effect.flatMap(Clock.monotonicTimeNanos, (now) =>
+    // One effect for three metrics: this is done for every page.
+    Effect.withFiber(({ context }) => {
+      pages.updateUnsafe(1, context)
+      punches.updateUnsafe(rows, context)
+      pageDuration.updateUnsafe(Number(now - started) / 1e9, context)
+      return Effect.void
+    }))
+
+/** Counts a retry and says so: at debug where it is soon, as a warning where the run is held up. */
+export const retrying = (what: "page" | "token", reason: string, delay: number): Effect.Effect<void> => {
+  const wait = Duration.millis(Math.round(delay))
+  const message = `${what} failed (${reason}), next try in ${Duration.format(wait)}`
+  return Metric.update(Metric.withAttributes(retries, { what, reason }), 1).pipe(
+    Effect.andThen(Metric.update(retryWait, delay / 1000)),
+    Effect.andThen(delay < slow ? Effect.logDebug(message) : Effect.logWarning(message))
+  )
+}
+
+/** A wait that someone who watches a run would ask about, in milliseconds. */
+const slow = 1000
+
+/** Counts the end of a token renewal. */
+export const renewed = (outcome: string): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(renewals, { outcome }), 1)
+
+/** A span where somebody listens; nothing at all where nobody does. */
+export const span = <A, E, R>(
+  self: Effect.Effect<A, E, R>,
+  name: string,
+  attributes: Record<string, unknown>
+): Effect.Effect<A, E, R> =>
+  Effect.withFiber((fiber) => isTraced(fiber.context) ? Effect.withSpan(self, name, { attributes }) : self)
+
+/** The same for a stream. */
+export const streamSpan = <A, E, R>(self: Stream.Stream<A, E, R>, name: string): Stream.Stream<A, E, R> =>
+  Stream.unwrap(
+    Effect.withFiber((fiber) => Effect.succeed(isTraced(fiber.context) ? Stream.withSpan(self, name) : self))
+  )

@@ -1,0 +1,152 @@
+/** From the JSON of a page to the value of its schema, straight on; `undefined` where only the schema can say why not. */
+import type * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { Cursor } from "../../Ids.ts"
+import type { Envelope } from "../../Page.ts"
+import type { Break, TimePunch } from "../../TimePunch.ts"
+import { dayOf, no, timeOf } from "./instant.ts"
+import { utc } from "./utc.ts"
+
+/** A value without its brands, which are the schema's to give: all that the compiler can hold this file to. */
+type Bare<A> = A extends number ? number
+  : A extends string ? string
+  : A extends DateTime.Utc ? A
+  : A extends Option.Option<infer B> ? Option.Option<Bare<B>>
+  : A extends ReadonlyArray<infer B> ? ReadonlyArray<Bare<B>>
+  : A extends object ? { readonly [K in keyof A]: Bare<A[K]> }
+  : A
+
+/** An object that may have the keys of `Wire`, with anything under them. */
+const isRecord = <Wire>(input: unknown): input is { readonly [K in keyof Wire]?: unknown } =>
+  typeof input === "object" && input !== null && !Array.isArray(input)
+
+const isInt = (value: unknown): value is number => typeof value === "number" && Number.isSafeInteger(value)
+
+const isNatural = (value: unknown): value is number => isInt(value) && value >= 0
+
+const none = Option.none()
+
+/** An id that null, zero and an absent key say is none. */
+const optionalId = (value: unknown): Option.Option<number> | undefined =>
+  value === null || value === undefined || value === 0 ? none : isNatural(value) ? Option.some(value) : undefined
+
+const optionalText = (value: unknown): Option.Option<string> | undefined =>
+  value === null || value === undefined ? none : typeof value === "string" ? Option.some(value) : undefined
+
+const instant = (value: unknown): DateTime.Utc | undefined => {
+  if (typeof value !== "string") return undefined
+  const day = dayOf(value)
+  const time = timeOf(value)
+  return day === no || time === no ? undefined : utc(day * 86_400_000 + time)
+}
+
+const nullableInstant = (value: unknown): Option.Option<DateTime.Utc> | undefined => {
+  if (value === null) return none
+  const at = instant(value)
+  return at === undefined ? undefined : Option.some(at)
+}
+
+/** The value of `Break.fromWire`. */
+export const decodeBreak = (input: unknown): Bare<Break> | undefined => {
+  if (!isRecord<typeof Break.fromWire.Encoded>(input)) return undefined
+  const { custom_break_id: customBreakId, id, paid, user_id: userId } = input
+  if (!isNatural(id) || !isNatural(userId) || !isNatural(customBreakId) || typeof paid !== "boolean") return undefined
+  const start = instant(input.in)
+  const out = nullableInstant(input.out)
+  if (start === undefined || out === undefined) return undefined
+  return { id, userId, customBreakId, paid, in: start, out }
+}
+
+const decodeEach = <A>(input: unknown, decode: (input: unknown) => A | undefined): ReadonlyArray<A> | undefined => {
+  if (!Array.isArray(input)) return undefined
+  // A copy has the room of its elements and no more; one that grows starts with room for sixteen.
+  const all = input.slice()
+  for (let i = 0; i < all.length; i++) {
+    const one = decode(all[i])
+    if (one === undefined) return undefined
+    all[i] = one
+  }
+  return all
+}
+
+/** The value of `TimePunch.fromWire`. A key that is there without a value is the schema's to refuse. */
+export const decodePunch = (input: unknown): Bare<TimePunch> | undefined => {
+  if (!isRecord<typeof TimePunch.fromWire.Encoded>(input)) return undefined
+  const { company_id: companyId, id, location_id: locationId, role_id: roleId, user_id: userId } = input
+  if (!isNatural(id) || !isNatural(companyId) || !isNatural(userId) || !isNatural(roleId) || !isNatural(locationId)) {
+    return undefined
+  }
+  const { approved, editable_punch: editablePunch, hourly_wage: hourlyWage, notes, tips } = input
+  if (!isNatural(hourlyWage) || !isInt(tips)) return undefined
+  if (typeof approved !== "boolean" || typeof editablePunch !== "boolean" || typeof notes !== "string") return undefined
+  const {
+    auto_clocked_out: autoClockedOut,
+    clocked_in_offline: clockedInOffline,
+    clocked_out_offline: clockedOutOffline
+  } = input
+  if (
+    typeof autoClockedOut !== "boolean" || typeof clockedInOffline !== "boolean" ||
+    typeof clockedOutOffline !== "boolean"
+  ) return undefined
+  const deleted = input.deleted === undefined && !("deleted" in input) ? false : input.deleted
+  if (typeof deleted !== "boolean") return undefined
+  const shiftId = optionalId(input.shift_id)
+  const departmentId = optionalId(input.department_id)
+  const posType = optionalText(input.pos_type)
+  if (shiftId === undefined || departmentId === undefined || posType === undefined) return undefined
+  const clockedIn = instant(input.clocked_in)
+  const clockedOut = nullableInstant(input.clocked_out)
+  const created = nullableInstant(input.created)
+  const modified = nullableInstant(input.modified)
+  if (clockedIn === undefined || clockedOut === undefined || created === undefined || modified === undefined) {
+    return undefined
+  }
+  const breaks = input.breaks === undefined && !("breaks" in input) ? [] : decodeEach(input.breaks, decodeBreak)
+  if (breaks === undefined) return undefined
+  return {
+    id,
+    companyId,
+    userId,
+    roleId,
+    locationId,
+    shiftId,
+    departmentId,
+    clockedIn,
+    clockedOut,
+    hourlyWage,
+    tips,
+    approved,
+    editablePunch,
+    notes,
+    posType,
+    breaks,
+    autoClockedOut,
+    clockedInOffline,
+    clockedOutOffline,
+    created,
+    modified,
+    deleted
+  }
+}
+
+const isCursor = Schema.is(Cursor)
+
+const optionalCursor = (value: unknown): Option.Option<string> | undefined =>
+  value === null ? none : isCursor(value) ? Option.some(value) : undefined
+
+/** The value of `Envelope`. */
+export const decodeEnvelope = (input: unknown): Bare<typeof Envelope.Type> | undefined => {
+  if (!isRecord<typeof Envelope.Encoded>(input)) return undefined
+  const { meta, object } = input
+  if (typeof object !== "string" || !isRecord<typeof Envelope.Encoded.meta>(meta)) return undefined
+  if (!isRecord<typeof Envelope.Encoded.meta.cursor>(meta.cursor)) return undefined
+  const current = optionalCursor(meta.cursor.current)
+  const prev = optionalCursor(meta.cursor.prev)
+  const next = optionalCursor(meta.cursor.next)
+  const size = meta.cursor.count
+  const count = size === null ? none : isNatural(size) ? Option.some(size) : undefined
+  if (current === undefined || prev === undefined || next === undefined || count === undefined) return undefined
+  const data = decodeEach(input.data, decodePunch)
+  return data === undefined ? undefined : { object, data, meta: { cursor: { current, prev, next, count } } }
+}

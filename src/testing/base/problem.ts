@@ -1,0 +1,39 @@
+/** Error bodies of the listing (spec 7): `application/problem+json` with every required member. */
+import { type PlainResponse, respondJson } from "./message.ts"
+
+/** What differs between two problems of one status. `code` and `param` are left out when they do not apply. */
+export interface ProblemDetail {
+  readonly detail: string
+  readonly code?: number | undefined
+  readonly param?: string | undefined
+}
+
+const titles = new Map<number, string>([
+  [400, "Bad Request"],
+  [401, "Unauthorized"],
+  [403, "Forbidden"],
+  [404, "Not Found"],
+  [405, "Method Not Allowed"],
+  [408, "Request Timeout"],
+  [422, "Unprocessable Entity"],
+  [429, "Too Many Requests"],
+  [500, "Server Error"],
+  [502, "Bad Gateway"],
+  [503, "Service Unavailable"],
+  [504, "Gateway Timeout"]
+])
+
+/** The text of a problem. */
+export const problemText = (status: number, { code, detail, param }: ProblemDetail): string =>
+  JSON.stringify({
+    type: `/problems/${status}`,
+    title: titles.get(status) ?? `Status ${status}`,
+    status,
+    detail,
+    code,
+    param
+  })
+
+/** A problem as a response. */
+export const problem = (status: number, detail: ProblemDetail): PlainResponse =>
+  respondJson(status, problemText(status, detail), "application/problem+json")

@@ -1,0 +1,20 @@
+/** What a fault changes in the handling of one request. */
+import type { PlainRequest, PlainResponse } from "../base/message.ts"
+import type { EnvelopeEdit } from "../service/listing.ts"
+import type { TokenBody } from "../service/tokens.ts"
+
+/** The places of the handling where a fault can step in. */
+export interface Twist {
+  /** Answers in place of the service, which never sees the request. */
+  readonly instead?: (request: PlainRequest) => PlainResponse
+  /** Happens before the request is looked at. */
+  readonly before?: () => void
+  /** Milliseconds before the answer. */
+  readonly delay?: number
+  /** Changes a page. */
+  readonly page?: EnvelopeEdit
+  /** Changes a token response. */
+  readonly token?: (body: TokenBody) => PlainResponse
+  /** Changes a success. */
+  readonly after?: (response: PlainResponse) => PlainResponse
+}

@@ -1,0 +1,175 @@
+/** Believable punches from a seed: open ones, deleted ones, ties, odd notes, every form of an instant. */
+import { type Prng, prng } from "../base/prng.ts"
+import { parseInstant } from "../base/wireDate.ts"
+import type { ApprovalStatus, PunchFlag, StoredPunch, WireBreak } from "../base/WirePunch.ts"
+import { makeForms } from "./forms.ts"
+import { type Density, makeMoments } from "./moments.ts"
+
+/**
+ * What to generate. Everything but `count` and `companyId` has a default.
+ *
+ * @since 0.1.0
+ */
+export interface GenerateOptions {
+  /** The same seed gives the same punches. Default 1. */
+  readonly seed?: number | undefined
+  readonly count: number
+  readonly companyId: number
+  /** Ids start here and grow with gaps, so companies that share a service need ranges that do not meet. Default 1000. */
+  readonly firstId?: number | undefined
+  /** First instant of the span, ISO 8601. Default `2026-03-01T00:00:00Z`, so that the span crosses clock changes. */
+  readonly from?: string | undefined
+  /** Length of the span in days. Default 35. */
+  readonly days?: number | undefined
+  /** How clock-ins spread over the span. Default `dayAndNight`. */
+  readonly density?: Density | undefined
+  /** Share of punches still open, 0 to 1. Default 0.03. */
+  readonly openShare?: number | undefined
+  /** Share of deleted punches, 0 to 1. Default 0.04. */
+  readonly deletedShare?: number | undefined
+  /** All notations of an instant (spec 2.1) instead of the sample's only. Default true. */
+  readonly timestampForms?: boolean | undefined
+  /** Number of users who punch. Default 40. */
+  readonly users?: number | undefined
+}
+
+/** A place of work, with the zone of its clocks and the usual offset of that zone in minutes. */
+interface Place {
+  readonly id: number
+  readonly timeZone: string
+  readonly offset: number
+}
+
+const places: readonly [Place, ...ReadonlyArray<Place>] = [
+  { id: 301, timeZone: "America/New_York", offset: -300 },
+  { id: 302, timeZone: "America/Los_Angeles", offset: -480 },
+  { id: 303, timeZone: "Europe/Berlin", offset: 60 },
+  { id: 304, timeZone: "Asia/Kolkata", offset: 330 },
+  { id: 305, timeZone: "Australia/Lord_Howe", offset: 630 },
+  { id: 306, timeZone: "UTC", offset: 0 }
+]
+
+const roles = [11, 12, 13, 14, 15] as const
+const wages = [1200, 1450, 1550, 1875, 2100, 3325] as const
+const departments = [21, 22, 23, 24] as const
+const statuses: readonly [ApprovalStatus, ...ReadonlyArray<ApprovalStatus>] = ["pending", "approved", "disputed"]
+
+const notes = [
+  "Covered the late shift",
+  "Left early, see manager",
+  "🧑‍🍳 split shift 🎉",
+  "בדיקה של משמרת ערב",
+  "نسيت تسجيل الخروج",
+  "she said \"ten more minutes\"\nand stayed an hour",
+  "=SUM(A1:A9), not a formula",
+  "tab\there, slash \\ and a null \u0000 byte",
+  "naïve café façade"
+] as const
+
+/** `department_id` in every form that means "none", and as an id. */
+const departmentOf = (random: Prng): { readonly department_id?: number | null } => {
+  const draw = random.next()
+  if (draw < 0.6) return { department_id: random.pick(departments) }
+  if (draw < 0.75) return { department_id: 0 }
+  return draw < 0.9 ? { department_id: null } : {}
+}
+
+const sourceOf = (random: Prng): { readonly pos_type?: string | null } => {
+  const draw = random.next()
+  if (draw < 0.6) return { pos_type: "web" }
+  if (draw < 0.75) return { pos_type: "till" }
+  return draw < 0.88 ? { pos_type: null } : {}
+}
+
+const flagsOf = (random: Prng, autoClockedOut: boolean): ReadonlyArray<PunchFlag> => {
+  const flags: Array<PunchFlag> = []
+  if (random.chance(0.1)) flags.push("late")
+  if (autoClockedOut) flags.push("auto_clocked_out")
+  if (random.chance(0.06)) flags.push("missed_break")
+  return flags
+}
+
+/**
+ * Generates punches in the order of their ids, which is not the order of their clock-ins. Throws a `RangeError` when
+ * `from` is not an instant.
+ *
+ * @since 0.1.0
+ */
+export const generatePunches = (options: GenerateOptions): ReadonlyArray<StoredPunch> => {
+  const random = prng(options.seed ?? 1)
+  const start = parseInstant(options.from ?? "2026-03-01T00:00:00Z")
+  if (start === undefined) throw new RangeError("generatePunches: `from` is not an ISO 8601 instant")
+  const moments = makeMoments(random, start.epoch, options.days ?? 35, options.density ?? "dayAndNight")
+  const write = makeForms(random, options.timestampForms ?? true)
+  const users = options.users ?? 40
+  const openShare = options.openShare ?? 0.03
+  const deletedShare = options.deletedShare ?? 0.04
+  const punches: Array<StoredPunch> = []
+  let id = options.firstId ?? 1000
+  let breakId = id * 10
+
+  const breaksOf = (userId: number, from: number, to: number | undefined): ReadonlyArray<WireBreak> => {
+    const breaks: Array<WireBreak> = []
+    const count = random.between(0, 2)
+    for (let index = 0; index < count; index++) {
+      breakId += random.between(1, 3)
+      const begin = from + random.between(30, 180) * 60_000 * (index + 1)
+      const end = begin + random.between(5, 45) * 60_000
+      // A punch that is still open may be in its break right now; a closed one holds closed breaks inside it.
+      if (to !== undefined && end >= to) break
+      const open = to === undefined && index === count - 1 && random.chance(0.4)
+      breaks.push({
+        id: breakId,
+        user_id: userId,
+        custom_break_id: random.chance(0.1) ? 0 : random.between(1, 5),
+        paid: random.chance(0.4),
+        in: write(begin),
+        out: open ? null : write(end)
+      })
+    }
+    return breaks
+  }
+
+  for (let index = 0; index < options.count; index++) {
+    id += random.chance(0.9) ? 1 : random.between(2, 9)
+    const place = random.pick(places)
+    const userId = 500 + random.between(1, users)
+    const clockedIn = moments(place.offset)
+    const open = random.chance(openShare)
+    // A punch of no length exists: clocked in and out in the same instant, without a wage.
+    const empty = random.chance(0.01)
+    const clockedOut = open ? undefined : clockedIn + (empty ? 0 : random.between(15, 14 * 60) * 60_000)
+    const created = random.chance(0.03) ? undefined : clockedIn + random.between(0, 90) * 1000
+    const modified = random.chance(0.03) ? undefined : (clockedOut ?? clockedIn) + random.between(0, 30 * 86_400) * 1000
+    const autoClockedOut = !open && random.chance(0.05)
+    const deleted = random.chance(deletedShare)
+    punches.push({
+      id,
+      shift_id: random.chance(0.2) ? 0 : 70_000 + random.between(1, 5000),
+      user_id: userId,
+      editable_punch: random.chance(0.9),
+      role_id: random.pick(roles),
+      company_id: options.companyId,
+      location_id: place.id,
+      ...departmentOf(random),
+      hourly_wage: empty && !open ? 0 : random.pick(wages),
+      approved: random.chance(0.5),
+      clocked_in: write(clockedIn),
+      clocked_out: clockedOut === undefined ? null : write(clockedOut),
+      notes: random.chance(0.8) ? "" : random.pick(notes),
+      auto_clocked_out: autoClockedOut,
+      clocked_in_offline: random.chance(0.03),
+      clocked_out_offline: random.chance(0.03),
+      tips: random.chance(0.6) ? 0 : random.between(-500, 12_000),
+      ...sourceOf(random),
+      ...(random.chance(0.15) ? {} : { breaks: breaksOf(userId, clockedIn, clockedOut) }),
+      created: created === undefined ? null : write(created),
+      modified: modified === undefined ? null : write(modified),
+      ...(deleted ? { deleted } : random.chance(0.3) ? {} : { deleted }),
+      employeeApprovalStatus: random.pick(statuses),
+      flags: flagsOf(random, autoClockedOut),
+      timeZone: place.timeZone
+    })
+  }
+  return punches
+}

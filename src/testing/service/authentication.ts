@@ -1,0 +1,91 @@
+/** Who sends a listing request and whether they may see the company (spec 5): 401, 403, and 422 for a missing guid. */
+import type { PlainRequest, PlainResponse } from "../base/message.ts"
+import { problem } from "../base/problem.ts"
+import { type FakeCompany, sessionCookieName } from "./accounts.ts"
+import type { Settings } from "./options.ts"
+import type { TokenDesk } from "./tokens.ts"
+
+const unauthorized = problem(401, { detail: "The credentials are missing, wrong or no longer good.", code: 1001 })
+
+const forbidden = (code: number, detail: string) => problem(403, { detail, code })
+
+const guidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+const badGuid = (detail: string) => problem(422, { detail, code: 2001, param: "x-company-guid" })
+
+const cookieOf = (request: PlainRequest) => {
+  for (const part of (request.headers["cookie"] ?? "").split(";")) {
+    const [name, ...value] = part.trim().split("=")
+    if (name === sessionCookieName) return value.join("=")
+  }
+  return undefined
+}
+
+type Principal = (companyId: number) => PlainResponse | undefined
+
+const ofCompany = (company: FakeCompany): Principal => (companyId) =>
+  company.id === companyId ? undefined : forbidden(1103, "The access token belongs to another company.")
+
+/** Tells who sends the request, as the test that the company has to pass; a response when it is nobody. */
+const authenticate = (
+  settings: Settings,
+  desk: TokenDesk,
+  request: PlainRequest,
+  now: number
+): Principal | PlainResponse => {
+  const header = request.headers["authorization"]
+  if (header === undefined) {
+    const cookie = cookieOf(request)
+    const session = settings.sessions.find((known) => known.cookie === cookie)
+    if (session === undefined) return unauthorized
+    return (companyId) =>
+      session.companyIds?.includes(companyId) === false
+        ? forbidden(1104, "The session does not belong to the company.")
+        : undefined
+  }
+  const token = /^Bearer ([^\s]+)$/i.exec(header)?.[1]
+  if (token === undefined) return unauthorized
+  // `x-company-guid` is not used with access tokens (5.2, rule 8), so it is not even looked at.
+  const company = settings.companies.find((known) => known.accessToken === token)
+  if (company !== undefined) return ofCompany(company)
+  const issued = desk.find(token, now)
+  if (issued === undefined) return unauthorized
+  const guid = request.headers["x-company-guid"]?.toLowerCase()
+  return (companyId) => {
+    if (issued.scopes?.includes("time_punches:read") === false) {
+      return forbidden(1101, "The token lacks the scope time_punches:read.")
+    }
+    if (guid === undefined) return badGuid("The header x-company-guid is required with an OAuth token.")
+    if (!guidPattern.test(guid)) return badGuid("The header x-company-guid is not a uuid.")
+    const named = settings.companies.find((known) => known.guid.toLowerCase() === guid)
+    const granted = issued.client.grantedGuids?.some((known) => known.toLowerCase() === guid) ?? true
+    if (named === undefined || !granted) return forbidden(1102, "The company has not granted the client access.")
+    return named.id === companyId ? undefined : forbidden(1105, "The guid belongs to another company than the path.")
+  }
+}
+
+/** The refusal of a listing request for who sends it, or nothing when it may be answered. */
+export const authorize = (
+  settings: Settings,
+  desk: TokenDesk,
+  request: PlainRequest,
+  companyId: number | undefined,
+  now: number
+): PlainResponse | undefined => {
+  const principal = authenticate(settings, desk, request, now)
+  if (typeof principal !== "function") return principal
+  const version = request.headers["x-api-version"]
+  if (version !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(version)) {
+    return problem(422, { detail: "The version is not a date.", code: 2002, param: "x-api-version" })
+  }
+  if (version !== undefined && settings.apiVersions?.includes(version) === false) {
+    return problem(422, { detail: "The version is not served.", code: 2003, param: "x-api-version" })
+  }
+  if (companyId === undefined) {
+    return problem(422, { detail: "The company id is not an integer.", code: 2004, param: "company_id" })
+  }
+  const refused = principal(companyId)
+  if (refused !== undefined) return refused
+  if (!settings.companies.some((known) => known.id === companyId)) return forbidden(1106, "The company is not known.")
+  return settings.planOk ? undefined : forbidden(1107, "The plan of the company does not cover time punches.")
+}

@@ -1,0 +1,184 @@
+/** The query string of a listing (spec 4.1), read strictly: what the service does not know or cannot read is refused. */
+import { parseDate, parseInstant, type WrittenInstant } from "../base/wireDate.ts"
+import { type ApprovalStatus, approvalStatuses, type PunchFlag, punchFlags } from "../base/WirePunch.ts"
+import { parseSort, type SortKey } from "./sorting.ts"
+
+/** Why a query is refused: the parameter at fault and a sentence about it. */
+export interface Refusal {
+  readonly param: string
+  readonly detail: string
+}
+
+/** A query string as names and values, decoded and in the order sent. */
+export type QueryPairs = ReadonlyArray<readonly [name: string, value: string]>
+
+/** Both ends are included. */
+interface Between<A> {
+  gte?: A
+  lte?: A
+}
+
+/** What a listing asks for. A filter that is not set is undefined. */
+export interface ListQuery {
+  readonly locationId: number | undefined
+  readonly departmentId: number | undefined
+  readonly roleId: number | undefined
+  readonly userId: number | undefined
+  readonly approved: boolean | undefined
+  /** False: undeleted only; true: deleted only; null: both. */
+  readonly deleted: boolean | null
+  readonly modifiedSince: WrittenInstant | undefined
+  readonly clockedIn: Readonly<Between<WrittenInstant>>
+  readonly clockedOut: Readonly<Between<WrittenInstant>>
+  /** Days since 1970. */
+  readonly businessDate: Readonly<Between<number>>
+  readonly localized: boolean
+  readonly flags: ReadonlyArray<PunchFlag> | undefined
+  readonly statuses: ReadonlyArray<ApprovalStatus> | undefined
+  readonly sortBy: ReadonlyArray<SortKey>
+  readonly limit: number | undefined
+  readonly cursor: string | undefined
+}
+
+type Mutable<A> = { -readonly [K in keyof A]: A[K] }
+
+interface Draft extends Mutable<ListQuery> {
+  clockedIn: Between<WrittenInstant>
+  clockedOut: Between<WrittenInstant>
+  businessDate: Between<number>
+  deletedGiven: boolean
+  includeDeleted: boolean
+}
+
+/** Takes a value into the draft and answers whether it could be read. */
+type Reader = (value: string, draft: Draft) => boolean
+
+/** A reader of one value: `parse` gives undefined for what it cannot read. */
+const reader =
+  <A>(parse: (text: string) => A | undefined, set: (draft: Draft, value: A) => void): Reader => (text, draft) => {
+    const value = parse(text)
+    if (value === undefined) return false
+    set(draft, value)
+    return true
+  }
+
+const parseInteger = (text: string) => {
+  const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(value) ? value : undefined
+}
+
+const parseBoolean = (text: string) => text === "true" ? true : text === "false" ? false : undefined
+
+const parseNullableBoolean = (text: string) => text === "null" ? null : parseBoolean(text)
+
+const parseText = (text: string) => text === "" ? undefined : text
+
+/** A comma-separated list of known words (form style, not exploded), or the literal `null` for no filter. */
+const parseWords =
+  <A extends string>(known: ReadonlyArray<A>) => (text: string): ReadonlyArray<A> | null | undefined => {
+    if (text === "null") return null
+    const words: Array<A> = []
+    for (const item of text.split(",")) {
+      const word = known.find((candidate) => candidate === item)
+      if (word === undefined) return undefined
+      words.push(word)
+    }
+    return words
+  }
+
+const readers = new Map<string, Reader>([
+  ["location_id", reader(parseInteger, (draft, value) => (draft.locationId = value))],
+  ["department_id", reader(parseInteger, (draft, value) => (draft.departmentId = value))],
+  ["role_id", reader(parseInteger, (draft, value) => (draft.roleId = value))],
+  ["user_id", reader(parseInteger, (draft, value) => (draft.userId = value))],
+  ["approved", reader(parseNullableBoolean, (draft, value) => (draft.approved = value ?? undefined))],
+  ["limit", reader(parseInteger, (draft, value) => (draft.limit = value))],
+  ["cursor", reader(parseText, (draft, value) => (draft.cursor = value))],
+  ["modified_since", reader(parseInstant, (draft, value) => (draft.modifiedSince = value))],
+  ["clocked_in[gte]", reader(parseInstant, (draft, value) => (draft.clockedIn.gte = value))],
+  ["clocked_in[lte]", reader(parseInstant, (draft, value) => (draft.clockedIn.lte = value))],
+  ["clocked_out[gte]", reader(parseInstant, (draft, value) => (draft.clockedOut.gte = value))],
+  ["clocked_out[lte]", reader(parseInstant, (draft, value) => (draft.clockedOut.lte = value))],
+  ["include_deleted", reader(parseBoolean, (draft, value) => (draft.includeDeleted = value))],
+  [
+    "deleted",
+    reader(parseNullableBoolean, (draft, value) => {
+      draft.deleted = value
+      draft.deletedGiven = true
+    })
+  ],
+  ["localize_search_time", reader(parseBoolean, (draft, value) => (draft.localized = value))],
+  ["flags", reader(parseWords(punchFlags), (draft, value) => (draft.flags = value ?? undefined))],
+  [
+    "employee_approval_statuses",
+    reader(parseWords(approvalStatuses), (draft, value) => (draft.statuses = value ?? undefined))
+  ],
+  ["sort_by", reader(parseSort, (draft, value) => (draft.sortBy = value))],
+  ["business_date_start", reader(parseDate, (draft, value) => (draft.businessDate.gte = value))],
+  ["business_date_end", reader(parseDate, (draft, value) => (draft.businessDate.lte = value))]
+])
+
+const decodePart = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "))
+  } catch {
+    return undefined
+  }
+}
+
+/** Splits and decodes a raw query string. A broken escape is refused, and so is a name sent twice. */
+export const decodeQuery = (raw: string): QueryPairs | Refusal => {
+  if (raw === "") return []
+  const pairs: Array<readonly [string, string]> = []
+  const names = new Set<string>()
+  for (const part of raw.split("&")) {
+    const equals = part.indexOf("=")
+    const [rawName, rawValue] = equals < 0 ? [part, ""] : [part.slice(0, equals), part.slice(equals + 1)]
+    const name = decodePart(rawName)
+    const value = decodePart(rawValue)
+    if (name === undefined || value === undefined) {
+      return { param: name ?? rawName, detail: "The query string holds a broken percent escape." }
+    }
+    if (names.has(name)) return { param: name, detail: `The parameter ${name} was sent more than once.` }
+    names.add(name)
+    pairs.push([name, value])
+  }
+  return pairs
+}
+
+/** True for what `decodeQuery` and `parseListQuery` refuse. */
+export const isRefusal = (value: QueryPairs | ListQuery | Refusal): value is Refusal => "detail" in value
+
+/** Reads decoded pairs. A name that the service does not know is refused, so that a misspelt filter cannot pass unseen. */
+export const parseListQuery = (pairs: QueryPairs, maxLimit: number): ListQuery | Refusal => {
+  const draft: Draft = {
+    locationId: undefined,
+    departmentId: undefined,
+    roleId: undefined,
+    userId: undefined,
+    approved: undefined,
+    deleted: false,
+    deletedGiven: false,
+    includeDeleted: false,
+    modifiedSince: undefined,
+    clockedIn: {},
+    clockedOut: {},
+    businessDate: {},
+    localized: false,
+    flags: undefined,
+    statuses: undefined,
+    sortBy: [],
+    limit: undefined,
+    cursor: undefined
+  }
+  for (const [name, value] of pairs) {
+    const read = readers.get(name)
+    if (read === undefined) return { param: name, detail: `The parameter ${name} is not known.` }
+    if (!read(value, draft)) return { param: name, detail: `The value of ${name} cannot be read.` }
+  }
+  if (draft.limit !== undefined && (draft.limit < 1 || draft.limit > maxLimit)) {
+    return { param: "limit", detail: `The limit must be between 1 and ${maxLimit}.` }
+  }
+  if (!draft.deletedGiven && draft.includeDeleted) draft.deleted = null
+  return draft
+}

@@ -1,0 +1,94 @@
+/** Keyset pages, forward and backward (spec 4.3): the rows of a page and the cursors around it. */
+import { type CursorContent, type CursorFlag, decodeCursor, encodeCursor } from "./cursor.ts"
+import type { Row } from "./row.ts"
+import type { Position } from "./sorting.ts"
+import type { Listing } from "./table.ts"
+
+/** `meta.cursor` of the envelope (spec 2.3). */
+export interface PageCursor {
+  readonly current: string | null
+  readonly prev: string | null
+  readonly next: string | null
+  readonly count: number | null
+}
+
+/** One page before it becomes JSON. */
+export interface Page {
+  readonly rows: ReadonlyArray<Row>
+  readonly cursor: PageCursor
+}
+
+/** Reads the cursor that a client sent; undefined when it is not one, or not one of this query. */
+export const readCursor = (text: string, listing: Listing): CursorContent | undefined => {
+  const content = decodeCursor(text)
+  return content?.query === listing.fingerprint ? content : undefined
+}
+
+/** The first index whose row stands after `position`, or at it when `orAt`. */
+const boundary = ({ order, rows }: Listing, position: Position, orAt: boolean): number => {
+  let low = 0
+  let high = rows.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const row = rows[middle]
+    const compared = row === undefined ? 1 : order.compare({ id: row.id, keys: order.keysOf(row) }, position)
+    if (compared > 0 || (orAt && compared === 0)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** First and last index (excluded) of the page that a cursor asks for. */
+const span = (listing: Listing, cursor: CursorContent | undefined, limit: number): readonly [number, number] => {
+  const forward = (from: number) => [from, Math.min(from + limit, listing.rows.length)] as const
+  const backward = (to: number) => [Math.max(to - limit, 0), to] as const
+  switch (cursor?.flag) {
+    case undefined:
+    case "start":
+      return forward(0)
+    case "after":
+      return forward(boundary(listing, cursor.position, false))
+    case "from":
+      return forward(boundary(listing, cursor.position, true))
+    case "before":
+      return backward(boundary(listing, cursor.position, true))
+    case "upTo":
+      return backward(boundary(listing, cursor.position, false))
+  }
+}
+
+/** Cuts a page. Places are found by key, so rows that come or go between two requests move no other row. */
+export const cutPage = (
+  listing: Listing,
+  sent: string | undefined,
+  cursor: CursorContent | undefined,
+  limit: number
+): Page => {
+  const [from, to] = span(listing, cursor, limit)
+  const at = (flag: CursorFlag, index: number) => {
+    const row = listing.rows[index]
+    if (row === undefined) return null
+    const position = { id: row.id, keys: listing.order.keysOf(row) }
+    return encodeCursor({ flag, query: listing.fingerprint, nonce: 0, position })
+  }
+  // A page can be empty only when its rows went away after the cursor was given; then the neighbours are its landmarks.
+  const empty = from === to
+  return {
+    rows: listing.rows.slice(from, to),
+    cursor: {
+      current: sent ?? null,
+      prev: from === 0 ? null : empty ? at("upTo", from - 1) : at("before", from),
+      next: to === listing.rows.length ? null : empty ? at("from", to) : at("after", to - 1),
+      count: to - from
+    }
+  }
+}
+
+/** The page's own place under a new name: what comes next is what this page would have held. */
+export const sameplace = (listing: Listing, cursor: CursorContent | undefined, nonce: number): string =>
+  encodeCursor({
+    flag: cursor?.flag ?? "start",
+    query: listing.fingerprint,
+    nonce,
+    position: cursor?.position ?? { id: 0, keys: [] }
+  })

@@ -1,0 +1,213 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Option, Result, Schema, Stream } from "effect"
+import { BusinessDate, type Company, CompanyId, type Filter, TimePunches } from "../src/index.ts"
+import { EmployeeApprovalStatus, FilterSchema, Flag } from "../src/PunchFilter.ts"
+import { approvalStatuses, FakeService, punchFlags } from "../src/testing/index.ts"
+import { app, company } from "./support/client.ts"
+import { untyped } from "./support/untyped.ts"
+
+const at = (text: string) => DateTime.makeUnsafe(text)
+
+interface Call {
+  readonly company?: Company | CompanyId
+  readonly filter?: Filter
+  readonly options?: object
+}
+
+/** The field that each way to call refuses, with proof that none of them sent anything. */
+const refused = Effect.fnUntraced(function*({ filter, ...call }: Call) {
+  const service = yield* FakeService
+  const asked = "company" in call ? untyped(call.company) : company
+  const options = untyped(call.options)
+  const errors = yield* Effect.all([
+    Effect.flip(Stream.runDrain(TimePunches.list(asked, filter, options))),
+    Effect.flip(Stream.runDrain(TimePunches.pages(asked, filter, options))),
+    Effect.flip(Stream.runDrain(TimePunches.listResults(asked, filter, options))),
+    Effect.flip(TimePunches.page(asked, filter, options))
+  ])
+  assert.isEmpty(yield* service.requests)
+  const [first] = errors
+  for (const error of errors) {
+    assert.strictEqual(error._tag, "InvalidRequest")
+    assert.strictEqual(error.message, first?.message)
+    assert.strictEqual(error.attempts, 0)
+  }
+  return first?._tag === "InvalidRequest" ? first : assert.fail("nothing was refused")
+})
+
+const fieldOf = (call: Call) => Effect.map(refused(call), ({ field }) => field).pipe(Effect.provide(app()))
+
+describe("Filter", () => {
+  const early = at("2026-03-01T00:00:00Z")
+  const late = at("2026-03-02T00:00:00Z")
+  const tooLate = at("2026-03-02T00:00:00Z").pipe(DateTime.add({ years: 9000 }))
+  const tooEarly = at("2026-03-02T00:00:00Z").pipe(DateTime.subtract({ years: 2026 }))
+
+  const wrong: ReadonlyArray<readonly [string, string, unknown]> = [
+    ["a key that it does not know", "userID", { userID: 7 }],
+    ["a wire name", "user_id", { user_id: 7 }],
+    ["the deprecated parameter", "includeDeleted", { includeDeleted: true }],
+    ["a key of a window that it does not know", "clockedIn.from", { clockedIn: { from: early } }],
+    ["a key of the dates that it does not know", "businessDate.lte", { businessDate: { lte: "2026-03-01" } }],
+    ["an id as text", "userId", { userId: "7" }],
+    ["a negative id", "locationId", { locationId: -1 }],
+    ["a fraction of an id", "roleId", { roleId: 1.5 }],
+    ["an id past 2^53", "departmentId", { departmentId: 2 ** 53 }],
+    ["NaN", "userId", { userId: NaN }],
+    ["null", "userId", { userId: null }],
+    ["approved as text", "approved", { approved: "false" }],
+    ["approved as null, which is to be left out", "approved", { approved: null }],
+    ["deleted as a boolean", "deleted", { deleted: false }],
+    ["localizeSearchTime as a number", "localizeSearchTime", { localizeSearchTime: 1 }],
+    ["an instant as text", "modifiedSince", { modifiedSince: "2026-03-01T00:00:00Z" }],
+    ["a Date", "clockedIn.gte", { clockedIn: { gte: new Date(0) } }],
+    ["milliseconds", "clockedOut.lt", { clockedOut: { lt: 0 } }],
+    ["a flag that is none", "flags[1]", { flags: ["late", "early"] }],
+    ["flags as text", "flags", { flags: "late,missed_break" }],
+    ["a status that is none", "employeeApprovalStatuses[0]", { employeeApprovalStatuses: ["late"] }],
+    ["an order by a wire name", "sortBy[0][0]", { sortBy: [["clocked_in", "asc"]] }],
+    ["an order by a name that every object has", "sortBy[0][0]", { sortBy: [["constructor", "asc"]] }],
+    ["an order that adds a parameter", "sortBy[0][0]", { sortBy: [["id,tips.desc&limit=1", "asc"]] }],
+    ["a direction that is none", "sortBy[0][1]", { sortBy: [["id", "up"]] }],
+    ["no direction", "sortBy[0][1]", { sortBy: [["id"]] }],
+    ["a hundred thousand characters of order", "sortBy[0][0]", { sortBy: [[",.asc".repeat(20_000), "asc"]] }],
+    ["30 February", "businessDate.start", { businessDate: { start: "2026-02-30" } }],
+    ["an instant for a date", "businessDate.end", { businessDate: { end: "2026-02-28T00:00:00Z" } }],
+    ["no record", "filter", null],
+    ["a list", "filter", []],
+    ["a window that ends before it starts", "clockedIn", { clockedIn: { gte: late, lte: early } }],
+    ["the same with an exclusive end", "clockedOut", { clockedOut: { gte: late, lt: early } }],
+    ["the same by the earlier of two ends", "clockedIn", { clockedIn: { gte: late, lte: late, lt: early } }],
+    ["dates that end before they start", "businessDate", { businessDate: { start: "2026-03-02", end: "2026-03-01" } }],
+    ["business dates beside a window", "businessDate", { businessDate: { start: "2026-03-01" }, clockedIn: {} }],
+    ["business dates beside another window", "businessDate", { businessDate: {}, clockedOut: { gte: early } }],
+    ["an exclusive end in local time", "clockedIn.lt", { clockedIn: { lt: late }, localizeSearchTime: true }],
+    ["a year of five digits", "clockedIn.gte", { clockedIn: { gte: tooLate } }],
+    ["the same at an exclusive end", "clockedOut.lt", { clockedOut: { lt: tooLate } }],
+    ["the same at an end", "clockedOut.lte", { clockedOut: { lte: tooLate } }],
+    ["year 0", "modifiedSince", { modifiedSince: tooEarly }]
+  ]
+
+  it.effect.each(wrong)("refuses %s, names %s, and sends nothing", ([, field, filter]) =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* fieldOf({ filter: untyped(filter) }), field)
+    }))
+
+  it.effect.each(["flags", "employeeApprovalStatuses", "sortBy"])(
+    "refuses an empty list of %s, which the service would take for none",
+    (key) =>
+      Effect.gen(function*() {
+        assert.match(yield* fieldOf({ filter: untyped({ [key]: [] }) }), new RegExp(`^${key}`))
+      })
+  )
+
+  it.effect("says what the field must be, and not what it was", () =>
+    Effect.gen(function*() {
+      const { detail, message } = yield* refused({ filter: untyped({ deleted: "the-secret" }) })
+
+      assert.include(detail, "exclude")
+      assert.include(message, "invalid deleted: ")
+      assert.notInclude(message, "the-secret")
+      assert.include(message, "company 4021")
+    }).pipe(Effect.provide(app())))
+
+  it.effect("takes windows of no length, one-sided ones, and empty ones", () =>
+    Effect.gen(function*() {
+      const filters: ReadonlyArray<Filter> = [
+        { clockedIn: { gte: early, lte: early } },
+        { clockedIn: { gte: early, lt: early } },
+        { clockedOut: { gte: early } },
+        { clockedIn: {}, clockedOut: {} },
+        { businessDate: { start: BusinessDate.make("2026-03-01"), end: BusinessDate.make("2026-03-01") } },
+        { businessDate: {} },
+        { clockedIn: { lte: early }, localizeSearchTime: true },
+        untyped({ businessDate: {}, clockedIn: undefined })
+      ]
+      for (const filter of filters) assert.isEmpty(yield* Stream.runCollect(TimePunches.list(company, filter)))
+    }).pipe(Effect.provide(app())))
+
+  it("knows exactly the flags and statuses of the interface", () => {
+    assert.deepStrictEqual([...Flag.literals], [...punchFlags])
+    assert.deepStrictEqual([...EmployeeApprovalStatus.literals], [...approvalStatuses])
+  })
+
+  it("has a schema that says yes to what the type says yes to", () => {
+    const all: Filter = { approved: true, flags: ["late"], sortBy: [["id", "asc"]], clockedIn: { gte: early } }
+    const decode = Schema.decodeUnknownResult(FilterSchema)
+
+    assert.deepEqual<unknown>(Result.getOrThrow(decode(all)), all)
+    for (const key of Object.keys(FilterSchema.fields))
+      assert.isTrue(Result.isSuccess(decode({ [key]: undefined })), key)
+  })
+})
+
+describe("the options of a call", () => {
+  it.effect.each([0, 201, -1, 1.5, NaN, Infinity, -Infinity, "20", null])(
+    "refuse the page size %s",
+    (pageSize) =>
+      Effect.gen(function*() {
+        assert.strictEqual(yield* fieldOf({ options: { pageSize } }), "pageSize")
+      })
+  )
+
+  it.effect.each([1, 20, 199, 200, undefined])("take the page size %s", (pageSize) =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* TimePunches.page(company, {}, { pageSize })
+
+      assert.strictEqual((yield* service.requests)[0]?.query["limit"], String(pageSize ?? 200))
+    }).pipe(Effect.provide(app())))
+
+  const broken = ["", "\ud800", "a\udc00b", 7, {}, Option.some(""), Option.some("a\ud83d")]
+
+  it.effect.each(broken)(
+    "refuse the cursor %j, empty or with half a character in it",
+    (cursor) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        const from = yield* Effect.flip(Stream.runDrain(TimePunches.list(company, {}, untyped({ from: cursor }))))
+        const at = yield* Effect.flip(TimePunches.page(company, {}, untyped({ cursor })))
+
+        assert.deepInclude(from, { _tag: "InvalidRequest", field: "from" })
+        assert.deepInclude(at, { _tag: "InvalidRequest", field: "cursor" })
+        assert.isEmpty(yield* service.requests)
+      }).pipe(Effect.provide(app()))
+  )
+
+  it.effect.each([0, -1, 1.5, NaN, -Infinity, "3"])("refuse %s for maxPages", (maxPages) =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const error = yield* Effect.flip(Stream.runDrain(TimePunches.pages(company, {}, untyped({ maxPages }))))
+
+      assert.deepInclude(error, { _tag: "InvalidRequest", field: "maxPages" })
+      assert.isEmpty(yield* service.requests)
+    }).pipe(Effect.provide(app())))
+})
+
+describe("the company of a call", () => {
+  const bare = [-1, 1.5, 2 ** 53, NaN, Infinity, "4021", "1/../../admin", "", null, undefined, true]
+
+  it.effect.each(bare)("is refused as %j, and nothing is sent", (id) =>
+    Effect.gen(function*() {
+      for (const wrong of [id, { id }]) {
+        const { field } = yield* refused({ company: untyped(wrong) })
+        assert.match(field, /^(company|id)/)
+      }
+    }).pipe(Effect.provide(app())))
+
+  it.effect.each(["", "4021", "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60\r\nx-injected: 1", null, 7])(
+    "is refused with the guid %j, and nothing is sent",
+    (guid) =>
+      Effect.gen(function*() {
+        assert.match(yield* fieldOf({ company: untyped({ id: 4021, guid }) }), /guid$/)
+      })
+  )
+
+  it.effect("may be 0, since a service may count from there", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* Effect.flip(TimePunches.page(CompanyId.make(0)))
+
+      assert.strictEqual((yield* service.requests)[0]?.path, "/v2/company/0/time_punches")
+    }).pipe(Effect.provide(app())))
+})

@@ -1,0 +1,228 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Deferred, Effect, Fiber, Option, Schema, Stream } from "effect"
+import { type BackfillFilter, Segment, type TimePunch, TimePunches } from "../../src/index.ts"
+import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
+import { app, company, pageRequests } from "../support/client.ts"
+import { expected } from "../support/listing.ts"
+import { random } from "../support/random.ts"
+import { letTimePass } from "../support/time.ts"
+import { byId, drawOptions, drawPunches, drawRange, jostled, runBackfill, runResumed } from "./support.ts"
+
+const seeds = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+const punches = generatePunches({ seed: 5, count: 3000, companyId: defaultCompany.id, deletedShare: 0 })
+const march = {
+  clockedIn: { gte: DateTime.makeUnsafe("2026-02-01T00:00:00Z"), lt: DateTime.makeUnsafe("2026-05-01T00:00:00Z") }
+} satisfies BackfillFilter
+
+const millisOf = (rows: ReadonlyArray<TimePunch>) => rows.map(({ clockedIn }) => clockedIn.epochMilliseconds)
+
+/** Lets every fiber come as far as it can. */
+const settled = Effect.forEach(Array.from({ length: 500 }), () => Effect.yieldNow, { discard: true })
+
+describe("TimePunches.backfill", () => {
+  it.effect(
+    "emits every punch of the range once, whatever the density, the order of the service and the options",
+    () =>
+      Effect.forEach(seeds(120), (seed) => {
+        const chance = random(seed)
+        const punches = drawPunches(chance, chance.pick([0, 1, 40, 300]))
+        const filter = drawRange(chance, punches)
+        return Effect.gen(function*() {
+          const { emitted, error } = yield* runBackfill(filter, drawOptions(chance))
+
+          assert.isUndefined(error, `seed ${seed}`)
+          assert.deepStrictEqual(byId(emitted), expected(punches, filter), `seed ${seed}`)
+        }).pipe(Effect.provide(jostled(chance, { punches, order: chance.pick(["asked", "asked", "id"]) })))
+      }, { discard: true }),
+    30_000
+  )
+
+  it.effect(
+    "emits every punch once over runs that fail and are resumed with other options",
+    () =>
+      Effect.gen(function*() {
+        let failures = 0
+        for (const seed of seeds(100)) {
+          const chance = random(seed)
+          const punches = drawPunches(chance, chance.pick([40, 300]))
+          const filter = drawRange(chance, punches)
+          yield* Effect.gen(function*() {
+            const service = yield* FakeService
+            yield* service.inject(chance.pick([Fault.status(422), Fault.reset, Fault.wrongObject()]), {
+              probability: { chance: chance.pick([0.03, 0.1, 0.3]), seed },
+              times: 12
+            })
+            const runs = yield* runResumed(filter, () => ({ ...drawOptions(chance), pageSize: 7 }))
+            failures += runs.length - 1
+
+            assert.deepStrictEqual(
+              byId(runs.flatMap(({ emitted }) => emitted)),
+              expected(punches, filter),
+              `seed ${seed}`
+            )
+          }).pipe(Effect.provide(jostled(chance, { punches, order: chance.pick(["asked", "asked", "id"]) })))
+        }
+        assert.isAtLeast(failures, 200)
+      }),
+    30_000
+  )
+
+  it.effect("goes on from what was unfinished after that was kept as JSON", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.status(422), { requests: 60 })
+      const first = yield* runBackfill(march, { concurrency: 8, pageSize: 20 })
+      const codec = Schema.fromJsonString(Schema.toCodecJson(Schema.Array(Segment)))
+      const kept = yield* Schema.encodeEffect(codec)(first.error?.unfinished ?? [])
+      const resume = yield* Schema.decodeEffect(codec)(kept)
+      const second = yield* runBackfill(march, { concurrency: 3, pageSize: 20, resume })
+
+      assert.isTrue(resume.some(({ asked, from }) => Option.isSome(from) && asked !== undefined), "one was cut")
+      assert.deepStrictEqual(byId([...first.emitted, ...second.emitted]), expected(punches, march))
+    }).pipe(Effect.provide(jostled(random(6), { punches }))))
+
+  it.effect("reads no further than a part goes, where one page at a time goes on with parts that were cut", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.status(422), { requests: 40 })
+      const first = yield* runBackfill(march, { concurrency: 16, pageSize: 20 })
+      yield* service.clearRequests
+      const resume = first.error?.unfinished ?? []
+      const second = yield* runBackfill(march, { concurrency: 1, pageSize: 20, resume })
+      const requests = (yield* pageRequests).length
+
+      assert.isAbove(resume.length, 10)
+      assert.deepStrictEqual(byId([...first.emitted, ...second.emitted]), expected(punches, march))
+      assert.isAtMost(requests, 2 + second.emitted.length / 20 + resume.length)
+    }).pipe(Effect.provide(jostled(random(7), { punches }))))
+
+  it.effect("emits windows in the order of time, and rows within them too where the service keeps its order", () =>
+    Effect.forEach(seeds(60), (seed) => {
+      const chance = random(seed)
+      const drawn = drawPunches(chance, 300)
+      const filter = drawRange(chance, drawn)
+      return Effect.gen(function*() {
+        const { emitted } = yield* runBackfill(filter, { ...drawOptions(chance), order: "windows" })
+
+        assert.deepStrictEqual(millisOf(emitted), millisOf(emitted).toSorted((a, b) => a - b), `seed ${seed}`)
+      }).pipe(Effect.provide(jostled(chance, { punches: drawn })))
+    }, { discard: true }))
+
+  it.effect("emits windows in the order of time from a service that keeps none", () =>
+    Effect.gen(function*() {
+      const { emitted } = yield* runBackfill(march, { concurrency: 5, pageSize: 20, order: "windows" })
+      const windows = new Map(
+        (yield* pageRequests).slice(2).map(({ query }) => [
+          DateTime.makeUnsafe(query["clocked_in[gte]"] ?? "").epochMilliseconds,
+          DateTime.makeUnsafe(query["clocked_in[lte]"] ?? "").epochMilliseconds
+        ])
+      )
+      const windowOf = (at: number) => [...windows].find(([gte, end]) => gte <= at && at < end)?.[0] ?? Infinity
+
+      assert.isAtLeast(windows.size, 20)
+      assert.notDeepEqual(millisOf(emitted), millisOf(emitted).toSorted((a, b) => a - b))
+      assert.deepStrictEqual(
+        millisOf(emitted).map(windowOf),
+        millisOf(emitted).toSorted((a, b) => a - b).map(windowOf)
+      )
+    }).pipe(Effect.provide(jostled(random(1), { punches, order: "id" }))))
+
+  it.effect.each(Array.from({ length: 16 }, (_, index) => index + 1))(
+    "has %d requests in flight, and no more but the two that look at the ends",
+    (concurrency) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        const { emitted } = yield* letTimePass(runBackfill(march, { concurrency, pageSize: 20 }))
+
+        assert.strictEqual(emitted.length, punches.length)
+        assert.strictEqual(yield* service.maxInFlight, concurrency)
+      }).pipe(Effect.provide(app({ punches, latency: "80 millis" })))
+  )
+
+  it.effect("is the plain listing of the range where one page is read at once", () =>
+    Effect.gen(function*() {
+      const { emitted } = yield* runBackfill(march, { concurrency: 1 })
+
+      assert.deepStrictEqual(emitted, expected(punches, { ...march, sortBy: [["clockedIn", "asc"]] }))
+      assert.strictEqual((yield* pageRequests).length, 15)
+    }).pipe(Effect.provide(app({ punches }))))
+
+  it.effect("does not share out a range of one page", () =>
+    Effect.gen(function*() {
+      yield* runBackfill(march, { concurrency: 16 })
+
+      assert.strictEqual((yield* pageRequests).length, 3)
+    }).pipe(Effect.provide(app({ punches: punches.slice(0, 200) }))))
+
+  it.effect("asks a quarter more requests at most than the plain listing", () =>
+    Effect.forEach(["asLanded", "windows"] as const, (order) =>
+      Effect.gen(function*() {
+        const { emitted } = yield* runBackfill(march, { concurrency: 8, pageSize: 10, order })
+
+        assert.strictEqual(emitted.length, punches.length)
+        assert.isAtMost((yield* pageRequests).length, 375)
+      }).pipe(Effect.provide(jostled(random(3), { punches }))), { discard: true }))
+
+  it.effect("sends nothing before it is consumed", () =>
+    Effect.gen(function*() {
+      const stream = TimePunches.backfill(company, march, { concurrency: 4 })
+      yield* settled
+
+      assert.isEmpty(yield* pageRequests)
+      assert.lengthOf(yield* Stream.runCollect(Stream.take(stream, 5)), 5)
+    }).pipe(Effect.provide(app({ punches }))))
+
+  it.effect.each([["asLanded", 8], ["windows", 160]] as const)(
+    "reads no further %s than its buffer while the consumer takes nothing",
+    ([order, capacity]) =>
+      Effect.gen(function*() {
+        const stream = TimePunches.backfill(company, march, { concurrency: 8, pageSize: 10, order })
+        const fiber = yield* Effect.forkChild(Stream.runForEachArray(stream, () => Effect.never))
+        yield* settled
+
+        // The two that looked at the ends, the page that was taken, and pages that no row came of.
+        const requests = (yield* pageRequests).length
+        assert.isAtLeast(requests, capacity)
+        assert.isAtMost(requests, 2 + 1 + capacity + 8)
+        yield* settled
+        assert.strictEqual((yield* pageRequests).length, requests)
+        yield* Fiber.interrupt(fiber)
+      }).pipe(Effect.provide(jostled(random(2), { punches })))
+  )
+
+  it.effect("stops reading when the consumer has enough", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const taken = yield* TimePunches.backfill(company, march, { concurrency: 4, pageSize: 20 }).pipe(
+        Stream.take(50),
+        Stream.runCollect
+      )
+      const requests = (yield* pageRequests).length
+      yield* settled
+
+      assert.strictEqual(new Set(taken.map(({ id }) => id)).size, 50)
+      assert.isAtMost(requests, 20)
+      assert.strictEqual((yield* pageRequests).length, requests)
+      assert.strictEqual(yield* service.inFlight, 0)
+    }).pipe(Effect.provide(jostled(random(4), { punches }))))
+
+  it.effect("aborts every request in flight when it is interrupted", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const begun = yield* Deferred.make<void>()
+      const stream = TimePunches.backfill(company, march, { concurrency: 6, pageSize: 20 })
+      yield* service.inject(Fault.stallBeforeHeaders, { requests: Array.from({ length: 6 }, (_, index) => 20 + index) })
+      const fiber = yield* Effect.forkChild(Stream.runForEach(stream, () => Deferred.succeed(begun, undefined)))
+      yield* Deferred.await(begun)
+      yield* settled
+      const stalled = yield* service.inFlight
+      const requests = (yield* pageRequests).length
+      yield* Fiber.interrupt(fiber)
+      yield* settled
+
+      assert.strictEqual(stalled, 6)
+      assert.strictEqual(yield* service.inFlight, 0)
+      assert.strictEqual((yield* pageRequests).length, requests)
+    }).pipe(Effect.provide(jostled(random(5), { punches }))))
+})

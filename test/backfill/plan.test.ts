@@ -1,0 +1,319 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Option } from "effect"
+import { expected, reach, trendOf } from "../../src/backfill/forecast.ts"
+import { makePlan } from "../../src/backfill/plan.ts"
+import { Cursor, type Segment, type TimePunch } from "../../src/index.ts"
+import { prng } from "../../src/testing/base/prng.ts"
+import { makeMoments } from "../../src/testing/generate/moments.ts"
+import type { Density } from "../../src/testing/index.ts"
+import { type Random, random } from "../support/random.ts"
+import {
+  type Arrange,
+  byId,
+  byTime,
+  byTimeUntil,
+  capacityOf,
+  play,
+  playInStep,
+  rowAt,
+  type Run,
+  type Scene,
+  segment,
+  within
+} from "./planSimulation.ts"
+
+const start = Date.UTC(2026, 2, 1)
+
+/** Instants in every density: spread, in rushes, on one instant, on whole seconds and a millisecond beside them. */
+const instants = (chance: Random, count: number): ReadonlyArray<number> => {
+  const span = chance.pick([10, 3_000, 90_000, 86_400_000, 400 * 86_400_000])
+  const rushes = Array.from({ length: chance.between(1, 5) }, () => chance.between(0, span))
+  const kind = chance.pick(["spread", "rushes", "one", "growing", "mixed"] as const)
+  return Array.from({ length: count }, () => {
+    const [rush = 0] = [rushes[chance.between(0, rushes.length - 1)]]
+    const at = {
+      spread: () => chance.between(0, span),
+      rushes: () => rush + chance.between(0, 20),
+      one: () => rush,
+      growing: () => Math.floor((1 - chance.next() ** 4) * span),
+      mixed: () => chance.chance(0.5) ? rush : chance.between(0, span)
+    }[kind]()
+    return start + chance.pick([at, at, at - at % 1000, at - at % 1000 + 1, at - at % 1000 + 999])
+  })
+}
+
+type Service = "asked" | "id" | "nearly" | "breaks"
+
+const sceneOf = (seed: number, services: readonly [Service, ...ReadonlyArray<Service>]) => {
+  const chance = random(seed)
+  const service = chance.pick(services)
+  const times = instants(chance, chance.pick([0, 1, 5, 60, 200, 400]))
+  // Ids that nearly go by time, as where punches are written down when they happen.
+  const written = service === "nearly" ? times.toSorted((a, b) => a + chance.between(-50, 50) - b) : times
+  const edge = () => (times[chance.between(0, times.length - 1)] ?? start) + chance.pick([0, 0, 0, -1, 1, -1000, 1000])
+  const [gte = start, end = start] = [edge(), edge()].toSorted((a, b) => a - b)
+  const scene: Scene = {
+    rows: written.map((at, index) => rowAt(at, index + 1)),
+    range: segment(gte, end, chance.chance(0.7)),
+    arrange: { asked: byTime, id: byId, nearly: byId, breaks: byTimeUntil(edge()) }[service],
+    ordered: service === "asked" || service === "breaks"
+  }
+  const run = (): Run => ({
+    workers: chance.between(1, 16),
+    // One row has no order to be seen.
+    pageSize: service === "breaks" ? chance.pick([7, 20]) : chance.pick([1, 2, 7, 20]),
+    order: chance.pick(["asLanded", "windows"]),
+    breaksAfter: Infinity,
+    appetite: chance.pick([0.05, 0.5, 1])
+  })
+  return { chance, scene, run, service }
+}
+
+const idsOf = (rows: ReadonlyArray<TimePunch>) => rows.map(({ id }) => Number(id)).toSorted((a, b) => a - b)
+
+const millisOf = (rows: ReadonlyArray<TimePunch>) => rows.map(({ clockedIn }) => clockedIn.epochMilliseconds)
+
+const seeds = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+const everyService = ["asked", "asked", "id", "nearly", "breaks"] as const
+
+describe("the plan of a backfill", () => {
+  it("reads every row once, whatever the density, the order of the service and who lands first", () => {
+    for (const seed of seeds(2000)) {
+      const { chance, run, scene } = sceneOf(seed, everyService)
+      const played = play(chance, scene, [scene.range], run())
+
+      assert.deepStrictEqual(idsOf(played.emitted), idsOf(within(scene.range, scene.rows)), `seed ${seed}`)
+      assert.isEmpty(played.unfinished)
+    }
+  })
+
+  it("reads every row once over runs that break off, each resumed by other workers in another order", () => {
+    let [resumed, distrusted] = [0, 0]
+    for (const seed of seeds(1500)) {
+      const { chance, run, scene, service } = sceneOf(seed, everyService)
+      const emitted: Array<TimePunch> = []
+      let segments: ReadonlyArray<Segment> = [scene.range]
+      let begunAgain = false
+      for (let round = 0; segments.length > 0; round++) {
+        const breaksAfter = round < 6 ? chance.between(0, 20) : Infinity
+        const played = play(chance, scene, segments, { ...run(), breaksAfter })
+        emitted.push(...played.emitted)
+        segments = played.unfinished
+        const begun = segments.filter(({ from }) => Option.isSome(from))
+        begunAgain ||= begun.length > 0
+        if (round === 0 && segments.length > 0) resumed++
+      }
+      if (service === "breaks" && begunAgain) distrusted++
+
+      assert.deepStrictEqual(idsOf(emitted), idsOf(within(scene.range, scene.rows)), `seed ${seed}`)
+    }
+    assert.isAtLeast(resumed, 500)
+    assert.isAtLeast(distrusted, 20)
+  })
+
+  it("emits windows in the order of time, across failures too as far as they go", () => {
+    for (const seed of seeds(500)) {
+      const { chance, run, scene } = sceneOf(seed, ["asked"])
+      const breaksAfter = chance.pick([Infinity, chance.between(0, 40)])
+      const { emitted } = play(chance, scene, [scene.range], { ...run(), order: "windows", breaksAfter })
+
+      assert.deepStrictEqual(millisOf(emitted), millisOf(emitted).toSorted((a, b) => a - b), `seed ${seed}`)
+    }
+  })
+
+  it("never asks for more at once than there are workers, nor holds more than its buffer", () => {
+    let full = 0
+    for (const seed of seeds(500)) {
+      const { chance, run, scene } = sceneOf(seed, everyService)
+      const drawn = { ...run(), appetite: 0.02 }
+      const { mostAtOnce, mostHeld } = play(chance, scene, [scene.range], drawn)
+      if (mostHeld >= capacityOf(drawn)) full++
+
+      assert.isAtMost(mostAtOnce, drawn.workers, `seed ${seed}`)
+      // One page for the earliest task, and one more where order turned out not to be kept.
+      assert.isAtMost(mostHeld, capacityOf(drawn) + 2, `seed ${seed}`)
+    }
+    assert.isAtLeast(full, 50)
+  })
+
+  it("has one owner for a row on a cut and for each row beside it", () => {
+    const times = Array.from({ length: 240 }, (_, index) => start + index * 1000).flatMap((
+      at
+    ) => [at - 1, at, at, at + 1])
+    for (const seed of seeds(60)) {
+      const chance = random(seed)
+      const rows = times.map((at, index) => rowAt(at, index))
+      const range = segment(start, start + 200_000, chance.chance(0.5))
+      const scene: Scene = { rows, range, ordered: chance.chance(0.7), arrange: byTime }
+      const run: Run = {
+        workers: chance.between(2, 16),
+        pageSize: chance.between(1, 9),
+        order: chance.pick(["asLanded", "windows"]),
+        breaksAfter: Infinity,
+        appetite: 0.5
+      }
+
+      assert.deepStrictEqual(
+        idsOf(play(chance, scene, [range], run).emitted),
+        idsOf(within(range, rows)),
+        `seed ${seed}`
+      )
+    }
+  })
+
+  const plainly: Run = { workers: 1, pageSize: 2, order: "asLanded", breaksAfter: Infinity, appetite: 1 }
+  const inSeconds = (...times: ReadonlyArray<number>) => times.map((at, index) => rowAt(start + at * 1000, index + 1))
+  const sceneBy = (arrange: Arrange, end: number, rows: ReadonlyArray<TimePunch>): Scene => ({
+    rows,
+    arrange,
+    range: segment(start, start + end * 1000, false),
+    ordered: true
+  })
+
+  it("goes on to the end of a query that was seen out of order, in the next run too", () => {
+    const scene = sceneBy(byId, 60, inSeconds(40, 5, 50, 55, 7))
+    const first = play(random(1), scene, [scene.range], { ...plainly, breaksAfter: 1 })
+    const [whole] = first.unfinished
+    const cut = { ...whole, end: DateTime.makeUnsafe(start + 30_000), asked: scene.range.end }
+    const second = play(random(1), scene, [{ ...scene.range, ...cut }], plainly)
+
+    assert.isTrue(whole?.disordered)
+    assert.deepStrictEqual(idsOf(second.emitted), [5])
+  })
+
+  const pageOf = (rows: ReadonlyArray<TimePunch>, next: Option.Option<Cursor>) => {
+    const none = Option.none()
+    return { rows, cursor: { current: none, prev: none, next, count: none } }
+  }
+
+  /** Two workers share a minute. The first two rows are past the early half, cut while they were on their way. */
+  const stopEarly = ({ range, rows }: Scene) => {
+    const plan = makePlan([range], { ...plainly, workers: 2, capacity: 2, ordered: true })
+    const [early, late] = [plan.take(0, false), plan.take(1, false)]
+    if (early === undefined || late === undefined) throw new Error("a minute was not shared")
+    const from = Option.some(Cursor.make(`${start}..${start + 60_000}@2`))
+    const emitted = plan.land(early, pageOf(rows.slice(0, 2), from))
+    const stopped: Segment = { ...segment(start, start + 30_000, false), from, asked: range.end }
+    return { plan, late, emitted, stopped }
+  }
+
+  it("leaves what stopped early among what is unfinished, until nothing is unread", () => {
+    const scene = sceneBy(byTime, 60, inSeconds(10, 45, 50, 55))
+    const { late, plan, stopped } = stopEarly(scene)
+    const whileActive = plan.unfinished()
+    const from = Option.some(Cursor.make("late"))
+    plan.land(late, pageOf(scene.rows.slice(1, 3), from))
+    const whileOpen = plan.unfinished()
+    const last = plan.take(0, false)
+    plan.land(late, pageOf(scene.rows.slice(3), Option.none()))
+
+    const unread = segment(start + 30_000, start + 60_000, false)
+    assert.deepStrictEqual(whileActive, [stopped, unread])
+    assert.deepStrictEqual(whileOpen, [stopped, { ...unread, from }])
+    assert.strictEqual(last, late)
+    assert.isTrue(plan.isDone())
+    assert.isEmpty(plan.unfinished())
+  })
+
+  it("reads every row once where order breaks in the run after the one that stopped early", () => {
+    // The early half stops once more before the late one shows that order is broken.
+    const scene = sceneBy(byId, 60, inSeconds(10, 45, 50, 55, 35, 25))
+    const { emitted, plan } = stopEarly(scene)
+    const resumed = play(random(1), scene, plan.unfinished(), plainly)
+
+    assert.deepStrictEqual(idsOf(emitted), [1])
+    assert.deepStrictEqual(idsOf(resumed.emitted), [2, 3, 4, 5, 6])
+    assert.isEmpty(resumed.unfinished)
+  })
+
+  it("does not take one row at its end for the end, nor read on through a neighbour's rush", () => {
+    const early = sceneBy(byId, 10, inSeconds(10, 10.5, 11, 3, 4))
+    const rush = sceneBy(byTime, 10, inSeconds(3, 4, 5, ...Array.from({ length: 500 }, () => 10)))
+
+    assert.deepStrictEqual(idsOf(play(random(1), early, [early.range], plainly).emitted), [4, 5])
+    assert.strictEqual(playInStep(rush, plainly).requests, 3)
+  })
+
+  it("owns no row before its start, where a service filters by nothing", () => {
+    for (const seed of seeds(100)) {
+      const { chance, run, scene } = sceneOf(seed, ["asked"])
+      const played = play(chance, { ...scene, unfiltered: true }, [scene.range], run())
+
+      assert.deepStrictEqual(idsOf(played.emitted), idsOf(within(scene.range, scene.rows)), `seed ${seed}`)
+    }
+  })
+
+  it("has room for what all others wait for, also where that is read again", () => {
+    for (const seed of seeds(300)) {
+      const chance = random(seed)
+      const times = instants(chance, 600)
+      const rows = times.map((at, index) => rowAt(at, index))
+      const range = segment(Math.min(...times), Math.max(...times), true)
+      const turn = times[chance.between(0, times.length - 1)] ?? start
+      const scene: Scene = { rows, range, ordered: true, arrange: byTimeUntil(turn) }
+      const run: Run = { ...plainly, workers: chance.between(2, 4), pageSize: 7, order: "windows", appetite: 0.5 }
+
+      assert.deepStrictEqual(idsOf(play(chance, scene, [range], run).emitted), idsOf(rows), `seed ${seed}`)
+    }
+  })
+})
+
+/** A hundred thousand punches in pages of two hundred, made smaller by five. */
+const large = (density: Density): Scene => {
+  const moment = makeMoments(prng(10), start, 35, density)
+  const rows = byTime(Array.from({ length: 20_000 }, (_, index) => rowAt(moment(-300), index)))
+  const [first = start, last = start] = [millisOf(rows).at(0), millisOf(rows).at(-1)]
+  return { rows, range: segment(first, last, true), ordered: true, arrange: (found) => found }
+}
+
+// In the order of time, rushes of twenty pages on one instant keep everyone waiting who has filled the buffer.
+describe.each(
+  [
+    ["uniform", 6, 11],
+    ["dayAndNight", 6, 11],
+    ["skewed", 6, 10],
+    ["bursts", 4, 5]
+  ] as const
+)("the plan of 500 pages of density %s", (density, eight, sixteen) => {
+  const scene = large(density)
+  const run: Run = { workers: 1, pageSize: 40, order: "asLanded", breaksAfter: Infinity, appetite: 1 }
+
+  it.each([["asLanded", 8, 6], ["asLanded", 16, 11], ["windows", 8, eight], ["windows", 16, sixteen]] as const)(
+    "is read %s by %d workers in a fraction of the time, with a quarter more requests at most",
+    (order, workers, times) => {
+      const { requests, rounds } = playInStep(scene, { ...run, order, workers })
+
+      assert.isAtLeast(500 / rounds, times)
+      assert.isAtMost(requests, 500 * 1.25)
+    }
+  )
+
+  it("is one cursor chain for one worker", () => {
+    assert.deepStrictEqual(playInStep(scene, run), { rounds: 500, requests: 500 })
+  })
+})
+
+describe("a trend", () => {
+  it("is cut where as much is expected before as behind", () => {
+    for (const seed of seeds(200)) {
+      const { between } = random(seed)
+      const trend = trendOf(between(1, 5000), start - between(0, 1_000_000), start)
+      const from = start + between(0, 100_000)
+      const to = from + between(1, 1_000_000_000)
+      const cut = reach(trend, from, expected(trend, from, to) / 2)
+
+      assert.isTrue(cut > from && cut < to)
+      assert.approximately(expected(trend, from, cut), expected(trend, cut, to), 1e-3)
+    }
+  })
+
+  it("goes on evenly nearby, and halves a gap of days within minutes of a rush", () => {
+    const even = trendOf(1000, start - 1_000_000, start)
+    const rush = trendOf(200, start - 5, start)
+
+    assert.approximately(expected(even, start, start + 10_000), 10, 0.1)
+    assert.approximately(reach(even, start, 10) - start, 10_000, 100)
+    assert.isBelow(reach(rush, start, expected(rush, start, start + 3 * 86_400_000) / 2), start + 10 * 60_000)
+  })
+})

@@ -1,0 +1,118 @@
+/** Backfills for properties: data with rows on every border, a jostled transport, runs that are resumed until done. */
+import { DateTime, Effect, Layer, Result, Stream } from "effect"
+import { HttpClient } from "effect/http"
+import {
+  type BackfillError,
+  type BackfillFilter,
+  type BackfillOptions,
+  RetryPolicy,
+  type Segment,
+  type TimePunch,
+  TimePunches
+} from "../../src/index.ts"
+import {
+  defaultCompany,
+  FakeService,
+  type FakeServiceOptions,
+  generatePunches,
+  type StoredPunch
+} from "../../src/testing/index.ts"
+import { accessToken, company, endpoints } from "../support/client.ts"
+import type { Random } from "../support/random.ts"
+
+/** Requests overtake each other: each takes some turns of the scheduler before it is sent and before it is answered. */
+const jostle = (random: Random) => {
+  const turns = Effect.suspend(() =>
+    Effect.forEach(Array.from({ length: random.between(0, 12) }), () => Effect.yieldNow)
+  )
+  return Layer.effect(
+    HttpClient.HttpClient,
+    HttpClient.HttpClient.use((client) =>
+      Effect.succeed(
+        HttpClient.transform(client, (response) => Effect.ensuring(Effect.andThen(turns, response), turns))
+      )
+    )
+  )
+}
+
+/** A client without retries over a fake service whose answers come in any order. */
+export const jostled = (random: Random, options: FakeServiceOptions) =>
+  TimePunches.layer.pipe(
+    Layer.provide([accessToken, endpoints, RetryPolicy.none]),
+    Layer.provide(jostle(random)),
+    Layer.provide(FakeService.layerClient),
+    Layer.provideMerge(FakeService.layer(options))
+  )
+
+const millis = (text: string) => Date.parse(text)
+
+/** An instant on a whole second or a moment beside it, with digits beyond the millisecond now and then. */
+const onBorders = (random: Random, text: string): string => {
+  const second = new Date(millis(text) - millis(text) % 1000).toISOString().slice(0, 19)
+  return `${second}${random.pick([".000", "", ".0005", ".001", ".999", ".999999", ".0009999"])}Z`
+}
+
+/** Punches in any density, on borders or anywhere; in the order of their ids they may or may not go by time. */
+export const drawPunches = (random: Random, count: number): ReadonlyArray<StoredPunch> => {
+  const borders = random.chance(0.5)
+  const punches = generatePunches({
+    seed: random.between(1, 1_000_000),
+    count,
+    companyId: defaultCompany.id,
+    density: random.pick(["uniform", "dayAndNight", "skewed", "bursts"]),
+    days: random.pick([0.001, 0.1, 35]),
+    deletedShare: 0.1
+  }).map((punch) => Object.assign({}, punch, borders && { clocked_in: onBorders(random, punch.clocked_in) }))
+  return random.chance(0.7) ? punches : punches
+    .toSorted((a, b) => millis(a.clocked_in) - millis(b.clocked_in) + random.between(-60_000, 60_000))
+    .map((punch, index) => Object.assign({}, punch, { id: 5000 + index }))
+}
+
+/** A range whose ends are instants of punches, or a millisecond beside them. */
+export const drawRange = (random: Random, punches: ReadonlyArray<StoredPunch>): BackfillFilter => {
+  const times = punches.map((punch) => millis(punch.clocked_in)).toSorted((a, b) => a - b)
+  const share = random.pick([0, 0, 0.2])
+  const at = (index: number) => DateTime.makeUnsafe((times[index] ?? 0) + random.pick([0, 0, 1, -1]))
+  const one = at(Math.floor(share * times.length))
+  const other = at(times.length - 1 - Math.floor(share * times.length))
+  const [gte, end] = [DateTime.min(one, other), DateTime.max(one, other)]
+  return { clockedIn: random.chance(0.6) ? { gte, lte: end } : { gte, lt: end } }
+}
+
+export const drawOptions = (random: Random, most = 16) =>
+  ({
+    concurrency: random.between(1, most),
+    pageSize: random.pick([3, 7, 20, 200]),
+    order: random.pick(["asLanded", "windows"])
+  }) satisfies BackfillOptions
+
+/** What a run emitted, and how it ended. */
+export interface Run {
+  readonly emitted: ReadonlyArray<TimePunch>
+  readonly error: BackfillError | undefined
+}
+
+export const runBackfill = Effect.fnUntraced(function*(filter: BackfillFilter, options: BackfillOptions) {
+  const emitted: Array<TimePunch> = []
+  const stream = TimePunches.backfill(company, filter, options)
+  const result = yield* Effect.result(
+    Stream.runForEachArray(stream, (rows) => Effect.sync(() => emitted.push(...rows)))
+  )
+  const run: Run = { emitted, error: Result.isFailure(result) ? result.failure : undefined }
+  return run
+})
+
+/** Runs until done, going on after each failure with other options. */
+export const runResumed = Effect.fnUntraced(function*(filter: BackfillFilter, next: () => BackfillOptions) {
+  const runs: Array<Run> = []
+  let resume: ReadonlyArray<Segment> | undefined
+  while (runs.length < 60) {
+    const run: Run = yield* runBackfill(filter, { ...next(), ...(resume && { resume }) })
+    runs.push(run)
+    if (run.error === undefined) return runs
+    resume = run.error.unfinished
+  }
+  return yield* Effect.die(new Error("sixty failures"))
+})
+
+export const byId = (punches: ReadonlyArray<TimePunch>) => punches.toSorted((a, b) => a.id - b.id)

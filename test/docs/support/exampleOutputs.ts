@@ -1,0 +1,53 @@
+/** What each program among the examples prints, against the fake service behind a socket. */
+import { NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { app } from "../../../docs/examples/app.ts"
+import { roundTrip } from "../../../docs/examples/export.ts"
+import { app as inProcess, printQueries } from "../../../docs/examples/filters.ts"
+import { main as labourCost } from "../../../docs/examples/labour-cost.ts"
+import { main as manyCompanies } from "../../../docs/examples/many-companies.ts"
+import { main as payroll } from "../../../docs/examples/payroll.ts"
+import { main as sync } from "../../../docs/examples/sqlite-sync.ts"
+import { PunchTable } from "../../../docs/examples/sqlite.ts"
+import { CompanyId, Endpoints } from "../../../src/index.ts"
+import { defaultCompany, defaultOAuthClient, otherCompany } from "../../../src/testing/index.ts"
+import { environment, linesOf, punches, served, spawn } from "./examples.ts"
+
+const printed = <A, E, R>(program: Effect.Effect<A, E, R>) =>
+  Effect.map(linesOf(program), (lines) => lines.map((line) => `${line}\n`).join(""))
+
+/** In the middle of the data: twenty days of March are over. */
+const onTheTwentieth = TestClock.setTime(Date.UTC(2026, 2, 20, 12))
+
+/** Two companies, one of which has taken its grant back. */
+const oneWithdrawn = served(
+  { punches, oauthClients: [{ ...defaultOAuthClient, grantedGuids: [defaultCompany.guid] }] },
+  { COMPANIES: JSON.stringify([defaultCompany, otherCompany].map(({ guid, id }) => ({ id, guid }))) }
+)
+
+const exported = Effect.gen(function*() {
+  const directory = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
+  yield* roundTrip(CompanyId.make(defaultCompany.id), directory)
+})
+
+type Name = "start" | "filters" | "payroll" | "labourCost" | "manyCompanies" | "export" | "sync" | "demo"
+
+export const outputs: Record<Name, Effect.Effect<string, unknown>> = {
+  start: Effect.flatMap(Endpoints, ({ baseUrl }) => spawn("start.ts", environment(baseUrl))).pipe(
+    Effect.map(({ stdout }) => stdout),
+    Effect.provide(served())
+  ),
+  filters: printed(printQueries).pipe(Effect.provide(inProcess)),
+  payroll: printed(Effect.provide(payroll, app)).pipe(Effect.provide(served())),
+  labourCost: Effect.andThen(onTheTwentieth, printed(Effect.provide(labourCost, app))).pipe(Effect.provide(served())),
+  manyCompanies: printed(Effect.provide(manyCompanies, app)).pipe(Effect.provide(oneWithdrawn)),
+  export: printed(Effect.provide(Effect.scoped(exported), Layer.merge(app, NodeServices.layer))).pipe(
+    Effect.provide(served())
+  ),
+  sync: Effect.andThen(
+    onTheTwentieth,
+    printed(Effect.provide(sync, Layer.merge(app, PunchTable.layer(":memory:"))))
+  ).pipe(Effect.provide(served())),
+  demo: Effect.map(spawn("demo.ts", {}), ({ stdout }) => stdout)
+}

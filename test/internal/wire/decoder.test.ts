@@ -1,0 +1,164 @@
+/** The straight-line decoder against the schemas that it answers for. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Equal, Option, Result, Schema, SchemaIssue } from "effect"
+import { Break, TimePunch } from "../../../src/index.ts"
+import { decodeEnvelope } from "../../../src/internal/wire/decoder.ts"
+import { Envelope } from "../../../src/Page.ts"
+import { random } from "../../support/random.ts"
+import { wireBreak, wirePage, wirePunch, without } from "../../support/wire.ts"
+import { legalPage, spoil } from "./spoiltPage.ts"
+
+const seed = 20_260_302
+
+/** A rule for excess keys, even the one that is in force anyway, is for the schema as it is written. */
+const asWritten = { onExcessProperty: "ignore" } as const
+
+const decode = Schema.decodeUnknownResult(Envelope)
+const decodeAsWritten = Schema.decodeUnknownResult(Envelope, asWritten)
+
+const findings = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Where two values differ in anything that a program can see without looking for it, or nothing. */
+const difference = (left: unknown, right: unknown, at = "value"): string | undefined => {
+  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) {
+    return Object.is(left, right) ? undefined : `${at}: ${String(left)} and ${String(right)}`
+  }
+  if (Object.getPrototypeOf(left) !== Object.getPrototypeOf(right)) return `${at}: prototypes`
+  const keys = Object.keys(left)
+  if (keys.join() !== Object.keys(right).join()) return `${at}: keys ${keys.join()} and ${Object.keys(right).join()}`
+  for (const key of keys) {
+    const found = difference(Reflect.get(left, key), Reflect.get(right, key), `${at}.${key}`)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** Where two outcomes differ, in value or in the words of their issues. */
+const disagreement = (
+  left: Result.Result<unknown, Schema.SchemaError>,
+  right: Result.Result<unknown, Schema.SchemaError>
+): string | undefined => {
+  if (Result.isSuccess(left) && Result.isSuccess(right)) {
+    return difference(left.success, right.success) ??
+      (Equal.equals(left.success, right.success) ? undefined : "not equal")
+  }
+  if (Result.isSuccess(left) || Result.isSuccess(right)) return "verdicts"
+  const words = ({ failure }: typeof left) => `${failure.message}\n${JSON.stringify(findings(failure.issue))}`
+  return words(left) === words(right) ? undefined : `${words(left)}\n---\n${words(right)}`
+}
+
+/** A page with up to three things wrong. */
+const somePage = (index: number, json: boolean) => {
+  const chance = random(seed + index)
+  let page: unknown = legalPage(chance)
+  for (let wrong = chance.between(0, 3); wrong > 0; wrong--) page = spoil(page, chance, json)
+  return page
+}
+
+describe("decodeEnvelope", () => {
+  it("gives what the schema gives, value or issue, for 20 000 pages with anything wrong in them", () => {
+    const seen = { accepted: 0, refused: 0 }
+    for (let index = 0; index < 20_000; index++) {
+      const page = somePage(index, false)
+      const outcome = decode(page)
+      seen[Result.isSuccess(outcome) ? "accepted" : "refused"]++
+      assert.isUndefined(disagreement(outcome, decodeAsWritten(page)), `page ${index}`)
+    }
+
+    assert.isAbove(seen.accepted, 5000)
+    assert.isAbove(seen.refused, 5000)
+  })
+
+  it("takes every page that JSON can say and the schema accepts, and no other", () => {
+    for (let index = 0; index < 5000; index++) {
+      const page = somePage(index, true)
+      const straight = decodeEnvelope(page)
+      const written = decodeAsWritten(page)
+
+      assert.strictEqual(straight !== undefined, Result.isSuccess(written), `page ${index}`)
+      if (Result.isSuccess(written)) assert.isUndefined(difference(straight, written.success), `page ${index}`)
+    }
+  })
+
+  it("tells all issues where all are asked for", () => {
+    const all = Schema.decodeUnknownResult(Envelope, { errors: "all" })
+    const allAsWritten = Schema.decodeUnknownResult(Envelope, { ...asWritten, errors: "all" })
+    for (let index = 0; index < 1000; index++) {
+      const page = somePage(index, false)
+      assert.isUndefined(disagreement(all(page), allAsWritten(page)), `page ${index}`)
+    }
+  })
+})
+
+/** The value, with a note of each key that is looked for before it is read: the schema does so, the decoder does not. */
+const watched = (wire: object, lookedFor: Array<PropertyKey>) =>
+  new Proxy(wire, {
+    has: (target, key) => {
+      lookedFor.push(key)
+      return Reflect.has(target, key)
+    }
+  })
+
+describe.each([
+  { name: "TimePunch.fromWire", codec: TimePunch.fromWire, wire: wirePunch() },
+  { name: "Break.fromWire", codec: Break.fromWire, wire: wireBreak() },
+  { name: "Envelope", codec: Envelope, wire: wirePage([wirePunch()]) }
+])("$name", ({ codec, wire }) => {
+  const plain = Schema.decodeUnknownSync(codec, asWritten)(wire)
+
+  it("decodes straight on, by whichever function of the schema it is asked", async () => {
+    const lookedFor: Array<PropertyKey> = []
+    const input = watched(wire, lookedFor)
+
+    assert.isUndefined(difference(Schema.decodeUnknownSync(codec)(input), plain))
+    assert.isUndefined(difference(Result.getOrThrow(Schema.decodeUnknownResult(codec)(input)), plain))
+    assert.isUndefined(difference(Option.getOrThrow(Schema.decodeUnknownOption(codec)(input)), plain))
+    assert.isUndefined(difference(Effect.runSync(Schema.decodeUnknownEffect(codec)(input)), plain))
+    assert.isUndefined(difference(await Schema.decodeUnknownPromise(codec)(input), plain))
+    assert.isUndefined(difference(Schema.decodeUnknownSync(Schema.Array(codec))([input]), [plain]))
+    assert.isUndefined(
+      difference(Schema.decodeUnknownSync(Schema.fromJsonString(codec))(JSON.stringify(wire)), plain)
+    )
+    assert.deepStrictEqual(lookedFor, [])
+  })
+
+  it("decodes as it is written under a rule for excess keys", () => {
+    const lookedFor: Array<PropertyKey> = []
+    const more = { ...wire, more: 1 }
+
+    assert.isUndefined(difference(Schema.decodeUnknownSync(codec, asWritten)(watched(wire, lookedFor)), plain))
+    assert.includeMembers(lookedFor, Object.keys(wire))
+    assert.isTrue(Result.isSuccess(Schema.decodeUnknownResult(codec)(more)))
+    assert.isTrue(Result.isFailure(Schema.decodeUnknownResult(codec, { onExcessProperty: "error" })(more)))
+  })
+
+  it("says of an absent key what any schema says", () => {
+    const Holder = Schema.Struct({ held: codec })
+    const message = Result.getOrThrow(Result.flip(Schema.decodeUnknownResult(Holder)({}))).message
+
+    assert.strictEqual(
+      message,
+      Result.getOrThrow(Result.flip(Schema.decodeUnknownResult(Schema.Struct({ held: Schema.String }))({}))).message
+    )
+    assert.deepStrictEqual(Schema.decodeUnknownSync(Schema.Struct({ held: Schema.optionalKey(codec) }))({}), {})
+  })
+
+  it("names the path of what it refuses", () => {
+    const error = Result.getOrThrow(Result.flip(Schema.decodeUnknownResult(Schema.Array(codec))([wire, null])))
+    const [key = ""] = Object.keys(wire)
+    const missing = Result.getOrThrow(
+      Result.flip(Schema.decodeUnknownResult(Schema.Array(codec))([wire, without(wire, key)]))
+    )
+
+    assert.deepStrictEqual(findings(error.issue).issues[0]?.path, [1])
+    assert.deepStrictEqual(findings(missing.issue).issues[0]?.path, [1, key])
+  })
+
+  it("is not asked for what does not come from the wire", () => {
+    const encoded = Schema.encodeUnknownSync(codec)(plain)
+
+    assert.isUndefined(difference(Schema.decodeUnknownSync(codec)(encoded), plain))
+    assert.isFalse(Schema.is(codec)(wire))
+    assert.isTrue(Schema.is(codec)(plain))
+  })
+})

@@ -1,0 +1,226 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Option, Stream } from "effect"
+import { type ListError, TimePunches } from "../../src/index.ts"
+import { defaultCompany, FakeService, Fault, generatePunches, type StatusOptions } from "../../src/testing/index.ts"
+import { app, company, inject, oauth, pageRequests } from "../support/client.ts"
+import { random } from "../support/random.ts"
+import { says, scripted } from "../support/scripted.ts"
+import { letTimePass } from "../support/time.ts"
+import { wirePage, wirePunch } from "../support/wire.ts"
+
+const punches = generatePunches({ seed: 12, count: 50, companyId: defaultCompany.id, deletedShare: 0 })
+
+/** The error of a listing whose third page meets a status. */
+const errorOf = Effect.fnUntraced(function*(status: number, options?: StatusOptions) {
+  yield* inject(Fault.status(status, options), { requests: Array.from({ length: 20 }, (_, index) => index + 3) })
+  return yield* letTimePass(Effect.flip(Stream.runDrain(TimePunches.list(company, {}, { pageSize: 10 }))))
+})
+
+const problemOf = (error: ListError) => "problem" in error ? error.problem : undefined
+
+const tags: ReadonlyArray<readonly [number, ListError["_tag"], number]> = [
+  [401, "Unauthorized", 1],
+  [403, "Forbidden", 1],
+  [422, "UnprocessableEntity", 1],
+  [500, "ServerError", 4],
+  [429, "RateLimited", 4],
+  [408, "ServiceUnavailable", 4],
+  [502, "ServiceUnavailable", 4],
+  [503, "ServiceUnavailable", 4],
+  [504, "ServiceUnavailable", 4],
+  ...[201, 202, 203, 204, 205, 206, 299, 300, 301, 302, 303, 304, 307, 308].map((status) =>
+    [status, "UnexpectedStatus", 1] as const
+  ),
+  ...[400, 402, 404, 405, 409, 410, 413, 415, 418, 423, 425, 451, 499, 501, 505, 507, 511, 599].map((status) =>
+    [status, "UnexpectedStatus", 1] as const
+  )
+]
+
+describe("the status line", () => {
+  it.effect.each(tags)(
+    "%d is %s, after %d requests, with its problem and its place",
+    ([status, tag, attempts]) =>
+      Effect.gen(function*() {
+        const error = yield* errorOf(status)
+
+        assert.deepInclude<object>(error, { _tag: tag, status, attempts, pagesCompleted: 2, companyId: company.id })
+        assert.isTrue(Option.isSome(error.resumeFrom))
+        assert.strictEqual((yield* pageRequests).length, 2 + attempts)
+        if (![204, 205, 304].includes(status)) {
+          assert.deepInclude(problemOf(error), { type: `/problems/${status}`, status, code: 5000 })
+          assert.include(error.message, "The service was told to answer so.")
+        }
+      }).pipe(Effect.provide(app({ punches })))
+  )
+
+  it.effect("decides the tag whatever the body calls itself", () =>
+    Effect.gen(function*() {
+      const error = yield* errorOf(403, { problem: { status: 500, type: "/problems/500" } })
+
+      assert.deepInclude(error, { _tag: "Forbidden", status: 403 })
+      assert.deepInclude(problemOf(error), { status: 500, type: "/problems/500" })
+    }).pipe(Effect.provide(app({ punches }))))
+
+  it.effect("names the parameter that the service refused, by its wire name", () =>
+    Effect.gen(function*() {
+      const error = yield* errorOf(422, { problem: { param: "cursor", code: 2100, detail: "expired" } })
+
+      assert.deepInclude(problemOf(error), { param: "cursor", code: 2100, detail: "expired" })
+    }).pipe(Effect.provide(app({ punches }))))
+
+  it.effect("says how long to wait, where the wait is longer than the policy's", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.retryAfter("3600"))
+      const error = yield* Effect.flip(TimePunches.page(company))
+
+      assert.deepStrictEqual(error._tag === "RateLimited" && error.retryAfter, Option.some(Duration.hours(1)))
+      assert.strictEqual((yield* pageRequests).length, 1)
+    }).pipe(Effect.provide(app({ punches }))))
+})
+
+describe("the body of an error", () => {
+  const bodies: ReadonlyArray<readonly [string, StatusOptions, object]> = [
+    ["a page of HTML", { body: "html" }, {}],
+    ["nothing", { body: "empty" }, {}],
+    ["text", { body: { contentType: "text/plain", text: "{\"title\":\"not a problem\"}" } }, {}],
+    ["broken JSON", { body: { contentType: "application/json", text: "{\"title\":" } }, {}],
+    ["a JSON list", { body: { contentType: "application/json", text: "[1]" } }, {}],
+    ["JSON null", { body: { contentType: "application/json", text: "null" } }, {}],
+    ["a JSON text", { body: { contentType: "application/json", text: "\"down\"" } }, {}],
+    ["a problem as plain JSON", { body: { contentType: "application/json", text: "{\"title\":\"A\"}" } }, {
+      title: "A"
+    }],
+    ["another shape of error", {
+      body: { contentType: "application/json", text: "{\"error\":\"A\",\"message\":\"B\"}" }
+    }, { title: "A", detail: "B" }],
+    ["members of other types", {
+      body: {
+        contentType: "application/problem+json",
+        text: "{\"type\":1,\"title\":\"A\",\"status\":\"500\",\"detail\":null,\"code\":\"7\",\"param\":[]}"
+      }
+    }, { title: "A" }],
+    ["a code too large", {
+      body: { contentType: "application/problem+json", text: "{\"code\":1e999,\"detail\":\"B\"}" }
+    }, { detail: "B" }],
+    ["members from __proto__", {
+      body: { contentType: "application/problem+json", text: "{\"__proto__\":{\"title\":\"canary\"}}" }
+    }, {}]
+  ]
+
+  it.effect.each(bodies)(
+    "may be %s: the tag stays, and only what is well-typed is kept",
+    ([, options, problem]) =>
+      Effect.gen(function*() {
+        const error = yield* errorOf(403, options)
+
+        assert.strictEqual(error._tag, "Forbidden")
+        assert.deepStrictEqual<unknown>(problemOf(error), problem)
+      }).pipe(Effect.provide(app({ punches })))
+  )
+
+  it.effect("may be of any members: no fault of the body is another error", () =>
+    Effect.gen(function*() {
+      const chance = random(12)
+      const values = [null, 1, -1.5, "text", "", true, [], {}, { deep: [1] }] as const
+      for (let run = 0; run < 100; run++) {
+        const members = ["type", "title", "status", "detail", "code", "param", "error", "message"]
+        const body = Object.fromEntries(
+          members.filter(() => chance.chance(0.6)).map((name) => [name, chance.pick(values)])
+        )
+        const listing = scripted(() =>
+          new Response(JSON.stringify(body), { status: 403, headers: { "content-type": "application/json" } })
+        )
+        const error = yield* Effect.flip(Effect.provide(TimePunches.page(company), listing))
+
+        assert.strictEqual(error._tag, "Forbidden")
+        for (const [name, value] of Object.entries(problemOf(error) ?? {})) {
+          assert.strictEqual(typeof value, name === "status" || name === "code" ? "number" : "string")
+        }
+      }
+    }))
+
+  it.effect.each(["cut", "stall"])(
+    "may end in a %s: the status is known and does not wait for it",
+    (how) =>
+      Effect.gen(function*() {
+        const listing = scripted(() =>
+          new Response(
+            new ReadableStream({
+              pull: (controller) => {
+                controller.enqueue(new TextEncoder().encode("{\"title\":"))
+                if (how === "cut") controller.error(new Error("broken off"))
+                return how === "cut" ? Promise.resolve() : new Promise(() => {})
+              }
+            }),
+            { status: 422, headers: { "content-type": "application/problem+json" } }
+          )
+        )
+        const error = yield* letTimePass(Effect.flip(Effect.provide(TimePunches.page(company), listing)))
+
+        assert.deepInclude(error, { _tag: "UnprocessableEntity", attempts: 1 })
+        assert.deepStrictEqual(problemOf(error), {})
+      })
+  )
+
+  it.effect("is scrubbed of the token that it repeats, under OAuth too", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.echo(403))
+      const service = yield* FakeService
+      const error = yield* Effect.flip(TimePunches.page(company))
+      const token = (yield* service.requests).at(-1)?.headers["authorization"]?.slice("Bearer ".length) ?? "none"
+
+      assert.include(problemOf(error)?.detail, "<redacted>")
+      assert.notInclude(JSON.stringify(error), token)
+    }).pipe(Effect.provide(app({ punches }, oauth))))
+})
+
+describe("a 200 that is no page", () => {
+  const page = wirePage([wirePunch()])
+  const json = JSON.stringify(page)
+  const text = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+    new Response(body, { headers: { "content-type": "application/json", ...headers } })
+  const latin = new Uint8Array([...new TextEncoder().encode(json.slice(0, -1)), 0xe9, 0x7d])
+  const gzip = new Uint8Array([0x1f, 0x8b, 8, 0])
+
+  const bodies: ReadonlyArray<readonly [string, string, number, () => Response]> = [
+    ["HTML", "ContentType", 2, () => says(page, { "content-type": "text/html" })],
+    ["nothing", "Empty", 2, () => text("")],
+    ["broken JSON", "NotJson", 3, () => text(json.slice(0, -1))],
+    ["two documents", "NotJson", 3, () => text(json + json)],
+    ["JSON with NaN", "NotJson", 3, () => text("{\"data\":NaN}")],
+    ["bytes that are not UTF-8", "Charset", 1, () => text(latin)],
+    ["another charset", "Charset", 1, () => says(page, { "content-type": "application/json; charset=iso-8859-1" })],
+    ["a body that nobody unpacked", "ContentEncoding", 1, () => text(gzip, { "content-encoding": "gzip" })],
+    ["a piece that happens to be JSON", "Schema", 1, () => says({})],
+    ["null", "Schema", 1, () => says(null)],
+    ["a list", "Schema", 1, () => says([page])]
+  ]
+
+  it.effect.each(bodies)(
+    "but %s is a DecodeError, %s, after %d requests",
+    ([, reason, attempts, answer]) =>
+      Effect.gen(function*() {
+        const error = yield* letTimePass(Effect.flip(Effect.provide(TimePunches.page(company), scripted(answer))))
+
+        assert.deepInclude<object>(error, { _tag: "DecodeError", reason, attempts })
+      })
+  )
+
+  it.effect("but a page after all on another try is taken", () =>
+    Effect.gen(function*() {
+      const listing = scripted(({ index }) => index < 2 ? text("{\"data\":") : says(page))
+      const { items } = yield* letTimePass(Effect.provide(TimePunches.page(company), listing))
+
+      assert.strictEqual(items.length, 1)
+    }))
+
+  it.effect("is read over a byte order mark, and over a depth that no schema follows", () =>
+    Effect.gen(function*() {
+      const deep = `{"deep":${"[".repeat(100_000)}${"]".repeat(100_000)},${json.slice(1)}`
+      for (const body of [`\ufeff${json}`, deep]) {
+        const listing = scripted(() => text(body))
+
+        assert.strictEqual((yield* Effect.provide(TimePunches.page(company), listing)).items.length, 1)
+      }
+    }))
+})

@@ -1,0 +1,201 @@
+/** What a simulated run lists: punches, one filter in both of its languages, and the rows that have to come. */
+import { DateTime } from "effect"
+import {
+  BusinessDate,
+  type Criteria,
+  type Dates,
+  DepartmentId,
+  type Filter,
+  LocationId,
+  type Range,
+  RoleId,
+  type TimePunch,
+  UserId
+} from "../../src/index.ts"
+import type { Prng } from "../../src/testing/base/prng.ts"
+import { defaultCompany, generatePunches, otherCompany, type StoredPunch } from "../../src/testing/index.ts"
+import { expectedIds, type Query } from "../testing/oracle.ts"
+
+/** A row that the service will send. The one at an exclusive end is dropped, unless it is so broken that nobody can tell. */
+export interface Due {
+  readonly punch: StoredPunch
+  readonly atEnd: boolean
+}
+
+/** A filter as a caller writes it and as the service reads it. Neither is made from the other by the code under test. */
+export interface Question {
+  readonly filter: Filter
+  readonly query: Query
+  readonly isAtEnd: (punch: StoredPunch) => boolean
+}
+
+const densities = ["uniform", "dayAndNight", "skewed", "bursts"] as const
+
+/** Drawn once: to generate them for each run would cost more than the run. */
+const pool = Array.from({ length: 16 }, (_, index) =>
+  generatePunches({
+    seed: 900 + index,
+    count: 160,
+    companyId: defaultCompany.id,
+    days: 1 + index * 3,
+    density: densities[index % densities.length],
+    openShare: 0.15,
+    deletedShare: 0.2,
+    users: 6
+  }))
+
+/** Somebody else's rows, which nobody here may ever see. Their ids lie among those of the company that asks. */
+export const strangers = generatePunches({ seed: 899, count: 12, companyId: otherCompany.id })
+
+/** Some punches in a row, mostly few, so that a run is cheap and its last page is often a partial one. */
+export const drawPunches = (random: Prng, most: number): ReadonlyArray<StoredPunch> => {
+  const set = pool[random.between(0, pool.length - 1)] ?? []
+  const count = random.chance(0.9) ? random.between(0, most) : random.between(0, most * 3)
+  const from = random.between(0, Math.max(0, set.length - count))
+  return set.slice(from, from + count)
+}
+
+/** An instant of a punch or one millisecond beside it, so that every border is hit from both sides. */
+const near = (random: Prng, text: string): DateTime.Utc =>
+  DateTime.makeUnsafe(DateTime.makeUnsafe(text).epochMilliseconds + random.between(-1, 1))
+
+const sortable: readonly [readonly [keyof TimePunch, string], ...ReadonlyArray<readonly [keyof TimePunch, string]>] = [
+  ["id", "id"],
+  ["clockedIn", "clocked_in"],
+  ["clockedOut", "clocked_out"],
+  ["modified", "modified"],
+  ["tips", "tips"],
+  ["notes", "notes"],
+  ["approved", "approved"],
+  ["departmentId", "department_id"],
+  ["posType", "pos_type"]
+]
+
+/** One half of a filter: how the caller writes it, how the wire does. */
+interface Half<F> {
+  readonly filter: F
+  readonly query: Query
+}
+
+const nothing = { filter: {}, query: {} }
+
+const drawCriteria = (random: Prng, punch: StoredPunch): Half<Criteria> => {
+  const parts: ReadonlyArray<readonly [share: number, Half<Criteria>]> = [
+    [0.06, {
+      filter: { locationId: LocationId.make(punch.location_id) },
+      query: { location_id: `${punch.location_id}` }
+    }],
+    [0.08, { filter: { userId: UserId.make(punch.user_id) }, query: { user_id: `${punch.user_id}` } }],
+    [0.04, { filter: { roleId: RoleId.make(punch.role_id) }, query: { role_id: `${punch.role_id}` } }],
+    [0.04, {
+      filter: { departmentId: DepartmentId.make(punch.department_id ?? 0) },
+      query: { department_id: `${punch.department_id ?? 0}` }
+    }],
+    [0.1, { filter: { approved: punch.approved }, query: { approved: `${punch.approved}` } }],
+    [0.3, { filter: { deleted: "include" }, query: { deleted: "null" } }],
+    [0.05, { filter: { deleted: "only" }, query: { deleted: "true" } }],
+    [0.04, { filter: { flags: ["late", "auto_clocked_out"] }, query: { flags: "late,auto_clocked_out" } }],
+    [0.04, {
+      filter: { employeeApprovalStatuses: ["pending", "disputed"] },
+      query: { employee_approval_statuses: "pending,disputed" }
+    }],
+    ...(punch.modified === null ? [] : [[0.05, modifiedSince(near(random, punch.modified))] as const])
+  ]
+  const drawn = parts.filter(([share]) => random.chance(share)).map(([, half]) => half)
+  return [...drawn, random.chance(0.35) ? drawSort(random) : nothing].reduce<Half<Criteria>>(
+    (all, half) => ({ filter: { ...all.filter, ...half.filter }, query: { ...all.query, ...half.query } }),
+    nothing
+  )
+}
+
+const modifiedSince = (at: DateTime.Utc): Half<Criteria> => ({
+  filter: { modifiedSince: at },
+  query: { modified_since: DateTime.formatIso(at) }
+})
+
+const drawSort = (random: Prng): Half<Criteria> => {
+  const keys = Array.from(
+    { length: random.between(1, 2) },
+    () => [random.pick(sortable), random.pick(["asc", "desc"] as const)] as const
+  )
+  return {
+    filter: { sortBy: keys.map(([[field], direction]) => [field, direction] as const) },
+    query: { sort_by: keys.map(([[, name], direction]) => `${name}.${direction}`).join(",") }
+  }
+}
+
+const instantOf = (text: string | null): number | undefined =>
+  text === null ? undefined : DateTime.makeUnsafe(text).epochMilliseconds
+
+const never = () => false
+
+/** A window around two punches, closed or half-open, on the field `name` of the wire. */
+const drawWindow = (random: Prng, name: "clocked_in" | "clocked_out", one: string, other: string) => {
+  const ends = [near(random, one), near(random, other)] as const
+  const [first, last] = ends[0].epochMilliseconds <= ends[1].epochMilliseconds ? ends : [ends[1], ends[0]]
+  const start = random.chance(0.7) ? { gte: first } : {}
+  const open = random.chance(0.5)
+  const range: Range = open ? { ...start, lt: last } : { ...start, lte: last }
+  const query: Query = {
+    ...(range.gte && { [`${name}[gte]`]: DateTime.formatIso(range.gte) }),
+    [`${name}[lte]`]: DateTime.formatIso(last)
+  }
+  return {
+    range,
+    query,
+    isAtEnd: open ? (punch: StoredPunch) => instantOf(punch[name]) === last.epochMilliseconds : never
+  }
+}
+
+/** Days from or up to the one of a punch, by the clock of the place or by UTC. */
+const drawDates = (random: Prng, punch: StoredPunch): Half<Criteria & { readonly businessDate: Dates }> => {
+  const day = DateTime.formatIso(near(random, punch.clocked_in)).slice(0, 10)
+  const localized = random.chance(0.3)
+  const start = random.chance(0.5)
+  return {
+    filter: {
+      ...(localized && { localizeSearchTime: true }),
+      businessDate: start ? { start: BusinessDate.make(day) } : { end: BusinessDate.make(day) }
+    },
+    query: {
+      ...(localized && { localize_search_time: "true" }),
+      [start ? "business_date_start" : "business_date_end"]: day
+    }
+  }
+}
+
+/** A filter that matches some of the punches, or all of them. */
+export const drawQuestion = (random: Prng, punches: ReadonlyArray<StoredPunch>): Question => {
+  const [one, other] = [0, 1].map(() => punches[random.between(0, punches.length - 1)])
+  if (one === undefined || other === undefined) return { filter: {}, query: {}, isAtEnd: never }
+  const criteria = drawCriteria(random, one)
+  const kind = random.next()
+  if (kind < 0.3) {
+    const { isAtEnd, query, range } = drawWindow(random, "clocked_in", one.clocked_in, other.clocked_in)
+    return { filter: { ...criteria.filter, clockedIn: range }, query: { ...criteria.query, ...query }, isAtEnd }
+  }
+  if (kind < 0.37 && one.clocked_out !== null && other.clocked_out !== null) {
+    const { isAtEnd, query, range } = drawWindow(random, "clocked_out", one.clocked_out, other.clocked_out)
+    return { filter: { ...criteria.filter, clockedOut: range }, query: { ...criteria.query, ...query }, isAtEnd }
+  }
+  if (kind < 0.43) {
+    const { filter, query } = drawDates(random, one)
+    return { filter: { ...criteria.filter, ...filter }, query: { ...criteria.query, ...query }, isAtEnd: never }
+  }
+  return { ...criteria, isAtEnd: never }
+}
+
+/** The rows of a question, in the service's order. `asked: false` is a service that is deaf to `sort_by`. */
+export const dueRows = (
+  punches: ReadonlyArray<StoredPunch>,
+  { isAtEnd, query }: Question,
+  asked: boolean
+): ReadonlyArray<Due> => {
+  const byId = new Map(punches.map((punch) => [punch.id, punch]))
+  const { sort_by: sortBy, ...rest } = query
+  const ids = expectedIds(punches, asked && sortBy !== undefined ? { ...rest, sort_by: sortBy } : rest)
+  return ids.flatMap((id) => {
+    const punch = byId.get(id)
+    return punch === undefined ? [] : [{ punch, atEnd: isAtEnd(punch) }]
+  })
+}

@@ -1,0 +1,226 @@
+/** Runs a plan as an operator would: list, and on each failure mend what is broken and go on, until all is there. */
+import { Cause, Clock, Data, Effect, Exit, Option, Result, Schema, Stream } from "effect"
+import { type Cursor, InvalidPunch, ListError, type Page, type TimePunch, TimePunches } from "../../src/index.ts"
+import { prng } from "../../src/testing/base/prng.ts"
+import { FakeService, type RecordedRequest } from "../../src/testing/index.ts"
+import { drawTroubleAt, leadsBack, type Trouble } from "./faults.ts"
+import { companyId, companyOf, type Plan } from "./plan.ts"
+
+/** A promise of the library that a plan has shown to be broken. */
+export class Broken extends Data.TaggedError("Broken")<{ readonly what: string }> {
+  override get message(): string {
+    return this.what
+  }
+}
+
+export const broken = (what: string): Effect.Effect<never, Broken> => Effect.fail(new Broken({ what }))
+
+/** What came out of a stream. */
+export type Row = Result.Result<TimePunch, InvalidPunch>
+
+/** What happened to a plan on its way. */
+export interface Story {
+  readonly rows: ReadonlyArray<Row>
+  /** How each run ended. */
+  readonly ends: ReadonlyArray<string>
+  readonly requests: number
+  /** The last time of the clock less the first, in milliseconds. */
+  readonly elapsed: number
+}
+
+/** A request of a run, as it was sent. */
+export interface Sent {
+  readonly endpoint: RecordedRequest["endpoint"]
+  readonly cursor: string
+  readonly at: number
+}
+
+/** How a setting is run: in memory the promises are checked to the millisecond, over sockets only those that do not race. */
+export interface Setting {
+  readonly strict: boolean
+  readonly pause: (millis: number) => Effect.Effect<void>
+  /** The requests since it was asked last, in their order. */
+  readonly sent: Effect.Effect<ReadonlyArray<Sent>>
+}
+
+/** No plan needs as many runs: one for each failure that is looked on, some for a consumer that stops early. */
+const mostRuns = 400
+
+/** Over sockets a machine under load may still be slow after the service is mended. */
+const toleratedInCalm = 20
+
+/** A throttled token endpoint is not asked again for five minutes at most. */
+const longestMemory = 302_000
+
+/** Times are sums of fractions of milliseconds. */
+const rounding = 0.001
+
+const isListError = Schema.is(ListError)
+
+type End =
+  | { readonly _tag: "Done" }
+  | { readonly _tag: "Stopped"; readonly at: Option.Option<Cursor> }
+  | { readonly _tag: "Failed"; readonly error: ListError }
+
+/** The pages of this run so far, where the mode shows them. */
+interface Seen {
+  pages: number
+  next: Option.Option<Cursor>
+}
+
+/** Lists until everything has come, and checks each run and each failure on the way; fails at the first broken promise. */
+export const operate = Effect.fnUntraced(function*(plan: Plan, setting: Setting) {
+  const service = yield* FakeService
+  const random = prng(plan.seed + 1)
+  const rows: Array<Row> = []
+  const ends: Array<string> = []
+  const began = yield* Clock.currentTimeMillis
+  let from = Option.none<Cursor>()
+  let troubles = plan.troubles
+  let requests = 0
+  let failures = 0
+  // Nothing is wrong any more, and nobody remembers that anything was.
+  let calm = troubles.length === 0
+  let failuresInCalm = 0
+  yield* injectAll(troubles)
+
+  for (let run = 0; run < mostRuns; run++) {
+    const { end, seen } = yield* oneRun(plan, setting, from, rows)
+    const sent = yield* setting.sent
+    requests += sent.length
+    yield* checkRequests(plan, setting, sent, from, end)
+    ends.push(end._tag === "Failed" ? end.error._tag : end._tag)
+    if (end._tag === "Done") return { rows, ends, requests, elapsed: (yield* Clock.currentTimeMillis) - began }
+    if (end._tag === "Failed") {
+      yield* checkFailure(plan, end.error, from, seen)
+      if (calm && ++failuresInCalm > (setting.strict ? 0 : toleratedInCalm)) {
+        return yield* broken(`nothing is wrong any more, but the run failed: ${end.error.message}`)
+      }
+      if (failures++ >= plan.patience) {
+        troubles = []
+        calm = true
+        // Now, and not after the pause: a renewal of a token that is under way would meet them, and remember that.
+        yield* service.clearFaults
+      }
+      yield* setting.pause(calm ? longestMemory : plan.pauses[run % plan.pauses.length] ?? 0)
+      from = end.error.resumeFrom
+      if (troubles.length > 0 && random.chance(0.3)) {
+        troubles = [drawTroubleAt(random, Option.getOrNull(from)), ...troubles]
+      }
+    } else {
+      from = end.at
+    }
+    troubles = troubles.filter((trouble) => !leadsBack(trouble))
+    yield* service.clearFaults
+    yield* injectAll(troubles)
+  }
+  return yield* broken(`not done after ${mostRuns} runs: ${ends.slice(0, 20).join(", ")} …`)
+})
+
+const injectAll = (troubles: ReadonlyArray<Trouble>) =>
+  FakeService.use((service) =>
+    Effect.forEach(troubles, ({ fault, when }) => service.inject(fault, when), { discard: true })
+  )
+
+/** Lists from a cursor on until the end, a failure, or the consumer's own stop. */
+const oneRun = Effect.fnUntraced(function*(
+  plan: Plan,
+  { pause }: Setting,
+  from: Option.Option<Cursor>,
+  rows: Array<Row>
+) {
+  const { list, listResults, pages } = yield* TimePunches
+  const company = companyOf(plan)
+  const { filter } = plan.question
+  const options = { pageSize: plan.pageSize, prefetchPages: plan.prefetchPages, from }
+  const seen: Seen = { pages: 0, next: from }
+  const rest = plan.pace === 0 ? Effect.void : pause(plan.pace)
+
+  const takePage = (page: Page) => {
+    const isNext = page.index === seen.pages && Option.getOrNull(page.cursor.sent) === Option.getOrNull(seen.next)
+    if (!isNext) return broken(`page ${page.index} came where page ${seen.pages} was due`)
+    seen.pages++
+    seen.next = page.cursor.next
+    rows.push(...page.items.map((item) => Result.succeed(item)))
+    return rest
+  }
+  const take = (row: Row) => {
+    rows.push(row)
+    return rest
+  }
+  const run = plan.mode === "list"
+    ? Stream.runForEach(list(company, filter, options), (punch) => take(Result.succeed(punch)))
+    : plan.mode === "listResults"
+    ? Stream.runForEach(listResults(company, filter, options), take)
+    : Stream.runForEach(Stream.take(pages(company, filter, options), plan.stopAfter ?? Infinity), takePage)
+
+  const exit = yield* Effect.exit(run)
+  if (Exit.isFailure(exit)) {
+    const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+    if (error === undefined || Cause.hasDies(exit.cause)) return yield* broken(`a defect: ${Cause.pretty(exit.cause)}`)
+    if (error._tag === "Broken") return yield* error
+    const end: End = { _tag: "Failed", error }
+    return { end, seen }
+  }
+  if (plan.mode === "pages" && seen.pages === 0) return yield* broken("the run ended without a page")
+  const end: End = plan.mode === "pages" && Option.isSome(seen.next)
+    ? { _tag: "Stopped", at: seen.next }
+    : { _tag: "Done" }
+  if (end._tag === "Stopped" && seen.pages !== plan.stopAfter) {
+    return yield* broken(`the run ended after ${seen.pages} pages, although there is a next one`)
+  }
+  return { end, seen }
+})
+
+/** What every failure says of itself must be so. */
+const checkFailure = (plan: Plan, error: ListError, from: Option.Option<Cursor>, seen: Seen) => {
+  const at = Option.getOrNull(error.resumeFrom)
+  if (!isListError(error) || error.message === "") return broken(`not one of the typed errors: ${String(error)}`)
+  if (error._tag === "InvalidRequest") return broken(`a request of the plan is refused: ${error.message}`)
+  if (error.companyId !== companyId) return broken(`the error is of company ${error.companyId}`)
+  if (error.attempts > plan.policy.attempts + 1) return broken(`the error counts ${error.attempts} requests`)
+  if (plan.mode === "pages" && (error.pagesCompleted !== seen.pages || at !== Option.getOrNull(seen.next))) {
+    return broken(`the error says page ${error.pagesCompleted} at ${at}, but ${seen.pages} pages have come`)
+  }
+  return error.pagesCompleted === 0 && at !== Option.getOrNull(from) && error._tag !== "PaginationError"
+    ? broken(`no page was read, but the run would go on at ${at}`)
+    : Effect.void
+}
+
+/** A page takes at most five requests, all of them within its deadline, and no page is asked for twice in a run. */
+const checkRequests = Effect.fnUntraced(function*(
+  plan: Plan,
+  { strict }: Setting,
+  sent: ReadonlyArray<Sent>,
+  from: Option.Option<Cursor>,
+  end: End
+) {
+  const pages = new Map<string, Array<Sent>>()
+  let last = ""
+  for (const request of sent.filter(({ endpoint }) => endpoint === "page")) {
+    const { cursor } = request
+    const earlier = pages.get(cursor)
+    if (earlier !== undefined && cursor !== last) return yield* broken(`asked again for the page at ${cursor}`)
+    pages.set(cursor, [...earlier ?? [], request])
+    last = cursor
+  }
+  const [first] = pages.keys()
+  if (first !== undefined && first !== Option.getOrElse(from, () => "")) {
+    return yield* broken(`the run should begin at ${Option.getOrNull(from)}, but began at ${first}`)
+  }
+  for (const requests of pages.values()) {
+    if (requests.length > Math.min(plan.policy.attempts + 1, 5)) {
+      return yield* broken(`${requests.length} requests for one page`)
+    }
+    const spent = (requests.at(-1)?.at ?? 0) - (requests[0]?.at ?? 0)
+    if (strict && spent > plan.policy.pageTimeout + rounding)
+      return yield* broken(`a page was still asked for after ${spent} ms`)
+  }
+  if (!strict || end._tag !== "Failed" || plan.pace > 0 || plan.prefetchPages > 0) return
+  // A page that got no token was not even asked for: then the time runs from the page before it.
+  const failing = pages.get(Option.getOrElse(end.error.resumeFrom, () => ""))?.[0]
+  const since = failing?.at ?? sent.findLast(({ endpoint }) => endpoint === "page")?.at
+  const slack = failing === undefined ? plan.policy.attemptTimeout : 0
+  const spent = (yield* Clock.currentTimeMillis) - (since ?? Infinity)
+  if (spent > plan.policy.pageTimeout + slack + rounding) return yield* broken(`a page failed after ${spent} ms`)
+})

@@ -1,0 +1,70 @@
+/** Many plans in a row: their figures, and the one seed to run again when a promise is broken. */
+import { Cause, Effect } from "effect"
+import { describePlan, type Plan } from "./plan.ts"
+import type { Broken, Story } from "./run.ts"
+
+/** What a series of plans has seen. */
+export interface Figures {
+  plans: number
+  runs: number
+  requests: number
+  rows: number
+  /** Hours of the service's time. */
+  hours: number
+  /** Runs by how they ended: `Done`, `Stopped`, or the tag of the error. */
+  readonly ends: Map<string, number>
+}
+
+/** The one thing asked of the environment: whether a single seed is to be run again. */
+const asked = Number(process.env["SIMULATION_SEED"] ?? Number.NaN)
+
+/** The seeds from one on, or the one that `SIMULATION_SEED` asks for. */
+export const seedsFrom = function*(first: number, count: number): Generator<number> {
+  if (!Number.isNaN(asked)) yield asked
+  else for (let seed = first; seed < first + count; seed++) yield seed
+}
+
+export const isReplay = !Number.isNaN(asked)
+
+/** Runs the plans of some seeds one after another; dies with the first seed that breaks a promise, and how to run it. */
+export const series = Effect.fnUntraced(function*(
+  seeds: Iterable<number>,
+  options: {
+    readonly file: string
+    readonly draw: (seed: number) => Plan
+    readonly run: (plan: Plan) => Effect.Effect<Story, Broken>
+    readonly concurrency?: number
+  }
+) {
+  const figures: Figures = { plans: 0, runs: 0, requests: 0, rows: 0, hours: 0, ends: new Map() }
+  yield* Effect.forEach(seeds, (seed) => {
+    const plan = options.draw(seed)
+    return Effect.matchCauseEffect(options.run(plan), {
+      onFailure: (cause) => Effect.die(new Error(report(options.file, plan, cause))),
+      onSuccess: (story) => Effect.sync(() => add(figures, story))
+    })
+  }, { discard: true, concurrency: options.concurrency ?? 1 })
+  return figures
+})
+
+const report = (file: string, plan: Plan, cause: Cause.Cause<Broken>): string =>
+  [
+    `seed ${plan.seed}: ${Cause.pretty(cause)}`,
+    `again: SIMULATION_SEED=${plan.seed} npx vitest run ${file}`,
+    `plan: ${describePlan(plan)}`
+  ].join("\n")
+
+const add = (figures: Figures, { elapsed, ends, requests, rows }: Story) => {
+  figures.plans++
+  figures.runs += ends.length
+  figures.requests += requests
+  figures.rows += rows.length
+  figures.hours += elapsed / 3_600_000
+  for (const end of ends) figures.ends.set(end, (figures.ends.get(end) ?? 0) + 1)
+}
+
+/** The figures on one line. */
+export const line = ({ ends, hours, plans, requests, rows, runs }: Figures, seconds: number): string =>
+  `${plans} plans in ${seconds.toFixed(1)} s: ${runs} runs, ${requests} requests, ${rows} rows, ` +
+  `${hours.toFixed(0)} h of its own time; ` +
+  [...ends].toSorted(([, a], [, b]) => b - a).map(([end, count]) => `${end} ${count}`).join(", ")

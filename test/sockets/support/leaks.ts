@@ -1,0 +1,121 @@
+/** Looks for secrets on every surface that a value, a log or a span has, in whatever form they may have been written there. */
+import { Cause, Context, Effect, Exit, Layer, Logger, References, Schema, Tracer } from "effect"
+import { format, inspect } from "node:util"
+import { ListError } from "../../../src/index.ts"
+
+/**
+ * A secret, and the part of it that no form but base64 changes. The rest are characters that percent-encoding, JSON and
+ * HTML write otherwise.
+ */
+export interface Canary {
+  readonly value: string
+  readonly core: string
+}
+
+export const canary = (core: string, before: string, after: string): Canary => ({
+  value: `${before}${core}${after}`,
+  core
+})
+
+/** What base64 makes of a text in the middle of another, for each of the three places where it may begin. */
+const base64Of = (core: string): ReadonlyArray<string> =>
+  [0, 1, 2].map((shift) => {
+    const coded = Buffer.from("\0".repeat(shift) + core).toString("base64").replace(/=+$/, "")
+    return coded.slice([0, 2, 3][shift], -1)
+  })
+
+const formsOf = ({ core }: Canary) =>
+  [core, ...base64Of(core), Buffer.from(core).toString("hex")].flatMap((form) => [
+    form,
+    form.replaceAll("+", "-").replaceAll("/", "_")
+  ])
+
+/** Where a canary was found, with a piece of the text around it. */
+export const leaks = (
+  surfaces: Readonly<Record<string, string>>,
+  canaries: ReadonlyArray<Canary>
+): ReadonlyArray<string> =>
+  Object.entries(surfaces).flatMap(([surface, text]) =>
+    canaries.flatMap(formsOf).flatMap((form) => {
+      const at = text.indexOf(form)
+      return at < 0 ? [] : [`${surface}: …${text.slice(Math.max(0, at - 60), at + form.length + 20)}…`]
+    })
+  )
+
+const attempt = (print: () => string): string => {
+  try {
+    return print()
+  } catch (thrown) {
+    return String(thrown)
+  }
+}
+
+/** Every member of an object and of those above it, private state of the platform included. */
+const naked = (value: unknown) =>
+  inspect(value, { depth: Infinity, customInspect: false, showHidden: true, getters: true })
+
+/** Whatever a log, a reporter, a debugger or another process would show of a value. */
+export const surfacesOf = (value: unknown): Readonly<Record<string, string>> => {
+  const exit = Exit.fail(value)
+  const cause = Cause.fail(value)
+  return {
+    string: String(value),
+    message: value instanceof Error ? value.message : "",
+    stack: value instanceof Error ? `${value.stack}` : "",
+    json: attempt(() => JSON.stringify(value) ?? ""),
+    inspect: inspect(value, { depth: Infinity }),
+    naked: naked(value),
+    format: format("%s %o %O %j", value, value, value, value),
+    members: attempt(() => JSON.stringify(value instanceof Object ? { ...value } : value) ?? ""),
+    clone: attempt(() => naked(structuredClone(value))),
+    encoded: attempt(() => JSON.stringify(Schema.encodeUnknownSync(ListError)(value))),
+    cause: `${Cause.pretty(cause)} ${String(cause)} ${naked(cause)} ${naked(Cause.prettyErrors(cause))}`,
+    exit: `${String(exit)} ${inspect(exit, { depth: Infinity })} ${naked(exit)} ${attempt(() => JSON.stringify(exit))}`
+  }
+}
+
+/** What a program said while it ran: its log at every level, and its spans down to how they ended. */
+export class Heard extends Context.Service<Heard, {
+  readonly logs: Array<string>
+  readonly spans: Array<Tracer.NativeSpan>
+}>()("test/Heard") {}
+
+const spanSurfaces = ({ attributes, events, links, name, status }: Tracer.NativeSpan, index: number) => ({
+  [`span ${index} ${name}`]: `${name} ${naked([...attributes])} ${naked(events)} ${naked(links)}`,
+  [`span ${index} ${name} exit`]: `${naked(status)} ${inspect(status, { depth: Infinity })} ${
+    status._tag === "Ended" ? attempt(() => `${String(status.exit)} ${JSON.stringify(status.exit)}`) : ""
+  }`
+})
+
+/** The surfaces of all that was heard so far. */
+export const heard = Effect.map(Heard, ({ logs, spans }): Readonly<Record<string, string>> =>
+  Object.assign(
+    Object.fromEntries(logs.map((line, index) => [`log ${index}`, line])),
+    ...spans.map(spanSurfaces)
+  ))
+
+/** Listens to everything, as an application does that wants to know it all. */
+export const listening: Layer.Layer<Heard> = Layer.unwrap(Effect.sync(() => {
+  const logs: Array<string> = []
+  const spans: Array<Tracer.NativeSpan> = []
+  const tracer = Tracer.make({
+    span: (options) => {
+      const span = new Tracer.NativeSpan(options)
+      spans.push(span)
+      return span
+    }
+  })
+  const logger = Logger.make(({ cause, fiber, logLevel, message }) => {
+    const annotations = fiber.getRef(References.CurrentLogAnnotations)
+    logs.push(`${logLevel} ${naked(message)} ${Cause.pretty(cause)} ${naked(cause)} ${naked(annotations)}`)
+  })
+  const printed = Logger.make((options) => {
+    logs.push(Logger.formatJson.log(options), Logger.formatLogFmt.log(options), Logger.formatSimple.log(options))
+  })
+  return Layer.mergeAll(
+    Layer.succeed(Heard, { logs, spans }),
+    Layer.succeed(Tracer.Tracer, tracer),
+    Logger.layer([logger, printed]),
+    Layer.succeed(References.MinimumLogLevel, "Trace")
+  )
+}))
