@@ -6,7 +6,7 @@ import { defaultCompany, type Density, FakeService, generatePunches } from "../s
 
 export interface BackfillRow {
   readonly density: Density
-  readonly order: "asLanded" | "windows"
+  readonly order: "asCompleted" | "byTime"
   readonly workers: number
   readonly speedup: number
   /** Requests, as a multiple of those of the cursor chain. */
@@ -60,7 +60,7 @@ const measure = (density: Density, count: number, workers: ReadonlyArray<number>
     const chain = yield* timed(ids(TimePunches.list(company, { clockedIn })))
     const rows: Array<BackfillRow> = []
     for (const concurrency of workers) {
-      for (const order of ["asLanded", "windows"] as const) {
+      for (const order of ["asCompleted", "byTime"] as const) {
         const run = yield* timed(ids(TimePunches.backfill(company, { clockedIn }, { concurrency, order })))
         if (run.value !== chain.value) return yield* Effect.die(new Error(`${density}: other rows than the listing`))
         rows.push({

@@ -24,7 +24,7 @@ export class ApiVersion extends Context.Reference<Option.Option<string>>("effect
   static readonly layerTokenDefault = Layer.succeed(ApiVersion, Option.none())
 
   /** Reads `TIME_PUNCHES_API_VERSION`; without it the default stands. @since 0.1.0 */
-  static readonly layerConfig = Layer.effect(
+  static readonly layerFromConfig = Layer.effect(
     ApiVersion,
     Effect.gen(function*() {
       const date = yield* Config.option(Config.NonEmptyString("TIME_PUNCHES_API_VERSION"))

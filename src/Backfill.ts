@@ -36,7 +36,7 @@ export type BackfillFilter = Omit<Criteria, "sortBy" | "localizeSearchTime"> & {
 
 /**
  * How to backfill. `concurrency` pages are read at once (1 to 64; 1 is the plain listing of the range). With
- * `order: "asLanded"`, the default, a page comes as soon as it is there. With `"windows"` pages come in the order of
+ * `order: "asCompleted"`, the default, a page comes as soon as it is there. With `"byTime"` pages come in the order of
  * time, as far as the service keeps the order that it is asked for; that takes a buffer of twenty pages for each page
  * read at once. `resume` takes the `unfinished` of an earlier failure, for the same filter.
  *
@@ -45,7 +45,7 @@ export type BackfillFilter = Omit<Criteria, "sortBy" | "localizeSearchTime"> & {
 export interface BackfillOptions {
   readonly concurrency: number
   readonly pageSize?: number | undefined
-  readonly order?: "asLanded" | "windows" | undefined
+  readonly order?: "asCompleted" | "byTime" | undefined
   readonly resume?: ReadonlyArray<Segment> | undefined
 }
 

@@ -9,24 +9,24 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { InvalidRequest, type TokenError } from "./ApiError.ts"
+import { type Company, CompanySchema } from "./Company.ts"
 import type { Endpoints } from "./Endpoints.ts"
 import type { CompanyId } from "./Ids.ts"
 import { invalidSetting } from "./internal/base/setting.ts"
-import { checkedSecret, cookieHeader, isSendable } from "./internal/http/secret.ts"
-import { Scope } from "./OAuthScope.ts"
-import { type Company, CompanySchema } from "./PunchFilter.ts"
+import { cookieHeader, isSendable, validateSecret } from "./internal/http/secret.ts"
+import { OAuthScope } from "./OAuthScope.ts"
 import { TokenCache } from "./TokenCache.ts"
 import { type OAuthClient, TokenEndpoint } from "./TokenEndpoint.ts"
 
 /**
- * A signed request. `rejected` is run when the service answers 401, and says whether a fresh credential is worth one
+ * A signed request. `onUnauthorized` is run when the service answers 401, and says whether a fresh credential is worth one
  * more try. `secrets` are scrubbed from what the service says, beside those in the request's own headers.
  *
  * @since 0.1.0
  */
 export interface Signed {
   readonly request: HttpClientRequest.HttpClientRequest
-  readonly rejected: Effect.Effect<boolean>
+  readonly onUnauthorized: Effect.Effect<boolean>
   readonly secrets?: ReadonlyArray<Redacted.Redacted> | undefined
 }
 
@@ -107,20 +107,20 @@ export class Credentials extends Context.Service<Credentials, {
    *
    * @since 0.1.0
    */
-  static get layerConfig(): Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints> {
+  static get layerFromConfig(): Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints> {
     return configLayer
   }
 }
 
 const bearer = (request: HttpClientRequest.HttpClientRequest, token: Redacted.Redacted): Signed => ({
   request: HttpClientRequest.bearerToken(request, token),
-  rejected: Effect.succeed(false)
+  onUnauthorized: Effect.succeed(false)
 })
 
 const accessTokenLayer = (name: string, token: Redacted.Redacted) =>
   Layer.effect(
     Credentials,
-    Effect.map(checkedSecret(name, "accessToken", token), (checked) => ({
+    Effect.map(validateSecret(name, "accessToken", token), (checked) => ({
       sign: (request) => Effect.succeed(bearer(request, checked))
     }))
   )
@@ -133,12 +133,12 @@ const sessionCookieLayer = (setting: string, cookie: Redacted.Redacted, name = "
     Credentials,
     Effect.gen(function*() {
       if (!cookieName.test(name)) return yield* invalidSetting("name", "the name of a cookie")
-      const header = cookieHeader(name, yield* checkedSecret(setting, "sessionCookie", cookie))
+      const header = cookieHeader(name, yield* validateSecret(setting, "sessionCookie", cookie))
       return {
         sign: (request) =>
           Effect.succeed({
             request: HttpClientRequest.setHeader(request, "cookie", header),
-            rejected: Effect.succeed(false),
+            onUnauthorized: Effect.succeed(false),
             secrets: [cookie]
           })
       }
@@ -163,7 +163,7 @@ const makeOAuth = Effect.fnUntraced(function*(options: OAuthClient & { readonly 
           "x-company-guid",
           guid
         ),
-        rejected: Effect.as(cache.invalidate(used), true),
+        onUnauthorized: Effect.as(cache.invalidate(used), true),
         secrets: [clientSecret, Redacted.make(guid)]
       }))
     }
@@ -187,7 +187,7 @@ const variable = {
   sessionCookie: "TIME_PUNCHES_SESSION_COOKIE"
 } as const
 
-const isScope = Schema.is(Scope)
+const isScope = Schema.is(OAuthScope)
 
 const configLayer = Layer.unwrap(Effect.gen(function*() {
   const accessToken = yield* Config.option(Config.Redacted(variable.accessToken))
@@ -215,10 +215,10 @@ const configLayer = Layer.unwrap(Effect.gen(function*() {
   if (Option.isNone(clientId)) return yield* invalidSetting(variable.clientId, `set beside ${variable.clientSecret}`)
   if (Option.isNone(clientSecret))
     return yield* invalidSetting(variable.clientSecret, `set beside ${variable.clientId}`)
-  yield* checkedSecret(variable.clientId, "clientSecret", Redacted.make(clientId.value))
+  yield* validateSecret(variable.clientId, "clientSecret", Redacted.make(clientId.value))
   return Credentials.layerOAuth({
     clientId: clientId.value,
-    clientSecret: yield* checkedSecret(variable.clientSecret, "clientSecret", clientSecret.value),
+    clientSecret: yield* validateSecret(variable.clientSecret, "clientSecret", clientSecret.value),
     scopes: yield* configScopes,
     company: yield* configCompany
   })

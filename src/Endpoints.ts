@@ -36,7 +36,7 @@ export class Endpoints extends Context.Service<Endpoints, {
    *
    * @since 0.1.0
    */
-  static readonly layerConfig = Layer.effect(
+  static readonly layerFromConfig = Layer.effect(
     Endpoints,
     Effect.gen(function*() {
       const base = yield* Config.NonEmptyString("TIME_PUNCHES_BASE_URL")

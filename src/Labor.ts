@@ -69,10 +69,12 @@ export interface Totals {
  *
  * @since 0.1.0
  */
-export class UnsafeSum extends Schema.TaggedError<UnsafeSum>("effect-time-punches/Labor/UnsafeSum")("UnsafeSum", {
-  field: Schema.Literals(["gross", "cost", "tips"]),
-  punchId: TimePunchId
-}) {
+export class SumOverflow
+  extends Schema.TaggedError<SumOverflow>("effect-time-punches/Labor/SumOverflow")("SumOverflow", {
+    field: Schema.Literals(["gross", "cost", "tips"]),
+    punchId: TimePunchId
+  })
+{
   override get message(): string {
     return `the sum of ${this.field} is no safe integer with punch ${this.punchId}`
   }
@@ -83,21 +85,21 @@ export class UnsafeSum extends Schema.TaggedError<UnsafeSum>("effect-time-punche
  * value: an id, an `Option` of one, a tuple, a plain record. Every punch that arrives counts, a deleted one too.
  *
  * Laws: it equals a fold over the punches one by one, however they are chunked, and the order does not matter. It
- * fails with `UnsafeSum` before a sum could be wrong.
+ * fails with `SumOverflow` before a sum could be wrong.
  *
  * @since 0.1.0
  */
 export const rollup = <K>(
   key: (punch: TimePunch) => K,
   options: Options
-): Sink.Sink<HashMap.HashMap<K, Totals>, TimePunch, never, UnsafeSum> =>
+): Sink.Sink<HashMap.HashMap<K, Totals>, TimePunch, never, SumOverflow> =>
   Sink.foldArray(
     () => MutableHashMap.empty<K, Sums>(),
     Function.constTrue,
     (byKey: MutableHashMap.MutableHashMap<K, Sums>, punches: ReadonlyArray<TimePunch>) => {
       for (const punch of punches) {
         const field = add(sumsOf(byKey, key(punch)), punch, options)
-        if (field !== undefined) return Effect.fail(new UnsafeSum({ field, punchId: punch.id }))
+        if (field !== undefined) return Effect.fail(new SumOverflow({ field, punchId: punch.id }))
       }
       return Effect.succeed(byKey)
     }
@@ -157,7 +159,7 @@ const sumsOf = <K>(byKey: MutableHashMap.MutableHashMap<K, Sums>, key: K): Sums 
 }
 
 /** Adds the punch, or says which sum would not be a safe integer. The other durations are at most the gross one. */
-const add = (sums: Sums, punch: TimePunch, options: Options): UnsafeSum["field"] | undefined => {
+const add = (sums: Sums, punch: TimePunch, options: Options): SumOverflow["field"] | undefined => {
   const worked = WorkedTime.of(punch, options)
   sums.punches += 1
   if (worked.anomalies.length > 0) sums.anomalous += 1

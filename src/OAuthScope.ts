@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
  *
  * @since 0.1.0
  */
-export const Scope = Schema.Literals([
+export const OAuthScope = Schema.Literals([
   "v1_access",
   "companies:read",
   "companies:write",
@@ -27,4 +27,4 @@ export const Scope = Schema.Literals([
   "events:read",
   "events:write"
 ])
-export type Scope = typeof Scope.Type
+export type OAuthScope = typeof OAuthScope.Type

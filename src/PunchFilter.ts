@@ -1,14 +1,13 @@
 /** What to list: every query parameter of the listing (spec 4.1), and how a call is bounded. Types, and their schemas. */
 import * as DateTime from "effect/DateTime"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { BusinessDate, CompanyGuid, CompanyId, Cursor, DepartmentId, LocationId, RoleId, UserId } from "./Ids.ts"
+import { BusinessDate, DepartmentId, LocationId, RoleId, UserId } from "./Ids.ts"
 import { TimePunch } from "./TimePunch.ts"
 
 /** A mark that the service puts on a punch (spec 3). @since 0.1.0 */
-export const Flag = Schema.Literals(["late", "auto_clocked_out", "missed_break"])
-export type Flag = typeof Flag.Type
+export const PunchFlag = Schema.Literals(["late", "auto_clocked_out", "missed_break"])
+export type PunchFlag = typeof PunchFlag.Type
 
 /** What the employee said of the punch (spec 3). @since 0.1.0 */
 export const EmployeeApprovalStatus = Schema.Literals(["pending", "approved", "disputed"])
@@ -30,7 +29,7 @@ export interface Criteria {
   /** Punches modified after this instant. */
   readonly modifiedSince?: DateTime.DateTime | undefined
   /** Punches with any of these; an empty list is refused, since the service would list everything. */
-  readonly flags?: ReadonlyArray<Flag> | undefined
+  readonly flags?: ReadonlyArray<PunchFlag> | undefined
   readonly employeeApprovalStatuses?: ReadonlyArray<EmployeeApprovalStatus> | undefined
   readonly localizeSearchTime?: boolean | undefined
   /** First by the first field, then by the next. Some services order by id whatever is asked. */
@@ -43,14 +42,14 @@ export interface Criteria {
  *
  * @since 0.1.0
  */
-export interface Range {
+export interface InstantRange {
   readonly gte?: DateTime.DateTime | undefined
   readonly lte?: DateTime.DateTime | undefined
   readonly lt?: DateTime.DateTime | undefined
 }
 
 /** A window on the business date, both ends inclusive. @since 0.1.0 */
-export interface Dates {
+export interface DateRange {
   readonly start?: BusinessDate | undefined
   readonly end?: BusinessDate | undefined
 }
@@ -61,50 +60,20 @@ export interface Dates {
  *
  * @since 0.1.0
  */
-export type Filter =
+export type PunchFilter =
   & Criteria
   & (
     | {
-      readonly clockedIn?: Range | undefined
-      readonly clockedOut?: Range | undefined
+      readonly clockedIn?: InstantRange | undefined
+      readonly clockedOut?: InstantRange | undefined
       readonly businessDate?: undefined
     }
     | {
-      readonly businessDate?: Dates | undefined
+      readonly businessDate?: DateRange | undefined
       readonly clockedIn?: undefined
       readonly clockedOut?: undefined
     }
   )
-
-/**
- * A company, with the guid that an OAuth client sends for it (spec 5.3). A bare `CompanyId` is accepted wherever a
- * `Company` is.
- *
- * @since 0.1.0
- */
-export interface Company {
-  readonly id: CompanyId
-  readonly guid?: CompanyGuid | undefined
-}
-
-/**
- * How a run is bounded. `pageSize` is 1 to 200, default 200. `from` is a cursor to go on from. `maxPages` is a guard
- * that fails the run; to stop early use `Stream.take`. `prefetchPages` pages are read ahead, default 0.
- *
- * @since 0.1.0
- */
-export interface ListOptions {
-  readonly pageSize?: number | undefined
-  readonly from?: Cursor | Option.Option<Cursor> | undefined
-  readonly maxPages?: number | undefined
-  readonly prefetchPages?: number | undefined
-}
-
-/** How one page is asked for: from its cursor, `next` or `prev` of another page, or the first one. @since 0.1.0 */
-export interface PageOptions {
-  readonly pageSize?: number | undefined
-  readonly cursor?: Cursor | Option.Option<Cursor> | undefined
-}
 
 const Instant = Schema.declare<DateTime.DateTime>(DateTime.isDateTime, { expected: "a DateTime" })
 const list = <S extends Schema.Constraint>(item: S) =>
@@ -120,7 +89,7 @@ const SortField = Schema.declare<keyof TimePunch>(
 )
 
 /** What a filter that comes from untyped code must be; the types above say the same to the compiler. @internal */
-export const FilterSchema = Schema.Struct({
+export const PunchFilterSchema = Schema.Struct({
   locationId: Schema.optional(LocationId),
   departmentId: Schema.optional(DepartmentId),
   roleId: Schema.optional(RoleId),
@@ -128,7 +97,7 @@ export const FilterSchema = Schema.Struct({
   approved: Schema.optional(Schema.Boolean),
   deleted: Schema.optional(Schema.Literals(["exclude", "only", "include"])),
   modifiedSince: Schema.optional(Instant),
-  flags: Schema.optional(list(Flag)),
+  flags: Schema.optional(list(PunchFlag)),
   employeeApprovalStatuses: Schema.optional(list(EmployeeApprovalStatus)),
   localizeSearchTime: Schema.optional(Schema.Boolean),
   sortBy: Schema.optional(list(Schema.Tuple([SortField, Schema.Literals(["asc", "desc"])]))),
@@ -139,6 +108,3 @@ export const FilterSchema = Schema.Struct({
     end: Schema.optional(BusinessDate)
   }))
 })
-
-/** What a company from untyped code must be. @internal */
-export const CompanySchema = Schema.Struct({ id: CompanyId, guid: Schema.optional(CompanyGuid) })

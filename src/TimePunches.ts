@@ -11,17 +11,19 @@ import { ApiVersion } from "./ApiVersion.ts"
 import { type BackfillError, type BackfillFilter, type BackfillOptions } from "./Backfill.ts"
 import { planBackfill } from "./backfill/request.ts"
 import { backfill } from "./backfill/workers.ts"
+import type { Company } from "./Company.ts"
 import { Credentials } from "./Credentials.ts"
 import { Endpoints } from "./Endpoints.ts"
 import type { CompanyId } from "./Ids.ts"
-import { guard } from "./internal/http/client.ts"
+import { secureClient } from "./internal/http/client.ts"
 import { streamSpan } from "./internal/telemetry/metrics.ts"
 import { type Client, fetchRows, makePolicy, startRun } from "./listing/fetch.ts"
-import { compile, type Query, startAt } from "./listing/request.ts"
+import { buildQuery, type Query, startAt } from "./listing/request.ts"
 import { type Decode, decodePunches, decodeResults } from "./listing/rows.ts"
 import { type Step, walk } from "./listing/walk.ts"
+import type { ListOptions, PageOptions } from "./ListOptions.ts"
 import type { Page } from "./Page.ts"
-import type { Company, Filter, ListOptions, PageOptions } from "./PunchFilter.ts"
+import type { PunchFilter } from "./PunchFilter.ts"
 import { RetryPolicy } from "./RetryPolicy.ts"
 import type { TimePunch } from "./TimePunch.ts"
 import { TracePropagation } from "./TracePropagation.ts"
@@ -29,7 +31,7 @@ import { TracePropagation } from "./TracePropagation.ts"
 /** A listing as a stream of `A`. */
 type Listing<A, R = never> = (
   company: CompanyId | Company,
-  filter?: Filter,
+  filter?: PunchFilter,
   options?: ListOptions
 ) => Stream.Stream<A, ListError, R>
 
@@ -52,7 +54,7 @@ export class TimePunches extends Context.Service<TimePunches, {
   /** One page: the first, or the one at `cursor`, which may be a `next` or a `prev`. */
   readonly page: (
     company: CompanyId | Company,
-    filter?: Filter,
+    filter?: PunchFilter,
     options?: PageOptions
   ) => Effect.Effect<Page, ListError>
   /**
@@ -87,12 +89,13 @@ export class TimePunches extends Context.Service<TimePunches, {
     )
 
   /** Everything from the environment; see the table in the README. @since 0.1.0 */
-  static readonly layerConfig: Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient> = Layer.suspend(() =>
-    TimePunches.layer.pipe(
-      Layer.provide(Credentials.layerConfig),
-      Layer.provide(Endpoints.layerConfig),
-      Layer.provide(ApiVersion.layerConfig)
-    )
+  static readonly layerFromConfig: Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient> = Layer.suspend(
+    () =>
+      TimePunches.layer.pipe(
+        Layer.provide(Credentials.layerFromConfig),
+        Layer.provide(Endpoints.layerFromConfig),
+        Layer.provide(ApiVersion.layerFromConfig)
+      )
   )
 
   /** A stand-in with the given members; the others die with a message that names them. @since 0.1.0 */
@@ -130,7 +133,7 @@ const makeService = Effect.gen(function*() {
     baseUrl,
     version: yield* ApiVersion,
     sign,
-    send: guard(yield* HttpClient.HttpClient, yield* TracePropagation),
+    send: secureClient(yield* HttpClient.HttpClient, yield* TracePropagation),
     policy: makePolicy(yield* RetryPolicy)
   }
   const listing =
@@ -155,12 +158,12 @@ const makeService = Effect.gen(function*() {
     pages: listing(decodePunches, (page, query) => [toPage(page, query)]),
     listResults: listing(
       decodeResults,
-      ({ rows }, { keep }) =>
-        keep === undefined ? rows : rows.filter((row) => Result.isFailure(row) || keep(row.success))
+      ({ rows }, { isInRange }) =>
+        isInRange === undefined ? rows : rows.filter((row) => Result.isFailure(row) || isInRange(row.success))
     ),
     page: (company, filter, options) =>
       Effect.gen(function*() {
-        const query = yield* Effect.fromResult(compile(company, filter, options?.pageSize))
+        const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
         const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options?.cursor))
         const page = yield* fetchRows(yield* startRun(client), decodePunches, query, sent, 0)
         return toPage({ ...page, sent, index: 0 }, query)
@@ -178,9 +181,9 @@ const makeService = Effect.gen(function*() {
 })
 
 /** What a run needs, checked before anything is sent. */
-const plan = (company: CompanyId | Company, filter: Filter | undefined, options: ListOptions | undefined) =>
+const plan = (company: CompanyId | Company, filter: PunchFilter | undefined, options: ListOptions | undefined) =>
   Result.gen(function*() {
-    const query = yield* compile(company, filter, options?.pageSize)
+    const query = yield* buildQuery(company, filter, options?.pageSize)
     const from = yield* startAt(query.company.id, "from", options?.from)
     const maxPages = yield* wholeNumber(query, "maxPages", options?.maxPages ?? Infinity, 1, Infinity)
     const prefetchPages = yield* wholeNumber(query, "prefetchPages", options?.prefetchPages ?? 0, 0, 100)
@@ -198,8 +201,8 @@ const wholeNumber = (query: Query, field: keyof ListOptions, value: number, leas
       })
     )
 
-const itemsOf = ({ rows }: Step<TimePunch>, { keep }: Query): ReadonlyArray<TimePunch> =>
-  keep === undefined ? rows : rows.filter(keep)
+const itemsOf = ({ rows }: Step<TimePunch>, { isInRange }: Query): ReadonlyArray<TimePunch> =>
+  isInRange === undefined ? rows : rows.filter(isInRange)
 
 const toPage = (page: Step<TimePunch>, query: Query): Page => ({
   items: itemsOf(page, query),

@@ -10,7 +10,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Semaphore from "effect/Semaphore"
 import type { TokenError } from "./ApiError.ts"
-import { makeBudget, persist } from "./internal/resilience/retry.ts"
+import { makeBudget, retry } from "./internal/resilience/retry.ts"
 import { renewed, retrying } from "./internal/telemetry/metrics.ts"
 import { type IssuedToken, TokenEndpoint, type TokenFailure } from "./TokenEndpoint.ts"
 
@@ -112,8 +112,8 @@ const make = Effect.fnUntraced(function*() {
     })
   })
 
-  const renew = persist({
-    once: request,
+  const renew = retry({
+    attempt: request,
     retryOf: (failure) => failure.retry,
     limits,
     budget: makeBudget(Infinity),

@@ -14,12 +14,12 @@ import * as Result from "effect/Result"
 import { TokenError } from "./ApiError.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { contentType, isJson, parseJson, readBytes, tooLarge } from "./internal/http/body.ts"
-import { guard, hasMoved } from "./internal/http/client.ts"
-import { checkedSecret, isSendable } from "./internal/http/secret.ts"
-import { faultOf } from "./internal/http/transportFailure.ts"
+import { secureClient, wasRedirected } from "./internal/http/client.ts"
+import { isSendable, validateSecret } from "./internal/http/secret.ts"
+import { transportFailureOf } from "./internal/http/transportFailure.ts"
 import type { Retry } from "./internal/resilience/retry.ts"
 import { retryAfterOf, statusOf } from "./listing/response.ts"
-import type { Scope } from "./OAuthScope.ts"
+import type { OAuthScope } from "./OAuthScope.ts"
 import { TracePropagation } from "./TracePropagation.ts"
 
 /** A token as the service issued it, and how long it says that it lives. @since 0.1.0 */
@@ -38,7 +38,7 @@ export interface TokenFailure {
 export interface OAuthClient {
   readonly clientId: string
   readonly clientSecret: Redacted.Redacted
-  readonly scopes?: ReadonlyArray<Scope> | undefined
+  readonly scopes?: ReadonlyArray<OAuthScope> | undefined
 }
 
 /**
@@ -62,9 +62,9 @@ const bodyCap = 64 * 1024
 
 const make = Effect.fnUntraced(function*(client: OAuthClient) {
   const { authUrl } = yield* Endpoints
-  const send = guard(yield* HttpClient.HttpClient, yield* TracePropagation)
-  yield* checkedSecret("clientId", "clientSecret", Redacted.make(client.clientId))
-  const secret = yield* checkedSecret("clientSecret", "clientSecret", client.clientSecret)
+  const send = secureClient(yield* HttpClient.HttpClient, yield* TracePropagation)
+  yield* validateSecret("clientId", "clientSecret", Redacted.make(client.clientId))
+  const secret = yield* validateSecret("clientSecret", "clientSecret", client.clientSecret)
   const scopes = client.scopes ?? ["time_punches:read"]
   const request = HttpClientRequest.post(`${authUrl}/oauth2/token`).pipe(
     HttpClientRequest.acceptJson,
@@ -77,8 +77,8 @@ const make = Effect.fnUntraced(function*(client: OAuthClient) {
   )
   const issue = send(request, {
     response: (response) =>
-      hasMoved(request.url, response.url) ? Effect.fail(failed("Rejected", response.status)) : read(response),
-    error: (error) => unreached(faultOf(error, "headers").retry)
+      wasRedirected(request.url, response.url) ? Effect.fail(failed("Rejected", response.status)) : read(response),
+    error: (error) => unreached(transportFailureOf(error, "headers").retry)
   }).pipe(
     Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(unreached(again)) })
   )
@@ -103,7 +103,8 @@ const read = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<Is
 const readToken = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse) {
   const body = yield* Effect.mapError(
     readBytes(response, bodyCap),
-    (error) => error === tooLarge ? failed("Malformed", response.status) : unreached(faultOf(error, "body").retry)
+    (error) =>
+      error === tooLarge ? failed("Malformed", response.status) : unreached(transportFailureOf(error, "body").retry)
   )
   const { type } = contentType(response)
   const issued = type === "" || isJson(type) ? toIssued(Result.getOrUndefined(parseJson(body))) : Option.none()

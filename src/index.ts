@@ -2,24 +2,17 @@
 export * from "./ApiError.ts"
 export * from "./ApiVersion.ts"
 export * from "./Backfill.ts"
+export type { Company } from "./Company.ts"
 export * from "./Credentials.ts"
 export * from "./Endpoints.ts"
 export * from "./Ids.ts"
 export * as Labor from "./Labor.ts"
+export type { ListOptions, PageOptions } from "./ListOptions.ts"
 export * from "./OAuthScope.ts"
 export { Page, PageCursor } from "./Page.ts"
 export * as Period from "./Period.ts"
-export type {
-  Company,
-  Criteria,
-  Dates,
-  EmployeeApprovalStatus,
-  Filter,
-  Flag,
-  ListOptions,
-  PageOptions,
-  Range
-} from "./PunchFilter.ts"
+export type { Criteria, DateRange, InstantRange, PunchFilter } from "./PunchFilter.ts"
+export { EmployeeApprovalStatus, PunchFlag } from "./PunchFilter.ts"
 export * from "./RetryPolicy.ts"
 export * from "./TimePunch.ts"
 export * from "./TimePunches.ts"

@@ -19,8 +19,8 @@ const sent = Effect.gen(function*() {
 const sentWith = <E, R>(version: Layer.Layer<never, E, R>) =>
   Effect.provide(sent, client().pipe(Layer.provide(version), Layer.provideMerge(service)))
 
-const layerConfig = (env: Readonly<Record<string, string>>) =>
-  ApiVersion.layerConfig.pipe(Layer.provide(environment(env)))
+const layerFromConfig = (env: Readonly<Record<string, string>>) =>
+  ApiVersion.layerFromConfig.pipe(Layer.provide(environment(env)))
 
 const variable = "TIME_PUNCHES_API_VERSION"
 
@@ -102,23 +102,23 @@ describe("ApiVersion", () => {
     }))
 })
 
-describe("ApiVersion.layerConfig", () => {
+describe("ApiVersion.layerFromConfig", () => {
   it.effect("reads the variable", () =>
     Effect.gen(function*() {
-      assert.strictEqual(yield* sentWith(layerConfig({ [variable]: "2022-05-01" })), "2022-05-01")
+      assert.strictEqual(yield* sentWith(layerFromConfig({ [variable]: "2022-05-01" })), "2022-05-01")
     }))
 
   it.effect.each([{}, { [variable]: "" }])(
     "leaves the default where it is not set, or empty",
     (env) =>
       Effect.gen(function*() {
-        assert.strictEqual(yield* sentWith(layerConfig({ ...env })), "2026-06-01")
+        assert.strictEqual(yield* sentWith(layerFromConfig({ ...env })), "2026-06-01")
       })
   )
 
   it.effect("leaves what an outer layer has set where the variable is not", () =>
     Effect.gen(function*() {
-      const outer = layerConfig({}).pipe(Layer.provide(ApiVersion.layerTokenDefault))
+      const outer = layerFromConfig({}).pipe(Layer.provide(ApiVersion.layerTokenDefault))
 
       assert.isUndefined(yield* sentWith(outer))
     }))
@@ -127,7 +127,7 @@ describe("ApiVersion.layerConfig", () => {
     "refuses %j, by the name of the variable and without its value",
     (version) =>
       Effect.gen(function*() {
-        const error = yield* Effect.flip(building(layerConfig({ [variable]: version })))
+        const error = yield* Effect.flip(building(layerFromConfig({ [variable]: version })))
 
         assert.include(error.message, `${variable} must be`)
         assert.notInclude(surfaces(error), "canary")

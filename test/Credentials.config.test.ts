@@ -16,7 +16,7 @@ const client = {
 }
 const own = { TIME_PUNCHES_COMPANY_ID: String(company.id), TIME_PUNCHES_COMPANY_GUID: company.guid }
 
-const credentials = (env: Environment) => Credentials.layerConfig.pipe(Layer.provide(environment(env)))
+const credentials = (env: Environment) => Credentials.layerFromConfig.pipe(Layer.provide(environment(env)))
 
 /** The error of an environment, as a text. */
 const refused = (env: Environment) =>
@@ -32,7 +32,7 @@ const scopeOf = (env: Environment) =>
     return new URLSearchParams((yield* service.requests)[0]?.body).get("scope")
   }).pipe(Effect.provide(app({}, credentials(env))))
 
-describe("Credentials.layerConfig", () => {
+describe("Credentials.layerFromConfig", () => {
   it.effect("reads an access token", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* sent(company), { authorization: `Bearer ${defaultCompany.accessToken}` })
@@ -170,8 +170,8 @@ describe("Credentials.layerConfig", () => {
     }).pipe(Effect.provide(app({}, credentials({ ...client, TIME_PUNCHES_CLIENT_SECRET: "a b&c=d+%20" })))))
 })
 
-describe("TimePunches.layerConfig", () => {
-  const layer = (env: Environment) => TimePunches.layerConfig.pipe(Layer.provide(environment(env)))
+describe("TimePunches.layerFromConfig", () => {
+  const layer = (env: Environment) => TimePunches.layerFromConfig.pipe(Layer.provide(environment(env)))
   const base = { TIME_PUNCHES_BASE_URL: "http://localhost/" }
 
   it.effect("makes a client of the environment and an HttpClient", () =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
-import { CompanyGuid, Credentials, type Scope, TimePunches } from "../src/index.ts"
+import { CompanyGuid, Credentials, type OAuthScope, TimePunches } from "../src/index.ts"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault, otherCompany } from "../src/testing/index.ts"
 import { app, company, endpoints, inject, oauth, pageRequests, stranger } from "./support/client.ts"
 import { sent } from "./support/credentials.ts"
@@ -107,7 +107,7 @@ describe("Credentials.layerOAuth", () => {
       assert.deepStrictEqual([yield* service.tokensIssued, (yield* pageRequests).length], [1, 1])
     }).pipe(Effect.provide(app({}, oauth))))
 
-  const scopes: ReadonlyArray<readonly [string | null, ReadonlyArray<Scope> | undefined]> = [
+  const scopes: ReadonlyArray<readonly [string | null, ReadonlyArray<OAuthScope> | undefined]> = [
     ["time_punches:read", undefined],
     ["time_punches:read users:write", ["time_punches:read", "users:write"]],
     [null, []]

@@ -202,7 +202,7 @@ describe("Credentials", () => {
               "x-signature": "canary-signature",
               authorization: "Bearer canary-token"
             }),
-            rejected: Effect.succeed(false)
+            onUnauthorized: Effect.succeed(false)
           })
       })
     ))))

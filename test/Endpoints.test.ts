@@ -110,10 +110,10 @@ describe("Endpoints.layer", () => {
     ))))
 })
 
-describe("Endpoints.layerConfig", () => {
+describe("Endpoints.layerFromConfig", () => {
   const built = (env: Readonly<Record<string, string>>) =>
     Effect.map(Endpoints, (endpoints) => endpoints).pipe(
-      Effect.provide(Endpoints.layerConfig.pipe(Layer.provide(environment(env))))
+      Effect.provide(Endpoints.layerFromConfig.pipe(Layer.provide(environment(env))))
     )
 
   it.effect("reads the two variables", () =>

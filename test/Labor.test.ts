@@ -165,7 +165,7 @@ describe("Labor.rollup", () => {
         Effect.flip
       )
 
-      assert.deepStrictEqual(byTips, new Labor.UnsafeSum({ field: "tips", punchId: TimePunchId.make(2) }))
+      assert.deepStrictEqual(byTips, new Labor.SumOverflow({ field: "tips", punchId: TimePunchId.make(2) }))
       assert.strictEqual(byTips.message, "the sum of tips is no safe integer with punch 2")
       assert.strictEqual(byCost.field, "cost")
     }))

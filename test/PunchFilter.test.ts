@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Option, Result, Schema, Stream } from "effect"
-import { BusinessDate, type Company, CompanyId, type Filter, TimePunches } from "../src/index.ts"
-import { EmployeeApprovalStatus, FilterSchema, Flag } from "../src/PunchFilter.ts"
+import { BusinessDate, type Company, CompanyId, type PunchFilter, TimePunches } from "../src/index.ts"
+import { EmployeeApprovalStatus, PunchFilterSchema, PunchFlag } from "../src/PunchFilter.ts"
 import { approvalStatuses, FakeService, punchFlags } from "../src/testing/index.ts"
 import { app, company } from "./support/client.ts"
 import { untyped } from "./support/untyped.ts"
@@ -10,7 +10,7 @@ const at = (text: string) => DateTime.makeUnsafe(text)
 
 interface Call {
   readonly company?: Company | CompanyId
-  readonly filter?: Filter
+  readonly filter?: PunchFilter
   readonly options?: object
 }
 
@@ -37,7 +37,7 @@ const refused = Effect.fnUntraced(function*({ filter, ...call }: Call) {
 
 const fieldOf = (call: Call) => Effect.map(refused(call), ({ field }) => field).pipe(Effect.provide(app()))
 
-describe("Filter", () => {
+describe("PunchFilter", () => {
   const early = at("2026-03-01T00:00:00Z")
   const late = at("2026-03-02T00:00:00Z")
   const tooLate = at("2026-03-02T00:00:00Z").pipe(DateTime.add({ years: 9000 }))
@@ -113,7 +113,7 @@ describe("Filter", () => {
 
   it.effect("takes windows of no length, one-sided ones, and empty ones", () =>
     Effect.gen(function*() {
-      const filters: ReadonlyArray<Filter> = [
+      const filters: ReadonlyArray<PunchFilter> = [
         { clockedIn: { gte: early, lte: early } },
         { clockedIn: { gte: early, lt: early } },
         { clockedOut: { gte: early } },
@@ -127,16 +127,16 @@ describe("Filter", () => {
     }).pipe(Effect.provide(app())))
 
   it("knows exactly the flags and statuses of the interface", () => {
-    assert.deepStrictEqual([...Flag.literals], [...punchFlags])
+    assert.deepStrictEqual([...PunchFlag.literals], [...punchFlags])
     assert.deepStrictEqual([...EmployeeApprovalStatus.literals], [...approvalStatuses])
   })
 
   it("has a schema that says yes to what the type says yes to", () => {
-    const all: Filter = { approved: true, flags: ["late"], sortBy: [["id", "asc"]], clockedIn: { gte: early } }
-    const decode = Schema.decodeUnknownResult(FilterSchema)
+    const all: PunchFilter = { approved: true, flags: ["late"], sortBy: [["id", "asc"]], clockedIn: { gte: early } }
+    const decode = Schema.decodeUnknownResult(PunchFilterSchema)
 
     assert.deepEqual<unknown>(Result.getOrThrow(decode(all)), all)
-    for (const key of Object.keys(FilterSchema.fields))
+    for (const key of Object.keys(PunchFilterSchema.fields))
       assert.isTrue(Result.isSuccess(decode({ [key]: undefined })), key)
   })
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Result, Stream } from "effect"
-import { type Cursor, type Filter, type ListError, type ListOptions, TimePunches } from "../src/index.ts"
+import { type Cursor, type ListError, type ListOptions, type PunchFilter, TimePunches } from "../src/index.ts"
 import { Fault, type FaultWhen } from "../src/testing/index.ts"
 import { app, company, inject, oauth, pageRequests } from "./support/client.ts"
 import { expected, scenario } from "./support/listing.ts"
@@ -50,7 +50,7 @@ const plan = ({ chance, pick }: Random): ReadonlyArray<readonly [Fault, FaultWhe
   ])
 
 /** Runs a listing, and after each failure goes on where it says, until it is through. */
-const throughout = Effect.fnUntraced(function*(filter: Filter, options: ListOptions) {
+const throughout = Effect.fnUntraced(function*(filter: PunchFilter, options: ListOptions) {
   const seen: Array<number> = []
   const errors: Array<ListError> = []
   let from: Option.Option<Cursor> = Option.none()

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Deferred, Effect, Fiber, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { type Filter, type Page, TimePunches } from "../src/index.ts"
+import { type Page, type PunchFilter, TimePunches } from "../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../src/testing/index.ts"
 import { accessToken, app, company, endpoints, inject, pageRequests } from "./support/client.ts"
 import { expected, scenario } from "./support/listing.ts"
@@ -11,7 +11,7 @@ const idsOf = (punches: ReadonlyArray<{ readonly id: number }>) => punches.map((
 const seeds = Array.from({ length: 200 }, (_, index) => index + 1)
 
 /** Every page of a query from the last one back, in the order of the listing. */
-const backwards = Effect.fnUntraced(function*(filter: Filter, pageSize: number, last: Page) {
+const backwards = Effect.fnUntraced(function*(filter: PunchFilter, pageSize: number, last: Page) {
   const pages = [last]
   let prev = last.cursor.prev
   while (Option.isSome(prev)) {

@@ -16,8 +16,6 @@ import {
   type DecodeError,
   type EmployeeApprovalStatus,
   Endpoints,
-  type Filter,
-  type Flag,
   type Forbidden,
   type InvalidPunch,
   type InvalidRequest,
@@ -27,6 +25,8 @@ import {
   type Page,
   type PageOptions,
   type PaginationError,
+  type PunchFilter,
+  type PunchFlag,
   type RateLimited,
   RetryPolicy,
   type ServerError,
@@ -124,36 +124,36 @@ describe("a punch", () => {
 
   it("does not take one id for another, nor a number for an id", () => {
     // @ts-expect-error a user is not a location
-    accepts<Filter>({ locationId: UserId.make(1) })
+    accepts<PunchFilter>({ locationId: UserId.make(1) })
     // @ts-expect-error a number is no id yet
-    accepts<Filter>({ userId: 1 })
+    accepts<PunchFilter>({ userId: 1 })
     // @ts-expect-error nor is an amount
     accepts<CompanyId>(Cents.make(1))
-    accepts<Filter>({ locationId: LocationId.make(1) })
+    accepts<PunchFilter>({ locationId: LocationId.make(1) })
   })
 })
 
 describe("a filter", () => {
   const date: BusinessDate | undefined = undefined
-  const base: Filter = { approved: true }
+  const base: PunchFilter = { approved: true }
 
   it("has either clock windows or business dates", () => {
-    accepts<Filter>({ clockedIn: { gte: at(0) }, clockedOut: { lt: at(1) } })
-    accepts<Filter>({ businessDate: { start: date } })
+    accepts<PunchFilter>({ clockedIn: { gte: at(0) }, clockedOut: { lt: at(1) } })
+    accepts<PunchFilter>({ businessDate: { start: date } })
     // @ts-expect-error business dates would switch the window off
-    accepts<Filter>({ businessDate: {}, clockedIn: {} })
+    accepts<PunchFilter>({ businessDate: {}, clockedIn: {} })
     // @ts-expect-error the other window as well
-    accepts<Filter>({ businessDate: { start: date }, clockedOut: { lte: at(1) } })
+    accepts<PunchFilter>({ businessDate: { start: date }, clockedOut: { lte: at(1) } })
   })
 
   it("takes an undefined for anything that is left out, so that variables pass through", () => {
     const pass = (
       userId: UserId | undefined,
-      flags: ReadonlyArray<Flag> | undefined,
+      flags: ReadonlyArray<PunchFlag> | undefined,
       from: DateTime.DateTime | undefined,
       statuses: ReadonlyArray<EmployeeApprovalStatus> | undefined
     ) =>
-      accepts<Filter>({
+      accepts<PunchFilter>({
         locationId: undefined,
         departmentId: undefined,
         roleId: undefined,
@@ -179,29 +179,29 @@ describe("a filter", () => {
   })
 
   it("can be grown from another, also by a window", () => {
-    const windowed = { ...base, clockedIn: { gte: at(0) }, businessDate: undefined } satisfies Filter
-    const narrowed: Filter = { ...base, userId: UserId.make(1) }
+    const windowed = { ...base, clockedIn: { gte: at(0) }, businessDate: undefined } satisfies PunchFilter
+    const narrowed: PunchFilter = { ...base, userId: UserId.make(1) }
 
     assert.isTrue(windowed.approved && narrowed.approved)
   })
 
   it("knows its words", () => {
     // @ts-expect-error a field of the wire
-    accepts<Filter>({ sortBy: [["clocked_in", "asc"]] })
+    accepts<PunchFilter>({ sortBy: [["clocked_in", "asc"]] })
     // @ts-expect-error no direction
-    accepts<Filter>({ sortBy: [["clockedIn"]] })
+    accepts<PunchFilter>({ sortBy: [["clockedIn"]] })
     // @ts-expect-error no such flag
-    accepts<Filter>({ flags: ["early"] })
+    accepts<PunchFilter>({ flags: ["early"] })
     // @ts-expect-error the tri-state has words of its own
-    accepts<Filter>({ deleted: null })
+    accepts<PunchFilter>({ deleted: null })
     // @ts-expect-error a text is no instant
-    accepts<Filter>({ modifiedSince: "2026-03-01T00:00:00Z" })
+    accepts<PunchFilter>({ modifiedSince: "2026-03-01T00:00:00Z" })
     // @ts-expect-error nor is a Date
-    accepts<Filter>({ clockedIn: { gte: new Date(0) } })
+    accepts<PunchFilter>({ clockedIn: { gte: new Date(0) } })
     // @ts-expect-error a misspelt key
-    accepts<Filter>({ userID: UserId.make(1) })
+    accepts<PunchFilter>({ userID: UserId.make(1) })
     // @ts-expect-error the deprecated parameter is not there
-    accepts<Filter>({ includeDeleted: true })
+    accepts<PunchFilter>({ includeDeleted: true })
   })
 })
 
@@ -229,7 +229,7 @@ describe("every layer", () => {
     expectTypeOf(TimePunches.make).toEqualTypeOf<
       Effect.Effect<TimePunches["Service"], never, HttpClient.HttpClient | Credentials | Endpoints>
     >()
-    expectTypeOf(TimePunches.layerConfig).toEqualTypeOf<
+    expectTypeOf(TimePunches.layerFromConfig).toEqualTypeOf<
       Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient>
     >()
     expectTypeOf(TimePunches.layerMock({})).toEqualTypeOf<Layer.Layer<TimePunches>>()
@@ -237,12 +237,12 @@ describe("every layer", () => {
     expectTypeOf(Credentials.layerSessionCookie(secret)).toEqualTypeOf<Plain>()
     expectTypeOf(Credentials.layerAccessTokens(() => Effect.succeed(secret))).toEqualTypeOf<Layer.Layer<Credentials>>()
     expectTypeOf(Credentials.layerOAuth({ clientId: "id", clientSecret: secret })).toEqualTypeOf<OverHttp>()
-    expectTypeOf(Credentials.layerConfig).toEqualTypeOf<OverHttp>()
-    expectTypeOf(Endpoints.layerConfig).toEqualTypeOf<Layer.Layer<Endpoints, Config.ConfigError>>()
+    expectTypeOf(Credentials.layerFromConfig).toEqualTypeOf<OverHttp>()
+    expectTypeOf(Endpoints.layerFromConfig).toEqualTypeOf<Layer.Layer<Endpoints, Config.ConfigError>>()
     expectTypeOf(Endpoints.layer({ baseUrl: "" })).toEqualTypeOf<Layer.Layer<Endpoints, Config.ConfigError>>()
     expectTypeOf(ApiVersion.layer("")).toEqualTypeOf<Layer.Layer<never, Config.ConfigError>>()
     expectTypeOf(ApiVersion.layerTokenDefault).toEqualTypeOf<Layer.Layer<never>>()
-    expectTypeOf(ApiVersion.layerConfig).toEqualTypeOf<Layer.Layer<never, Config.ConfigError>>()
+    expectTypeOf(ApiVersion.layerFromConfig).toEqualTypeOf<Layer.Layer<never, Config.ConfigError>>()
     expectTypeOf(RetryPolicy.layer({})).toEqualTypeOf<Layer.Layer<never, Config.ConfigError>>()
     expectTypeOf(RetryPolicy.none).toEqualTypeOf<Layer.Layer<never>>()
     expectTypeOf(TokenCache.layer).toEqualTypeOf<Layer.Layer<TokenCache, never, TokenEndpoint>>()

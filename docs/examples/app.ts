@@ -7,7 +7,7 @@ import { CompanyId, TimePunches } from "effect-time-punches"
 export const transport = NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } })
 
 /** The client: address, credential and version come from the environment. */
-export const app = TimePunches.layerConfig.pipe(Layer.provide(transport))
+export const app = TimePunches.layerFromConfig.pipe(Layer.provide(transport))
 
 /** The company that these examples list. */
 export const company = Config.schema(

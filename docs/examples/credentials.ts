@@ -31,7 +31,7 @@ export const layerTokenFile = (path: string) =>
           files.readFileString(path).pipe(
             Effect.map((text) => ({
               request: HttpClientRequest.bearerToken(request, Redacted.make(text.trim())),
-              rejected: Effect.succeed(true)
+              onUnauthorized: Effect.succeed(true)
             })),
             Effect.mapError(() =>
               new InvalidRequest({ companyId: company.id, field: "tokenFile", detail: "cannot be read" })

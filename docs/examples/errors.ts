@@ -33,12 +33,12 @@ export const isWorthAnotherRun: Record<ListError["_tag"], boolean> = {
 }
 
 /** More patience, for a job that runs at night. The policy goes *to* the layer that reads it. */
-export const patient = TimePunches.layerConfig.pipe(
+export const patient = TimePunches.layerFromConfig.pipe(
   Layer.provide(RetryPolicy.layer({ attempts: 6, maxDelay: "1 minute", pageTimeout: "10 minutes" }))
 )
 
 /** The trap: merged beside it, the policy comes too late, and the defaults count. Nothing warns of it. */
-export const notPatient = Layer.merge(TimePunches.layerConfig, RetryPolicy.layer({ attempts: 6 }))
+export const notPatient = Layer.merge(TimePunches.layerFromConfig, RetryPolicy.layer({ attempts: 6 }))
 
 /** At most ten requests a second from this client. A 429 that comes all the same is the policy's, not the limiter's. */
 export const tenASecond = Layer.effect(
@@ -64,4 +64,4 @@ export const tenASecond = Layer.effect(
 )
 
 /** The limiter stands between the client and its transport. */
-export const limited = TimePunches.layerConfig.pipe(Layer.provide(tenASecond), Layer.provide(transport))
+export const limited = TimePunches.layerFromConfig.pipe(Layer.provide(tenASecond), Layer.provide(transport))

@@ -5,34 +5,34 @@ import {
   CompanyId,
   Credentials,
   Endpoints,
-  type Filter,
   LocationId,
   Period,
+  type PunchFilter,
   TimePunches
 } from "effect-time-punches"
 import { defaultCompany, FakeService } from "effect-time-punches/testing"
 
 const berlin = DateTime.zoneMakeNamedUnsafe("Europe/Berlin")
 
-export const atOnePlace: Filter = { locationId: LocationId.make(301), approved: true }
+export const atOnePlace: PunchFilter = { locationId: LocationId.make(301), approved: true }
 
-export const everythingThere: Filter = { deleted: "include" }
+export const everythingThere: PunchFilter = { deleted: "include" }
 
-export const changed: Filter = { modifiedSince: DateTime.makeUnsafe("2026-03-08T00:00:00Z"), deleted: "include" }
+export const changed: PunchFilter = { modifiedSince: DateTime.makeUnsafe("2026-03-08T00:00:00Z"), deleted: "include" }
 
-export const doubtful: Filter = { flags: ["late", "missed_break"], employeeApprovalStatuses: ["disputed"] }
+export const doubtful: PunchFilter = { flags: ["late", "missed_break"], employeeApprovalStatuses: ["disputed"] }
 
-export const march: Filter = {
+export const march: PunchFilter = {
   clockedIn: { gte: DateTime.makeUnsafe("2026-03-01T00:00:00Z"), lt: DateTime.makeUnsafe("2026-04-01T00:00:00Z") }
 }
 
-export const weekInBerlin: Filter = { clockedIn: Period.week(berlin, BusinessDate.make("2026-03-29")) }
+export const weekInBerlin: PunchFilter = { clockedIn: Period.week(berlin, BusinessDate.make("2026-03-29")) }
 
-export const twoBusinessDays: Filter = {
+export const twoBusinessDays: PunchFilter = {
   businessDate: { start: BusinessDate.make("2026-03-02"), end: BusinessDate.make("2026-03-03") }
 }
 
-export const newestFirst: Filter = { sortBy: [["clockedIn", "desc"], ["id", "asc"]] }
+export const newestFirst: PunchFilter = { sortBy: [["clockedIn", "desc"], ["id", "asc"]] }
 
 /** Prints the query that each filter becomes, as the service received it. */
 export const printQueries = Effect.gen(function*() {

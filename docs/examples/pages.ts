@@ -3,8 +3,8 @@ import { Console, Effect, Option, Ref, Result, Stream } from "effect"
 import {
   type Company,
   type Cursor,
-  type Filter,
   type ListError,
+  type PunchFilter,
   type TimePunch,
   TimePunches
 } from "effect-time-punches"
@@ -27,7 +27,7 @@ export const ahead = <E, R>(company: Company, work: (punches: ReadonlyArray<Time
 /** Goes on where a run broke off, at most `rounds` times, without loss or repeat. */
 export const resuming = (
   company: Company,
-  filter: Filter,
+  filter: PunchFilter,
   rounds: number,
   from: Option.Option<Cursor> = Option.none()
 ): Stream.Stream<TimePunch, ListError, TimePunches> =>
@@ -41,7 +41,7 @@ export const resuming = (
 /** Survives the end of the process, if `checkpoint` does: what is written is kept, and one page at most comes again. */
 export const copy = <E, R>(
   company: Company,
-  filter: Filter,
+  filter: PunchFilter,
   checkpoint: Ref.Ref<Option.Option<Cursor>>,
   write: (punches: ReadonlyArray<TimePunch>) => Effect.Effect<void, E, R>
 ) =>

@@ -8,7 +8,7 @@ const clockedIn = TimePunches.list(CompanyId.make(4021)).pipe(
   Stream.runForEach((punch) => Console.log(`user ${punch.userId} since ${DateTime.formatIso(punch.clockedIn)}`))
 )
 
-const app = TimePunches.layerConfig.pipe(
+const app = TimePunches.layerFromConfig.pipe(
   Layer.provide(NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } }))
 )
 

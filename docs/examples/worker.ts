@@ -29,7 +29,7 @@ const statusOf = (error: ListError): number =>
  * a request of its own under way, such as the flight for a token, is shared between them.
  */
 const appOf = (env: Env) =>
-  TimePunches.layerConfig.pipe(
+  TimePunches.layerFromConfig.pipe(
     Layer.provide(FetchHttpClient.layer),
     Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(env)))
   )
@@ -44,7 +44,7 @@ const answer = Effect.fn("answer")(
   Effect.catchTags({
     SchemaError: () => Effect.succeed(new Response("company must be a number\n", { status: 400 })),
     TimeoutError: () => Effect.succeed(new Response("too slow\n", { status: 504 })),
-    UnsafeSum: () => Effect.succeed(new Response("not a sum\n", { status: 500 }))
+    SumOverflow: () => Effect.succeed(new Response("not a sum\n", { status: 500 }))
   }),
   Effect.catch((error) => Effect.succeed(new Response(`${error._tag}\n`, { status: statusOf(error) })))
 )

@@ -10,7 +10,7 @@ export interface PlanOptions {
   readonly pageSize: number
   /** How many pages may be held before only what the others wait for is read. */
   readonly capacity: number
-  readonly order: "asLanded" | "windows"
+  readonly order: "asCompleted" | "byTime"
   /** Whether rows come in the order that is asked for. Where they do not, what has begun is never cut. */
   readonly ordered: boolean
 }
@@ -41,7 +41,7 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
   }
 
   /** Before anything is known, only what may come in any order is shared out. */
-  const expected = (task: Task): number => expectedOf(task, order === "asLanded" && !anyLanded)
+  const expected = (task: Task): number => expectedOf(task, order === "asCompleted" && !anyLanded)
 
   /** Half of what is expected of the task that most is expected of, where that is at least `least` rows. */
   const split = (before: number, least: number): Task | undefined => {
@@ -70,7 +70,7 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
   const share = (held: number, first: Task | undefined): Task | undefined => {
     if (!ordered || workers === 1) return undefined
     if (first === undefined) return split(Infinity, pageSize / 2)
-    return order === "windows" && 2 * held >= capacity ? split(first.gte, 1.5 * pageSize) : undefined
+    return order === "byTime" && 2 * held >= capacity ? split(first.gte, 1.5 * pageSize) : undefined
   }
 
   /**

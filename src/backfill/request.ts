@@ -6,12 +6,13 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { InvalidRequest } from "../ApiError.ts"
 import { BackfillError, type BackfillFilter, type BackfillOptions, Segment } from "../Backfill.ts"
+import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { fetchRows, type Run } from "../listing/fetch.ts"
-import { compile, maxPageSize } from "../listing/request.ts"
+import { buildQuery, maxPageSize } from "../listing/request.ts"
 import { decodePunches } from "../listing/rows.ts"
 import type { Fetch } from "../listing/walk.ts"
-import type { Company, Filter } from "../PunchFilter.ts"
+import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { Reader } from "./workers.ts"
 
@@ -43,11 +44,11 @@ export const planBackfill = (
 
 const checked = (run: Run, company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) =>
   Result.gen(function*() {
-    const { concurrency, order = "asLanded", pageSize = maxPageSize } = options
-    const query = yield* compile(company, filter, pageSize)
+    const { concurrency, order = "asCompleted", pageSize = maxPageSize } = options
+    const query = yield* buildQuery(company, filter, pageSize)
     const companyId = query.company.id
     const invalid = (field: string, detail: string) => Result.fail(new InvalidRequest({ companyId, field, detail }))
-    const untyped: Filter = filter
+    const untyped: PunchFilter = filter
     for (const field of ["sortBy", "localizeSearchTime", "clockedOut"] as const) {
       if (untyped[field] !== undefined) return yield* invalid(field, "cannot go with a backfill")
     }
@@ -58,14 +59,14 @@ const checked = (run: Run, company: CompanyId | Company, filter: BackfillFilter,
     if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > mostWorkers) {
       return yield* invalid("concurrency", `must be a whole number from 1 to ${mostWorkers}`)
     }
-    if (order !== "asLanded" && order !== "windows") return yield* invalid("order", "must be asLanded or windows")
+    if (order !== "asCompleted" && order !== "byTime") return yield* invalid("order", "must be asCompleted or windows")
     const segments = decodeSegments(options.resume ?? [range])
     if (Option.isNone(segments) || !areWithin(segments.value, range)) {
       return yield* invalid("resume", "must be what a backfill of this very range left unfinished")
     }
 
     const fetch = (gte: DateTime.Utc, lte: DateTime.Utc, direction: "asc" | "desc"): Fetch<TimePunch> => {
-      const part = compile(
+      const part = buildQuery(
         company,
         { ...filter, clockedIn: { gte, lte }, sortBy: [["clockedIn", direction]] },
         pageSize

@@ -1,17 +1,17 @@
 /** Waiting for something in state that is only changed synchronously: no change can slip between look and wait. */
 import * as Effect from "effect/Effect"
 
-export interface Signal {
-  /** What `look` finds: it is asked now, and after every `notify` until it finds something. Who came first is asked first. */
-  readonly find: <A>(look: () => A | undefined) => Effect.Effect<A>
+export interface Condition {
+  /** What `look` finds: it is asked now, and after every `notifyAll` until it finds something. Who came first is asked first. */
+  readonly waitUntil: <A>(look: () => A | undefined) => Effect.Effect<A>
   /** Lets everyone who waits look again. */
-  readonly notify: () => void
+  readonly notifyAll: () => void
 }
 
-export const makeSignal = (): Signal => {
+export const makeCondition = (): Condition => {
   const waiting = new Set<() => void>()
   return {
-    find: <A>(look: () => A | undefined) =>
+    waitUntil: <A>(look: () => A | undefined) =>
       Effect.callback<A>((resume) => {
         const again = () => {
           const found = look()
@@ -26,7 +26,7 @@ export const makeSignal = (): Signal => {
           waiting.delete(again)
         })
       }),
-    notify: () => {
+    notifyAll: () => {
       for (const again of waiting) again()
     }
   }

@@ -11,7 +11,7 @@ import type { CompanyId } from "../Ids.ts"
 import { type Fetch, follow } from "../listing/walk.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { makePlan } from "./plan.ts"
-import { makeSignal } from "./waiting.ts"
+import { makeCondition } from "./waiting.ts"
 import type { Task } from "./window.ts"
 
 /** What a backfill reads with. */
@@ -36,14 +36,14 @@ interface Landed {
 }
 
 /** How many pages may be held for each worker: those on their way, and for windows those that earlier ones hold up. */
-const pagesAWorker = { asLanded: 1, windows: 20 } as const
+const pagesAWorker = { asCompleted: 1, byTime: 20 } as const
 
 const done = "done" as const
 
 export const backfill = (
   reader: Reader,
   segments: ReadonlyArray<Segment>,
-  options: { readonly workers: number; readonly pageSize: number; readonly order: "asLanded" | "windows" }
+  options: { readonly workers: number; readonly pageSize: number; readonly order: "asCompleted" | "byTime" }
 ): Stream.Stream<TimePunch, BackfillError> => {
   const { order, pageSize } = options
   const { companyId } = reader
@@ -57,7 +57,7 @@ export const backfill = (
       : { isSmall: true, ordered: false }
     const workers = isSmall ? 1 : options.workers
     const plan = makePlan(segments, { workers, pageSize, order, ordered, capacity: workers * pagesAWorker[order] })
-    const signal = makeSignal()
+    const condition = makeCondition()
     const readers = new WeakMap<Task, ReturnType<typeof follow<TimePunch>>>()
     const landed: Array<Landed> = []
     /** Pages on their way or landed and not emitted. */
@@ -67,7 +67,7 @@ export const backfill = (
     /** The page to emit now; in order of time not while rows that come before it are still to be read. */
     const next = (): Landed | undefined => {
       const [page] = landed
-      const isHeldUp = order === "windows" && exit === undefined && page !== undefined && page.gte > plan.frontier()
+      const isHeldUp = order === "byTime" && exit === undefined && page !== undefined && page.gte > plan.frontier()
       return isHeldUp ? undefined : page
     }
 
@@ -88,20 +88,20 @@ export const backfill = (
 
     /** In order of time the earliest comes first, and pages of one task as they landed. */
     const put = (page: Landed) => {
-      const later = order === "windows" ? landed.findIndex(({ gte }) => gte > page.gte) : -1
+      const later = order === "byTime" ? landed.findIndex(({ gte }) => gte > page.gte) : -1
       landed.splice(later === -1 ? landed.length : later, 0, page)
     }
 
     const work = Effect.gen(function*() {
       while (true) {
-        const task = yield* signal.find(take)
+        const task = yield* condition.waitUntil(take)
         if (task === done) return
         const page = yield* readerOf(task)(task.cursor)
         // From here to the notification nothing can interrupt: a page is landed whole, or its task is unfinished.
         const rows = plan.land(task, page)
         if (Arr.isReadonlyArrayNonEmpty(rows)) put({ gte: task.gte, rows })
         else held--
-        signal.notify()
+        condition.notifyAll()
       }
     })
 
@@ -111,19 +111,19 @@ export const backfill = (
       Effect.exit,
       Effect.map((ended) => {
         exit = ended
-        signal.notify()
+        condition.notifyAll()
       })
     )
     yield* Effect.forkScoped(run)
 
     const pull: Pull.Pull<Arr.NonEmptyReadonlyArray<TimePunch>, BackfillError> = Effect.flatMap(
-      signal.find(() => next() ?? exit),
+      condition.waitUntil(() => next() ?? exit),
       () => {
         const page = next()
         if (page !== undefined) {
           landed.shift()
           held--
-          signal.notify()
+          condition.notifyAll()
           return Effect.succeed(page.rows)
         }
         return exit === undefined ? pull : Exit.isSuccess(exit) ? Cause.done() : Effect.failCause(exit.cause)

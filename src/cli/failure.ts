@@ -7,9 +7,9 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import type { ListError } from "../ApiError.ts"
 import type { UnwritablePunch } from "../export/ExportError.ts"
-import { firstFinding } from "../internal/base/issue.ts"
+import { firstIssue } from "../internal/base/issue.ts"
 import { printable } from "../internal/base/printable.ts"
-import type { UnsafeSum } from "../Labor.ts"
+import type { SumOverflow } from "../Labor.ts"
 
 /** Exit codes by kind of error; the table in `docs/09-command-line.md` says the same. */
 export const exitCode = {
@@ -38,7 +38,7 @@ export class CommandFailure extends Data.TaggedError("CommandFailure")<{
 export class ReaderGone extends Data.TaggedError("ReaderGone")<{}> {}
 
 /** Everything that a command can fail with for reasons that are not bugs. */
-export type Foreseen = ListError | Config.ConfigError | PlatformError.PlatformError | UnwritablePunch | UnsafeSum
+export type Foreseen = ListError | Config.ConfigError | PlatformError.PlatformError | UnwritablePunch | SumOverflow
 
 export const usage = (message: string, ...advice: ReadonlyArray<string>) =>
   new CommandFailure({ message, advice, code: exitCode.usage })
@@ -116,7 +116,7 @@ const kindOf = (error: Foreseen): Kind => {
     case "DecodeError":
     case "PaginationError":
     case "UnwritablePunch":
-    case "UnsafeSum":
+    case "SumOverflow":
       return { code: exitCode.data, advice: ["time-punches doctor looks for what is wrong."] }
     case "PlatformError":
       return { code: exitCode.system, advice: [], message: ofFile(error) }
@@ -128,7 +128,7 @@ const later = "This may pass: try again later."
 /** Names the variable and what it must be; a missing one would else be told as text that is not one. */
 const ofSetting = ({ cause }: Config.ConfigError): string => {
   if (!Schema.isSchemaError(cause)) return printable(cause.message)
-  const { detail, path } = firstFinding(cause)
+  const { detail, path } = firstIssue(cause)
   if (detail === "Expected string") return `${path} is not set`
   return printable(detail.startsWith(path) ? detail : `${path}: ${detail}`)
 }

@@ -4,7 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { firstFinding } from "../internal/base/issue.ts"
+import { firstIssue } from "../internal/base/issue.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { UnreadableLine, type UnwritablePunch } from "./ExportError.ts"
 import { joined, mapRows } from "./rows.ts"
@@ -71,7 +71,7 @@ const toPunch = (line: Line): Result.Result<TimePunch, UnreadableLine> => {
   const json = parse(line.text)
   if (Result.isFailure(json)) return Result.fail(new UnreadableLine({ line: line.number, reason: "NotJson" }))
   return Result.mapError(decode(json.success), (error) => {
-    const { detail, path } = firstFinding(error)
+    const { detail, path } = firstIssue(error)
     return new UnreadableLine({ line: line.number, reason: "Schema", path, detail, punchId: punchIdOf(json.success) })
   })
 }

@@ -7,16 +7,16 @@ import * as Option from "effect/Option"
 import { InvalidRequest, type ListError, TokenError } from "../ApiError.ts"
 import type { Credentials, Signed } from "../Credentials.ts"
 import type { Cursor } from "../Ids.ts"
-import { hasMoved, type Send } from "../internal/http/client.ts"
+import { type Exchange, wasRedirected } from "../internal/http/client.ts"
 import { secretsOf } from "../internal/http/secret.ts"
-import { faultOf, timedOut } from "../internal/http/transportFailure.ts"
+import { timedOut, transportFailureOf } from "../internal/http/transportFailure.ts"
 import { type Deadlines, makeDeadlines, timed, type Watch } from "../internal/resilience/deadline.ts"
-import { type Budget, makeBudget, persist } from "../internal/resilience/retry.ts"
+import { type Budget, makeBudget, retry } from "../internal/resilience/retry.ts"
 import { pageRead, retrying, span } from "../internal/telemetry/metrics.ts"
 import type { RetryOptions } from "../RetryPolicy.ts"
 import type { Failure, Where } from "./failure.ts"
 import { pageRequest, type Query } from "./request.ts"
-import { elsewhere, failure, fromFault, readPage } from "./response.ts"
+import { failure, foreignOrigin, fromFault, readPage } from "./response.ts"
 import type { Decode, Fetched, Rows } from "./rows.ts"
 
 /** What every page request of a client shares. */
@@ -24,7 +24,7 @@ export interface Client {
   readonly baseUrl: string
   readonly version: Option.Option<string>
   readonly sign: Credentials["Service"]["sign"]
-  readonly send: Send
+  readonly send: Exchange
   readonly policy: Policy
 }
 
@@ -82,10 +82,10 @@ export const fetchRows = <A>(
         return timed(
           watch,
           run.send(request, {
-            error: (error) => fromFault(faultOf(error, "headers")),
+            error: (error) => fromFault(transportFailureOf(error, "headers")),
             response: (response) =>
-              hasMoved(request.url, response.url)
-                ? Effect.fail(elsewhere(response.status))
+              wasRedirected(request.url, response.url)
+                ? Effect.fail(foreignOrigin(response.status))
                 : readPage(response, () => [...secrets, ...secretsOf(request)])
           })
         )
@@ -102,7 +102,7 @@ export const fetchRows = <A>(
           onFailure: (failed) => {
             if (!failed.unauthorized || replayed) return Effect.fail(failed)
             watch.since = undefined
-            return Effect.flatMap(first.rejected, (again) => {
+            return Effect.flatMap(first.onUnauthorized, (again) => {
               if (!again) return Effect.fail(failed)
               replayed = true
               return Effect.flatMap(signed, (second) => Effect.flatMap(exchange(second, watch), read))
@@ -114,8 +114,8 @@ export const fetchRows = <A>(
     const rows = Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
       const end = Number(started) / 1e6 + policy.total
       return Effect.matchEffect(
-        persist({
-          once: deadlines.bounded(end, attempt),
+        retry({
+          attempt: deadlines.bounded(end, attempt),
           started,
           retryOf: (failed) => failed.retry,
           limits: policy,

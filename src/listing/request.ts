@@ -5,10 +5,11 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { InvalidRequest } from "../ApiError.ts"
+import { type Company, CompanySchema } from "../Company.ts"
 import { CompanyId, Cursor } from "../Ids.ts"
-import { firstFinding } from "../internal/base/issue.ts"
+import { firstIssue } from "../internal/base/issue.ts"
 import { formatInstant, isWritable } from "../internal/wire/instant.ts"
-import { type Company, CompanySchema, type Filter, FilterSchema, type Range } from "../PunchFilter.ts"
+import { type InstantRange, type PunchFilter, PunchFilterSchema } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
 
 /** A listing that has passed every local check: what is the same for each of its pages. */
@@ -17,7 +18,7 @@ export interface Query {
   /** Path and query without the cursor, from the base URL on. */
   readonly target: string
   /** Drops the rows at an exclusive end, which the service can only include; `undefined` where every row stays. */
-  readonly keep: ((punch: TimePunch) => boolean) | undefined
+  readonly isInRange: ((punch: TimePunch) => boolean) | undefined
 }
 
 const wireName: Record<keyof TimePunch, string> = {
@@ -70,13 +71,13 @@ const invalid = (companyId: CompanyId, field: string, detail: string) =>
   Result.fail(new InvalidRequest({ companyId, field, detail }))
 
 const decodeCompany = Schema.decodeUnknownResult(CompanySchema)
-const decodeFilter = Schema.decodeUnknownResult(FilterSchema, { onExcessProperty: "error" })
+const decodeFilter = Schema.decodeUnknownResult(PunchFilterSchema, { onExcessProperty: "error" })
 const isCursor = Schema.is(Cursor)
 
 /** Checks company, filter and page size, and writes all but the cursor. Fails with what and where, before any request. */
-export const compile = (
+export const buildQuery = (
   company: CompanyId | Company,
-  filter: Filter = {},
+  filter: PunchFilter = {},
   pageSize: number = maxPageSize
 ): Result.Result<Query, InvalidRequest> =>
   Result.gen(function*() {
@@ -101,7 +102,8 @@ export const compile = (
     if (start !== undefined && end !== undefined && start > end) {
       return yield* invalid(id, "businessDate", "must not end before it starts")
     }
-    const window = (field: "clockedIn" | "clockedOut", range: Range = {}) => checkedRange(id, field, range, localized)
+    const window = (field: "clockedIn" | "clockedOut", range: InstantRange = {}) =>
+      checkedRange(id, field, range, localized)
     const entered = yield* window("clockedIn", clockedIn)
     const left = yield* window("clockedOut", clockedOut)
     const modifiedSince = yield* instant(id, "modifiedSince", criteria.modifiedSince)
@@ -133,7 +135,7 @@ export const compile = (
     return {
       company: guid === undefined ? { id } : { id, guid },
       target: `v2/company/${id}/time_punches?${query.join("&")}`,
-      keep: entered.lt === undefined && left.lt === undefined ?
+      isInRange: entered.lt === undefined && left.lt === undefined ?
         undefined :
         (punch) =>
           isBefore(entered.lt, punch.clockedIn) &&
@@ -170,7 +172,7 @@ const checked = <A>(
   companyId = CompanyId.make(0)
 ) =>
   Result.mapError(result, (error) => {
-    const { detail, path } = firstFinding(error)
+    const { detail, path } = firstIssue(error)
     return new InvalidRequest({ companyId, field: fieldOf(path), detail })
   })
 
@@ -181,7 +183,12 @@ const instant = (companyId: CompanyId, field: string, at: DateTime.DateTime | un
     ? Result.succeed(formatInstant(at.epochMilliseconds))
     : invalid(companyId, field, "must be an instant of the years 0001 to 9999")
 
-const checkedRange = (companyId: CompanyId, field: "clockedIn" | "clockedOut", range: Range, localized: boolean) =>
+const checkedRange = (
+  companyId: CompanyId,
+  field: "clockedIn" | "clockedOut",
+  range: InstantRange,
+  localized: boolean
+) =>
   Result.gen(function*() {
     const { gte, lt, lte } = range
     if (lt !== undefined && localized) {

@@ -12,7 +12,7 @@ import * as Result from "effect/Result"
 import * as ApiError from "../ApiError.ts"
 import { contentType, isEncoded, isJson, parseJson, readBytes, tooLarge } from "../internal/http/body.ts"
 import { scrub } from "../internal/http/secret.ts"
-import { type Fault, faultOf, overflowed } from "../internal/http/transportFailure.ts"
+import { type Fault, overflowed, transportFailureOf } from "../internal/http/transportFailure.ts"
 import type { Retry } from "../internal/resilience/retry.ts"
 import type { Failure } from "./failure.ts"
 
@@ -26,7 +26,7 @@ export const fromFault = ({ code, reason, retry }: Fault): Failure =>
   failure((at) => new ApiError.TransportError({ ...at, code, reason }), retry)
 
 /** The failure of a 200 that is not what it should be; `limit` is how often it is worth another try. */
-export const unreadable = (
+export const decodeFailure = (
   reason: ApiError.DecodeError["reason"],
   found: { readonly path?: string; readonly detail?: string; readonly punchId?: Option.Option<number> } = {},
   limit = 0
@@ -36,7 +36,7 @@ export const unreadable = (
     limit === 0 ? undefined : { kind: reason, limit, throttled: false, retryAfter: Option.none() }
   )
 
-export const mispaged = (reason: ApiError.PaginationError["reason"]): Failure =>
+export const paginationFailure = (reason: ApiError.PaginationError["reason"]): Failure =>
   failure((at) => new ApiError.PaginationError({ ...at, reason }))
 
 /** The JSON of a 200, or why there is none; any other status is its failure, with what its body adds. */
@@ -47,29 +47,29 @@ export const readPage = (
   statusOf(response.status) === "ok" ? readJson(response) : refused(response, secrets())
 
 /** A 200 that another origin gave: a client of the caller's own has followed a redirect. */
-export const elsewhere = (status: number): Failure =>
+export const foreignOrigin = (status: number): Failure =>
   failure((at) => new ApiError.UnexpectedStatus({ ...at, status, problem: {} }))
 
 const readJson = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<unknown, Failure> => {
   const { headers } = response
   const { charset, type } = contentType({ headers })
-  if (type !== "" && !isJson(type)) return Effect.fail(unreadable("ContentType", { detail: "Expected JSON" }, 1))
+  if (type !== "" && !isJson(type)) return Effect.fail(decodeFailure("ContentType", { detail: "Expected JSON" }, 1))
   if (charset !== "" && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii") {
-    return Effect.fail(unreadable("Charset", { detail: "Expected UTF-8" }))
+    return Effect.fail(decodeFailure("Charset", { detail: "Expected UTF-8" }))
   }
   return Effect.flatMap(Effect.mapError(readBytes(response, pageCap, headers), bodyFailure), (bytes) => {
     const json = parseJson(bytes)
     if (Result.isSuccess(json)) return Effect.succeed(json.success)
     // What nobody has decoded is no text; a text that breaks off was decoded, and cut before that.
     if (json.failure === "Charset" && isEncoded(response)) {
-      return Effect.fail(unreadable("ContentEncoding", { detail: "Expected a plain body" }))
+      return Effect.fail(decodeFailure("ContentEncoding", { detail: "Expected a plain body" }))
     }
-    return Effect.fail(unreadable(json.failure, {}, { Charset: 0, Empty: 1, NotJson: 2 }[json.failure]))
+    return Effect.fail(decodeFailure(json.failure, {}, { Charset: 0, Empty: 1, NotJson: 2 }[json.failure]))
   })
 }
 
 const bodyFailure = (error: HttpClientError.HttpClientError | typeof tooLarge): Failure =>
-  fromFault(error === tooLarge ? overflowed : faultOf(error, "body"))
+  fromFault(error === tooLarge ? overflowed : transportFailureOf(error, "body"))
 
 const refused = Effect.fnUntraced(function*(
   response: HttpClientResponse.HttpClientResponse,

@@ -5,11 +5,11 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { InvalidPunch } from "../ApiError.ts"
 import type { CompanyId } from "../Ids.ts"
-import { firstFinding } from "../internal/base/issue.ts"
+import { firstIssue } from "../internal/base/issue.ts"
 import { Envelope, type PageCursor, RawEnvelope } from "../Page.ts"
 import { TimePunch } from "../TimePunch.ts"
 import type { Failure } from "./failure.ts"
-import { mispaged, unreadable } from "./response.ts"
+import { decodeFailure, paginationFailure } from "./response.ts"
 
 /** A page as the service sent it: every row, whatever is dropped or salvaged later. */
 export interface Rows<A> {
@@ -44,7 +44,7 @@ export const decodeResults: Decode<Result.Result<TimePunch, InvalidPunch>> = (js
   const { data, meta, object } = page.success
   const rows = data.map((row, index) =>
     Result.mapError(decodePunch(row), (error) => {
-      const { detail, path } = firstFinding(error)
+      const { detail, path } = firstIssue(error)
       return new InvalidPunch({ index, punchId: idOf(row), path, detail })
     })
   )
@@ -57,17 +57,18 @@ const checked = <A>(
   cursor: Omit<PageCursor, "sent">,
   isOurs: (row: A) => boolean
 ): Result.Result<Rows<A>, Failure> => {
-  if (object !== timePunches) return Result.fail(mispaged("WrongObject"))
+  if (object !== timePunches) return Result.fail(paginationFailure("WrongObject"))
   const stranger = rows.findIndex((row) => !isOurs(row))
   if (stranger !== -1) {
     return Result.fail(
-      unreadable("WrongCompany", {
+      decodeFailure("WrongCompany", {
         path: `data[${stranger}].company_id`,
         detail: "Expected the company that was asked for"
       })
     )
   }
-  if (Option.isSome(cursor.count) && cursor.count.value !== rows.length) return Result.fail(mispaged("CountMismatch"))
+  if (Option.isSome(cursor.count) && cursor.count.value !== rows.length)
+    return Result.fail(paginationFailure("CountMismatch"))
   return Result.succeed({ rows, cursor })
 }
 
@@ -76,14 +77,14 @@ const timePunches = "time_punches"
 /** A page of another resource has other rows too: its object says more than the first field that is missing. */
 const envelopeFailure = (error: Schema.SchemaError, json: unknown): Failure => {
   if (Predicate.hasProperty(json, "object") && Predicate.isString(json.object) && json.object !== timePunches) {
-    return mispaged("WrongObject")
+    return paginationFailure("WrongObject")
   }
-  const { at: [root, index], detail, path } = firstFinding(error)
+  const { at: [root, index], detail, path } = firstIssue(error)
   const row = root === "data" && Predicate.isNumber(index) && Predicate.hasProperty(json, "data") &&
       Array.isArray(json.data)
     ? json.data[index]
     : undefined
-  return unreadable("Schema", { path, detail, punchId: idOf(row) })
+  return decodeFailure("Schema", { path, detail, punchId: idOf(row) })
 }
 
 /** The id of a row that is otherwise unreadable, for whoever has to find it. */

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
-import type { PlainRequest, PlainResponse, RecordedRequest } from "./base/message.ts"
+import type { FakeRequest, FakeResponse, RecordedRequest } from "./base/message.ts"
 import type { StoredPunch, WirePunch } from "./base/WirePunch.ts"
 import type { Fault, FaultWhen } from "./faults/Fault.ts"
 import { makeEngine } from "./service/engine.ts"
@@ -47,7 +47,7 @@ export class FakeService extends Context.Service<FakeService, {
   /** The largest number of requests that were in flight at once. */
   readonly maxInFlight: Effect.Effect<number>
   /** Answers one request, after its latency. A transport has to honour the `delivery` of the response. */
-  readonly respond: (request: PlainRequest) => Effect.Effect<PlainResponse>
+  readonly respond: (request: FakeRequest) => Effect.Effect<FakeResponse>
   /** Counts a request as in flight while an effect runs; for transports, whose part begins where `respond` ends. */
   readonly track: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }>()("effect-time-punches/testing/FakeService") {
@@ -82,7 +82,7 @@ const make = (options: FakeServiceOptions): FakeService["Service"] => {
 
   const track = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.acquireUseRelease(enter, () => self, () => leave)
 
-  const handle = (request: PlainRequest) =>
+  const handle = (request: FakeRequest) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const { delay, response } = engine.handle(request, now)
       return delay === 0 ? Effect.succeed(response) : Effect.as(Effect.sleep(delay), response)

@@ -1,5 +1,5 @@
 /** The testing subpath: a fake service to test against and punches to fill it with. No test runner is needed. */
-export type { Delivery, Endpoint, PlainRequest, PlainResponse, RecordedRequest } from "./base/message.ts"
+export type { Delivery, Endpoint, FakeRequest, FakeResponse, RecordedRequest } from "./base/message.ts"
 export {
   type ApprovalStatus,
   approvalStatuses,

@@ -103,7 +103,7 @@ describe("TimePunches.backfill", () => {
       const drawn = drawPunches(chance, 300)
       const filter = drawRange(chance, drawn)
       return Effect.gen(function*() {
-        const { emitted } = yield* runBackfill(filter, { ...drawOptions(chance), order: "windows" })
+        const { emitted } = yield* runBackfill(filter, { ...drawOptions(chance), order: "byTime" })
 
         assert.deepStrictEqual(millisOf(emitted), millisOf(emitted).toSorted((a, b) => a - b), `seed ${seed}`)
       }).pipe(Effect.provide(jostled(chance, { punches: drawn })))
@@ -111,7 +111,7 @@ describe("TimePunches.backfill", () => {
 
   it.effect("emits windows in the order of time from a service that keeps none", () =>
     Effect.gen(function*() {
-      const { emitted } = yield* runBackfill(march, { concurrency: 5, pageSize: 20, order: "windows" })
+      const { emitted } = yield* runBackfill(march, { concurrency: 5, pageSize: 20, order: "byTime" })
       const windows = new Map(
         (yield* pageRequests).slice(2).map(({ query }) => [
           DateTime.makeUnsafe(query["clocked_in[gte]"] ?? "").epochMilliseconds,
@@ -156,7 +156,7 @@ describe("TimePunches.backfill", () => {
     }).pipe(Effect.provide(app({ punches: punches.slice(0, 200) }))))
 
   it.effect("asks a quarter more requests at most than the plain listing", () =>
-    Effect.forEach(["asLanded", "windows"] as const, (order) =>
+    Effect.forEach(["asCompleted", "byTime"] as const, (order) =>
       Effect.gen(function*() {
         const { emitted } = yield* runBackfill(march, { concurrency: 8, pageSize: 10, order })
 
@@ -173,7 +173,7 @@ describe("TimePunches.backfill", () => {
       assert.lengthOf(yield* Stream.runCollect(Stream.take(stream, 5)), 5)
     }).pipe(Effect.provide(app({ punches }))))
 
-  it.effect.each([["asLanded", 8], ["windows", 160]] as const)(
+  it.effect.each([["asCompleted", 8], ["byTime", 160]] as const)(
     "reads no further %s than its buffer while the consumer takes nothing",
     ([order, capacity]) =>
       Effect.gen(function*() {

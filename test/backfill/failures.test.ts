@@ -56,7 +56,7 @@ describe("a backfill that fails", () => {
   it.effect.each(faults)(
     "says so of %s, and is resumed to the last row",
     ([, fault, tag]) =>
-      Effect.forEach(["asLanded", "windows"] as const, (order) =>
+      Effect.forEach(["asCompleted", "byTime"] as const, (order) =>
         Effect.gen(function*() {
           const service = yield* FakeService
           yield* service.inject(fault, { requests: Array.from({ length: 1000 }, (_, index) => 20 + index) })
@@ -160,7 +160,7 @@ describe("a backfill behind a service in trouble", () => {
         const next = from + size < rows.length ? `${from + size}` : null
         return says(wirePage(rows.slice(from, from + size).map(toWire), { next }))
       })
-      for (const order of ["asLanded", "windows"] as const) {
+      for (const order of ["asCompleted", "byTime"] as const) {
         const { emitted } = yield* Effect.provide(
           runBackfill(spring, { concurrency: 4, pageSize: 20, order }),
           service

@@ -62,7 +62,7 @@ const sceneOf = (seed: number, services: readonly [Service, ...ReadonlyArray<Ser
     workers: chance.between(1, 16),
     // One row has no order to be seen.
     pageSize: service === "breaks" ? chance.pick([7, 20]) : chance.pick([1, 2, 7, 20]),
-    order: chance.pick(["asLanded", "windows"]),
+    order: chance.pick(["asCompleted", "byTime"]),
     breaksAfter: Infinity,
     appetite: chance.pick([0.05, 0.5, 1])
   })
@@ -116,7 +116,7 @@ describe("the plan of a backfill", () => {
     for (const seed of seeds(500)) {
       const { chance, run, scene } = sceneOf(seed, ["asked"])
       const breaksAfter = chance.pick([Infinity, chance.between(0, 40)])
-      const { emitted } = play(chance, scene, [scene.range], { ...run(), order: "windows", breaksAfter })
+      const { emitted } = play(chance, scene, [scene.range], { ...run(), order: "byTime", breaksAfter })
 
       assert.deepStrictEqual(millisOf(emitted), millisOf(emitted).toSorted((a, b) => a - b), `seed ${seed}`)
     }
@@ -149,7 +149,7 @@ describe("the plan of a backfill", () => {
       const run: Run = {
         workers: chance.between(2, 16),
         pageSize: chance.between(1, 9),
-        order: chance.pick(["asLanded", "windows"]),
+        order: chance.pick(["asCompleted", "byTime"]),
         breaksAfter: Infinity,
         appetite: 0.5
       }
@@ -162,7 +162,7 @@ describe("the plan of a backfill", () => {
     }
   })
 
-  const plainly: Run = { workers: 1, pageSize: 2, order: "asLanded", breaksAfter: Infinity, appetite: 1 }
+  const plainly: Run = { workers: 1, pageSize: 2, order: "asCompleted", breaksAfter: Infinity, appetite: 1 }
   const inSeconds = (...times: ReadonlyArray<number>) => times.map((at, index) => rowAt(start + at * 1000, index + 1))
   const sceneBy = (arrange: Arrange, end: number, rows: ReadonlyArray<TimePunch>): Scene => ({
     rows,
@@ -252,7 +252,7 @@ describe("the plan of a backfill", () => {
       const range = segment(Math.min(...times), Math.max(...times), true)
       const turn = times[chance.between(0, times.length - 1)] ?? start
       const scene: Scene = { rows, range, ordered: true, arrange: byTimeUntil(turn) }
-      const run: Run = { ...plainly, workers: chance.between(2, 4), pageSize: 7, order: "windows", appetite: 0.5 }
+      const run: Run = { ...plainly, workers: chance.between(2, 4), pageSize: 7, order: "byTime", appetite: 0.5 }
 
       assert.deepStrictEqual(idsOf(play(chance, scene, [range], run).emitted), idsOf(rows), `seed ${seed}`)
     }
@@ -277,9 +277,9 @@ describe.each(
   ] as const
 )("the plan of 500 pages of density %s", (density, eight, sixteen) => {
   const scene = large(density)
-  const run: Run = { workers: 1, pageSize: 40, order: "asLanded", breaksAfter: Infinity, appetite: 1 }
+  const run: Run = { workers: 1, pageSize: 40, order: "asCompleted", breaksAfter: Infinity, appetite: 1 }
 
-  it.each([["asLanded", 8, 6], ["asLanded", 16, 11], ["windows", 8, eight], ["windows", 16, sixteen]] as const)(
+  it.each([["asCompleted", 8, 6], ["asCompleted", 16, 11], ["byTime", 8, eight], ["byTime", 16, sixteen]] as const)(
     "is read %s by %d workers in a fraction of the time, with a quarter more requests at most",
     (order, workers, times) => {
       const { requests, rounds } = playInStep(scene, { ...run, order, workers })

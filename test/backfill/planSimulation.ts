@@ -22,7 +22,7 @@ export interface Scene {
 export interface Run {
   readonly workers: number
   readonly pageSize: number
-  readonly order: "asLanded" | "windows"
+  readonly order: "asCompleted" | "byTime"
   /** After so many pages the run fails. */
   readonly breaksAfter: number
   /** Chance of the consumer to take a page at each turn. */
@@ -93,7 +93,7 @@ const answer = (scene: Scene, { asked, cursor, gte }: Task, pageSize: number) =>
 }
 
 /** How many pages a run may hold, as the stream has it. */
-export const capacityOf = ({ order, workers }: Run): number => workers * (order === "windows" ? 8 : 1)
+export const capacityOf = ({ order, workers }: Run): number => workers * (order === "byTime" ? 8 : 1)
 
 /** Draws who moves next, over and over, until all is read and emitted or the run breaks off. */
 export const play = (random: Random, scene: Scene, segments: ReadonlyArray<Segment>, run: Run): Played => {
@@ -105,7 +105,7 @@ export const play = (random: Random, scene: Scene, segments: ReadonlyArray<Segme
   let [pages, mostHeld, mostAtOnce] = [0, 0, 0]
 
   const next = (failed: boolean) => {
-    if (order === "asLanded") return landed[0]
+    if (order === "asCompleted") return landed[0]
     const [first] = landed.toSorted((a, b) => a.gte - b.gte)
     return first !== undefined && (failed || first.gte <= plan.frontier()) ? first : undefined
   }
@@ -159,7 +159,7 @@ export const playInStep = (scene: Scene, run: Run): { readonly rounds: number; r
     for (const task of flying) {
       if (plan.land(task, answer(scene, task, run.pageSize)).length > 0) landed.push(task.gte)
     }
-    const frontier = run.order === "windows" ? plan.frontier() : Infinity
+    const frontier = run.order === "byTime" ? plan.frontier() : Infinity
     landed.splice(0, landed.length, ...landed.filter((gte) => gte > frontier))
     rounds++
     requests += flying.length

@@ -83,7 +83,7 @@ export const drawOptions = (random: Random, most = 16) =>
   ({
     concurrency: random.between(1, most),
     pageSize: random.pick([3, 7, 20, 200]),
-    order: random.pick(["asLanded", "windows"])
+    order: random.pick(["asCompleted", "byTime"])
   }) satisfies BackfillOptions
 
 /** What a run emitted, and how it ended. */

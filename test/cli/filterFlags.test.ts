@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Result, Stdio } from "effect"
 import { Command } from "effect/cli"
 import { describeFilter, filterFlags, type FilterInput, toFilter } from "../../src/cli/flags/filter.ts"
-import { BusinessDate, DepartmentId, type Filter, LocationId, RoleId, UserId } from "../../src/index.ts"
+import { BusinessDate, DepartmentId, LocationId, type PunchFilter, RoleId, UserId } from "../../src/index.ts"
 
 /** What the flags are parsed to; fails as the command does. */
 const parse = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
@@ -20,7 +20,7 @@ const parse = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
 const filterOf = (...args: ReadonlyArray<string>) => Effect.map(parse(...args), toFilter)
 
 /** A filter without what is undefined, so that it can be compared. */
-const given = (filter: Result.Result<Filter, unknown>) =>
+const given = (filter: Result.Result<PunchFilter, unknown>) =>
   Result.map(filter, (filter) => Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)))
 
 const at = DateTime.makeUnsafe

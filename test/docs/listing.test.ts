@@ -34,7 +34,7 @@ const settings = ConfigProvider.layer(ConfigProvider.fromUnknown(environment("ht
 
 /** A client out of the environment, the fake service, and what leads from the one to the other. */
 const withService = (
-  client: Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient> = TimePunches.layerConfig,
+  client: Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient> = TimePunches.layerFromConfig,
   options: FakeServiceOptions = { punches }
 ) =>
   client.pipe(
@@ -123,7 +123,7 @@ describe("docs/examples/pages.ts", () => {
 
       assert.strictEqual((yield* Fiber.join(run))._tag, "TimeoutError")
       assert.strictEqual((yield* pagesAsked).length, 24)
-    }).pipe(Effect.provide(withService(TimePunches.layerConfig, { punches: manyPunches }))))
+    }).pipe(Effect.provide(withService(TimePunches.layerFromConfig, { punches: manyPunches }))))
 
   it.effect("fails when nothing has come for a minute", () =>
     Effect.gen(function*() {
@@ -167,7 +167,7 @@ describe("docs/examples/backfill.ts", () => {
       assert.isBelow(before, inMarch.length)
       assert.deepStrictEqual(rest, [])
       assert.deepStrictEqual((yield* Ref.get(written)).toSorted((a, b) => a - b), inMarch.map(({ id }) => id))
-    }).pipe(Effect.provide(withService(TimePunches.layerConfig, { punches: manyPunches }))))
+    }).pipe(Effect.provide(withService(TimePunches.layerFromConfig, { punches: manyPunches }))))
 })
 
 describe("docs/examples/errors.ts", () => {
@@ -186,7 +186,7 @@ describe("docs/examples/errors.ts", () => {
   it.effect("asks the customer when the plan does not cover the listing", () =>
     Effect.gen(function*() {
       assert.match(yield* count(company), /^ask the customer: /)
-    }).pipe(Effect.provide(withService(TimePunches.layerConfig, { planOk: false }))))
+    }).pipe(Effect.provide(withService(TimePunches.layerFromConfig, { planOk: false }))))
 
   it("has a choice for every failure of a listing", () => {
     assert.deepStrictEqual(
@@ -209,7 +209,7 @@ describe("docs/examples/errors.ts", () => {
       assert.deepStrictEqual([yield* triesOf(patient), yield* triesOf(notPatient)], [6, 4])
     }))
 
-  const limited = TimePunches.layerConfig.pipe(Layer.provide(tenASecond))
+  const limited = TimePunches.layerFromConfig.pipe(Layer.provide(tenASecond))
 
   it.effect("sends ten requests a second, and not one more", () =>
     Effect.gen(function*() {

@@ -11,7 +11,7 @@ import { environment } from "./support/examples.ts"
 const company = { id: CompanyId.make(defaultCompany.id) }
 const settings = { ...environment("http://localhost"), TIME_PUNCHES_CLIENT_ID: "", TIME_PUNCHES_CLIENT_SECRET: "" }
 
-const app = TimePunches.layerConfig.pipe(
+const app = TimePunches.layerFromConfig.pipe(
   Layer.provide(RetryPolicy.none),
   Layer.provide(ConfigProvider.layer(
     ConfigProvider.fromUnknown({ ...settings, TIME_PUNCHES_ACCESS_TOKEN: defaultCompany.accessToken })

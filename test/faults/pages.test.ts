@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Option, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { type Filter, type ListOptions, LocationId, TimePunches } from "../../src/index.ts"
+import { type ListOptions, LocationId, type PunchFilter, TimePunches } from "../../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { app, company, inject, oauth, pageRequests } from "../support/client.ts"
 import { random } from "../support/random.ts"
@@ -12,7 +12,7 @@ const punches = generatePunches({ seed: 23, count: 60, companyId: defaultCompany
 const ids = punches.map(({ id }) => Number(id))
 
 /** The ids that came, and the error at the end if there was one. */
-const run = Effect.fnUntraced(function*(options: ListOptions = {}, filter: Filter = {}) {
+const run = Effect.fnUntraced(function*(options: ListOptions = {}, filter: PunchFilter = {}) {
   const seen: Array<number> = []
   const result = yield* letTimePass(Effect.result(
     Stream.runForEach(

@@ -7,13 +7,13 @@ import {
   CompanyId,
   Cursor,
   DepartmentId,
-  type Filter,
   LocationId,
+  type PunchFilter,
   RoleId,
   TimePunch,
   UserId
 } from "../../src/index.ts"
-import { compile, pageRequest, startAt } from "../../src/listing/request.ts"
+import { buildQuery, pageRequest, startAt } from "../../src/listing/request.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { random } from "../support/random.ts"
 import { untyped } from "../support/untyped.ts"
@@ -22,13 +22,13 @@ const company = CompanyId.make(4021)
 const at = (text: string) => DateTime.makeUnsafe(text)
 
 interface Ask {
-  readonly filter?: Filter
+  readonly filter?: PunchFilter
   readonly pageSize?: number
   readonly cursor?: string
   readonly base?: string
 }
 
-const queryOf = ({ filter, pageSize }: Ask) => Result.getOrThrow(compile(company, filter, pageSize))
+const queryOf = ({ filter, pageSize }: Ask) => Result.getOrThrow(buildQuery(company, filter, pageSize))
 
 const requestOf = (ask: Ask) =>
   pageRequest(
@@ -41,15 +41,15 @@ const requestOf = (ask: Ask) =>
 const urlOf = (ask: Ask): URL => Option.getOrThrow(HttpClientRequest.toUrl(requestOf(ask)))
 
 /** Everything after the `?`, but the page size that every request has. */
-const paramsOf = (filter: Filter): string => urlOf({ filter }).search.replace("?limit=200", "").replace(/^&/, "")
+const paramsOf = (filter: PunchFilter): string => urlOf({ filter }).search.replace("?limit=200", "").replace(/^&/, "")
 
-describe("compile", () => {
+describe("buildQuery", () => {
   it("asks for pages of 200, and filters nothing, when nothing is said", () => {
     assert.strictEqual(urlOf({}).href, "https://api.test/base/v2/company/4021/time_punches?limit=200")
     assert.strictEqual(requestOf({}).method, "GET")
   })
 
-  const parameters: ReadonlyArray<readonly [string, Filter]> = [
+  const parameters: ReadonlyArray<readonly [string, PunchFilter]> = [
     ["location_id=301", { locationId: LocationId.make(301) }],
     ["department_id=0", { departmentId: DepartmentId.make(0) }],
     ["department_id=21", { departmentId: DepartmentId.make(21) }],
@@ -126,7 +126,12 @@ describe("compile", () => {
   })
 
   it("leaves out what is undefined, in a window too", () => {
-    const nothing: Filter = { userId: undefined, flags: undefined, deleted: undefined, clockedIn: { gte: undefined } }
+    const nothing: PunchFilter = {
+      userId: undefined,
+      flags: undefined,
+      deleted: undefined,
+      clockedIn: { gte: undefined }
+    }
 
     assert.strictEqual(paramsOf(nothing), "")
     assert.strictEqual(paramsOf({ businessDate: undefined, clockedOut: undefined }), "")
@@ -167,8 +172,8 @@ describe("compile", () => {
 
   it("keeps the rows before an exclusive end, which the service includes", () => {
     const end = at("2026-03-09T00:00:00Z")
-    const { keep } = queryOf({ filter: { clockedIn: { lt: end } } })
-    const clockedIn = (text: string) => keep?.(punch({ clockedIn: at(text) }))
+    const { isInRange } = queryOf({ filter: { clockedIn: { lt: end } } })
+    const clockedIn = (text: string) => isInRange?.(punch({ clockedIn: at(text) }))
 
     assert.isTrue(clockedIn("2026-03-08T23:59:59.999Z"))
     assert.isFalse(clockedIn("2026-03-09T00:00:00Z"))
@@ -176,14 +181,14 @@ describe("compile", () => {
   })
 
   it("lets an open punch pass an exclusive end of clockedOut: whether it belongs is the service's to say", () => {
-    const { keep } = queryOf({ filter: { clockedOut: { lt: at("2026-03-09T00:00:00Z") } } })
+    const { isInRange } = queryOf({ filter: { clockedOut: { lt: at("2026-03-09T00:00:00Z") } } })
 
-    assert.isTrue(keep?.(punch({ clockedOut: Option.none() })))
-    assert.isFalse(keep?.(punch({ clockedOut: Option.some(at("2026-03-09T00:00:00Z")) })))
+    assert.isTrue(isInRange?.(punch({ clockedOut: Option.none() })))
+    assert.isFalse(isInRange?.(punch({ clockedOut: Option.some(at("2026-03-09T00:00:00Z")) })))
   })
 
   it("drops no row where no end is exclusive", () => {
-    assert.isUndefined(queryOf({ filter: { clockedIn: { lte: at("2026-03-09T00:00:00Z") } } }).keep)
+    assert.isUndefined(queryOf({ filter: { clockedIn: { lte: at("2026-03-09T00:00:00Z") } } }).isInRange)
   })
 
   it.each([["2026-03-08T00:00:00Z", "2026-03-09T00:00:00Z"], ["2026-03-09T00:00:00Z", "2026-03-08T00:00:00Z"]])(
@@ -196,18 +201,18 @@ describe("compile", () => {
   )
 
   it("has one text for one query, so that a cursor goes on fitting it", () => {
-    const one: Filter = { userId: UserId.make(1), approved: true, flags: ["late"] }
-    const same: Filter = { flags: ["late"], approved: true, userId: UserId.make(1) }
+    const one: PunchFilter = { userId: UserId.make(1), approved: true, flags: ["late"] }
+    const same: PunchFilter = { flags: ["late"], approved: true, userId: UserId.make(1) }
 
     assert.strictEqual(queryOf({ filter: one }).target, queryOf({ filter: same }).target)
   })
 
   it("takes a bare company id, and a company with its guid, which stays out of the URL", () => {
     const guid = CompanyGuid.make("3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60")
-    const query = Result.getOrThrow(compile({ id: company, guid }))
+    const query = Result.getOrThrow(buildQuery({ id: company, guid }))
 
     assert.deepStrictEqual(query.company, { id: company, guid })
-    assert.deepStrictEqual(Result.getOrThrow(compile(company)).company, { id: company })
+    assert.deepStrictEqual(Result.getOrThrow(buildQuery(company)).company, { id: company })
     assert.notInclude(query.target, guid)
   })
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Result, Stream } from "effect"
-import { Cursor, type Filter, type ListOptions, TimePunches } from "../../src/index.ts"
+import { Cursor, type ListOptions, type PunchFilter, TimePunches } from "../../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { app, company, inject, pageRequests } from "../support/client.ts"
 import { pageOf, says, scripted } from "../support/scripted.ts"
@@ -11,7 +11,7 @@ const punches = generatePunches({ seed: 11, count: 60, companyId: defaultCompany
 const ids = punches.map(({ id }) => id)
 
 /** The ids that came, and the error at the end if there was one. */
-const run = Effect.fnUntraced(function*(filter: Filter = {}, options: ListOptions = {}) {
+const run = Effect.fnUntraced(function*(filter: PunchFilter = {}, options: ListOptions = {}) {
   const seen: Array<number> = []
   const result = yield* letTimePass(Effect.result(
     Stream.runForEach(TimePunches.list(company, filter, options), ({ id }) => Effect.sync(() => seen.push(id)))

@@ -3,11 +3,11 @@ import { DateTime } from "effect"
 import {
   BusinessDate,
   type Criteria,
-  type Dates,
+  type DateRange,
   DepartmentId,
-  type Filter,
+  type InstantRange,
   LocationId,
-  type Range,
+  type PunchFilter,
   RoleId,
   type TimePunch,
   UserId
@@ -24,7 +24,7 @@ export interface Due {
 
 /** A filter as a caller writes it and as the service reads it. Neither is made from the other by the code under test. */
 export interface Question {
-  readonly filter: Filter
+  readonly filter: PunchFilter
   readonly query: Query
   readonly isAtEnd: (punch: StoredPunch) => boolean
 }
@@ -135,7 +135,7 @@ const drawWindow = (random: Prng, name: "clocked_in" | "clocked_out", one: strin
   const [first, last] = ends[0].epochMilliseconds <= ends[1].epochMilliseconds ? ends : [ends[1], ends[0]]
   const start = random.chance(0.7) ? { gte: first } : {}
   const open = random.chance(0.5)
-  const range: Range = open ? { ...start, lt: last } : { ...start, lte: last }
+  const range: InstantRange = open ? { ...start, lt: last } : { ...start, lte: last }
   const query: Query = {
     ...(range.gte && { [`${name}[gte]`]: DateTime.formatIso(range.gte) }),
     [`${name}[lte]`]: DateTime.formatIso(last)
@@ -148,7 +148,7 @@ const drawWindow = (random: Prng, name: "clocked_in" | "clocked_out", one: strin
 }
 
 /** Days from or up to the one of a punch, by the clock of the place or by UTC. */
-const drawDates = (random: Prng, punch: StoredPunch): Half<Criteria & { readonly businessDate: Dates }> => {
+const drawDates = (random: Prng, punch: StoredPunch): Half<Criteria & { readonly businessDate: DateRange }> => {
   const day = DateTime.formatIso(near(random, punch.clocked_in)).slice(0, 10)
   const localized = random.chance(0.3)
   const start = random.chance(0.5)

@@ -197,7 +197,7 @@ describe("a setting that cannot be sent", () => {
     "[K5] is refused without being shown: %s with %s",
     ([name, _how, env]) =>
       Effect.gen(function*() {
-        const app = TimePunches.layerConfig.pipe(
+        const app = TimePunches.layerFromConfig.pipe(
           Layer.provide(environment({ TIME_PUNCHES_BASE_URL: "https://api.test", ...env })),
           Layer.provide(FetchHttpClient.layer)
         )
@@ -213,7 +213,7 @@ describe("a setting that cannot be sent", () => {
     ([_what, _how, env]) =>
       Effect.gen(function*() {
         const both = { TIME_PUNCHES_ACCESS_TOKEN: "other", TIME_PUNCHES_SESSION_COOKIE: cookie.value, ...env }
-        const app = TimePunches.layerConfig.pipe(
+        const app = TimePunches.layerFromConfig.pipe(
           Layer.provide(environment({ TIME_PUNCHES_BASE_URL: "https://api.test", ...both })),
           Layer.provide(FetchHttpClient.layer)
         )

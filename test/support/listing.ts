@@ -1,10 +1,10 @@
 /** Listings for properties: random filters, and what each should list, worked out in the plainest way. */
 import { DateTime, Schema } from "effect"
-import { BusinessDate, DepartmentId, type Filter, LocationId, RoleId, TimePunch, UserId } from "../../src/index.ts"
+import { BusinessDate, DepartmentId, LocationId, type PunchFilter, RoleId, TimePunch, UserId } from "../../src/index.ts"
 import { defaultCompany, generatePunches, type StoredPunch, toWire } from "../../src/testing/index.ts"
 import { type Random, random } from "./random.ts"
 
-type Range = NonNullable<Filter["clockedIn"]>
+type Range = NonNullable<PunchFilter["clockedIn"]>
 
 const millis = (text: string) => Date.parse(text)
 
@@ -35,13 +35,13 @@ const inRange = (text: string | null, punch: StoredPunch, { gte, lt, lte }: Rang
     (lt === undefined || value < boundOf(lt, localized))
 }
 
-const inDates = (punch: StoredPunch, { businessDate = {}, localizeSearchTime }: Filter): boolean => {
+const inDates = (punch: StoredPunch, { businessDate = {}, localizeSearchTime }: PunchFilter): boolean => {
   const day = wall(punch.clocked_in, localizeSearchTime === true ? punch.timeZone : "UTC").slice(0, 10)
   return (businessDate.start === undefined || day >= businessDate.start) &&
     (businessDate.end === undefined || day <= businessDate.end)
 }
 
-const matches = (punch: StoredPunch, filter: Filter): boolean => {
+const matches = (punch: StoredPunch, filter: PunchFilter): boolean => {
   const { clockedIn = {}, clockedOut = {}, deleted = "exclude", localizeSearchTime: localized = false } = filter
   const is = (wanted: number | undefined, value: number) => wanted === undefined || wanted === value
   return is(filter.locationId, punch.location_id) &&
@@ -78,7 +78,7 @@ const compare = (a: number | string, b: number | string) => {
 }
 
 /** The punches that a filter should list, in its order, as the domain has them. */
-export const expected = (punches: ReadonlyArray<StoredPunch>, filter: Filter = {}): ReadonlyArray<TimePunch> =>
+export const expected = (punches: ReadonlyArray<StoredPunch>, filter: PunchFilter = {}): ReadonlyArray<TimePunch> =>
   punches.filter((punch) => matches(punch, filter)).toSorted((a, b) => {
     for (const [field, direction] of filter.sortBy ?? []) {
       const compared = compare(keyOf(a, field), keyOf(b, field))
@@ -132,10 +132,10 @@ const datesNear = (random: Random) => {
 }
 
 /** A filter of some of the criteria, so few that something is left to list. */
-export const randomFilter = (random: Random, punches: ReadonlyArray<StoredPunch>): Filter => {
+export const randomFilter = (random: Random, punches: ReadonlyArray<StoredPunch>): PunchFilter => {
   const { between, chance, pick } = random
   const localizeSearchTime = chance(0.3)
-  const dates: Filter = chance(0.3)
+  const dates: PunchFilter = chance(0.3)
     ? { businessDate: datesNear(random) }
     : {
       ...(chance(0.4) ? { clockedIn: windowNear(random, punches, localizeSearchTime) } : {}),

@@ -3,12 +3,12 @@ import { Effect, Layer, Option, Redacted } from "effect"
 import { Endpoints, type OAuthClient, TokenCache, TokenEndpoint } from "../../src/index.ts"
 import {
   defaultOAuthClient,
+  type FakeRequest,
+  type FakeResponse,
   FakeService,
   type FakeServiceOptions,
   Fault,
-  type FaultWhen,
-  type PlainRequest,
-  type PlainResponse
+  type FaultWhen
 } from "../../src/testing/index.ts"
 
 export const oauthClient: OAuthClient = {
@@ -19,8 +19,8 @@ export const oauthClient: OAuthClient = {
 /** What stands between the client and the fake service: sees each request, and makes what it likes of the answer. */
 export type Between = (
   respond: FakeService["Service"]["respond"],
-  request: PlainRequest
-) => Effect.Effect<PlainResponse>
+  request: FakeRequest
+) => Effect.Effect<FakeResponse>
 
 /** The fake service with something between. */
 export const serviceOf = (
@@ -31,7 +31,7 @@ export const serviceOf = (
     FakeService,
     FakeService.useSync((service) => ({
       ...service,
-      respond: (request: PlainRequest) => between(service.respond, request)
+      respond: (request: FakeRequest) => between(service.respond, request)
     }))
   ).pipe(Layer.provide(FakeService.layer(options)))
 

@@ -5,11 +5,11 @@ import {
   defaultCompany,
   defaultOAuthClient,
   defaultSession,
+  type FakeResponse,
   FakeService,
   type FakeServiceOptions,
   generatePunches,
-  otherCompany,
-  type PlainResponse
+  otherCompany
 } from "../../src/testing/index.ts"
 import { bearer, pagePath, problemOf, queryString, textOf } from "./support.ts"
 
@@ -26,7 +26,7 @@ const formHeaders = { "content-type": "application/x-www-form-urlencoded" }
 const askToken = (body: string, headers: Headers = formHeaders, method = "POST") =>
   FakeService.use((service) => service.respond({ method, url: "https://auth.test/oauth2/token", headers, body }))
 
-const tokenOf = (response: PlainResponse): { access_token: string; token_type: string; expires_in: number } =>
+const tokenOf = (response: FakeResponse): { access_token: string; token_type: string; expires_in: number } =>
   JSON.parse(textOf(response))
 
 const issue = (scope?: string) =>

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Zlib from "node:zlib"
-import { defaultCompany, FakeService, Fault, generatePunches, type PlainResponse } from "../../src/testing/index.ts"
+import { defaultCompany, type FakeResponse, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { ask, askToken, bearer, envelopeOf, inject, textOf } from "./support.ts"
 
 const punches = generatePunches({ seed: 9, count: 50, companyId: defaultCompany.id, deletedShare: 0 })
 
 const withPunches = FakeService.layer({ punches })
 
-const bytesOf = ({ body }: PlainResponse) => typeof body === "string" ? new TextEncoder().encode(body) : body
+const bytesOf = ({ body }: FakeResponse) => typeof body === "string" ? new TextEncoder().encode(body) : body
 
 describe("a fault of the body", () => {
   it.effect("is no JSON, no UTF-8, empty, or a page of HTML", () =>

@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import {
   defaultCompany,
   defaultOAuthClient,
+  type FakeResponse,
   FakeService,
   type Fault,
   type FaultWhen,
-  type PlainResponse,
   type WirePunch
 } from "../../src/testing/index.ts"
 
@@ -42,12 +42,12 @@ export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 export const queryString = (query: Readonly<Record<string, string>>) =>
   Object.entries(query).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&")
 
-export const textOf = (response: PlainResponse): string =>
+export const textOf = (response: FakeResponse): string =>
   typeof response.body === "string" ? response.body : new TextDecoder().decode(response.body)
 
-export const envelopeOf = (response: PlainResponse): Envelope => JSON.parse(textOf(response))
+export const envelopeOf = (response: FakeResponse): Envelope => JSON.parse(textOf(response))
 
-export const problemOf = (response: PlainResponse): ProblemBody => JSON.parse(textOf(response))
+export const problemOf = (response: FakeResponse): ProblemBody => JSON.parse(textOf(response))
 
 /** Asks for a page with a raw query string and the access token of the default company. */
 export const askRaw = (query: string, headers: Readonly<Record<string, string>> = bearer(defaultCompany.accessToken)) =>

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { RetryPolicy } from "../../RetryPolicy.ts"
-import { type Finding, render } from "../doctor/checkResult.ts"
+import { type CheckResult, render } from "../doctor/checkResult.ts"
 import { judge, probeFindings } from "../doctor/probes.ts"
 import { backFinding, clockFinding, cursorFinding, firstPage, layerNotingDates } from "../doctor/service.ts"
 import { checkSettings } from "../doctor/settings.ts"
@@ -29,8 +29,8 @@ export const doctor = Command.make(
     const { canColor } = yield* TerminalCapabilities
     const filter = yield* Effect.fromResult(toFilter(flags))
     const size = Option.getOrElse(flags.pageSize, () => usualPageSize)
-    const found: Array<Finding> = []
-    const report = (...findings: ReadonlyArray<Finding>) => {
+    const found: Array<CheckResult> = []
+    const report = (...findings: ReadonlyArray<CheckResult>) => {
       found.push(...findings)
       return printLines(findings.map((finding) => render(finding, canColor)))
     }

@@ -1,7 +1,7 @@
 /** Whether a punch is what a filter asked for, as far as the punch itself shows it. Pure. */
 import type * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import type { Dates, Filter, Range } from "../../PunchFilter.ts"
+import type { DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 
 const dayMillis = 86_400_000
@@ -10,7 +10,7 @@ const dayMillis = 86_400_000
 const widestOffset = 14 * 3_600_000
 
 /** `tolerance` widens both ends where the service reads the window in a zone that the punch does not show. */
-const isWithin = (at: DateTime.Utc | undefined, { gte, lt, lte }: Range, tolerance: number): boolean => {
+const isWithin = (at: DateTime.Utc | undefined, { gte, lt, lte }: InstantRange, tolerance: number): boolean => {
   if (gte === undefined && lte === undefined && lt === undefined) return true
   if (at === undefined) return false
   const millis = at.epochMilliseconds
@@ -20,21 +20,21 @@ const isWithin = (at: DateTime.Utc | undefined, { gte, lt, lte }: Range, toleran
 }
 
 /** The business date is that of the clock-in in a zone of the service's choice: a day of grace on either side. */
-const isOnDates = (at: DateTime.Utc, { end, start }: Dates): boolean =>
+const isOnDates = (at: DateTime.Utc, { end, start }: DateRange): boolean =>
   (start === undefined || at.epochMilliseconds >= Date.parse(start) - dayMillis) &&
   (end === undefined || at.epochMilliseconds < Date.parse(end) + 2 * dayMillis)
 
 /** Marks that a punch shows itself; the others are known to the service alone. */
-const isMarked = (punch: TimePunch, flags: Filter["flags"]): boolean =>
+const isMarked = (punch: TimePunch, flags: PunchFilter["flags"]): boolean =>
   flags === undefined || flags.some((flag) => flag !== "auto_clocked_out") || punch.autoClockedOut
 
-const isDeletedAs = (punch: TimePunch, deleted: Filter["deleted"]): boolean =>
+const isDeletedAs = (punch: TimePunch, deleted: PunchFilter["deleted"]): boolean =>
   deleted === "include" || punch.deleted === (deleted === "only")
 
 const isOr = <A>(wanted: A | undefined, value: A | undefined): boolean => wanted === undefined || wanted === value
 
 /** The names, in the spec's terms, of what the filter asked for and the punch is not; empty where they agree. */
-export const mismatches = (filter: Filter, punch: TimePunch): ReadonlyArray<string> => {
+export const mismatches = (filter: PunchFilter, punch: TimePunch): ReadonlyArray<string> => {
   const tolerance = filter.localizeSearchTime === true ? widestOffset : 0
   const modified = Option.getOrUndefined(punch.modified)
   const agrees: Record<string, boolean> = {

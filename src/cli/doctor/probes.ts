@@ -2,24 +2,25 @@
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { Company } from "../../Company.ts"
 import { BusinessDate } from "../../Ids.ts"
 import type { Page } from "../../Page.ts"
-import type { Company, Criteria, Filter } from "../../PunchFilter.ts"
+import type { Criteria, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { exitCode } from "../failure.ts"
 import { countedPunches } from "../terminal/progress.ts"
-import { fail, failed, type Finding, ok, warn } from "./checkResult.ts"
+import { type CheckResult, fail, failed, ok, warn } from "./checkResult.ts"
 import { isLatestFirst, mismatches } from "./matching.ts"
 
 /** A filter, and the punch that it must find where one is known. */
 interface Probe {
   readonly name: string
-  readonly filter: Filter
+  readonly filter: PunchFilter
   readonly finds: Option.Option<TimePunch>
 }
 
-const probe = (name: string, filter: Filter, finds?: TimePunch): Probe => ({
+const probe = (name: string, filter: PunchFilter, finds?: TimePunch): Probe => ({
   name,
   filter,
   finds: Option.fromUndefinedOr(finds)
@@ -56,7 +57,7 @@ const probesOf = (sample: TimePunch): ReadonlyArray<Probe> => {
 }
 
 /** What the rows of a page say of the filter that they were asked with. */
-export const judge = (name: string, filter: Filter, finds: Option.Option<TimePunch>, page: Page): Finding => {
+export const judge = (name: string, filter: PunchFilter, finds: Option.Option<TimePunch>, page: Page): CheckResult => {
   const { cursor, items } = page
   const check = `filter ${name}`
   const wrong = items.flatMap((punch) => {
@@ -89,7 +90,7 @@ export const judge = (name: string, filter: Filter, finds: Option.Option<TimePun
 }
 
 /** Whether a punch shows everything that the filter asks for. */
-const isShown = (filter: Filter): boolean =>
+const isShown = (filter: PunchFilter): boolean =>
   filter.employeeApprovalStatuses === undefined &&
   filter.localizeSearchTime !== true &&
   (filter.flags ?? []).every((flag) => flag === "auto_clocked_out")

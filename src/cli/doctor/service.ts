@@ -9,13 +9,14 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { ListError } from "../../ApiError.ts"
+import type { Company } from "../../Company.ts"
 import type { Cursor } from "../../Ids.ts"
 import type { Page } from "../../Page.ts"
-import type { Company, Filter } from "../../PunchFilter.ts"
+import type { PunchFilter } from "../../PunchFilter.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { exitCode } from "../failure.ts"
 import { counted, countedPunches } from "../terminal/progress.ts"
-import { fail, failed, type Finding, ok, warn } from "./checkResult.ts"
+import { type CheckResult, fail, failed, ok, warn } from "./checkResult.ts"
 
 /** Passes requests on, and notes by how much this clock is ahead of the `Date` of each answer, in milliseconds. */
 export const layerNotingDates = (note: (skew: number) => void) =>
@@ -33,7 +34,7 @@ export const layerNotingDates = (note: (skew: number) => void) =>
 /** A `Date` has whole seconds, and answers take their time: nearer than this is no difference. */
 const noticeable = 30_000
 
-export const clockFinding = (skew: number): Finding => {
+export const clockFinding = (skew: number): CheckResult => {
   if (Math.abs(skew) < noticeable) return ok("clock", "agrees with the service's")
   return warn(
     "clock",
@@ -65,7 +66,7 @@ const checkOf = (error: ListError): string => {
 }
 
 /** Asks for a first page. Without one there is nothing more to ask. */
-export const firstPage = Effect.fnUntraced(function*(company: Company, filter: Filter, pageSize: number) {
+export const firstPage = Effect.fnUntraced(function*(company: Company, filter: PunchFilter, pageSize: number) {
   const [took, page] = yield* Effect.timed(Effect.result(TimePunches.page(company, filter, { pageSize })))
   if (Result.isFailure(page))
     return { findings: [failed(checkOf(page.failure), page.failure)], page: Option.none<Page>() }
@@ -93,7 +94,7 @@ const idsOf = ({ items }: Page) => items.map((punch) => punch.id)
 const isSame = (a: Page, b: Page): boolean => idsOf(a).join() === idsOf(b).join()
 
 /** Walks some pages forward. A cursor that comes twice fails the walk itself. */
-export const cursorFinding = (company: Company, filter: Filter, pageSize: number) =>
+export const cursorFinding = (company: Company, filter: PunchFilter, pageSize: number) =>
   TimePunches.pages(company, filter, { pageSize }).pipe(
     Stream.take(walked),
     Stream.runCollect,
@@ -115,7 +116,7 @@ export const cursorFinding = (company: Company, filter: Filter, pageSize: number
 
 /** From the first page to the second and back must be the first again. */
 export const backFinding = Effect.fnUntraced(
-  function*(company: Company, filter: Filter, pageSize: number) {
+  function*(company: Company, filter: PunchFilter, pageSize: number) {
     const page = (cursor: Option.Option<Cursor>) => TimePunches.page(company, filter, { pageSize, cursor })
     const first = yield* page(Option.none())
     if (Option.isNone(first.cursor.next)) return ok("back", "one page is all there is")

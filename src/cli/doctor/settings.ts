@@ -6,28 +6,28 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { ApiVersion } from "../../ApiVersion.ts"
+import type { Company } from "../../Company.ts"
 import { Credentials } from "../../Credentials.ts"
 import { Endpoints } from "../../Endpoints.ts"
-import type { Company } from "../../PunchFilter.ts"
 import { exitCode } from "../failure.ts"
 import { type CompanyInput, companyOf, layerSettled } from "../flags/connection.ts"
-import { fail, failed, type Finding, ok, warn } from "./checkResult.ts"
+import { type CheckResult, fail, failed, ok, warn } from "./checkResult.ts"
 
 /** What the settings come to; a company only where every setting is good. */
 export interface Settings {
-  readonly findings: ReadonlyArray<Finding>
+  readonly findings: ReadonlyArray<CheckResult>
   readonly company: Option.Option<Company>
 }
 
 export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
-  const addresses = yield* Effect.result(Effect.provide(Endpoints, Endpoints.layerConfig))
+  const addresses = yield* Effect.result(Effect.provide(Endpoints, Endpoints.layerFromConfig))
   const credentials = yield* Effect.result(Effect.provide(kindOfCredential, layerCredentials))
-  const version = yield* Effect.result(Effect.provide(ApiVersion, ApiVersion.layerConfig))
+  const version = yield* Effect.result(Effect.provide(ApiVersion, ApiVersion.layerFromConfig))
   const company = yield* Effect.result(companyOf(flags))
   const usual = yield* ApiVersion
   const now = yield* DateTime.now
 
-  const findings: ReadonlyArray<Finding> = [
+  const findings: ReadonlyArray<CheckResult> = [
     Result.match(addresses, {
       onFailure: (error) => failed("addresses", error),
       onSuccess: ({ authUrl, baseUrl }) =>
@@ -56,7 +56,7 @@ export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
 const oauth = "OAuth client"
 
 /** Built for its refusals alone; where the service is has a check of its own. */
-const layerCredentials = Credentials.layerConfig.pipe(
+const layerCredentials = Credentials.layerFromConfig.pipe(
   Layer.provide(layerSettled),
   Layer.provide(Endpoints.layer({ baseUrl: "https://localhost" }))
 )
@@ -72,7 +72,7 @@ const kindOfCredential = Effect.gen(function*() {
 /** Versions before this one had tips in major units, which are no cents. */
 const centsSince = "2022-07-01"
 
-const versionFinding = (version: Option.Option<string>, usual: Option.Option<string>, today: string): Finding => {
+const versionFinding = (version: Option.Option<string>, usual: Option.Option<string>, today: string): CheckResult => {
   if (Option.isNone(version)) return ok("version", "none is sent: that of the token counts")
   const date = version.value
   if (date < centsSince) {
@@ -87,7 +87,7 @@ const versionFinding = (version: Option.Option<string>, usual: Option.Option<str
     : ok("version", date)
 }
 
-const companyFinding = ({ guid, id }: Company, kind: string): Finding => {
+const companyFinding = ({ guid, id }: Company, kind: string): CheckResult => {
   if (kind === oauth && guid === undefined) {
     return fail(
       "company",

@@ -5,10 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { ApiVersion } from "../../ApiVersion.ts"
+import type { Company } from "../../Company.ts"
 import { Endpoints } from "../../Endpoints.ts"
 import { CompanyGuid, CompanyId } from "../../Ids.ts"
 import { invalidSetting } from "../../internal/base/setting.ts"
-import type { Company } from "../../PunchFilter.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { id, readWhole, text } from "./values.ts"
@@ -73,8 +73,8 @@ export const layerSettled = Layer.effect(
 )
 
 /** The client, where it asks, and with which version. Needs an `HttpClient`. */
-export const layerClient = TimePunches.layerConfig.pipe(
+export const layerClient = TimePunches.layerFromConfig.pipe(
   Layer.provide(layerSettled),
-  Layer.merge(Endpoints.layerConfig),
-  Layer.merge(ApiVersion.layerConfig)
+  Layer.merge(Endpoints.layerFromConfig),
+  Layer.merge(ApiVersion.layerFromConfig)
 )

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { type BusinessDate, DepartmentId, LocationId, RoleId, UserId } from "../../Ids.ts"
 import { formatInstant } from "../../internal/wire/instant.ts"
-import { type Criteria, EmployeeApprovalStatus, type Filter, Flag as PunchFlag } from "../../PunchFilter.ts"
+import { type Criteria, EmployeeApprovalStatus, type PunchFilter, PunchFlag } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { date, id, instant, sortBy, words } from "./values.ts"
@@ -79,7 +79,7 @@ const windowOf = (
 ) => [gte, lte, lt].every(Option.isNone) ? undefined : { gte: valueOf(gte), lte: valueOf(lte), lt: valueOf(lt) }
 
 /** The filter that the flags ask for. Business dates beside clock windows are refused, as the service would drop those. */
-export const toFilter = (flags: FilterInput): Result.Result<Filter, CommandFailure> => {
+export const toFilter = (flags: FilterInput): Result.Result<PunchFilter, CommandFailure> => {
   const criteria: Criteria = {
     locationId: valueOf(flags.locationId),
     departmentId: valueOf(flags.departmentId),

@@ -3,7 +3,7 @@ import type * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 
 /** The first thing wrong: `path` as in `data[3].clocked_in`, `at` the same as keys, `detail` the expectation. */
-export interface Finding {
+export interface IssueSummary {
   readonly path: string
   readonly at: ReadonlyArray<PropertyKey>
   readonly detail: string
@@ -20,7 +20,7 @@ const render = (at: ReadonlyArray<PropertyKey>): string =>
 const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): PropertyKey =>
   typeof segment === "object" ? segment.key : segment
 
-export const firstFinding = (error: Schema.SchemaError): Finding => {
+export const firstIssue = (error: Schema.SchemaError): IssueSummary => {
   const issue = format(error.issue).issues[0]
   const at = (issue?.path ?? []).map(keyOf)
   return { path: render(at), at, detail: issue?.message ?? "" }

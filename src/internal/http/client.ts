@@ -16,13 +16,13 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { privateParameters } from "../../listing/request.ts"
-import { faultOf } from "./transportFailure.ts"
+import { transportFailureOf } from "./transportFailure.ts"
 
 /**
  * Sends a request and has its response read. Unless it was read with success, the request is ended with its socket,
  * however far it got.
  */
-export type Send = <A, E>(
+export type Exchange = <A, E>(
   request: HttpClientRequest.HttpClientRequest,
   on: {
     readonly response: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, E>
@@ -41,7 +41,7 @@ const privateHeaders = ["authorization", "cookie", "set-cookie", "x-company-guid
  * A tracer that hears how a request ended, but not with what: that would hold the request, with its credentials in
  * clear, and the address with its cursor and filters.
  */
-const discreet = (tracer: Tracer.Tracer): Tracer.Tracer =>
+const redactingTracer = (tracer: Tracer.Tracer): Tracer.Tracer =>
   Tracer.make({
     ...(tracer.context === undefined ? undefined : { context: tracer.context }),
     span: (options) => {
@@ -50,7 +50,7 @@ const discreet = (tracer: Tracer.Tracer): Tracer.Tracer =>
         get: (target, key) => {
           if (key === "end") {
             return (at: bigint, exit: Exit.Exit<unknown, unknown>) =>
-              target.end(at, Exit.isSuccess(exit) ? Exit.void : told(exit))
+              target.end(at, Exit.isSuccess(exit) ? Exit.void : redactExit(exit))
           }
           const value: unknown = Reflect.get(target, key)
           return Predicate.isFunction(value) ? value.bind(target) : value
@@ -59,10 +59,10 @@ const discreet = (tracer: Tracer.Tracer): Tracer.Tracer =>
     }
   })
 
-const told = (exit: Exit.Failure<unknown, unknown>): Exit.Exit<unknown, string> =>
+const redactExit = (exit: Exit.Failure<unknown, unknown>): Exit.Exit<unknown, string> =>
   Exit.failCause(Cause.map(exit.cause, (error) => {
     if (!HttpClientError.isHttpClientError(error)) return "the request failed"
-    const { code } = faultOf(error, "headers")
+    const { code } = transportFailureOf(error, "headers")
     return Option.isSome(code) ? `${error.reason._tag} (${code.value})` : error.reason._tag
   }))
 
@@ -71,7 +71,7 @@ const guardContext = (context: Context.Context<never>, propagate: boolean): Cont
   const guarded = Context.add(context, FetchHttpClient.RequestInit, { ...init, redirect: "manual" })
   if (!isTraced(context)) return propagate ? guarded : Context.add(guarded, HttpClient.TracerDisabledWhen, constTrue)
   return guarded.pipe(
-    Context.add(Tracer.Tracer, discreet(Context.get(context, Tracer.Tracer))),
+    Context.add(Tracer.Tracer, redactingTracer(Context.get(context, Tracer.Tracer))),
     Context.add(Headers.CurrentRedactedNames, [
       ...Context.get(context, Headers.CurrentRedactedNames),
       ...privateHeaders
@@ -100,7 +100,7 @@ const remembered = (f: (context: Context.Context<never>) => Context.Context<neve
  * The guards are set inside the client, where the settings that its own layer was built with are in sight, so that
  * they are added to those instead of taking their place.
  */
-export const guard = (client: HttpClient.HttpClient, propagate: boolean): Send => {
+export const secureClient = (client: HttpClient.HttpClient, propagate: boolean): Exchange => {
   const inside = remembered((context) => guardContext(context, propagate))
   const outside = remembered((context) => Context.add(context, HttpClient.TracerPropagationEnabled, propagate))
   const setGuards = Effect.withFiber((fiber) => {
@@ -127,5 +127,5 @@ const discard = (response: HttpClientResponse.HttpClientResponse): Effect.Effect
   Effect.asVoid(Effect.exit(Effect.scoped(Stream.toPull(response.stream))))
 
 /** A transport that followed a redirect by itself ends at another origin than the one that was asked. */
-export const hasMoved = (asked: string, answered: string): boolean =>
+export const wasRedirected = (asked: string, answered: string): boolean =>
   answered !== asked && answered !== "" && !answered.startsWith(`${new URL(asked).origin}/`)

@@ -26,7 +26,7 @@ export const isSendable = (form: keyof typeof forms, secret: Redacted.Redacted):
 }
 
 /** Passes a secret that can be sent as it is; fails with the name of the setting, never the value. */
-export const checkedSecret = (
+export const validateSecret = (
   name: string,
   form: keyof typeof forms,
   secret: Redacted.Redacted

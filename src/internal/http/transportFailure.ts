@@ -49,7 +49,7 @@ const codeOf = (cause: unknown, depth = 0): string | undefined => {
 }
 
 /** Translates an error where it enters: the request that it holds, with its headers, stays outside. */
-export const faultOf = (error: HttpClientError.HttpClientError, phase: "headers" | "body"): Fault => {
+export const transportFailureOf = (error: HttpClientError.HttpClientError, phase: "headers" | "body"): Fault => {
   switch (error.reason._tag) {
     case "InvalidUrlError":
     case "EncodeError":

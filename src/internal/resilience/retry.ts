@@ -52,7 +52,7 @@ const cost = (retry: Retry): number => retry.throttled ? 5 : 14
 const throttleSteps = [1, 3, 8] as const
 
 interface Persistence<A, E, R> {
-  readonly once: Effect.Effect<A, E, R>
+  readonly attempt: Effect.Effect<A, E, R>
   /** When the time that `limits` give began, in nanoseconds of the monotonic clock; now, where it is not said. */
   readonly started?: bigint
   readonly retryOf: (error: E) => Retry | undefined
@@ -63,14 +63,14 @@ interface Persistence<A, E, R> {
 }
 
 /**
- * Runs `once` until it succeeds, fails for good, or one more try would break a limit; then fails with the last error.
+ * Runs `attempt` until it succeeds, fails for good, or one more try would break a limit; then fails with the last error.
  * It never sleeps past its cap or its deadline: where it would, it fails at once.
  */
-export const persist = <A, E, R>(options: Persistence<A, E, R>): Effect.Effect<A, E, R> =>
+export const retry = <A, E, R>(options: Persistence<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(
     options.started === undefined ? Clock.monotonicTimeNanos : Effect.succeed(options.started),
     (started) =>
-      Effect.matchEffect(options.once, {
+      Effect.matchEffect(options.attempt, {
         onSuccess: (value) => {
           options.budget.give(1)
           return Effect.succeed(value)
@@ -81,7 +81,7 @@ export const persist = <A, E, R>(options: Persistence<A, E, R>): Effect.Effect<A
 
 /** The second try and those after it; most runs never come here. */
 const tryAgain = Effect.fnUntraced(function*<A, E, R>(
-  { budget, limits, once, onRetry, retryOf }: Persistence<A, E, R>,
+  { budget, limits, attempt, onRetry, retryOf }: Persistence<A, E, R>,
   started: bigint,
   first: E
 ) {
@@ -103,7 +103,7 @@ const tryAgain = Effect.fnUntraced(function*<A, E, R>(
     spent += cost(retry)
     yield* onRetry(retry, delay)
     yield* Effect.sleep(delay)
-    const result = yield* Effect.result(once)
+    const result = yield* Effect.result(attempt)
     if (Result.isSuccess(result)) {
       budget.give(spent)
       return result.success

@@ -5,7 +5,7 @@
  *
  * @since 0.1.0
  */
-export interface PlainRequest {
+export interface FakeRequest {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -32,7 +32,7 @@ export type Delivery =
  *
  * @since 0.1.0
  */
-export interface PlainResponse {
+export interface FakeResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array
@@ -75,8 +75,8 @@ export const respondWith = (
   status: number,
   headers: Readonly<Record<string, string>>,
   body: string | Uint8Array
-): PlainResponse => ({ status, headers, body, delivery: { _tag: "Whole" } })
+): FakeResponse => ({ status, headers, body, delivery: { _tag: "Whole" } })
 
 /** A whole JSON response. */
-export const respondJson = (status: number, text: string, contentType = "application/json"): PlainResponse =>
+export const respondJson = (status: number, text: string, contentType = "application/json"): FakeResponse =>
   respondWith(status, { "content-type": contentType }, text)

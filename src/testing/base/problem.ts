@@ -1,5 +1,5 @@
 /** Error bodies of the listing (spec 7): `application/problem+json` with every required member. */
-import { type PlainResponse, respondJson } from "./message.ts"
+import { type FakeResponse, respondJson } from "./message.ts"
 
 /** What differs between two problems of one status. `code` and `param` are left out when they do not apply. */
 export interface ProblemDetail {
@@ -35,5 +35,5 @@ export const problemText = (status: number, { code, detail, param }: ProblemDeta
   })
 
 /** A problem as a response. */
-export const problem = (status: number, detail: ProblemDetail): PlainResponse =>
+export const problem = (status: number, detail: ProblemDetail): FakeResponse =>
   respondJson(status, problemText(status, detail), "application/problem+json")

@@ -1,6 +1,6 @@
 /** Faults of a response: other statuses, broken bodies, bodies that do not arrive. */
 import { gzipStored } from "../base/gzip.ts"
-import { type PlainRequest, type PlainResponse, respondJson, respondWith } from "../base/message.ts"
+import { type FakeRequest, type FakeResponse, respondJson, respondWith } from "../base/message.ts"
 import { problemText } from "../base/problem.ts"
 import type { Fault, StatusOptions } from "./Fault.ts"
 
@@ -8,7 +8,7 @@ const html = "<!doctype html><html><head><title>Sign in</title></head><body>Sign
 
 const htmlType = "text/html; charset=utf-8"
 
-const isTokenRequest = (request: PlainRequest) => request.method === "POST"
+const isTokenRequest = (request: FakeRequest) => request.method === "POST"
 
 const usualBody = (status: number, options: StatusOptions, forToken: boolean) => {
   const usual: unknown = JSON.parse(
@@ -22,7 +22,7 @@ const usualBody = (status: number, options: StatusOptions, forToken: boolean) =>
 
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
 
-const statusResponse = (status: number, options: StatusOptions, forToken: boolean): PlainResponse => {
+const statusResponse = (status: number, options: StatusOptions, forToken: boolean): FakeResponse => {
   // Such a status ends with its headers, whatever one would like to add.
   const body = bodiless.has(status) ? "empty" : options.body ?? "problem"
   const response = body === "problem"
@@ -36,14 +36,14 @@ const statusResponse = (status: number, options: StatusOptions, forToken: boolea
 }
 
 /** Everything secret that a request carried, as it came and decoded. */
-const secretsOf = (request: PlainRequest) => {
+const secretsOf = (request: FakeRequest) => {
   const { authorization = "", cookie = "" } = request.headers
   return `authorization ${authorization}, cookie ${cookie}, body ${request.body}, ${
     [...new URLSearchParams(request.body).values()].join(" ")
   }`
 }
 
-const echo = (status: number, request: PlainRequest): PlainResponse => {
+const echo = (status: number, request: FakeRequest): FakeResponse => {
   const detail = `The request said: ${secretsOf(request)}`
   return isTokenRequest(request)
     ? respondJson(status, JSON.stringify({ error: "invalid_request", error_description: detail }))
@@ -51,7 +51,7 @@ const echo = (status: number, request: PlainRequest): PlainResponse => {
 }
 
 /** The answer of a fault that speaks in place of the service; nothing for the others. */
-export const insteadOf = (fault: Fault): ((request: PlainRequest) => PlainResponse) | undefined => {
+export const insteadOf = (fault: Fault): ((request: FakeRequest) => FakeResponse) | undefined => {
   switch (fault._tag) {
     case "Status":
       return (request) => statusResponse(fault.status, fault.options, isTokenRequest(request))
@@ -91,16 +91,16 @@ const breakUtf8 = (body: string): Uint8Array => {
   return bytes
 }
 
-const encoded = (response: PlainResponse, label: string, given: Uint8Array | undefined): PlainResponse => {
+const encoded = (response: FakeResponse, label: string, given: Uint8Array | undefined): FakeResponse => {
   const plain = bytesOf(response.body)
   const body = given ?? (label === "gzip" ? gzipStored(plain) : plain)
   return { ...response, headers: { ...response.headers, "content-encoding": label }, body }
 }
 
-const partOf = (response: PlainResponse, share: number) => Math.floor(bytesOf(response.body).length * share)
+const partOf = (response: FakeResponse, share: number) => Math.floor(bytesOf(response.body).length * share)
 
 /** The change that a fault makes to a success; nothing for faults that make none. */
-export const replyEdit = (fault: Fault): ((response: PlainResponse) => PlainResponse) | undefined => {
+export const replyEdit = (fault: Fault): ((response: FakeResponse) => FakeResponse) | undefined => {
   switch (fault._tag) {
     case "StallBody":
       return (response) => ({ ...response, delivery: { _tag: "Stall", bytes: partOf(response, fault.share) } })

@@ -1,11 +1,11 @@
 /** Faults of a token response that is a 200 all the same. */
-import { type PlainResponse, respondJson, respondWith } from "../base/message.ts"
+import { type FakeResponse, respondJson, respondWith } from "../base/message.ts"
 import { type TokenBody, writeToken } from "../service/tokens.ts"
 import type { Fault, TokenDefect } from "./Fault.ts"
 
 const ok = (body: object) => respondJson(200, JSON.stringify(body))
 
-const malformed = (body: TokenBody, defect: TokenDefect): PlainResponse => {
+const malformed = (body: TokenBody, defect: TokenDefect): FakeResponse => {
   const { access_token, expires_in, token_type } = body
   switch (defect) {
     case "html":
@@ -34,7 +34,7 @@ const malformed = (body: TokenBody, defect: TokenDefect): PlainResponse => {
 }
 
 /** The token response that a fault makes of the right one; nothing for faults that make none. */
-export const tokenEdit = (fault: Fault): ((body: TokenBody) => PlainResponse) | undefined => {
+export const tokenEdit = (fault: Fault): ((body: TokenBody) => FakeResponse) | undefined => {
   switch (fault._tag) {
     case "TokenMalformed":
       return (body) => malformed(body, fault.defect)

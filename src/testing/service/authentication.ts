@@ -1,5 +1,5 @@
 /** Who sends a listing request and whether they may see the company (spec 5): 401, 403, and 422 for a missing guid. */
-import type { PlainRequest, PlainResponse } from "../base/message.ts"
+import type { FakeRequest, FakeResponse } from "../base/message.ts"
 import { problem } from "../base/problem.ts"
 import { type FakeCompany, sessionCookieName } from "./accounts.ts"
 import type { Settings } from "./options.ts"
@@ -13,7 +13,7 @@ const guidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 
 const badGuid = (detail: string) => problem(422, { detail, code: 2001, param: "x-company-guid" })
 
-const cookieOf = (request: PlainRequest) => {
+const cookieOf = (request: FakeRequest) => {
   for (const part of (request.headers["cookie"] ?? "").split(";")) {
     const [name, ...value] = part.trim().split("=")
     if (name === sessionCookieName) return value.join("=")
@@ -21,7 +21,7 @@ const cookieOf = (request: PlainRequest) => {
   return undefined
 }
 
-type Principal = (companyId: number) => PlainResponse | undefined
+type Principal = (companyId: number) => FakeResponse | undefined
 
 const ofCompany = (company: FakeCompany): Principal => (companyId) =>
   company.id === companyId ? undefined : forbidden(1103, "The access token belongs to another company.")
@@ -30,9 +30,9 @@ const ofCompany = (company: FakeCompany): Principal => (companyId) =>
 const authenticate = (
   settings: Settings,
   desk: TokenDesk,
-  request: PlainRequest,
+  request: FakeRequest,
   now: number
-): Principal | PlainResponse => {
+): Principal | FakeResponse => {
   const header = request.headers["authorization"]
   if (header === undefined) {
     const cookie = cookieOf(request)
@@ -68,10 +68,10 @@ const authenticate = (
 export const authorize = (
   settings: Settings,
   desk: TokenDesk,
-  request: PlainRequest,
+  request: FakeRequest,
   companyId: number | undefined,
   now: number
-): PlainResponse | undefined => {
+): FakeResponse | undefined => {
   const principal = authenticate(settings, desk, request, now)
   if (typeof principal !== "function") return principal
   const version = request.headers["x-api-version"]

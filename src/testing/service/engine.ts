@@ -1,5 +1,5 @@
 /** The service itself, as one function from a plain request to a plain response: routes, records, faults. */
-import type { Endpoint, PlainRequest, PlainResponse, RecordedRequest } from "../base/message.ts"
+import type { Endpoint, FakeRequest, FakeResponse, RecordedRequest } from "../base/message.ts"
 import { problem } from "../base/problem.ts"
 import type { Twist } from "../faults/hooks.ts"
 import { type FaultQueue, makeFaultQueue, type Strike } from "../faults/queue.ts"
@@ -12,7 +12,7 @@ import { makeTokenDesk, type TokenDesk, writeToken } from "./tokens.ts"
 
 /** A response and the milliseconds to wait before it is given. */
 export interface Answer {
-  readonly response: PlainResponse
+  readonly response: FakeResponse
   readonly delay: number
 }
 
@@ -24,7 +24,7 @@ export interface Engine {
   readonly requests: () => ReadonlyArray<RecordedRequest>
   readonly forgetRequests: () => void
   /** `now` is in milliseconds since 1970. */
-  readonly handle: (request: PlainRequest, now: number) => Answer
+  readonly handle: (request: FakeRequest, now: number) => Answer
 }
 
 interface Target {
@@ -100,7 +100,7 @@ export const makeEngine = (settings: Settings): Engine => {
   let recorded: Array<RecordedRequest> = []
   table.put(settings.punches)
 
-  const record = (request: PlainRequest, endpoint: Endpoint, { path, query }: Target, at: number) => {
+  const record = (request: FakeRequest, endpoint: Endpoint, { path, query }: Target, at: number) => {
     const pairs = decodeQuery(query)
     numbers[endpoint] += 1
     const entry: RecordedRequest = {
@@ -120,7 +120,7 @@ export const makeEngine = (settings: Settings): Engine => {
     return entry
   }
 
-  const page = (request: PlainRequest, company: string, query: string, now: number, twist: Twist) => {
+  const page = (request: FakeRequest, company: string, query: string, now: number, twist: Twist) => {
     if (request.method !== "GET") return problem(405, { detail: "Time punches are listed with GET." })
     const companyId = parseCompany(company)
     const refused = authorize(settings, desk, request, companyId, now)
@@ -128,7 +128,7 @@ export const makeEngine = (settings: Settings): Engine => {
     return answerListing(settings, table, companyId, query, twist.page ?? ((envelope) => envelope))
   }
 
-  const answer = (request: PlainRequest, { company, endpoint }: Route, query: string, now: number, twist: Twist) => {
+  const answer = (request: FakeRequest, { company, endpoint }: Route, query: string, now: number, twist: Twist) => {
     if (twist.instead !== undefined) return twist.instead(request)
     twist.before?.()
     switch (endpoint) {

@@ -1,5 +1,5 @@
 /** `GET /v2/company/{company_id}/time_punches` (spec 4.1) for a request that may be answered: query, page, envelope. */
-import { type PlainResponse, respondJson } from "../base/message.ts"
+import { type FakeResponse, respondJson } from "../base/message.ts"
 import { problem } from "../base/problem.ts"
 import type { CursorContent } from "./cursor.ts"
 import { decodeQuery, isRefusal, parseListQuery, type Refusal } from "./listQuery.ts"
@@ -40,7 +40,7 @@ export const answerListing = (
   companyId: number,
   rawQuery: string,
   edit: EnvelopeEdit
-): PlainResponse => {
+): FakeResponse => {
   const pairs = decodeQuery(rawQuery)
   if (isRefusal(pairs)) return refuse(pairs)
   const query = parseListQuery(pairs, settings.maxLimit)

@@ -1,5 +1,5 @@
 /** `POST /oauth2/token` (spec 4.2) and the tokens that it issued. */
-import { type PlainRequest, type PlainResponse, respondJson } from "../base/message.ts"
+import { type FakeRequest, type FakeResponse, respondJson } from "../base/message.ts"
 import { type FakeOAuthClient, knownScopes } from "./accounts.ts"
 import { decodeQuery, isRefusal } from "./listQuery.ts"
 import type { Settings } from "./options.ts"
@@ -23,7 +23,7 @@ export interface TokenBody {
 /** The token endpoint and its memory. */
 export interface TokenDesk {
   /** Answers a request to the endpoint; a success is handed to `write` before it becomes a response. */
-  readonly answer: (request: PlainRequest, now: number, write: (body: TokenBody) => PlainResponse) => PlainResponse
+  readonly answer: (request: FakeRequest, now: number, write: (body: TokenBody) => FakeResponse) => FakeResponse
   /** The token, if it was issued, was not revoked and has not expired. */
   readonly find: (token: string, now: number) => IssuedToken | undefined
   /** How many were issued, revoked ones too. */
@@ -32,7 +32,7 @@ export interface TokenDesk {
 }
 
 /** A success as the spec has it. */
-export const writeToken = (body: TokenBody): PlainResponse => ({
+export const writeToken = (body: TokenBody): FakeResponse => ({
   ...respondJson(200, JSON.stringify(body)),
   headers: { "content-type": "application/json", "cache-control": "no-store" }
 })
@@ -52,7 +52,7 @@ const jwtLike = (serial: number, client: FakeOAuthClient, expiresAt: number) =>
     base64Url(`unsigned-${String(serial).padStart(24, "0")}`)
   ].join(".")
 
-const isForm = (request: PlainRequest) =>
+const isForm = (request: FakeRequest) =>
   /^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers["content-type"] ?? "")
 
 /** A desk that has issued nothing yet. */

@@ -7,7 +7,7 @@ import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
-import type { PlainResponse } from "../base/message.ts"
+import type { FakeResponse } from "../base/message.ts"
 import type { FakeService } from "../FakeService.ts"
 import { toServerResponse } from "./serverResponse.ts"
 
@@ -38,7 +38,7 @@ const reset = (request: HttpClientRequest.HttpClientRequest) =>
 const deliver = (
   service: FakeService["Service"],
   request: HttpClientRequest.HttpClientRequest,
-  response: PlainResponse
+  response: FakeResponse
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError> => {
   switch (response.delivery._tag) {
     case "Reset":

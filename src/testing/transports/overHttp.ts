@@ -5,7 +5,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
-import type { PlainResponse } from "../base/message.ts"
+import type { FakeResponse } from "../base/message.ts"
 import type { FakeService } from "../FakeService.ts"
 import { cutSurplus, toServerResponse } from "./serverResponse.ts"
 
@@ -31,7 +31,7 @@ const socketOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<R
 }
 
 /** Headers that announce the whole body, and the part of it that is sent, as they go over the wire. */
-const cutBytes = ({ body, headers, status }: PlainResponse, bytes: number): Uint8Array => {
+const cutBytes = ({ body, headers, status }: FakeResponse, bytes: number): Uint8Array => {
   const encoder = new TextEncoder()
   const content = typeof body === "string" ? encoder.encode(body) : body
   const lines = Object.entries({ ...headers, "content-length": String(content.length + cutSurplus) })
@@ -55,7 +55,7 @@ const raw = (request: HttpServerRequest.HttpServerRequest, speak: (socket: RawSo
 const deliver = (
   service: FakeService["Service"],
   request: HttpServerRequest.HttpServerRequest,
-  response: PlainResponse
+  response: FakeResponse
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   const { delivery } = response
   switch (delivery._tag) {

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
-import type { PlainResponse } from "../base/message.ts"
+import type { FakeResponse } from "../base/message.ts"
 import type { FakeService } from "../FakeService.ts"
 
 /** Larger bodies go out in pieces of this size, so that a client that counts bytes can stop in time. */
@@ -25,10 +25,10 @@ const paddedPieces = function*(bytes: Uint8Array, total: number) {
 const streamOf = (pieces: Iterable<Uint8Array>) => Stream.fromIterable(pieces, { chunkSize: 1 })
 
 /** Gives the response the content type that it names and no other. */
-const typed = (response: PlainResponse, built: HttpServerResponse.HttpServerResponse) =>
+const typed = (response: FakeResponse, built: HttpServerResponse.HttpServerResponse) =>
   (response.headers["content-type"] ?? "") === "" ? HttpServerResponse.removeHeader(built, "content-type") : built
 
-const whole = (response: PlainResponse) => {
+const whole = (response: FakeResponse) => {
   const { body, headers, status } = response
   if (body.length === 0) return HttpServerResponse.empty({ status, headers })
   if (body.length > piece) {
@@ -47,7 +47,7 @@ const whole = (response: PlainResponse) => {
     : HttpServerResponse.uint8Array(body, { status, headers })
 }
 
-const padded = ({ body, headers, status }: PlainResponse, total: number) => {
+const padded = ({ body, headers, status }: FakeResponse, total: number) => {
   const bytes = encode(body)
   return HttpServerResponse.stream(Stream.suspend(() => streamOf(paddedPieces(bytes, total))), {
     status,
@@ -61,7 +61,7 @@ const padded = ({ body, headers, status }: PlainResponse, total: number) => {
 export const cutSurplus = 16
 
 /** The first bytes of a body that is announced whole, then `rest`. */
-const partial = (response: PlainResponse, bytes: number, surplus: number, rest: Stream.Stream<never, Error>) => {
+const partial = (response: FakeResponse, bytes: number, surplus: number, rest: Stream.Stream<never, Error>) => {
   const body = encode(response.body)
   return HttpServerResponse.stream(Stream.concat(Stream.make(body.subarray(0, bytes)), rest), {
     status: response.status,
@@ -77,7 +77,7 @@ const closed = () => Object.assign(new Error("other side closed"), { code: "UND_
 /** A response whose headers arrive. What never gets so far (a reset, silence) is for the transport. */
 export const toServerResponse = (
   service: FakeService["Service"],
-  response: PlainResponse
+  response: FakeResponse
 ): HttpServerResponse.HttpServerResponse => {
   switch (response.delivery._tag) {
     case "Padded":
