@@ -1,0 +1,38 @@
+/** What a person sees who hovers over a public name: never nothing, and never only that it is taken from the context. */
+import { assert, describe, it } from "@effect/vitest"
+import { root } from "./support/examples.ts"
+import { readHovers } from "./support/hovers.ts"
+
+const hovers = readHovers(root)
+
+describe("a hover over a public name", () => {
+  it("is read for exports, statics, members, fields and options", () => {
+    const names = hovers.map(({ name }) => name)
+
+    assert.isAbove(names.length, 500)
+    assert.includeMembers(names, [
+      "TimePunches",
+      "TimePunches.list",
+      "TimePunches.layer",
+      "TimePunch.clockedIn",
+      "PunchFilter.clockedIn",
+      "RetryOptions.attempts",
+      "RateLimited.retryAfter",
+      "Credentials.sign",
+      "Endpoints.layer(options).baseUrl",
+      "week(options).firstDay"
+    ])
+  })
+
+  it("has a text of its own", () => {
+    const silent = hovers.filter(({ text }) => text.trim() === "")
+
+    assert.deepStrictEqual(silent.map(({ file, name }) => `${file}: ${name}`), [])
+  })
+
+  it("says what the name means, not where it is taken from", () => {
+    const hollow = hovers.filter(({ text }) => text.includes("in the context"))
+
+    assert.deepStrictEqual(hollow.map(({ file, name }) => `${file}: ${name}`), [])
+  })
+})

@@ -1,0 +1,216 @@
+/** The plan of `src`: which room may import which, how large a room may be, and which rooms are closed to a program. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Fs from "node:fs"
+import { createRequire } from "node:module"
+import * as Path from "node:path"
+
+const root = Path.join(import.meta.dirname, "..")
+
+/** Every TypeScript file below a folder, by its path from the root of the repository. */
+const read = (folder: string): ReadonlyMap<string, string> =>
+  new Map(
+    Fs.readdirSync(Path.join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts") && !name.includes("node_modules"))
+      .map((name) => [`${folder}/${name}`, Fs.readFileSync(Path.join(root, folder, name), "utf8")] as const)
+  )
+
+const sources = read("src")
+
+/** The client stands on top of the files that callers name; both lie flat in `src`. */
+const roomOf = (file: string): string => {
+  const folder = Path.dirname(file).replace(/^src\/?/, "")
+  if (folder !== "") return folder
+  return file === "src/TimePunches.ts" || file === "src/index.ts" ? "client" : "names"
+}
+
+const ground = ["internal/http", "internal/telemetry", "internal/resilience", "internal/wire", "internal/base"]
+
+/** Which rooms each room may import, from the highest to the lowest. A room always sees itself. */
+const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
+  cli: ["cli/commands", "cli/terminal", "export", "names", "internal/base"],
+  "cli/commands": [
+    "cli",
+    "cli/doctor",
+    "cli/flags",
+    "cli/terminal",
+    "testing",
+    "export",
+    "client",
+    "names",
+    "internal/wire",
+    "internal/base"
+  ],
+  "cli/doctor": ["cli", "cli/flags", "cli/terminal", "client", "names"],
+  "cli/flags": ["cli", "client", "listing", "names", "internal/wire", "internal/base"],
+  "cli/terminal": ["cli", "internal/base"],
+  testing: ["testing/service", "testing/faults", "testing/generate", "testing/transports", "testing/base"],
+  "testing/transports": ["testing/service", "testing/base"],
+  "testing/service": ["testing/faults", "testing/base"],
+  "testing/faults": ["testing/base"],
+  "testing/generate": ["testing/base"],
+  "testing/base": [],
+  export: ["names", "internal/wire", "internal/base"],
+  client: ["backfill", "listing", "names", ...ground],
+  backfill: ["listing", "names", ...ground],
+  listing: ["names", ...ground],
+  names: ground,
+  "internal/http": ["internal/telemetry", "internal/resilience", "internal/base"],
+  "internal/telemetry": ["internal/base"],
+  "internal/resilience": ["internal/telemetry", "internal/base"],
+  "internal/wire": ["internal/base"],
+  "internal/base": []
+}
+
+/** The imports that run up, each with its reason. */
+const runsUp: Readonly<Record<string, string>> = {
+  "src/internal/base/errorFields.ts -> src/Ids.ts": "every error holds a company id and a cursor",
+  "src/internal/wire/schema.ts -> src/Ids.ts": "the wire form of a punch is made of branded ids"
+}
+
+/** The packages that a room may import beside `effect`, and the files that alone may. */
+const outside: ReadonlyArray<readonly [files: RegExp, packages: RegExp]> = [
+  [/^src\/cli\//, /^(node:|@effect\/platform-node)/],
+  [/^src\/testing\/FakeServer\.ts$/, /^(node:|@effect\/platform-node)/]
+]
+
+/** What a file imports or exports from: relative paths resolved, packages as they are. */
+const importsOf = (file: string, text: string): ReadonlyArray<string> =>
+  [...text.matchAll(/^(?:import|export|\}).*? from "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)/gm)].map(
+    ([, from, bare, dynamic]) => {
+      const path = from ?? bare ?? dynamic ?? ""
+      return path.startsWith(".") ? Path.join(Path.dirname(file), path) : path
+    }
+  )
+
+/** Every import that the table does not allow. */
+const strayImports = (files: ReadonlyMap<string, string>): ReadonlyArray<string> =>
+  [...files].flatMap(([file, text]) =>
+    importsOf(file, text).filter((path) => {
+      if (!path.startsWith("src/")) {
+        return !/^effect\//.test(path) && !outside.some(([of, packages]) => of.test(file) && packages.test(path))
+      }
+      const room = roomOf(file)
+      const to = roomOf(path)
+      return to !== room && mayImport[room]?.includes(to) !== true && !(`${file} -> ${path}` in runsUp)
+    }).map((path) => `${file} -> ${path}`)
+  )
+
+/** A circle of imports, as its files in turn; nothing where there is none. */
+const findCircle = (files: ReadonlyMap<string, string>): ReadonlyArray<string> => {
+  const done = new Set<string>()
+  const visit = (file: string, path: ReadonlyArray<string>): ReadonlyArray<string> => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (done.has(file)) return []
+    for (const next of importsOf(file, files.get(file) ?? "")) {
+      const circle = files.has(next) ? visit(next, [...path, file]) : []
+      if (circle.length > 0) return circle
+    }
+    done.add(file)
+    return []
+  }
+  for (const file of files.keys()) {
+    const circle = visit(file, [])
+    if (circle.length > 0) return circle
+  }
+  return []
+}
+
+const linesOf = (text: string) => text.split("\n").length - 1
+
+describe("the rooms of src", () => {
+  it("have one table that knows them all", () => {
+    const rooms = new Set([...sources.keys()].map(roomOf))
+
+    assert.deepStrictEqual([...rooms].toSorted(), Object.keys(mayImport).toSorted())
+  })
+
+  it("import only what the table allows", () => {
+    assert.deepStrictEqual(strayImports(sources), [])
+  })
+
+  it("have at most two imports that run up, and each still there", () => {
+    const imports = [...sources].flatMap(([file, text]) => importsOf(file, text).map((path) => `${file} -> ${path}`))
+
+    assert.isAtMost(Object.keys(runsUp).length, 2)
+    assert.includeMembers(imports, Object.keys(runsUp))
+  })
+
+  it.each([
+    ["a climb", "src/internal/http/body.ts", `import type { Page } from "../../Page.ts"`],
+    ["a climb that is handed on", "src/internal/wire/utc.ts", `export * from "../../listing/rows.ts"`],
+    ["a climb of many lines", "src/listing/walk.ts", `import {\n  backfill\n} from "../backfill/workers.ts"`],
+    ["the fake that imports the client", "src/testing/service/paging.ts", `import { Cursor } from "../../Ids.ts"`],
+    ["Node in the client", "src/Credentials.ts", `import * as Fs from "node:fs"`],
+    ["the barrel", "src/Ids.ts", `import { Schema } from "effect"`],
+    ["a package in the fake", "src/testing/faults/page.ts", `import { it } from "vitest"`],
+    ["a dynamic import", "src/export/Csv.ts", `export const late = () => import("../cli/main.ts")`]
+  ])("would show %s", (_, file, line) => {
+    assert.lengthOf(strayImports(new Map([[file, `${line}\n`]])), 1)
+  })
+
+  it("have no circle of imports", () => {
+    assert.deepStrictEqual(findCircle(sources), [])
+  })
+
+  it("would show a circle, also one of types", () => {
+    const planted = new Map([
+      ["src/a.ts", `import { b } from "./b.ts"\n`],
+      ["src/b.ts", `export { c } from "./c.ts"\n`],
+      ["src/c.ts", `import type { a } from "./a.ts"\n`]
+    ])
+
+    assert.deepStrictEqual(findCircle(planted), ["src/a.ts", "src/b.ts", "src/c.ts", "src/a.ts"])
+  })
+
+  it("hold at most fourteen files each, of at most 300 lines; a test has at most 500", () => {
+    const folders = [...sources.keys()].map((file) => Path.dirname(file))
+    const crowded = [...new Set(folders)].filter((folder) =>
+      folder !== "src" && folders.filter((each) => each === folder).length > 14
+    )
+    const long = [...sources].filter(([, text]) => linesOf(text) > 300)
+    const longTests = [...read("test")].filter(([, text]) => linesOf(text) > 500)
+
+    assert.deepStrictEqual(crowded, [])
+    assert.deepStrictEqual([...long, ...longTests].map(([file]) => file), [])
+  })
+
+  it("say their purpose in the first line", () => {
+    const mute = [...sources].filter(([, text]) => !/^(#!.*\n\s*)?\/\*\*/.test(text)).map(([file]) => file)
+
+    assert.deepStrictEqual(mute, [])
+  })
+})
+
+describe("the exports of the package", () => {
+  const { resolve } = createRequire(Path.join(root, "package.json"))
+  const opens = (path: string): boolean => {
+    try {
+      resolve(`effect-time-punches/${path}`)
+      return true
+    } catch (error) {
+      // A file that is not built is not found; a closed one is not exported.
+      return error instanceof Error && "code" in error && error.code !== "ERR_PACKAGE_PATH_NOT_EXPORTED"
+    }
+  }
+
+  it("close every folder of src", () => {
+    const inside = [...sources.keys()].map((file) => file.slice("src/".length, -".ts".length))
+      .filter((path) => path.includes("/"))
+
+    assert.isAbove(inside.length, 80)
+    assert.deepStrictEqual(inside.filter(opens), [])
+  })
+
+  it("close a file that does not exist yet", () => {
+    for (const folder of new Set([...sources.keys()].map((file) => Path.dirname(file).slice("src/".length)))) {
+      if (folder !== "") assert.isFalse(opens(`${folder}/Foo`), folder)
+    }
+  })
+
+  it("open the names that callers use, one by one, and the subpaths", () => {
+    const flat = [...sources.keys()].map((file) => file.slice("src/".length, -".ts".length))
+      .filter((path) => !path.includes("/") && path !== "index")
+
+    for (const path of [...flat, "testing", "testing/server", "export"]) assert.isTrue(opens(path), path)
+  })
+})
