@@ -101,7 +101,7 @@ export const fetchRows = <A>(
           onSuccess: read,
           onFailure: (failed) => {
             if (!failed.unauthorized || replayed) return Effect.fail(failed)
-            watch.since = undefined
+            watch.pause()
             return Effect.flatMap(first.onUnauthorized, (again) => {
               if (!again) return Effect.fail(failed)
               replayed = true

@@ -61,7 +61,7 @@ describe("Deadlines", () => {
   it.effect("does not time what comes before, between and after", () =>
     Effect.gen(function*() {
       const part = (watch: Watch) => timed(watch, Effect.sleep(20_000))
-      const rest = (watch: Watch) => Effect.sync(() => void (watch.since = undefined))
+      const rest = (watch: Watch) => Effect.sync(() => watch.pause())
       const work = (watch: Watch) =>
         Effect.all([Effect.sleep(35_000), part(watch), rest(watch), Effect.sleep(35_000), part(watch)])
 
