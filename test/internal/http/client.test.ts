@@ -22,31 +22,31 @@ const transport = (failure?: string) => {
   const seen: Array<{
     readonly headers: Headers.Headers
     readonly init: RequestInit | undefined
-    readonly headerNames: ReadonlyArray<string | RegExp>
-    readonly parameterNames: ReadonlyArray<string | RegExp>
+    readonly span: Tracer.AnySpan | undefined
   }> = []
   const body = { cancelled: 0 }
-  const client = HttpClient.make((request, _url, _signal, fiber) => {
-    seen.push({
-      headers: request.headers,
-      init: Context.getOrUndefined(fiber.context, FetchHttpClient.RequestInit),
-      headerNames: fiber.getRef(Headers.CurrentRedactedNames),
-      parameterNames: fiber.getRef(UrlParams.CurrentRedactedNames)
-    })
-    if (failure !== undefined) {
-      const cause = Object.assign(new Error("canary"), { code: failure })
-      return Effect.fail(
-        new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
-      )
-    }
-    const stream = new ReadableStream<Uint8Array>({
-      pull: (controller) => controller.enqueue(new Uint8Array(1)),
-      cancel: () => {
-        body.cancelled++
+  const client = HttpClient.make((request) =>
+    Effect.withFiber((fiber) => {
+      seen.push({
+        headers: request.headers,
+        init: Context.getOrUndefined(fiber.context, FetchHttpClient.RequestInit),
+        span: Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+      })
+      if (failure !== undefined) {
+        const cause = Object.assign(new Error("canary"), { code: failure })
+        return Effect.fail(
+          new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+        )
       }
-    }, { highWaterMark: 0 })
-    return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(stream)))
-  })
+      const stream = new ReadableStream<Uint8Array>({
+        pull: (controller) => controller.enqueue(new Uint8Array(1)),
+        cancel: () => {
+          body.cancelled++
+        }
+      }, { highWaterMark: 0 })
+      return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(stream)))
+    })
+  )
   return { client, seen, body }
 }
 
@@ -163,11 +163,12 @@ describe("the guards", () => {
       )
     }))
 
-  it.effect("send no trace header from a span of the core's tracer", () =>
+  it.effect("open no span and send no trace header with the core's tracer", () =>
     Effect.gen(function*() {
       const { client, seen } = transport()
-      yield* Effect.withSpan(status(client), "a run of the application")
+      const span = yield* Effect.withSpan(Effect.tap(Effect.currentSpan, () => status(client)), "the application")
 
+      assert.deepStrictEqual(seen.map(({ span }) => span), [span])
       assert.notProperty(seen[0]?.headers, "traceparent")
     }))
 

@@ -243,6 +243,18 @@ describe("the fiber of a run", () => {
       assert.strictEqual(sleeps, 0)
     }))
 
+  it.effect("does not sleep for overdue work that starts inside an expire callback", () =>
+    Effect.gen(function*() {
+      const sleeps = yield* sleepsOf(({ bounded }) =>
+        Effect.forkChild(
+          Effect.flatMap(Effect.ignore(bounded(end, stuck)), () => Effect.ignore(bounded(29_999, stuck))),
+          { startImmediately: true }
+        )
+      )
+
+      assert.strictEqual(sleeps, 1)
+    }))
+
   it.effect("stays one where work starts inside an expire callback", () =>
     Effect.gen(function*() {
       const sleeps = yield* sleepsOf(({ bounded }) =>

@@ -182,6 +182,20 @@ describe("retry", () => {
       assert.strictEqual((yield* run([transient, after(1, true)], { budget: 100 })).left, 100)
     }))
 
+  it.effect("gets one token for a first attempt that succeeds", () =>
+    Effect.gen(function*() {
+      const budget = makeBudget(20)
+      budget.take(10)
+      yield* retry({ attempt: Effect.void, retryOf: () => undefined, limits, budget, onRetry: () => Effect.void })
+
+      assert.strictEqual(leftOf(budget, 500), 11)
+    }))
+
+  it.effect("waits as Retry-After says after a throttle too, not by its steps", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual((yield* run([after(300, true)])).waits, [300])
+    }))
+
   it.effect("waits at most the backoff, which doubles up to its maximum", () =>
     Effect.gen(function*() {
       const many = Array.from({ length: 12 }, () => transient)

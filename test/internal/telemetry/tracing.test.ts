@@ -110,4 +110,19 @@ describe("redactingTracer", () => {
 
       assert.deepStrictEqual(attributes, [["a", 1], ["b", 2]])
     }))
+  it.effect("calls the methods of a span on the span itself, which may have private members", () =>
+    Effect.gen(function*() {
+      const keys: Array<string> = []
+      class PrivateSpan extends Tracer.NativeSpan {
+        #keys = keys
+        override attribute(key: string, value: unknown) {
+          this.#keys.push(key)
+          super.attribute(key, value)
+        }
+      }
+      const tracer = redactingTracer(Tracer.make({ span: (options) => new PrivateSpan(options) }), () => "failed")
+      yield* Effect.withTracer(Effect.withSpan(Effect.annotateCurrentSpan("b", 2), "GET"), tracer)
+
+      assert.include(keys, "b")
+    }))
 })
