@@ -39,7 +39,7 @@ export const validateSecret = (
 /** The value of the `Cookie` header. */
 export const cookieHeader = (name: string, secret: Redacted.Redacted): string => `${name}=${Redacted.value(secret)}`
 
-/** Replaces the secrets in a text, in any encoding in which the other side may repeat them. */
+/** Replaces the secrets in a text, also in the encodings of URLs, forms, JSON, HTML and base64. */
 export const scrub = (text: string, secrets: ReadonlyArray<Redacted.Redacted>): string =>
   secrets.reduce((clean, secret) => {
     const value = Redacted.value(secret)

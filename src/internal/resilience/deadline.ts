@@ -27,6 +27,7 @@ export const timed = <A, E, R>(watch: Watch, attempt: Effect.Effect<A, E, R>): E
 export interface Work extends Watch {
   /** When the work is late: at its end or when its attempt has reached the limit, whichever is earlier. */
   readonly dueAt: (at: number) => number
+  /** Interrupts the work. */
   readonly expire: () => void
 }
 

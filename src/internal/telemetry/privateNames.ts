@@ -6,7 +6,7 @@ import * as UrlParams from "effect/http/UrlParams"
 /** Headers that hold a credential, a company's guid, or an address with its query. */
 const privateHeaders = ["authorization", "cookie", "set-cookie", "x-company-guid", "location"]
 
-/** Adds the private names to the application's: a list of its own must not replace them, nor they its list. */
+/** Adds the private names to the list of the application: neither must replace the other. */
 export const redactPrivateNames = (
   context: Context.Context<never>,
   privateParameters: ReadonlyArray<string>

@@ -127,7 +127,7 @@ describe("the guards", () => {
       assert.deepStrictEqual(seen.map(({ init }) => init), [{ redirect: "manual", keepalive: true }])
     }))
 
-  it.effect("follow no redirect where the client's own layer asks for it", () =>
+  it.effect("follow no redirect where the client's layer sets it", () =>
     Effect.gen(function*() {
       const { client, seen } = transport()
       const eager = HttpClient.transformResponse(

@@ -105,7 +105,7 @@ describe("retry", () => {
       assert.deepStrictEqual({ attempts, exit, waits }, { attempts: 1, exit: Exit.succeed("done"), waits: [] })
     }))
 
-  it.effect("retries until an attempt succeeds, and waits as it says", () =>
+  it.effect("retries until an attempt succeeds, and waits for Retry-After", () =>
     Effect.gen(function*() {
       const { attempts, exit, took, waits } = yield* run([after(300), after(1500)])
 
@@ -191,7 +191,7 @@ describe("retry", () => {
       assert.strictEqual(leftOf(budget, 500), 11)
     }))
 
-  it.effect("waits as Retry-After says after a throttle too, not by its steps", () =>
+  it.effect("waits for Retry-After after a throttle too, not for its steps", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual((yield* run([after(300, true)])).waits, [300])
     }))
@@ -205,7 +205,7 @@ describe("retry", () => {
       for (const [index, wait] of waits.entries()) assert.isAtMost(wait, Math.min(200 * 2 ** index, 1000))
     }))
 
-  it.effect("waits 1, 3, 8 and 8 steps within a tenth where a throttle does not say how long", () =>
+  it.effect("waits 1, 3, 8 and 8 steps within a tenth after a throttle without Retry-After", () =>
     Effect.gen(function*() {
       const throttled: Failure = { retry: transientRetry("429", { throttled: true }) }
       const { waits } = yield* run(Array.from({ length: 4 }, () => throttled), {
