@@ -62,7 +62,10 @@ const bodyCap = 64 * 1024
 
 const make = Effect.fnUntraced(function*(client: OAuthClient) {
   const { authUrl } = yield* Endpoints
-  const send = secureClient(yield* HttpClient.HttpClient, yield* TracePropagation)
+  const send = secureClient(yield* HttpClient.HttpClient, {
+    propagate: yield* TracePropagation,
+    privateParameters: []
+  })
   yield* validateSecret("clientId", "clientSecret", Redacted.make(client.clientId))
   const secret = yield* validateSecret("clientSecret", "clientSecret", client.clientSecret)
   const scopes = client.scopes ?? ["time_punches:read"]

@@ -12,7 +12,8 @@ import { secretsOf } from "../internal/http/secret.ts"
 import { timedOut, transportFailureOf } from "../internal/http/transportFailure.ts"
 import { type Deadlines, makeDeadlines, timed, type Watch } from "../internal/resilience/deadline.ts"
 import { type Budget, makeBudget, retry } from "../internal/resilience/retry.ts"
-import { pageRead, retrying, span } from "../internal/telemetry/metrics.ts"
+import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
+import { span } from "../internal/telemetry/tracing.ts"
 import type { RetryOptions } from "../RetryPolicy.ts"
 import type { Failure, Where } from "./failure.ts"
 import { pageRequest, type Query } from "./request.ts"
@@ -101,7 +102,7 @@ export const fetchRows = <A>(
           onSuccess: read,
           onFailure: (failed) => {
             if (!failed.unauthorized || replayed) return Effect.fail(failed)
-            watch.since = undefined
+            watch.pause()
             return Effect.flatMap(first.onUnauthorized, (again) => {
               if (!again) return Effect.fail(failed)
               replayed = true

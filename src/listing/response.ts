@@ -12,7 +12,7 @@ import * as Result from "effect/Result"
 import * as ApiError from "../ApiError.ts"
 import { contentType, isEncoded, isJson, parseJson, readBytes, tooLarge } from "../internal/http/body.ts"
 import { scrub } from "../internal/http/secret.ts"
-import { type Fault, overflowed, transportFailureOf } from "../internal/http/transportFailure.ts"
+import { overflowed, type TransportFailure, transportFailureOf } from "../internal/http/transportFailure.ts"
 import type { Retry } from "../internal/resilience/retry.ts"
 import type { Failure } from "./failure.ts"
 
@@ -22,7 +22,7 @@ const problemCap = 64 * 1024
 
 export const failure = (error: Failure["error"], retry?: Retry): Failure => ({ error, retry, unauthorized: false })
 
-export const fromFault = ({ code, reason, retry }: Fault): Failure =>
+export const fromFault = ({ code, reason, retry }: TransportFailure): Failure =>
   failure((at) => new ApiError.TransportError({ ...at, code, reason }), retry)
 
 /** The failure of a 200 that is not what it should be; `limit` is how often it is worth another try. */

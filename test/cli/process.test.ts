@@ -133,7 +133,7 @@ describe("the time-punches process", () => {
 
       assert.strictEqual(code, 0)
       assert.strictEqual(linesOf(stdout).length, 1)
-      assert.match(stderr, /level=WARN .*next try in/i)
+      assert.match(stderr, /level=WARN .*next attempt in/i)
     })), timeout)
 
   it.live("says what is missing when it stands alone", () =>

@@ -1,4 +1,4 @@
-/** Bodies that are too much, or not what their headers say: bounded while they come in, over all three transports. */
+/** Bodies that are too large, or not what their headers say: limited while they are read, over all three transports. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
@@ -13,21 +13,21 @@ const chunked = { ...json, "transfer-encoding": "chunked" }
 const blank = new Uint8Array(64 * 1024).fill(0x20)
 const blankChunk = chunk(blank)
 
-/** White space, which JSON may begin with: a megabyte in a kilobyte, three hundred times over. */
+/** White space, which JSON may begin with: a megabyte in a kilobyte, three hundred times. */
 const bomb = Array.from({ length: 300 }, () => gzipSync(new Uint8Array(1024 * 1024).fill(0x20)))
 const bombSize = bomb.reduce((size, { length }) => size + length, 0)
 
 const floods: ReadonlyArray<{ readonly row: string; readonly what: string; readonly answer: Answer }> = [
   {
     row: "H28",
-    what: "three hundred megabytes that say so",
+    what: "three hundred megabytes with their length",
     answer: [head(200, { ...json, "content-length": `${300 * 1024 * 1024}` }), { endless: blank }]
   },
-  { row: "H28", what: "a body without end or length", answer: [head(200, json), { endless: blank }] },
-  { row: "H29", what: "chunks without end", answer: [head(200, chunked), { endless: blankChunk }] }
+  { row: "H28", what: "an endless body without length", answer: [head(200, json), { endless: blank }] },
+  { row: "H29", what: "endless chunks", answer: [head(200, chunked), { endless: blankChunk }] }
 ]
 
-/** How far the memory of this process rose while an effect ran, in megabytes. */
+/** Runs an effect and measures how far the memory of this process rises, in megabytes. */
 const growth = <A, E, R>(self: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const before = process.memoryUsage.rss()
@@ -39,14 +39,14 @@ const growth = <A, E, R>(self: Effect.Effect<A, E, R>) =>
     return [result, (Math.max(most, process.memoryUsage.rss()) - before) / 2 ** 20] as const
   })
 
-/** Brings in the code that a listing needs, which is not what is measured. */
+/** Loads the code of a listing before the measurement. */
 const warmUp = (http: typeof transports[number]["http"]) =>
   Effect.gen(function*() {
     const { url } = yield* rawServer({ answers: [first, second, third].map((body) => whole(200, body)) })
     assert.deepStrictEqual(yield* outcome().pipe(Effect.provide(client(url, http))), { ids, error: undefined })
   })
 
-/** The first page, then this answer for ever. */
+/** The first page, then this answer to every request. */
 const firstThen = (answer: Answer) => rawServer({ answers: [whole(200, first), answer] })
 
 describe.each(transports)("a body over $transport", ({ http, transport }) => {
@@ -58,21 +58,21 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
 
       assert.strictEqual(brief(run.error), "TransportError tooLarge")
       assert.deepStrictEqual(run.ids, ids.slice(0, 2))
-      assert.strictEqual(requests.length, 2, "it was asked for again")
+      assert.strictEqual(requests.length, 2, "it was requested again")
       assert.isBelow(megabytes, 32)
     }))
 
   it.live.each([["with its length", false], ["in chunks", true]] as const)(
-    "[H28] of eight megabytes is read to its end, and one byte more is too much: %s",
+    "[H28] of eight megabytes is read whole, and one byte more is too large: %s",
     ([_how, inChunks]) =>
       Effect.gen(function*() {
-        const said = (size: number): Answer => {
+        const answerOf = (size: number): Answer => {
           const body = Buffer.concat([Buffer.alloc(size - Buffer.byteLength(third), 0x20), Buffer.from(third)])
           return inChunks ? [head(200, chunked), chunk(body), chunk("")] : whole(200, body)
         }
         const cap = 8 * 1024 * 1024
-        const full = yield* rawServer({ answers: [said(cap)] })
-        const over = yield* rawServer({ answers: [said(cap + 1)] })
+        const full = yield* rawServer({ answers: [answerOf(cap)] })
+        const over = yield* rawServer({ answers: [answerOf(cap + 1)] })
 
         assert.strictEqual(brief((yield* outcome().pipe(Effect.provide(client(full.url, http)))).error), "no error")
         assert.strictEqual(
@@ -82,7 +82,7 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
       })
   )
 
-  it.live("[H27] is not unpacked past its cap", () =>
+  it.live("[H27] is not decompressed past its cap", () =>
     Effect.gen(function*() {
       const headers = { ...json, "content-encoding": "gzip", "content-length": String(bombSize) }
       yield* warmUp(http)
@@ -97,7 +97,7 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
       assert.isBelow(megabytes, 32)
     }))
 
-  it.live("[H29] of a problem without end leaves the status what it is", () =>
+  it.live("[H29] of an endless problem does not change its status", () =>
     Effect.gen(function*() {
       const problem = { ...chunked, "content-type": "application/problem+json" }
       yield* warmUp(http)
@@ -109,7 +109,7 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
       assert.isBelow(megabytes, 32)
     }))
 
-  it.live("[H29] of a token without end is no token", () =>
+  it.live("[H29] of an endless token response is a malformed token", () =>
     Effect.gen(function*() {
       yield* warmUp(http)
       const { requests, url } = yield* rawServer({ answers: [[head(200, chunked), { endless: blankChunk }]] })
@@ -128,7 +128,7 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
       ["deflate", deflateSync(second)]
     ] as const
   )(
-    "[H30] that is encoded without being asked is decoded or refused, never misread: %s",
+    "[H30] with an unrequested encoding is decoded or refused, never misread: %s",
     ([encoding, body]) =>
       Effect.gen(function*() {
         const server = yield* rawServer({
@@ -142,7 +142,7 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
       })
   )
 
-  it.live("[H30] that calls itself identity is as good as any", () =>
+  it.live("[H30] with the encoding identity is read as it is", () =>
     Effect.gen(function*() {
       const { url } = yield* rawServer({
         answers: [first, second, third].map((body) => whole(200, body, { ...json, "content-encoding": "Identity" }))
@@ -154,11 +154,11 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
   it.live.each(
     [
       ["is cut", gzipSync(second).subarray(0, 200)],
-      ["is spoilt", Buffer.concat([gzipSync(second).subarray(0, 100), new Uint8Array(100)])],
-      ["was never one", new Uint8Array(100).fill(0xff)]
+      ["is corrupt", Buffer.concat([gzipSync(second).subarray(0, 100), new Uint8Array(100)])],
+      ["is not gzip", new Uint8Array(100).fill(0xff)]
     ] as const
   )(
-    "[H31] whose gzip %s is asked for again twice where it was to be decoded",
+    "[H31] whose gzip %s is requested twice more by a transport that decodes it, and refused by the others",
     ([_what, body]) =>
       Effect.gen(function*() {
         const { requests, url } = yield* firstThen(whole(200, body, { ...json, "content-encoding": "gzip" }))

@@ -1,4 +1,4 @@
-/** Faults of the connection, over real sockets and all three transports: nothing lost, nothing twice, or an error to resume from. */
+/** Faults of the connection, over real sockets and all three transports: every row once, or an error to resume from. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { Cursor, TimePunches } from "../../src/index.ts"
@@ -14,13 +14,13 @@ const json = { "content-type": "application/json" }
 const chunked = { ...json, "transfer-encoding": "chunked" }
 const size = String(Buffer.byteLength(second))
 
-/** What stands in the place of the second page, and what is made of it when it is there at every try. */
+/** A response in place of the second page, and the error when every attempt gets it. */
 interface Fault {
   readonly row: string
   readonly what: string
   readonly answer: Answer
   readonly error: RegExp
-  readonly tries: number | Readonly<Record<Transport, number>>
+  readonly attempts: number | Readonly<Record<Transport, number>>
   readonly attemptTimeout?: number
 }
 
@@ -32,155 +32,161 @@ const notJson = /^DecodeError NotJson$/
 const smuggling = /^TransportError headers (HPE_\w+|UND_ERR_HTTP_PARSER|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/
 
 const faults: ReadonlyArray<Fault> = [
-  { row: "C2", what: "a reset before any byte", answer: "RESET", error: cut, tries: 4 },
-  { row: "C3", what: "an end before any byte", answer: "FINISH", error: cut, tries: 4 },
+  { row: "C2", what: "a reset before any byte", answer: "RESET", error: cut, attempts: 4 },
+  { row: "C3", what: "an end before any byte", answer: "FINISH", error: cut, attempts: 4 },
   {
     row: "C4",
     what: "an end within the headers",
     answer: [head(200, json).slice(0, 30), "FINISH"],
     error: cut,
-    tries: 4
+    attempts: 4
   },
-  { row: "C5", what: "an answer that is not HTTP", answer: ["SSH-2.0-Server\r\n", "FINISH"], error: notHttp, tries: 2 },
+  {
+    row: "C5",
+    what: "a response that is not HTTP",
+    answer: ["SSH-2.0-Server\r\n", "FINISH"],
+    error: notHttp,
+    attempts: 2
+  },
   {
     row: "C5",
     what: "a TLS alert",
     answer: ["\u0015\u0003\u0001\u0000\u0002\u0002\n", "FINISH"],
     error: notHttp,
-    tries: 2
+    attempts: 2
   },
   {
     row: "C6",
     what: "a reset within the body",
     answer: [head(200, { ...json, "content-length": size }), second.slice(0, 300), { pause: 20 }, "RESET"],
     error: cutBody,
-    tries: 4
+    attempts: 4
   },
   {
     row: "C7",
     what: "a body shorter than its length",
     answer: [head(200, { ...json, "content-length": `${Number(size) + 1}` }), second, "FINISH"],
     error: cutBody,
-    tries: 4
+    attempts: 4
   },
   {
     row: "C8",
     what: "a chunked body without its last chunk, its JSON complete",
     answer: [head(200, chunked), chunk(second), "FINISH"],
     error: cutBody,
-    tries: 4
+    attempts: 4
   },
   {
     row: "C8",
     what: "a chunk of broken size",
     answer: [head(200, chunked), chunk(second.slice(0, 100)), { pause: 20 }, "ZZ\r\n"],
     error: /^TransportError body (ECONNRESET|UND_ERR_HTTP_PARSER)$/,
-    tries: { fetch: 2, undici: 2, "node:http": 4 }
+    attempts: { fetch: 2, undici: 2, "node:http": 4 }
   },
   {
     row: "C9",
     what: "a body that ends with the connection, too early",
     answer: [head(200, json), second.slice(0, 300), "FINISH"],
     error: notJson,
-    tries: 3
+    attempts: 3
   },
   {
     row: "C11",
-    what: "a length given twice",
+    what: "two lengths",
     answer: [head(200, { ...json, "content-length": size, "Content-Length": "5" }), second],
     error: smuggling,
-    tries: 2
+    attempts: 2
   },
   {
     row: "C11",
     what: "a length beside chunks",
     answer: [head(200, { ...chunked, "content-length": size }), chunk(second), chunk("")],
     error: smuggling,
-    tries: 2
+    attempts: 2
   },
   {
     row: "C12",
     what: "a length shorter than the body",
     answer: [head(200, { ...json, "content-length": `${Number(size) - 20}` }), second],
     error: notJson,
-    tries: 3
+    attempts: 3
   },
   {
     row: "C13",
-    what: "a body that comes a byte at a time",
+    what: "a body that arrives one byte at a time",
     answer: [head(200, { ...json, "content-length": size }), { drip: second, every: 50 }],
     error: late,
-    tries: 2,
+    attempts: 2,
     attemptTimeout: 200
   },
-  { row: "C14", what: "silence instead of headers", answer: [], error: late, tries: 2, attemptTimeout: 200 },
+  { row: "C14", what: "silence instead of headers", answer: [], error: late, attempts: 2, attemptTimeout: 200 },
   {
     row: "C15",
     what: "silence after the headers",
     answer: [head(200, { ...json, "content-length": size })],
     error: late,
-    tries: 2,
+    attempts: 2,
     attemptTimeout: 200
   },
   {
     row: "C23",
-    what: "more headers than anybody reads",
+    what: "headers above the limit of the parser",
     answer: [head(200, { ...json, "x-long": "a".repeat(20_000), "content-length": size }), second],
     error: /^TransportError headers (HPE_HEADER_OVERFLOW|UND_ERR_HEADERS_OVERFLOW)$/,
-    tries: 2
+    attempts: 2
   }
 ]
 
 const pageFor = (line: string) => line.includes("cursor=to-2") ? second : line.includes("cursor=to-3") ? third : first
 
-/** The three pages, with a fault in the place of the second one for as long as `isBroken` says so. */
-const listing = (isBroken: (tries: number) => boolean, fault: Answer) => {
-  let tries = 0
+/** The three pages, with a fault in place of the second one while `isBroken`. */
+const listing = (isBroken: (attempt: number) => boolean, fault: Answer) => {
+  let attempt = 0
   return rawServer({
-    answers: ({ line }) => line.includes("cursor=to-2") && isBroken(++tries) ? fault : whole(200, pageFor(line))
+    answers: ({ line }) => line.includes("cursor=to-2") && isBroken(++attempt) ? fault : whole(200, pageFor(line))
   })
 }
 
-const asksFor = (cursor: string) => ({ line }: { readonly line: string }) => line.includes(`cursor=${cursor}`)
+const isFor = (cursor: string) => ({ line }: { readonly line: string }) => line.includes(`cursor=${cursor}`)
 
 describe.each(transports)("a listing over $transport", ({ http, transport }) => {
   it.live.each(faults)(
-    "[$row] tries again after $what, and loses and repeats nothing",
+    "[$row] retries after $what, and loses and repeats nothing",
     ({ answer, attemptTimeout = 2000 }) =>
       Effect.gen(function*() {
-        const server = yield* listing((tries) => tries === 1, answer)
+        const server = yield* listing((attempt) => attempt === 1, answer)
         const run = yield* outcome().pipe(Effect.provide(client(server.url, http, { attemptTimeout })))
-        const [broken, retried] = server.requests.filter(asksFor("to-2"))
+        const [broken, retried] = server.requests.filter(isFor("to-2"))
 
         assert.deepStrictEqual(run, { ids, error: undefined })
         assert.strictEqual(server.requests.length, 4)
-        assert.notStrictEqual(retried?.connection, broken?.connection, "the connection of the fault was used again")
+        assert.notStrictEqual(retried?.connection, broken?.connection, "the connection of the fault was reused")
       })
   )
 
   it.live.each(faults)(
-    "[$row] fails with where to go on when $what stays",
-    ({ answer, attemptTimeout, error, tries }) =>
+    "[$row] fails with a cursor to resume from when $what persists",
+    ({ answer, attemptTimeout, attempts, error }) =>
       Effect.gen(function*() {
         let broken = true
         const server = yield* listing(() => broken, answer)
         const policy = attemptTimeout === undefined ? {} : { attemptTimeout, attempts: 2 }
         const run = yield* outcome().pipe(Effect.provide(client(server.url, http, policy)))
-        const asked = server.requests.filter(asksFor("to-2")).length
+        const sent = server.requests.filter(isFor("to-2")).length
         broken = false
         const rest = yield* outcome(run.error?.resumeFrom).pipe(Effect.provide(client(server.url, http)))
 
         assert.match(brief(run.error), error)
-        assert.deepInclude(run.error, { resumeFrom: to2, pagesCompleted: 1, attempts: asked })
-        assert.strictEqual(asked, typeof tries === "number" ? tries : tries[transport])
+        assert.deepInclude(run.error, { resumeFrom: to2, pagesCompleted: 1, attempts: sent })
+        assert.strictEqual(sent, typeof attempts === "number" ? attempts : attempts[transport])
         assert.deepStrictEqual([...run.ids, ...rest.ids], ids)
         assert.isUndefined(rest.error)
       })
   )
 
-  it.live("[C10] never takes a cut body that is JSON all the same for the last page", () =>
+  it.live("[C10] never takes a cut body that is still JSON for the last page", () =>
     Effect.gen(function*() {
-      const server = yield* listing((tries) => tries === 1, [head(200, json), "{}", "FINISH"])
+      const server = yield* listing((attempt) => attempt === 1, [head(200, json), "{}", "FINISH"])
       const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
 
       assert.strictEqual(brief(run.error), "DecodeError Schema")
@@ -188,7 +194,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
       assert.deepStrictEqual(run.ids, ids.slice(0, 2))
     }))
 
-  it.live("[C21] reads a page whose characters come in pieces of one byte", () =>
+  it.live("[C21] reads a page whose characters arrive in pieces of one byte", () =>
     Effect.gen(function*() {
       const notes = "Ünïcödé, 時給, 🧑‍🍳"
       const body = pageOf([wirePunch({ notes })])
@@ -200,7 +206,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
       assert.strictEqual(server.requests.length, 1)
     }))
 
-  it.live("[C22] survives a server that ends each connection right behind its answer", () =>
+  it.live("[C22] reads every page of a server that closes each connection after its response", () =>
     Effect.gen(function*() {
       const server = yield* rawServer({ answers: ({ line }) => [whole(200, pageFor(line)), "FINISH"] })
       const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
@@ -209,16 +215,16 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
       assert.isAtMost(server.requests.length, 3 * 4)
     }))
 
-  it.live("[C24] takes a 100 that nobody asked for as the transport does: as nothing, or as a fault", () =>
+  it.live("[C24] treats an unrequested 100 as the transport does: ignores it, or retries", () =>
     Effect.gen(function*() {
-      const server = yield* listing((tries) => tries === 1, ["HTTP/1.1 100 Continue\r\n\r\n", whole(200, second)])
+      const server = yield* listing((attempt) => attempt === 1, ["HTTP/1.1 100 Continue\r\n\r\n", whole(200, second)])
       const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
 
       assert.deepStrictEqual(run, { ids, error: undefined })
       assert.strictEqual(server.requests.length, transport === "node:http" ? 3 : 4)
     }))
 
-  it.live("[C25] passes over early hints", () =>
+  it.live("[C25] ignores early hints", () =>
     Effect.gen(function*() {
       const server = yield* listing(() => true, ["HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n", whole(200, second)])
       const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
@@ -227,7 +233,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
       assert.strictEqual(server.requests.length, 3)
     }))
 
-  it.live("[C26] fails, and does not hang, when the protocol is switched without being asked", () =>
+  it.live("[C26] fails, and does not hang, on an unrequested switch of protocols", () =>
     Effect.gen(function*() {
       const server = yield* listing(
         () => true,

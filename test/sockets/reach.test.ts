@@ -1,4 +1,4 @@
-/** Faults on the way to the service: refused, swallowed, not found, not trusted. */
+/** Failures to reach the service: refused, dropped, not resolved, not trusted. */
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
@@ -12,7 +12,7 @@ import { rawServer, whole } from "./support/rawServer.ts"
 const { first, ids, second, third } = threePages
 const pages = [whole(200, first), whole(200, second), whole(200, third)]
 
-/** A port where somebody listened a moment ago. */
+/** A port whose server has just closed. */
 const closedPort = Effect.scoped(Effect.map(rawServer({ answers: [] }), ({ port }) => port))
 
 const authority = makeAuthority()
@@ -22,7 +22,7 @@ const good = authority.issue({ names })
 const untrusted = [
   {
     row: "C19",
-    what: "the certificate vouches only for itself",
+    what: "the certificate is self-signed",
     server: selfSigned({ names }),
     code: /^TransportError tls DEPTH_ZERO_SELF_SIGNED_CERT$/
   },
@@ -46,7 +46,7 @@ const untrusted = [
   }
 ] as const
 
-/** Makes every name unknown, as a resolver would. */
+/** Makes the resolution of every name fail with this code. */
 const failingLookup = (code: string) =>
   Effect.acquireRelease(
     Effect.sync(() =>
@@ -60,7 +60,7 @@ const failingLookup = (code: string) =>
   )
 
 describe.each(transports)("a listing over $transport", ({ http }) => {
-  it.live("[C1] fails after four tries where nobody listens", () =>
+  it.live("[C1] fails after four attempts where no server listens", () =>
     Effect.gen(function*() {
       const run = yield* outcome().pipe(Effect.provide(client(`http://127.0.0.1:${yield* closedPort}`, http)))
 
@@ -68,7 +68,7 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
       assert.strictEqual(run.error?.attempts, 4)
     }))
 
-  it.live("[C1] reaches a service that comes up while it is tried again", () =>
+  it.live("[C1] reaches a service that starts between two attempts", () =>
     Effect.gen(function*() {
       const port = yield* closedPort
       const patient = client(`http://127.0.0.1:${port}`, http, { attempts: 10_000, budget: Infinity })
@@ -80,7 +80,7 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
       assert.deepStrictEqual(yield* Fiber.join(fiber), { ids, error: undefined })
     }))
 
-  it.live("[C16] gives up on an address that swallows its packets", () =>
+  it.live("[C16] times out on an address that drops its packets", () =>
     Effect.gen(function*() {
       const url = yield* blackHole
       const run = yield* outcome().pipe(
@@ -92,19 +92,19 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
     }))
 
   it.live.each([["C17", "ENOTFOUND", 2], ["C18", "EAI_AGAIN", 4]] as const)(
-    "[%s] treats a name that is not found (%s) as what it is",
-    ([_row, code, tries]) =>
+    "[%s] retries a name that does not resolve (%s) as often as its code allows",
+    ([_row, code, attempts]) =>
       Effect.gen(function*() {
         const lookup = yield* failingLookup(code)
         const run = yield* outcome().pipe(Effect.provide(client("https://nowhere.test", http)))
 
         assert.strictEqual(brief(run.error), `TransportError connect ${code}`)
-        assert.strictEqual(run.error?.attempts, tries)
-        assert.strictEqual(lookup.mock.calls.length, tries)
+        assert.strictEqual(run.error?.attempts, attempts)
+        assert.strictEqual(lookup.mock.calls.length, attempts)
       })
   )
 
-  it.live.each(untrusted)("[$row] does not try again where $what", ({ code, server }) =>
+  it.live.each(untrusted)("[$row] does not retry where $what", ({ code, server }) =>
     Effect.gen(function*() {
       yield* trust(authority)
       const { connections, received, url } = yield* rawServer({ answers: pages, tls: server })
@@ -113,7 +113,7 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
       assert.match(brief(run.error), code)
       assert.strictEqual(run.error?.attempts, 1)
       assert.strictEqual(connections.length, 1)
-      assert.strictEqual(received(), 0, "the request went out")
+      assert.strictEqual(received(), 0, "the request was sent")
     }))
 
   it.live("[C19] trusts a certificate of the authority that the machine trusts", () =>
@@ -124,7 +124,7 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
       assert.deepStrictEqual(yield* outcome().pipe(Effect.provide(client(server.url, http))), { ids, error: undefined })
     }))
 
-  it.live("[C20] does not try again where the service speaks no TLS", () =>
+  it.live("[C20] does not retry where the service speaks no TLS", () =>
     Effect.gen(function*() {
       const plain = yield* rawServer({ answers: [["HTTP/1.1 400 Bad Request\r\n\r\n", "FINISH"]], at: "byte" })
       const run = yield* outcome().pipe(Effect.provide(client(plain.url.replace("http:", "https:"), http)))
@@ -134,7 +134,7 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
       assert.strictEqual(plain.connections.length, 1)
     }))
 
-  it.live("[C20] gives up within its tries where the service speaks TLS only", () =>
+  it.live("[C20] fails within its attempts where the service speaks only TLS", () =>
     Effect.gen(function*() {
       const secure = yield* rawServer({ answers: pages, tls: good })
       const run = yield* outcome().pipe(Effect.provide(client(secure.url.replace("https:", "http:"), http)))
@@ -146,7 +146,7 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
 })
 
 describe("a listing over undici", () => {
-  it.live("[C16] says that no connection came about, when the agent has a limit for that", () =>
+  it.live("[C16] reports a connect timeout where the agent has one", () =>
     Effect.gen(function*() {
       const http = NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 200 } })
       const run = yield* outcome().pipe(Effect.provide(client(yield* blackHole, http, { attempts: 1 })))

@@ -1,4 +1,4 @@
-/** A redirect is an answer like any other: whoever it points to gets no byte, whatever the application asks of fetch. */
+/** A redirect is a response like any other: its target gets no byte, whatever the application sets for fetch. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
@@ -15,18 +15,18 @@ const token = whole(200, JSON.stringify({ access_token: "issued", token_type: "B
 
 const redirect = (status: number, location: string) => head(status, { location, "content-length": "0" })
 
-/** A service that sends the page request, or the token request, to `location`. */
+/** A service that redirects the page request, or the token request, to `location`. */
 const service = (method: "GET" | "POST", status: number, location: string) =>
   rawServer({
     answers: ({ line }) => line.startsWith(method) ? redirect(status, location) : line.startsWith("POST") ? token : page
   })
 
-/** Another origin, where a good answer would wait for everything. */
+/** Another origin, with a good response to every request. */
 const elsewhere = rawServer({ answers: ({ line }) => line.startsWith("POST") ? token : page })
 
 describe.each(transports)("a redirect over $transport", ({ http }) => {
   it.live.each(statuses)(
-    "[H24] of a page request with %s brings no byte to another origin",
+    "[H24] of a page request with %s sends no byte to another origin",
     (status) =>
       Effect.gen(function*() {
         const other = yield* elsewhere
@@ -41,7 +41,7 @@ describe.each(transports)("a redirect over $transport", ({ http }) => {
   )
 
   it.live.each(statuses)(
-    "[H25] of a token request with %s brings no byte to another origin",
+    "[H25] of a token request with %s sends no byte to another origin",
     (status) =>
       Effect.gen(function*() {
         const other = yield* elsewhere
@@ -97,7 +97,7 @@ describe.each(transports)("a redirect over $transport", ({ http }) => {
     }))
 })
 
-/** What an application may ask of fetch, and the ways in which it can say so. */
+/** Settings of an application for fetch, and the ways to provide them. */
 const settings = Layer.succeed(FetchHttpClient.RequestInit, {
   redirect: "follow",
   headers: { "x-application": "kept", authorization: "Bearer of-the-application" }
@@ -128,7 +128,7 @@ const ways = [
 
 describe.each(ways)("a RequestInit given $way", ({ provide }) => {
   it.live.each(statuses.flatMap((status) => [[status, "GET"], [status, "POST"]] as const))(
-    "[H24] keeps its other settings, but cannot make a %s of a %s be followed",
+    "[H24] keeps its other settings, but cannot follow a %s of a %s",
     ([status, method]) =>
       Effect.gen(function*() {
         const other = yield* elsewhere
@@ -145,7 +145,7 @@ describe.each(ways)("a RequestInit given $way", ({ provide }) => {
       })
   )
 
-  it.live("[H24] cannot put its own authorization in the place of the client's", () =>
+  it.live("[H24] cannot replace the client's authorization", () =>
     Effect.gen(function*() {
       const { requests, url } = yield* rawServer({ answers: [token, page] })
       yield* provide(TimePunches.page(company), url)
@@ -154,12 +154,12 @@ describe.each(ways)("a RequestInit given $way", ({ provide }) => {
     }))
 })
 
-describe("a client of the application that follows by itself", () => {
+describe("a client of the application that follows redirects", () => {
   const eager = FetchHttpClient.layer.pipe(
     Layer.provide(Layer.succeed(FetchHttpClient.Fetch, (input, init) => fetch(input, { ...init, redirect: "follow" })))
   )
 
-  it.live("[H24] brings no row of another origin into a listing", () =>
+  it.live("[H24] adds no row of another origin to a listing", () =>
     Effect.gen(function*() {
       const other = yield* elsewhere
       const { url } = yield* service("GET", 302, other.url)

@@ -1,4 +1,4 @@
-/** Secrets appear nowhere but in the headers that need them: not in an error, a log, a span, a metric, whoever repeats them. */
+/** Secrets appear only in the headers that need them: not in an error, a log, a span or a metric, also if a response repeats them. */
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, DateTime, Effect, Exit, Layer, Metric, Option, Redacted, Stream } from "effect"
@@ -10,7 +10,7 @@ import { building, environment } from "../support/settings.ts"
 import { client, transports } from "../support/transports.ts"
 import { wirePage, wirePunch } from "../support/wire.ts"
 import { everything, isTokenRequest, pageFailures, tokenFailures } from "./support/echo.ts"
-import { canary, Heard, heard, leaks, listening, surfacesOf } from "./support/leaks.ts"
+import { canary, leaks, Recorded, recordedSurfaces, recording, surfacesOf } from "./support/leaks.ts"
 import { type Answer, rawServer, whole } from "./support/rawServer.ts"
 
 const accessToken = canary("CnryAcc7Qx2Wv", "a+", "/=%7E&\"q\\<9>'")
@@ -41,22 +41,22 @@ const oauth = kinds[2].credentials
 
 const lastPage = JSON.stringify(wirePage([wirePunch()]))
 const withNext = whole(200, JSON.stringify(wirePage([wirePunch()], { next: "Cnry-cursor" })))
-const refused = whole(503, "{}", { "content-type": "application/problem+json", "retry-after": "9999" })
+const unavailable = whole(503, "{}", { "content-type": "application/problem+json", "retry-after": "9999" })
 
 const token = whole(200, JSON.stringify({ access_token: issued.value, token_type: "Bearer", expires_in: 3600 }))
 
-/** Says what the test wants to the requests for pages, or for tokens, and hands out tokens otherwise. */
+/** Gives this answer to page requests, or to token requests; a token otherwise. */
 const echoing = (answer: Answer, toToken = false) =>
   rawServer({ answers: (request) => isTokenRequest(request) ? toToken ? answer : token : answer })
 
-/** An application that wants to see every header, and has a list of its own of those that are private. */
+/** An application that records every header, with a separate list of private ones. */
 const curious = Layer.mergeAll(
-  listening,
+  recording,
   Layer.succeed(HttpClient.TracerHeaderFilter, () => true),
   Layer.succeed(Headers.CurrentRedactedNames, ["x-of-the-application"])
 )
 
-/** How a page ends, and the secrets that this shows on any surface. */
+/** The error of a page, and the secrets on any surface of the run. */
 const shown = Effect.fnUntraced(function*(app: Layer.Layer<TimePunches>) {
   const exit = yield* TimePunches.page(company).pipe(
     Effect.tapCause((cause) => Effect.logError("a page failed", cause)),
@@ -65,8 +65,8 @@ const shown = Effect.fnUntraced(function*(app: Layer.Layer<TimePunches>) {
     Effect.exit
   )
   const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.findErrorOption(exit.cause)) : undefined
-  const { spans } = yield* Heard
-  const found = leaks({ ...surfacesOf(error), ...surfacesOf(exit), ...yield* heard }, canaries)
+  const { spans } = yield* Recorded
+  const found = leaks({ ...surfacesOf(error), ...surfacesOf(exit), ...yield* recordedSurfaces }, canaries)
   return { tag: error?._tag, leaks: found, attributes: spans.flatMap((span) => Array.from(span.attributes)) }
 }, Effect.provide(curious))
 
@@ -86,7 +86,7 @@ describe.each(transports)("a failure over $transport", ({ http }) => {
   })
 
   it.live.each(tokenFailures)(
-    "[S1] [S8] shows no secret when there is no token: %s",
+    "[S1] [S8] shows no secret when no token is issued: %s",
     ([_what, answer]) =>
       Effect.gen(function*() {
         const { url } = yield* echoing(answer(everything([clientSecret])), true)
@@ -105,11 +105,11 @@ describe("a run that succeeds", () => {
     clockedIn: { gte: from, lt: DateTime.add(from, { days: 7 }) },
     modifiedSince: from
   }
-  /** What the filter and the cursor look like in a URL, or in a text that was made of one. */
+  /** The filter and the cursor as in a URL, or in a text made of one. */
   const particulars = ["90817263", "54637281", "2026-03-01", "06:07:08", "06%3A07", "Cnry-cursor", "2026-03-08"]
 
   const ends = transports.flatMap((over) =>
-    [{ ...over, end: refused, what: "a refusal" }, { ...over, end: "RESET", what: "a reset" }] as const
+    [{ ...over, end: unavailable, what: "a refusal" }, { ...over, end: "RESET", what: "a reset" }] as const
   )
 
   it.live.each(ends)(
@@ -122,8 +122,8 @@ describe("a run that succeeds", () => {
           Effect.exit,
           Effect.provide(client(url, http, { credentials: oauth, attempts: 1 }))
         )
-        const { spans } = yield* Heard
-        const told = spans.flatMap(({ attributes, events, name, status }) => [
+        const { spans } = yield* Recorded
+        const recorded = spans.flatMap(({ attributes, events, name, status }) => [
           name,
           inspect([[...attributes], events], { depth: Infinity }),
           status._tag === "Ended" && Exit.isFailure(status.exit)
@@ -134,7 +134,10 @@ describe("a run that succeeds", () => {
         assert.include(requests.at(-1)?.line, "cursor=Cnry-cursor")
         assert.include(requests.at(-1)?.line, "user_id=90817263")
         assert.isAtLeast(spans.filter(({ kind }) => kind === "client").length, 3)
-        assert.deepStrictEqual(told.filter((text) => particulars.some((particular) => text.includes(particular))), [])
+        assert.deepStrictEqual(
+          recorded.filter((text) => particulars.some((particular) => text.includes(particular))),
+          []
+        )
       }).pipe(Effect.provide(curious))
   )
 
@@ -153,7 +156,7 @@ describe("a run that succeeds", () => {
 
   it.live("[S11] shows in its metrics what happened, not to whom", () =>
     Effect.gen(function*() {
-      const { url } = yield* rawServer({ answers: [token, "RESET", withNext, refused] })
+      const { url } = yield* rawServer({ answers: [token, "RESET", withNext, unavailable] })
       yield* TimePunches.list(company, filter).pipe(
         Stream.runDrain,
         Effect.exit,
@@ -223,7 +226,7 @@ describe("a setting that cannot be sent", () => {
   )
 
   it.live.each(spoilt(accessToken.value))(
-    "[A18] is refused when a token is looked up: %s",
+    "[A18] is refused at the lookup of a token: %s",
     ([_what, value]) =>
       Effect.gen(function*() {
         const { requests, url } = yield* rawServer({ answers: [whole(200, lastPage)] })

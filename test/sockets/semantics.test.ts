@@ -1,4 +1,4 @@
-/** What HTTP allows and a service should not do, and what is left of a request on the wire: no header, no socket, no row too many. */
+/** What HTTP allows and a service should not do, and what a run leaves behind: no trace header, no socket, no extra request. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope, Stream, Tracer } from "effect"
 import { TimePunches, TracePropagation } from "../../src/index.ts"
@@ -16,7 +16,7 @@ const pageFor = (line: string) => line.includes("cursor=to-2") ? second : line.i
 const pagesWith = (headers: Readonly<Record<string, string>>) =>
   rawServer({ answers: ({ line }) => whole(200, pageFor(line), { ...json, ...headers }) })
 
-/** The first page, and then this. */
+/** The first page, then this answer to every request. */
 const firstThen = (answer: Answer) => rawServer({ answers: [whole(200, first), answer] })
 
 const token = whole(200, JSON.stringify({ access_token: "issued", token_type: "Bearer", expires_in: 3600 }))
@@ -41,7 +41,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
       assert.deepStrictEqual(run.ids, ids.slice(0, 2))
     }))
 
-  it.live("[H32] refuses a thousand encodings over each other", () =>
+  it.live("[H32] refuses a thousand nested encodings", () =>
     Effect.gen(function*() {
       const encodings = Array.from({ length: 1000 }, () => "gzip").join(", ")
       const server = yield* firstThen(
@@ -56,7 +56,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
       assert.deepStrictEqual(run.ids, ids.slice(0, 2))
     }))
 
-  it.live("[H37] minds neither a wrong clock nor an age, nor a connection that is closed each time", () =>
+  it.live("[H37] ignores a wrong clock and an age, and reconnects after each response that closes its connection", () =>
     Effect.gen(function*() {
       const server = yield* pagesWith({ date: "Thu, 01 Jan 1970 00:00:00 GMT", age: "99999999", connection: "close" })
       const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
@@ -66,7 +66,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
       assert.strictEqual(server.connections.length, 3)
     }))
 
-  it.live("[R1] asks for no page that nobody consumes", () =>
+  it.live("[R1] requests no page that is not consumed", () =>
     Effect.gen(function*() {
       const server = yield* pagesWith({})
       const taken = yield* TimePunches.list(company).pipe(
@@ -102,10 +102,10 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
         delays.push((connection?.closedAt ?? Infinity) - stopped)
       }
 
-      assert.isBelow(Math.min(...delays), 100, "not even the quickest of five was freed in time")
+      assert.isBelow(Math.min(...delays), 100, "none of five connections was freed in time")
     }))
 
-  it.live("[A22] frees the connection of a token that nobody waits for any more", () =>
+  it.live("[A22] frees the connection of a token request when its last waiter is interrupted", () =>
     Effect.gen(function*() {
       const server = yield* rawServer({ answers: [[]] })
       yield* Effect.gen(function*() {
@@ -120,7 +120,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
       assert.strictEqual(server.requests.length, 1)
     }))
 
-  it.live("[R8] ends cleanly when the layer of the client is closed under a run", () =>
+  it.live("[R8] ends with an error when the layer of the client closes during a run", () =>
     Effect.gen(function*() {
       const server = yield* firstThen([])
       const scope = yield* Scope.make()
@@ -140,10 +140,10 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
   it.live.each(
     [
       ["a few bytes", "{}", "application/problem+json"],
-      ["more than is read of it", "x".repeat(200_000), "application/problem+json"],
+      ["longer than its cap", "x".repeat(200_000), "application/problem+json"],
       ["a page of HTML", "x".repeat(200_000), "text/html"]
     ] as const
-  )("[R9] keeps no connection of an answer that it discards: %s", ([_what, body, type]) =>
+  )("[R9] keeps no connection of a response that it discards: %s", ([_what, body, type]) =>
     Effect.gen(function*() {
       const busy = whole(503, body, { "content-type": type })
       const answers = [...Array.from({ length: 39 }, () => busy), whole(200, third)]
@@ -174,7 +174,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
       for (const { headers } of server.requests) assert.notProperty(headers, "b3")
     }))
 
-  it.live("[S9] sends trace headers when it is told to", () =>
+  it.live("[S9] sends trace headers with TracePropagation", () =>
     Effect.gen(function*() {
       const server = yield* rawServer({ answers: [token, whole(200, third)] })
       const propagating = client(server.url, http, { credentials: oauth }).pipe(

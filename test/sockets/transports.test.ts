@@ -1,4 +1,4 @@
-/** One program under every credential and over every transport, against the fake service on a port of this machine. */
+/** One program with each credential over each transport, against the fake service on a local port. */
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Stream } from "effect"
@@ -27,7 +27,7 @@ const cases = transports.flatMap(([transport, http]) =>
   kinds.map(([kind, credentials]) => [transport, kind, http, credentials] as const)
 )
 
-/** Where the server is known only once it listens. */
+/** The address of the server, known once it listens. */
 const endpoints = Layer.unwrap(Effect.map(FakeServer, ({ url }) => Endpoints.layer({ baseUrl: url })))
 
 const idsOf = (punches: ReadonlyArray<{ readonly id: number }>) => punches.map(({ id }) => Number(id))
@@ -43,7 +43,7 @@ describe.each(cases)("over %s with %s", (_transport, kind, http, credentials) =>
       Layer.provideMerge(FakeService.layer({ punches }))
     )
 
-  it.live("lists what a filter matches, in its order, read ahead or not", () =>
+  it.live("lists what a filter matches, in its order, with and without prefetch", () =>
     Effect.gen(function*() {
       const all = { deleted: "include", sortBy: [["clockedIn", "desc"]] } as const
       const some = { approved: true, flags: ["late", "missed_break"] } as const
@@ -54,7 +54,7 @@ describe.each(cases)("over %s with %s", (_transport, kind, http, credentials) =>
       assert.deepStrictEqual(plain, [...expected(punches, some)])
     }).pipe(Effect.provide(app())))
 
-  it.live("walks back by prev to where it came from", () =>
+  it.live("walks back through prev to the first page", () =>
     Effect.gen(function*() {
       const options = { pageSize: 50 }
       const first = yield* TimePunches.page(company, {}, options)
@@ -65,7 +65,7 @@ describe.each(cases)("over %s with %s", (_transport, kind, http, credentials) =>
       assert.deepStrictEqual([...first.items, ...second.items], [...expected(punches)].slice(0, 100))
     }).pipe(Effect.provide(app())))
 
-  it.live("gets over what breaks on the way, and fails with a tag and a place to go on where it cannot", () =>
+  it.live("retries transient faults, and fails on a permanent one with a tag and a cursor to resume from", () =>
     Effect.gen(function*() {
       yield* inject(Fault.reset, { requests: 2 })
       yield* inject(Fault.cutBody(0.5), { requests: 4 })
@@ -84,7 +84,7 @@ describe.each(cases)("over %s with %s", (_transport, kind, http, credentials) =>
       assert.deepStrictEqual([...seen, ...idsOf(rest)], idsOf(expected(punches)))
     }).pipe(Effect.provide(app())))
 
-  it.live("meets a 401 as its credential can", () =>
+  it.live("replays a request after a 401 only with a credential that can be renewed", () =>
     Effect.gen(function*() {
       yield* inject(Fault.unauthorizedOnce)
       const result = yield* Effect.option(TimePunches.page(company))
@@ -93,7 +93,7 @@ describe.each(cases)("over %s with %s", (_transport, kind, http, credentials) =>
       assert.strictEqual((yield* pageRequests).length, kind === "an OAuth client" ? 2 : 1)
     }).pipe(Effect.provide(app())))
 
-  it.live("sends its cursors and lists so that the service reads them", () =>
+  it.live("sends cursors and lists in the form that the service reads", () =>
     Effect.gen(function*() {
       const filter = { flags: ["late", "auto_clocked_out"], employeeApprovalStatuses: ["pending", "approved"] } as const
       yield* Stream.runDrain(TimePunches.pages(company, filter, { pageSize: 10 }))

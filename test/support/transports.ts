@@ -1,4 +1,4 @@
-/** The three transports, a client on top of each, and pages for a raw server to say. */
+/** The three transports, a client over each, and pages for a raw server to send. */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Cause, type Config, type Duration, Effect, Exit, Layer, Option, Stream } from "effect"
 import type { HttpClient } from "effect/http"
@@ -17,7 +17,7 @@ import { type Wire, wirePage } from "./wire.ts"
 
 export type Transport = "fetch" | "undici" | "node:http"
 
-/** As production has them: bounded, and with connections that are kept. */
+/** The settings of production: a limit of connections, which are kept alive. */
 export const transports: ReadonlyArray<{
   readonly transport: Transport
   readonly http: Layer.Layer<HttpClient.HttpClient>
@@ -36,7 +36,7 @@ export interface ClientOptions {
   readonly credentials?: Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints>
 }
 
-/** A client that is quick to try again. */
+/** A client with short waits between attempts. */
 export const client = (
   url: string,
   http: Layer.Layer<HttpClient.HttpClient>,
@@ -57,7 +57,7 @@ export const client = (
 
 const rows = generatePunches({ seed: 7, count: 6, companyId: defaultCompany.id, deletedShare: 0 }).map(toWire)
 
-/** The body of the page with these rows; `cursor` replaces members of the one that a single page has. */
+/** The body of a page with these rows; `cursor` replaces members of the cursor of a single page. */
 export const pageOf = (rows: ReadonlyArray<unknown>, cursor?: Wire): string => JSON.stringify(wirePage(rows, cursor))
 
 /** A listing of three pages of two rows: their bodies, and the ids in them. */
@@ -68,13 +68,13 @@ export const threePages = {
   ids: rows.map((row) => row.id)
 }
 
-/** What came of a run: the ids that were emitted, and the error if it failed. */
+/** The result of a run: the emitted ids, and the error if it failed. */
 export interface Outcome {
   readonly ids: ReadonlyArray<number>
   readonly error: ListError | undefined
 }
 
-/** Runs a listing to its end, from a cursor on if there is one. A defect stays one. */
+/** Runs a listing to its end, from a cursor if there is one. A defect stays a defect. */
 export const outcome = (from?: Option.Option<Cursor>): Effect.Effect<Outcome, never, TimePunches> =>
   Effect.gen(function*() {
     const ids: Array<number> = []
@@ -87,7 +87,7 @@ export const outcome = (from?: Option.Option<Cursor>): Effect.Effect<Outcome, ne
     return Option.isSome(error) ? { ids, error: error.value } : yield* Effect.failCause(exit.cause).pipe(Effect.orDie)
   })
 
-/** What is said of a failure in a table: its tag, its reason where it has one, its code where it has one. */
+/** A failure as a table names it: its tag, then its reason or status, then its code. */
 export const brief = (error: ListError | undefined): string => {
   if (error === undefined) return "no error"
   const reason = "reason" in error ? ` ${error.reason}` : "status" in error ? ` ${error.status}` : ""

@@ -1,8 +1,8 @@
-/** What a schema says of a value that it refuses, as a path and an expectation; never the value. */
+/** Why a schema rejects a value, as a path and an expectation; never the value. */
 import type * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 
-/** The first thing wrong: `path` as in `data[3].clocked_in`, `at` the same as keys, `detail` the expectation. */
+/** The first issue: `path` as in `data[3].clocked_in`, `at` the same path as keys, `detail` the expectation. */
 export interface IssueSummary {
   readonly path: string
   readonly at: ReadonlyArray<PropertyKey>
@@ -20,6 +20,7 @@ const render = (at: ReadonlyArray<PropertyKey>): string =>
 const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): PropertyKey =>
   typeof segment === "object" ? segment.key : segment
 
+/** Summarizes the first issue of a schema error. */
 export const firstIssue = (error: Schema.SchemaError): IssueSummary => {
   const issue = format(error.issue).issues[0]
   const at = (issue?.path ?? []).map(keyOf)

@@ -1,28 +1,29 @@
-/** From a response to its bytes, its text, its JSON: bounded while it is read, and strict about what it is. */
+/** From a response to its bytes and its JSON: limited in size, and strict about encoding. */
+import * as Bytes from "effect/Bytes"
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 
-/** The body went past its cap; what was read of it is let go. */
+/** The body exceeds its cap; the part that was read is discarded. */
 export const tooLarge = "TooLarge" as const
 
 /** Why a whole body is not JSON. */
 export type NotJson = "Empty" | "Charset" | "NotJson"
 
-/** A response or its headers alone, which some transports put together anew each time that they are asked for. */
-type Headed = Pick<HttpClientResponse.HttpClientResponse, "headers">
+/** A response, or only its headers: some transports build those again at each access. */
+type WithHeaders = Pick<HttpClientResponse.HttpClientResponse, "headers">
 
-/** Whether the bytes may not be what they look like: some transports decode such a body, others hand it over as it is. */
-export const isEncoded = ({ headers }: Headed): boolean => {
+/** Whether the body has a content encoding. Some transports decode it, others do not. */
+export const isEncoded = ({ headers }: WithHeaders): boolean => {
   const encoding = headers["content-encoding"]
   return encoding !== undefined && encoding !== "" && encoding.toLowerCase() !== "identity"
 }
 
 /**
- * Reads at most `cap` bytes. Where the framing says how many will come nothing has to be counted; otherwise they are
- * counted as they come, after decompression.
+ * Reads at most `cap` bytes. Where the framing declares the length, no count is needed; otherwise the bytes are counted
+ * as they arrive, after decompression.
  */
 export const readBytes = (
   response: HttpClientResponse.HttpClientResponse,
@@ -43,25 +44,19 @@ export const readBytes = (
         parts.push(part)
       }
       return size > cap ? Effect.fail(tooLarge) : Effect.void
-    }).pipe(Effect.map(() => concat(parts, size)))
+    }).pipe(Effect.map(() => concat(parts)))
   })
 }
 
-const concat = (parts: ReadonlyArray<Uint8Array>, size: number): Uint8Array => {
+/** `Bytes.concat` copies, which a body of one part does not need. */
+const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   const [only] = parts
-  if (only !== undefined && parts.length === 1) return only
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
+  return only !== undefined && parts.length === 1 ? only : Bytes.concat(parts)
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-/** Parses a body; a byte that is not UTF-8 is refused, since it would turn silently into another character. */
+/** Parses a body. Invalid UTF-8 fails, since it would silently become another character. */
 export const parseJson = (bytes: Uint8Array): Result.Result<unknown, NotJson> => {
   if (bytes.length === 0) return Result.fail("Empty")
   const text = Result.try({ try: () => utf8.decode(bytes), catch: (): NotJson => "Charset" })
@@ -71,11 +66,12 @@ export const parseJson = (bytes: Uint8Array): Result.Result<unknown, NotJson> =>
   )
 }
 
-/** The media type of a body and its charset, both lower case; empty where not said. */
-export const contentType = ({ headers }: Headed) => {
+/** The media type of a body and its charset, both in lower case; empty without one. */
+export const contentType = ({ headers }: WithHeaders) => {
   const [type = "", ...parameters] = (headers["content-type"] ?? "").toLowerCase().split(";")
   const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith("charset="))
   return { type: type.trim(), charset: charset?.slice("charset=".length).replaceAll("\"", "") ?? "" }
 }
 
+/** Whether a media type is JSON: `application/json`, or one with the suffix `+json`. */
 export const isJson = (type: string): boolean => /^[\w.+-]+\/(?:[\w.-]+\+)?json$/.test(type)

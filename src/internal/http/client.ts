@@ -1,27 +1,28 @@
-/** The caller's `HttpClient`, guarded: no redirect is followed, no trace header leaves, no query is printed. */
-import * as Cause from "effect/Cause"
+/**
+ * The caller's `HttpClient` with guards: no redirect is followed, no trace header is sent, no credential is recorded.
+ *
+ *     request ──▶ outside ──▶ preprocess ──▶ inside ──▶ transport
+ *                   │            │             │
+ *                   │            │             └ redirects, redaction: added to what the client's layer has set
+ *                   │            └ the caller's changes of the request
+ *                   └ trace headers on or off: takes precedence over what the client's layer has set
+ */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import { constTrue } from "effect/Function"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
-import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
-import { privateParameters } from "../../listing/request.ts"
+import { redactPrivateNames } from "../telemetry/privateNames.ts"
+import { isTraced, redactingTracer } from "../telemetry/tracing.ts"
 import { transportFailureOf } from "./transportFailure.ts"
 
-/**
- * Sends a request and has its response read. Unless it was read with success, the request is ended with its socket,
- * however far it got.
- */
+/** Sends a request and reads its response with `on.response`. On any failure or interruption the socket is released. */
 export type Exchange = <A, E>(
   request: HttpClientRequest.HttpClientRequest,
   on: {
@@ -30,79 +31,16 @@ export type Exchange = <A, E>(
   }
 ) => Effect.Effect<A, E>
 
-/** Whether anybody listens: the tracer that ships with the core only keeps spans in memory. */
-export const isTraced = (context: Context.Context<never>): boolean =>
-  Context.get(context, Tracer.Tracer) !== Tracer.nativeTracer
-
-/** Headers that print as `<redacted>` whatever list the application has put in place of the default. */
-const privateHeaders = ["authorization", "cookie", "set-cookie", "x-company-guid", "location"]
-
-/**
- * A tracer that hears how a request ended, but not with what: that would hold the request, with its credentials in
- * clear, and the address with its cursor and filters.
- */
-const redactingTracer = (tracer: Tracer.Tracer): Tracer.Tracer =>
-  Tracer.make({
-    ...(tracer.context === undefined ? undefined : { context: tracer.context }),
-    span: (options) => {
-      const span = tracer.span(options)
-      return new Proxy(span, {
-        get: (target, key) => {
-          if (key === "end") {
-            return (at: bigint, exit: Exit.Exit<unknown, unknown>) =>
-              target.end(at, Exit.isSuccess(exit) ? Exit.void : redactExit(exit))
-          }
-          const value: unknown = Reflect.get(target, key)
-          return Predicate.isFunction(value) ? value.bind(target) : value
-        }
-      })
-    }
-  })
-
-const redactExit = (exit: Exit.Failure<unknown, unknown>): Exit.Exit<unknown, string> =>
-  Exit.failCause(Cause.map(exit.cause, (error) => {
-    if (!HttpClientError.isHttpClientError(error)) return "the request failed"
-    const { code } = transportFailureOf(error, "headers")
-    return Option.isSome(code) ? `${error.reason._tag} (${code.value})` : error.reason._tag
-  }))
-
-const guardContext = (context: Context.Context<never>, propagate: boolean): Context.Context<never> => {
-  const init = Context.getOrUndefined(context, FetchHttpClient.RequestInit)
-  const guarded = Context.add(context, FetchHttpClient.RequestInit, { ...init, redirect: "manual" })
-  if (!isTraced(context)) return propagate ? guarded : Context.add(guarded, HttpClient.TracerDisabledWhen, constTrue)
-  return guarded.pipe(
-    Context.add(Tracer.Tracer, redactingTracer(Context.get(context, Tracer.Tracer))),
-    Context.add(Headers.CurrentRedactedNames, [
-      ...Context.get(context, Headers.CurrentRedactedNames),
-      ...privateHeaders
-    ]),
-    Context.add(UrlParams.CurrentRedactedNames, [
-      ...Context.get(context, UrlParams.CurrentRedactedNames),
-      ...privateParameters
-    ])
-  )
+/** Whether trace headers are sent, and which query parameters are redacted in spans. */
+export interface SecureClientOptions {
+  readonly propagate: boolean
+  readonly privateParameters: ReadonlyArray<string>
 }
 
-/** A function that answers again for what it was last asked: a client is mostly used in one context. */
-const remembered = (f: (context: Context.Context<never>) => Context.Context<never>): typeof f => {
-  let asked: Context.Context<never> | undefined
-  let answer = Context.empty()
-  return (context) => {
-    if (asked !== context) {
-      answer = f(context)
-      asked = context
-    }
-    return answer
-  }
-}
-
-/**
- * The guards are set inside the client, where the settings that its own layer was built with are in sight, so that
- * they are added to those instead of taking their place.
- */
-export const secureClient = (client: HttpClient.HttpClient, propagate: boolean): Exchange => {
-  const inside = remembered((context) => guardContext(context, propagate))
-  const outside = remembered((context) => Context.add(context, HttpClient.TracerPropagationEnabled, propagate))
+/** Adds the guards to a client. */
+export const secureClient = (client: HttpClient.HttpClient, options: SecureClientOptions): Exchange => {
+  const inside = memoizeLast((context) => guardContext(context, options))
+  const outside = memoizeLast((context) => Context.add(context, HttpClient.TracerPropagationEnabled, options.propagate))
   const setGuards = Effect.withFiber((fiber) => {
     fiber.setContext(inside(fiber.context))
     return Effect.void
@@ -114,7 +52,7 @@ export const secureClient = (client: HttpClient.HttpClient, propagate: boolean):
   )
   return (request, on) =>
     Effect.uninterruptibleMask((restore) =>
-      // This also gives the caller's own context back afterwards, whatever was set further in.
+      // `updateContext` also restores the caller's context after the request, which `setGuards` does not.
       Effect.matchEffect(restore(Effect.updateContext(guarded.execute(request), outside)), {
         onFailure: (error) => Effect.fail(on.error(error)),
         onSuccess: (response) => Effect.onError(restore(on.response(response)), () => discard(response))
@@ -122,10 +60,43 @@ export const secureClient = (client: HttpClient.HttpClient, propagate: boolean):
     )
 }
 
-/** Ends a response that nobody will read: to open its body and to close it again is what every transport understands. */
+const guardContext = (
+  context: Context.Context<never>,
+  { privateParameters, propagate }: SecureClientOptions
+): Context.Context<never> => {
+  const init = Context.getOrUndefined(context, FetchHttpClient.RequestInit)
+  const guarded = Context.add(context, FetchHttpClient.RequestInit, { ...init, redirect: "manual" })
+  if (!isTraced(context)) return propagate ? guarded : Context.add(guarded, HttpClient.TracerDisabledWhen, constTrue)
+  return redactPrivateNames(
+    Context.add(guarded, Tracer.Tracer, redactingTracer(Context.get(context, Tracer.Tracer), describeError)),
+    privateParameters
+  )
+}
+
+/** What a span may record of an error: its kind and the platform's code. */
+const describeError = (error: unknown): string => {
+  if (!HttpClientError.isHttpClientError(error)) return "the request failed"
+  const { code } = transportFailureOf(error, "headers")
+  return Option.isSome(code) ? `${error.reason._tag} (${code.value})` : error.reason._tag
+}
+
+/** Remembers the result for the last context: a client is mostly used in one. */
+const memoizeLast = (f: (context: Context.Context<never>) => Context.Context<never>): typeof f => {
+  let last: Context.Context<never> | undefined
+  let result = Context.empty()
+  return (context) => {
+    if (last !== context) {
+      result = f(context)
+      last = context
+    }
+    return result
+  }
+}
+
+/** Ends a response without reading it. Every transport releases its socket when the body is opened and closed again. */
 const discard = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<void> =>
   Effect.asVoid(Effect.exit(Effect.scoped(Stream.toPull(response.stream))))
 
-/** A transport that followed a redirect by itself ends at another origin than the one that was asked. */
-export const wasRedirected = (asked: string, answered: string): boolean =>
-  answered !== asked && answered !== "" && !answered.startsWith(`${new URL(asked).origin}/`)
+/** Whether a transport followed a redirect by itself, to another origin than that of the request. */
+export const wasRedirected = (requested: string, answered: string): boolean =>
+  answered !== requested && answered !== "" && !answered.startsWith(`${new URL(requested).origin}/`)

@@ -1,15 +1,15 @@
-/** The one place that looks inside a `Redacted`: to check its characters, to write the cookie header, to scrub. */
+/** The only file that reads the value of a `Redacted`: to validate its characters, to write the cookie header, to scrub. */
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type { HttpClientRequest } from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
 import { invalidSetting } from "../base/setting.ts"
 
-/** What a header value or a form field can carry without being changed or split on the way. */
+/** The characters that a header value or a form field can carry without being changed or split on the way. */
 const forms = {
-  /** Visible ASCII: what an `Authorization` header can carry. */
+  /** Visible ASCII: the characters of an `Authorization` header. */
   accessToken: /^[\x21-\x7e]+$/,
-  /** VSCHAR of RFC 6749, which has spaces, but none at the ends: those come from copying. */
+  /** VSCHAR of RFC 6749, which includes spaces, but none at the ends: those are copying mistakes. */
   clientSecret: /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
   /** cookie-octet of RFC 6265. */
   sessionCookie: /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/,
@@ -17,15 +17,16 @@ const forms = {
   bearer: /^[A-Za-z0-9\-._~+/]+=*$/
 } as const
 
-/** The longest token that goes into a header. */
-const longest = 16_384
+/** The longest secret that fits a header. */
+const maxLength = 16_384
 
+/** Whether a secret can be sent unchanged in this form. */
 export const isSendable = (form: keyof typeof forms, secret: Redacted.Redacted): boolean => {
   const value = Redacted.value(secret)
-  return value.length <= longest && forms[form].test(value)
+  return value.length <= maxLength && forms[form].test(value)
 }
 
-/** Passes a secret that can be sent as it is; fails with the name of the setting, never the value. */
+/** Returns a secret that can be sent unchanged; fails with the name of the setting, never the value. */
 export const validateSecret = (
   name: string,
   form: keyof typeof forms,
@@ -35,24 +36,25 @@ export const validateSecret = (
     ? Effect.succeed(secret)
     : invalidSetting(name, "a secret of visible ASCII characters, without spaces or line ends around it")
 
+/** The value of the `Cookie` header. */
 export const cookieHeader = (name: string, secret: Redacted.Redacted): string => `${name}=${Redacted.value(secret)}`
 
-/** A text without any of the secrets, in whatever form the other side may have written them. */
+/** Replaces the secrets in a text, also in the encodings of URLs, forms, JSON, HTML and base64. */
 export const scrub = (text: string, secrets: ReadonlyArray<Redacted.Redacted>): string =>
   secrets.reduce((clean, secret) => {
     const value = Redacted.value(secret)
     if (value === "") return clean
     const json = JSON.stringify(value).slice(1, -1)
-    const whole = [value, json, JSON.stringify(json).slice(1, -1), ...inBase64(value)]
-    return whole.reduce((rest, form) => rest.replaceAll(form, redacted), clean).replace(escaped(value), redacted)
+    const literal = [value, json, JSON.stringify(json).slice(1, -1), ...inBase64(value)]
+    return literal.reduce((rest, form) => rest.replaceAll(form, redacted), clean).replace(escaped(value), redacted)
   }, text)
 
 const redacted = "<redacted>"
 
-/** The shortest piece of base64 that is not taken for one by chance. */
-const shortestBase64 = 8
+/** Below this length, base64 text matches by chance. */
+const minBase64Length = 8
 
-/** What base64 makes of a text within another, for each of the three places in a group where it may begin. */
+/** The base64 of a text inside another text, for each of the three offsets in a group of bytes. */
 const inBase64 = (value: string): ReadonlyArray<string> => {
   const bytes = Array.from(new TextEncoder().encode(value), (byte) => String.fromCharCode(byte)).join("")
   return [0, 1, 2].flatMap((shift) => {
@@ -60,13 +62,13 @@ const inBase64 = (value: string): ReadonlyArray<string> => {
       shift === 0 ? 0 : shift + 1,
       Math.floor((shift + bytes.length) * 4 / 3)
     )
-    return inner.length < shortestBase64 ? [] : [inner, inner.replaceAll("+", "-").replaceAll("/", "_")]
+    return inner.length < minBase64Length ? [] : [inner, inner.replaceAll("+", "-").replaceAll("/", "_")]
   })
 }
 
-const named: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", ">": "gt", "\"": "quot", "'": "apos" }
+const entities: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", ">": "gt", "\"": "quot", "'": "apos" }
 
-/** Matches a text whose special characters are written as URLs, forms, JSON or HTML write them, also some and some not. */
+/** Matches a text of which any special character may be escaped as in URLs, forms, JSON or HTML. */
 const escaped = (value: string): RegExp =>
   new RegExp(Array.from(value, (char) => /[A-Za-z\d]/.test(char) ? char : anyForm(char)).join(""), "gi")
 
@@ -80,14 +82,14 @@ const anyForm = (char: string): string => {
     units.map((unit) => `\\\\u${hex(unit, 4)}`).join(""),
     `&#0*${point};`,
     `&#x0*${hex(point, 1)};`,
-    ...(char in named ? [`&${named[char]};`] : []),
+    ...(char in entities ? [`&${entities[char]};`] : []),
     ...(char === " " ? ["\\+"] : []),
     ...(char === "/" ? ["\\\\/"] : [])
   ]
   return `(?:${forms.join("|")})`
 }
 
-/** What a signed request carries in the headers that authenticate it, to be scrubbed from what comes back. */
+/** The secrets in the headers of a signed request, to scrub from its response. */
 export const secretsOf = (request: HttpClientRequest): ReadonlyArray<Redacted.Redacted> =>
   [request.headers["authorization"]?.replace(/^\S+\s+/, ""), request.headers["cookie"]?.replace(/^[^=]*=/, "")]
     .filter((value) => value !== undefined)

@@ -1,28 +1,27 @@
-/** From a failure of the transport to what it means: which phase, which code, whether another try may help. */
+/** From an error of the transport to its meaning: which phase, which code, whether a retry may help. */
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import type { TransportError } from "../../ApiError.ts"
-import type { Retry } from "../resilience/retry.ts"
+import { type Retry, transientRetry } from "../resilience/retry.ts"
 
-export interface Fault {
-  readonly reason: TransportError["reason"]
+/** The reasons of `TransportError`. */
+export type TransportReason = "connect" | "tls" | "headers" | "body" | "timeout" | "tooLarge" | "unknown"
+
+/** The fields of a `TransportError`, and how it may be retried; `undefined` is never. */
+export interface TransportFailure {
+  readonly reason: TransportReason
   readonly code: Option.Option<string>
   readonly retry: Retry | undefined
 }
 
-const retry = (kind: string, limit: number): Retry => ({ kind, limit, throttled: false, retryAfter: Option.none() })
+/** No whole response within the attempt's limit. */
+export const timedOut: TransportFailure = { reason: "timeout", code: Option.none(), retry: transientRetry("timeout") }
 
-const again = (reason: TransportError["reason"]) => retry(reason, Infinity)
+/** A body above its cap: a retry would get the same body. */
+export const overflowed: TransportFailure = { reason: "tooLarge", code: Option.none(), retry: undefined }
 
-/** A transport that never answered in time. */
-export const timedOut: Fault = { reason: "timeout", code: Option.none(), retry: again("timeout") }
-
-/** A body that went past its cap: asking again would only bring it again. */
-export const overflowed: Fault = { reason: "tooLarge", code: Option.none(), retry: undefined }
-
-/** Platform codes by what they mean; a code that is not here is a failure of its phase and is tried again. */
-const rules: ReadonlyArray<readonly [codes: RegExp, reason: TransportError["reason"] | undefined, limit: number]> = [
+/** Platform codes by meaning. A code that matches no rule is a failure of its phase and is retried. */
+const rules: ReadonlyArray<readonly [codes: RegExp, reason: TransportReason | undefined, limit: number]> = [
   [/^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO$|.*HOSTNAME_MISMATCH$)/, "tls", 0],
   [/^(INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|ERR_OSSL_)/, "tls", 0],
   [/^ENOTFOUND$/, "connect", 1],
@@ -38,18 +37,21 @@ const rules: ReadonlyArray<readonly [codes: RegExp, reason: TransportError["reas
   [/^(ERR_INVALID_|UND_ERR_INVALID_ARG$|UND_ERR_NOT_SUPPORTED$|UND_ERR_DESTROYED$|UND_ERR_CLOSED$)/, undefined, 0]
 ]
 
-/** The platform's code, which the transports bury in causes of causes; only a code leaves, never the cause. */
+/** The platform's code, which the transports bury in causes of causes. Only a code is taken, never the cause. */
 const codeOf = (cause: unknown, depth = 0): string | undefined => {
   if (depth > 5 || !Predicate.isObject(cause)) return undefined
   if ("code" in cause && typeof cause.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(cause.code)) return cause.code
-  // The parser behind fetch and undici leaves the code of what is not HTTP empty.
+  // The parser of fetch and undici gives no code where the response is not HTTP.
   if ("name" in cause && cause.name === "HTTPParserError") return "UND_ERR_HTTP_PARSER"
   const inner = "cause" in cause ? codeOf(cause.cause, depth + 1) : undefined
   return inner ?? ("errors" in cause && Array.isArray(cause.errors) ? codeOf(cause.errors[0], depth + 1) : undefined)
 }
 
-/** Translates an error where it enters: the request that it holds, with its headers, stays outside. */
-export const transportFailureOf = (error: HttpClientError.HttpClientError, phase: "headers" | "body"): Fault => {
+/** Translates an error where it enters. The request that the error holds, with its headers, is dropped here. */
+export const transportFailureOf = (
+  error: HttpClientError.HttpClientError,
+  phase: "headers" | "body"
+): TransportFailure => {
   switch (error.reason._tag) {
     case "InvalidUrlError":
     case "EncodeError":
@@ -61,10 +63,10 @@ export const transportFailureOf = (error: HttpClientError.HttpClientError, phase
       const code = codeOf(error.reason.cause)
       if (code === undefined) {
         const reason = phase === "body" ? "body" : "unknown"
-        return { reason, code: Option.none(), retry: again(reason) }
+        return { reason, code: Option.none(), retry: transientRetry(reason) }
       }
       const [, reason = phase, limit] = rules.find(([codes]) => codes.test(code)) ?? [undefined, phase, Infinity]
-      return { reason, code: Option.some(code), retry: limit === 0 ? undefined : retry(code, limit) }
+      return { reason, code: Option.some(code), retry: limit === 0 ? undefined : transientRetry(code, { limit }) }
     }
   }
 }

@@ -1,5 +1,6 @@
-/** The time that a page and each try of it may take, kept by one fiber for all the pages of a run. */
+/** Time limits of a page and of each of its attempts, kept by one fiber for all the pages of a run. */
 import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
@@ -7,19 +8,81 @@ import type * as Scope from "effect/Scope"
 /** Milliseconds of the monotonic clock. */
 const now: Effect.Effect<number> = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
-/** Since when the part of the work that is timed has been running; `undefined` before it begins and while it rests. */
+/** Measures the attempts of one page. */
 export interface Watch {
-  since: number | undefined
+  /** An attempt starts at this time, in ms on the monotonic clock. */
+  readonly start: (at: number) => void
+  /** No attempt runs from here to the next start. */
+  readonly pause: () => void
 }
 
-/** Runs `part` as the one that is timed, from now on. */
-export const timed = <A, E, R>(watch: Watch, part: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+/** Starts the watch and runs the attempt. */
+export const timed = <A, E, R>(watch: Watch, attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(now, (at) => {
-    watch.since = at
-    return part
+    watch.start(at)
+    return attempt
   })
 
-/** Keeps the work of a run within its time: what goes past `end`, or past the limit of its timed part, is interrupted. */
+/** The work of one page. */
+export interface Work extends Watch {
+  /** When the work is late: at its end or when its attempt has reached the limit, whichever is earlier. */
+  readonly dueAt: (at: number) => number
+  /** Interrupts the work. */
+  readonly expire: () => void
+}
+
+/** What runs and when it is due, without a clock: times are arguments, in milliseconds. */
+export interface Watchdog {
+  /** Work that may take until `end`; `expire` is called at most once, if it is late. */
+  readonly makeWork: (end: number, expire: () => void) => Work
+  /** Adds work that runs, and returns when it is due. */
+  readonly register: (work: Work, at: number) => number
+  /** Removes work that has ended. */
+  readonly release: (work: Work) => void
+  /** The earliest time at which any work can be due; `Infinity` if none is. */
+  readonly nextDue: (at: number) => number
+  /** Removes and expires what is due, and returns whether there was any. */
+  readonly expireDue: (at: number) => boolean
+}
+
+export const makeWatchdog = (limit: number): Watchdog => {
+  const running = new Set<Work>()
+  return {
+    makeWork: (end, expire) => {
+      /** Start of the current attempt; `undefined` while none runs. */
+      let started: number | undefined
+      return {
+        expire,
+        start: (at) => {
+          started = at
+        },
+        pause: () => {
+          started = undefined
+        },
+        // An attempt that starts later is due later, so none is missed. A limit of zero must not expire what has not started.
+        dueAt: (at) => Math.min(end, started === undefined ? at + Math.max(limit, 1) : started + limit)
+      }
+    },
+    register: (work, at) => {
+      running.add(work)
+      return work.dueAt(at)
+    },
+    release: (work) => {
+      running.delete(work)
+    },
+    nextDue: (at) => Math.min(...Array.from(running, (work) => work.dueAt(at))),
+    expireDue: (at) => {
+      const late = [...running].filter((work) => toMicros(work.dueAt(at) - at) <= 0)
+      for (const work of late) {
+        running.delete(work)
+        work.expire()
+      }
+      return late.length > 0
+    }
+  }
+}
+
+/** Interrupts the work of a run that is past `end`, or whose attempt is past its limit, and continues as `expired`. */
 export interface Deadlines<X> {
   readonly bounded: <A, E, R>(
     end: number,
@@ -27,65 +90,49 @@ export interface Deadlines<X> {
   ) => Effect.Effect<A, E | X, R>
 }
 
-interface Running extends Watch {
-  readonly end: number
-  readonly expire: () => void
-}
-
 /**
- * Deadlines for a run, in milliseconds, with what is done instead of what went past one. A race for each try would cost
- * two fibers and a timer for each page; here one fiber sleeps until the first of all that is due.
+ * Deadlines for a run; `limit` is that of an attempt, in milliseconds. A race for each attempt would cost two fibers and
+ * a timer for each page; here one fiber sleeps until the earliest deadline.
  */
 export const makeDeadlines = <X>(
   limit: number,
   expired: Effect.Effect<never, X>
 ): Effect.Effect<Deadlines<X>, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
-    const running = new Set<Running>()
-    let watchdog: Fiber.Fiber<void> | undefined
+    const watchdog = makeWatchdog(limit)
+    let sleeper: Fiber.Fiber<void> | undefined
+    /** When the sleeper wakes; `Infinity` while there is none. */
     let wake = Infinity
 
-    /** What has not begun by then begins later, and so does its end: nothing is missed in the meantime. */
-    const dueOf = ({ end, since }: Running, at: number) =>
-      Math.min(end, since === undefined ? at + Math.max(limit, 1) : since + limit)
-
-    const watch: Effect.Effect<void> = Effect.flatMap(now, (at) => {
-      const late = [...running].filter((work) => toMicros(dueOf(work, at) - at) <= 0)
-      // Whoever goes on from here may begin something: that is seen before this fiber sleeps again.
+    const sleepAndExpire: Effect.Effect<void> = Effect.flatMap(now, (at) => {
+      // Work that begins inside an expire callback is seen before this fiber sleeps again: it must not start another.
       wake = -Infinity
-      for (const work of late) {
-        running.delete(work)
-        work.expire()
-      }
-      if (late.length > 0) return watch
-      wake = Math.min(...Array.from(running, (work) => dueOf(work, at)))
-      return wake === Infinity ? Effect.void : Effect.andThen(Effect.sleep(toMicros(wake - at)), watch)
+      if (watchdog.expireDue(at)) return sleepAndExpire
+      wake = watchdog.nextDue(at)
+      return wake === Infinity ? Effect.void : Effect.andThen(Effect.sleep(toMicros(wake - at)), sleepAndExpire)
     })
+
+    const restart = (context: Context.Context<never>) => {
+      sleeper?.interruptUnsafe()
+      sleeper = Fiber.runIn(Effect.runForkWith(context)(sleepAndExpire), scope)
+    }
 
     const bounded: Deadlines<X>["bounded"] = (end, work) =>
       Effect.contextWith((context) =>
         Effect.flatMap(now, (at) =>
           Effect.callback((resume) => {
             let isLate = false
-            const mine: Running = {
-              end,
-              since: undefined,
-              expire: () => {
-                isLate = true
-                fiber.interruptUnsafe()
-              }
-            }
+            const mine = watchdog.makeWork(end, () => {
+              isLate = true
+              fiber.interruptUnsafe()
+            })
             const fiber = Effect.runForkWith(context)(work(mine))
-            running.add(mine)
-            // Where it is over already, this is done at once.
+            // Called at once if the work has already ended.
             fiber.addObserver((exit) => {
-              running.delete(mine)
+              watchdog.release(mine)
               resume(isLate ? expired : exit)
             })
-            if (running.has(mine) && dueOf(mine, at) < wake) {
-              watchdog?.interruptUnsafe()
-              watchdog = Fiber.runIn(Effect.runForkWith(context)(watch), scope)
-            }
+            if (fiber.pollUnsafe() === undefined && watchdog.register(mine, at) < wake) restart(context)
             return Fiber.interrupt(fiber)
           }))
       )
@@ -93,5 +140,5 @@ export const makeDeadlines = <X>(
     return { bounded }
   })
 
-/** Finer than that is noise of the arithmetic, and no clock could be waited on for it. */
+/** Finer than that is rounding noise, and no clock can wait for it. */
 const toMicros = (millis: number): number => Math.round(millis * 1000) / 1000

@@ -1,4 +1,4 @@
-/** Tries again what may succeed: the one loop behind a page and behind a token. */
+/** Retries what may succeed: the one loop for a page and for a token. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -6,14 +6,31 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 
-/** How a failure may be tried again. */
+/** How a failure may be retried. */
 export interface Retry {
-  /** Failures of one kind share its `limit`: how many of them in one run are worth another try. */
+  /** Failures of one kind share a `limit`: how many of them in one run are worth a retry. */
   readonly kind: string
   readonly limit: number
+  /** The service refused for its load, not for a fault. */
   readonly throttled: boolean
+  /** The least wait that the service demands. */
   readonly retryAfter: Option.Option<Duration.Duration>
 }
+
+/** A retry without a limit of its kind, not throttled, after the backoff, unless `options` say otherwise. */
+export const transientRetry = (
+  kind: string,
+  options: {
+    readonly limit?: number
+    readonly throttled?: boolean
+    readonly retryAfter?: Option.Option<Duration.Duration>
+  } = {}
+): Retry => ({
+  kind,
+  limit: options.limit ?? Infinity,
+  throttled: options.throttled ?? false,
+  retryAfter: options.retryAfter ?? Option.none()
+})
 
 /** Times in milliseconds. */
 export interface Limits {
@@ -25,9 +42,11 @@ export interface Limits {
   readonly retryAfterCap: number
 }
 
-/** What all runs of a client may spend on retries together, so that an outage is not met with a flood. */
+/** The tokens that all runs of a client share for retries, so that an outage is not met with a flood. */
 export interface Budget {
+  /** Takes the tokens if there are enough, and returns whether there were. */
   readonly take: (cost: number) => boolean
+  /** Gives tokens back, up to the capacity. */
   readonly give: (amount: number) => void
 }
 
@@ -45,28 +64,28 @@ export const makeBudget = (capacity: number): Budget => {
   }
 }
 
-/** A throttled retry costs less: a service that says "later" is alive. */
+/** A throttled retry costs less: a service that answers "later" is alive. */
 const cost = (retry: Retry): number => retry.throttled ? 5 : 14
 
-/** A 429 that does not say how long is met with patience: services of this kind block for about a minute. */
+/** Multiples of `throttleDelay` for a 429 without `Retry-After`: services of this kind block for about a minute. */
 const throttleSteps = [1, 3, 8] as const
 
-interface Persistence<A, E, R> {
+interface Options<A, E, R> {
   readonly attempt: Effect.Effect<A, E, R>
-  /** When the time that `limits` give began, in nanoseconds of the monotonic clock; now, where it is not said. */
+  /** Start of the time that `limits` give, in nanoseconds of the monotonic clock; default: now. */
   readonly started?: bigint
   readonly retryOf: (error: E) => Retry | undefined
   readonly limits: Limits
   readonly budget: Budget
-  /** Told before each wait, whose length is in milliseconds. */
+  /** Runs before each wait, whose length is in milliseconds. */
   readonly onRetry: (retry: Retry, delay: number) => Effect.Effect<void>
 }
 
 /**
- * Runs `attempt` until it succeeds, fails for good, or one more try would break a limit; then fails with the last error.
- * It never sleeps past its cap or its deadline: where it would, it fails at once.
+ * Runs `attempt` until it succeeds, fails permanently, or a retry would exceed a limit; then fails with the last error.
+ * It never sleeps past the cap of `Retry-After` or the total time: it fails at once instead.
  */
-export const retry = <A, E, R>(options: Persistence<A, E, R>): Effect.Effect<A, E, R> =>
+export const retry = <A, E, R>(options: Options<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(
     options.started === undefined ? Clock.monotonicTimeNanos : Effect.succeed(options.started),
     (started) =>
@@ -75,29 +94,29 @@ export const retry = <A, E, R>(options: Persistence<A, E, R>): Effect.Effect<A, 
           options.budget.give(1)
           return Effect.succeed(value)
         },
-        onFailure: (failure) => tryAgain(options, started, failure)
+        onFailure: (failure) => retryFrom(options, started, failure)
       })
   )
 
-/** The second try and those after it; most runs never come here. */
-const tryAgain = Effect.fnUntraced(function*<A, E, R>(
-  { budget, limits, attempt, onRetry, retryOf }: Persistence<A, E, R>,
+/** The second attempt and those after it, apart from the first: most runs need only that one. */
+const retryFrom = Effect.fnUntraced(function*<A, E, R>(
+  { budget, limits, attempt, onRetry, retryOf }: Options<A, E, R>,
   started: bigint,
   first: E
 ) {
   const failures = new Map<string, number>()
   let failure = first
   let spent = 0
-  for (let tries = 1;; tries++) {
+  for (let attempts = 1;; attempts++) {
     const retry = retryOf(failure)
-    if (retry === undefined || tries >= limits.attempts) return yield* Effect.fail(failure)
-    const failed = (failures.get(retry.kind) ?? 0) + 1
-    failures.set(retry.kind, failed)
-    const asked = Option.match(retry.retryAfter, { onNone: () => 0, onSome: Duration.toMillis })
-    const delay = Math.max(asked, yield* backoff(retry, asked > 0, tries - 1, limits))
+    if (retry === undefined || attempts >= limits.attempts) return yield* Effect.fail(failure)
+    const ofKind = (failures.get(retry.kind) ?? 0) + 1
+    failures.set(retry.kind, ofKind)
+    const demanded = Option.match(retry.retryAfter, { onNone: () => 0, onSome: Duration.toMillis })
+    const delay = Math.max(demanded, yield* backoff(retry, demanded > 0, attempts - 1, limits))
     const elapsed = Number((yield* Clock.monotonicTimeNanos) - started) / 1e6
     if (
-      failed > retry.limit || asked > limits.retryAfterCap || elapsed + delay >= limits.total ||
+      ofKind > retry.limit || demanded > limits.retryAfterCap || elapsed + delay >= limits.total ||
       !budget.take(cost(retry))
     ) return yield* Effect.fail(failure)
     spent += cost(retry)
@@ -112,9 +131,9 @@ const tryAgain = Effect.fnUntraced(function*<A, E, R>(
   }
 })
 
-/** Full jitter, or the steps of a throttle give or take a tenth, so that many waiters do not come back as one. */
-const backoff = (retry: Retry, told: boolean, retries: number, limits: Limits): Effect.Effect<number> =>
+/** Full jitter, or the steps of a throttle ± 10 %, so that many clients do not retry at the same time. */
+const backoff = (retry: Retry, isDemanded: boolean, retries: number, limits: Limits): Effect.Effect<number> =>
   Effect.map(Random.next, (random) =>
-    retry.throttled && !told
+    retry.throttled && !isDemanded
       ? limits.throttleDelay * (throttleSteps[retries] ?? 8) * (0.9 + 0.2 * random)
       : random * Math.min(limits.baseDelay * 2 ** retries, limits.maxDelay))

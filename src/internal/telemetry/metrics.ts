@@ -1,10 +1,8 @@
-/** What an operator sees: metrics without ids, spans only where somebody listens, a line when a run has to wait. */
+/** What an operator counts: pages, punches, retries and token renewals, without ids; and a log line for each retry. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import * as Stream from "effect/Stream"
-import { isTraced } from "../http/client.ts"
 
 const pages = Metric.counter("time_punches_pages", {
   description: "Pages read whole",
@@ -25,13 +23,13 @@ const pageDuration = Metric.histogram("time_punches_page_duration_seconds", {
 })
 
 const retries = Metric.counter("time_punches_retries", {
-  description: "Pages and tokens tried again, by what failed",
+  description: "Retries of pages and tokens, by reason",
   incremental: true,
   attributes: { unit: "{retry}" }
 })
 
 const retryWait = Metric.counter("time_punches_retry_wait_seconds", {
-  description: "Time spent waiting before another try",
+  description: "Time spent waiting before retries",
   incremental: true,
   attributes: { unit: "s" }
 })
@@ -42,10 +40,10 @@ const renewals = Metric.counter("time_punches_token_renewals", {
   attributes: { unit: "{renewal}" }
 })
 
-/** Counts a page that was read, and how long it took since `started`, in nanoseconds of the monotonic clock. */
+/** Counts a page and its rows, and records its duration since `started`, in nanoseconds of the monotonic clock. */
 export const pageRead = (rows: number, started: bigint): Effect.Effect<void> =>
   Effect.flatMap(Clock.monotonicTimeNanos, (now) =>
-    // One effect for three metrics: this is done for every page.
+    // One effect for three metrics: this runs for every page.
     Effect.withFiber(({ context }) => {
       pages.updateUnsafe(1, context)
       punches.updateUnsafe(rows, context)
@@ -53,33 +51,19 @@ export const pageRead = (rows: number, started: bigint): Effect.Effect<void> =>
       return Effect.void
     }))
 
-/** Counts a retry and says so: at debug where it is soon, as a warning where the run is held up. */
+/** Counts a retry and logs it: debug below one second of wait, warning above. `delay` is in milliseconds. */
 export const retrying = (what: "page" | "token", reason: string, delay: number): Effect.Effect<void> => {
   const wait = Duration.millis(Math.round(delay))
-  const message = `${what} failed (${reason}), next try in ${Duration.format(wait)}`
+  const message = `${what} failed (${reason}), next attempt in ${Duration.format(wait)}`
   return Metric.update(Metric.withAttributes(retries, { what, reason }), 1).pipe(
     Effect.andThen(Metric.update(retryWait, delay / 1000)),
-    Effect.andThen(delay < slow ? Effect.logDebug(message) : Effect.logWarning(message))
+    Effect.andThen(delay < longWait ? Effect.logDebug(message) : Effect.logWarning(message))
   )
 }
 
-/** A wait that someone who watches a run would ask about, in milliseconds. */
-const slow = 1000
+/** A wait that an operator should see, in milliseconds. */
+const longWait = 1000
 
 /** Counts the end of a token renewal. */
 export const renewed = (outcome: string): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(renewals, { outcome }), 1)
-
-/** A span where somebody listens; nothing at all where nobody does. */
-export const span = <A, E, R>(
-  self: Effect.Effect<A, E, R>,
-  name: string,
-  attributes: Record<string, unknown>
-): Effect.Effect<A, E, R> =>
-  Effect.withFiber((fiber) => isTraced(fiber.context) ? Effect.withSpan(self, name, { attributes }) : self)
-
-/** The same for a stream. */
-export const streamSpan = <A, E, R>(self: Stream.Stream<A, E, R>, name: string): Stream.Stream<A, E, R> =>
-  Stream.unwrap(
-    Effect.withFiber((fiber) => Effect.succeed(isTraced(fiber.context) ? Stream.withSpan(self, name) : self))
-  )

@@ -1,9 +1,9 @@
-/** A port of this machine that never completes a handshake: its queue of connections is full and nobody empties it. */
+/** A local port that never completes a handshake: its queue of connections is full and stays so. */
 import { Effect, type Scope } from "effect"
 import * as Net from "node:net"
 import { Worker } from "node:worker_threads"
 
-/** Listens with the shortest queue there is, and then never comes back to accept from it. */
+/** Listens with the shortest queue, then blocks and never accepts. */
 const listener = `
 const { parentPort } = require("node:worker_threads")
 const server = require("node:net").createServer()
@@ -24,7 +24,7 @@ const fill = (port: number) =>
     (sockets) => Effect.sync(() => sockets.forEach((socket) => socket.destroy()))
   )
 
-/** The address of such a port. */
+/** The URL of such a port. */
 export const blackHole: Effect.Effect<string, never, Scope.Scope> = Effect.gen(function*() {
   const { port } = yield* Effect.acquireRelease(start, ({ worker }) => Effect.promise(() => worker.terminate()))
   yield* fill(port)

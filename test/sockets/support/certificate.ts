@@ -1,4 +1,4 @@
-/** Certificates made on the spot: valid, of another host, expired. No key is kept anywhere. */
+/** Certificates made for one run: valid, of another host, expired. No key is stored. */
 import { Effect } from "effect"
 import { Buffer } from "node:buffer"
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto"
@@ -10,7 +10,7 @@ export interface Certificate {
   readonly key: string
 }
 
-/** The DNS names and loopback addresses of a certificate, and the years at whose beginnings it starts and ends. */
+/** The DNS names and loopback addresses of a certificate; it is valid from the start of one year to the start of another. */
 export interface CertificateOptions {
   readonly names: ReadonlyArray<string>
   readonly years?: readonly [from: number, to: number]
@@ -91,10 +91,10 @@ const server = ({ names, years = always }: CertificateOptions, issuer?: Identity
   }
 }
 
-/** A certificate that only vouches for itself. */
+/** A certificate without an authority. */
 export const selfSigned = (options: CertificateOptions): Certificate => server(options)
 
-/** An authority and the certificates that it signs. */
+/** An authority that signs certificates. */
 export const makeAuthority = () => {
   const authority = identity("test authority")
   return {
@@ -103,7 +103,7 @@ export const makeAuthority = () => {
   }
 }
 
-/** Makes every transport of this process trust an authority, as a machine does that has it installed. */
+/** Makes every transport of this process trust an authority, as if it were installed on the machine. */
 export const trust = ({ cert }: { readonly cert: string }) =>
   Effect.acquireRelease(
     Effect.sync(() => {

@@ -1,10 +1,10 @@
-/** What one side of a connection sees comes a moment after the other side has done it. */
+/** Assertions on one side of a connection, which sees an event a moment after the other side. */
 import { Effect } from "effect"
 
-/** Runs an assertion until it holds, for two seconds at most; then it fails as it last did. */
+/** Repeats an assertion until it holds, for two seconds at most; then fails as its last run did. */
 export const eventually = (check: () => void): Effect.Effect<void> =>
   Effect.gen(function*() {
-    for (let tries = 0; tries < 200; tries++) {
+    for (let checks = 0; checks < 200; checks++) {
       const held = yield* Effect.match(Effect.try({ try: check, catch: () => "not yet" as const }), {
         onFailure: () => false,
         onSuccess: () => true

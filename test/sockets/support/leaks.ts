@@ -1,11 +1,11 @@
-/** Looks for secrets on every surface that a value, a log or a span has, in whatever form they may have been written there. */
+/** Searches every surface of a value, a log or a span for secrets, in any encoding. */
 import { Cause, Context, Effect, Exit, Layer, Logger, References, Schema, Tracer } from "effect"
 import { format, inspect } from "node:util"
 import { ListError } from "../../../src/index.ts"
 
 /**
- * A secret, and the part of it that no form but base64 changes. The rest are characters that percent-encoding, JSON and
- * HTML write otherwise.
+ * A secret, and the part of it that only base64 and hex change. The rest are characters that percent-encoding, JSON and
+ * HTML escape.
  */
 export interface Canary {
   readonly value: string
@@ -17,7 +17,7 @@ export const canary = (core: string, before: string, after: string): Canary => (
   core
 })
 
-/** What base64 makes of a text in the middle of another, for each of the three places where it may begin. */
+/** The base64 of a text inside another text, for each of the three offsets in a group of bytes. */
 const base64Of = (core: string): ReadonlyArray<string> =>
   [0, 1, 2].map((shift) => {
     const coded = Buffer.from("\0".repeat(shift) + core).toString("base64").replace(/=+$/, "")
@@ -30,7 +30,7 @@ const formsOf = ({ core }: Canary) =>
     form.replaceAll("+", "-").replaceAll("/", "_")
   ])
 
-/** Where a canary was found, with a piece of the text around it. */
+/** Where a canary occurs, with some of the text around it. */
 export const leaks = (
   surfaces: Readonly<Record<string, string>>,
   canaries: ReadonlyArray<Canary>
@@ -50,11 +50,11 @@ const attempt = (print: () => string): string => {
   }
 }
 
-/** Every member of an object and of those above it, private state of the platform included. */
+/** Every member of an object and of its prototypes, private state of the platform included. */
 const naked = (value: unknown) =>
   inspect(value, { depth: Infinity, customInspect: false, showHidden: true, getters: true })
 
-/** Whatever a log, a reporter, a debugger or another process would show of a value. */
+/** All that a log, a reporter, a debugger or another process shows of a value. */
 export const surfacesOf = (value: unknown): Readonly<Record<string, string>> => {
   const exit = Exit.fail(value)
   const cause = Cause.fail(value)
@@ -74,11 +74,11 @@ export const surfacesOf = (value: unknown): Readonly<Record<string, string>> => 
   }
 }
 
-/** What a program said while it ran: its log at every level, and its spans down to how they ended. */
-export class Heard extends Context.Service<Heard, {
+/** What a program recorded: its log at every level, and its spans with their exits. */
+export class Recorded extends Context.Service<Recorded, {
   readonly logs: Array<string>
   readonly spans: Array<Tracer.NativeSpan>
-}>()("test/Heard") {}
+}>()("test/Recorded") {}
 
 const spanSurfaces = ({ attributes, events, links, name, status }: Tracer.NativeSpan, index: number) => ({
   [`span ${index} ${name}`]: `${name} ${naked([...attributes])} ${naked(events)} ${naked(links)}`,
@@ -87,15 +87,18 @@ const spanSurfaces = ({ attributes, events, links, name, status }: Tracer.Native
   }`
 })
 
-/** The surfaces of all that was heard so far. */
-export const heard = Effect.map(Heard, ({ logs, spans }): Readonly<Record<string, string>> =>
-  Object.assign(
-    Object.fromEntries(logs.map((line, index) => [`log ${index}`, line])),
-    ...spans.map(spanSurfaces)
-  ))
+/** The surfaces of all that was recorded so far. */
+export const recordedSurfaces = Effect.map(
+  Recorded,
+  ({ logs, spans }): Readonly<Record<string, string>> =>
+    Object.assign(
+      Object.fromEntries(logs.map((line, index) => [`log ${index}`, line])),
+      ...spans.map(spanSurfaces)
+    )
+)
 
-/** Listens to everything, as an application does that wants to know it all. */
-export const listening: Layer.Layer<Heard> = Layer.unwrap(Effect.sync(() => {
+/** Records every log and every span. */
+export const recording: Layer.Layer<Recorded> = Layer.unwrap(Effect.sync(() => {
   const logs: Array<string> = []
   const spans: Array<Tracer.NativeSpan> = []
   const tracer = Tracer.make({
@@ -113,7 +116,7 @@ export const listening: Layer.Layer<Heard> = Layer.unwrap(Effect.sync(() => {
     logs.push(Logger.formatJson.log(options), Logger.formatLogFmt.log(options), Logger.formatSimple.log(options))
   })
   return Layer.mergeAll(
-    Layer.succeed(Heard, { logs, spans }),
+    Layer.succeed(Recorded, { logs, spans }),
     Layer.succeed(Tracer.Tracer, tracer),
     Logger.layer([logger, printed]),
     Layer.succeed(References.MinimumLogLevel, "Trace")

@@ -1,11 +1,11 @@
-/** A server on loopback that says exactly the bytes it is told to: with pauses, half-closes and resets, over TCP or TLS. */
+/** A server on loopback that sends exactly these bytes: with pauses, half-closes and resets, over TCP or TLS. */
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import { Buffer } from "node:buffer"
 import * as Net from "node:net"
 import * as Tls from "node:tls"
 
-/** One thing that a server does with a connection. After the last one it stays silent, and the connection open. */
+/** One action of a server on a connection. After the last one it sends nothing, and the connection stays open. */
 export type Step =
   | string
   | Uint8Array
@@ -15,20 +15,20 @@ export type Step =
   | "RESET"
   | "FINISH"
 
-/** What is said to one request. */
+/** The answer to one request. */
 export type Answer = Step | ReadonlyArray<Step>
 
 export interface RawServerOptions {
-  /** Said to the requests in order of arrival, the last one to all that follow; or chosen for each request. */
+  /** The answers in order of requests, the last one for all that follow; or one for each request. */
   readonly answers: ReadonlyArray<Answer> | ((request: RawRequest) => Answer)
-  /** Answers whatever comes, as a server does that does not understand it. Default: whole requests. */
+  /** When to answer: at any bytes, as a server that does not understand them, or at a whole request. Default: request. */
   readonly at?: "request" | "byte" | undefined
   readonly tls?: Tls.TlsOptions | undefined
-  /** Default: a free one. */
+  /** Default: any free port. */
   readonly port?: number | undefined
 }
 
-/** A request as it came. */
+/** A request as it arrived. */
 export interface RawRequest {
   /** From 1, in order of arrival. */
   readonly connection: number
@@ -37,7 +37,7 @@ export interface RawRequest {
   readonly body: string
 }
 
-/** A connection, and when the client ended it, by `performance.now()`. */
+/** A connection, and when the client closed it, by `performance.now()`. */
 export interface RawConnection {
   closedAt: number | undefined
 }
@@ -47,15 +47,15 @@ export interface RawServer {
   readonly port: number
   readonly requests: ReadonlyArray<RawRequest>
   readonly connections: ReadonlyArray<RawConnection>
-  /** Connections that are open at this moment. */
+  /** The number of open connections. */
   readonly open: () => number
-  /** Bytes that came in, on all connections together. */
+  /** Bytes received on all connections. */
   readonly received: () => number
 }
 
 const latin1 = (text: string) => Buffer.from(text, "latin1")
 
-/** The first request in `text` and what follows it; nothing while it is not whole. */
+/** The first request in `text` and the rest; `undefined` while it is incomplete. */
 const takeRequest = (text: string, connection: number): readonly [RawRequest, string] | undefined => {
   const end = text.indexOf("\r\n\r\n")
   if (end < 0) return undefined
@@ -72,7 +72,7 @@ const takeRequest = (text: string, connection: number): readonly [RawRequest, st
 const sleep = (millis: number) =>
   new Promise((resolve) => millis === 0 ? setImmediate(resolve) : setTimeout(resolve, millis))
 
-/** Waits where the other side does not keep up, so that a body of any size costs no memory. */
+/** Waits until the other side has read, so that a body of any size costs no memory. */
 const write = (socket: Net.Socket, bytes: Uint8Array) =>
   new Promise<void>((resolve) => {
     if (socket.destroyed || socket.write(bytes)) return resolve()
@@ -109,7 +109,7 @@ const listen = (server: Net.Server, port: number) =>
     })
   })
 
-/** Listens until the scope closes; then every connection is cut, however far its answer got. */
+/** Listens until the scope closes, then closes every connection, also within an answer. */
 export const rawServer = (options: RawServerOptions): Effect.Effect<RawServer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const requests: Array<RawRequest> = []
@@ -192,11 +192,11 @@ export const rawServer = (options: RawServerOptions): Effect.Effect<RawServer, n
 
 /** Status line and headers. */
 export const head = (status: number | string, headers: Readonly<Record<string, string>> = {}): string =>
-  `HTTP/1.1 ${typeof status === "number" ? `${status} Said` : status}\r\n${
+  `HTTP/1.1 ${typeof status === "number" ? `${status} Status` : status}\r\n${
     Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("")
   }\r\n`
 
-/** A whole answer with its length. */
+/** A whole response with its length. */
 export const whole = (
   status: number | string,
   body: string | Uint8Array,

@@ -1,0 +1,102 @@
+/** Secrets: which ones can be sent, and how they are removed from a text. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { HttpClientRequest } from "effect/http"
+import { cookieHeader, isSendable, scrub, secretsOf, validateSecret } from "../../../src/internal/http/secret.ts"
+import { forms } from "../../sockets/support/echo.ts"
+import { surfaces } from "../../support/settings.ts"
+
+const redact = (value: string) => Redacted.make(value)
+
+describe("isSendable", () => {
+  it.each(
+    [
+      ["accessToken", "abc.DEF-123_~+/=", true],
+      ["accessToken", "with a space", false],
+      ["accessToken", "line\nend", false],
+      ["accessToken", "é", false],
+      ["accessToken", "", false],
+      ["accessToken", "a".repeat(16_384), true],
+      ["accessToken", "a".repeat(16_385), false],
+      ["clientSecret", "inner space", true],
+      ["clientSecret", " leading", false],
+      ["clientSecret", "trailing ", false],
+      ["clientSecret", "x", true],
+      ["sessionCookie", "a!#$%&'()*+-./:<=>?@[]^_`{|}~", true],
+      ["sessionCookie", "a;b", false],
+      ["sessionCookie", "a,b", false],
+      ["sessionCookie", "a\"b", false],
+      ["bearer", "abc-._~+/==", true],
+      ["bearer", "a=b", false],
+      ["bearer", "a:b", false]
+    ] as const
+  )("as %s: %j is %s", (form, value, expected) => {
+    assert.strictEqual(isSendable(form, redact(value)), expected)
+  })
+})
+
+describe("validateSecret", () => {
+  it.effect("returns a secret that can be sent unchanged", () =>
+    Effect.gen(function*() {
+      const secret = redact("some-token")
+
+      assert.strictEqual(yield* validateSecret("accessToken", "accessToken", secret), secret)
+    }))
+
+  it.effect("fails with the name of the setting, without the value", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(validateSecret("THE_TOKEN", "accessToken", redact("canary\n")))
+
+      assert.include(error.message, "THE_TOKEN must be a secret of visible ASCII characters")
+      assert.notInclude(surfaces(error), "canary")
+    }))
+})
+
+describe("scrub", () => {
+  const value = "s +/=%7e&\"q\\<9>'Lm4Tz~"
+
+  it.each(forms(value).map((form) => [form]))("removes the secret in the form %s", (form) => {
+    const clean = scrub(`before ${form} after`, [redact(value)])
+
+    assert.match(clean, /^before .*<redacted>.* after$/)
+    assert.notInclude(clean, "Lm4Tz")
+    assert.notInclude(clean, form)
+  })
+
+  it("removes a secret of which only some characters are escaped", () => {
+    assert.strictEqual(scrub("a%2Bb+c and a+b%2bc", [redact("a+b+c")]), "<redacted> and <redacted>")
+  })
+
+  it("removes every occurrence of every secret", () => {
+    assert.strictEqual(
+      scrub("one, two, one", [redact("one"), redact("two")]),
+      "<redacted>, <redacted>, <redacted>"
+    )
+  })
+
+  it("leaves a text without the secret unchanged", () => {
+    const text = "Over the limit: 100% of 5 requests"
+
+    assert.strictEqual(scrub(text, [redact("some-token"), redact("")]), text)
+  })
+})
+
+describe("secretsOf", () => {
+  const request = HttpClientRequest.get("https://api.test/")
+  const valuesOf = (signed: HttpClientRequest.HttpClientRequest) => secretsOf(signed).map(Redacted.value)
+
+  it("gives the token of the authorization header without its scheme", () => {
+    assert.deepStrictEqual(valuesOf(HttpClientRequest.bearerToken(request, "some-token")), ["some-token"])
+  })
+
+  it("gives the value of the cookie without its name", () => {
+    const header = cookieHeader("svcsession", redact("a=b"))
+
+    assert.strictEqual(header, "svcsession=a=b")
+    assert.deepStrictEqual(valuesOf(HttpClientRequest.setHeader(request, "cookie", header)), ["a=b"])
+  })
+
+  it("gives none of a request without credentials", () => {
+    assert.deepStrictEqual(valuesOf(request), [])
+  })
+})
