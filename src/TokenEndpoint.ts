@@ -15,10 +15,11 @@ import { TokenError } from "./ApiError.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { contentType, isJson, parseJson, readBytes, tooLarge } from "./internal/http/body.ts"
 import { secureClient, wasRedirected } from "./internal/http/client.ts"
+import { retryAfterOf } from "./internal/http/problem.ts"
 import { isSendable, validateSecret } from "./internal/http/secret.ts"
+import { statusOf } from "./internal/http/status.ts"
 import { transportFailureOf } from "./internal/http/transportFailure.ts"
 import type { Retry } from "./internal/resilience/retry.ts"
-import { retryAfterOf, statusOf } from "./listing/response.ts"
 import type { OAuthScope } from "./OAuthScope.ts"
 import { TracePropagation } from "./TracePropagation.ts"
 
@@ -62,7 +63,10 @@ const bodyCap = 64 * 1024
 
 const make = Effect.fnUntraced(function*(client: OAuthClient) {
   const { authUrl } = yield* Endpoints
-  const send = secureClient(yield* HttpClient.HttpClient, yield* TracePropagation)
+  const send = secureClient(yield* HttpClient.HttpClient, {
+    propagate: yield* TracePropagation,
+    privateParameters: []
+  })
   yield* validateSecret("clientId", "clientSecret", Redacted.make(client.clientId))
   const secret = yield* validateSecret("clientSecret", "clientSecret", client.clientSecret)
   const scopes = client.scopes ?? ["time_punches:read"]
@@ -120,7 +124,8 @@ const refusal = Effect.fnUntraced(function*(response: HttpClientResponse.HttpCli
   switch (statusOf(status)) {
     case "throttled":
       return failed("Throttled", status, { ...again, throttled: true, retryAfter: yield* retryAfterOf(response) })
-    case "transient":
+    case "serverError":
+    case "unavailable":
       return failed("Transport", status, { ...again, retryAfter: yield* retryAfterOf(response) })
     case "unauthorized":
       return failed("InvalidClient", status)

@@ -15,6 +15,21 @@ export interface Retry {
   readonly retryAfter: Option.Option<Duration.Duration>
 }
 
+/** A retry of a transient failure: without a limit, not throttled and with the client's own wait, where not given. */
+export const transientRetry = (
+  kind: string,
+  options: {
+    readonly limit?: number
+    readonly throttled?: boolean
+    readonly retryAfter?: Option.Option<Duration.Duration>
+  } = {}
+): Retry => ({
+  kind,
+  limit: options.limit ?? Infinity,
+  throttled: options.throttled ?? false,
+  retryAfter: options.retryAfter ?? Option.none()
+})
+
 /** Times in milliseconds. */
 export interface Limits {
   readonly attempts: number
