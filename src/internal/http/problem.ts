@@ -67,5 +67,5 @@ type ProblemMembers = ReturnType<typeof toProblem>
 
 const none: ProblemMembers = {}
 
-/** Reads an own member only, so that nothing is inherited from `__proto__`. */
+/** Reads no inherited member, so that `__proto__` in a body has no effect. */
 const read = (body: object, name: string): unknown => Object.getOwnPropertyDescriptor(body, name)?.value
