@@ -4,7 +4,7 @@ import { join } from "node:path"
 
 const groups = {
   tokens: "src/TokenCache.ts",
-  responses: "src/listing/response.ts,src/listing/failure.ts,src/internal/http/problem.ts,src/internal/http/status.ts",
+  responses: "src/listing/response.ts",
   pages: "src/listing/fetch.ts,src/internal/resilience/retry.ts,src/internal/resilience/deadline.ts,src/listing/walk.ts"
 }
 
