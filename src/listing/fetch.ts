@@ -72,24 +72,23 @@ export const fetchRows = <A>(
   pagesCompleted: number
 ): Effect.Effect<Fetched<A>, ListError> => {
   const { deadlines, policy } = run
-  const rows = Effect.gen(function*() {
+  const rows = Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
     const page: Page = { run, query, cursor, pagesCompleted, attempts: 0, isReplayed: false }
-    const started = yield* Clock.monotonicTimeNanos
     const attempt = (watch: Watch) =>
       Effect.flatMap(readOnce(page, watch), (json) => Effect.fromResult(decode(json, query.company.id)))
-    const fetched = yield* Effect.mapError(
-      retry({
-        attempt: deadlines.bounded(Number(started) / 1e6 + policy.total, attempt),
-        started,
-        retryOf: (failure) => failure.retry,
-        limits: policy,
-        budget: policy.budget,
-        onRetry: (retry, delay) => retrying("page", retry.kind, delay)
-      }),
-      (failure) => locate(failure, page)
-    )
-    yield* pageRead(fetched.rows.length, started)
-    return { rows: fetched.rows, cursor: fetched.cursor, attempts: page.attempts }
+    const attempts = retry({
+      attempt: deadlines.bounded(Number(started) / 1e6 + policy.total, attempt),
+      started,
+      retryOf: (failure) => failure.retry,
+      limits: policy,
+      budget: policy.budget,
+      onRetry: (retry, delay) => retrying("page", retry.kind, delay)
+    })
+    return Effect.matchEffect(attempts, {
+      onSuccess: ({ cursor, rows }) =>
+        Effect.as(pageRead(rows.length, started), { rows, cursor, attempts: page.attempts }),
+      onFailure: (failure) => Effect.fail(locate(failure, page))
+    })
   })
   return span(rows, "TimePunches.page", {
     "time_punches.page": pagesCompleted,
