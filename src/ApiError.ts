@@ -49,7 +49,7 @@ export class TransportError
 
 /**
  * A 200 whose body is not a page of this company's punches. No row of that page was emitted, and no field of this error
- * holds a value of it. `listResults` skips a single bad row.
+ * quotes the body. `listResults` emits a single bad row as a value instead.
  *
  * @since 0.1.0
  */
@@ -94,7 +94,7 @@ export class DecodeError
 }
 
 const paginationSentences = {
-  CursorCycle: "the page leads to a cursor that this run has already read",
+  CursorCycle: "the page leads to a cursor that this run has already requested",
   WrongObject: "the page lists another kind of object than time punches",
   CountMismatch: "the page does not have as many rows as it counts",
   EmptyPages: "too many pages in a row were empty",
@@ -113,7 +113,7 @@ export class PaginationError
     /**
      * Why the run stopped. The first three judge the page that carries them; the others stop before the next page.
      *
-     * - `CursorCycle`: the page leads to a cursor that this run has already read.
+     * - `CursorCycle`: the page leads to a cursor that this run has already requested.
      * - `WrongObject`: the page lists another kind of object than time punches.
      * - `CountMismatch`: the page does not have as many rows as its `count` says.
      * - `EmptyPages`: a hundred pages in a row were empty, and another follows.
@@ -142,14 +142,14 @@ export class InvalidRequest
     detail: Schema.String
   })
 {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** Which argument is invalid and why, on one printable line for a log. */
   override get message(): string {
     return `invalid ${printable(this.field)}: ${printable(this.detail)} [company ${this.companyId}]`
   }
 }
 
 /**
- * The token endpoint issued no token for an OAuth client, after its own retries.
+ * There is no token for an OAuth client, after the retries of the token request.
  *
  * @since 0.1.0
  */

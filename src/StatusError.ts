@@ -3,13 +3,14 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { place, type Where, where, withDefault } from "./internal/base/errorFields.ts"
+import { usualStatus } from "./internal/http/status.ts"
 import { explain, Problem } from "./Problem.ts"
 
 /** The fields of an error that a status decides. */
-const statusFields = (status: number) => ({
+const statusFields = (kind: keyof typeof usualStatus) => ({
   ...where,
   /** The status of the response. Default for a mock: the usual status of this error. */
-  status: withDefault(Schema.Int, status),
+  status: withDefault(Schema.Int, usualStatus[kind]),
   /** What the body said about it; empty where it said nothing well-typed. */
   problem: withDefault(Problem, {})
 })
@@ -27,7 +28,7 @@ const statusMessage = (
  */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-time-punches/ApiError/Unauthorized")(
   "Unauthorized",
-  statusFields(401)
+  statusFields("unauthorized")
 ) {
   /** What failed and where in the run, on one printable line for a log. */
   override get message(): string {
@@ -42,7 +43,7 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-time-
  */
 export class Forbidden extends Schema.TaggedError<Forbidden>("effect-time-punches/ApiError/Forbidden")(
   "Forbidden",
-  statusFields(403)
+  statusFields("forbidden")
 ) {
   /** What failed and where in the run, on one printable line for a log. */
   override get message(): string {
@@ -59,7 +60,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-time-punche
 export class UnprocessableEntity
   extends Schema.TaggedError<UnprocessableEntity>("effect-time-punches/ApiError/UnprocessableEntity")(
     "UnprocessableEntity",
-    statusFields(422)
+    statusFields("unprocessable")
   )
 {
   /** What failed and where in the run, on one printable line for a log. */
@@ -75,7 +76,7 @@ export class UnprocessableEntity
  */
 export class ServerError extends Schema.TaggedError<ServerError>("effect-time-punches/ApiError/ServerError")(
   "ServerError",
-  statusFields(500)
+  statusFields("serverError")
 ) {
   /** What failed and where in the run, on one printable line for a log. */
   override get message(): string {
@@ -91,7 +92,7 @@ export class ServerError extends Schema.TaggedError<ServerError>("effect-time-pu
 export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-punches/ApiError/RateLimited")(
   "RateLimited",
   {
-    ...statusFields(429),
+    ...statusFields("throttled"),
     /** How long the service asks to wait, from `Retry-After`. `None` (the default): it does not say. */
     retryAfter: withDefault(Schema.OptionFromNullOr(Schema.DurationFromMillis), Option.none())
   }
@@ -114,7 +115,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-pu
 export class ServiceUnavailable
   extends Schema.TaggedError<ServiceUnavailable>("effect-time-punches/ApiError/ServiceUnavailable")(
     "ServiceUnavailable",
-    statusFields(503)
+    statusFields("unavailable")
   )
 {
   /** What failed and where in the run, on one printable line for a log. */

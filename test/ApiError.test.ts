@@ -178,7 +178,7 @@ describe("the message of an error", () => {
     const messageOf = (reason: PaginationError["reason"]) => new PaginationError({ ...where, reason }).message
 
     assert.deepStrictEqual(PaginationError.fields.reason.literals.map(messageOf), [
-      "the listing stopped (CursorCycle): the page leads to a cursor that this run has already read [company 7, page 3, 4 requests]",
+      "the listing stopped (CursorCycle): the page leads to a cursor that this run has already requested [company 7, page 3, 4 requests]",
       "the listing stopped (WrongObject): the page lists another kind of object than time punches [company 7, page 3, 4 requests]",
       "the listing stopped (CountMismatch): the page does not have as many rows as it counts [company 7, page 3, 4 requests]",
       "the listing stopped (EmptyPages): too many pages in a row were empty [company 7, page 3, 4 requests]",

@@ -11,6 +11,16 @@ export type StatusKind =
   | "unavailable"
   | "other"
 
+/** The usual status of each kind of error. */
+export const usualStatus = {
+  unauthorized: 401,
+  forbidden: 403,
+  unprocessable: 422,
+  throttled: 429,
+  serverError: 500,
+  unavailable: 503
+} as const
+
 const kinds: { readonly [status: number]: StatusKind } = {
   200: "ok",
   401: "unauthorized",
