@@ -1,171 +1,72 @@
-/** Every way that a listing can fail: one tag for each thing that a caller would do differently (spec 7). */
-import * as Duration from "effect/Duration"
+/** Every way that a listing can fail: one tag for each thing that a caller would do differently. */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { place, refusal, where, withDefault } from "./internal/base/errorFields.ts"
+import { place, where, whereUnsent, withDefault } from "./internal/base/errorFields.ts"
 import { printable } from "./internal/base/printable.ts"
+import {
+  Forbidden,
+  RateLimited,
+  ServerError,
+  ServiceUnavailable,
+  Unauthorized,
+  UnexpectedStatus,
+  UnprocessableEntity
+} from "./StatusError.ts"
+
+export * from "./StatusError.ts"
 
 /**
- * What a problem body said (spec 7): only members that were there and well-typed, perhaps none. `status` is the
- * body's own and may differ from the status line, which alone decides the tag.
- *
- * @since 0.1.0
- */
-export const Problem = Schema.Struct({
-  type: Schema.optionalKey(Schema.String),
-  title: Schema.optionalKey(Schema.String),
-  status: Schema.optionalKey(Schema.Number),
-  detail: Schema.optionalKey(Schema.String),
-  code: Schema.optionalKey(Schema.Number),
-  param: Schema.optionalKey(Schema.String)
-})
-export type Problem = typeof Problem.Type
-
-/** The fields of an error that a status line gave. */
-const refused = (status: number) => ({
-  ...where,
-  status: withDefault(Schema.Int, status),
-  problem: withDefault(Problem, {})
-})
-
-/**
- * 401. The credential is not accepted, also after one renewal where it can be renewed: replace it.
- *
- * @since 0.1.0
- */
-export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-time-punches/ApiError/Unauthorized")(
-  "Unauthorized",
-  refused(401)
-) {
-  override get message(): string {
-    return refusal("the credential was not accepted", this)
-  }
-}
-
-/**
- * 403. The credential is good; the scope, the plan or the company is not: ask the customer, do not retry.
- *
- * @since 0.1.0
- */
-export class Forbidden extends Schema.TaggedError<Forbidden>("effect-time-punches/ApiError/Forbidden")(
-  "Forbidden",
-  refused(403)
-) {
-  override get message(): string {
-    return refusal("the credential may not do this", this)
-  }
-}
-
-/**
- * 422. A parameter is not what the service expects, `problem.param` often says which: mend the request, or, where it
- * is an expired cursor, start again by filter.
- *
- * @since 0.1.0
- */
-export class UnprocessableEntity
-  extends Schema.TaggedError<UnprocessableEntity>("effect-time-punches/ApiError/UnprocessableEntity")(
-    "UnprocessableEntity",
-    refused(422)
-  )
-{
-  override get message(): string {
-    return refusal("the service refused a parameter", this)
-  }
-}
-
-/**
- * 500, still after the retries. The service failed: resume later from `resumeFrom`.
- *
- * @since 0.1.0
- */
-export class ServerError extends Schema.TaggedError<ServerError>("effect-time-punches/ApiError/ServerError")(
-  "ServerError",
-  refused(500)
-) {
-  override get message(): string {
-    return refusal("the service failed", this)
-  }
-}
-
-/**
- * 429, still after the retries, or with a `Retry-After` longer than `RetryPolicy` waits: resume after `retryAfter`.
- *
- * @since 0.1.0
- */
-export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-punches/ApiError/RateLimited")(
-  "RateLimited",
-  { ...refused(429), retryAfter: withDefault(Schema.OptionFromNullOr(Schema.DurationFromMillis), Option.none()) }
-) {
-  override get message(): string {
-    const wait = Option.match(this.retryAfter, {
-      onNone: () => "too many requests",
-      onSome: (duration) => `too many requests, retry after ${Duration.format(duration)}`
-    })
-    return refusal(wait, this)
-  }
-}
-
-/**
- * 408, 502, 503 or 504, still after the retries. Something on the way is down or slow: resume later.
- *
- * @since 0.1.0
- */
-export class ServiceUnavailable
-  extends Schema.TaggedError<ServiceUnavailable>("effect-time-punches/ApiError/ServiceUnavailable")(
-    "ServiceUnavailable",
-    refused(503)
-  )
-{
-  override get message(): string {
-    return refusal("the service cannot be reached for now", this)
-  }
-}
-
-/**
- * Any other status, redirects and 2xx without a page too. Something else answers at this address, or the interface
- * has changed: look at the base URL first.
- *
- * @since 0.1.0
- */
-export class UnexpectedStatus
-  extends Schema.TaggedError<UnexpectedStatus>("effect-time-punches/ApiError/UnexpectedStatus")(
-    "UnexpectedStatus",
-    { ...where, status: Schema.Int, problem: withDefault(Problem, {}) }
-  )
-{
-  override get message(): string {
-    return refusal("is not a status of this interface", this)
-  }
-}
-
-/**
- * No whole answer came: the connection, its TLS, the headers or the body failed, or time ran out. `code` is the
- * platform's own (`ECONNRESET`, …) where there was one. Resume later; mend the trust store where it says `tls`.
+ * No whole response arrived: the connection, its TLS, the headers or the body failed, or time ran out. Resume later;
+ * for `tls`, fix the trust store first.
  *
  * @since 0.1.0
  */
 export class TransportError
   extends Schema.TaggedError<TransportError>("effect-time-punches/ApiError/TransportError")("TransportError", {
     ...where,
+    /**
+     * What failed.
+     *
+     * - `connect`: the connection was not made.
+     * - `tls`: the certificate or the handshake was refused. It is not retried.
+     * - `headers`: the connection failed before the headers were read.
+     * - `body`: it failed while the body was read.
+     * - `timeout`: the attempt or the page took longer than `RetryPolicy` allows.
+     * - `tooLarge`: the body is larger than 8 MiB. It is not retried.
+     * - `unknown`: the transport does not say.
+     */
     reason: Schema.Literals(["connect", "tls", "headers", "body", "timeout", "tooLarge", "unknown"]),
+    /** The code of the platform, such as `ECONNRESET`. `None` (the default): it gave none. */
     code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none())
   })
 {
+  /** What failed and where in the run, on one printable line for a log. */
   override get message(): string {
     const code = Option.match(this.code, { onNone: () => "", onSome: (text) => ` (${printable(text)})` })
-    return `no whole answer: ${this.reason}${code} [${place(this)}]`
+    return `no whole response: ${this.reason}${code} [${place(this)}]`
   }
 }
 
 /**
- * A 200 whose body is not a page of this company's punches: nothing of it was emitted. `path` says where
- * (`data[3].clocked_in`), `punchId` whose, `detail` what was expected; the value itself is never shown.
+ * A 200 whose body is not a page of this company's punches. No row of that page was emitted, and no field of this error
+ * quotes the body. `listResults` emits a single bad row as a value instead.
  *
  * @since 0.1.0
  */
 export class DecodeError
   extends Schema.TaggedError<DecodeError>("effect-time-punches/ApiError/DecodeError")("DecodeError", {
     ...where,
+    /**
+     * Why the body is not a page.
+     *
+     * - `NotJson`: the body is cut, or is not JSON. It is retried twice.
+     * - `Empty`: the body has no bytes. It is retried once.
+     * - `ContentType`: the content type is not JSON. It is retried once.
+     * - `ContentEncoding`: the transport did not decode the content encoding.
+     * - `Charset`: the charset is not UTF-8, or the bytes are not.
+     * - `Schema`: a field is missing or has another type; `path` names it.
+     * - `WrongCompany`: a row belongs to another company.
+     */
     reason: Schema.Literals([
       "NotJson",
       "Empty",
@@ -175,68 +76,101 @@ export class DecodeError
       "Schema",
       "WrongCompany"
     ]),
+    /** Where in the body, such as `data[3].clocked_in`. Default: empty, for the whole body. */
     path: withDefault(Schema.String, ""),
+    /** What was expected there. Default: empty. */
     detail: withDefault(Schema.String, ""),
+    /** The id of the punch at `path`. `None` (the default): the path is not in a punch, or its id cannot be read. */
     punchId: withDefault(Schema.OptionFromNullOr(Schema.Number), Option.none())
   })
 {
+  /** What failed and where in the run, on one printable line for a log. */
   override get message(): string {
     const at = this.path === "" ? "" : ` at ${printable(this.path)}`
     const punch = Option.match(this.punchId, { onNone: () => "", onSome: (id) => ` of punch ${id}` })
     const detail = this.detail === "" ? "" : `: ${printable(this.detail)}`
-    return `the answer cannot be read (${this.reason})${at}${punch}${detail} [${place(this)}]`
+    return `the response cannot be read (${this.reason})${at}${punch}${detail} [${place(this)}]`
   }
 }
 
+const paginationSentences = {
+  CursorCycle: "the page leads to a cursor that this run has already requested",
+  WrongObject: "the page lists another kind of object than time punches",
+  CountMismatch: "the page does not have as many rows as it counts",
+  EmptyPages: "too many pages in a row were empty",
+  MaxPages: "the listing has more pages than maxPages allows"
+} as const
+
 /**
- * The pages do not form a listing: a cursor came twice, the envelope is of another object, the count is not the rows,
- * a hundred pages in a row were empty, or `maxPages` was reached. Nothing was skipped in silence: see `resumeFrom`.
+ * The pages do not form a listing, or a guard stopped the run. No row was skipped in silence: `resumeFrom` is the first
+ * page that was not emitted.
  *
  * @since 0.1.0
  */
 export class PaginationError
   extends Schema.TaggedError<PaginationError>("effect-time-punches/ApiError/PaginationError")("PaginationError", {
     ...where,
+    /**
+     * Why the run stopped. The first three judge the page that carries them; the others stop before the next page.
+     *
+     * - `CursorCycle`: the page leads to a cursor that this run has already requested.
+     * - `WrongObject`: the page lists another kind of object than time punches.
+     * - `CountMismatch`: the page does not have as many rows as its `count` says.
+     * - `EmptyPages`: a hundred pages in a row were empty, and another follows.
+     * - `MaxPages`: the listing has more pages than `maxPages` allows.
+     */
     reason: Schema.Literals(["CursorCycle", "WrongObject", "CountMismatch", "EmptyPages", "MaxPages"])
   })
 {
+  /** What failed and where in the run, on one printable line for a log. */
   override get message(): string {
-    return `the listing stopped: ${this.reason} [${place(this)}]`
+    return `the listing stopped (${this.reason}): ${paginationSentences[this.reason]} [${place(this)}]`
   }
 }
 
 /**
- * The call is wrong and nothing was sent: `field` names the argument, `detail` says what it must be.
+ * An argument of the call is invalid. No request was sent.
  *
  * @since 0.1.0
  */
 export class InvalidRequest
   extends Schema.TaggedError<InvalidRequest>("effect-time-punches/ApiError/InvalidRequest")("InvalidRequest", {
-    ...where,
-    attempts: withDefault(Schema.Int, 0),
+    ...whereUnsent,
+    /** The argument, such as `pageSize` or `clockedIn.gte`. */
     field: Schema.String,
+    /** What the argument must be; never its value. */
     detail: Schema.String
   })
 {
+  /** Which argument is invalid and why, on one printable line for a log. */
   override get message(): string {
     return `invalid ${printable(this.field)}: ${printable(this.detail)} [company ${this.companyId}]`
   }
 }
 
 /**
- * No token could be had for an OAuth client: the client was refused (`InvalidClient`), the request was (`Rejected`),
- * or the token endpoint did not answer as it should. It had its own retries.
+ * There is no token for an OAuth client, after the retries of the token request.
  *
  * @since 0.1.0
  */
 export class TokenError
   extends Schema.TaggedError<TokenError>("effect-time-punches/ApiError/TokenError")("TokenError", {
-    ...where,
-    attempts: withDefault(Schema.Int, 0),
+    ...whereUnsent,
+    /**
+     * Why there is no token.
+     *
+     * - `InvalidClient`: the endpoint does not accept the client id, the secret or a scope: replace them.
+     * - `Rejected`: the endpoint refused the request.
+     * - `Transport`: no whole response arrived, or the endpoint failed: resume later.
+     * - `Malformed`: the response is not a token.
+     * - `Throttled`: 429, after all retries: resume later.
+     */
     reason: Schema.Literals(["InvalidClient", "Rejected", "Transport", "Malformed", "Throttled"]),
+    /** The status of the token response. `None` (the default): there was no response. */
     status: withDefault(Schema.OptionFromNullOr(Schema.Int), Option.none())
   })
 {
+  /** What failed and where in the run, on one printable line for a log. */
   override get message(): string {
     const status = Option.match(this.status, { onNone: () => "", onSome: (code) => ` (${code})` })
     return `no token: ${this.reason}${status} [${place(this)}]`
@@ -244,7 +178,7 @@ export class TokenError
 }
 
 /**
- * Every failure of a listing, as a schema: it can be logged, sent and read back.
+ * Every failure of a listing, as a schema: it can be logged, sent and decoded again.
  *
  * @since 0.1.0
  */
@@ -265,18 +199,23 @@ export const ListError = Schema.Union([
 export type ListError = typeof ListError.Type
 
 /**
- * One row of `listResults` that is not a punch. `index` is its place in its page, `path` what is wrong with it.
+ * One row of `listResults` that is not a punch.
  *
  * @since 0.1.0
  */
 export class InvalidPunch
   extends Schema.TaggedError<InvalidPunch>("effect-time-punches/ApiError/InvalidPunch")("InvalidPunch", {
+    /** The index of the row in its page, from 0. */
     index: Schema.Int,
+    /** The id of the row. `None` (the default): the id itself cannot be read. */
     punchId: withDefault(Schema.OptionFromNullOr(Schema.Number), Option.none()),
+    /** Where in the row, such as `breaks[0].in`. */
     path: Schema.String,
+    /** What was expected there; never the value. Default: empty. */
     detail: withDefault(Schema.String, "")
   })
 {
+  /** Which punch is invalid and why, on one printable line for a log. */
   override get message(): string {
     const punch = Option.match(this.punchId, { onNone: () => "a punch", onSome: (id) => `punch ${id}` })
     return `${punch} cannot be read at ${printable(this.path)}${

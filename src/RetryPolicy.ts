@@ -5,7 +5,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import { invalidSetting } from "./internal/base/setting.ts"
+import { wholeNumber } from "./internal/base/wholeNumber.ts"
 
 /**
  * The knobs of `RetryPolicy`.
@@ -72,9 +74,8 @@ export class RetryPolicy extends Context.Reference<RetryOptions>("effect-time-pu
 }
 
 const checked = Effect.fnUntraced(function*(options: RetryOptions) {
-  if (!Number.isInteger(options.attempts) || options.attempts < 1) {
-    return yield* invalidSetting("attempts", "a whole number from 1 on")
-  }
+  const attempts = wholeNumber(options.attempts, 1)
+  if (Result.isFailure(attempts)) return yield* invalidSetting("attempts", attempts.failure)
   if (!(options.budget >= 0)) return yield* invalidSetting("budget", "a number from 0 on")
   const durations = [
     "attemptTimeout",

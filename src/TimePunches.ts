@@ -1,12 +1,12 @@
-/** START HERE. The time punches of a company, as a stream over cursor pages (spec 4.1, 4.3). */
+/** START HERE. The time punches of a company, as a stream over cursor pages. */
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
+import type * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { type InvalidPunch, InvalidRequest, type ListError } from "./ApiError.ts"
+import type { InvalidPunch, ListError } from "./ApiError.ts"
 import { ApiVersion } from "./ApiVersion.ts"
 import { type BackfillError, type BackfillFilter, type BackfillOptions } from "./Backfill.ts"
 import { planBackfill } from "./backfill/request.ts"
@@ -17,10 +17,9 @@ import { Endpoints } from "./Endpoints.ts"
 import type { CompanyId } from "./Ids.ts"
 import { secureClient } from "./internal/http/client.ts"
 import { streamSpan } from "./internal/telemetry/tracing.ts"
-import { type Client, fetchRows, makePolicy, startRun } from "./listing/fetch.ts"
-import { buildQuery, privateParameters, type Query, startAt } from "./listing/request.ts"
-import { type Decode, decodePunches, decodeResults } from "./listing/rows.ts"
-import { type Step, walk } from "./listing/walk.ts"
+import { type Client, makePolicy, startRun } from "./listing/fetch.ts"
+import { makeListings } from "./listing/list.ts"
+import { privateParameters } from "./listing/request.ts"
 import type { ListOptions, PageOptions } from "./ListOptions.ts"
 import type { Page } from "./Page.ts"
 import type { PunchFilter } from "./PunchFilter.ts"
@@ -38,28 +37,58 @@ type Listing<A, R = never> = (
 /**
  * Lists the time punches of a company.
  *
- * On data at rest every matching punch comes once, in the service's order; while data changes, every punch that was
- * there throughout comes at least once. A run ends where the service says so, or fails with an error whose
- * `resumeFrom` continues it: it never stops early in silence. Nothing is requested before it is consumed.
+ * On data that does not change, every matching punch is emitted exactly once, in the service's order. While data
+ * changes, every punch that exists throughout is emitted at least once. A run ends where the service says so, or fails
+ * with an error whose `resumeFrom` continues it: it never stops early in silence. No request is sent before its page is
+ * pulled.
+ *
+ * **Example** (Print the punches of last week)
+ *
+ * ```ts
+ * import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
+ * import { Console, DateTime, Effect, Layer, Stream } from "effect"
+ * import { CompanyId, TimePunches } from "effect-time-punches"
+ *
+ * const program = Effect.gen(function*() {
+ *   const weekAgo = DateTime.subtract(yield* DateTime.now, { days: 7 })
+ *   const punches = TimePunches.list(CompanyId.make(4021), { clockedIn: { gte: weekAgo } })
+ *   yield* Stream.runForEach(punches, ({ clockedIn, userId }) => Console.log(userId, DateTime.formatIso(clockedIn)))
+ * })
+ *
+ * program.pipe(
+ *   Effect.provide(TimePunches.layerFromConfig.pipe(Layer.provide(NodeHttpClient.layerUndici))),
+ *   NodeRuntime.runMain
+ * )
+ * ```
  *
  * @since 0.1.0
  */
 export class TimePunches extends Context.Service<TimePunches, {
-  /** Every matching punch. */
+  /**
+   * Streams every punch that matches the filter, page after page, in the service's order. Fails with a `ListError`
+   * whose `resumeFrom` continues the run.
+   */
   readonly list: Listing<TimePunch>
-  /** The same, a page at a time, with its cursors. */
+  /** Streams the listing a page at a time, with the cursors of each page. Fails with a `ListError`. */
   readonly pages: Listing<Page>
-  /** The same, with a row that cannot be read as a value; a bad envelope still fails. */
+  /**
+   * Streams the listing row by row, with a row that is not a punch as a failed `Result` in its place. A bad
+   * envelope, or a row of another company, still fails the run with a `ListError`.
+   */
   readonly listResults: Listing<Result.Result<TimePunch, InvalidPunch>>
-  /** One page: the first, or the one at `cursor`, which may be a `next` or a `prev`. */
+  /**
+   * Reads one page: the first one, or the one at `options.cursor`, which may be a `next` or a `prev` of another page.
+   * Fails with a `ListError`.
+   */
   readonly page: (
     company: CompanyId | Company,
     filter?: PunchFilter,
     options?: PageOptions
   ) => Effect.Effect<Page, ListError>
   /**
-   * Every matching punch of a long range, read in windows side by side. Each comes exactly once on data at rest, in no
-   * order between windows unless asked for; a failure names the parts that are unfinished.
+   * Streams every punch of a long range, which is read in windows concurrently. On data that does not change, each
+   * punch is emitted exactly once; windows are emitted as they complete unless `order` is `"byTime"`. Fails with a
+   * `BackfillError` that names the unfinished parts, which `resume` takes.
    */
   readonly backfill: (
     company: CompanyId | Company,
@@ -67,7 +96,12 @@ export class TimePunches extends Context.Service<TimePunches, {
     options: BackfillOptions
   ) => Stream.Stream<TimePunch, BackfillError>
 }>()("effect-time-punches/TimePunches") {
-  /** Builds the client from what is in the context. @since 0.1.0 */
+  /**
+   * Builds the client as a value, for a program that holds its services itself. Reads `ApiVersion`, `RetryPolicy` and
+   * `TracePropagation` when it is run.
+   *
+   * @since 0.1.0
+   */
   static get make(): Effect.Effect<
     TimePunches["Service"],
     never,
@@ -77,8 +111,23 @@ export class TimePunches extends Context.Service<TimePunches, {
   }
 
   /**
-   * Needs an `HttpClient`, `Credentials` and `Endpoints`. Reads `ApiVersion`, `RetryPolicy` and `TracePropagation` while
-   * it is built: provide them *to* this layer; beside it they are not seen.
+   * The client over an `HttpClient`, `Credentials` and `Endpoints`. Reads `ApiVersion`, `RetryPolicy` and
+   * `TracePropagation` when it is built: provide them *to* this layer. Provided beside it, they have no effect.
+   *
+   * **Example** (Wire the client from values)
+   *
+   * ```ts
+   * import { NodeHttpClient } from "@effect/platform-node"
+   * import { Layer, Redacted } from "effect"
+   * import { Credentials, Endpoints, RetryPolicy, TimePunches } from "effect-time-punches"
+   *
+   * export const layer = TimePunches.layer.pipe(
+   *   Layer.provide(Credentials.layerAccessToken(Redacted.make("an access token"))),
+   *   Layer.provide(Endpoints.layer({ baseUrl: "https://api.example.com" })),
+   *   Layer.provide(RetryPolicy.layer({ attempts: 6 })),
+   *   Layer.provide(NodeHttpClient.layerUndici)
+   * )
+   * ```
    *
    * @since 0.1.0
    */
@@ -88,7 +137,22 @@ export class TimePunches extends Context.Service<TimePunches, {
       Effect.suspend(() => makeService)
     )
 
-  /** Everything from the environment; see the table in the README. @since 0.1.0 */
+  /**
+   * The client with credentials, endpoints and API version from `Config`, by default the environment; the README lists
+   * the variables. Fails with a `ConfigError` that names a missing or malformed variable, never its value.
+   *
+   * **Example** (Wire the client from the environment)
+   *
+   * ```ts
+   * import { NodeHttpClient } from "@effect/platform-node"
+   * import { Layer } from "effect"
+   * import { TimePunches } from "effect-time-punches"
+   *
+   * export const layer = TimePunches.layerFromConfig.pipe(Layer.provide(NodeHttpClient.layerUndici))
+   * ```
+   *
+   * @since 0.1.0
+   */
   static readonly layerFromConfig: Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient> = Layer.suspend(
     () =>
       TimePunches.layer.pipe(
@@ -98,26 +162,99 @@ export class TimePunches extends Context.Service<TimePunches, {
       )
   )
 
-  /** A stand-in with the given members; the others die with a message that names them. @since 0.1.0 */
+  /** A mock with the given members. A member that is not given dies with its name when it is run. @since 0.1.0 */
   static readonly layerMock = (members: Partial<TimePunches["Service"]>): Layer.Layer<TimePunches> =>
     Layer.succeed(TimePunches, { ...absent, ...members })
 
-  /** `list` of the service in the context. @since 0.1.0 */
+  /**
+   * Streams every punch that matches the filter, page after page, in the service's order. Fails with a `ListError`
+   * whose `resumeFrom` continues the run.
+   *
+   * **Example** (Resume a run that failed)
+   *
+   * ```ts
+   * import { Effect, type Option, Stream } from "effect"
+   * import { CompanyId, type Cursor, type TimePunch, TimePunches } from "effect-time-punches"
+   *
+   * const run = (save: (punch: TimePunch) => Effect.Effect<void>, from?: Option.Option<Cursor>) =>
+   *   Stream.runForEach(TimePunches.list(CompanyId.make(4021), { approved: true }, { from }), save)
+   *
+   * export const copy = (save: (punch: TimePunch) => Effect.Effect<void>) =>
+   *   Effect.catchTag(run(save), "ServiceUnavailable", ({ resumeFrom }) => run(save, resumeFrom))
+   * ```
+   *
+   * @since 0.1.0
+   */
   static readonly list: Listing<TimePunch, TimePunches> = (...args) => streamOf((service) => service.list(...args))
 
-  /** `pages` of the service in the context. @since 0.1.0 */
+  /**
+   * Streams the listing a page at a time, with the cursors of each page. A page without punches is emitted too. Fails
+   * with a `ListError`.
+   *
+   * **Example** (Save each page with the cursor of the next one)
+   *
+   * ```ts
+   * import { Effect, Option, Stream } from "effect"
+   * import { CompanyId, type Cursor, type TimePunch, TimePunches } from "effect-time-punches"
+   *
+   * export const copy = (
+   *   save: (punches: ReadonlyArray<TimePunch>, next: Option.Option<Cursor>) => Effect.Effect<void>,
+   *   checkpoint: Option.Option<Cursor>
+   * ) =>
+   *   TimePunches.pages(CompanyId.make(4021), {}, { from: checkpoint }).pipe(
+   *     Stream.runForEach(({ cursor, items }) => save(items, cursor.next))
+   *   )
+   * ```
+   *
+   * @since 0.1.0
+   */
   static readonly pages: Listing<Page, TimePunches> = (...args) => streamOf((service) => service.pages(...args))
 
-  /** `listResults` of the service in the context. @since 0.1.0 */
+  /**
+   * Streams the listing row by row, with a row that is not a punch as a failed `Result` in its place. A bad envelope, or
+   * a row of another company, still fails the run with a `ListError`.
+   *
+   * @since 0.1.0
+   */
   static readonly listResults: Listing<Result.Result<TimePunch, InvalidPunch>, TimePunches> = (...args) =>
     streamOf((service) => service.listResults(...args))
 
-  /** `page` of the service in the context. @since 0.1.0 */
+  /**
+   * Reads one page: the first one, or the one at `options.cursor`, which may be a `next` or a `prev` of another page.
+   * Fails with a `ListError`.
+   *
+   * @since 0.1.0
+   */
   static readonly page = (
     ...args: Parameters<TimePunches["Service"]["page"]>
   ): Effect.Effect<Page, ListError, TimePunches> => TimePunches.use((service) => service.page(...args))
 
-  /** `backfill` of the service in the context. @since 0.1.0 */
+  /**
+   * Streams every punch of a long range, which is read in windows concurrently. On data that does not change, each punch
+   * is emitted exactly once; windows are emitted as they complete unless `order` is `"byTime"`. Fails with a
+   * `BackfillError` that names the unfinished parts, which `resume` takes.
+   *
+   * **Example** (Read a year with eight requests in flight)
+   *
+   * ```ts
+   * import { DateTime, Effect, Stream } from "effect"
+   * import { CompanyId, type Segment, type TimePunch, TimePunches } from "effect-time-punches"
+   *
+   * const clockedIn = {
+   *   gte: DateTime.makeUnsafe("2025-01-01T00:00:00Z"),
+   *   lt: DateTime.makeUnsafe("2026-01-01T00:00:00Z")
+   * }
+   *
+   * export const copy = (save: (punch: TimePunch) => Effect.Effect<void>, unfinished?: ReadonlyArray<Segment>) =>
+   *   TimePunches.backfill(CompanyId.make(4021), { clockedIn }, { concurrency: 8, resume: unfinished }).pipe(
+   *     Stream.runForEach(save),
+   *     Effect.as<ReadonlyArray<Segment>>([]),
+   *     Effect.catch((error) => Effect.succeed(error.unfinished))
+   *   )
+   * ```
+   *
+   * @since 0.1.0
+   */
   static readonly backfill = (
     ...args: Parameters<TimePunches["Service"]["backfill"]>
   ): Stream.Stream<TimePunch, BackfillError, TimePunches> => streamOf((service) => service.backfill(...args))
@@ -136,38 +273,8 @@ const makeService = Effect.gen(function*() {
     send: secureClient(yield* HttpClient.HttpClient, { propagate: yield* TracePropagation, privateParameters }),
     policy: makePolicy(yield* RetryPolicy)
   }
-  const listing =
-    <A, B>(decode: Decode<A>, select: (page: Step<A>, query: Query) => ReadonlyArray<B>): Listing<B> =>
-    (company, filter, options) =>
-      streamSpan(
-        Stream.unwrap(Effect.gen(function*() {
-          const { query, ...bounds } = yield* Effect.fromResult(plan(company, filter, options))
-          const run = yield* startRun(client)
-          return walk({
-            companyId: query.company.id,
-            ...bounds,
-            fetch: (cursor, index) => fetchRows(run, decode, query, cursor, index),
-            select: (page) => select(page, query)
-          })
-        })),
-        "TimePunches.list"
-      )
-
   return TimePunches.of({
-    list: listing(decodePunches, (page, query) => itemsOf(page, query)),
-    pages: listing(decodePunches, (page, query) => [toPage(page, query)]),
-    listResults: listing(
-      decodeResults,
-      ({ rows }, { isInRange }) =>
-        isInRange === undefined ? rows : rows.filter((row) => Result.isFailure(row) || isInRange(row.success))
-    ),
-    page: (company, filter, options) =>
-      Effect.gen(function*() {
-        const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
-        const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options?.cursor))
-        const page = yield* fetchRows(yield* startRun(client), decodePunches, query, sent, 0)
-        return toPage({ ...page, sent, index: 0 }, query)
-      }).pipe(Effect.scoped),
+    ...makeListings(client),
     backfill: (company, filter, options) => {
       const punches = Stream.unwrap(Effect.gen(function*() {
         const run = yield* startRun(client)
@@ -178,36 +285,6 @@ const makeService = Effect.gen(function*() {
       return streamSpan(punches, "TimePunches.backfill")
     }
   })
-})
-
-/** What a run needs, checked before anything is sent. */
-const plan = (company: CompanyId | Company, filter: PunchFilter | undefined, options: ListOptions | undefined) =>
-  Result.gen(function*() {
-    const query = yield* buildQuery(company, filter, options?.pageSize)
-    const from = yield* startAt(query.company.id, "from", options?.from)
-    const maxPages = yield* wholeNumber(query, "maxPages", options?.maxPages ?? Infinity, 1, Infinity)
-    const prefetchPages = yield* wholeNumber(query, "prefetchPages", options?.prefetchPages ?? 0, 0, 100)
-    return { query, from, maxPages, prefetchPages }
-  })
-
-const wholeNumber = (query: Query, field: keyof ListOptions, value: number, least: number, most: number) =>
-  value >= least && value <= most && (Number.isInteger(value) || value === Infinity)
-    ? Result.succeed(value)
-    : Result.fail(
-      new InvalidRequest({
-        companyId: query.company.id,
-        field,
-        detail: `must be a whole number ${most === Infinity ? `from ${least} on` : `from ${least} to ${most}`}`
-      })
-    )
-
-const itemsOf = ({ rows }: Step<TimePunch>, { isInRange }: Query): ReadonlyArray<TimePunch> =>
-  isInRange === undefined ? rows : rows.filter(isInRange)
-
-const toPage = (page: Step<TimePunch>, query: Query): Page => ({
-  items: itemsOf(page, query),
-  index: page.index,
-  cursor: { sent: page.sent, ...page.cursor }
 })
 
 const unmocked = (member: string) =>

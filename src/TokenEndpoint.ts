@@ -15,10 +15,11 @@ import { TokenError } from "./ApiError.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { contentType, isJson, parseJson, readBytes, tooLarge } from "./internal/http/body.ts"
 import { secureClient, wasRedirected } from "./internal/http/client.ts"
+import { retryAfterOf } from "./internal/http/problem.ts"
 import { isSendable, validateSecret } from "./internal/http/secret.ts"
+import { statusOf } from "./internal/http/status.ts"
 import { transportFailureOf } from "./internal/http/transportFailure.ts"
 import type { Retry } from "./internal/resilience/retry.ts"
-import { retryAfterOf, statusOf } from "./listing/response.ts"
 import type { OAuthScope } from "./OAuthScope.ts"
 import { TracePropagation } from "./TracePropagation.ts"
 
@@ -123,7 +124,8 @@ const refusal = Effect.fnUntraced(function*(response: HttpClientResponse.HttpCli
   switch (statusOf(status)) {
     case "throttled":
       return failed("Throttled", status, { ...again, throttled: true, retryAfter: yield* retryAfterOf(response) })
-    case "transient":
+    case "serverError":
+    case "unavailable":
       return failed("Transport", status, { ...again, retryAfter: yield* retryAfterOf(response) })
     case "unauthorized":
       return failed("InvalidClient", status)

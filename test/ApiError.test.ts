@@ -19,7 +19,7 @@ import {
   UnprocessableEntity
 } from "../src/index.ts"
 
-/** One of each, made as a mock would make it. */
+/** One of each, made as a mock makes it: with the required fields only. */
 const plain: ReadonlyArray<readonly [ListError["_tag"], string, ListError]> = [
   ["Unauthorized", "401 the credential was not accepted", new Unauthorized({})],
   ["Forbidden", "403 the credential may not do this", new Forbidden({})],
@@ -28,15 +28,15 @@ const plain: ReadonlyArray<readonly [ListError["_tag"], string, ListError]> = [
   ["RateLimited", "429 too many requests", new RateLimited({})],
   ["ServiceUnavailable", "503 the service cannot be reached for now", new ServiceUnavailable({})],
   ["UnexpectedStatus", "302 is not a status of this interface", new UnexpectedStatus({ status: 302 })],
-  ["TransportError", "no whole answer: connect", new TransportError({ reason: "connect" })],
-  ["DecodeError", "the answer cannot be read (NotJson)", new DecodeError({ reason: "NotJson" })],
-  ["PaginationError", "the listing stopped: CursorCycle", new PaginationError({ reason: "CursorCycle" })],
+  ["TransportError", "no whole response: connect", new TransportError({ reason: "connect" })],
+  ["DecodeError", "the response cannot be read (NotJson)", new DecodeError({ reason: "NotJson" })],
+  ["PaginationError", "the listing stopped (CursorCycle): ", new PaginationError({ reason: "CursorCycle" })],
   ["InvalidRequest", "invalid pageSize: too small", new InvalidRequest({ field: "pageSize", detail: "too small" })],
   ["TokenError", "no token: InvalidClient", new TokenError({ reason: "InvalidClient" })]
 ]
 
 describe.each(plain)("%s", (tag, message, error) => {
-  it("needs no more than what tells it from the others, and says the rest by default", () => {
+  it("needs only the fields that distinguish it, and has a default for the others", () => {
     assert.deepInclude(error, {
       _tag: tag,
       companyId: CompanyId.make(0),
@@ -48,7 +48,7 @@ describe.each(plain)("%s", (tag, message, error) => {
     assert.include(error.message, "company 0")
   })
 
-  it("is an error, a schema's value, and one to be caught by its tag", () => {
+  it("is an Error, a value of its schema, and caught by its tag", () => {
     assert.instanceOf(error, Error)
     assert.isTrue(Schema.is(ListError)(error))
     assert.include(String(error), error.message)
@@ -106,7 +106,7 @@ const AnyError = Arbitrary.map(Arbitrary.schema(Fields), (fields): ReadonlyArray
     new UnexpectedStatus(said),
     new TransportError({ ...where, reason: "tls", code: Option.as(Option.fromNullOr(text), "EPROTO") }),
     new DecodeError({ ...where, reason: "Schema", path: words, detail: words, punchId: Option.fromNullOr(code) }),
-    new PaginationError({ ...where, reason: "MaxPages" }),
+    ...PaginationError.fields.reason.literals.map((reason) => new PaginationError({ ...where, reason })),
     new InvalidRequest({ ...where, field: words, detail: words }),
     new TokenError({ ...where, reason: "Throttled", status: Option.fromNullOr(code) })
   ]
@@ -117,7 +117,7 @@ describe("ListError", () => {
     assert.sameMembers(ListError.members.map(({ fields }) => fields._tag.schema.literal), plain.map(([tag]) => tag))
   })
 
-  it.prop("is sent as JSON and read back as the same error of the same class", [AnyError], ([errors]) => {
+  it.prop("survives JSON as the same error of the same class", [AnyError], ([errors]) => {
     const codec = Schema.toCodecJson(ListError)
     for (const error of errors) {
       for (const schema of [ListError, codec]) {
@@ -131,19 +131,19 @@ describe("ListError", () => {
     }
   }, { arbitrary: { runs: 100, seed: 1 } })
 
-  it.prop("has messages of one printable line, whatever the service said", [AnyError], ([errors]) => {
+  it.prop("has messages of one printable line, whatever text the service sends", [AnyError], ([errors]) => {
     for (const { message } of errors)
       assert.notMatch(message, /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/u)
   }, { arbitrary: { runs: 100, seed: 2 } })
 
-  it.prop("keeps the cursor, which holds a record's id, out of its messages", [AnyError], ([errors]) => {
+  it.prop("has no cursor in its messages, because a cursor holds a record's id", [AnyError], ([errors]) => {
     for (const error of errors) {
       const cursor = Option.getOrUndefined(error.resumeFrom)
       if (cursor !== undefined && cursor.length > 12) assert.notInclude(error.message, cursor)
     }
   }, { arbitrary: { runs: 100, seed: 3, size: 30 } })
 
-  it("reads an error as strictly as it wrote it", () => {
+  it("decodes an error only with all its fields, of its types", () => {
     const decode = Schema.decodeUnknownOption(ListError)
 
     assert.isTrue(Option.isNone(decode({ _tag: "Forbidden" })))
@@ -155,7 +155,7 @@ describe("ListError", () => {
 describe("the message of an error", () => {
   const where = { companyId: CompanyId.make(7), pagesCompleted: 2, attempts: 4 }
 
-  it("says what the service said, and where in the run it was", () => {
+  it("has the problem and the place in the run", () => {
     const problem = {
       type: "/problems/422",
       title: "Unprocessable",
@@ -174,17 +174,29 @@ describe("the message of an error", () => {
     )
   })
 
-  it("says how long to wait", () => {
+  it("has a sentence for each reason to stop", () => {
+    const messageOf = (reason: PaginationError["reason"]) => new PaginationError({ ...where, reason }).message
+
+    assert.deepStrictEqual(PaginationError.fields.reason.literals.map(messageOf), [
+      "the listing stopped (CursorCycle): the page leads to a cursor that this run has already requested [company 7, page 3, 4 requests]",
+      "the listing stopped (WrongObject): the page lists another kind of object than time punches [company 7, page 3, 4 requests]",
+      "the listing stopped (CountMismatch): the page does not have as many rows as it counts [company 7, page 3, 4 requests]",
+      "the listing stopped (EmptyPages): too many pages in a row were empty [company 7, page 3, 4 requests]",
+      "the listing stopped (MaxPages): the listing has more pages than maxPages allows [company 7, page 3, 4 requests]"
+    ])
+  })
+
+  it("has the wait of a RateLimited", () => {
     const { message } = new RateLimited({ retryAfter: Option.some(Duration.seconds(90)) })
 
     assert.match(message, /retry after 1m 30s/)
   })
 
-  it("says which status, where it is not the usual one", () => {
+  it("has the status itself, where it is not the usual one of the error", () => {
     assert.match(new ServiceUnavailable({ status: 408 }).message, /^408 /)
   })
 
-  it("says where in the body, and in whose punch", () => {
+  it("has the path in the body and the id of the punch", () => {
     const error = new DecodeError({
       ...where,
       reason: "Schema",
@@ -195,11 +207,11 @@ describe("the message of an error", () => {
 
     assert.strictEqual(
       error.message,
-      "the answer cannot be read (Schema) at data[3].clocked_in of punch 31: Expected an instant [company 7, page 3, 4 requests]"
+      "the response cannot be read (Schema) at data[3].clocked_in of punch 31: Expected an instant [company 7, page 3, 4 requests]"
     )
   })
 
-  it("escapes what could begin a line of a log or steer a terminal", () => {
+  it("escapes line ends and control characters of a terminal", () => {
     const { message } = new Forbidden({
       problem: { title: "a\nb\r\u001b[31m", detail: "\u202egpj.exe\u2028\u0085\u007f" }
     })
@@ -207,13 +219,13 @@ describe("the message of an error", () => {
     assert.include(message, "a\\u000ab\\u000d\\u001b[31m: \\u202egpj.exe\\u2028\\u0085\\u007f")
   })
 
-  it("keeps what people write in any language", () => {
+  it("keeps text of any language", () => {
     const detail = "naïve “café” 🧑‍🍳 בדיקה 日本語"
 
     assert.include(new Forbidden({ problem: { detail } }).message, detail)
   })
 
-  it("is cut where the service went on and on", () => {
+  it("cuts a problem of many kilobytes", () => {
     const { message } = new Forbidden({ problem: { detail: "x".repeat(60_000), title: "y".repeat(60_000) } })
 
     assert.isBelow(message.length, 1500)
@@ -221,7 +233,7 @@ describe("the message of an error", () => {
 })
 
 describe("InvalidPunch", () => {
-  it("needs its place and path, and says whose punch it is where that is known", () => {
+  it("needs an index and a path, and names its punch where the id is known", () => {
     const bare = new InvalidPunch({ index: 3, path: "clocked_in" })
     const known = new InvalidPunch({
       index: 3,
@@ -234,7 +246,7 @@ describe("InvalidPunch", () => {
     assert.strictEqual(known.message, "punch 31 cannot be read at clocked_in: Expected\\u000aan instant")
   })
 
-  it("is sent as JSON and read back", () => {
+  it("survives JSON", () => {
     const sent: unknown = JSON.parse(
       JSON.stringify(Schema.encodeSync(InvalidPunch)(new InvalidPunch({ index: 0, path: "" })))
     )

@@ -43,7 +43,7 @@ describe("TimePunches.layerMock", () => {
       listResults: () => Stream.make(Result.succeed(punch()), Result.fail(new InvalidPunch({ index: 1, path: "id" })))
     }))))
 
-  it.effect("gives its members the arguments of the call", () =>
+  it.effect("passes the arguments of a call to the member", () =>
     Effect.gen(function*() {
       const asked: Array<unknown> = []
       const mock = TimePunches.layerMock({
@@ -57,7 +57,7 @@ describe("TimePunches.layerMock", () => {
       assert.deepStrictEqual(asked, [[company, { approved: true }, { pageSize: 3 }]])
     }))
 
-  it.effect("fails with any error of the listing, made in one line", () =>
+  it.effect("fails with any listing error, made in one line", () =>
     Effect.gen(function*() {
       const forbidden = TimePunches.layerMock({ list: () => Stream.fail(new Forbidden({})) })
       const throttled = TimePunches.layerMock({ page: () => Effect.fail(new RateLimited({})) })
@@ -66,7 +66,7 @@ describe("TimePunches.layerMock", () => {
       assert.strictEqual((yield* Effect.provide(Effect.flip(calls.page), throttled))._tag, "RateLimited")
     }))
 
-  it.effect("dies of a member that it does not have, by its name, and of no other", () =>
+  it.effect("dies only where a member that it lacks is run, with its name", () =>
     Effect.gen(function*() {
       for (const [member, call] of Object.entries(calls)) {
         assert.include(
@@ -79,7 +79,7 @@ describe("TimePunches.layerMock", () => {
       assert.include(yield* defectOf(calls.page, partial), "TimePunches.page was called")
     }))
 
-  it.effect("does not die before the member is run", () =>
+  it.effect("does not die before a member that it lacks is run", () =>
     Effect.gen(function*() {
       const service = yield* TimePunches
 
@@ -87,20 +87,20 @@ describe("TimePunches.layerMock", () => {
       assert.isDefined(service.page(company))
     }).pipe(Effect.provide(TimePunches.layerMock({}))))
 
-  it("lets a promise of the service settle", async () => {
+  it("can be the result of a promise", async () => {
     const service = await Effect.runPromise(Effect.provide(TimePunches, TimePunches.layerMock({})))
 
     assert.notProperty(service, "then")
     assert.isFunction(service.list)
   })
 
-  it("lets a promise of a mocked program settle", async () => {
+  it("lets the promise of a mocked program settle", async () => {
     const mock = TimePunches.layerMock({ list: () => Stream.succeed(punch()) })
 
     assert.strictEqual(await Effect.runPromise(Effect.provide(Stream.runCount(TimePunches.list(company)), mock)), 1)
   })
 
-  it.effect("takes the place of the client under a service of the application", () =>
+  it.effect("replaces the client below a service of the application", () =>
     Effect.gen(function*() {
       class Report
         extends Context.Service<Report, { readonly count: Effect.Effect<number, ListError> }>()("test/Report")

@@ -15,7 +15,7 @@ describe("TimePunches.listResults", () => {
   const goodOf = <A, E>(results: ReadonlyArray<Result.Result<A, E>>) =>
     results.flatMap((each) => Result.isSuccess(each) ? [each.success] : [])
 
-  it.effect("is the listing where every row can be read", () =>
+  it.effect("emits the whole listing where every row is valid", () =>
     Effect.forEach(Array.from({ length: 40 }).keys(), (seed) => {
       const { filter, pageSize, punches } = scenario(seed + 2000)
       return Effect.gen(function*() {
@@ -29,7 +29,7 @@ describe("TimePunches.listResults", () => {
   const spoil = (punches: ReadonlyArray<StoredPunch>, at: ReadonlyArray<number>) =>
     punches.map((punch, index) => at.includes(index) ? { ...punch, clocked_in: "2026-02-30T00:00:00Z" } : punch)
 
-  it.effect("puts a row that cannot be read in its place as a value, with its id and what is wrong", () =>
+  it.effect("emits an invalid row in its place, as a value with its id and path", () =>
     Effect.gen(function*() {
       const results = yield* Stream.runCollect(TimePunches.listResults(company, {}, { pageSize: 20 }))
 
@@ -42,7 +42,7 @@ describe("TimePunches.listResults", () => {
       assert.isTrue(results[41] !== undefined && Result.isFailure(results[41]))
     }).pipe(Effect.provide(app({ punches: spoil(plain, [3, 41, 42]) }))))
 
-  it.effect("keeps such a row beside an exclusive end, which cannot be told to have dropped it", () =>
+  it.effect("keeps an invalid row beside an exclusive end, because its instant is unknown", () =>
     Effect.gen(function*() {
       yield* inject(Fault.badRow(0, { clocked_in: "soon" }))
       const lt = DateTime.makeUnsafe("2026-03-20T00:00:00Z")
@@ -52,7 +52,7 @@ describe("TimePunches.listResults", () => {
       assert.strictEqual(goodOf(results).length, expected(plain, { clockedIn: { lt } }).length - 1)
     }).pipe(Effect.provide(app({ punches: plain }))))
 
-  it.effect("where list and page fail, naming row and punch, with nothing of that page", () =>
+  it.effect("emits what list fails on: list names row and punch, and emits nothing of that page", () =>
     Effect.gen(function*() {
       const seen: Array<number> = []
       const error = yield* Effect.flip(
@@ -89,7 +89,7 @@ describe("TimePunches.listResults", () => {
       assert.deepInclude(bad, { index: 5, path })
     }).pipe(Effect.provide(app({ punches: plain }))))
 
-  it.effect("does not name a punch by an id that JSON has rounded", () =>
+  it.effect("names no punch where JSON has rounded the id", () =>
     Effect.gen(function*() {
       yield* inject(Fault.badRow(5, { id: { rawJson: "12345678901234567890" } }))
       const [bad] = failuresOf(yield* Stream.runCollect(TimePunches.listResults(company)))
@@ -97,7 +97,7 @@ describe("TimePunches.listResults", () => {
       assert.deepStrictEqual(bad?.punchId, Option.none())
     }).pipe(Effect.provide(app({ punches: plain }))))
 
-  it.effect("still fails on an envelope that is wrong, and on rows of another company", () =>
+  it.effect("still fails on a wrong envelope and on rows of another company", () =>
     Effect.gen(function*() {
       const run = Effect.flip(Stream.runDrain(TimePunches.listResults(company)))
       yield* inject(Fault.missingCursorKey("next"), { requests: 1 })

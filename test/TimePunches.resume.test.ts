@@ -7,7 +7,7 @@ import { expected, scenario } from "./support/listing.ts"
 import { type Random, random } from "./support/random.ts"
 import { letTimePass } from "./support/time.ts"
 
-/** Faults that end a run when they befall a page once, and faults that a run gets over. */
+/** Faults that fail a run at once. */
 const fatal: readonly [Fault, ...ReadonlyArray<Fault>] = [
   Fault.status(422),
   Fault.status(403),
@@ -23,7 +23,8 @@ const fatal: readonly [Fault, ...ReadonlyArray<Fault>] = [
   Fault.oversizedBody(9 * 1024 * 1024)
 ]
 
-const curable: readonly [Fault, ...ReadonlyArray<Fault>] = [
+/** Faults that a run recovers from by itself. */
+const recoverable: readonly [Fault, ...ReadonlyArray<Fault>] = [
   Fault.status(503),
   Fault.status(500, { body: "html" }),
   Fault.retryAfter("30"),
@@ -42,15 +43,15 @@ const curable: readonly [Fault, ...ReadonlyArray<Fault>] = [
   Fault.emptyPage
 ]
 
-/** A dozen faults at different requests, of which no two follow each other closely enough to use up one page's tries. */
+/** A dozen faults, far enough apart that no page uses all its attempts. */
 const plan = ({ chance, pick }: Random): ReadonlyArray<readonly [Fault, FaultWhen]> =>
   Array.from({ length: 12 }, (_, index) => [
-    chance(0.4) ? pick(fatal) : pick(curable),
+    chance(0.4) ? pick(fatal) : pick(recoverable),
     { requests: 1 + index * 3 }
   ])
 
-/** Runs a listing, and after each failure goes on where it says, until it is through. */
-const throughout = Effect.fnUntraced(function*(filter: PunchFilter, options: ListOptions) {
+/** Runs a listing to its end, resuming after each failure. */
+const runToEnd = Effect.fnUntraced(function*(filter: PunchFilter, options: ListOptions) {
   const seen: Array<number> = []
   const errors: Array<ListError> = []
   let from: Option.Option<Cursor> = Option.none()
@@ -70,7 +71,7 @@ const { punches } = scenario(6)
 
 describe("TimePunches.list, resumed from each of its failures", () => {
   it.effect(
-    "gives every punch once and in order, whatever befalls it, read ahead or not",
+    "emits every punch once and in order under any faults, with and without prefetch",
     () =>
       Effect.gen(function*() {
         let failures = 0
@@ -79,7 +80,7 @@ describe("TimePunches.list, resumed from each of its failures", () => {
           const pageSize = random(seed).pick([1, 3, 9])
           const { errors, seen } = yield* Effect.gen(function*() {
             for (const [fault, when] of plan(random(seed))) yield* inject(fault, when)
-            return yield* letTimePass(throughout(filter, { pageSize, prefetchPages }))
+            return yield* letTimePass(runToEnd(filter, { pageSize, prefetchPages }))
           }).pipe(Effect.provide(app({ punches }, oauth)))
           failures += errors.length
 
@@ -92,13 +93,13 @@ describe("TimePunches.list, resumed from each of its failures", () => {
   )
 
   it.effect.each([0, 1, 4])(
-    "has given out all pages before the one that failed, with prefetchPages %d",
+    "has emitted all pages before the one that failed, with prefetchPages %d",
     (prefetchPages) =>
       Effect.forEach([1, 2, 3, 4, 5, 6, 7], (broken) => {
         const options = { pageSize: Math.ceil(punches.length / 7), prefetchPages }
         return Effect.gen(function*() {
           yield* inject(Fault.status(403), { requests: broken })
-          const { errors, seen } = yield* throughout({ deleted: "include" }, options)
+          const { errors, seen } = yield* runToEnd({ deleted: "include" }, options)
           const [error] = errors
 
           assert.deepInclude(error, { _tag: "Forbidden", pagesCompleted: broken - 1, attempts: 1 })
@@ -109,7 +110,7 @@ describe("TimePunches.list, resumed from each of its failures", () => {
       }, { discard: true })
   )
 
-  it.effect("may be resumed long after, with another page size, and by pages", () =>
+  it.effect("can be resumed much later, with another page size, by pages", () =>
     Effect.gen(function*() {
       yield* inject(Fault.status(403), { requests: 3 })
       const error = yield* Effect.flip(Stream.runDrain(TimePunches.list(company, {}, { pageSize: 10 })))

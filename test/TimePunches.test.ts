@@ -10,7 +10,7 @@ const idsOf = (punches: ReadonlyArray<{ readonly id: number }>) => punches.map((
 
 const seeds = Array.from({ length: 200 }, (_, index) => index + 1)
 
-/** Every page of a query from the last one back, in the order of the listing. */
+/** Every page of a query, read from the last one backwards, in the order of the listing. */
 const backwards = Effect.fnUntraced(function*(filter: PunchFilter, pageSize: number, last: Page) {
   const pages = [last]
   let prev = last.cursor.prev
@@ -22,14 +22,14 @@ const backwards = Effect.fnUntraced(function*(filter: PunchFilter, pageSize: num
   return pages.toReversed()
 })
 
-/** Lets all fibers come as far as they can. */
+/** Lets all fibers run as far as they can. */
 const settled = Effect.forEach(Array.from({ length: 100 }), () => TestClock.adjust("1 second"), { discard: true })
 
 const plain = generatePunches({ seed: 9, count: 95, companyId: defaultCompany.id, deletedShare: 0 })
 
 describe("TimePunches.list", () => {
   it.effect(
-    "lists what the filter matches, in its order, for every data set, filter and page size",
+    "emits what the filter matches, in its order, for every data set, filter and page size",
     () =>
       Effect.forEach(seeds, (seed) => {
         const { filter, pageSize, prefetchPages, punches } = scenario(seed)
@@ -42,7 +42,7 @@ describe("TimePunches.list", () => {
     20_000
   )
 
-  it.effect("lists everything of a company in the order of its ids when nothing is asked", () =>
+  it.effect("emits every punch of a company in order of id without a filter", () =>
     Effect.gen(function*() {
       const listed = yield* Stream.runCollect(TimePunches.list(company.id))
 
@@ -51,7 +51,7 @@ describe("TimePunches.list", () => {
       assert.strictEqual((yield* pageRequests).length, 1)
     }).pipe(Effect.provide(app({ punches: plain }))))
 
-  it.effect("asks for JSON, and for problems", () =>
+  it.effect("accepts JSON and problem+json", () =>
     Effect.gen(function*() {
       yield* TimePunches.page(company)
 
@@ -60,7 +60,7 @@ describe("TimePunches.list", () => {
       ])
     }).pipe(Effect.provide(app({ punches: plain }))))
 
-  it.effect("is one request for twenty punches of pages of twenty, and two for one more", () =>
+  it.effect("sends one request for twenty punches of pages of twenty, and two for one more", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       const requestsFor = (count: number) =>
@@ -77,7 +77,7 @@ describe("TimePunches.list", () => {
       )
     }).pipe(Effect.provide(app({ punches: plain }))))
 
-  it.effect("asks for nothing before it is run, and anew each time it is", () =>
+  it.effect("sends no request before it is run, and every request again for each run", () =>
     Effect.gen(function*() {
       const list = TimePunches.list(company, {}, { pageSize: 50 })
       assert.isEmpty(yield* pageRequests)
@@ -90,7 +90,7 @@ describe("TimePunches.list", () => {
     }).pipe(Effect.provide(app({ punches: plain }))))
 
   it.effect.each([0, 1, 2, 5])(
-    "with prefetchPages %d has read that many pages ahead of a slow reader, and no more",
+    "with prefetchPages %d reads that many pages ahead of a slow consumer, and no more",
     (prefetchPages) =>
       Effect.gen(function*() {
         const enough = yield* Deferred.make<void>()
@@ -108,7 +108,7 @@ describe("TimePunches.list", () => {
       }).pipe(Effect.provide(app({ punches: plain })))
   )
 
-  it.effect("takes its request back when its reader goes away", () =>
+  it.effect("aborts the request in flight when its consumer is interrupted", () =>
     Effect.gen(function*() {
       const { inFlight } = yield* FakeService
       yield* inject(Fault.stallBody(), { requests: 2 })
@@ -121,14 +121,16 @@ describe("TimePunches.list", () => {
       assert.strictEqual((yield* pageRequests).length, 2)
     }).pipe(Effect.provide(app({ punches: plain }))))
 
-  it.effect("puts adjoining half-open windows together without loss or repeat", () =>
+  it.effect("partitions the punches by adjacent half-open windows, without loss or repeat", () =>
     Effect.gen(function*() {
       const all = yield* Stream.runCollect(TimePunches.list(company))
       const starts = all.map(({ clockedIn }) => clockedIn.epochMilliseconds).toSorted((a, b) => a - b)
       const cuts = [0, 12, 40, 41, 94].map((index) => DateTime.makeUnsafe(starts[index] ?? 0))
       const windows = Array.from({ length: 6 }, (_, index) => ({ gte: cuts[index - 1], lt: cuts[index] }))
-      const parts = yield* Effect.forEach(windows, (clockedIn) =>
-        Stream.runCollect(TimePunches.list(company, { clockedIn })))
+      const parts = yield* Effect.forEach(
+        windows,
+        (clockedIn) => Stream.runCollect(TimePunches.list(company, { clockedIn }))
+      )
 
       assert.sameMembers(idsOf(parts.flat()), idsOf(plain))
       assert.strictEqual(parts.flat().length, plain.length)
@@ -136,13 +138,13 @@ describe("TimePunches.list", () => {
 })
 
 describe("TimePunches.pages and TimePunches.page", () => {
-  it.effect("are the listing in pages, forward by next and backward by prev", () =>
+  it.effect("emit the listing in pages, forward by next and backward by prev", () =>
     Effect.forEach(seeds, (seed) => {
       const { filter, pageSize, prefetchPages, punches } = scenario(seed + 1000)
       return Effect.gen(function*() {
         const pages = yield* Stream.runCollect(TimePunches.pages(company, filter, { pageSize, prefetchPages }))
         const [last] = pages.slice(-1)
-        if (last === undefined) assert.fail("even a listing of nothing has a page")
+        if (last === undefined) assert.fail("a listing without punches has a page too")
         const back = yield* backwards(filter, pageSize, last)
         const all = [...expected(punches, filter)]
 
@@ -157,7 +159,7 @@ describe("TimePunches.pages and TimePunches.page", () => {
       }).pipe(Effect.provide(app({ punches })))
     }, { discard: true }), 20_000)
 
-  it.effect("go on from any page's cursor as if they had never stopped", () =>
+  it.effect("continue from any cursor of a page as an uninterrupted run does", () =>
     Effect.gen(function*() {
       const options = { pageSize: 7 }
       const pages = yield* Stream.runCollect(TimePunches.pages(company, {}, options))
@@ -170,7 +172,7 @@ describe("TimePunches.pages and TimePunches.page", () => {
       }
     }).pipe(Effect.provide(app({ punches: plain }))))
 
-  it.effect("count the rows that the service sent, also those that an exclusive end drops", () =>
+  it.effect("count all rows that the service sent, with those that an exclusive end drops", () =>
     Effect.gen(function*() {
       const [first] = yield* Stream.runCollect(TimePunches.list(company))
       const lt = first?.clockedIn ?? assert.fail("no punch")
@@ -180,7 +182,7 @@ describe("TimePunches.pages and TimePunches.page", () => {
       assert.isAtLeast(Option.getOrThrow(some?.cursor.count ?? Option.none()), 1)
     }).pipe(Effect.provide(app({ punches: plain }))))
 
-  it.effect("send the very same query with each cursor", () =>
+  it.effect("send the same query with each cursor", () =>
     Effect.gen(function*() {
       yield* Stream.runDrain(
         TimePunches.pages(company, { sortBy: [["clockedIn", "desc"]], deleted: "include" }, { pageSize: 30 })
@@ -195,7 +197,7 @@ describe("TimePunches.pages and TimePunches.page", () => {
 })
 
 describe("TimePunches.make", () => {
-  it.effect("is the client itself, for those who keep services in hand", () =>
+  it.effect("is the client as a value", () =>
     Effect.gen(function*() {
       const service = yield* TimePunches.make
       const page = yield* service.page(company)

@@ -1,4 +1,4 @@
-/** Bodies that no honest service sends: refused with a typed error, or read for what they are; never rounded, never a defect. */
+/** Malicious and broken bodies: refused with a typed error or read exactly; never rounded, never a defect. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Result, Stream } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
@@ -14,8 +14,8 @@ interface Reply {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A client whose service says these bytes to whatever it is asked; it tries once. */
-const told = (body: string | Uint8Array<ArrayBuffer>, { headers = json, status = 200 }: Reply = {}) =>
+/** A client whose service sends these bytes to every request, with one attempt a page. */
+const answering = (body: string | Uint8Array<ArrayBuffer>, { headers = json, status = 200 }: Reply = {}) =>
   TimePunches.layer.pipe(
     Layer.provide(RetryPolicy.none),
     Layer.provide(accessToken),
@@ -31,7 +31,7 @@ const told = (body: string | Uint8Array<ArrayBuffer>, { headers = json, status =
 
 /** The one page of these bytes, or the error. */
 const pageOf = (body: string | Uint8Array<ArrayBuffer>, reply?: Reply) =>
-  TimePunches.page(company).pipe(Effect.result, Effect.provide(told(body, reply)))
+  TimePunches.page(company).pipe(Effect.result, Effect.provide(answering(body, reply)))
 
 const failureOf = (body: string | Uint8Array<ArrayBuffer>, reply?: Reply) =>
   Effect.flatMap(pageOf(body, reply), (result) => Effect.fromOption(Result.getFailure(result)).pipe(Effect.orDie))
@@ -39,13 +39,13 @@ const failureOf = (body: string | Uint8Array<ArrayBuffer>, reply?: Reply) =>
 const punchOf = (body: string | Uint8Array<ArrayBuffer>) =>
   Effect.map(pageOf(body), (result) => Result.getOrThrow(result).items[0])
 
-/** A page of one punch in which a member has this very text, which no JavaScript value may write. */
+/** A page of one punch in which a member is exactly this text, also where no JavaScript value is written so. */
 const rawMember = (name: string, text: string) =>
   JSON.stringify(wirePage([wirePunch({ [name]: "@" })])).replace("\"@\"", () => text)
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
-/** The text with these bytes in the place of its only `@`. */
+/** The text with these bytes instead of its only `@`. */
 const withBytes = (text: string, ...bytes: ReadonlyArray<number>) => {
   const [before = "", after = ""] = text.split("@")
   return Uint8Array.from([...bytesOf(before), ...bytes, ...bytesOf(after)])
@@ -76,7 +76,7 @@ describe("numbers that JSON can write and a number cannot hold", () => {
       })
   )
 
-  it.effect("[J5] do not name a punch that there is not", () =>
+  it.effect("[J5] name no punch that does not exist", () =>
     Effect.gen(function*() {
       assert.deepInclude(yield* failureOf(rawMember("id", "9007199254740993")), { punchId: Option.none() })
       assert.deepInclude(yield* failureOf(rawMember("id", "1e400")), { punchId: Option.none() })
@@ -101,7 +101,7 @@ describe("numbers that JSON can write and a number cannot hold", () => {
     }))
 
   it.effect.each([["7.0", 7], ["7e0", 7], ["9007199254740991", 9007199254740991]] as const)(
-    "[J6] do not make a whole number suspicious that is only written otherwise: %s",
+    "[J6] do not include a whole number in another notation: %s",
     ([text, id]) =>
       Effect.gen(function*() {
         assert.strictEqual((yield* punchOf(rawMember("id", text)))?.id, TimePunchId.make(id))
@@ -113,7 +113,7 @@ describe("keys that mean something to an object", () => {
   const keys = `"__proto__":{"deleted":true,"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1`
   const polluted = JSON.stringify(wirePage([wirePunch()])).replaceAll("{\"", () => `{${keys},"`)
 
-  it.effect("[J3] change no prototype and reach no value", () =>
+  it.effect("[J3] change no prototype and reach no field", () =>
     Effect.gen(function*() {
       const punch = yield* punchOf(polluted)
       const clean = yield* punchOf(JSON.stringify(wirePage([wirePunch()])))
@@ -124,7 +124,7 @@ describe("keys that mean something to an object", () => {
       assert.notProperty({}, "polluted")
     }))
 
-  it.effect("[J3] lend nothing to a punch that lacks a field", () =>
+  it.effect("[J3] give no field to a punch that lacks it", () =>
     Effect.gen(function*() {
       const { user_id: _, ...rest } = wirePunch()
       const body = JSON.stringify(wirePage([rest])).replace("\"role_id\"", () => `"__proto__":{"user_id":7},"role_id"`)
@@ -132,7 +132,7 @@ describe("keys that mean something to an object", () => {
       assert.deepInclude(yield* failureOf(body), { _tag: "DecodeError", reason: "Schema", path: "data[0].user_id" })
     }))
 
-  it.effect("[J3] lend nothing to a problem", () =>
+  it.effect("[J3] give no member to a problem", () =>
     Effect.gen(function*() {
       const body = `{"__proto__":{"title":"inherited"},"constructor":{"name":"x"},"detail":"said"}`
       const error = yield* failureOf(body, { status: 403, headers: { "content-type": "application/problem+json" } })
@@ -141,7 +141,7 @@ describe("keys that mean something to an object", () => {
       assert.notProperty({}, "title")
     }))
 
-  it.effect("[J4] count as the last of them says when they come twice", () =>
+  it.effect("[J4] have the last of two values where they are duplicate", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* punchOf(rawMember("tips", "1,\"tips\":2")))?.tips, 2)
     }))
@@ -150,37 +150,37 @@ describe("keys that mean something to an object", () => {
 describe("nesting a hundred thousand deep", () => {
   it.effect.each(
     [
-      ["a field that nobody knows", rawMember("extra", nested(1e5)), "no error"],
-      ["a field that is read", rawMember("notes", nested(1e5)), "DecodeError Schema"],
+      ["an unknown field", rawMember("extra", nested(1e5)), "no error"],
+      ["a known field", rawMember("notes", nested(1e5)), "DecodeError Schema"],
       ["the breaks", rawMember("breaks", nested(1e5)), "DecodeError Schema"],
       ["the place of a punch", `{"object":"time_punches","data":${nested(1e5)},"meta":{}}`, "DecodeError Schema"],
       ["the place of the page", nested(1e5), "DecodeError Schema"],
       ["the cursor", `{"object":"time_punches","data":[],"meta":{"cursor":${nested(1e5)}}}`, "DecodeError Schema"]
     ] as const
-  )("[J2] in %s is read or refused, not run into", ([_where, body, expected]) =>
+  )("[J2] in %s is read or refused without a defect", ([_where, body, expected]) =>
     Effect.gen(function*() {
       const result = yield* pageOf(body)
 
       assert.strictEqual(brief(Option.getOrUndefined(Result.getFailure(result))), expected)
     }))
 
-  it.effect("[J2] in a problem leaves the status what it is", () =>
+  it.effect("[J2] in a problem does not change the status", () =>
     Effect.gen(function*() {
       const error = yield* failureOf(`{"detail":"said","title":${nested(3e4)}}`, { status: 422 })
 
       assert.deepInclude(error, { _tag: "UnprocessableEntity", problem: { detail: "said" } })
     }))
 
-  it.effect("[J2] in a row is one bad row for those who take the others", () =>
+  it.effect("[J2] in a row is one bad row of listResults", () =>
     Effect.gen(function*() {
       const body = rawMember("notes", nested(1e5))
-      const rows = yield* TimePunches.listResults(company).pipe(Stream.runCollect, Effect.provide(told(body)))
+      const rows = yield* TimePunches.listResults(company).pipe(Stream.runCollect, Effect.provide(answering(body)))
 
       assert.deepInclude(rows[0] !== undefined && Result.isFailure(rows[0]) ? rows[0].failure : {}, { path: "notes" })
     }))
 })
 
-describe("bytes that are not what they are said to be", () => {
+describe("bytes that are not in their charset", () => {
   const noted = JSON.stringify(wirePage([wirePunch({ notes: "caf@" })]))
 
   it.effect.each(
@@ -196,7 +196,7 @@ describe("bytes that are not what they are said to be", () => {
     }))
 
   it.effect.each(["utf-16", "UTF-16LE", "iso-8859-1", "\"windows-1252\""])(
-    "[H34] are not guessed at: charset %s",
+    "[H34] are refused, not guessed: charset %s",
     (charset) =>
       Effect.gen(function*() {
         const headers = { "content-type": `application/json; charset=${charset}` }
@@ -206,7 +206,7 @@ describe("bytes that are not what they are said to be", () => {
   )
 
   it.effect.each(["utf-8", "UTF-8", "\"utf-8\"", "us-ascii"])(
-    "[H34] are read where they can only be UTF-8: charset %s",
+    "[H34] are read where the charset is part of UTF-8: %s",
     (charset) =>
       Effect.gen(function*() {
         const headers = { "content-type": `application/json; charset=${charset}` }
@@ -215,13 +215,13 @@ describe("bytes that are not what they are said to be", () => {
       })
   )
 
-  it.effect("[H35] may begin with a byte order mark", () =>
+  it.effect("[H35] can begin with a byte order mark", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* punchOf(withBytes(`@${noted.replace("@", "é")}`, 0xef, 0xbb, 0xbf)))?.notes, "café")
     }))
 })
 
-describe("texts that break what prints them", () => {
+describe("text that breaks logs and terminals", () => {
   it.effect.each(
     [
       ["a lone surrogate", "\"\\ud800\"", "\ud800"],
@@ -230,14 +230,14 @@ describe("texts that break what prints them", () => {
       ["an emoji of many parts", "\"🧑‍🍳\"", "🧑‍🍳"],
       ["a megabyte", JSON.stringify("é".repeat(5e5)), "é".repeat(5e5)]
     ] as const
-  )("[J20] come through as they are in notes: %s", ([_what, text, notes]) =>
+  )("[J20] is kept unchanged in notes: %s", ([_what, text, notes]) =>
     Effect.gen(function*() {
       const punch = yield* punchOf(rawMember("notes", text))
 
       assert.isTrue(punch?.notes === notes)
     }))
 
-  it.effect("[J20] start no new line and steer no terminal in a message", () =>
+  it.effect("[J20] starts no line and controls no terminal in a message", () =>
     Effect.gen(function*() {
       const problem = JSON.stringify({ title: "a\nb\u001b[31m", detail: "\u2028\u202e\u0000", param: "p\rq" })
       const { message } = yield* failureOf(problem, { status: 422 })
@@ -247,17 +247,21 @@ describe("texts that break what prints them", () => {
       assert.notMatch(message, /[\u0000-\u001f\u2028\u202e]/)
     }))
 
-  it.effect("[J20] of a megabyte do not make a message of a megabyte", () =>
+  it.effect("[J20] of many kilobytes is cut in a message", () =>
     Effect.gen(function*() {
       const { message } = yield* failureOf(JSON.stringify({ detail: "x".repeat(60_000) }), { status: 500 })
 
       assert.isBelow(message.length, 1000)
     }))
 
-  it.effect("[Q7] are refused as a cursor that no URL can carry", () =>
+  it.effect("[Q7] is refused as a cursor that no URL can carry", () =>
     Effect.gen(function*() {
       const body = JSON.stringify(wirePage([wirePunch()], { next: "@" })).replace("@", () => "to-\\ud800")
-      const result = yield* TimePunches.list(company).pipe(Stream.runCollect, Effect.result, Effect.provide(told(body)))
+      const result = yield* TimePunches.list(company).pipe(
+        Stream.runCollect,
+        Effect.result,
+        Effect.provide(answering(body))
+      )
 
       assert.deepInclude(Option.getOrThrow(Result.getFailure(result)), {
         _tag: "DecodeError",
@@ -268,8 +272,8 @@ describe("texts that break what prints them", () => {
     }))
 })
 
-describe("rows of somebody else", () => {
-  it.effect("[H36] fail the page, although only one of them is", () =>
+describe("rows of another company", () => {
+  it.effect("[H36] fail the page, even a single one", () =>
     Effect.gen(function*() {
       const rows = [wirePunch(), wirePunch({ id: 2, company_id: 4022 }), wirePunch({ id: 3 })]
       const error = yield* failureOf(JSON.stringify(wirePage(rows)))
@@ -279,13 +283,13 @@ describe("rows of somebody else", () => {
       assert.notInclude(error.message, "4022")
     }))
 
-  it.effect("[H36] fail the page also for those who take the good rows", () =>
+  it.effect("[H36] fail the page in listResults too", () =>
     Effect.gen(function*() {
       const body = JSON.stringify(wirePage([wirePunch({ notes: 1 }), wirePunch({ company_id: 4022 })]))
       const result = yield* TimePunches.listResults(company).pipe(
         Stream.runCollect,
         Effect.result,
-        Effect.provide(told(body))
+        Effect.provide(answering(body))
       )
 
       assert.strictEqual(brief(Option.getOrUndefined(Result.getFailure(result))), "DecodeError WrongCompany")

@@ -49,7 +49,7 @@ const company = CompanyId.make(1)
 const accepts = <A>(value: A): A => value
 
 describe("every operation", () => {
-  it("names its values, its failures and what it needs", () => {
+  it("has its values, its failures and its requirements in its type", () => {
     expectTypeOf(TimePunches.list(company)).toEqualTypeOf<Stream.Stream<TimePunch, ListError, TimePunches>>()
     expectTypeOf(TimePunches.pages(company)).toEqualTypeOf<Stream.Stream<Page, ListError, TimePunches>>()
     expectTypeOf(TimePunches.listResults(company)).toEqualTypeOf<
@@ -60,7 +60,7 @@ describe("every operation", () => {
       .toEqualTypeOf<Stream.Stream<TimePunch, BackfillError, TimePunches>>()
   })
 
-  it("needs nothing when it is the service's own", () => {
+  it("has no requirements as a member of the service", () => {
     type Service = TimePunches["Service"]
 
     expectTypeOf<keyof Service>().toEqualTypeOf<"list" | "pages" | "listResults" | "page" | "backfill">()
@@ -69,7 +69,7 @@ describe("every operation", () => {
     expectTypeOf<ReturnType<Service["page"]>>().toEqualTypeOf<Effect.Effect<Page, ListError>>()
   })
 
-  it("fails with one of twelve errors, and with nothing else", () => {
+  it("fails with the errors of the union, and with no other", () => {
     expectTypeOf<ListError>().toEqualTypeOf<
       | Unauthorized
       | Forbidden
@@ -88,7 +88,7 @@ describe("every operation", () => {
     expectTypeOf<ListError["companyId"]>().toEqualTypeOf<CompanyId>()
   })
 
-  it("can have all its failures handled by their tags", () => {
+  it("has all its failures handled by their tags", () => {
     const handled = Stream.runCount(TimePunches.list(company)).pipe(
       Effect.catchTags({
         Unauthorized: () => Effect.succeed(0),
@@ -111,7 +111,7 @@ describe("every operation", () => {
 })
 
 describe("a punch", () => {
-  it("has an option for whatever may be absent, and brands on its ids", () => {
+  it("has an Option for what may be absent, and branded ids", () => {
     expectTypeOf<TimePunch["clockedIn"]>().toEqualTypeOf<DateTime.Utc>()
     expectTypeOf<TimePunch["clockedOut"]>().toEqualTypeOf<Option.Option<DateTime.Utc>>()
     expectTypeOf<TimePunch["shiftId"]>().toEqualTypeOf<Option.Option<ShiftId>>()
@@ -122,10 +122,10 @@ describe("a punch", () => {
     expectTypeOf<Page["items"]>().toEqualTypeOf<ReadonlyArray<TimePunch>>()
   })
 
-  it("does not take one id for another, nor a number for an id", () => {
+  it("accepts neither one id for another nor a number for an id", () => {
     // @ts-expect-error a user is not a location
     accepts<PunchFilter>({ locationId: UserId.make(1) })
-    // @ts-expect-error a number is no id yet
+    // @ts-expect-error a number is not an id
     accepts<PunchFilter>({ userId: 1 })
     // @ts-expect-error nor is an amount
     accepts<CompanyId>(Cents.make(1))
@@ -146,7 +146,7 @@ describe("a filter", () => {
     accepts<PunchFilter>({ businessDate: { start: date }, clockedOut: { lte: at(1) } })
   })
 
-  it("takes an undefined for anything that is left out, so that variables pass through", () => {
+  it("accepts undefined for each property, so that variables pass through", () => {
     const pass = (
       userId: UserId | undefined,
       flags: ReadonlyArray<PunchFlag> | undefined,
@@ -178,23 +178,23 @@ describe("a filter", () => {
     assert.isUndefined(pass(undefined, undefined, undefined, undefined).userId)
   })
 
-  it("can be grown from another, also by a window", () => {
+  it("can extend another filter, also by a window", () => {
     const windowed = { ...base, clockedIn: { gte: at(0) }, businessDate: undefined } satisfies PunchFilter
     const narrowed: PunchFilter = { ...base, userId: UserId.make(1) }
 
     assert.isTrue(windowed.approved && narrowed.approved)
   })
 
-  it("knows its words", () => {
+  it("refuses unknown names and values", () => {
     // @ts-expect-error a field of the wire
     accepts<PunchFilter>({ sortBy: [["clocked_in", "asc"]] })
     // @ts-expect-error no direction
     accepts<PunchFilter>({ sortBy: [["clockedIn"]] })
     // @ts-expect-error no such flag
     accepts<PunchFilter>({ flags: ["early"] })
-    // @ts-expect-error the tri-state has words of its own
+    // @ts-expect-error `deleted` has words, not null
     accepts<PunchFilter>({ deleted: null })
-    // @ts-expect-error a text is no instant
+    // @ts-expect-error a text is not an instant
     accepts<PunchFilter>({ modifiedSince: "2026-03-01T00:00:00Z" })
     // @ts-expect-error nor is a Date
     accepts<PunchFilter>({ clockedIn: { gte: new Date(0) } })
@@ -206,10 +206,10 @@ describe("a filter", () => {
 })
 
 describe("the options of a call", () => {
-  it("take a cursor as an error or a page has it", () => {
+  it("accept a cursor as an error or a page has it", () => {
     const resume = (error: ListError) => TimePunches.list(company, {}, { from: error.resumeFrom })
     const follow = (page: Page) => TimePunches.page({ id: company }, {}, { cursor: page.cursor.prev })
-    // @ts-expect-error any text is not yet a cursor
+    // @ts-expect-error a text is not a cursor
     accepts<ListOptions>({ from: "next" })
 
     assert.isFunction(resume)
@@ -222,7 +222,7 @@ describe("every layer", () => {
   type Plain = Layer.Layer<Credentials, Config.ConfigError>
   type OverHttp = Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints>
 
-  it("names what it needs", () => {
+  it("has its requirements in its type", () => {
     expectTypeOf(TimePunches.layer).toEqualTypeOf<
       Layer.Layer<TimePunches, never, HttpClient.HttpClient | Credentials | Endpoints>
     >()
@@ -252,21 +252,21 @@ describe("every layer", () => {
     expectTypeOf<TokenCache["Service"]["get"]>().toEqualTypeOf<Effect.Effect<CachedToken, TokenError>>()
   })
 
-  it("takes no secret that would print itself", () => {
+  it("accepts no secret that is not Redacted", () => {
     // @ts-expect-error a bare text
     const bare = () => Credentials.layerAccessToken("secret")
     // @ts-expect-error a bare text among the options
     const option = () => Credentials.layerOAuth({ clientId: "id", clientSecret: "secret" })
     // @ts-expect-error no such scope
     const scope = () => Credentials.layerOAuth({ clientId: "id", clientSecret: secret, scopes: ["punches:read"] })
-    // @ts-expect-error a guid is to be made
+    // @ts-expect-error a text is not a guid
     const guid = () => TimePunches.page({ id: company, guid: "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60" })
 
     for (const never of [bare, option, scope, guid]) assert.isFunction(never)
     assert.isFunction(CompanyGuid.make)
   })
 
-  it("takes the members of a mock with their own types", () => {
+  it("accepts mock members only with their types", () => {
     TimePunches.layerMock({ list: () => Stream.empty })
     // @ts-expect-error an error that the operation does not have
     const wrong = () => TimePunches.layerMock({ list: () => Stream.fail("boom") })

@@ -8,6 +8,7 @@ import { InvalidRequest } from "../ApiError.ts"
 import { BackfillError, type BackfillFilter, type BackfillOptions, Segment } from "../Backfill.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
+import { wholeNumber } from "../internal/base/wholeNumber.ts"
 import { fetchRows, type Run } from "../listing/fetch.ts"
 import { buildQuery, maxPageSize } from "../listing/request.ts"
 import { decodePunches } from "../listing/rows.ts"
@@ -56,9 +57,8 @@ const checked = (run: Run, company: CompanyId | Company, filter: BackfillFilter,
     if (range === undefined || (filter.clockedIn.lt !== undefined && filter.clockedIn.lte !== undefined)) {
       return yield* invalid("clockedIn", "must have gte, and one of lte and lt")
     }
-    if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > mostWorkers) {
-      return yield* invalid("concurrency", `must be a whole number from 1 to ${mostWorkers}`)
-    }
+    const workers = wholeNumber(concurrency, 1, mostWorkers)
+    if (Result.isFailure(workers)) return yield* invalid("concurrency", `must be ${workers.failure}`)
     if (order !== "asCompleted" && order !== "byTime") return yield* invalid("order", "must be asCompleted or windows")
     const segments = decodeSegments(options.resume ?? [range])
     if (Option.isNone(segments) || !areWithin(segments.value, range)) {

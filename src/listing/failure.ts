@@ -1,21 +1,79 @@
-/** Why one try of a page failed, before it is known where in the run that was. */
+/** Why an attempt for a page failed, and every constructor of such a failure. Where in the run that was is added later. */
+import type * as Duration from "effect/Duration"
 import type * as Option from "effect/Option"
-import type * as ApiError from "../ApiError.ts"
-import type { CompanyId, Cursor } from "../Ids.ts"
-import type { Retry } from "../internal/resilience/retry.ts"
-
-/** What every listing error says of its place. */
-export interface Where {
-  readonly companyId: CompanyId
-  readonly resumeFrom: Option.Option<Cursor>
-  readonly pagesCompleted: number
-  readonly attempts: number
-}
+import * as ApiError from "../ApiError.ts"
+import type { Where } from "../internal/base/errorFields.ts"
+import { statusOf } from "../internal/http/status.ts"
+import type { TransportFailure } from "../internal/http/transportFailure.ts"
+import { type Retry, transientRetry } from "../internal/resilience/retry.ts"
+import type { Problem } from "../Problem.ts"
 
 export interface Failure {
-  /** How it may be tried again; `undefined` is for good. */
+  /** How the page may be attempted again; `undefined` where it may not. */
   readonly retry: Retry | undefined
-  /** Whether the credential was refused, which a fresh one may cure. */
+  /** Whether the service refused the credential, so that a fresh one may succeed. */
   readonly unauthorized: boolean
   readonly error: (at: Where) => ApiError.ListError
+}
+
+const failure = (error: Failure["error"], retry?: Retry): Failure => ({ error, retry, unauthorized: false })
+
+/** The connection, the headers or the body failed, or time ran out. */
+export const transportFailure = ({ code, reason, retry }: TransportFailure): Failure =>
+  failure((at) => new ApiError.TransportError({ ...at, code, reason }), retry)
+
+/** A 200 whose body is not a page of this company; `limit` is how many retries it is worth. */
+export const decodeFailure = (
+  reason: ApiError.DecodeError["reason"],
+  found: { readonly path?: string; readonly detail?: string; readonly punchId?: Option.Option<number> } = {},
+  limit = 0
+): Failure =>
+  failure(
+    (at) => new ApiError.DecodeError({ ...at, ...found, reason }),
+    limit === 0 ? undefined : transientRetry(reason, { limit })
+  )
+
+/** A page that cannot be part of this listing. */
+export const paginationFailure = (reason: ApiError.PaginationError["reason"]): Failure =>
+  failure((at) => new ApiError.PaginationError({ ...at, reason }))
+
+/** A response of another origin: the caller's `HttpClient` followed a redirect. */
+export const foreignOrigin = (status: number): Failure =>
+  failure((at) => new ApiError.UnexpectedStatus({ ...at, status, problem: {} }))
+
+/** A credential that cannot sign: its own error, with the place in the run. */
+export const signFailure = (error: ApiError.TokenError | ApiError.InvalidRequest): Failure =>
+  failure((at) =>
+    error._tag === "TokenError"
+      ? new ApiError.TokenError({ ...at, reason: error.reason, status: error.status })
+      : new ApiError.InvalidRequest({ ...at, field: error.field, detail: error.detail })
+  )
+
+/** A status other than 200. The status decides the error; the problem only adds detail. */
+export const statusFailure = (
+  status: number,
+  problem: Problem,
+  retryAfter: Option.Option<Duration.Duration>
+): Failure => {
+  const transient = transientRetry(`${status}`, { retryAfter })
+  switch (statusOf(status)) {
+    case "unauthorized":
+      return { ...failure((at) => new ApiError.Unauthorized({ ...at, status, problem })), unauthorized: true }
+    case "forbidden":
+      return failure((at) => new ApiError.Forbidden({ ...at, status, problem }))
+    case "unprocessable":
+      return failure((at) => new ApiError.UnprocessableEntity({ ...at, status, problem }))
+    case "throttled":
+      return failure(
+        (at) => new ApiError.RateLimited({ ...at, status, problem, retryAfter }),
+        transientRetry(`${status}`, { throttled: true, retryAfter })
+      )
+    case "serverError":
+      return failure((at) => new ApiError.ServerError({ ...at, status, problem }), transient)
+    case "unavailable":
+      return failure((at) => new ApiError.ServiceUnavailable({ ...at, status, problem }), transient)
+    case "ok":
+    case "other":
+      return failure((at) => new ApiError.UnexpectedStatus({ ...at, status, problem }))
+  }
 }

@@ -1,10 +1,11 @@
-/** One page, whatever it takes within its limits: sign, send, read, decode; deadline, retry, one replay after a 401. */
+/** One page, with all its attempts: sign, send, read, decode; deadlines, retries, one replay after a 401. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
-import { InvalidRequest, type ListError, TokenError } from "../ApiError.ts"
+import * as Result from "effect/Result"
+import type { ListError } from "../ApiError.ts"
 import type { Credentials, Signed } from "../Credentials.ts"
 import type { Cursor } from "../Ids.ts"
 import { type Exchange, wasRedirected } from "../internal/http/client.ts"
@@ -15,10 +16,10 @@ import { type Budget, makeBudget, retry } from "../internal/resilience/retry.ts"
 import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
 import { span } from "../internal/telemetry/tracing.ts"
 import type { RetryOptions } from "../RetryPolicy.ts"
-import type { Failure, Where } from "./failure.ts"
+import { type Failure, foreignOrigin, signFailure, transportFailure } from "./failure.ts"
 import { pageRequest, type Query } from "./request.ts"
-import { failure, foreignOrigin, fromFault, readPage } from "./response.ts"
-import type { Decode, Fetched, Rows } from "./rows.ts"
+import { readPage } from "./response.ts"
+import type { Decode, Fetched } from "./rows.ts"
 
 /** What every page request of a client shares. */
 export interface Client {
@@ -61,8 +62,8 @@ export const makePolicy = (options: RetryOptions): Policy => ({
 })
 
 /**
- * Fetches the page at `cursor`. Whatever goes wrong is one listing error that says where the run can go on; no row of
- * a page that failed is given out.
+ * Fetches the page at `cursor`. Fails with one listing error, whose `resumeFrom` is that cursor; a page that fails
+ * gives no row.
  */
 export const fetchRows = <A>(
   run: Run,
@@ -70,86 +71,84 @@ export const fetchRows = <A>(
   query: Query,
   cursor: Option.Option<Cursor>,
   pagesCompleted: number
-): Effect.Effect<Fetched<A>, ListError> =>
-  Effect.suspend(() => {
-    const { deadlines, policy } = run
-    const page = unsigned(run, query, cursor)
-    let sent = 0
-    let replayed = false
-
-    const exchange = ({ request, secrets = [] }: Signed, watch: Watch) =>
-      Effect.suspend(() => {
-        sent++
-        return timed(
-          watch,
-          run.send(request, {
-            error: (error) => fromFault(transportFailureOf(error, "headers")),
-            response: (response) =>
-              wasRedirected(request.url, response.url)
-                ? Effect.fail(foreignOrigin(response.status))
-                : readPage(response, () => [...secrets, ...secretsOf(request)])
-          })
-        )
-      })
-
-    const signed = Effect.mapError(run.sign(page, query.company), unsignable)
-
-    const read = (json: unknown) => Effect.fromResult(decode(json, query.company.id))
-
-    const attempt = (watch: Watch): Effect.Effect<Rows<A>, Failure> =>
-      Effect.flatMap(signed, (first) =>
-        Effect.matchEffect(exchange(first, watch), {
-          onSuccess: read,
-          onFailure: (failed) => {
-            if (!failed.unauthorized || replayed) return Effect.fail(failed)
-            watch.pause()
-            return Effect.flatMap(first.onUnauthorized, (again) => {
-              if (!again) return Effect.fail(failed)
-              replayed = true
-              return Effect.flatMap(signed, (second) => Effect.flatMap(exchange(second, watch), read))
-            })
-          }
-        }))
-
-    const where = (): Where => ({ companyId: query.company.id, resumeFrom: cursor, pagesCompleted, attempts: sent })
-    const rows = Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
-      const end = Number(started) / 1e6 + policy.total
-      return Effect.matchEffect(
-        retry({
-          attempt: deadlines.bounded(end, attempt),
-          started,
-          retryOf: (failed) => failed.retry,
-          limits: policy,
-          budget: policy.budget,
-          onRetry: (retry, delay) => retrying("page", retry.kind, delay)
-        }),
-        {
-          onSuccess: ({ cursor, rows }) => Effect.as(pageRead(rows.length, started), { rows, cursor, attempts: sent }),
-          onFailure: (failed) => Effect.fail(failed.error(where()))
-        }
-      )
+): Effect.Effect<Fetched<A>, ListError> => {
+  const { deadlines, policy } = run
+  const rows = Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
+    const page: Page = { run, query, cursor, pagesCompleted, attempts: 0, isReplayed: false }
+    const attempt = (watch: Watch) =>
+      Effect.flatMap(readOnce(page, watch), (json) => Effect.fromResult(decode(json, query.company.id)))
+    const attempts = retry({
+      attempt: deadlines.bounded(Number(started) / 1e6 + policy.total, attempt),
+      started,
+      retryOf: (failure) => failure.retry,
+      limits: policy,
+      budget: policy.budget,
+      onRetry: (retry, delay) => retrying("page", retry.kind, delay)
     })
-    return span(rows, "TimePunches.page", {
-      "time_punches.page": pagesCompleted,
-      "time_punches.api_version": Option.getOrElse(run.version, () => "token default")
+    return Effect.matchEffect(attempts, {
+      onSuccess: ({ cursor, rows }) =>
+        Effect.as(pageRead(rows.length, started), { rows, cursor, attempts: page.attempts }),
+      onFailure: (failure) => Effect.fail(locate(failure, page))
     })
   })
+  return span(rows, "TimePunches.page", {
+    "time_punches.page": pagesCompleted,
+    "time_punches.api_version": Option.getOrElse(run.version, () => "token default")
+  })
+}
 
-const expired = Effect.fail(fromFault(timedOut))
+/** A page while it is fetched, with what is counted over its attempts. */
+interface Page {
+  readonly run: Run
+  readonly query: Query
+  readonly cursor: Option.Option<Cursor>
+  readonly pagesCompleted: number
+  attempts: number
+  isReplayed: boolean
+}
 
-const unsigned = ({ baseUrl, version }: Client, query: Query, cursor: Option.Option<Cursor>) => {
-  const request = HttpClientRequest.setHeader(
+const expired = Effect.fail(transportFailure(timedOut))
+
+/** The listing error of a failure, with its place in the run. */
+const locate = (failure: Failure, { attempts, cursor, pagesCompleted, query }: Page): ListError =>
+  failure.error({ companyId: query.company.id, resumeFrom: cursor, pagesCompleted, attempts })
+
+/** One attempt for a page, up to its JSON. Once a page, a 401 that a fresh credential may cure is sent again within it. */
+const readOnce = Effect.fnUntraced(function*(page: Page, watch: Watch) {
+  const signed = yield* sign(page)
+  const first = yield* Effect.result(sendOnce(page, signed, watch))
+  if (Result.isSuccess(first)) return first.success
+  if (!first.failure.unauthorized || page.isReplayed) return yield* Effect.fail(first.failure)
+  watch.pause()
+  if (!(yield* signed.onUnauthorized)) return yield* Effect.fail(first.failure)
+  page.isReplayed = true
+  return yield* sendOnce(page, yield* sign(page), watch)
+})
+
+const sign = ({ cursor, query, run: { baseUrl, sign, version } }: Page): Effect.Effect<Signed, Failure> => {
+  const accepting = HttpClientRequest.setHeader(
     pageRequest(baseUrl, query, cursor),
     "accept",
     "application/json, application/problem+json"
   )
-  return Option.isNone(version) ? request : HttpClientRequest.setHeader(request, "x-api-version", version.value)
+  const request = Option.isNone(version)
+    ? accepting
+    : HttpClientRequest.setHeader(accepting, "x-api-version", version.value)
+  return Effect.mapError(sign(request, query.company), signFailure)
 }
 
-/** A credential's own error, told again with its place in the run. */
-const unsignable = (error: TokenError | InvalidRequest): Failure =>
-  failure((at) =>
-    error._tag === "TokenError"
-      ? new TokenError({ ...at, reason: error.reason, status: error.status })
-      : new InvalidRequest({ ...at, field: error.field, detail: error.detail })
-  )
+/** Sends a signed request and reads its response. The time of the attempt runs from here; waits for a token do not count. */
+const sendOnce = (page: Page, { request, secrets = [] }: Signed, watch: Watch): Effect.Effect<unknown, Failure> =>
+  Effect.suspend(() => {
+    page.attempts++
+    return timed(
+      watch,
+      page.run.send(request, {
+        error: (error) => transportFailure(transportFailureOf(error, "headers")),
+        response: (response) =>
+          wasRedirected(request.url, response.url)
+            ? Effect.fail(foreignOrigin(response.status))
+            : readPage(response, () => [...secrets, ...secretsOf(request)])
+      })
+    )
+  })

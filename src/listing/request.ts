@@ -8,6 +8,7 @@ import { InvalidRequest } from "../ApiError.ts"
 import { type Company, CompanySchema } from "../Company.ts"
 import { CompanyId, Cursor } from "../Ids.ts"
 import { firstIssue } from "../internal/base/issue.ts"
+import { wholeNumber } from "../internal/base/wholeNumber.ts"
 import { formatInstant, isWritable } from "../internal/wire/instant.ts"
 import { type InstantRange, type PunchFilter, PunchFilterSchema } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
@@ -86,9 +87,8 @@ export const buildQuery = (
       (path) => path === "" ? "company" : `company.${path}`
     )
     const criteria = yield* checked(decodeFilter(filter), (path) => path === "" ? "filter" : path, id)
-    if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > maxPageSize) {
-      return yield* invalid(id, "pageSize", `must be a whole number from 1 to ${maxPageSize}`)
-    }
+    const limit = wholeNumber(pageSize, 1, maxPageSize)
+    if (Result.isFailure(limit)) return yield* invalid(id, "pageSize", `must be ${limit.failure}`)
     const { businessDate, clockedIn, clockedOut } = criteria
     const localized = criteria.localizeSearchTime === true
     if (businessDate !== undefined && (clockedIn !== undefined || clockedOut !== undefined)) {

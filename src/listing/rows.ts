@@ -1,4 +1,4 @@
-/** From the JSON of a page to its rows and cursors: all of them good, or each one for itself. */
+/** From the JSON of a page to its rows and cursors: the page as a whole, or row by row. */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -6,38 +6,38 @@ import * as Schema from "effect/Schema"
 import { InvalidPunch } from "../ApiError.ts"
 import type { CompanyId } from "../Ids.ts"
 import { firstIssue } from "../internal/base/issue.ts"
+import { idOf } from "../internal/wire/idOf.ts"
 import { Envelope, type PageCursor, RawEnvelope } from "../Page.ts"
 import { TimePunch } from "../TimePunch.ts"
-import type { Failure } from "./failure.ts"
-import { decodeFailure, paginationFailure } from "./response.ts"
+import { decodeFailure, type Failure, paginationFailure } from "./failure.ts"
 
-/** A page as the service sent it: every row, whatever is dropped or salvaged later. */
+/** A page as the service sent it, before rows outside an exclusive end are dropped. */
 export interface Rows<A> {
   readonly rows: ReadonlyArray<A>
   readonly cursor: Omit<PageCursor, "sent">
 }
 
-/** A page with the number of requests that it took. */
+/** A page, with the number of requests that were sent for it. */
 export interface Fetched<A> extends Rows<A> {
   readonly attempts: number
 }
 
-/** Reads a page's JSON for a company. */
+/** Reads the JSON of a page of a company. */
 export type Decode<A> = (json: unknown, companyId: CompanyId) => Result.Result<Rows<A>, Failure>
 
 const decodeEnvelope = Schema.decodeUnknownResult(Envelope)
 const decodeRawEnvelope = Schema.decodeUnknownResult(RawEnvelope)
 const decodePunch = Schema.decodeUnknownResult(TimePunch.fromWire)
 
-/** Reads a page whole: one bad row fails it. */
+/** One bad row fails the page. */
 export const decodePunches: Decode<TimePunch> = (json, companyId) => {
   const page = decodeEnvelope(json)
   if (Result.isFailure(page)) return Result.fail(envelopeFailure(page.failure, json))
   const { data, meta, object } = page.success
-  return checked(object, data, meta.cursor, (punch) => punch.companyId === companyId)
+  return verifyEnvelope(object, data, meta.cursor, (punch) => punch.companyId === companyId)
 }
 
-/** Reads a page row by row: a bad row is a value, a bad envelope still fails. */
+/** A bad row is a value; a bad envelope still fails the page. */
 export const decodeResults: Decode<Result.Result<TimePunch, InvalidPunch>> = (json, companyId) => {
   const page = decodeRawEnvelope(json)
   if (Result.isFailure(page)) return Result.fail(envelopeFailure(page.failure, json))
@@ -48,33 +48,36 @@ export const decodeResults: Decode<Result.Result<TimePunch, InvalidPunch>> = (js
       return new InvalidPunch({ index, punchId: idOf(row), path, detail })
     })
   )
-  return checked(object, rows, meta.cursor, (row) => Result.isFailure(row) || row.success.companyId === companyId)
+  return verifyEnvelope(
+    object,
+    rows,
+    meta.cursor,
+    (row) => Result.isFailure(row) || row.success.companyId === companyId
+  )
 }
 
-const checked = <A>(
+/** Verifies what the schema does not: the kind of object, the company of each row, the count. */
+const verifyEnvelope = <A>(
   object: string,
   rows: ReadonlyArray<A>,
   cursor: Omit<PageCursor, "sent">,
   isOurs: (row: A) => boolean
 ): Result.Result<Rows<A>, Failure> => {
   if (object !== timePunches) return Result.fail(paginationFailure("WrongObject"))
-  const stranger = rows.findIndex((row) => !isOurs(row))
-  if (stranger !== -1) {
-    return Result.fail(
-      decodeFailure("WrongCompany", {
-        path: `data[${stranger}].company_id`,
-        detail: "Expected the company that was asked for"
-      })
-    )
+  const foreign = rows.findIndex((row) => !isOurs(row))
+  if (foreign !== -1) {
+    const path = `data[${foreign}].company_id`
+    return Result.fail(decodeFailure("WrongCompany", { path, detail: "Expected the company of the request" }))
   }
-  if (Option.isSome(cursor.count) && cursor.count.value !== rows.length)
+  if (Option.isSome(cursor.count) && cursor.count.value !== rows.length) {
     return Result.fail(paginationFailure("CountMismatch"))
+  }
   return Result.succeed({ rows, cursor })
 }
 
 const timePunches = "time_punches"
 
-/** A page of another resource has other rows too: its object says more than the first field that is missing. */
+/** A page of another resource has other fields too: its `object` says more than the first field that is missing. */
 const envelopeFailure = (error: Schema.SchemaError, json: unknown): Failure => {
   if (Predicate.hasProperty(json, "object") && Predicate.isString(json.object) && json.object !== timePunches) {
     return paginationFailure("WrongObject")
@@ -86,9 +89,3 @@ const envelopeFailure = (error: Schema.SchemaError, json: unknown): Failure => {
     : undefined
   return decodeFailure("Schema", { path, detail, punchId: idOf(row) })
 }
-
-/** The id of a row that is otherwise unreadable, for whoever has to find it. */
-const idOf = (row: unknown): Option.Option<number> =>
-  Predicate.hasProperty(row, "id") && Predicate.isNumber(row.id) && Number.isSafeInteger(row.id)
-    ? Option.some(row.id) :
-    Option.none()

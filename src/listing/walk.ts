@@ -1,4 +1,4 @@
-/** From page to page: only a null `next` ends the walk, and every other reason to stop is a failure (spec 4.3). */
+/** From page to page: only a null `next` ends the walk; every other reason to stop is a failure. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -6,21 +6,21 @@ import { type ListError, PaginationError } from "../ApiError.ts"
 import type { CompanyId, Cursor } from "../Ids.ts"
 import type { Fetched, Rows } from "./rows.ts"
 
-/** A page in its place in the run. */
+/** A page with its place in the run. */
 export interface Step<A> extends Rows<A> {
   readonly index: number
   readonly sent: Option.Option<Cursor>
 }
 
-/** The most pages without a row in a row: a service that never comes to its rows is not waited for. */
+/** The most empty pages in a row. A service may send some; one that sends only those would be read forever. */
 const mostEmptyPages = 100
 
-/** Reads the page at a cursor. */
+/** Reads the page at a cursor; `index` counts the pages of the run. */
 export type Fetch<A> = (cursor: Option.Option<Cursor>, index: number) => Effect.Effect<Fetched<A>, ListError>
 
 /**
- * Reads the pages of one query, one after the other. A cursor that was seen before in this run fails the page that
- * carries it, whatever the length of the cycle.
+ * Reads the pages of one query in sequence. A page whose `next` was seen before in this run fails, whatever the length
+ * of the cycle.
  */
 export const follow = <A>(options: {
   readonly companyId: CompanyId
@@ -49,7 +49,7 @@ export const follow = <A>(options: {
   }
 }
 
-/** Fetches a page when it is pulled, and emits what `select` takes of it as one chunk. */
+/** Fetches a page when it is pulled, and emits what `select` takes from it as one chunk. */
 export const walk = <A, B>(options: {
   readonly companyId: CompanyId
   readonly from: Option.Option<Cursor>
@@ -66,6 +66,6 @@ export const walk = <A, B>(options: {
       (sent) => Effect.map(read(sent), (page) => [select(page), Option.map(page.cursor.next, Option.some)] as const)
     )
   })
-  // The page that waits to get into the buffer is one of those that were read ahead.
+  // The page that waits for room in the buffer is read ahead too.
   return prefetchPages === 0 ? steps : Stream.bufferArray(steps, { capacity: prefetchPages - 1 })
 }

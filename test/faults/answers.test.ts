@@ -1,4 +1,4 @@
-/** Answers that are no page of the listing: told for what they are, and never taken for rows. */
+/** Responses that are not a page of the listing: each is a typed failure, and never read as rows. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Result, Stream } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
@@ -17,7 +17,7 @@ const ids = punches.map(({ id }) => Number(id))
 const json = { "content-type": "application/json" }
 const page = JSON.stringify(wirePage([wirePunch()], { next: "more" }))
 
-/** What one page comes to when every answer is this text, and how often it was asked for. */
+/** The result of a page where every response is this text, and the number of requests. */
 const pageOf = Effect.fnUntraced(function*(text: string) {
   let asked = 0
   const service = scripted(() => {
@@ -28,10 +28,10 @@ const pageOf = Effect.fnUntraced(function*(text: string) {
   return { result, asked }
 })
 
-describe("a status of which nothing is known", () => {
+describe("an unknown status", () => {
   const known = [200, 401, 403, 408, 422, 429, 500, 502, 503, 504]
 
-  it.effect("[H13] is final, and never a page: each one from 200 to 999", () =>
+  it.effect("[H13] is not retried and never a page: each one from 200 to 999", () =>
     Effect.gen(function*() {
       for (let status = 200; status < 1000; status++) {
         if (known.includes(status)) continue
@@ -39,7 +39,7 @@ describe("a status of which nothing is known", () => {
         const http = HttpClient.make((request) =>
           Effect.sync(() => {
             asked++
-            // The constructor knows no status from 600 on, nor a body for some of the others; a wire does.
+            // The constructor refuses a status from 600 on, and a body for some of the others; a socket does not.
             const response = Object.defineProperty(new Response(page, { headers: json }), "status", { value: status })
             return HttpClientResponse.fromWeb(request, response)
           })
@@ -70,7 +70,7 @@ describe("a text that is not JSON", () => {
     "undefined"
   ]
 
-  it.effect("[J1] is asked for twice more and then refused, in whichever way it is wrong", () =>
+  it.effect("[J1] is refused after two retries, in any malformed form", () =>
     Effect.gen(function*() {
       for (const text of texts) {
         const { asked, result } = yield* pageOf(text)
@@ -80,7 +80,7 @@ describe("a text that is not JSON", () => {
       }
     }))
 
-  it.effect("[J1] is never a page, wherever a page was broken off", () =>
+  it.effect("[J1] is never a page, wherever the text of a page is cut", () =>
     Effect.gen(function*() {
       for (let length = 0; length < page.length; length += 7) {
         const { result } = yield* pageOf(page.slice(0, length))
@@ -90,7 +90,7 @@ describe("a text that is not JSON", () => {
     }))
 })
 
-/** The rows of a listing in pages of ten whose third page has a bad third row, and its error. */
+/** The ids of a listing whose third page of ten has a bad third row, its error, and the number of requests. */
 const withBadRow = Effect.fnUntraced(function*(patch: RowPatch) {
   yield* inject(Fault.badRow(2, patch), { requests: 3 })
   const seen: Array<number> = []
@@ -118,9 +118,9 @@ const required = [
   "clocked_out_offline"
 ]
 
-describe("a row that lacks what it must have", () => {
+describe("a row without a required field", () => {
   it.effect.each(required)(
-    "[J8] fails its page and names itself: no %s, or null",
+    "[J8] fails its page and is named: %s missing or null",
     (key) =>
       Effect.forEach([undefined, null], (value) =>
         Effect.gen(function*() {
@@ -150,7 +150,7 @@ describe("a number below zero", () => {
       }).pipe(Effect.provide(app({ punches })))
   )
 
-  it.effect("[J7] is taken for tips, and zero for a department that is none", () =>
+  it.effect("[J7] is accepted as tips, and zero as no department", () =>
     Effect.gen(function*() {
       yield* inject(Fault.badRow(0, { tips: -500, department_id: 0, hourly_wage: 0 }))
       const [punch] = (yield* TimePunches.page(company)).items
@@ -161,8 +161,8 @@ describe("a number below zero", () => {
     }).pipe(Effect.provide(app({ punches }))))
 })
 
-describe("what is wrong in a row", () => {
-  it.effect("[S7] is told by its place and what was expected, never by its value", () =>
+describe("an error about a row", () => {
+  it.effect("[S7] has the path and the expectation, never the value", () =>
     Effect.gen(function*() {
       const chance = random(7)
       const secret = () => `Cnry${chance.between(1e9, 9e9)}`
@@ -180,10 +180,10 @@ describe("what is wrong in a row", () => {
             const rows = yield* Stream.runCollect(TimePunches.listResults(company))
             const [invalid] = rows.flatMap((row) => Result.isFailure(row) ? [row.failure] : [])
 
-            for (const told of [error, invalid]) {
-              assert.isDefined(told, key)
-              assert.include(surfaces(told), key)
-              assert.notInclude(surfaces(told), text)
+            for (const failure of [error, invalid]) {
+              assert.isDefined(failure, key)
+              assert.include(surfaces(failure), key)
+              assert.notInclude(surfaces(failure), text)
             }
           }).pipe(Effect.provide(app({ punches })))
         }

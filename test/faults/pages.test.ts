@@ -1,4 +1,4 @@
-/** What befalls a listing between its pages: cursors that are not served, many faults in one run, a clock that stood still. */
+/** Faults between the pages of a listing: refused cursors, many faults in one run, a clock that stands still. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Option, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -11,7 +11,7 @@ import { letTimePass } from "../support/time.ts"
 const punches = generatePunches({ seed: 23, count: 60, companyId: defaultCompany.id, deletedShare: 0 })
 const ids = punches.map(({ id }) => Number(id))
 
-/** The ids that came, and the error at the end if there was one. */
+/** The ids that a run emits, and its error. */
 const run = Effect.fnUntraced(function*(options: ListOptions = {}, filter: PunchFilter = {}) {
   const seen: Array<number> = []
   const result = yield* letTimePass(Effect.result(
@@ -25,8 +25,8 @@ const run = Effect.fnUntraced(function*(options: ListOptions = {}, filter: Punch
 
 const cursors = Effect.map(pageRequests, (requests) => requests.map(({ query }) => query["cursor"]))
 
-describe("a cursor that the service no longer serves", () => {
-  it.effect("[P13] ends the run at its page, is not tried again, and is named", () =>
+describe("a cursor that the service refuses", () => {
+  it.effect("[P13] fails the run at its page without a retry, and is named", () =>
     Effect.gen(function*() {
       const refused = Fault.status(422, { problem: { param: "cursor", code: 2100, detail: "The cursor has expired." } })
       yield* inject(refused, { requests: 4 })
@@ -39,7 +39,7 @@ describe("a cursor that the service no longer serves", () => {
       assert.strictEqual((yield* pageRequests).length, 4)
     }).pipe(Effect.provide(app({ punches }))))
 
-  it.effect("[P14] may be one of another query: what the service says of it is a failure, and no row of it is out", () =>
+  it.effect("[P14] of another query fails the run before a row is emitted", () =>
     Effect.gen(function*() {
       const first = yield* TimePunches.page(company, {}, { pageSize: 10 })
       const { error, seen } = yield* run({ from: first.cursor.next }, { locationId: LocationId.make(301) })
@@ -51,7 +51,7 @@ describe("a cursor that the service no longer serves", () => {
 })
 
 describe("a run with faults on every page", () => {
-  it.effect.each([0, 2])("[P15] asks for each page again by itself, and for no page before it: prefetchPages %d", (
+  it.effect.each([0, 2])("[P15] retries each page alone, and no page before it: prefetchPages %d", (
     prefetchPages
   ) =>
     Effect.gen(function*() {
@@ -66,7 +66,7 @@ describe("a run with faults on every page", () => {
       assert.strictEqual(new Set(asked).size, 6)
     }).pipe(Effect.provide(app({ punches }))))
 
-  it.effect("[P20] gives every row once through a revoked token, a 401, a 503, a 429, a cut body and a reset", () =>
+  it.effect("[P20] emits every row once through a revoked token, a 401, a 503, a 429, a cut body and a reset", () =>
     Effect.gen(function*() {
       yield* inject(Fault.tokenRevoked, { requests: 2 })
       yield* inject(Fault.status(503), { requests: 4 })
@@ -83,7 +83,7 @@ describe("a run with faults on every page", () => {
       assert.strictEqual(yield* FakeService.use((service) => service.tokensIssued), 3)
     }).pipe(Effect.provide(app({ punches }, oauth))))
 
-  it.effect("[P20] sends at most five requests for a page, whatever its faults and their order", () =>
+  it.effect("[P20] sends at most five requests for a page, under any faults in any order", () =>
     Effect.gen(function*() {
       const chance = random(20)
       const refusal = Fault.status(401)
@@ -115,9 +115,9 @@ describe("a run with faults on every page", () => {
 })
 
 describe("a machine that slept", () => {
-  it.effect("[A11] finds its token dead although its clock says otherwise, and gets another", () =>
+  it.effect("[A11] gets a new token where the old one expired while the monotonic clock stood still", () =>
     TestClock.testClockWith((clock) => {
-      // The wall clock has gone on while the monotonic one stood still, as on some systems.
+      // On some systems the monotonic clock stands still while the machine sleeps; the wall clock does not.
       let asleep = 0
       const wall = () => clock.currentTimeMillisUnsafe() + asleep
       const woken = { ...clock, currentTimeMillisUnsafe: wall, currentTimeMillis: Effect.sync(wall) }

@@ -1,4 +1,4 @@
-/** What must never get into a request: checked before anything is sent. */
+/** Settings that must never be part of a request: validated before any is sent. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { ApiVersion, Credentials, TimePunches } from "../../src/index.ts"
@@ -9,7 +9,7 @@ import { untyped } from "../support/untyped.ts"
 
 const service = FakeService.layerClient.pipe(Layer.provideMerge(FakeService.layer()))
 
-/** Whether a call with these settings fails before anything is sent. */
+/** Whether a call with these settings fails. */
 const isRefused = Effect.fnUntraced(function*<E>(app: Layer.Layer<TimePunches, E>, asked: unknown = company) {
   return Result.isFailure(yield* Effect.result(Effect.provide(TimePunches.page(untyped(asked)), app)))
 })

@@ -1,4 +1,4 @@
-/** How long a page waits before it is asked for again, and what ends the wait. */
+/** How long a page waits before a retry, and what ends the wait. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber, Layer, Option, Random, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -17,7 +17,7 @@ const gaps = Effect.map(
   (requests) => requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? 0))
 )
 
-/** The gap before the second request of a page whose first one was answered so. */
+/** The gap before the second request of a page whose first one has this fault. */
 const waitAfter = Effect.fnUntraced(
   function*(fault: Fault) {
     yield* inject(fault, { requests: 1 })
@@ -38,9 +38,9 @@ const withPolicy = (policy: Parameters<typeof RetryPolicy.layer>[0]) =>
 
 const date = (millis: number) => new Date(millis).toUTCString()
 
-describe("a 429", () => {
+describe("a Retry-After", () => {
   it.effect.each([429, 503])(
-    "[H1] is waited out for as long as it says: status %d",
+    "[H1] sets the wait: status %d",
     (status) =>
       Effect.gen(function*() {
         assert.strictEqual(yield* waitAfter(Fault.retryAfter("2", status)), 2000)
@@ -48,7 +48,7 @@ describe("a 429", () => {
       })
   )
 
-  it.effect("[H1] is waited out no shorter than the client would have waited by itself", () =>
+  it.effect("[H1] does not shorten the wait of the policy", () =>
     Effect.gen(function*() {
       yield* inject(Fault.retryAfter("2"), { times: 3 })
       yield* letTimePass(TimePunches.page(company))
@@ -62,7 +62,7 @@ describe("a 429", () => {
       Effect.provide(withPolicy({ baseDelay: "1 minute", maxDelay: "20 seconds" }))
     ))
 
-  it.effect("[H2] may name the time to come back at", () =>
+  it.effect("[H2] can be a date", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* waitAfter(Fault.retryAfter(date(7000))), 7000)
       const past = yield* waitAfter(Fault.retryAfter(date(-1000)))
@@ -78,13 +78,13 @@ describe("a 429", () => {
     [date(3_600_000), 429],
     ["Fri, 31 Dec 9999 23:59:59 GMT", 429],
     ["99999999", 503]
-  ])("[H3] that says %s is not slept on at all: status %d", ([text, status]) =>
+  ])("[H3] of %s fails at once: status %d", ([text, status]) =>
     Effect.gen(function*() {
       yield* inject(Fault.retryAfter(String(text), Number(status)))
       const fiber = yield* Effect.forkChild(Effect.flip(TimePunches.page(company)))
       yield* TestClock.adjust(0)
       const exit = fiber.pollUnsafe()
-      assert.isDefined(exit, "it sleeps")
+      assert.isDefined(exit, "the page waits")
       const error = yield* Fiber.join(fiber)
 
       assert.deepInclude<object>(error, { attempts: 1, _tag: status === 429 ? "RateLimited" : "ServiceUnavailable" })
@@ -94,7 +94,7 @@ describe("a 429", () => {
       assert.strictEqual((yield* pageRequests).length, 1)
     }).pipe(Effect.provide(app())))
 
-  it.effect("[H3] is not slept on past the end of the page's own time", () =>
+  it.effect("[H3] fails at once where it ends after the page's deadline", () =>
     Effect.gen(function*() {
       yield* inject(Fault.retryAfter("50"))
       const error = yield* letTimePass(Effect.flip(TimePunches.page(company)))
@@ -106,7 +106,7 @@ describe("a 429", () => {
   const unreadable = ["", " ", "-5", "1.5", "abc", "2, 3", "0x10", "1e3", "Infinity", "NaN", "2 seconds", "+2"]
 
   it.effect.each(unreadable)(
-    "[H4] that says %j says nothing: the client waits as it would anyway",
+    "[H4] of %j is ignored: the policy sets the wait",
     (text) =>
       Effect.gen(function*() {
         const wait = yield* waitAfter(Fault.retryAfter(text))
@@ -115,7 +115,7 @@ describe("a 429", () => {
       })
   )
 
-  it.effect("[H4] that says anything at all is neither hurried nor slept on for longer than a minute", () =>
+  it.effect("[H4] of any text waits between a second and a minute", () =>
     Effect.gen(function*() {
       const chance = random(4)
       const signs = ["0", "1", "9", "-", "+", ".", ",", ":", " ", "e", "G", "M", "T", "x", "\u00e9"] as const
@@ -136,7 +136,7 @@ describe("a 429", () => {
     }))
 })
 
-describe("a status that may pass", () => {
+describe("a transient status", () => {
   it.effect.each([
     ["H7", 500],
     ["H8", 502],
@@ -144,19 +144,19 @@ describe("a status that may pass", () => {
     ["H8", 504],
     ["H9", 408],
     ["H5", 429]
-  ])("[%s] is tried again within its page: %d", ([_row, status]) =>
+  ])("[%s] is retried within its page: %d", ([_row, status]) =>
     Effect.gen(function*() {
       yield* inject(Fault.status(Number(status)), { requests: [2, 4, 5] })
       const seen = yield* letTimePass(Stream.runCollect(TimePunches.list(company, {}, { pageSize: 10 })))
 
       assert.deepStrictEqual<ReadonlyArray<number>>(seen.map(({ id }) => id), ids)
       assert.strictEqual((yield* pageRequests).length, 5 + 3)
-      assert.isTrue((yield* gaps).filter((gap) => gap > 0).length === 3, "a retry came without any wait")
+      assert.isTrue((yield* gaps).filter((gap) => gap > 0).length === 3, "a retry did not wait")
     }).pipe(Random.withSeed("status"), Effect.provide(app({ punches }))))
 })
 
-describe("a consumer that goes away", () => {
-  it.effect("[R3] is not kept by a wait between two tries, and nothing is asked for afterwards", () =>
+describe("an interrupted consumer", () => {
+  it.effect("[R3] does not wait for a retry, and no request follows", () =>
     Effect.gen(function*() {
       yield* inject(Fault.retryAfter("60"))
       const fiber = yield* Effect.forkChild(Stream.runDrain(TimePunches.list(company)))
@@ -175,7 +175,7 @@ describe("a slow token", () => {
     Effect.map(service.requests, (all) => all.filter(({ endpoint }) => endpoint === "token"))
   )
 
-  it.effect("[A12] is waited for by all who need it, and asked for once", () =>
+  it.effect("[A12] is requested once for all pages that wait for it", () =>
     Effect.gen(function*() {
       yield* inject(Fault.slow("9 seconds"), { target: "token" })
       const pages = yield* letTimePass(
@@ -187,7 +187,7 @@ describe("a slow token", () => {
       for (const { at } of yield* pageRequests) assert.strictEqual(at, 9000)
     }).pipe(Effect.provide(app({ punches }, oauth))))
 
-  it.effect("[A12] takes its time from the page that waits for it", () =>
+  it.effect("[A12] counts towards the deadline of the page that waits for it", () =>
     Effect.gen(function*() {
       yield* inject(Fault.stallBeforeHeaders, { target: "token" })
       const fiber = yield* Effect.forkChild(Effect.flip(TimePunches.page(company)))

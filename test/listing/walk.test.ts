@@ -10,7 +10,7 @@ import { wirePage, wirePunch } from "../support/wire.ts"
 const punches = generatePunches({ seed: 11, count: 60, companyId: defaultCompany.id, deletedShare: 0 })
 const ids = punches.map(({ id }) => id)
 
-/** The ids that came, and the error at the end if there was one. */
+/** The ids that a run emits, and its error. */
 const run = Effect.fnUntraced(function*(filter: PunchFilter = {}, options: ListOptions = {}) {
   const seen: Array<number> = []
   const result = yield* letTimePass(Effect.result(
@@ -19,12 +19,12 @@ const run = Effect.fnUntraced(function*(filter: PunchFilter = {}, options: ListO
   return { seen, error: Result.isFailure(result) ? result.failure : undefined }
 })
 
-/** The cursor that each page was asked with. */
+/** The cursor of each page request. */
 const cursors = Effect.map(pageRequests, (requests) => requests.map(({ query }) => query["cursor"]))
 
-describe("a walk whose cursors come back", () => {
+describe("a walk whose cursors repeat", () => {
   it.effect.each(Array.from({ length: 50 }, (_, index) => index + 1))(
-    "ends at the first repeat of a cycle of %d, with no page twice",
+    "fails at the first repeat of a cycle of %d, with no page emitted twice",
     (length) =>
       Effect.gen(function*() {
         yield* inject(Fault.cursorCycle(length))
@@ -37,7 +37,7 @@ describe("a walk whose cursors come back", () => {
       }).pipe(Effect.provide(app({ punches })))
   )
 
-  it.effect("ends where the next cursor is the one just sent, and shows nothing of that page", () =>
+  it.effect("fails where next is the cursor just sent, and emits nothing of that page", () =>
     Effect.gen(function*() {
       yield* inject(Fault.repeatedCursor, { requests: 3 })
       const { error, seen } = yield* run({}, { pageSize: 10 })
@@ -47,7 +47,7 @@ describe("a walk whose cursors come back", () => {
       assert.strictEqual((yield* pageRequests).length, 3)
     }).pipe(Effect.provide(app({ punches }))))
 
-  it.effect("says how many requests the page took that leads back", () =>
+  it.effect("has the number of requests of the page that repeats", () =>
     Effect.gen(function*() {
       yield* inject(Fault.status(503), { requests: [2, 3] })
       yield* inject(Fault.repeatedCursor, { requests: 4 })
@@ -57,7 +57,7 @@ describe("a walk whose cursors come back", () => {
       assert.deepStrictEqual(seen, ids.slice(0, 10))
     }).pipe(Effect.provide(app({ punches }))))
 
-  it.effect("ends at a repeat of the cursor that the run began with", () =>
+  it.effect("fails at a repeat of the cursor that the run started from", () =>
     Effect.gen(function*() {
       const first = yield* TimePunches.page(company, {}, { pageSize: 10 })
       yield* inject(Fault.repeatedCursor)
@@ -67,7 +67,7 @@ describe("a walk whose cursors come back", () => {
       assert.isEmpty(seen)
     }).pipe(Effect.provide(app({ punches }))))
 
-  it.effect("remembers nothing from one run to the next", () =>
+  it.effect("shares nothing between its runs", () =>
     Effect.gen(function*() {
       const list = TimePunches.list(company, {}, { pageSize: 7 })
       const [one, other] = yield* Effect.all([Stream.runCount(list), Stream.runCount(list)], { concurrency: 2 })
@@ -77,7 +77,7 @@ describe("a walk whose cursors come back", () => {
 })
 
 describe("a walk over empty pages", () => {
-  it.effect("goes on to the rows behind them", () =>
+  it.effect("reads past them to the rows behind", () =>
     Effect.gen(function*() {
       yield* inject(Fault.emptyPage, { requests: [1, 2, 4, 7] })
       const { error, seen } = yield* run({}, { pageSize: 10 })
@@ -87,7 +87,7 @@ describe("a walk over empty pages", () => {
       assert.strictEqual((yield* pageRequests).length, 10)
     }).pipe(Effect.provide(app({ punches }))))
 
-  it.effect("shows them as pages without punches", () =>
+  it.effect("emits them as pages without punches", () =>
     Effect.gen(function*() {
       yield* inject(Fault.emptyPage, { requests: 2 })
       const pages = yield* Stream.runCollect(TimePunches.pages(company, {}, { pageSize: 30 }))
@@ -95,7 +95,7 @@ describe("a walk over empty pages", () => {
       assert.deepStrictEqual(pages.map(({ items }) => items.length), [30, 0, 30])
     }).pipe(Effect.provide(app({ punches }))))
 
-  it.effect("gives up after a hundred in a row, and can go on from the next later", () =>
+  it.effect("fails after a hundred in a row, and resumes from the next", () =>
     Effect.gen(function*() {
       yield* inject(Fault.endlessEmptyPages, { requests: Array.from({ length: 200 }, (_, index) => index + 2) })
       const { error, seen } = yield* run({}, { pageSize: 10 })
@@ -119,7 +119,7 @@ describe("a walk over empty pages", () => {
 })
 
 describe("a walk with maxPages", () => {
-  it.effect.each([1, 2, 5])("fails after %d pages, all of which it gave out", (maxPages) =>
+  it.effect.each([1, 2, 5])("fails after %d pages, all of them emitted", (maxPages) =>
     Effect.gen(function*() {
       const { error, seen } = yield* run({}, { pageSize: 10, maxPages })
       assert.deepInclude(error, { _tag: "PaginationError", reason: "MaxPages", pagesCompleted: maxPages, attempts: 0 })
@@ -131,7 +131,7 @@ describe("a walk with maxPages", () => {
     }).pipe(Effect.provide(app({ punches }))))
 
   it.effect.each([6, 7, Infinity])(
-    "of %d does not fail where the listing ends in time",
+    "of %d does not fail where the listing ends before",
     (maxPages) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* run({}, { pageSize: 10, maxPages }), { seen: ids, error: undefined })
@@ -139,7 +139,7 @@ describe("a walk with maxPages", () => {
   )
 })
 
-describe("an envelope that is not to be trusted", () => {
+describe("an inconsistent envelope", () => {
   const faults: ReadonlyArray<readonly [string, Fault, object]> = [
     ["another object", Fault.wrongObject(), { _tag: "PaginationError", reason: "WrongObject" }],
     ["more rows than it counts", Fault.countMismatch(-1), { _tag: "PaginationError", reason: "CountMismatch" }],
@@ -153,7 +153,7 @@ describe("an envelope that is not to be trusted", () => {
   ]
 
   it.effect.each(faults)(
-    "that has %s ends the run before a row of it is out, and can be asked for again",
+    "that has %s fails the run before a row of it is emitted, and can be resumed from",
     ([, fault, expected]) =>
       Effect.gen(function*() {
         yield* inject(fault, { requests: 4 })
@@ -170,7 +170,7 @@ describe("an envelope that is not to be trusted", () => {
 })
 
 describe("a cursor that no URL can carry", () => {
-  it.effect.each(["\ud800", "a\udc00b"])("ends the run at the page that gives it", (next) =>
+  it.effect.each(["\ud800", "a\udc00b"])("fails the run at the page that carries it", (next) =>
     Effect.gen(function*() {
       const { error, seen } = yield* run()
 
@@ -179,8 +179,8 @@ describe("a cursor that no URL can carry", () => {
     }).pipe(Effect.provide(scripted(({ index }) => pageOf([index], { next: index === 0 ? "c" : next })))))
 })
 
-describe("an envelope that is only unusual", () => {
-  it.effect("may have no count, no prev, another current, and more rows than asked for", () =>
+describe("an unusual envelope", () => {
+  it.effect("can have no count, no prev, another current, and more rows than requested", () =>
     Effect.gen(function*() {
       const many = Array.from({ length: 300 }, (_, index) => index)
       const odd = { count: null, current: "not-what-was-sent", prev: null }
@@ -191,7 +191,7 @@ describe("an envelope that is only unusual", () => {
       assert.deepStrictEqual((yield* Effect.provide(run({}, { pageSize: 10 }), odder)).seen, [...many, 900])
     }))
 
-  it.effect("may have a prev on its first page, and the same punch on two", () =>
+  it.effect("can have a prev on its first page, and the same punch on two pages", () =>
     Effect.gen(function*() {
       const odd = scripted(({ index }) => pageOf([7], { prev: "p", next: index === 0 ? "c" : null }))
 
@@ -201,14 +201,14 @@ describe("an envelope that is only unusual", () => {
   it.effect.each([{}, { "content-type": "application/json; charset=UTF-8" }, {
     "content-type": "application/vnd.api+json"
   }])(
-    "may come as %j",
+    "can have the headers %j",
     (headers) =>
       Effect.gen(function*() {
         assert.deepStrictEqual((yield* run()).seen, [1])
       }).pipe(Effect.provide(scripted(() => says(wirePage([wirePunch()]), headers))))
   )
 
-  it.effect("is sent its cursors to the letter, over and over", () =>
+  it.effect("has its cursors sent back unchanged", () =>
     Effect.gen(function*() {
       const odd = ["=&#+%", "ключ 🧑‍🍳", "\u0000\n", "a,b"]
       const asked: Array<string | null> = []

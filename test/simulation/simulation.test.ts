@@ -67,7 +67,7 @@ describe("The simulation", () => {
     Effect.gen(function*() {
       const message = yield* messageOf(simulate(plan, { beforeRequest: Effect.never }))
 
-      assert.match(message, /^nothing is wrong any more, but the run failed: no whole answer: timeout/)
+      assert.match(message, /^nothing is wrong any more, but the run failed: no whole response: timeout/)
     }))
 
   it.live("finds out a defect", () =>

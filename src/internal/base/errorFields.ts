@@ -1,11 +1,16 @@
-/** What the errors of a listing have in common: the fields that say where in a run, and the words of their messages. */
+/** The fields that every listing error has, which say where in a run it happened, and their text in a message. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { Problem } from "../../ApiError.ts"
 import { CompanyId, Cursor } from "../../Ids.ts"
-import type { Where } from "../../listing/failure.ts"
-import { printable } from "./printable.ts"
+
+/** Where in a run an error happened. */
+export interface Where {
+  readonly companyId: CompanyId
+  readonly resumeFrom: Option.Option<Cursor>
+  readonly pagesCompleted: number
+  readonly attempts: number
+}
 
 /** A field that may be left out where an error is made. */
 export const withDefault = <S extends Schema.Constraint & Schema.WithoutConstructorDefault>(
@@ -13,32 +18,28 @@ export const withDefault = <S extends Schema.Constraint & Schema.WithoutConstruc
   value: S["~type.make.in"]
 ) => Schema.withConstructorDefault<S>(Effect.succeed(value))(schema)
 
-/**
- * Where in a run it happened. `resumeFrom` is the cursor of the page that failed: `list(…, { from: error.resumeFrom })`
- * goes on without loss or repeat. `attempts` counts the requests that were sent for that page.
- */
+/** The schema fields of `Where`. */
 export const where = {
+  /** The company of the listing. Default for a mock: 0. */
   companyId: withDefault(CompanyId, CompanyId.make(0)),
+  /**
+   * The cursor of the page that failed: `list(…, { from: error.resumeFrom })` continues without loss or repeat. `None`
+   * (the default): the first page failed.
+   */
   resumeFrom: withDefault(Schema.OptionFromNullOr(Cursor), Option.none()),
+  /** Pages that this run read whole before the error. Default: 0. */
   pagesCompleted: withDefault(Schema.Int, 0),
+  /** Requests that were sent for the page that failed, retries included. Default: 1. */
   attempts: withDefault(Schema.Int, 1)
 }
 
-/** Where in a run, as a message ends. */
+/** `where` for an error that is mostly found before any request. */
+export const whereUnsent = {
+  ...where,
+  /** Requests that were sent for the page that failed, retries included. Default: 0. */
+  attempts: withDefault(Schema.Int, 0)
+}
+
+/** The end of a message: where in a run. */
 export const place = (at: Where): string =>
   `company ${at.companyId}, page ${at.pagesCompleted + 1}, ${at.attempts} ${at.attempts === 1 ? "request" : "requests"}`
-
-/** The message of an error that a status line gave. */
-export const refusal = (
-  meaning: string,
-  error: Where & { readonly status: number; readonly problem: Problem }
-): string => `${error.status} ${meaning}${explain(error.problem)} [${place(error)}]`
-
-const explain = (problem: Problem): string => {
-  const said = [problem.title, problem.detail].filter((text) => text !== undefined).map(printable).join(": ")
-  const hints = [
-    problem.code === undefined ? undefined : `code ${problem.code}`,
-    problem.param === undefined ? undefined : `param ${printable(problem.param)}`
-  ].filter((hint) => hint !== undefined)
-  return `${said === "" ? "" : `: ${said}`}${hints.length === 0 ? "" : ` (${hints.join(", ")})`}`
-}

@@ -1,0 +1,84 @@
+/** The listings of a client: a stream of what its pages hold, or one page. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { InvalidRequest, type ListError } from "../ApiError.ts"
+import type { Company } from "../Company.ts"
+import type { CompanyId } from "../Ids.ts"
+import { wholeNumber } from "../internal/base/wholeNumber.ts"
+import { streamSpan } from "../internal/telemetry/tracing.ts"
+import type { ListOptions, PageOptions } from "../ListOptions.ts"
+import type { Page } from "../Page.ts"
+import type { PunchFilter } from "../PunchFilter.ts"
+import type { TimePunch } from "../TimePunch.ts"
+import { type Client, fetchRows, startRun } from "./fetch.ts"
+import { buildQuery, type Query, startAt } from "./request.ts"
+import { type Decode, decodePunches, decodeResults } from "./rows.ts"
+import { type Step, walk } from "./walk.ts"
+
+export const makeListings = (client: Client) => {
+  const listing =
+    <A, B>(decode: Decode<A>, select: (page: Step<A>, query: Query) => ReadonlyArray<B>) =>
+    (company: CompanyId | Company, filter?: PunchFilter, options?: ListOptions): Stream.Stream<B, ListError> =>
+      streamSpan(
+        Stream.unwrap(Effect.gen(function*() {
+          const { query, ...bounds } = yield* Effect.fromResult(plan(company, filter, options))
+          const run = yield* startRun(client)
+          return walk({
+            companyId: query.company.id,
+            ...bounds,
+            fetch: (cursor, index) => fetchRows(run, decode, query, cursor, index),
+            select: (page) => select(page, query)
+          })
+        })),
+        "TimePunches.list"
+      )
+
+  return {
+    list: listing(decodePunches, itemsOf),
+    pages: listing(decodePunches, (page, query) => [toPage(page, query)]),
+    listResults: listing(
+      decodeResults,
+      ({ rows }, { isInRange }) =>
+        isInRange === undefined ? rows : rows.filter((row) => Result.isFailure(row) || isInRange(row.success))
+    ),
+    page: (company: CompanyId | Company, filter?: PunchFilter, options?: PageOptions): Effect.Effect<Page, ListError> =>
+      Effect.gen(function*() {
+        const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
+        const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options?.cursor))
+        const page = yield* fetchRows(yield* startRun(client), decodePunches, query, sent, 0)
+        return toPage({ ...page, sent, index: 0 }, query)
+      }).pipe(Effect.scoped)
+  }
+}
+
+/** The most pages that may be read ahead. */
+const mostPrefetchPages = 100
+
+/** What a run needs, validated before any request. */
+const plan = (company: CompanyId | Company, filter: PunchFilter | undefined, options: ListOptions | undefined) =>
+  Result.gen(function*() {
+    const query = yield* buildQuery(company, filter, options?.pageSize)
+    const companyId = query.company.id
+    const from = yield* startAt(companyId, "from", options?.from)
+    const maxPages = options?.maxPages ?? Infinity
+    if (maxPages !== Infinity) yield* validateCount(companyId, "maxPages", maxPages, 1)
+    const prefetchPages = options?.prefetchPages ?? 0
+    yield* validateCount(companyId, "prefetchPages", prefetchPages, 0, mostPrefetchPages)
+    return { query, from, maxPages, prefetchPages }
+  })
+
+const validateCount = (companyId: CompanyId, field: keyof ListOptions, value: number, least: number, most?: number) =>
+  Result.mapError(
+    wholeNumber(value, least, most),
+    (mustBe) => new InvalidRequest({ companyId, field, detail: `must be ${mustBe}` })
+  )
+
+const itemsOf = ({ rows }: Step<TimePunch>, { isInRange }: Query): ReadonlyArray<TimePunch> =>
+  isInRange === undefined ? rows : rows.filter(isInRange)
+
+const toPage = (page: Step<TimePunch>, query: Query): Page => ({
+  items: itemsOf(page, query),
+  index: page.index,
+  cursor: { sent: page.sent, ...page.cursor }
+})

@@ -1,0 +1,258 @@
+/** The attempts of one page, over a credential and a service that a test scripts. */
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Fiber, Option, Redacted, Result } from "effect"
+import { HttpClientRequest, HttpClientResponse } from "effect/http"
+import { TestClock } from "effect/testing"
+import { type Company, CompanyId, Cursor, InvalidRequest, RetryPolicy, TokenError } from "../../src/index.ts"
+import { type Client, fetchRows, makePolicy, startRun } from "../../src/listing/fetch.ts"
+import { buildQuery } from "../../src/listing/request.ts"
+import { decodePunches } from "../../src/listing/rows.ts"
+import { letTimePass } from "../support/time.ts"
+import { wirePage, wirePunch } from "../support/wire.ts"
+
+const company: Company = { id: CompanyId.make(4021) }
+const query = Result.getOrThrow(buildQuery(company))
+const cursor = Option.some(Cursor.make("third"))
+
+const ok = () => Response.json(wirePage([wirePunch(), wirePunch({ id: 2 })]))
+const status = (status: number) => () => Response.json({}, { status })
+
+interface Script {
+  /** The responses, in order; the last one repeats. */
+  readonly responses: ReadonlyArray<() => Response>
+  /** How long each response takes, in milliseconds. Default: 0. */
+  readonly delay?: number
+  /** How long signing takes, in milliseconds. Default: 0. */
+  readonly signing?: number
+  /** What a 401 leads to. Default: a fresh credential at once. */
+  readonly onUnauthorized?: Effect.Effect<boolean>
+}
+
+/** A client that follows a script, and the requests that it sends: the credential of each and its time. */
+const scripted = Effect.fnUntraced(
+  function*({ delay = 0, onUnauthorized = Effect.succeed(true), responses, signing = 0 }: Script) {
+    const sent: Array<{ readonly credential: string | undefined; readonly at: number }> = []
+    let credentials = 0
+    const client: Client = {
+      baseUrl: "https://api.test",
+      version: Option.some("2026-06-01"),
+      policy: makePolicy(yield* RetryPolicy),
+      sign: (request) =>
+        Effect.sync(() => ({
+          request: HttpClientRequest.setHeader(request, "authorization", `Bearer ${++credentials}`),
+          onUnauthorized
+        })).pipe(Effect.delay(signing)),
+      send: Effect.fnUntraced(function*(request, { response }) {
+        const answer = responses[Math.min(sent.length, responses.length - 1)] ?? ok
+        sent.push({ credential: request.headers["authorization"], at: yield* Clock.currentTimeMillis })
+        yield* Effect.sleep(delay)
+        return yield* response(HttpClientResponse.fromWeb(request, answer()))
+      })
+    }
+    return { client, sent }
+  }
+)
+
+const fetchOf = (client: Client) =>
+  Effect.scoped(Effect.flatMap(startRun(client), (run) => fetchRows(run, decodePunches, query, cursor, 2)))
+
+/** The page or the error of a script, with the requests sent. */
+const fetched = Effect.fnUntraced(function*(script: Script) {
+  const { client, sent } = yield* scripted(script)
+  const result = yield* letTimePass(Effect.result(fetchOf(client)))
+  return {
+    sent,
+    page: Option.getOrUndefined(Result.getSuccess(result)),
+    error: Option.getOrUndefined(Result.getFailure(result))
+  }
+})
+
+const credentialsOf = (sent: ReadonlyArray<{ readonly credential: string | undefined }>) =>
+  sent.map(({ credential }) => credential)
+
+describe("fetchRows", () => {
+  it.effect("signs, sends and decodes a page", () =>
+    Effect.gen(function*() {
+      const { page, sent } = yield* fetched({ responses: [ok] })
+
+      assert.deepStrictEqual(page?.rows.map(({ id }) => Number(id)), [1, 2])
+      assert.deepStrictEqual(page?.cursor.next, Option.none())
+      assert.strictEqual(page?.attempts, 1)
+      assert.deepStrictEqual(credentialsOf(sent), ["Bearer 1"])
+    }))
+
+  it.effect("fails with the place in the run", () =>
+    Effect.gen(function*() {
+      const { error } = yield* fetched({ responses: [status(403)] })
+
+      assert.deepInclude<object>(error ?? {}, {
+        _tag: "Forbidden",
+        companyId: company.id,
+        resumeFrom: cursor,
+        pagesCompleted: 2,
+        attempts: 1
+      })
+    }))
+
+  it.effect("counts the requests of the page, retries and the replay included", () =>
+    Effect.gen(function*() {
+      const { page, sent } = yield* fetched({ responses: [status(503), status(401), status(500), ok] })
+
+      assert.strictEqual(page?.attempts, 4)
+      assert.strictEqual(sent.length, 4)
+    }))
+
+  it.effect("counts each run of the effect separately", () =>
+    Effect.gen(function*() {
+      const { client } = yield* scripted({ responses: [status(401), ok, status(401), ok] })
+      const page = fetchOf(client)
+
+      assert.deepStrictEqual([(yield* page).attempts, (yield* page).attempts], [2, 2])
+    }))
+
+  it.effect("fails where the response is of another origin, without a retry", () =>
+    Effect.gen(function*() {
+      const { error, sent } = yield* fetched({
+        responses: [() => Object.defineProperty(ok(), "url", { value: "https://elsewhere.test/page" })]
+      })
+
+      assert.deepInclude<object>(error ?? {}, { _tag: "UnexpectedStatus", status: 200, attempts: 1 })
+      assert.strictEqual(sent.length, 1)
+    }))
+
+  const failures: ReadonlyArray<readonly [string, TokenError | InvalidRequest]> = [
+    ["TokenError", new TokenError({ reason: "Rejected", status: Option.some(400) })],
+    ["InvalidRequest", new InvalidRequest({ field: "company.guid", detail: "is required" })]
+  ]
+
+  it.effect.each(failures)(
+    "adds the place in the run to a %s of the credential",
+    ([, failure]) =>
+      Effect.gen(function*() {
+        const { client, sent } = yield* scripted({ responses: [ok] })
+        const error = yield* Effect.flip(fetchOf({ ...client, sign: () => Effect.fail(failure) }))
+
+        assert.deepStrictEqual<object>(
+          { ...error },
+          { ...failure, companyId: company.id, resumeFrom: cursor, pagesCompleted: 2, attempts: 0 }
+        )
+        assert.isEmpty(sent)
+      })
+  )
+
+  it.effect("scrubs the secrets of the request and of the credential from a problem", () =>
+    Effect.gen(function*() {
+      const { client } = yield* scripted({
+        responses: [() => Response.json({ detail: "canary and crumb" }, { status: 422 })]
+      })
+      const error = yield* Effect.flip(fetchOf({
+        ...client,
+        sign: (request) =>
+          Effect.succeed({
+            request: HttpClientRequest.setHeader(request, "authorization", "Bearer canary"),
+            onUnauthorized: Effect.succeed(false),
+            secrets: [Redacted.make("crumb")]
+          })
+      }))
+
+      assert.deepInclude<object>(error, { problem: { detail: "<redacted> and <redacted>" } })
+    }))
+})
+
+describe("the replay after a 401", () => {
+  it.effect("is signed again, and needs no retry of the policy", () =>
+    Effect.gen(function*() {
+      const { page, sent } = yield* fetched({ responses: [status(401), ok] }).pipe(Effect.provide(RetryPolicy.none))
+
+      assert.strictEqual(page?.attempts, 2)
+      assert.deepStrictEqual(sent, [{ credential: "Bearer 1", at: 0 }, { credential: "Bearer 2", at: 0 }])
+    }))
+
+  it.effect("is not sent where the credential has no other", () =>
+    Effect.gen(function*() {
+      const { error, sent } = yield* fetched({ responses: [status(401)], onUnauthorized: Effect.succeed(false) })
+
+      assert.deepInclude<object>(error ?? {}, { _tag: "Unauthorized", attempts: 1 })
+      assert.strictEqual(sent.length, 1)
+    }))
+
+  it.effect.each(
+    [
+      ["a 401", [401, 401], "Unauthorized"],
+      ["a 403", [401, 403], "Forbidden"],
+      ["a 401 after a retry", [401, 503, 401], "Unauthorized"],
+      ["a 401 after retries before and behind", [503, 401, 503, 401], "Unauthorized"]
+    ] as const
+  )("is sent once a page: %s behind it is final", ([, statuses, tag]) =>
+    Effect.gen(function*() {
+      let refreshes = 0
+      const { error, sent } = yield* fetched({
+        responses: [...statuses.map(status), ok],
+        onUnauthorized: Effect.sync(() => ++refreshes > 0)
+      })
+
+      assert.deepInclude<object>(error ?? {}, { _tag: tag, attempts: statuses.length })
+      assert.strictEqual(sent.length, statuses.length)
+      assert.strictEqual(refreshes, 1)
+    }))
+
+  it.effect("is retried as any request", () =>
+    Effect.gen(function*() {
+      const { page, sent } = yield* fetched({ responses: [status(401), status(503), ok] })
+
+      assert.strictEqual(page?.attempts, 3)
+      assert.deepStrictEqual(credentialsOf(sent), ["Bearer 1", "Bearer 2", "Bearer 3"])
+    }))
+})
+
+describe("the time of an attempt", () => {
+  /** Longer than an attempt may take, shorter than a page. */
+  const long = 40_000
+
+  it.effect("does not include signing", () =>
+    Effect.gen(function*() {
+      const { page, sent } = yield* fetched({ responses: [ok], signing: long, delay: 29_000 })
+
+      assert.strictEqual(page?.attempts, 1)
+      assert.deepStrictEqual(sent.map(({ at }) => at), [long])
+    }))
+
+  it.effect("does not include the refresh of a credential, and starts again for the replay", () =>
+    Effect.gen(function*() {
+      const { page, sent } = yield* fetched({
+        responses: [status(401), ok],
+        delay: 29_000,
+        onUnauthorized: Effect.as(Effect.sleep(long), true)
+      })
+
+      assert.strictEqual(page?.attempts, 2)
+      assert.deepStrictEqual(sent.map(({ at }) => at), [0, 29_000 + long])
+    }))
+
+  it.effect("ends a replay that takes too long", () =>
+    Effect.gen(function*() {
+      const { client, sent } = yield* scripted({ responses: [status(401)], delay: 29_000 }).pipe(
+        Effect.provide(RetryPolicy.none)
+      )
+      const fiber = yield* Effect.forkChild(Effect.flip(fetchOf({
+        ...client,
+        send: (request, on) => sent.length === 0 ? client.send(request, on) : Effect.never
+      })))
+      yield* TestClock.adjust(29_000 + 29_999)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust(1)
+
+      assert.deepInclude<object>(yield* Fiber.join(fiber), { _tag: "TransportError", reason: "timeout", attempts: 2 })
+    }))
+
+  it.effect("is not what bounds a refresh: the page's deadline is", () =>
+    Effect.gen(function*() {
+      const { client } = yield* scripted({ responses: [status(401)], onUnauthorized: Effect.never })
+      const fiber = yield* Effect.forkChild(Effect.flip(fetchOf(client)))
+      yield* TestClock.adjust(119_999)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust(1)
+
+      assert.deepInclude<object>(yield* Fiber.join(fiber), { _tag: "TransportError", reason: "timeout", attempts: 1 })
+    }))
+})
