@@ -14,7 +14,7 @@ import { fromFlag, pageSizeFlag } from "../flags/paging.ts"
 import { tell } from "../terminal/output.ts"
 import { counted, countedPunches, makeProgress, number } from "../terminal/progress.ts"
 import { openCheckpoint, type Place } from "./checkpoint.ts"
-import { toText } from "./rows.ts"
+import { toText } from "./pageText.ts"
 
 const format = Flag.Literals("format", ["ndjson", "csv"]).pipe(
   Flag.withDescription("One JSON object a line, or columns for a spreadsheet (default: ndjson)"),

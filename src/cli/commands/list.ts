@@ -16,7 +16,7 @@ import { fromFlag, goOnFrom, pageSizeFlag, takeFlag } from "../flags/paging.ts"
 import { print, tell } from "../terminal/output.ts"
 import { counted, countedPunches, makeProgress } from "../terminal/progress.ts"
 import { type Column, hours, makeTable } from "../terminal/table.ts"
-import { toText } from "./rows.ts"
+import { toText } from "./pageText.ts"
 
 const format = Flag.Literals("format", ["table", "ndjson", "csv"]).pipe(
   Flag.withDescription("table for people; ndjson and csv are complete (default: table)"),

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Fs from "node:fs"
-import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
-import { cli, environment, queries, temporaryFolder } from "./support.ts"
+import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
+import { cli, environment, queries, temporaryFolder } from "../support.ts"
 
 const fake = FakeService.layer({
   punches: generatePunches({ seed: 7, count: 230, companyId: defaultCompany.id })

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
-import { clockFinding, layerNotingDates } from "../../src/cli/doctor/service.ts"
-import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
-import { cli, environment, linesOf, queries, without } from "./support.ts"
+import { clockFinding, layerNotingDates } from "../../../src/cli/doctor/service.ts"
+import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
+import { cli, environment, linesOf, queries, without } from "../support.ts"
 
 const fake = FakeService.layer({
   punches: generatePunches({ seed: 8, count: 900, companyId: defaultCompany.id })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { defaultCompany, FakeService, type WirePunch } from "../../src/testing/index.ts"
-import { cli, linesOf } from "./support.ts"
+import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
+import { cli, linesOf } from "../support.ts"
 
 const punch = (id: number, given: Partial<WirePunch>): WirePunch => ({
   id,

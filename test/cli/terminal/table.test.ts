@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Schema } from "effect"
-import { bar, fit, hours, makeTable, money } from "../../src/cli/terminal/table.ts"
+import { bar, fit, hours, makeTable, money } from "../../../src/cli/terminal/table.ts"
 
 const columns = [
   { title: "name", cell: ([name]: readonly [string, number]) => name, most: 6 },

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
-import { toCsv, toNdjson } from "../../src/export/index.ts"
-import { TimePunch } from "../../src/index.ts"
-import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../src/testing/index.ts"
-import { cli, environment, linesOf, queries } from "./support.ts"
+import { toCsv, toNdjson } from "../../../src/export/index.ts"
+import { TimePunch } from "../../../src/index.ts"
+import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../../src/testing/index.ts"
+import { cli, environment, linesOf, queries } from "../support.ts"
 
 const generated = generatePunches({ seed: 5, count: 450, companyId: defaultCompany.id, deletedShare: 0 })
 
