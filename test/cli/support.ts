@@ -29,7 +29,8 @@ export const without = (...names: ReadonlyArray<string>): Environment =>
 
 const decoder = new TextDecoder()
 
-const capture = (texts: Array<string>) => () =>
+/** A sink that appends what it receives to `texts`. */
+export const capture = (texts: Array<string>) => () =>
   Sink.forEach((chunk: string | Uint8Array) =>
     Effect.sync(() => {
       texts.push(typeof chunk === "string" ? chunk : decoder.decode(chunk))

@@ -47,6 +47,14 @@ const fingerprintOf = (spec: ExportSpec): string =>
 
 const atStart: ExportProgress = { bytes: 0, pages: 0, punches: 0, cursor: Option.none(), complete: false }
 
+const progressOf = ({ bytes, complete, cursor, pages, punches }: typeof State.Type): ExportProgress => ({
+  bytes,
+  pages,
+  punches,
+  cursor,
+  complete
+})
+
 type CheckpointError = CommandFailure | PlatformError.PlatformError
 
 export interface Checkpoint {
@@ -115,7 +123,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
   // An export whose saved rows are missing or cut cannot resume.
   const start: ExportProgress = state.pipe(
     Option.filter(({ bytes }) => isRenamed || Option.exists(partSize, (size) => size >= bytes)),
-    Option.getOrElse(() => atStart)
+    Option.match({ onNone: () => atStart, onSome: progressOf })
   )
   let saved = start
 
