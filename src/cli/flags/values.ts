@@ -23,8 +23,8 @@ export const text = <A>(
   )
 
 /** What `readWhole` expects; it completes "must be …". */
-export const wholeNumber = (least: number, most: number = Number.MAX_SAFE_INTEGER): string =>
-  `a whole number from ${least} to ${most}`
+export const wholeNumber = (least: number, most?: number): string =>
+  `a whole number from ${least} ${most === undefined ? "on" : `to ${most}`}`
 
 /** Reads decimal digits only, so that neither `1e3` nor a blank is a number. */
 export const readWhole = (

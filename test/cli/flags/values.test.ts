@@ -26,10 +26,10 @@ describe("readWhole", () => {
 })
 
 describe("wholeNumber", () => {
-  it("names both bounds", () => {
+  it("names its bounds", () => {
     assert.deepStrictEqual([wholeNumber(1, 200), wholeNumber(0)], [
       "a whole number from 1 to 200",
-      "a whole number from 0 to 9007199254740991"
+      "a whole number from 0 on"
     ])
   })
 })
