@@ -125,7 +125,7 @@ const describe = (error: ExpectedError): Description => {
   }
 }
 
-const retryLater = "This may be temporary: try again later."
+const retryLater = "This may pass: try again later."
 
 /** Names the variable and what it must be. A missing one would otherwise be reported as a value that is no string. */
 const settingMessage = ({ cause }: Config.ConfigError): string => {
