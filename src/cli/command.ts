@@ -1,4 +1,4 @@
-/** `time-punches`: its subcommands, how a wrong call and a failure are told, and what exit code comes of them. */
+/** `time-punches`: its subcommands, and how usage errors and failures become messages and an exit code. */
 import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
@@ -12,23 +12,30 @@ import { exportCommand } from "./commands/export.ts"
 import { list } from "./commands/list.ts"
 import { sandbox } from "./commands/sandbox.ts"
 import { summary } from "./commands/summary.ts"
-import { type CommandFailure, type ExitCode, exitCode, explain, type Foreseen, type ReaderGone } from "./failure.ts"
-import { print, tell } from "./terminal/output.ts"
+import {
+  type CommandFailure,
+  commandFailureOf,
+  type ExitCode,
+  exitCode,
+  type ExpectedError,
+  type OutputClosed
+} from "./failure.ts"
+import { print, printError } from "./terminal/output.ts"
 import { version } from "./version.ts"
 
-const settings = `  Settings come from the environment, and secrets from there only:
-    TIME_PUNCHES_BASE_URL        where the service is; https, or http on this machine
-    TIME_PUNCHES_AUTH_URL        where its tokens are, if elsewhere
+const settings = `  Settings come from the environment; secrets are read from nowhere else:
+    TIME_PUNCHES_BASE_URL        URL of the service: https, or http on this machine
+    TIME_PUNCHES_AUTH_URL        URL of its token endpoint, if it differs
     TIME_PUNCHES_ACCESS_TOKEN    one of these: an access token,
     TIME_PUNCHES_CLIENT_ID         an OAuth client with
     TIME_PUNCHES_CLIENT_SECRET     its secret (and TIME_PUNCHES_SCOPES),
     TIME_PUNCHES_SESSION_COOKIE    or a session
     TIME_PUNCHES_COMPANY_ID      instead of --company
     TIME_PUNCHES_COMPANY_GUID    instead of --guid
-    TIME_PUNCHES_API_VERSION     another version than the default`
+    TIME_PUNCHES_API_VERSION     API version to send, if not the default`
 
 export const command = Command.make("time-punches").pipe(
-  Command.withDescription(`Lists, exports and sums up the time punches of a company.\n\n${settings}`),
+  Command.withDescription(`Lists, exports and sums the time punches of a company.\n\n${settings}`),
   Command.withSubcommands([list, exportCommand, summary, doctor, sandbox]),
   Command.withExamples([
     { command: "time-punches list --take 20", description: "Print the first punches" }
@@ -41,7 +48,7 @@ const formatter = Effect.gen(function*() {
     CliOutput.defaultFormatter({ colors: Context.get(context, TerminalCapabilities).canColor })
 })
 
-/** A wrong call leaves standard output alone, and names the way to the help instead of printing it whole. */
+/** A usage error writes nothing to standard output, and refers to the help instead of printing it. */
 const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
   const { formatCliError, formatHelpDoc, formatVersion } = yield* formatter
   switch (event._tag) {
@@ -51,7 +58,10 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
       return yield* printText(formatVersion(event.name, event.version))
     case "InvalidInvocation": {
       const path = event.commandPath.join(" ")
-      return yield* tell(...event.errors.map((error) => `${path}: ${formatCliError(error)}`), `See ${path} --help.`)
+      return yield* printError(
+        ...event.errors.map((error) => `${path}: ${formatCliError(error)}`),
+        `See ${path} --help.`
+      )
     }
   }
 })
@@ -63,24 +73,24 @@ const layerPresenter = Effect.map(Stdio.Stdio, (stdio) =>
     present: (event) => Effect.provideService(present(event), Stdio.Stdio, stdio)
   }))
 
-const tellFailure = ({ advice, code, message }: CommandFailure): Effect.Effect<ExitCode, never, Stdio.Stdio> =>
-  Effect.as(tell(`time-punches: ${message}`, ...advice.map((line) => `  ${line}`)), code)
+const printFailure = ({ advice, code, message }: CommandFailure): Effect.Effect<ExitCode, never, Stdio.Stdio> =>
+  Effect.as(printError(`time-punches: ${message}`, ...advice.map((line) => `  ${line}`)), code)
 
-const ended = (
-  error: Foreseen | CommandFailure | ReaderGone | CliError.CliError
+const handleError = (
+  error: ExpectedError | CommandFailure | OutputClosed | CliError.CliError
 ): Effect.Effect<ExitCode, never, Stdio.Stdio> => {
   if (CliError.isCliError(error)) {
     return Effect.succeed(error._tag === "ShowHelp" && error.errors.length === 0 ? exitCode.ok : exitCode.usage)
   }
-  if (error._tag === "ReaderGone") return Effect.succeed(exitCode.ok)
-  return tellFailure(error._tag === "CommandFailure" ? error : explain(error))
+  if (error._tag === "OutputClosed") return Effect.succeed(exitCode.ok)
+  return printFailure(error._tag === "CommandFailure" ? error : commandFailureOf(error))
 }
 
-/** Runs the command with these arguments; whatever is foreseen to go wrong is told and becomes an exit code. */
+/** Runs the command with these arguments. Expected errors are printed and become an exit code; only bugs fail. */
 export const run = (args: ReadonlyArray<string>) =>
   Effect.flatMap(layerPresenter, (context) =>
     Command.runWith(command, { version })(args).pipe(
       Effect.as<ExitCode>(exitCode.ok),
-      Effect.catch(ended),
+      Effect.catch(handleError),
       Effect.provideContext(context)
     ))

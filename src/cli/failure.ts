@@ -1,4 +1,4 @@
-/** What ends a command: one line that says what happened, lines that say what to do, and the exit code of its kind. */
+/** Describes the end of a command: one line for what happened, lines for what to do, and an exit code. */
 import type * as Config from "effect/Config"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ import { firstIssue } from "../internal/base/issue.ts"
 import { printable } from "../internal/base/printable.ts"
 import type { SumOverflow } from "../Labor.ts"
 
-/** Exit codes by kind of error; the table in `docs/09-command-line.md` says the same. */
+/** Exit codes by kind of error, the same as in the table of `docs/09-command-line.md`. */
 export const exitCode = {
   ok: 0,
   bug: 1,
@@ -27,61 +27,63 @@ export const exitCode = {
 
 export type ExitCode = typeof exitCode[keyof typeof exitCode]
 
-/** A command that ended in failure, ready to be told. */
+/** A command has failed; `message` says why, `advice` what to do. */
 export class CommandFailure extends Data.TaggedError("CommandFailure")<{
   readonly message: string
   readonly advice: ReadonlyArray<string>
   readonly code: ExitCode
 }> {}
 
-/** Whoever read standard output wants no more, as `head` does. Not a failure. */
-export class ReaderGone extends Data.TaggedError("ReaderGone")<{}> {}
+/** The reader closed standard output (EPIPE), as `head` does. Not a failure. */
+export class OutputClosed extends Data.TaggedError("OutputClosed")<{}> {}
 
-/** Everything that a command can fail with for reasons that are not bugs. */
-export type Foreseen = ListError | Config.ConfigError | PlatformError.PlatformError | UnwritablePunch | SumOverflow
+/** The errors of the library and the platform that a command expects; any other is a bug. */
+export type ExpectedError = ListError | Config.ConfigError | PlatformError.PlatformError | UnwritablePunch | SumOverflow
 
+/** The command was called wrongly. */
 export const usage = (message: string, ...advice: ReadonlyArray<string>) =>
   new CommandFailure({ message, advice, code: exitCode.usage })
 
-/** Tells an error in the words of the command line; `goOn` is how to continue where it stopped. */
-export const explain = (error: Foreseen, ...goOn: ReadonlyArray<string>): CommandFailure => {
-  const { advice, code, message = error.message } = kindOf(error)
-  return new CommandFailure({ message, advice: [...advice, ...goOn], code })
+/** Describes an error in the terms of the command line; `resumeHint` adds how to resume. */
+export const commandFailureOf = (error: ExpectedError, ...resumeHint: ReadonlyArray<string>): CommandFailure => {
+  const { advice, code, message = error.message } = describe(error)
+  return new CommandFailure({ message, advice: [...advice, ...resumeHint], code })
 }
 
-/** Turns what a command foresees into its failure; `goOn` says how to continue, where that is known. */
-export const explainedWith =
-  (goOn: (error: Foreseen) => Effect.Effect<ReadonlyArray<string>>) =>
-  <A, E extends Foreseen | CommandFailure | ReaderGone, R>(self: Effect.Effect<A, E, R>) =>
-    Effect.catch(self, (error: Foreseen | CommandFailure | ReaderGone) =>
-      isTold(error)
+/** Turns expected errors into a `CommandFailure`, with a hint how to resume the run. */
+export const mapToCommandFailure =
+  (resumeHint: (error: ExpectedError) => Effect.Effect<ReadonlyArray<string>>) =>
+  <A, E extends ExpectedError | CommandFailure | OutputClosed, R>(self: Effect.Effect<A, E, R>) =>
+    Effect.catch(self, (error: ExpectedError | CommandFailure | OutputClosed) =>
+      isFinal(error)
         ? Effect.fail(error)
-        : Effect.flatMap(goOn(error), (lines) => Effect.fail(explain(error, ...lines))))
+        : Effect.flatMap(resumeHint(error), (lines) => Effect.fail(commandFailureOf(error, ...lines))))
 
-const isTold = (error: Foreseen | CommandFailure | ReaderGone): error is CommandFailure | ReaderGone =>
-  error._tag === "CommandFailure" || error._tag === "ReaderGone"
+const isFinal = (error: ExpectedError | CommandFailure | OutputClosed): error is CommandFailure | OutputClosed =>
+  error._tag === "CommandFailure" || error._tag === "OutputClosed"
 
-interface Kind {
+interface Description {
   readonly code: ExitCode
   readonly advice: ReadonlyArray<string>
+  /** Default: the error's own message. */
   readonly message?: string
 }
 
-const kindOf = (error: Foreseen): Kind => {
+const describe = (error: ExpectedError): Description => {
   switch (error._tag) {
     case "InvalidRequest":
-      return { code: exitCode.usage, advice: [], message: invalidFlag(error.field, error.detail) }
+      return { code: exitCode.usage, advice: [], message: flagMessage(error.field, error.detail) }
     case "ConfigError":
       return {
         code: exitCode.configuration,
         advice: ["Settings are read from the environment: see time-punches --help, and time-punches doctor."],
-        message: ofSetting(error)
+        message: settingMessage(error)
       }
     case "Unauthorized":
       return { code: exitCode.credential, advice: ["Replace the credential in the environment."] }
     case "TokenError":
       return error.reason === "Transport" || error.reason === "Throttled"
-        ? { code: exitCode.later, advice: [later] }
+        ? { code: exitCode.later, advice: [retryLater] }
         : {
           code: exitCode.credential,
           advice: ["Check TIME_PUNCHES_CLIENT_ID, TIME_PUNCHES_CLIENT_SECRET and TIME_PUNCHES_SCOPES."]
@@ -96,37 +98,37 @@ const kindOf = (error: Foreseen): Kind => {
         ? {
           code: exitCode.later,
           advice: [
-            "The certificate is not trusted: trying again does not help; NODE_EXTRA_CA_CERTS names more to trust."
+            "The certificate is not trusted, so a retry does not help. NODE_EXTRA_CA_CERTS adds trusted ones."
           ]
         }
-        : { code: exitCode.later, advice: [later] }
+        : { code: exitCode.later, advice: [retryLater] }
     case "RateLimited":
     case "ServiceUnavailable":
     case "ServerError":
-      return { code: exitCode.later, advice: [later] }
+      return { code: exitCode.later, advice: [retryLater] }
     case "UnexpectedStatus":
       return { code: exitCode.data, advice: ["Check TIME_PUNCHES_BASE_URL: something else may answer there."] }
     case "UnprocessableEntity":
       return {
         code: exitCode.data,
         advice: error.problem.param === "cursor"
-          ? ["The service no longer knows the cursor: start again without it."]
+          ? ["The service no longer knows the cursor: start without it."]
           : []
       }
     case "DecodeError":
     case "PaginationError":
     case "UnwritablePunch":
     case "SumOverflow":
-      return { code: exitCode.data, advice: ["time-punches doctor looks for what is wrong."] }
+      return { code: exitCode.data, advice: ["Run time-punches doctor to find the cause."] }
     case "PlatformError":
-      return { code: exitCode.system, advice: [], message: ofFile(error) }
+      return { code: exitCode.system, advice: [], message: fileMessage(error) }
   }
 }
 
-const later = "This may pass: try again later."
+const retryLater = "This may pass: try again later."
 
-/** Names the variable and what it must be; a missing one would else be told as text that is not one. */
-const ofSetting = ({ cause }: Config.ConfigError): string => {
+/** Names the variable and what it must be. A missing one would otherwise be reported as a value that is no string. */
+const settingMessage = ({ cause }: Config.ConfigError): string => {
   if (!Schema.isSchemaError(cause)) return printable(cause.message)
   const { detail, path } = firstIssue(cause)
   if (detail === "Expected string") return `${path} is not set`
@@ -134,23 +136,24 @@ const ofSetting = ({ cause }: Config.ConfigError): string => {
 }
 
 const reasons: Partial<Record<string, string>> = {
-  AlreadyExists: "it exists already",
+  AlreadyExists: "it already exists",
   Busy: "it is in use",
   NotFound: "there is no such file or folder",
   PermissionDenied: "permission denied"
 }
 
-const ofFile = ({ reason }: PlatformError.PlatformError): string => {
+const fileMessage = ({ reason }: PlatformError.PlatformError): string => {
   if (reason._tag === "BadArgument") return printable(reason.message)
   const what = reason.pathOrDescriptor === undefined ? reason.method : `${reason.pathOrDescriptor}`
-  const code = Option.match(codeOf(reason.cause), { onNone: () => reason.message, onSome: (code) => code })
+  const code = Option.getOrElse(errorCode(reason.cause), () => reason.message)
   return printable(`${what}: ${reasons[reason._tag] ?? code}`)
 }
 
-/** The platform's own code of an error, such as `ENOSPC`. */
-export const codeOf = (cause: unknown): Option.Option<string> =>
+/** The platform's code of an error, such as `ENOSPC`. */
+export const errorCode = (cause: unknown): Option.Option<string> =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? Option.some(cause.code) : Option.none()
 
+/** Flags by the path of the argument that the library rejects. */
 const flagOf: Partial<Record<string, string>> = {
   pageSize: "--page-size",
   from: "--from",
@@ -165,12 +168,13 @@ const flagOf: Partial<Record<string, string>> = {
   "clockedOut.lt": "--clocked-out-lt"
 }
 
+/** Flags by the name of an argument within a message of the library. */
 const flagNames: ReadonlyArray<readonly [RegExp, string]> = [
   [/\blocalizeSearchTime\b/g, "--localize-search-time"],
   [/\bclockedIn\b/g, "--clocked-in-…"],
   [/\bclockedOut\b/g, "--clocked-out-…"]
 ]
 
-/** The library names its arguments; whoever sits at a terminal knows the flags. */
-const invalidFlag = (field: string, detail: string): string =>
+/** The library names its arguments; a user of the command knows only the flags. */
+const flagMessage = (field: string, detail: string): string =>
   `${flagOf[field] ?? field} ${flagNames.reduce((text, [name, flag]) => text.replace(name, flag), detail)}`

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-/** The file behind the `time-punches` command. It starts the rest, or says what is missing. */
+/** Entry point of the `time-punches` command: starts it, or names the package that is missing. */
 
 const isMissing = (error: unknown, name: string): boolean =>
   error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND" && error.message.includes(name)
 
-// The library does without this package, so a project may well not have it.
+// The library does not need this package, so a project may not have it.
 const platform = "@effect/platform-node"
 
 try {

@@ -1,35 +1,36 @@
-/** The process around the command: what it runs on, its log, its signals and its exit. */
+/** Runs the command as a Node process: its platform, log, signals and exit code. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as PlatformError from "effect/PlatformError"
-import * as Runtime from "effect/Runtime"
+import type * as Runtime from "effect/Runtime"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import { run } from "./command.ts"
+import { exitCode } from "./failure.ts"
 import { eraseLine } from "./terminal/output.ts"
 
-/** undici opens sockets without bound, and waits for a connection as long as the system does, unless told. */
+/** Without these options undici opens any number of sockets and waits for a connection as long as the system does. */
 const layerHttp = NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } })
 
-/** Standard output is for results. */
+/** Logs to standard error: standard output is for results only. */
 const layerLog = Logger.layer([
   Logger.withConsoleError(Logger.map(Logger.formatSimple, (line) => process.stderr.isTTY ? eraseLine + line : line))
 ])
 
 const teardown: Runtime.Teardown = (exit, onExit) => {
-  if (Exit.isSuccess(exit)) return onExit(typeof exit.value === "number" ? exit.value : 0)
-  return Runtime.defaultTeardown(exit, onExit)
+  if (Exit.isSuccess(exit)) return onExit(typeof exit.value === "number" ? exit.value : exitCode.ok)
+  return onExit(Cause.hasInterruptsOnly(exit.cause) ? exitCode.interrupted : exitCode.bug)
 }
 
 /**
- * Standard output that takes the next text when the one before has left this process. A pipe is written to in the
- * background: what still waits here when the process exits would be lost, and a listing that failed after it would be
- * gone on with too late.
+ * Standard output that accepts a text only after the previous one has left this process. Node writes to a pipe in the
+ * background: text still buffered at exit would be lost, and the cursor for resuming would be past it.
  */
 const stdout = () =>
   Sink.forEach((text: string | Uint8Array) =>
@@ -49,7 +50,7 @@ const layerStdio = Layer.effect(
 ).pipe(Layer.provideMerge(NodeServices.layer))
 
 export const main = () => {
-  // A reader that goes away while nothing is being written would else end the process with a stack trace.
+  // Without listeners, a reader that closes the pipe between two writes ends the process with a stack trace.
   process.stdout.on("error", () => {})
   process.stderr.on("error", () => {})
   NodeRuntime.runMain(

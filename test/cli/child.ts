@@ -1,10 +1,10 @@
-/** The real command as a child process, asked as a shell would ask it. */
+/** Runs the real command as a child process, as a shell does. */
 import * as ChildProcess from "node:child_process"
 import { defaultCompany, defaultOAuthClient } from "../../src/testing/index.ts"
 
 const main = new URL("../../src/cli/main.ts", import.meta.url).pathname
 
-/** How a process ended, and what it wrote. */
+/** The exit of a process, and its output. */
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -15,11 +15,11 @@ export interface Ended {
 export interface Running {
   readonly child: ChildProcess.ChildProcessByStdio<null, import("node:stream").Readable, import("node:stream").Readable>
   readonly ended: Promise<Ended>
-  /** Ends once standard output holds this, or the process has ended. */
+  /** Resolves with standard output once it contains `text`, or the process has ended. */
   readonly printed: (text: string) => Promise<string>
 }
 
-/** The variables for a service at `url`; nothing else of this process' environment but where programs are. */
+/** The variables for a service at `url`, with only `PATH` from the environment of this process. */
 export const environmentOf = (url: string): Record<string, string> => ({
   PATH: process.env["PATH"] ?? "",
   TIME_PUNCHES_BASE_URL: url,
@@ -44,12 +44,12 @@ export const start = (args: ReadonlyArray<string>, env: Record<string, string>, 
   })
   const printed = (text: string) =>
     new Promise<string>((resolve) => {
-      const look = () => {
+      const check = () => {
         if (stdout.includes(text)) resolve(stdout)
       }
-      child.stdout.on("data", look)
+      child.stdout.on("data", check)
       child.on("close", () => resolve(stdout))
-      look()
+      check()
     })
   return { child, ended, printed }
 }

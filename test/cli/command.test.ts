@@ -13,7 +13,7 @@ const subcommands = ["list", "export", "summary", "doctor", "sandbox"]
 
 const page = Fs.readFileSync(new URL("../../docs/09-command-line.md", import.meta.url), "utf8")
 
-/** The calls that a text shows, a line each; those that run until Ctrl-C or depend on a moment are not among them. */
+/** The calls that a text shows, one a line, without those that run until Ctrl-C or need a cursor. */
 const callsIn = (text: string) =>
   linesOf(text).map((line) => line.trim()).filter((line) =>
     /^time-punches (list|export|summary|doctor)( |$)/.test(line)
@@ -21,7 +21,7 @@ const callsIn = (text: string) =>
 
 const callsOfDocs = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, code = ""]) => callsIn(code))
 
-/** As a shell takes it apart, for what is written in the documents: no pipes, no quotes within words. */
+/** Splits a call as a shell does, up to a pipe; quotes enclose whole words only. */
 const argumentsOf = (call: string, folder: string) =>
   [...call.replace(/\s+[|#>].*$/, "").matchAll(/'([^']*)'|(\S+)/g)]
     .map(([, quoted, plain]) => quoted ?? plain ?? "")
@@ -37,7 +37,7 @@ const runs = (call: string) =>
   }).pipe(Effect.scoped, Effect.provide(fake))
 
 describe("time-punches", () => {
-  it.effect("shows its subcommands and its variables when it is called without any", () =>
+  it.effect("shows its subcommands and its variables when called without arguments", () =>
     Effect.gen(function*() {
       const { code, stdout } = yield* cli([])
 
@@ -53,7 +53,7 @@ describe("time-punches", () => {
       assert.strictEqual(stdout, `time-punches v${version}\n`)
     }).pipe(Effect.provide(fake)))
 
-  it.effect.each(subcommands)("%s --help shows examples, and those run", (name) =>
+  it.effect.each(subcommands)("%s --help shows examples that run", (name) =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* cli([name, "--help"])
       const examples = linesOf(stdout.split("EXAMPLES")[1] ?? "").filter((line) => !line.includes("#"))
@@ -64,13 +64,13 @@ describe("time-punches", () => {
       if (name !== "sandbox") yield* Effect.forEach(callsIn(examples.join("\n")), runs)
     }).pipe(Effect.provide(fake)))
 
-  it.effect("does what its page in the documents shows", () =>
+  it.effect("runs every call that its page of the docs shows", () =>
     Effect.gen(function*() {
       assert.isAbove(callsOfDocs.length, 6)
       yield* Effect.forEach(callsOfDocs, runs)
     }))
 
-  it("names in its page every exit code that it has", () => {
+  it("has a line in its page for every exit code", () => {
     const named = [...page.matchAll(/^\| *(\d+) *\|/gm)].map(([, code]) => Number(code))
 
     assert.deepStrictEqual(named, Object.values(exitCode))
@@ -88,7 +88,7 @@ describe("time-punches", () => {
       [["list", "--page-size", "201"], /1 to 200/],
       [["list", "--from", ""], /--from/]
     ] as const
-  )("tells a wrong call on standard error alone, as %j", ([args, message]) =>
+  )("reports a usage error on standard error only: %j", ([args, message]) =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* cli(args)
 
@@ -114,7 +114,7 @@ describe("time-punches", () => {
       ],
       [["--business-date-end", "2026-03-01", "--clocked-in-gte", "2026-03-01T00:00:00Z"], /switch the --clocked-in-…/]
     ] as const
-  )("refuses what cannot be asked, as %j, in the terms of its flags", ([flags, message]) =>
+  )("rejects a filter that cannot be sent, and names the flags: %j", ([flags, message]) =>
     Effect.gen(function*() {
       const { code, stderr } = yield* cli(["list", ...flags])
 
@@ -137,7 +137,7 @@ describe("time-punches", () => {
       assert.match(stderr, message)
     }).pipe(Effect.provide(fake)))
 
-  it.effect("tells what is wrong with a variable, and never its value", () =>
+  it.effect("says what is wrong with a variable, never its value", () =>
     Effect.gen(function*() {
       const ran = yield* Effect.forEach(
         ["TIME_PUNCHES_BASE_URL", "TIME_PUNCHES_CLIENT_SECRET", "TIME_PUNCHES_COMPANY_ID", "TIME_PUNCHES_COMPANY_GUID"],
@@ -148,7 +148,7 @@ describe("time-punches", () => {
       for (const { stderr } of ran) assert.notInclude(stderr, "Hunter")
     }).pipe(Effect.provide(fake)))
 
-  it.effect("takes each kind of credential from the environment", () =>
+  it.effect("reads each kind of credential from the environment", () =>
     Effect.gen(function*() {
       const env = without("TIME_PUNCHES_CLIENT_ID", "TIME_PUNCHES_CLIENT_SECRET")
       const token = yield* cli(["list"], { env: { ...env, TIME_PUNCHES_ACCESS_TOKEN: defaultCompany.accessToken } })
@@ -160,7 +160,7 @@ describe("time-punches", () => {
       assert.strictEqual(session.stdout, oauth.stdout)
     }).pipe(Effect.provide(fake)))
 
-  describe("ends with an exit code of the kind of error:", () => {
+  describe("exits with the code of the kind of error:", () => {
     const faults = [
       ["401", Fault.status(401), exitCode.credential],
       ["403", Fault.status(403), exitCode.forbidden],
@@ -185,7 +185,7 @@ describe("time-punches", () => {
         assert.match(stderr, /^time-punches: .+\n( {2}.+\n)*$/)
       }).pipe(Effect.provide(fake)))
 
-    it.live("a refused client, and a token endpoint that is down", () =>
+    it.live("a rejected client, and a token endpoint that is down", () =>
       Effect.gen(function*() {
         const service = yield* FakeService
         const refused = yield* cli(["list"], { env: { ...environment, TIME_PUNCHES_CLIENT_SECRET: "wrong" } })

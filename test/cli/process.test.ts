@@ -17,7 +17,7 @@ const ndjson = Stream.mkString(toNdjson(Stream.fromIterable(punches)))
 
 const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches: generated })))
 
-/** Starts the command against the service; it is killed with the test, should it still run. */
+/** Starts the command against the service, and kills it when the scope closes. */
 const spawn = (args: ReadonlyArray<string>, env?: Record<string, string>, script?: string) =>
   Effect.gen(function*() {
     const variables = env ?? environmentOf((yield* FakeServer).url)
@@ -34,7 +34,7 @@ const finished = (...args: Parameters<typeof spawn>): Effect.Effect<Ended, never
 
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.scoped, Effect.provide(served))
 
-/** Makes the service slow enough that a signal meets the command at work. */
+/** Slows the service down, so that a signal arrives while the command runs. */
 const slowly = FakeService.use((service) => service.inject(Fault.slow("40 millis")))
 
 const fromOf = (text: string) => /--from='([^']+)'/.exec(text)?.[1] ?? ""
@@ -52,7 +52,7 @@ describe("the time-punches process", () => {
       assert.strictEqual(stdout, yield* ndjson)
     })), timeout)
 
-  it.live("ends quietly when its reader has seen enough", () =>
+  it.live("exits quietly when its reader closes the pipe", () =>
     inService(Effect.gen(function*() {
       const running = yield* spawn(["list", "--format", "ndjson", "--page-size", "5"])
       yield* Effect.promise(() => running.printed("\n"))
@@ -64,7 +64,7 @@ describe("the time-punches process", () => {
       assert.isBelow(asked, 300)
     })), timeout)
 
-  it.live("says how to go on when a listing is interrupted", () =>
+  it.live("says how to resume when a listing is interrupted", () =>
     inService(Effect.gen(function*() {
       yield* slowly
       const running = yield* spawn(["list", "--format", "ndjson", "--page-size", "50"])
@@ -78,12 +78,12 @@ describe("the time-punches process", () => {
       assert.deepStrictEqual([first.code, rest.code], [130, 0])
       assert.match(first.stderr, /^interrupted after \d+ pages?, \d+ punches\n/)
       assert.isBelow(linesOf(first.stdout).length, punches.length)
-      // The page that was on its way out when the signal came may come twice, and nothing is missing.
+      // The page being printed when the signal arrives may repeat; no row is missing.
       assert.isAtMost(lines.length, punches.length + 50)
       assert.deepStrictEqual(idsOf([...new Set(lines)]), punches.map(({ id }) => id))
     })), timeout)
 
-  it.live("leaves an export that can be gone on with when it is interrupted", () =>
+  it.live("leaves an export that can resume when it is interrupted", () =>
     inService(Effect.gen(function*() {
       const output = `${yield* temporaryFolder}/punches`
       const command = ["export", "--page-size", "50", "--output", output]
@@ -99,14 +99,14 @@ describe("the time-punches process", () => {
       assert.deepStrictEqual([first.code, first.stdout, left], [130, "", false])
       assert.match(
         first.stderr,
-        /^interrupted\n[\d,]+ punches, .* are kept\. To go on, run the same command again\.\n$/
+        /^interrupted\n[\d,]+ punches, .* are saved\. To resume the export, run the same command again\.\n$/
       )
       assert.strictEqual(second.code, 0)
-      assert.match(second.stderr, /^going on after /)
+      assert.match(second.stderr, /^resuming after /)
       assert.strictEqual(Fs.readFileSync(output, "utf8"), yield* ndjson)
     })), timeout)
 
-  it.live("serves a sandbox whose variables the other subcommands take", () =>
+  it.live("serves a sandbox whose variables the other subcommands read", () =>
     inService(Effect.gen(function*() {
       const sandbox = yield* spawn(["sandbox", "--port", "0", "--punches", "300"])
       const printed = yield* Effect.promise(() => sandbox.printed("# a first page"))
@@ -126,7 +126,7 @@ describe("the time-punches process", () => {
       assert.match(stderr, /^http:\/\/127\.0\.0\.1:\d+ serves 300 punches\. Ctrl-C stops it\.\n$/)
     })), timeout)
 
-  it.live("logs what holds it up on standard error", () =>
+  it.live("logs retries on standard error", () =>
     inService(Effect.gen(function*() {
       yield* FakeService.use((service) => service.inject(Fault.retryAfter("1", 503), { requests: 1, times: 1 }))
       const { code, stderr, stdout } = yield* finished(["list", "--take", "1", "--format", "ndjson"])
@@ -136,7 +136,7 @@ describe("the time-punches process", () => {
       assert.match(stderr, /level=WARN .*next attempt in/i)
     })), timeout)
 
-  it.live("says what is missing when it stands alone", () =>
+  it.live("names the missing package when the platform is not installed", () =>
     inService(Effect.gen(function*() {
       const folder = yield* temporaryFolder
       for (const name of ["main.ts", "run.ts"]) {

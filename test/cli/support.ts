@@ -1,11 +1,11 @@
-/** Runs the command in this process against the fake service, with everything that it writes caught. */
+/** Runs the command in this process against the fake service, and captures its output. */
 import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Effect, FileSystem, Layer, Sink, Stdio } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { run } from "../../src/cli/command.ts"
 import { defaultCompany, defaultOAuthClient, FakeService } from "../../src/testing/index.ts"
 
-/** What a shell would see of a command. */
+/** What a shell sees of a command. */
 export interface Ran {
   readonly code: number
   readonly stdout: string
@@ -23,28 +23,28 @@ export const environment: Environment = {
   TIME_PUNCHES_COMPANY_GUID: defaultCompany.guid
 }
 
-/** The same without the named variables. */
+/** `environment` without the named variables. */
 export const without = (...names: ReadonlyArray<string>): Environment =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)))
 
 const decoder = new TextDecoder()
 
-/** A sink that keeps what it is given. */
-const keep = (texts: Array<string>) => () =>
+/** A sink that appends what it receives to `texts`. */
+export const capture = (texts: Array<string>) => () =>
   Sink.forEach((chunk: string | Uint8Array) =>
     Effect.sync(() => {
       texts.push(typeof chunk === "string" ? chunk : decoder.decode(chunk))
     })
   )
 
-/** A client of the fake service that asks for another address than it was told to. */
-const layerAsking = (rewrite: (url: string) => string) =>
+/** A client of the fake service that rewrites the URL of each request. */
+const layerRewriting = (rewrite: (url: string) => string) =>
   Layer.effect(
     HttpClient.HttpClient,
     Effect.map(HttpClient.HttpClient, HttpClient.mapRequest(HttpClientRequest.updateUrl(rewrite)))
   ).pipe(Layer.provide(FakeService.layerClient))
 
-/** `terminal` makes both outputs one; `rewrite` changes what is asked on its way to the service. */
+/** `terminal`: both outputs are terminals. `rewrite`: changes the URL of each request on its way to the service. */
 export const cli = (
   args: ReadonlyArray<string>,
   options: {
@@ -58,10 +58,10 @@ export const cli = (
   const stderr: Array<string> = []
   return Effect.map(run(args), (code) => ({ code, stdout: stdout.join(""), stderr: stderr.join("") })).pipe(
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
-    Effect.provide(layerAsking(rewrite)),
+    Effect.provide(layerRewriting(rewrite)),
     Effect.provide(Stdio.layerTest({
-      stdout: keep(stdout),
-      stderr: keep(stderr),
+      stdout: capture(stdout),
+      stderr: capture(stderr),
       stdoutIsTerminal: Effect.succeed(terminal),
       stderrIsTerminal: Effect.succeed(terminal)
     })),
@@ -69,14 +69,14 @@ export const cli = (
   )
 }
 
-/** A folder that goes away with the test. */
+/** A folder that is removed with the scope. */
 export const temporaryFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped()).pipe(
   Effect.provide(NodeServices.layer)
 )
 
 export const linesOf = (text: string): ReadonlyArray<string> => text.split("\n").filter((line) => line !== "")
 
-/** The queries of the pages that the service was asked for, in order. */
+/** The queries of the page requests that the service received, in order. */
 export const queries = Effect.map(
   FakeService.use((service) => service.requests),
   (requests) => requests.filter(({ endpoint }) => endpoint === "page").map(({ query }) => query)

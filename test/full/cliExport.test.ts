@@ -1,4 +1,4 @@
-/** Exports of the real command that are killed outright, at moments of the clock and at what happens on the disk. */
+/** Kills exports of the real command with SIGKILL, at chosen times and at chosen writes to the disk. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schema } from "effect"
 import * as Fs from "node:fs"
@@ -26,7 +26,7 @@ const run = (args: ReadonlyArray<string>, disturb: (running: Running) => void = 
     return yield* Effect.promise(() => running.ended)
   }).pipe(Effect.scoped)
 
-/** Kills the process at the nth time that something happens to a file of this name; `scratch` is a note in the making. */
+/** Kills the process at the nth change of a file of this name; `scratch` is a state file before its rename. */
 const atFile = (folder: string, name: string, nth: number) => ({ child }: Running) => {
   let seen = 0
   const watcher = Fs.watch(folder, (_, changed) => {
@@ -36,7 +36,7 @@ const atFile = (folder: string, name: string, nth: number) => ({ child }: Runnin
   child.on("close", () => watcher.close())
 }
 
-/** Kills the process so long after its first sign on the disk. */
+/** Kills the process a time after its first change on the disk. */
 const afterMillis = (folder: string, millis: number) => ({ child }: Running) => {
   const watcher = Fs.watch(folder, () => {
     watcher.close()
@@ -45,22 +45,25 @@ const afterMillis = (folder: string, millis: number) => ({ child }: Running) => 
   child.on("close", () => watcher.close())
 }
 
-const decodeNote = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({
+const decodeState = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({
   bytes: Schema.Int,
   complete: Schema.Boolean
 })))
 
-/** What must be so at every moment: no half file, and a note that promises no more than there is. */
+/** Asserts what holds at every moment: the output is whole, and every byte that the state counts is on disk. */
 const check = (folder: string, whole: Buffer) => {
   const file = (suffix: string) =>
     Fs.existsSync(`${folder}/punches${suffix}`) ? Fs.readFileSync(`${folder}/punches${suffix}`) : undefined
   const output = file("")
-  if (output !== undefined) assert.isTrue(output.equals(whole), "the file is whole as soon as it is there")
+  if (output !== undefined) assert.isTrue(output.equals(whole), "the output is whole as soon as it exists")
   const text = file(".resume.json")
   if (text === undefined) return
-  const note = decodeNote(text.toString())
-  const rows = file(".part") ?? (note.complete ? output : undefined) ?? Buffer.alloc(0)
-  assert.isTrue(rows.subarray(0, note.bytes).equals(whole.subarray(0, note.bytes)), "what is noted is there")
+  const state = decodeState(text.toString())
+  const rows = file(".part") ?? (state.complete ? output : undefined) ?? Buffer.alloc(0)
+  assert.isTrue(
+    rows.subarray(0, state.bytes).equals(whole.subarray(0, state.bytes)),
+    "the bytes that the state counts are on disk"
+  )
 }
 
 const isKilled = ({ signal }: Ended) => signal === "SIGKILL"
@@ -100,14 +103,14 @@ describe("time-punches export", () => {
         const last = yield* run(command)
 
         assert.isAbove(kills, 12)
-        assert.strictEqual(last.code, 0, `${files} files on the way`)
+        assert.strictEqual(last.code, 0, `${files} complete runs`)
         assert.deepStrictEqual(Fs.readdirSync(folder), ["punches"])
         assert.isTrue(Fs.readFileSync(`${folder}/punches`).equals(whole))
       })),
     120_000
   )
 
-  it.live("can be gone on with after SIGTERM", () =>
+  it.live("resumes after SIGTERM", () =>
     inService(Effect.gen(function*() {
       const folder = yield* temporaryFolder
       const command = ["export", "--page-size", "50", "--output", `${folder}/punches`]
@@ -120,12 +123,12 @@ describe("time-punches export", () => {
       const again = yield* run(command)
 
       assert.strictEqual(ended.code, 130)
-      assert.match(ended.stderr, /^interrupted\n.* are kept\. To go on, run the same command again\.\n$/)
-      assert.match(again.stderr, /^going on after /)
+      assert.match(ended.stderr, /^interrupted\n.* are saved\. To resume the export, run the same command again\.\n$/)
+      assert.match(again.stderr, /^resuming after /)
       assert.strictEqual(again.code, 0)
     })), 60_000)
 
-  it.live("leaves the file to one of two runs at once", () =>
+  it.live("lets one of two concurrent runs finish", () =>
     inService(Effect.gen(function*() {
       const service = yield* FakeService
       const folder = yield* temporaryFolder

@@ -1,9 +1,8 @@
 /**
- * An unfinished export on disk, so that a run that was killed at any moment can be gone on with.
+ * The files of an unfinished export, from which a run killed at any moment can resume.
  *
- * Beside `FILE` stand `FILE.part`, the rows so far, and `FILE.resume.json`, which says how many bytes of it count and
- * which cursor comes next. The latter is only ever replaced whole, after the bytes are on disk. `FILE` itself appears,
- * or is replaced, in one step at the end.
+ * `FILE.part` holds the rows so far. `FILE.resume.json` says how many of its bytes count and which cursor is next; it is
+ * only replaced whole, after those bytes are on disk. `FILE` itself appears, or is replaced, in one step at the end.
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -15,77 +14,89 @@ import * as Crypto from "node:crypto"
 import { Cursor } from "../../Ids.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 
-/** What an export asks for, as flags and their values: the same words mean the same file. */
-export type Question = Readonly<Record<string, string>>
+/** What an export reads and how it writes it, as flags and their values: equal specs give equal files. */
+export type ExportSpec = Readonly<Record<string, string>>
 
-const Place = Schema.Struct({
-  /** How much of `FILE.part` counts. */
+const ExportProgress = Schema.Struct({
+  /** How many bytes of `FILE.part` count. */
   bytes: Schema.Int,
   pages: Schema.Int,
   punches: Schema.Int,
-  /** The page that comes next; null at the start and at the end. */
+  /** Cursor of the next page; null before the first page and after the last. */
   cursor: Schema.OptionFromNullOr(Cursor),
   complete: Schema.Boolean
 })
 
 /** How far an export is. */
-export type Place = typeof Place.Type
+export type ExportProgress = typeof ExportProgress.Type
 
 const State = Schema.fromJsonString(Schema.Struct({
   about: Schema.String,
-  /** The run that wrote it last: another one that still goes on must notice, and stop. */
+  /** The run that wrote the state last. Any other run that still writes must stop. */
   run: Schema.String,
   fingerprint: Schema.String,
-  question: Schema.Record(Schema.String, Schema.String),
-  ...Place.fields
+  spec: Schema.Record(Schema.String, Schema.String),
+  ...ExportProgress.fields
 }))
 
-/** Raised when files of this form, or the rows themselves, change, so that no two forms meet in one file. */
+/** Increased when the form of these files or of the rows changes, so that no file mixes two forms. */
 const form = 1
 
-const fingerprintOf = (question: Question): string =>
-  Crypto.createHash("sha256").update(JSON.stringify([form, Object.entries(question).toSorted()])).digest("hex")
+const fingerprintOf = (spec: ExportSpec): string =>
+  Crypto.createHash("sha256").update(JSON.stringify([form, Object.entries(spec).toSorted()])).digest("hex")
 
-const beginning: Place = { bytes: 0, pages: 0, punches: 0, cursor: Option.none(), complete: false }
+const atStart: ExportProgress = { bytes: 0, pages: 0, punches: 0, cursor: Option.none(), complete: false }
 
-type Fails = CommandFailure | PlatformError.PlatformError
+const progressOf = ({ bytes, complete, cursor, pages, punches }: typeof State.Type): ExportProgress => ({
+  bytes,
+  pages,
+  punches,
+  cursor,
+  complete
+})
+
+type CheckpointError = CommandFailure | PlatformError.PlatformError
 
 export interface Checkpoint {
-  /** Where this run begins. */
-  readonly begin: Place
-  /** Puts the text of a page behind the others and notes the place after it. It happens whole or not at all. */
-  readonly append: (text: string, after: Omit<Place, "bytes">) => Effect.Effect<void, Fails>
-  /** Makes the rows the file, once `append` noted that they are complete. */
-  readonly finish: Effect.Effect<void, Fails>
-  /** The place that is on disk. */
-  readonly place: Effect.Effect<Place>
-  /** Takes the note away where there is nothing in it to go on with. */
+  /** Where this run starts: at the progress of an earlier run, or at the beginning. */
+  readonly start: ExportProgress
+  /** Appends the text of a page and saves the progress after it, both or neither. No `next` completes the rows. */
+  readonly append: (
+    text: string,
+    page: { readonly punches: number; readonly next: Option.Option<Cursor> }
+  ) => Effect.Effect<void, CheckpointError>
+  /** Replaces the output by the rows. Requires that `append` has saved the last page. */
+  readonly finish: Effect.Effect<void, CheckpointError>
+  /** The progress that is on disk. */
+  readonly saved: Effect.Effect<ExportProgress>
+  /** Removes the state if it holds no page. */
   readonly abandon: Effect.Effect<void>
 }
 
-/** Finds where an export of `output` stands. Refuses one that was begun with another question, unless `force` is set. */
+/** Opens the checkpoint of `output`. Rejects one of another spec, unless `force` discards it. */
 export const openCheckpoint = Effect.fnUntraced(function*(
   output: string,
-  question: Question,
+  spec: ExportSpec,
   force: boolean
-): Effect.fn.Return<Checkpoint, Fails, FileSystem.FileSystem | Path.Path> {
+): Effect.fn.Return<Checkpoint, CheckpointError, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const part = `${output}.part`
-  const note = `${output}.resume.json`
+  const partFile = `${output}.part`
+  const stateFile = `${output}.resume.json`
   const run = Crypto.randomUUID()
-  const scratch = `${note}.${run}.tmp`
-  const fingerprint = fingerprintOf(question)
+  const scratch = `${stateFile}.${run}.tmp`
+  const fingerprint = fingerprintOf(spec)
 
-  const sizeOf = (file: string) => whenThere(Effect.map(fs.stat(file), ({ size }) => Number(size)))
-  const read = Effect.gen(function*() {
-    const text = yield* whenThere(fs.readFileString(note))
+  const sizeOf = (file: string) => ifExists(Effect.map(fs.stat(file), ({ size }) => Number(size)))
+
+  const readState = Effect.gen(function*() {
+    const text = yield* ifExists(fs.readFileString(stateFile))
     if (Option.isNone(text)) return Option.none()
     const state = Schema.decodeUnknownOption(State)(text.value)
-    return Option.isSome(state) ? state : yield* usage(`${note} cannot be read`, startAnew)
+    return Option.isSome(state) ? state : yield* usage(`${stateFile} cannot be read`, forceHint)
   })
 
-  /** Writes into a file so that the bytes are on disk before whatever comes next. */
+  /** Returns once the bytes are on disk, so that no later step can survive a crash without them. */
   const write = (file: string, bytes: Uint8Array, options: { readonly flag: "w" | "r+"; readonly at: number }) =>
     Effect.scoped(Effect.gen(function*() {
       const handle = yield* fs.open(file, { flag: options.flag })
@@ -94,119 +105,127 @@ export const openCheckpoint = Effect.fnUntraced(function*(
       yield* handle.sync
     }))
 
-  yield* refuseOddTarget(output)
+  yield* validateTarget(output)
   yield* fs.access(path.dirname(path.resolve(output)), { writable: true })
-  const before: Option.Option<typeof State.Type> = force ? Option.none() : yield* read
-  if (Option.isSome(before) && before.value.fingerprint !== fingerprint) {
+  const state: Option.Option<typeof State.Type> = force ? Option.none() : yield* readState
+  if (Option.isSome(state) && state.value.fingerprint !== fingerprint) {
     return yield* usage(
-      `${note} is of an export that was begun with other flags: ${differences(before.value.question, question)}`,
-      "Run that one again to go on with it, or choose another --output.",
-      startAnew
+      `${stateFile} belongs to an export with other flags: ${differences(state.value.spec, spec)}`,
+      "Resume that export with its own flags, or choose another --output.",
+      forceHint
     )
   }
 
-  // Rows that were counted and are gone (or cut) cannot be gone on with; and the last step may be all that is missing.
-  const partSize = yield* sizeOf(part)
-  const moved = Option.isSome(before) && before.value.complete && Option.isNone(partSize) &&
-    Option.contains(yield* sizeOf(output), before.value.bytes)
-  const begin = before.pipe(
-    Option.filter(({ bytes }) => moved || Option.exists(partSize, (size) => size >= bytes)),
-    Option.getOrElse(() => beginning)
+  // An earlier run may have stopped between its last two steps: the rows are renamed, the state is not yet removed.
+  const partSize = yield* sizeOf(partFile)
+  const isRenamed = Option.isSome(state) && state.value.complete && Option.isNone(partSize) &&
+    Option.contains(yield* sizeOf(output), state.value.bytes)
+  // An export whose saved rows are missing or cut cannot resume.
+  const start: ExportProgress = state.pipe(
+    Option.filter(({ bytes }) => isRenamed || Option.exists(partSize, (size) => size >= bytes)),
+    Option.match({ onNone: () => atStart, onSome: progressOf })
   )
-  let place: Place = begin
+  let saved = start
 
-  const save = Effect.fnUntraced(function*(next: Place) {
-    const text = yield* Effect.orDie(Schema.encodeEffect(State)({ ...next, about, run, fingerprint, question }))
+  const save = Effect.fnUntraced(function*(next: ExportProgress) {
+    const text = yield* Effect.orDie(Schema.encodeEffect(State)({ ...next, about, run, fingerprint, spec }))
     yield* write(scratch, encode(text), { flag: "w", at: 0 })
-    yield* fs.rename(scratch, note)
-    place = next
+    yield* fs.rename(scratch, stateFile)
+    saved = next
   })
 
   /**
-   * Two runs would write into one another. The later one sets its mark, long before it has a page to write; the earlier
-   * one finds it, and stops. If it was just noting a page, its own mark comes last, and the later one stops.
+   * Two runs must not write to the same files. The later run saves its id long before it has a page to write; the
+   * earlier one finds it and stops. If the earlier one is just saving a page, its id is the last, and the later one
+   * stops.
    */
-  const own = Effect.gen(function*() {
-    const state = yield* read
-    if (!Option.exists(state, (now) => now.run === run)) return yield* takenOver(output)
+  const assertOwner = Effect.gen(function*() {
+    const current = yield* readState
+    if (!Option.exists(current, (owner) => owner.run === run)) return yield* takenOver(output)
   })
 
-  yield* clearScratch(note)
-  yield* save(begin)
+  yield* removeScratch(stateFile)
+  yield* save(start)
 
   return {
-    begin,
-    place: Effect.sync(() => place),
-    append: (text, after) =>
+    start,
+    saved: Effect.sync(() => saved),
+    append: (text, { next, punches }) =>
       Effect.gen(function*() {
-        yield* own
+        yield* assertOwner
         const bytes = encode(text)
-        // What a killed run left beyond the noted bytes is written over, and cut off in the end.
-        yield* write(part, bytes, { flag: place.bytes === 0 ? "w" : "r+", at: place.bytes })
-        yield* save({ ...after, bytes: place.bytes + bytes.length })
-      }).pipe(unlessGone(output), Effect.uninterruptible),
+        // Overwrites what a killed run wrote beyond its saved bytes; `finish` cuts off the rest.
+        yield* write(partFile, bytes, { flag: saved.bytes === 0 ? "w" : "r+", at: saved.bytes })
+        yield* save({
+          bytes: saved.bytes + bytes.length,
+          pages: saved.pages + 1,
+          punches: saved.punches + punches,
+          cursor: next,
+          complete: Option.isNone(next)
+        })
+      }).pipe(failIfTakenOver(output), Effect.uninterruptible),
     finish: Effect.gen(function*() {
-      yield* own
-      if (!moved) {
-        yield* fs.truncate(part, place.bytes)
-        yield* fs.rename(part, output)
+      yield* assertOwner
+      if (!isRenamed) {
+        yield* fs.truncate(partFile, saved.bytes)
+        yield* fs.rename(partFile, output)
       }
-      yield* fs.remove(note, { force: true })
-    }).pipe(unlessGone(output), Effect.uninterruptible),
-    // Where nothing was noted there is nothing to go on with.
-    abandon: Effect.suspend(() => place.pages > 0 ? Effect.void : Effect.andThen(own, fs.remove(note, { force: true })))
-      .pipe(Effect.ignore, Effect.uninterruptible)
+      yield* fs.remove(stateFile, { force: true })
+    }).pipe(failIfTakenOver(output), Effect.uninterruptible),
+    abandon: Effect.suspend(() =>
+      saved.pages > 0 ? Effect.void : Effect.andThen(assertOwner, fs.remove(stateFile, { force: true }))
+    ).pipe(Effect.ignore, Effect.uninterruptible)
   }
 })
 
 const takenOver = (output: string) =>
   new CommandFailure({
     message: `another run has taken over the export to ${output}`,
-    advice: ["This one has stopped, and that one goes on."],
+    advice: ["This run has stopped; the other one continues."],
     code: exitCode.system
   })
 
-/** Files that this run made vanish only when another one has taken over, or finished. */
-const unlessGone = (output: string) => <A, E extends Fails, R>(self: Effect.Effect<A, E, R>) =>
+/** Files of this run disappear only when another run has taken over, or has finished. */
+const failIfTakenOver = (output: string) => <A, E extends CheckpointError, R>(self: Effect.Effect<A, E, R>) =>
   Effect.catchIf(
     self,
-    (error: Fails) => error._tag === "PlatformError" && error.reason._tag === "NotFound",
+    (error: CheckpointError) => error._tag === "PlatformError" && error.reason._tag === "NotFound",
     () => Effect.fail(takenOver(output))
   )
 
-/** Takes away what killed runs left half-written. */
-const clearScratch = Effect.fnUntraced(function*(note: string) {
+/** Removes the half-written state files of killed runs. */
+const removeScratch = Effect.fnUntraced(function*(stateFile: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const folder = path.dirname(path.resolve(note))
+  const folder = path.dirname(path.resolve(stateFile))
   for (const name of yield* fs.readDirectory(folder)) {
-    if (name.startsWith(`${path.basename(note)}.`) && name.endsWith(".tmp")) {
+    if (name.startsWith(`${path.basename(stateFile)}.`) && name.endsWith(".tmp")) {
       yield* fs.remove(path.join(folder, name), { force: true })
     }
   }
 })
 
 const about =
-  "An unfinished export of time-punches. Run the same command again to go on, or with --force to start anew."
+  "An unfinished export of time-punches. To resume it, run the same command again; to start over, add --force."
 
-const startAnew = "Add --force to throw it away and start anew."
+const forceHint = "Add --force to discard it and start over."
 
 const encoder = new TextEncoder()
 const encode = (text: string): Uint8Array => encoder.encode(text)
 
-const whenThere = <A, R>(self: Effect.Effect<A, PlatformError.PlatformError, R>) =>
+const ifExists = <A, R>(self: Effect.Effect<A, PlatformError.PlatformError, R>) =>
   Effect.map(self, Option.some).pipe(
     Effect.catchIf((error) => error.reason._tag === "NotFound", () => Effect.succeedNone)
   )
 
-/** Found now rather than after an hour: what cannot be replaced by a file at the end. */
-const refuseOddTarget = Effect.fnUntraced(function*(output: string) {
+/** Rejects at the start, not after an hour, an output that cannot be replaced by a file. */
+const validateTarget = Effect.fnUntraced(function*(output: string) {
   const fs = yield* FileSystem.FileSystem
-  const there = yield* whenThere(fs.stat(output))
-  if (Option.isSome(there) && there.value.type !== "File") return yield* usage(`--output ${output} is not a file`)
+  const target = yield* ifExists(fs.stat(output))
+  if (Option.isSome(target) && target.value.type !== "File") return yield* usage(`--output ${output} is not a file`)
 })
 
-const differences = (then: Question, now: Question): string =>
+const differences = (then: ExportSpec, now: ExportSpec): string =>
   [...new Set([...Object.keys(then), ...Object.keys(now)])]
     .filter((name) => then[name] !== now[name])
     .map((name) => `${name} ${then[name] ?? "(none)"}, now ${now[name] ?? "(none)"}`)

@@ -1,4 +1,4 @@
-/** `time-punches doctor`: what is wrong between this machine and the service, check by check. */
+/** `time-punches doctor`: checks settings and service, one line a check. */
 import * as Command from "effect/cli/Command"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import * as Effect from "effect/Effect"
@@ -6,84 +6,84 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { RetryPolicy } from "../../RetryPolicy.ts"
 import { type CheckResult, render } from "../doctor/checkResult.ts"
-import { judge, probeFindings } from "../doctor/probes.ts"
-import { backFinding, clockFinding, cursorFinding, firstPage, layerNotingDates } from "../doctor/service.ts"
+import { checkRows, filterChecks } from "../doctor/probes.ts"
+import { checkBackward, checkClock, checkCursors, checkFirstPage, layerClockSkew } from "../doctor/service.ts"
 import { checkSettings } from "../doctor/settings.ts"
 import { CommandFailure } from "../failure.ts"
 import { companyFlags, layerClient } from "../flags/connection.ts"
 import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
-import { pageSizeFlag } from "../flags/paging.ts"
+import { makePageSizeFlag } from "../flags/paging.ts"
+import { counted } from "../terminal/format.ts"
 import { printLines } from "../terminal/output.ts"
-import { counted } from "../terminal/progress.ts"
 
-/** Small pages, so that there are several of them even where there is little. */
+/** Small, so that a few punches still make several pages. */
 const usualPageSize = 20
 
-/** Who looks for what is wrong does not want to wait long for it. */
+/** Few and short attempts: a diagnosis should not take minutes. */
 const layerImpatient = RetryPolicy.layer({ attempts: 2, attemptTimeout: "10 seconds", pageTimeout: "30 seconds" })
 
 export const doctor = Command.make(
   "doctor",
-  { ...companyFlags, ...filterFlags, pageSize: pageSizeFlag },
+  { ...companyFlags, ...filterFlags, pageSize: makePageSizeFlag(usualPageSize) },
   Effect.fnUntraced(function*(flags) {
     const { canColor } = yield* TerminalCapabilities
     const filter = yield* Effect.fromResult(toFilter(flags))
     const size = Option.getOrElse(flags.pageSize, () => usualPageSize)
-    const found: Array<CheckResult> = []
-    const report = (...findings: ReadonlyArray<CheckResult>) => {
-      found.push(...findings)
-      return printLines(findings.map((finding) => render(finding, canColor)))
+    const all: Array<CheckResult> = []
+    const report = (...results: ReadonlyArray<CheckResult>) => {
+      all.push(...results)
+      return printLines(results.map((result) => render(result, canColor)))
     }
 
     const settings = yield* checkSettings(flags)
-    yield* report(...settings.findings)
+    yield* report(...settings.results)
     if (Option.isSome(settings.company)) {
       const company = settings.company.value
       let skew: number | undefined
       const layer = layerClient.pipe(
         Layer.provide(layerImpatient),
-        Layer.provide(layerNotingDates((value) => (skew = value)))
+        Layer.provide(layerClockSkew((value) => (skew = value)))
       )
       yield* Effect.gen(function*() {
-        const first = yield* firstPage(company, filter, size)
-        yield* report(...first.findings)
-        if (skew !== undefined) yield* report(clockFinding(skew))
+        const first = yield* checkFirstPage(company, filter, size)
+        yield* report(...first.results)
+        if (skew !== undefined) yield* report(checkClock(skew))
         if (Option.isNone(first.page) || first.page.value.items.length === 0) return
         const page = first.page.value
-        // Whatever there is little of still makes three pages.
+        // If everything fits one page, a smaller size still makes three.
         const pageSize = Option.isNone(page.cursor.next) ? Math.ceil(page.items.length / 3) : size
-        yield* report(yield* cursorFinding(company, filter, pageSize))
-        yield* report(yield* backFinding(company, filter, pageSize))
+        yield* report(yield* checkCursors(company, filter, pageSize))
+        yield* report(yield* checkBackward(company, filter, pageSize))
         if (Object.keys(describeFilter(flags)).length > 0) {
-          yield* report(judge("as given", filter, Option.none(), page))
+          yield* report(checkRows("as given", filter, Option.none(), page))
         }
-        for (const check of probeFindings(company, page, size)) yield* report(yield* check)
+        for (const check of filterChecks(company, page, size)) yield* report(yield* check)
       }).pipe(Effect.provide(layer))
     }
-    const failures = found.filter(({ status }) => status === "FAIL")
-    const [worst] = failures
-    if (worst !== undefined) {
+    const failures = all.filter(({ status }) => status === "FAIL")
+    const [first] = failures
+    if (first !== undefined) {
       return yield* new CommandFailure({
-        message: `${failures.length} of ${counted(found.length, "check")} failed`,
+        message: `${failures.length} of ${counted(all.length, "check")} failed`,
         advice: [],
-        code: worst.code
+        code: first.code
       })
     }
   })
 ).pipe(
   Command.withDescription(
-    `Check what is between this machine and the service, one line a check: ok, warn or FAIL, and what to do.
+    `Check settings and service, one line a check: ok, warn or FAIL, and what to do.
 
-  Settings; the service's answer and its clock; whether the credential may list the company; whether cursors get
-  on, and lead back; and, with one request each, whether the rows match the filter that was sent. About 20 requests.
-  The filters given are tried as they are, too. The exit code is that of the first check that failed.`
+  It checks the settings, the service's answer and clock, whether the credential may list the company, whether cursors
+  lead forward and back, and, with one request each, whether the rows match the filter that was sent. About 20 requests.
+  Filters that are given are checked too. The exit code is that of the first check that failed.`
   ),
-  Command.withShortDescription("Find out what is wrong"),
+  Command.withShortDescription("Diagnose settings and service"),
   Command.withExamples([
     { command: "time-punches doctor", description: "Everything" },
     {
       command: "time-punches doctor --flags late --approved false",
-      description: "And whether these filters are applied"
+      description: "Check also that these filters are applied"
     }
   ])
 )

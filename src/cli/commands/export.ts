@@ -1,4 +1,4 @@
-/** `time-punches export`: every matching punch into a file, which a run that was broken off can go on with. */
+/** `time-punches export`: writes every matching punch to a file, and resumes an interrupted run. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -6,15 +6,17 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { ApiVersion } from "../../ApiVersion.ts"
 import { Endpoints } from "../../Endpoints.ts"
+import type { CompanyId } from "../../Ids.ts"
 import { TimePunches } from "../../TimePunches.ts"
-import { explainedWith, type Foreseen } from "../failure.ts"
+import { type ExpectedError, mapToCommandFailure } from "../failure.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
-import { fromFlag, pageSizeFlag } from "../flags/paging.ts"
-import { tell } from "../terminal/output.ts"
-import { counted, countedPunches, makeProgress, number } from "../terminal/progress.ts"
-import { openCheckpoint, type Place } from "./checkpoint.ts"
-import { toText } from "./rows.ts"
+import { fromFlag, makePageSizeFlag } from "../flags/paging.ts"
+import { counted, countedPunches, formatNumber } from "../terminal/format.ts"
+import { printError } from "../terminal/output.ts"
+import { makeProgress } from "../terminal/progress.ts"
+import { type ExportProgress, type ExportSpec, openCheckpoint } from "./checkpoint.ts"
+import { pageText } from "./pageText.ts"
 
 const format = Flag.Literals("format", ["ndjson", "csv"]).pipe(
   Flag.withDescription("One JSON object a line, or columns for a spreadsheet (default: ndjson)"),
@@ -29,46 +31,55 @@ const output = Flag.String("output").pipe(
 )
 
 const force = Flag.Boolean("force").pipe(
-  Flag.withDescription("Throw an unfinished export to this file away and start anew"),
+  Flag.withDescription("Discard an unfinished export to this file and start over"),
   Flag.withoutNegation,
   Flag.withDefault(false)
 )
 
+const flags = {
+  ...companyFlags,
+  ...filterFlags,
+  format,
+  output,
+  force,
+  pageSize: makePageSizeFlag(),
+  from: fromFlag
+}
+
 export const exportCommand = Command.make(
   "export",
-  { ...companyFlags, ...filterFlags, format, output, force, pageSize: pageSizeFlag, from: fromFlag },
+  flags,
   Effect.fnUntraced(
     function*(flags) {
       const company = yield* companyOf(flags)
       const filter = yield* Effect.fromResult(toFilter(flags))
-      const checkpoint = yield* openCheckpoint(flags.output, yield* questionOf(flags, company.id), flags.force)
-      const { begin } = checkpoint
+      const checkpoint = yield* openCheckpoint(flags.output, yield* specOf(flags, company.id), flags.force)
       yield* Effect.addFinalizer(() => checkpoint.abandon)
-      const progress = yield* makeProgress(true, begin.punches)
+      const { saved, start } = checkpoint
+      const progress = yield* makeProgress({ printsResults: false, resumed: start })
       const client = yield* TimePunches
 
-      if (begin.complete) {
+      if (start.complete) {
         yield* checkpoint.finish
-        return yield* tell(`${flags.output}: ${summary(begin)}; they were complete already`)
+        return yield* printError(`${flags.output}: ${sizeOf(start)}; all were saved by an earlier run`)
       }
-      if (begin.pages > 0) yield* tell(`going on after ${summary(begin)}`)
-      const from = begin.pages > 0 ? begin.cursor : flags.from
+      const isResumed = start.pages > 0
+      if (isResumed) yield* printError(`resuming after ${sizeOf(start)}`)
+      const from = isResumed ? start.cursor : flags.from
       const pageSize = Option.getOrUndefined(flags.pageSize)
-      let { pages, punches } = begin
 
       yield* client.pages(company, filter, { pageSize, from, prefetchPages: 1 }).pipe(
-        Stream.runForEach(Effect.fnUntraced(function*({ cursor, items }) {
-          const text = yield* toText(items, flags.format, pages === 0)
-          pages += 1
-          punches += items.length
-          yield* checkpoint.append(text, { pages, punches, cursor: cursor.next, complete: Option.isNone(cursor.next) })
-          yield* progress.at(pages, punches)
+        Stream.tap(Effect.fnUntraced(function*({ cursor, items }) {
+          const text = yield* pageText(items, flags.format, progress.totals().pages === 0)
+          yield* checkpoint.append(text, { punches: items.length, next: cursor.next })
+          yield* progress.add(items.length)
         })),
+        Stream.runDrain,
         Effect.andThen(checkpoint.finish),
-        explainedWith((error) => Effect.map(checkpoint.place, (place) => goOn(error, place))),
-        Effect.onInterrupt(() => Effect.flatMap(checkpoint.place, (place) => tell("interrupted", ...kept(place))))
+        mapToCommandFailure((error) => Effect.map(saved, (progress) => resumeHint(error, progress))),
+        Effect.onInterrupt(() => Effect.flatMap(saved, (progress) => printError("interrupted", ...savedHint(progress))))
       )
-      yield* tell(`${flags.output}: ${summary(yield* checkpoint.place)}`)
+      yield* printError(`${flags.output}: ${sizeOf(yield* saved)}`)
     },
     Effect.scoped
   )
@@ -77,8 +88,8 @@ export const exportCommand = Command.make(
   Command.withDescription(
     `Write the punches of a company to a file.
 
-  The rows gather in FILE.part; FILE.resume.json notes after every page how far they are. Broken off at any moment, the
-  same command goes on from there, and the file is the same as that of an undisturbed run. FILE is touched last.`
+  Rows are collected in FILE.part, and FILE.resume.json records the progress after every page. To resume an interrupted
+  export, run the same command again: the file is the same as that of an uninterrupted run. FILE is replaced last.`
   ),
   Command.withShortDescription("Write punches to a file, resumably"),
   Command.withExamples([
@@ -90,41 +101,38 @@ export const exportCommand = Command.make(
     },
     {
       command: "time-punches export --deleted include --modified-since 2026-03-20T00:00:00Z --output changes.ndjson",
-      description: "What changed, deletions with it"
+      description: "What changed, with deletions"
     }
   ])
 )
 
-/** What decides the bytes of the file. The size of a page and the kind of credential do not. */
-const questionOf = Effect.fnUntraced(function*(
-  flags: Parameters<typeof describeFilter>[0] & {
-    readonly format: string
-    readonly from: Option.Option<string>
-  },
-  companyId: number
-) {
+/** Everything that decides the bytes of the file. The page size and the kind of credential do not. */
+const specOf = Effect.fnUntraced(function*(flags: Input, company: CompanyId) {
   const { baseUrl } = yield* Endpoints
   const version = yield* ApiVersion
   return {
     "base URL": baseUrl,
     "API version": Option.getOrElse(version, () => "token default"),
-    "--company": `${companyId}`,
+    "--company": `${company}`,
     "--format": flags.format,
     ...Option.match(flags.from, { onNone: () => ({}), onSome: (from) => ({ "--from": from }) }),
     ...describeFilter(flags)
-  }
+  } satisfies ExportSpec
 })
 
-const summary = ({ bytes, pages, punches }: Place): string =>
-  `${countedPunches(punches)}, ${counted(pages, "page")}, ${number.format(bytes)} bytes`
+type Input = Command.Command.Config.Infer<typeof flags>
 
-const kept = (place: Place): ReadonlyArray<string> =>
-  place.pages === 0 ? [] : [`${summary(place)} are kept. To go on, run the same command again.`]
+const sizeOf = ({ bytes, pages, punches }: ExportProgress): string =>
+  `${countedPunches(punches)}, ${counted(pages, "page")}, ${formatNumber(bytes)} bytes`
 
-/** What may fail again at the same place needs another way out. */
-const goOn = (error: Foreseen, place: Place): ReadonlyArray<string> => {
-  const stuck = error._tag === "UnprocessableEntity" || error._tag === "PaginationError" || error._tag === "DecodeError"
-  return stuck && place.pages > 0
-    ? [...kept(place), "If it fails there again, --force starts anew."]
-    : kept(place)
+const savedHint = (progress: ExportProgress): ReadonlyArray<string> =>
+  progress.pages === 0 ? [] : [`${sizeOf(progress)} are saved. To resume the export, run the same command again.`]
+
+/** An error that may repeat at the same page needs another way out. */
+const resumeHint = (error: ExpectedError, progress: ExportProgress): ReadonlyArray<string> => {
+  const repeats = error._tag === "UnprocessableEntity" || error._tag === "PaginationError" ||
+    error._tag === "DecodeError"
+  return repeats && progress.pages > 0
+    ? [...savedHint(progress), "If it fails there again, --force starts over."]
+    : savedHint(progress)
 }

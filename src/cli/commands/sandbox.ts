@@ -1,41 +1,12 @@
-/** `time-punches sandbox`: a service on this machine to try everything against, with faults on demand. */
+/** `time-punches sandbox`: runs the fake service on this machine, with faults on demand. */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-
-/** Flags of the sandbox: what it holds and how badly it behaves. */
-const flags = {
-  port: Flag.Int("port").pipe(
-    Flag.withDescription("Port to listen on, on this machine only; 0 takes a free one (default: 0)"),
-    Flag.filter((port) => port >= 0 && port <= 65_535, () => "a port, 0 to 65535"),
-    Flag.withDefault(0)
-  ),
-  punches: Flag.Int("punches").pipe(
-    Flag.withDescription("Number of punches (default: 50000)"),
-    Flag.filter((count) => count >= 0 && count <= 5_000_000, () => "a number from 0 to 5000000"),
-    Flag.withDefault(50_000)
-  ),
-  seed: Flag.Int("seed").pipe(
-    Flag.withDescription("The same seed gives the same punches (default: 1)"),
-    Flag.withDefault(1)
-  ),
-  fail: Flag.Finite("fail").pipe(
-    Flag.withDescription("Share of the page requests, 0 to 1, that are answered with 503 (default: 0)"),
-    Flag.filter((share) => share >= 0 && share <= 1, () => "a share from 0 to 1"),
-    Flag.withDefault(0)
-  ),
-  latency: Flag.Int("latency").pipe(
-    Flag.withMetavar("MILLIS"),
-    Flag.withDescription("Time from a request to its answer (default: 0)"),
-    Flag.filter((millis) => millis >= 0, () => "a number of milliseconds"),
-    Flag.withDefault(0)
-  )
-}
+import { sandboxFlags } from "../flags/sandbox.ts"
 
 export const sandbox = Command.make(
   "sandbox",
-  flags,
-  // The service is no part of what the other subcommands need, so it is loaded when it is asked for.
+  sandboxFlags,
+  // No other subcommand needs the service, so it is loaded only here.
   (options) => Effect.flatMap(Effect.promise(() => import("./sandboxService.ts")), ({ serve }) => serve(options))
 ).pipe(
   Command.withDescription(

@@ -1,26 +1,24 @@
-/** The service behind `time-punches sandbox`: the fake service on a port, and the settings that a client needs. */
+/** The service behind `time-punches sandbox`: serves the fake service on a port and prints a client's settings. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { FakeServer } from "../../testing/FakeServer.ts"
-import { FakeService } from "../../testing/FakeService.ts"
-import { Fault } from "../../testing/faults/Fault.ts"
-import { generatePunches } from "../../testing/generate/punches.ts"
-import { defaultCompany, defaultOAuthClient, defaultSession, otherCompany } from "../../testing/service/accounts.ts"
-import { codeOf, CommandFailure, exitCode } from "../failure.ts"
-import { printLines, tell } from "../terminal/output.ts"
-import { countedPunches } from "../terminal/progress.ts"
+import {
+  defaultCompany,
+  defaultOAuthClient,
+  defaultSession,
+  FakeService,
+  Fault,
+  generatePunches,
+  otherCompany
+} from "../../testing/index.ts"
+import { CommandFailure, errorCode, exitCode } from "../failure.ts"
+import type { SandboxInput } from "../flags/sandbox.ts"
+import { countedPunches } from "../terminal/format.ts"
+import { printError, printLines } from "../terminal/output.ts"
 
-interface Options {
-  readonly port: number
-  readonly punches: number
-  readonly seed: number
-  readonly fail: number
-  readonly latency: number
-}
-
-/** Serves until it is interrupted. */
-export const serve = (options: Options) =>
+/** Serves until interrupted. */
+export const serve = (options: SandboxInput) =>
   Effect.gen(function*() {
     const service = yield* FakeService
     const { url } = yield* FakeServer
@@ -29,7 +27,7 @@ export const serve = (options: Options) =>
       yield* service.inject(Fault.retryAfter("1", 503), { probability: { chance: options.fail, seed: options.seed } })
     }
     yield* printLines(settingsFor(url))
-    yield* tell(`${url} serves ${countedPunches(options.punches)}. Ctrl-C stops it.`)
+    yield* printError(`${url} serves ${countedPunches(options.punches)}. Ctrl-C stops it.`)
     return yield* Effect.never
   }).pipe(
     Effect.provide(
@@ -38,14 +36,14 @@ export const serve = (options: Options) =>
     Effect.catchTag("ServeError", ({ cause }) =>
       Effect.fail(
         new CommandFailure({
-          message: `cannot listen on port ${options.port}: ${Option.getOrElse(codeOf(cause), () => "refused")}`,
+          message: `cannot listen on port ${options.port}: ${Option.getOrElse(errorCode(cause), () => "refused")}`,
           advice: ["--port 0 takes a free one."],
           code: exitCode.system
         })
       ))
   )
 
-/** Lines that a shell can take over, and what can stand in for the OAuth client. */
+/** Lines for a shell: the settings of an OAuth client, and commented out those of other credentials. */
 const settingsFor = (url: string): ReadonlyArray<string> => [
   "# OAuth client:",
   `export TIME_PUNCHES_BASE_URL=${url}`,
@@ -65,12 +63,17 @@ const settingsFor = (url: string): ReadonlyArray<string> => [
   `'${url}/v2/company/${defaultCompany.id}/time_punches?limit=3'`
 ]
 
-/** Most are the company's, some another one's, whom nobody may see by accident. */
+/** Nine in ten belong to the default company, the others to one that its credentials must not read. */
 const punchesOf = (count: number, seed: number) => {
-  const most = Math.ceil(count * 0.9)
+  const ofDefault = Math.ceil(count * 0.9)
   return [
-    ...generatePunches({ seed, count: most, companyId: defaultCompany.id }),
-    // Ids grow with gaps of at most nine, so the second company begins beyond the first.
-    ...generatePunches({ seed: seed + 1, count: count - most, companyId: otherCompany.id, firstId: 10_000 + most * 9 })
+    ...generatePunches({ seed, count: ofDefault, companyId: defaultCompany.id }),
+    // Ids grow by at most nine, so those of the second company begin after the first company's.
+    ...generatePunches({
+      seed: seed + 1,
+      count: count - ofDefault,
+      companyId: otherCompany.id,
+      firstId: 10_000 + ofDefault * 9
+    })
   ]
 }

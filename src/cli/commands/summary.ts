@@ -1,4 +1,4 @@
-/** `time-punches summary`: hours, labour cost and tips by location, user, role, department or day, with bars. */
+/** `time-punches summary`: sums hours, labour cost and tips by location, user, role, department or day. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import type * as DateTime from "effect/DateTime"
@@ -14,14 +14,19 @@ import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
-import { pageSizeFlag } from "../flags/paging.ts"
+import { makePageSizeFlag } from "../flags/paging.ts"
 import { instant, zone } from "../flags/values.ts"
-import { printLines, tell } from "../terminal/output.ts"
-import { countedPunches, makeProgress, number } from "../terminal/progress.ts"
-import { bar, type Column, hours, makeTable, money } from "../terminal/table.ts"
+import { countedPunches, formatHours, formatMoney, formatNumber } from "../terminal/format.ts"
+import { printError, printLines } from "../terminal/output.ts"
+import { makeProgress } from "../terminal/progress.ts"
+import { bar, type Column, makeTable } from "../terminal/table.ts"
 
-const by = Flag.Literals("by", ["location", "user", "role", "department", "day"]).pipe(
-  Flag.withDescription("What to sum up by; a day is that of the clock-in in --zone (default: location)"),
+const groupings = ["location", "user", "role", "department", "day"] as const
+
+type Grouping = typeof groupings[number]
+
+const by = Flag.Literals("by", groupings).pipe(
+  Flag.withDescription("What to sum by; a day is the date of the clock-in in --zone (default: location)"),
   Flag.withDefault("location")
 )
 
@@ -31,50 +36,42 @@ const rounding = Flag.ChoiceWithValue("rounding", [
   ["down", "down"],
   ["up", "up"]
 ]).pipe(
-  Flag.withDescription("What becomes of a fraction of a cent, punch by punch (default: half-up)"),
+  Flag.withDescription("How the cost of each punch is rounded to the cent (default: half-up)"),
   Flag.withDefault("halfUp")
 )
-
-type By = "location" | "user" | "role" | "department" | "day"
 
 export const summary = Command.make(
   "summary",
   {
     by,
     zone,
-    asOf: instant("as-of", "Count punches that are still open up to this instant, instead of leaving their time out"),
+    asOf: instant("as-of", "Count open punches up to this instant; without it their time is left out"),
     rounding,
     ...companyFlags,
     ...filterFlags,
-    pageSize: pageSizeFlag
+    pageSize: makePageSizeFlag()
   },
   Effect.fnUntraced(
     function*(flags) {
       const company = yield* companyOf(flags)
       const filter = yield* Effect.fromResult(toFilter(flags))
-      const progress = yield* makeProgress(true)
+      const progress = yield* makeProgress({ printsResults: false })
       const pageSize = Option.getOrUndefined(flags.pageSize)
-      let pages = 0
-      let punches = 0
 
-      const totals = yield* TimePunches.pages(company, filter, { pageSize, prefetchPages: 1 }).pipe(
-        Stream.tap(({ items }) => {
-          pages += 1
-          punches += items.length
-          return progress.at(pages, punches)
-        }),
+      const groups = yield* TimePunches.pages(company, filter, { pageSize, prefetchPages: 1 }).pipe(
+        Stream.tap(({ items }) => progress.add(items.length)),
         Stream.flatMap(({ items }) => Stream.fromIterable(items)),
         Stream.run(Labor.rollup(keyOf(flags.by, flags.zone), {
           rounding: flags.rounding,
           asOf: Option.getOrUndefined(flags.asOf)
         }))
       )
-      if (punches === 0) return yield* tell("no punch matches")
-      yield* printLines(report(flags.by, [...HashMap.entries(totals)]))
-      const incomplete = HashMap.reduce(totals, 0, (sum, of) => sum + of.incomplete)
+      if (HashMap.isEmpty(groups)) return yield* printError("no punch matches")
+      yield* printLines(report(flags.by, [...HashMap.entries(groups)]))
+      const incomplete = HashMap.reduce(groups, 0, (sum, totals) => sum + totals.incomplete)
       if (incomplete > 0) {
-        yield* tell(
-          `The time of ${countedPunches(incomplete)} cannot be known, so the sums do without it` +
+        yield* printError(
+          `The time of ${countedPunches(incomplete)} is unknown and not in the sums` +
             (Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant." : ".")
         )
       }
@@ -84,28 +81,28 @@ export const summary = Command.make(
 ).pipe(
   Command.provide(layerClient),
   Command.withDescription(
-    `Sum the punches of a company up.
+    `Sum the punches of a company.
 
   net is the time worked without unpaid breaks, in hours and minutes; cost is net time at the hourly wage of each punch,
   rounded to the cent punch by punch, without tips. It is an estimate, not a payroll.`
   ),
-  Command.withShortDescription("Sum punches up, as a table with bars"),
+  Command.withShortDescription("Sum punches, as a table with bars"),
   Command.withExamples([
     {
       command: "time-punches summary --by day --zone America/New_York --location-id 301",
-      description: "A place, day by day"
+      description: "One location, day by day"
     },
     {
       command:
         "time-punches summary --by user --clocked-in-gte 2026-03-02T00:00:00Z --clocked-in-lt 2026-03-09T00:00:00Z",
-      description: "Who worked how long in a week"
+      description: "Hours of each user in a week"
     }
   ])
 )
 
 type Key = string | number
 
-const keyOf = (by: By, zone: DateTime.TimeZone): (punch: TimePunch) => Key => {
+const keyOf = (by: Grouping, zone: DateTime.TimeZone): (punch: TimePunch) => Key => {
   switch (by) {
     case "location":
       return (punch) => punch.locationId
@@ -123,26 +120,26 @@ const keyOf = (by: By, zone: DateTime.TimeZone): (punch: TimePunch) => Key => {
 }
 
 interface Line {
-  readonly key: string | number
+  readonly key: Key
   readonly totals: Omit<Labor.Totals, "gross" | "paidBreaks" | "unpaidBreaks">
-  /** Of the longest; undefined in the line that sums up. */
+  /** Share of the longest net time, 0 to 1; undefined in the line of totals. */
   readonly share: number | undefined
 }
 
-const cells = 24
+const barCells = 24
 
-const columnsOf = (by: By): ReadonlyArray<Column<Line>> => [
+const columnsOf = (by: Grouping): ReadonlyArray<Column<Line>> => [
   { title: by === "day" ? "day" : `${by}_id`, cell: ({ key }) => `${key}` },
-  { title: "punches", align: "right", cell: ({ totals }) => number.format(totals.punches) },
-  { title: "incomplete", align: "right", cell: ({ totals }) => number.format(totals.incomplete) },
-  { title: "net", align: "right", cell: ({ totals }) => hours(totals.net) },
-  { title: "", cell: ({ share }) => share === undefined ? "" : bar(share, cells) },
-  { title: "cost", align: "right", cell: ({ totals }) => money(totals.cost) },
-  { title: "tips", align: "right", cell: ({ totals }) => money(totals.tips) }
+  { title: "punches", align: "right", cell: ({ totals }) => formatNumber(totals.punches) },
+  { title: "incomplete", align: "right", cell: ({ totals }) => formatNumber(totals.incomplete) },
+  { title: "net", align: "right", cell: ({ totals }) => formatHours(totals.net) },
+  { title: "", cell: ({ share }) => share === undefined ? "" : bar(share, barCells) },
+  { title: "cost", align: "right", cell: ({ totals }) => formatMoney(totals.cost) },
+  { title: "tips", align: "right", cell: ({ totals }) => formatMoney(totals.tips) }
 ]
 
-/** Days in their order, anything else by the time worked. */
-const report = (by: By, entries: ReadonlyArray<readonly [string | number, Labor.Totals]>): ReadonlyArray<string> => {
+/** Sorts days by date, other groups by net time, longest first. */
+const report = (by: Grouping, entries: ReadonlyArray<readonly [Key, Labor.Totals]>): ReadonlyArray<string> => {
   const longest = Math.max(...entries.map(([, { net }]) => Duration.toMillis(net)))
   const lines = entries
     .map(([key, totals]) => ({ key, totals, share: longest === 0 ? 0 : Duration.toMillis(totals.net) / longest }))
@@ -150,7 +147,7 @@ const report = (by: By, entries: ReadonlyArray<readonly [string | number, Labor.
   return makeTable(columnsOf(by)).lines([...lines, { key: "total", totals: sumOf(entries), share: undefined }])
 }
 
-const sumOf = (entries: ReadonlyArray<readonly [string | number, Labor.Totals]>) => {
+const sumOf = (entries: ReadonlyArray<readonly [Key, Labor.Totals]>) => {
   const sum = (f: (totals: Labor.Totals) => number) => entries.reduce((total, [, totals]) => total + f(totals), 0)
   return {
     punches: sum((totals) => totals.punches),

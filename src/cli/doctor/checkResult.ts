@@ -1,13 +1,13 @@
-/** What a check of `time-punches doctor` found: one line, and what to do where it is not well. */
-import { type ExitCode, exitCode, explain, type Foreseen } from "../failure.ts"
+/** The result of a check of `time-punches doctor`, and its line. */
+import { commandFailureOf, type ExitCode, exitCode, type ExpectedError } from "../failure.ts"
 
 export interface CheckResult {
   readonly check: string
   readonly status: "ok" | "warn" | "FAIL"
   readonly detail: string
-  /** What to do. */
+  /** What to do; empty for `ok`. */
   readonly advice: string
-  /** What a command would end with that ran into it. */
+  /** The exit code of a command that meets the same problem. */
   readonly code: ExitCode
 }
 
@@ -35,17 +35,17 @@ export const fail = (check: string, detail: string, advice: string, code: ExitCo
   code
 })
 
-/** An error as a finding, in the words of a command that ends with it. */
-export const failed = (check: string, error: Foreseen): CheckResult => {
-  const { advice, code, message } = explain(error)
+/** The failure of a check, described as a command that fails with this error describes it. */
+export const failed = (check: string, error: ExpectedError): CheckResult => {
+  const { advice, code, message } = commandFailureOf(error)
   return fail(check, message, advice.join(" "), code)
 }
 
 const colours = { ok: "\u001b[32m", warn: "\u001b[33m", FAIL: "\u001b[31m" } as const
 
-/** One line, whatever the check has to say. */
-export const render = ({ advice, check, detail, status }: CheckResult, colour: boolean): string => {
-  const sign = status.padEnd(4)
+/** One line: status, check, detail and advice. */
+export const render = ({ advice, check, detail, status }: CheckResult, useColour: boolean): string => {
+  const label = status.padEnd(4)
   const text = `${check.padEnd(28)}  ${detail}${advice === "" ? "" : ` → ${advice}`}`
-  return `${colour ? `${colours[status]}${sign}\u001b[0m` : sign}  ${text}`
+  return `${useColour ? `${colours[status]}${label}\u001b[0m` : label}  ${text}`
 }

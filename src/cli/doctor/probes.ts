@@ -1,4 +1,4 @@
-/** The checks of `doctor` that send one filter each and look whether the rows that come back are what was asked for. */
+/** The checks of `doctor` that send one filter each and compare the rows with it. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -9,11 +9,11 @@ import type { Criteria, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { exitCode } from "../failure.ts"
-import { countedPunches } from "../terminal/progress.ts"
+import { countedPunches } from "../terminal/format.ts"
 import { type CheckResult, fail, failed, ok, warn } from "./checkResult.ts"
 import { isLatestFirst, mismatches } from "./matching.ts"
 
-/** A filter, and the punch that it must find where one is known. */
+/** A filter, and a punch that it must find, if one is known. */
 interface Probe {
   readonly name: string
   readonly filter: PunchFilter
@@ -26,7 +26,7 @@ const probe = (name: string, filter: PunchFilter, finds?: TimePunch): Probe => (
   finds: Option.fromUndefinedOr(finds)
 })
 
-/** One probe for every filter whose effect a punch shows, made from a punch that is there. */
+/** One probe for every filter whose effect a punch shows, made from an existing punch. */
 const probesOf = (sample: TimePunch): ReadonlyArray<Probe> => {
   const { clockedIn } = sample
   const department = Option.getOrUndefined(sample.departmentId)
@@ -50,25 +50,30 @@ const probesOf = (sample: TimePunch): ReadonlyArray<Probe> => {
     ...(modified === undefined
       ? []
       : [probe("modified_since", { ...shown, modifiedSince: DateTime.subtract(modified, { seconds: 1 }) }, sample)]),
-    // Which zone the date is in, the service does not say: the punch may be of the day before or after.
+    // The service does not say which zone the date is in, so the punch may belong to the day before or after.
     probe("business_date", { ...shown, businessDate: { start: date, end: date } }),
     probe("flags=auto_clocked_out", { ...shown, flags: ["auto_clocked_out"] })
   ]
 }
 
-/** What the rows of a page say of the filter that they were asked with. */
-export const judge = (name: string, filter: PunchFilter, finds: Option.Option<TimePunch>, page: Page): CheckResult => {
+/** Checks the rows of a page against the filter that was sent. */
+export const checkRows = (
+  name: string,
+  filter: PunchFilter,
+  finds: Option.Option<TimePunch>,
+  page: Page
+): CheckResult => {
   const { cursor, items } = page
   const check = `filter ${name}`
-  const wrong = items.flatMap((punch) => {
+  const mismatched = items.flatMap((punch) => {
     const names = mismatches(filter, punch)
     return names.length === 0 ? [] : [{ id: punch.id, names }]
   })
-  const [first] = wrong
+  const [first] = mismatched
   if (first !== undefined) {
     return fail(
       check,
-      `${wrong.length} of ${countedPunches(items.length)} do not match, such as ${first.id} (${
+      `${mismatched.length} of ${countedPunches(items.length)} do not match, such as ${first.id} (${
         first.names.join(", ")
       })`,
       "The service does not apply it as sent: check the rows yourself, and report it.",
@@ -81,42 +86,42 @@ export const judge = (name: string, filter: PunchFilter, finds: Option.Option<Ti
     return fail(
       check,
       `punch ${missing.value.id} matches, and is not among ${countedPunches(items.length)}`,
-      "The service leaves out what it should find: do not rely on this filter, and report it.",
+      "The service omits matching punches: do not rely on this filter, and report it.",
       exitCode.data
     )
   }
-  if (items.length === 0) return ok(check, "no punch, which may well be")
+  if (items.length === 0) return ok(check, "no punch, which is possible")
   return ok(check, `${countedPunches(items.length)}, all match${isShown(filter) ? "" : " as far as a punch shows it"}`)
 }
 
-/** Whether a punch shows everything that the filter asks for. */
+/** Whether a punch shows every condition of the filter. */
 const isShown = (filter: PunchFilter): boolean =>
   filter.employeeApprovalStatuses === undefined &&
   filter.localizeSearchTime !== true &&
   (filter.flags ?? []).every((flag) => flag === "auto_clocked_out")
 
-const asked = Effect.fnUntraced(function*(company: Company, { filter, finds, name }: Probe, pageSize: number) {
+const runProbe = Effect.fnUntraced(function*(company: Company, { filter, finds, name }: Probe, pageSize: number) {
   const page = yield* Effect.result(TimePunches.page(company, filter, { pageSize }))
-  return page._tag === "Failure" ? failed(`filter ${name}`, page.failure) : judge(name, filter, finds, page.success)
+  return page._tag === "Failure" ? failed(`filter ${name}`, page.failure) : checkRows(name, filter, finds, page.success)
 })
 
-/** The probes, one request each; closed punches say most. */
-export const probeFindings = (company: Company, page: Page, pageSize: number) => {
+/** One check and one request for each probe. The sample is a closed punch if there is one: it allows most probes. */
+export const filterChecks = (company: Company, page: Page, pageSize: number) => {
   const sample = page.items.find((punch) => Option.isSome(punch.clockedOut) && Option.isSome(punch.departmentId)) ??
     page.items[0]
   return sample === undefined
     ? []
-    : [...probesOf(sample).map((probe) => asked(company, probe, pageSize)), orderFinding(company, pageSize)]
+    : [...probesOf(sample).map((probe) => runProbe(company, probe, pageSize)), checkOrder(company, pageSize)]
 }
 
-/** An order that is not kept is common, and no harm to a listing that is read to its end. */
-const orderFinding = (company: Company, pageSize: number) =>
+/** Only a warning: many services ignore the order, and a complete listing does not depend on it. */
+const checkOrder = (company: Company, pageSize: number) =>
   TimePunches.page(company, { sortBy: [["clockedIn", "desc"]] }, { pageSize }).pipe(
     Effect.match({
       onFailure: (error) => failed("sort_by", error),
       onSuccess: ({ items }) =>
         isLatestFirst(items)
-          ? ok("sort_by", "clocked_in.desc comes latest first")
-          : warn("sort_by", "clocked_in.desc does not come latest first", "Sort the rows yourself.")
+          ? ok("sort_by", "clocked_in.desc gives the latest first")
+          : warn("sort_by", "clocked_in.desc does not give the latest first", "Sort the rows yourself.")
     })
   )

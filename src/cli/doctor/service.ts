@@ -1,4 +1,4 @@
-/** The checks of `doctor` that ask the service: its answer, its clock, its cursors forward and back. */
+/** The checks of `doctor` on the service as a whole: its answer, its clock, its cursors forward and backward. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -15,11 +15,11 @@ import type { Page } from "../../Page.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { exitCode } from "../failure.ts"
-import { counted, countedPunches } from "../terminal/progress.ts"
+import { counted, countedPunches } from "../terminal/format.ts"
 import { type CheckResult, fail, failed, ok, warn } from "./checkResult.ts"
 
-/** Passes requests on, and notes by how much this clock is ahead of the `Date` of each answer, in milliseconds. */
-export const layerNotingDates = (note: (skew: number) => void) =>
+/** Reports for each response how far this machine's clock is ahead of its `Date`, in milliseconds. */
+export const layerClockSkew = (onSkew: (skew: number) => void) =>
   Layer.effect(
     HttpClient.HttpClient,
     Effect.map(HttpClient.HttpClient, (client) =>
@@ -27,15 +27,15 @@ export const layerNotingDates = (note: (skew: number) => void) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const date = Option.map(Headers.get(response.headers, "date"), Date.parse)
           if (Option.isSome(date) && Number.isFinite(date.value))
-            note(now - date.value)
+            onSkew(now - date.value)
         })))
   )
 
-/** A `Date` has whole seconds, and answers take their time: nearer than this is no difference. */
-const noticeable = 30_000
+/** Milliseconds. A `Date` has whole seconds, and a response takes time: smaller differences mean nothing. */
+const skewTolerance = 30_000
 
-export const clockFinding = (skew: number): CheckResult => {
-  if (Math.abs(skew) < noticeable) return ok("clock", "agrees with the service's")
+export const checkClock = (skew: number): CheckResult => {
+  if (Math.abs(skew) < skewTolerance) return ok("clock", "agrees with the service's")
   return warn(
     "clock",
     `${Duration.format(Duration.seconds(Math.round(Math.abs(skew) / 1000)))} ${
@@ -45,7 +45,7 @@ export const clockFinding = (skew: number): CheckResult => {
   )
 }
 
-/** Which check an error of the first request belongs to. */
+/** The check that fails with this error of the first request. */
 const checkOf = (error: ListError): string => {
   switch (error._tag) {
     case "Unauthorized":
@@ -65,76 +65,78 @@ const checkOf = (error: ListError): string => {
   }
 }
 
-/** Asks for a first page. Without one there is nothing more to ask. */
-export const firstPage = Effect.fnUntraced(function*(company: Company, filter: PunchFilter, pageSize: number) {
+/** Requests the first page; the other checks need it. */
+export const checkFirstPage = Effect.fnUntraced(function*(company: Company, filter: PunchFilter, pageSize: number) {
   const [took, page] = yield* Effect.timed(Effect.result(TimePunches.page(company, filter, { pageSize })))
-  if (Result.isFailure(page))
-    return { findings: [failed(checkOf(page.failure), page.failure)], page: Option.none<Page>() }
+  if (Result.isFailure(page)) {
+    return { results: [failed(checkOf(page.failure), page.failure)], page: Option.none<Page>() }
+  }
   const { items } = page.success
-  const findings = [
+  const results = [
     ok("service", `answered in ${Math.round(Duration.toMillis(took))} ms`),
     ok("access", `the credential may list company ${company.id}`),
     items.length === 0
-      ? warn("rows", "no punch matches", "Ask with fewer filters: without punches the other checks find nothing.")
+      ? warn("rows", "no punch matches", "Use fewer filters: the other checks need punches.")
       : items.length > pageSize
       ? warn(
         "rows",
-        `${countedPunches(items.length)} where ${pageSize} were asked for`,
+        `${countedPunches(items.length)} for a page size of ${pageSize}`,
         "The service ignores the page size."
       )
       : ok("rows", `${countedPunches(items.length)} could be read`)
   ]
-  return { findings, page: Option.some(page.success) }
+  return { results, page: Option.some(page.success) }
 })
 
-const walked = 3
+const pagesToWalk = 3
 
 const idsOf = ({ items }: Page) => items.map((punch) => punch.id)
 
 const isSame = (a: Page, b: Page): boolean => idsOf(a).join() === idsOf(b).join()
 
-/** Walks some pages forward. A cursor that comes twice fails the walk itself. */
-export const cursorFinding = (company: Company, filter: PunchFilter, pageSize: number) =>
+/** Walks some pages forward. A repeated cursor fails the walk itself. */
+export const checkCursors = (company: Company, filter: PunchFilter, pageSize: number) =>
   TimePunches.pages(company, filter, { pageSize }).pipe(
-    Stream.take(walked),
+    Stream.take(pagesToWalk),
     Stream.runCollect,
     Effect.match({
       onFailure: (error) => failed("cursors", error),
       onSuccess: (pages) => {
         const ids = pages.flatMap(idsOf)
-        const twice = ids.length - new Set(ids).size
-        return twice === 0
+        const repeated = ids.length - new Set(ids).size
+        return repeated === 0
           ? ok("cursors", `${counted(pages.length, "page")} forward, ${countedPunches(ids.length)}, none twice`)
           : warn(
             "cursors",
-            `${counted(twice, "punch", "punches")} came twice within ${counted(pages.length, "page")}`,
-            "Unless punches change right now, take them apart by id."
+            `${countedPunches(repeated)} repeated within ${counted(pages.length, "page")}`,
+            "Unless punches are changing now, remove repeated rows by id."
           )
       }
     })
   )
 
-/** From the first page to the second and back must be the first again. */
-export const backFinding = Effect.fnUntraced(
+/** Going back from the second page must give the first one again. */
+export const checkBackward = Effect.fnUntraced(
   function*(company: Company, filter: PunchFilter, pageSize: number) {
     const page = (cursor: Option.Option<Cursor>) => TimePunches.page(company, filter, { pageSize, cursor })
     const first = yield* page(Option.none())
-    if (Option.isNone(first.cursor.next)) return ok("back", "one page is all there is")
+    if (Option.isNone(first.cursor.next)) return ok("back", "there is only one page")
     const second = yield* page(first.cursor.next)
     if (Option.isNone(second.cursor.prev)) {
-      return warn("back", "the second page names no page before it", "Do not walk backward on this service.")
+      return warn("back", "the second page has no cursor back", "Do not page backward on this service.")
     }
     const back = yield* page(second.cursor.prev)
-    if (isSame(first, back))
+    if (isSame(first, back)) {
       return ok("back", `from page 2 back to page 1: the same ${countedPunches(back.items.length)}`)
+    }
     return isSame(first, yield* page(Option.none()))
       ? fail(
         "back",
         "going back from page 2 does not give page 1",
-        "Do not walk backward on this service; forward is another matter.",
+        "Do not page backward on this service; paging forward is not affected.",
         exitCode.data
       )
-      : warn("back", "page 1 changed meanwhile", "Run doctor again when it is quieter.")
+      : warn("back", "page 1 changed during the check", "Run doctor again when fewer punches change.")
   },
   Effect.catch((error) => Effect.succeed(failed("back", error)))
 )

@@ -1,4 +1,4 @@
-/** The checks of `doctor` that need no service: what the environment and the company flags come to. */
+/** The checks of `doctor` that need no service: settings of the environment and company flags. */
 import * as Config from "effect/Config"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -10,24 +10,24 @@ import type { Company } from "../../Company.ts"
 import { Credentials } from "../../Credentials.ts"
 import { Endpoints } from "../../Endpoints.ts"
 import { exitCode } from "../failure.ts"
-import { type CompanyInput, companyOf, layerSettled } from "../flags/connection.ts"
+import { type CompanyInput, companyOf, layerCompanyHidden } from "../flags/connection.ts"
 import { type CheckResult, fail, failed, ok, warn } from "./checkResult.ts"
 
-/** What the settings come to; a company only where every setting is good. */
-export interface Settings {
-  readonly findings: ReadonlyArray<CheckResult>
+export interface SettingsCheck {
+  readonly results: ReadonlyArray<CheckResult>
+  /** Set if every setting is valid. */
   readonly company: Option.Option<Company>
 }
 
 export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
   const addresses = yield* Effect.result(Effect.provide(Endpoints, Endpoints.layerFromConfig))
-  const credentials = yield* Effect.result(Effect.provide(kindOfCredential, layerCredentials))
+  const credentials = yield* Effect.result(Effect.provide(credentialKind, layerCredentials))
   const version = yield* Effect.result(Effect.provide(ApiVersion, ApiVersion.layerFromConfig))
   const company = yield* Effect.result(companyOf(flags))
-  const usual = yield* ApiVersion
+  const defaultVersion = yield* ApiVersion
   const now = yield* DateTime.now
 
-  const findings: ReadonlyArray<CheckResult> = [
+  const results: ReadonlyArray<CheckResult> = [
     Result.match(addresses, {
       onFailure: (error) => failed("addresses", error),
       onSuccess: ({ authUrl, baseUrl }) =>
@@ -39,55 +39,59 @@ export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
     }),
     Result.match(version, {
       onFailure: (error) => failed("version", error),
-      onSuccess: (version) => versionFinding(version, usual, DateTime.formatIsoDateUtc(now))
+      onSuccess: (version) => checkVersion(version, defaultVersion, DateTime.formatIsoDateUtc(now))
     }),
     Result.match(company, {
       onFailure: (error) =>
         error._tag === "CommandFailure"
           ? fail("company", error.message, error.advice.join(" "), error.code)
           : failed("company", error),
-      onSuccess: (company) => companyFinding(company, Result.getOrElse(credentials, () => ""))
+      onSuccess: (company) => checkCompany(company, Result.getOrElse(credentials, () => ""))
     })
   ]
-  const good = findings.every(({ status }) => status !== "FAIL")
-  return { findings, company: good ? Result.getSuccess(company) : Option.none() } satisfies Settings
+  const isValid = results.every(({ status }) => status !== "FAIL")
+  return { results, company: isValid ? Result.getSuccess(company) : Option.none() } satisfies SettingsCheck
 })
 
 const oauth = "OAuth client"
 
-/** Built for its refusals alone; where the service is has a check of its own. */
+/** Built only for its errors. The base URL is a placeholder: `addresses` checks the real one. */
 const layerCredentials = Credentials.layerFromConfig.pipe(
-  Layer.provide(layerSettled),
+  Layer.provide(layerCompanyHidden),
   Layer.provide(Endpoints.layer({ baseUrl: "https://localhost" }))
 )
 
-/** Which kind it is; two kinds at once are refused while the credential is built. */
-const kindOfCredential = Effect.gen(function*() {
+/** The layer rejects two kinds at once, so the first variable that is set decides. */
+const credentialKind = Effect.gen(function*() {
   yield* Credentials
   const isSet = (name: string) => Effect.map(Config.option(Config.Redacted(name)), Option.isSome)
   if (yield* isSet("TIME_PUNCHES_ACCESS_TOKEN")) return "access token"
   return (yield* isSet("TIME_PUNCHES_SESSION_COOKIE")) ? "session cookie" : oauth
 })
 
-/** Versions before this one had tips in major units, which are no cents. */
+/** The first version with tips in cents; earlier ones have major units. */
 const centsSince = "2022-07-01"
 
-const versionFinding = (version: Option.Option<string>, usual: Option.Option<string>, today: string): CheckResult => {
-  if (Option.isNone(version)) return ok("version", "none is sent: that of the token counts")
+const checkVersion = (
+  version: Option.Option<string>,
+  defaultVersion: Option.Option<string>,
+  today: string
+): CheckResult => {
+  if (Option.isNone(version)) return ok("version", "none is sent; the default of the token applies")
   const date = version.value
   if (date < centsSince) {
     return warn(
       "version",
-      `${date} may write tips as decimals`,
+      `${date} may send tips as decimals`,
       "Set TIME_PUNCHES_API_VERSION to a later one, or unset it."
     )
   }
-  return date > today && !Option.contains(usual, date)
-    ? warn("version", `${date} lies ahead`, "A service may answer a version that it does not know with its oldest one.")
+  return date > today && !Option.contains(defaultVersion, date)
+    ? warn("version", `${date} is in the future`, "A service may answer an unknown version with its oldest one.")
     : ok("version", date)
 }
 
-const companyFinding = ({ guid, id }: Company, kind: string): CheckResult => {
+const checkCompany = ({ guid, id }: Company, kind: string): CheckResult => {
   if (kind === oauth && guid === undefined) {
     return fail(
       "company",

@@ -1,4 +1,5 @@
-/** Whom a command asks, and about which company: flags first, then the environment; secrets from there only. */
+/** Which service and company a command reads: flags before the environment, secrets from the environment only. */
+import type * as Command from "effect/cli/Command"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -11,24 +12,21 @@ import { CompanyGuid, CompanyId } from "../../Ids.ts"
 import { invalidSetting } from "../../internal/base/setting.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { type CommandFailure, usage } from "../failure.ts"
-import { id, readWhole, text } from "./values.ts"
+import { id, readWhole, text, wholeNumber } from "./values.ts"
 
 const variable = { id: "TIME_PUNCHES_COMPANY_ID", guid: "TIME_PUNCHES_COMPANY_GUID" } as const
 
 const readGuid = (text: string) => CompanyGuid.makeOption(text)
 
 export const companyFlags = {
-  company: id("company", CompanyId.makeOption, `The company; without it ${variable.id}`),
-  guid: text("guid", "UUID", `Its guid, which an OAuth client needs; without it ${variable.guid}`, "a uuid", readGuid)
+  company: id("company", CompanyId.makeOption, `The company (default: ${variable.id})`),
+  guid: text("guid", "UUID", `Its guid, required for an OAuth client (default: ${variable.guid})`, "a uuid", readGuid)
 }
 
-/** What the company flags were parsed to. */
-export interface CompanyInput {
-  readonly company: Option.Option<CompanyId>
-  readonly guid: Option.Option<CompanyGuid>
-}
+/** The parsed company flags. */
+export type CompanyInput = Command.Command.Config.Infer<typeof companyFlags>
 
-/** A variable that is there must be readable, or the wrong company could be asked. */
+/** Fails on a variable that is set but invalid: to ignore it could select another company. */
 const setting = Effect.fnUntraced(function*<A>(
   name: string,
   mustBe: string,
@@ -40,28 +38,28 @@ const setting = Effect.fnUntraced(function*<A>(
   return Option.isSome(value) ? value : yield* invalidSetting(name, mustBe)
 })
 
-/** The guid of the environment is that of its company: it goes with no other. */
+/** The guid of the environment belongs to the company of the environment, so it is used with no other. */
 export const companyOf = Effect.fnUntraced(
   function*(flags: CompanyInput): Effect.fn.Return<Company, CommandFailure | Config.ConfigError> {
-    const ownId = yield* setting(
+    const idFromEnvironment = yield* setting(
       variable.id,
-      "a whole number from 0 on",
+      wholeNumber(0),
       (text) => Option.flatMap(readWhole(text), CompanyId.makeOption)
     )
-    const ownGuid = yield* setting(variable.guid, "a uuid", readGuid)
-    const id = Option.orElse(flags.company, () => ownId)
+    const guidFromEnvironment = yield* setting(variable.guid, "a uuid", readGuid)
+    const id = Option.orElse(flags.company, () => idFromEnvironment)
     if (Option.isNone(id)) return yield* usage(`no company: give --company ID or set ${variable.id}`)
-    const isOwn = Option.isNone(ownId) || ownId.value === id.value
-    const guid = Option.orElse(flags.guid, () => isOwn ? ownGuid : Option.none())
+    const isSame = Option.isNone(idFromEnvironment) || idFromEnvironment.value === id.value
+    const guid = Option.orElse(flags.guid, () => isSame ? guidFromEnvironment : Option.none())
     return { id: id.value, guid: Option.getOrUndefined(guid) }
   }
 )
 
 /**
- * The company is settled here, flags and variables together. What reads the same variables further in must not see
- * them: an id there without its guid is refused, although the guid may have come by flag.
+ * Hides the company's variables from the layers of the library. `companyOf` has combined them with the flags;
+ * `Credentials` would reject an id without its guid although a flag gives the guid.
  */
-export const layerSettled = Layer.effect(
+export const layerCompanyHidden = Layer.effect(
   ConfigProvider.ConfigProvider,
   Effect.map(
     ConfigProvider.ConfigProvider,
@@ -72,9 +70,9 @@ export const layerSettled = Layer.effect(
   )
 )
 
-/** The client, where it asks, and with which version. Needs an `HttpClient`. */
+/** The client with its endpoints and API version, from the environment. Needs an `HttpClient`. */
 export const layerClient = TimePunches.layerFromConfig.pipe(
-  Layer.provide(layerSettled),
+  Layer.provide(layerCompanyHidden),
   Layer.merge(Endpoints.layerFromConfig),
   Layer.merge(ApiVersion.layerFromConfig)
 )

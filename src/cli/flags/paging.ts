@@ -1,36 +1,38 @@
-/** How a run is bounded and gone on with: the paging flags, and the words for where it stopped. */
+/** The flags that bound a run and resume it, and the hint for resuming one. */
 import * as Option from "effect/Option"
 import { Cursor } from "../../Ids.ts"
 import { maxPageSize } from "../../listing/request.ts"
-import { readWhole, text } from "./values.ts"
+import { readWhole, text, wholeNumber } from "./values.ts"
 
-export const pageSizeFlag = text(
-  "page-size",
-  "N",
-  `Punches asked for in one request, 1 to ${maxPageSize} (default: ${maxPageSize})`,
-  `a whole number from 1 to ${maxPageSize}`,
-  (value) => Option.filter(readWhole(value), (size) => size >= 1 && size <= maxPageSize)
-)
+/** `usual` is the page size without the flag. */
+export const makePageSizeFlag = (usual: number = maxPageSize) =>
+  text(
+    "page-size",
+    "N",
+    `Punches to request per page, 1 to ${maxPageSize} (default: ${usual})`,
+    wholeNumber(1, maxPageSize),
+    (value) => readWhole(value, 1, maxPageSize)
+  )
 
 export const fromFlag = text(
   "from",
   "CURSOR",
-  "Go on at this cursor, as a message of an earlier run named it",
+  "Resume at this cursor, which the message of an earlier run names",
   "a cursor",
   (value) => Cursor.makeOption(value)
 )
 
-/** A shell takes this back as one word, whatever the service puts into its cursors. */
+/** Quotes a cursor as one word of a shell, whatever characters it contains. */
 const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
 
-/** How to go on, where there is a place to go on from. */
-export const goOnFrom = (cursor: Option.Option<Cursor>): ReadonlyArray<string> =>
-  Option.isNone(cursor) ? [] : [`To go on from there, add --from=${quoted(cursor.value)}`]
+/** How to resume at a cursor; empty without one. */
+export const resumeHint = (cursor: Option.Option<Cursor>): ReadonlyArray<string> =>
+  Option.isNone(cursor) ? [] : [`To resume from there, add --from=${quoted(cursor.value)}`]
 
 export const takeFlag = text(
   "take",
   "N",
   "Stop after this many punches",
-  "a whole number from 1 on",
-  (value) => Option.filter(readWhole(value), (count) => count >= 1)
+  wholeNumber(1),
+  (value) => readWhole(value, 1)
 )

@@ -1,4 +1,4 @@
-/** Flags that read one value strictly: an id, an instant, a date, a list of known words, an order, a zone. */
+/** Flags that parse one value strictly: an id, an instant, a date, a list of known words, an order, a zone. */
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
@@ -7,7 +7,7 @@ import { BusinessDate } from "../../Ids.ts"
 import { parseInstant } from "../../internal/wire/instant.ts"
 import { TimePunch } from "../../TimePunch.ts"
 
-/** An optional flag whose text `read` must accept; `expected` completes "must be …". */
+/** An optional flag whose text `read` must accept; `expected` completes "Expected: …". */
 export const text = <A>(
   name: string,
   metavar: string,
@@ -22,12 +22,22 @@ export const text = <A>(
     Flag.optional
   )
 
-/** Reads decimal digits only, so that neither `1e3` nor a blank is an id. */
-export const readWhole = (text: string): Option.Option<number> =>
-  /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Option.some(Number(text)) : Option.none()
+/** What `readWhole` expects; it completes "must be …". */
+export const wholeNumber = (least: number, most?: number): string =>
+  `a whole number from ${least} ${most === undefined ? "on" : `to ${most}`}`
+
+/** Reads decimal digits only, so that neither `1e3` nor a blank is a number. */
+export const readWhole = (
+  text: string,
+  least = 0,
+  most: number = Number.MAX_SAFE_INTEGER
+): Option.Option<number> => {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN
+  return value >= least && value <= most ? Option.some(value) : Option.none()
+}
 
 export const id = <A>(name: string, make: (value: number) => Option.Option<A>, description: string) =>
-  text(name, "ID", description, "a whole number from 0 on", (text) => Option.flatMap(readWhole(text), make))
+  text(name, "ID", description, wholeNumber(0), (text) => Option.flatMap(readWhole(text), make))
 
 export const readInstant = (text: string): Option.Option<DateTime.Utc> => {
   const millis = parseInstant(text)
@@ -48,7 +58,7 @@ const decodeDate = Schema.decodeUnknownOption(BusinessDate)
 export const date = (name: string, description: string) =>
   text(name, "DATE", description, "a real date as YYYY-MM-DD", decodeDate)
 
-/** A list of known words, joined by commas, as the service takes it (form style, not exploded). */
+/** A list of known words, joined by commas, as on the wire. */
 export const words = <A extends string>(name: string, known: ReadonlyArray<A>, description: string) =>
   text(
     name,
@@ -75,14 +85,14 @@ const readSortKey = (text: string): Option.Option<SortKey> => {
 export const sortBy = text(
   "sort-by",
   "FIELD.asc|desc,…",
-  "Order, such as clocked_in.desc,id.asc; some services order by id whatever is asked",
+  "Order, such as clocked_in.desc,id.asc; some services ignore it and order by id",
   "fields of a punch with .asc or .desc, joined by commas, such as clocked_in.desc,id.asc",
   (text) => Option.all(text.split(",").map(readSortKey))
 )
 
 export const zone = Flag.String("zone").pipe(
   Flag.withMetavar("ZONE"),
-  Flag.withDescription("Time zone whose calendar names the days, such as America/New_York or +01:00"),
+  Flag.withDescription("Time zone that decides the date of a day, such as America/New_York or +01:00 (default: UTC)"),
   Flag.filterMap(
     DateTime.zoneFromString,
     () => "the name of a time zone, such as Europe/Berlin, or an offset, such as +01:00"

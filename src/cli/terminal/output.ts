@@ -1,38 +1,38 @@
-/** Writing: results to standard output, everything else to standard error, and a reader that goes away ends quietly. */
+/** Writes results to standard output and everything else to standard error. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
-import { codeOf, ReaderGone } from "../failure.ts"
+import { errorCode, OutputClosed } from "../failure.ts"
 
-const gone = ["EPIPE", "ERR_STREAM_DESTROYED", "EOF"]
+const closedCodes = ["EPIPE", "ERR_STREAM_DESTROYED", "EOF"]
 
-const isGone = ({ reason }: PlatformError.PlatformError): boolean =>
-  Option.exists(codeOf(reason.cause), (code) => gone.includes(code))
+const isClosed = ({ reason }: PlatformError.PlatformError): boolean =>
+  Option.exists(errorCode(reason.cause), (code) => closedCodes.includes(code))
 
-/** Writes texts to standard output as they come. */
+/** Writes each text to standard output as it arrives. Fails with `OutputClosed` once the reader has closed it. */
 export const print = <E, R>(texts: Stream.Stream<string, E, R>) =>
   Stdio.Stdio.use((stdio) =>
-    Stream.run(texts, Sink.mapError(stdio.stdout(), (error) => isGone(error) ? new ReaderGone() : error))
+    Stream.run(texts, Sink.mapError(stdio.stdout(), (error) => isClosed(error) ? new OutputClosed() : error))
   )
 
 /** Writes lines to standard output. */
 export const printLines = (lines: ReadonlyArray<string>) =>
   lines.length === 0 ? Effect.void : print(Stream.make(`${lines.join("\n")}\n`))
 
-/** Erases the line that a terminal's cursor is on, where a progress line may stand. */
+/** Erases the line of a terminal's cursor, where a progress line may stand. */
 export const eraseLine = "\r\u001b[2K"
 
-/** Writes a text to standard error as it is; nothing depends on it, so a closed one does not matter. */
-export const tellRaw = (text: string) =>
+/** Writes a text to standard error unchanged. Failures are ignored: no result depends on it. */
+export const writeStderr = (text: string) =>
   Stdio.Stdio.use((stdio) => Effect.ignore(Stream.run(Stream.make(text), stdio.stderr())))
 
-/** Writes lines to standard error. */
-export const tell = (...lines: ReadonlyArray<string>) =>
+/** Writes lines to standard error, over the progress line of a terminal. */
+export const printError = (...lines: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const stdio = yield* Stdio.Stdio
     const erase = (yield* stdio.stderrIsTerminal) ? eraseLine : ""
-    yield* tellRaw(erase + lines.map((line) => `${line}\n`).join(""))
+    yield* writeStderr(erase + lines.map((line) => `${line}\n`).join(""))
   })

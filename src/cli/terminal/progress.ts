@@ -1,42 +1,59 @@
-/** A line on a terminal's standard error that says how far a run is, and goes away when it ends. */
+/** Counts the pages and punches of a run, and shows the totals on one line of a terminal's standard error. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
-import { eraseLine, tellRaw } from "./output.ts"
+import { counted, countedPunches, formatNumber } from "./format.ts"
+import { eraseLine, writeStderr } from "./output.ts"
 
-export interface Progress {
-  readonly at: (pages: number, punches: number) => Effect.Effect<void, never, Stdio.Stdio>
+export interface Totals {
+  readonly pages: number
+  readonly punches: number
 }
 
-/** Often enough to look alive, and seldom enough to cost nothing. */
-const every = 100
+export interface Progress {
+  /** The current totals, with those of a resumed run. */
+  readonly totals: () => Totals
+  /** Adds a page of so many punches, and shows the totals if the line is due. */
+  readonly add: (punches: number) => Effect.Effect<void, never, Stdio.Stdio>
+}
 
-export const number = new Intl.NumberFormat("en-US")
-
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${number.format(count)} ${count === 1 ? one : many}`
-
-export const countedPunches = (count: number): string => counted(count, "punch", "punches")
+/** Milliseconds between two updates of the line: it looks alive and costs nothing. */
+const interval = 100
 
 /**
- * `beside` is false where results go to the same terminal, line by line: a progress line would tear them apart.
- * `already` punches were there before, and say nothing of the pace.
+ * Starts at the totals of the run that this one resumes. The line is erased when the scope closes.
+ *
+ * `printsResults` says that results are printed during the run: on the same terminal, a progress line would break them.
  */
-export const makeProgress = Effect.fnUntraced(function*(beside: boolean, already = 0) {
+export const makeProgress = Effect.fnUntraced(function*(
+  { printsResults, resumed = { pages: 0, punches: 0 } }: {
+    readonly printsResults: boolean
+    readonly resumed?: Totals
+  }
+) {
   const stdio = yield* Stdio.Stdio
-  const shown = (yield* stdio.stderrIsTerminal) && (beside || !(yield* stdio.stdoutIsTerminal))
-  if (!shown) return { at: () => Effect.void } satisfies Progress
-  yield* Effect.addFinalizer(() => tellRaw(eraseLine))
+  const isShown = (yield* stdio.stderrIsTerminal) && !(printsResults && (yield* stdio.stdoutIsTerminal))
+  if (isShown) yield* Effect.addFinalizer(() => writeStderr(eraseLine))
   const started = yield* Clock.currentTimeMillis
-  let last = -Infinity
+  let shownAt = -Infinity
+  let { pages, punches } = resumed
+
+  const show = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    if (now - shownAt < interval) return Effect.void
+    shownAt = now
+    const seconds = (now - started) / 1000
+    const perSecond = formatNumber(Math.round((punches - resumed.punches) / seconds))
+    const rate = seconds < 1 ? "" : `, ${perSecond} a second`
+    return writeStderr(`${eraseLine}${counted(pages, "page")}, ${countedPunches(punches)}${rate}`)
+  })
+
   return {
-    at: (pages, punches) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        if (now - last < every) return Effect.void
-        last = now
-        const seconds = (now - started) / 1000
-        const rate = seconds < 1 ? "" : `, ${number.format(Math.round((punches - already) / seconds))} a second`
-        return tellRaw(`${eraseLine}${counted(pages, "page")}, ${countedPunches(punches)}${rate}`)
+    totals: () => ({ pages, punches }),
+    add: (more) =>
+      Effect.suspend(() => {
+        pages += 1
+        punches += more
+        return isShown ? show : Effect.void
       })
   } satisfies Progress
 })

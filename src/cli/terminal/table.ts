@@ -1,14 +1,13 @@
-/** Rows of cells as lines of a terminal: padded by the width that is seen, and with bars. Pure. */
+/** Lays rows out as lines of a terminal, padded by display width, and draws bars. Pure. */
 import { displayWidth } from "effect/cli/CliOutput"
-import * as Duration from "effect/Duration"
 import { printable } from "../../internal/base/printable.ts"
 
 export interface Column<A> {
   readonly title: string
   readonly cell: (row: A) => string
   readonly align?: "left" | "right" | undefined
-  /** The widest that a cell may be; the rest is cut. */
-  readonly most?: number | undefined
+  /** Maximum display width of a cell; longer text is cut. */
+  readonly maxWidth?: number | undefined
 }
 
 const ascii = /^[\x20-\x7e]*$/
@@ -17,13 +16,13 @@ const widthOf = (text: string): number => ascii.test(text) ? text.length : displ
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 
-/** Text of foreign origin in a cell: control characters escaped, and cut to so many cells of the terminal. */
-export const fit = (text: string, most: number): string => {
+/** Fits text of foreign origin into a cell: escapes control characters and cuts to a display width. */
+export const fit = (text: string, maxWidth: number): string => {
   const line = printable(text)
-  if (widthOf(line) <= most) return line
+  if (widthOf(line) <= maxWidth) return line
   let taken = ""
   for (const { segment } of graphemes.segment(line)) {
-    if (widthOf(taken + segment) >= most) break
+    if (widthOf(taken + segment) >= maxWidth) break
     taken += segment
   }
   return `${taken}…`
@@ -35,8 +34,8 @@ const pad = (text: string, width: number, align: "left" | "right"): string => {
 }
 
 /**
- * Lays rows out as they come: `lines` gives the lines of some rows, the title line first. Columns grow with what they
- * meet and never shrink, so that only the first rows of a long listing can stand narrower than the later ones.
+ * Lays rows out page by page: `lines` returns the lines of some rows, after the titles in the first call. Columns only
+ * grow, so the first rows of a long listing may be narrower than later ones.
  */
 export const makeTable = <A>(columns: ReadonlyArray<Column<A>>) => {
   const widths = columns.map(({ title }) => widthOf(title))
@@ -45,7 +44,7 @@ export const makeTable = <A>(columns: ReadonlyArray<Column<A>>) => {
   let titled = false
   return {
     lines: (rows: ReadonlyArray<A>): ReadonlyArray<string> => {
-      const body = rows.map((row) => columns.map(({ cell, most }) => fit(cell(row), most ?? Infinity)))
+      const body = rows.map((row) => columns.map(({ cell, maxWidth }) => fit(cell(row), maxWidth ?? Infinity)))
       for (const cells of body) cells.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))))
       const head = titled ? [] : [columns.map(({ title }) => title)]
       titled = true
@@ -56,22 +55,9 @@ export const makeTable = <A>(columns: ReadonlyArray<Column<A>>) => {
 
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-/** A bar of so many cells for a share between 0 and 1, to the eighth of a cell; anything above nothing is seen. */
+/** A bar for a share from 0 to 1, exact to an eighth of a cell. A share above 0 shows at least that. */
 export const bar = (share: number, cells: number): string => {
-  const wanted = Math.round(Math.min(Math.max(share, 0), 1) * cells * 8)
-  const steps = share > 0 ? Math.max(1, wanted) : 0
+  const exact = Math.round(Math.min(Math.max(share, 0), 1) * cells * 8)
+  const steps = share > 0 ? Math.max(1, exact) : 0
   return "█".repeat(Math.floor(steps / 8)) + (eighths[steps % 8] ?? "")
 }
-
-const whole = new Intl.NumberFormat("en-US")
-
-/** Hours and minutes, cut to the minute. */
-export const hours = (duration: Duration.Duration): string => {
-  const minutes = Math.floor(Duration.toMinutes(duration))
-  return `${whole.format(Math.floor(minutes / 60))}:${String(minutes % 60).padStart(2, "0")}`
-}
-
-const hundredths = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })
-
-/** Minor units as major ones; which currency it is, the service does not say. */
-export const money = (cents: number): string => hundredths.format(cents / 100)

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Fs from "node:fs"
-import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
-import { cli, environment, queries, temporaryFolder } from "./support.ts"
+import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
+import { cli, environment, queries, temporaryFolder } from "../support.ts"
 
 const fake = FakeService.layer({
   punches: generatePunches({ seed: 7, count: 230, companyId: defaultCompany.id })
@@ -14,7 +14,7 @@ const read = (file: string) => Fs.readFileSync(file, "utf8")
 
 const filesOf = (folder: string) => Fs.readdirSync(folder).toSorted()
 
-/** A folder, the path of an output in it, and what an undisturbed run writes. */
+/** A folder, the path of an output in it, and the text that an uninterrupted run writes. */
 const setting = Effect.fnUntraced(function*(format: "ndjson" | "csv" = "ndjson") {
   const folder = yield* temporaryFolder
   const whole = `${yield* temporaryFolder}/whole`
@@ -23,7 +23,7 @@ const setting = Effect.fnUntraced(function*(format: "ndjson" | "csv" = "ndjson")
   return { folder, output: `${folder}/punches`, whole: read(whole) }
 })
 
-/** Refuses the page request after the next so many. */
+/** Fails one page request, after `pages` further ones. */
 const failAfter = (pages: number) =>
   Effect.gen(function*() {
     const service = yield* FakeService
@@ -37,14 +37,14 @@ const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.s
 const exported = (output: string, ...flags: ReadonlyArray<string>) =>
   cli(["export", "--page-size", "10", "--output", output, ...flags])
 
-const noteOf = (output: string): Record<string, unknown> => JSON.parse(read(`${output}.resume.json`))
+const stateOf = (output: string): Record<string, unknown> => JSON.parse(read(`${output}.resume.json`))
 
-const writeNote = (output: string, note: Record<string, unknown>) =>
-  Fs.writeFileSync(`${output}.resume.json`, JSON.stringify(note))
+const writeState = (output: string, state: Record<string, unknown>) =>
+  Fs.writeFileSync(`${output}.resume.json`, JSON.stringify(state))
 
 describe("time-punches export", () => {
   it.effect.each(formats)(
-    "writes the file of %s at once, and leaves nothing beside it",
+    "writes the file of %s in one run, and leaves nothing beside it",
     (format) =>
       inFake(Effect.gen(function*() {
         const { folder, output, whole } = yield* setting(format)
@@ -57,7 +57,7 @@ describe("time-punches export", () => {
   )
 
   it.effect.each(formats)(
-    "goes on after failures, asking for no page twice, and the file of %s is the same",
+    "resumes after failures, requests no saved page again, and writes the same file of %s",
     (format) =>
       inFake(Effect.gen(function*() {
         const { folder, output, whole } = yield* setting(format)
@@ -73,17 +73,20 @@ describe("time-punches export", () => {
         const asked = (yield* queries).slice(before).map(({ cursor }) => cursor)
 
         assert.deepStrictEqual([first, second, third, last].map(({ code }) => code), [7, 7, 7, 0])
-        assert.match(first.stderr, /30 punches, 3 pages, [\d,]+ bytes are kept. To go on, run the same command again/)
-        assert.match(last.stderr, /^going on after 80 punches, 8 pages/)
+        assert.match(
+          first.stderr,
+          /30 punches, 3 pages, [\d,]+ bytes are saved. To resume the export, run the same command again/
+        )
+        assert.match(last.stderr, /^resuming after 80 punches, 8 pages/)
         assert.deepStrictEqual(left, ["punches.part", "punches.resume.json"])
         assert.deepStrictEqual(filesOf(folder), ["punches"])
         assert.strictEqual(read(output), whole)
-        // Twice page 4 and page 9, which were refused once and twice.
+        // Page 4 failed twice and page 9 once.
         assert.strictEqual(asked.length - new Set(asked).size, 3)
       }))
   )
 
-  it.effect("shows how far it is on a terminal, and takes that away again", () =>
+  it.effect("shows its progress on a terminal, and erases it", () =>
     inFake(Effect.gen(function*() {
       const { output } = yield* setting()
       const args = ["export", "--page-size", "10", "--output", output]
@@ -94,7 +97,7 @@ describe("time-punches export", () => {
       assert.notInclude(quiet.stderr, "\r")
     })))
 
-  it.effect("goes on with pages of another size", () =>
+  it.effect("resumes with another page size", () =>
     inFake(Effect.gen(function*() {
       const { output, whole } = yield* setting()
       yield* failAfter(3)
@@ -105,7 +108,7 @@ describe("time-punches export", () => {
       assert.strictEqual(read(output), whole)
     })))
 
-  it.effect("keeps the file that is there until the new one is complete", () =>
+  it.effect("keeps an existing file until the new one is complete", () =>
     inFake(Effect.gen(function*() {
       const { output, whole } = yield* setting()
       Fs.writeFileSync(output, "old")
@@ -118,7 +121,7 @@ describe("time-punches export", () => {
       assert.strictEqual(read(output), whole)
     })))
 
-  it.effect("refuses to go on with another question, and says what differs", () =>
+  it.effect("rejects a resume with other flags, and says what differs", () =>
     inFake(Effect.gen(function*() {
       const { folder, output } = yield* setting()
       yield* failAfter(2)
@@ -130,13 +133,13 @@ describe("time-punches export", () => {
       assert.deepStrictEqual([other.code, otherFormat.code], [2, 2])
       assert.match(other.stderr, /--location-id 301, now 302/)
       assert.match(other.stderr, /--deleted include, now \(none\)/)
-      assert.match(otherFormat.stderr, /begun with other flags: --format ndjson, now csv\n/)
+      assert.match(otherFormat.stderr, /an export with other flags: --format ndjson, now csv\n/)
       assert.match(other.stderr, /--force/)
       assert.deepStrictEqual([read(`${output}.part`), read(`${output}.resume.json`)], before)
       assert.deepStrictEqual(filesOf(folder), ["punches.part", "punches.resume.json"])
     })))
 
-  it.effect("starts anew with --force", () =>
+  it.effect("starts over with --force", () =>
     inFake(Effect.gen(function*() {
       const { folder, output, whole } = yield* setting()
       yield* failAfter(2)
@@ -144,18 +147,18 @@ describe("time-punches export", () => {
       const { code, stderr } = yield* exported(output, "--force")
 
       assert.strictEqual(code, 0)
-      assert.notInclude(stderr, "going on")
+      assert.notInclude(stderr, "resuming")
       assert.strictEqual(read(output), whole)
       assert.deepStrictEqual(filesOf(folder), ["punches"])
     })))
 
-  describe("whatever a killed run left, ends with the same file:", () => {
+  describe("writes the same file after a killed run left", () => {
     const leave = Effect.fnUntraced(function*(output: string) {
       yield* failAfter(4)
       yield* exported(output)
     })
 
-    it.effect("rows that were not noted yet", () =>
+    it.effect("rows that were not saved yet", () =>
       inFake(Effect.gen(function*() {
         const { folder, output, whole } = yield* setting()
         yield* leave(output)
@@ -168,30 +171,30 @@ describe("time-punches export", () => {
         assert.deepStrictEqual(filesOf(folder), ["punches"])
       })))
 
-    it.effect("all rows, before they became the file", () =>
+    it.effect("all rows, not yet renamed", () =>
       inFake(Effect.gen(function*() {
         const { folder, output, whole } = yield* setting()
         yield* leave(output)
-        const note = noteOf(output)
+        const state = stateOf(output)
         Fs.writeFileSync(`${output}.part`, whole)
-        writeNote(output, { ...note, cursor: null, complete: true, bytes: Buffer.byteLength(whole) })
+        writeState(output, { ...state, cursor: null, complete: true, bytes: Buffer.byteLength(whole) })
         Fs.writeFileSync(output, "old")
         const { code, stderr } = yield* exported(output)
 
         assert.strictEqual(code, 0)
-        assert.match(stderr, /complete already/)
+        assert.match(stderr, /all were saved by an earlier run/)
         assert.strictEqual(read(output), whole)
         assert.deepStrictEqual(filesOf(folder), ["punches"])
       })))
 
-    it.effect("the file, before the note was taken away", () =>
+    it.effect("the file, with its state not yet removed", () =>
       inFake(Effect.gen(function*() {
         const { folder, output, whole } = yield* setting()
         yield* leave(output)
-        const note = noteOf(output)
+        const state = stateOf(output)
         Fs.renameSync(`${output}.part`, output)
         Fs.writeFileSync(output, whole)
-        writeNote(output, { ...note, cursor: null, complete: true, bytes: Buffer.byteLength(whole) })
+        writeState(output, { ...state, cursor: null, complete: true, bytes: Buffer.byteLength(whole) })
         const { code } = yield* exported(output)
 
         assert.strictEqual(code, 0)
@@ -208,11 +211,11 @@ describe("time-punches export", () => {
         const { code, stderr } = yield* exported(output)
 
         assert.strictEqual(code, 0)
-        assert.notInclude(stderr, "going on")
+        assert.notInclude(stderr, "resuming")
         assert.strictEqual(read(output), whole)
       })))
 
-    it.effect("a note that cannot be read, with --force", () =>
+    it.effect("a state that cannot be read, given --force", () =>
       inFake(Effect.gen(function*() {
         const { output, whole } = yield* setting()
         Fs.writeFileSync(`${output}.resume.json`, "{\"run\":")
@@ -232,12 +235,12 @@ describe("time-punches export", () => {
       const asked = (yield* queries).length
       yield* service.inject(Fault.slow("700 millis"), { requests: asked + 5, times: 1 })
       const earlier = yield* Effect.forkChild(exported(output))
-      // Four pages are noted: now it does nothing but wait for the fifth.
-      while (!Fs.existsSync(`${output}.resume.json`) || noteOf(output)["pages"] !== 4) yield* Effect.sleep("5 millis")
+      // Four pages are saved, and it waits for the fifth.
+      while (!Fs.existsSync(`${output}.resume.json`) || stateOf(output)["pages"] !== 4) yield* Effect.sleep("5 millis")
       const later = yield* exported(output)
       const first = yield* Fiber.join(earlier)
 
-      assert.match(later.stderr, /^going on after \d+ punches/)
+      assert.match(later.stderr, /^resuming after \d+ punches/)
       assert.deepStrictEqual([first.code, later.code], [8, 0])
       assert.match(first.stderr, /another run has taken over/)
       assert.strictEqual(read(output), whole)
@@ -248,7 +251,7 @@ describe("time-punches export", () => {
       ["ndjson", /^$/],
       ["csv", /^id,company_id,[a-z_,]+\r\n$/]
     ] as const
-  )("writes %s of no punches", ([format, content]) =>
+  )("writes %s without punches", ([format, content]) =>
     inFake(Effect.gen(function*() {
       const { output } = yield* setting()
       const { code } = yield* exported(output, "--format", format, "--user-id", "1")
@@ -257,7 +260,7 @@ describe("time-punches export", () => {
       assert.match(read(output), content)
     })))
 
-  it.effect("tells at once what cannot be written, before anything is asked", () =>
+  it.effect("reports an output that cannot be written before any request", () =>
     inFake(Effect.gen(function*() {
       const folder = yield* temporaryFolder
       const nowhere = yield* exported(`${folder}/none/punches`)
@@ -269,26 +272,26 @@ describe("time-punches export", () => {
       assert.deepStrictEqual(yield* queries, [])
     })))
 
-  it.effect("leaves nothing behind when not even a page came", () =>
+  it.effect("leaves nothing behind when no page arrived", () =>
     inFake(Effect.gen(function*() {
       const { folder, output } = yield* setting()
       yield* failAfter(0)
       const { code, stderr } = yield* exported(output)
 
       assert.strictEqual(code, 7)
-      assert.notInclude(stderr, "kept")
+      assert.notInclude(stderr, "saved")
       assert.deepStrictEqual(filesOf(folder), [])
     })))
 
-  it.effect("puts no credential into the note", () =>
+  it.effect("saves no credential", () =>
     inFake(Effect.gen(function*() {
       const { output } = yield* setting()
       yield* failAfter(1)
       yield* exported(output)
-      const note = read(`${output}.resume.json`)
+      const text = read(`${output}.resume.json`)
 
       for (const secret of ["fake-client-secret", environment["TIME_PUNCHES_COMPANY_GUID"] ?? ""]) {
-        assert.notInclude(note, secret)
+        assert.notInclude(text, secret)
       }
     })))
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { defaultCompany, FakeService, type WirePunch } from "../../src/testing/index.ts"
-import { cli, linesOf } from "./support.ts"
+import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
+import { cli, linesOf } from "../support.ts"
 
 const punch = (id: number, given: Partial<WirePunch>): WirePunch => ({
   id,
@@ -42,7 +42,7 @@ const fake = FakeService.layer({
   punches: [
     // Eight hours less half an hour, at 10.00: 75.00.
     punch(1, { breaks: [rest], tips: 250 }),
-    // Two hours, in the evening of the day before where the place is: 40.00.
+    // Two hours, in New York in the evening of the day before: 40.00.
     punch(2, {
       user_id: 2,
       location_id: 302,
@@ -61,7 +61,7 @@ const tableOf = (...flags: ReadonlyArray<string>) =>
   Effect.map(cli(["summary", ...flags]), ({ stdout }) => linesOf(stdout).map((line) => line.trim().split(/ {2,}/)))
 
 describe("time-punches summary", () => {
-  it.effect("sums up by location, the longest first, with bars and a total", () =>
+  it.effect("sums by location, longest first, with bars and a total", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* cli(["summary"])
 
@@ -72,7 +72,7 @@ describe("time-punches summary", () => {
         "302                2           1  2:00  ██████▍                    40.00  -1.00",
         "total              3           1  9:30                            115.00   1.50"
       ])
-      assert.match(stderr, /^The time of 1 punch cannot be known.*--as-of/)
+      assert.match(stderr, /^The time of 1 punch is unknown.*--as-of/)
     }).pipe(Effect.provide(fake)))
 
   it.effect("counts open punches up to an instant", () =>
@@ -106,7 +106,7 @@ describe("time-punches summary", () => {
       ["role", ["11"]],
       ["department", ["none", "21"]]
     ] as const
-  )("sums up by %s", ([by, keys]) =>
+  )("sums by %s", ([by, keys]) =>
     Effect.gen(function*() {
       const [head, ...rows] = yield* tableOf("--by", by)
 
@@ -114,7 +114,7 @@ describe("time-punches summary", () => {
       assert.deepStrictEqual(rows.map(([key]) => key), [...keys, "total"])
     }).pipe(Effect.provide(fake)))
 
-  it.effect("rounds as it is told", () =>
+  it.effect("rounds as --rounding says", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.clear
@@ -125,14 +125,14 @@ describe("time-punches summary", () => {
       assert.deepStrictEqual(costs, ["0.01", "0.00", "0.00", "0.01"])
     }).pipe(Effect.provide(fake)))
 
-  it.effect("prints no table of nothing, and none that is not complete", () =>
+  it.effect("prints no table without punches, and no incomplete one", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
-      const nothing = yield* cli(["summary", "--user-id", "99"])
+      const empty = yield* cli(["summary", "--user-id", "99"])
       yield* service.inject({ _tag: "Status", status: 403, options: {} }, { requests: 3 })
-      const broken = yield* cli(["summary", "--page-size", "2"])
+      const failed = yield* cli(["summary", "--page-size", "2"])
 
-      assert.deepStrictEqual([nothing.code, nothing.stdout, nothing.stderr], [0, "", "no punch matches\n"])
-      assert.deepStrictEqual([broken.code, broken.stdout], [5, ""])
+      assert.deepStrictEqual([empty.code, empty.stdout, empty.stderr], [0, "", "no punch matches\n"])
+      assert.deepStrictEqual([failed.code, failed.stdout], [5, ""])
     }).pipe(Effect.provide(fake)))
 })

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
-import { toCsv, toNdjson } from "../../src/export/index.ts"
-import { TimePunch } from "../../src/index.ts"
-import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../src/testing/index.ts"
-import { cli, environment, linesOf, queries } from "./support.ts"
+import { toCsv, toNdjson } from "../../../src/export/index.ts"
+import { TimePunch } from "../../../src/index.ts"
+import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../../src/testing/index.ts"
+import { cli, environment, linesOf, queries } from "../support.ts"
 
 const generated = generatePunches({ seed: 5, count: 450, companyId: defaultCompany.id, deletedShare: 0 })
 
@@ -14,10 +14,10 @@ const punches = Schema.decodeUnknownSync(Schema.Array(TimePunch.fromWire))(gener
 
 const idsOf = (table: string) => linesOf(table).slice(1).map((line) => Number(line.trim().split(" ")[0]))
 
-const nameCursor = /--from='([^']+)'/
+const fromFlag = /--from='([^']+)'/
 
 describe("time-punches list", () => {
-  it.effect("prints every punch as a table, under one head", () =>
+  it.effect("prints every punch as a table with one header", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* cli(["list"])
 
@@ -36,7 +36,7 @@ describe("time-punches list", () => {
       assert.strictEqual(csv.stdout, yield* Stream.mkString(toCsv(Stream.fromIterable(punches))))
     }).pipe(Effect.provide(fake)))
 
-  it.effect("sends the filters and stops after --take punches, asking for no more", () =>
+  it.effect("sends the filters, and requests no page after --take punches", () =>
     Effect.gen(function*() {
       const { stdout } = yield* cli(["list", "--take", "30", "--page-size", "20", "--deleted", "include"])
       const asked = yield* queries
@@ -45,14 +45,14 @@ describe("time-punches list", () => {
       assert.deepStrictEqual(asked.map(({ deleted, limit }) => [deleted, limit]), [["null", "20"], ["null", "20"]])
     }).pipe(Effect.provide(fake)))
 
-  it.effect("asks for no larger page than it will print", () =>
+  it.effect("requests no larger page than it prints", () =>
     Effect.gen(function*() {
       yield* cli(["list", "--take", "3"])
 
       assert.deepStrictEqual((yield* queries).map(({ limit }) => limit), ["3"])
     }).pipe(Effect.provide(fake)))
 
-  it.effect("prints nothing that steers a terminal", () =>
+  it.effect("escapes what controls a terminal", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       const [first] = generated
@@ -73,12 +73,12 @@ describe("time-punches list", () => {
       assert.deepStrictEqual([code, stderr, linesOf(stdout).length], [0, "no punch matches\n", 1])
     }).pipe(Effect.provide(fake)))
 
-  it.effect("names the cursor to go on from when it fails, and goes on from there without loss", () =>
+  it.effect("names the cursor when it fails, and resumes from there without loss", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject(Fault.status(404), { requests: 3, times: 1 })
       const broken = yield* cli(["list", "--format", "ndjson", "--page-size", "100"])
-      const cursor = nameCursor.exec(broken.stderr)?.[1] ?? ""
+      const cursor = fromFlag.exec(broken.stderr)?.[1] ?? ""
       const rest = yield* cli(["list", "--format", "ndjson", "--page-size", "100", `--from=${cursor}`])
 
       assert.strictEqual(broken.code, 7)
@@ -90,21 +90,21 @@ describe("time-punches list", () => {
       )
     }).pipe(Effect.provide(fake)))
 
-  it.effect("shows how far it is only where results do not go to the same terminal", () =>
+  it.effect("shows no progress on the terminal that results go to", () =>
     Effect.gen(function*() {
       const { stderr } = yield* cli(["list"], { terminal: true })
 
       assert.strictEqual(stderr, "")
     }).pipe(Effect.provide(fake)))
 
-  it.effect("takes the company of a flag with the guid of a flag", () =>
+  it.effect("takes company and guid from flags", () =>
     Effect.gen(function*() {
       const { TIME_PUNCHES_COMPANY_GUID: guid = "", ...env } = environment
       const byFlags = yield* cli(["list", "--take", "1", "--company", "4021", "--guid", guid], { env })
       const other = yield* cli(["list", "--company", "4022"])
 
       assert.deepStrictEqual([byFlags.code, byFlags.stderr], [0, ""])
-      assert.strictEqual(other.code, 2, "the guid of the environment is that of another company")
+      assert.strictEqual(other.code, 2, "the guid of the environment belongs to another company")
       assert.match(other.stderr, /--guid \(or TIME_PUNCHES_COMPANY_GUID\) is required/)
     }).pipe(Effect.provide(fake)))
 })

@@ -2,15 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
-import { clockFinding, layerNotingDates } from "../../src/cli/doctor/service.ts"
-import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
-import { cli, environment, linesOf, queries, without } from "./support.ts"
+import { checkClock, layerClockSkew } from "../../../src/cli/doctor/service.ts"
+import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
+import { cli, environment, linesOf, queries, without } from "../support.ts"
 
 const fake = FakeService.layer({
   punches: generatePunches({ seed: 8, count: 900, companyId: defaultCompany.id })
 })
 
-/** The findings by check, each as its status and what follows it. */
+/** Runs doctor, and reads its results by check: the status and the text after it. */
 const examine = (options: Parameters<typeof cli>[1] = {}, ...flags: ReadonlyArray<string>) =>
   Effect.map(cli(["doctor", ...flags], options), ({ code, stderr, stdout }) => {
     const found = new Map<string, readonly [status: string, text: string]>()
@@ -40,7 +40,7 @@ const filters = [
 ]
 
 describe("time-punches doctor", () => {
-  it.effect("finds a healthy service well, check by check", () =>
+  it.effect("reports ok for every check of a healthy service", () =>
     Effect.gen(function*() {
       const { bad, code, found, stderr } = yield* examine()
 
@@ -71,7 +71,7 @@ describe("time-punches doctor", () => {
       ["business_date_end", "filter business_date"],
       ["flags", "filter flags=auto_clocked_out"]
     ] as const
-  )("finds out that a service drops %s", ([parameter, check]) =>
+  )("detects that a service drops %s", ([parameter, check]) =>
     Effect.gen(function*() {
       const drop = new RegExp(`&${parameter}=[^&]*`)
       const { code, found, stderr } = yield* examine({ rewrite: (url) => url.replace(drop, "") })
@@ -82,7 +82,7 @@ describe("time-punches doctor", () => {
       assert.match(stderr, /^time-punches: [12] of \d+ checks failed\n$/)
     }).pipe(Effect.provide(fake)))
 
-  it.effect("finds out that a filter leaves out what it should find", () =>
+  it.effect("detects a filter that omits a matching punch", () =>
     Effect.gen(function*() {
       const late = (url: string) =>
         url.replace(/(clocked_in%5Blte%5D=\d{4})/, "clocked_in%5Blte%5D=1999")
@@ -93,7 +93,7 @@ describe("time-punches doctor", () => {
       assert.match(found.get("filter clocked_in")?.[1] ?? "", /^punch \d+ matches, and is not among 0 punches/)
     }).pipe(Effect.provide(fake)))
 
-  it.effect("tries the filters that are given, and says how much of them a punch shows", () =>
+  it.effect("checks the filters that are given, and says how much of them a punch shows", () =>
     Effect.gen(function*() {
       const good = yield* examine({}, "--flags", "late", "--approved", "false")
       const rewrite = (url: string) => url.replace("&approved=false", "")
@@ -104,14 +104,14 @@ describe("time-punches doctor", () => {
       assert.strictEqual(bad.found.get("filter as given")?.[0], "FAIL")
     }).pipe(Effect.provide(fake)))
 
-  it.effect("warns of an order that is not kept, and fails nobody for it", () =>
+  it.effect("warns of an order that is ignored, without failing", () =>
     Effect.gen(function*() {
       const { bad, code } = yield* examine({ rewrite: (url) => url.replace(/&sort_by=[^&]*/, "") })
 
       assert.deepStrictEqual([code, bad], [0, ["sort_by"]])
     }).pipe(Effect.provide(fake)))
 
-  it.effect("finds out that cursors lead in a circle", () =>
+  it.effect("detects cursors that lead in a circle", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject(Fault.cursorCycle(1))
@@ -121,7 +121,7 @@ describe("time-punches doctor", () => {
       assert.match(found.get("cursors")?.[1] ?? "", /CursorCycle/)
     }).pipe(Effect.provide(fake)))
 
-  it.effect("finds out that going back does not lead back", () =>
+  it.effect("detects that paging backward gives other rows", () =>
     Effect.gen(function*() {
       const isBack = (url: string) => {
         const cursor = /&cursor=([^&]+)/.exec(url)?.[1]
@@ -134,7 +134,7 @@ describe("time-punches doctor", () => {
       assert.deepStrictEqual([code, bad], [7, ["back"]])
     }).pipe(Effect.provide(fake)))
 
-  it.effect("makes several pages of little, and says when there is nothing to check with", () =>
+  it.effect("makes several pages of a few punches, and warns when there are none", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.clear
@@ -147,7 +147,7 @@ describe("time-punches doctor", () => {
       assert.deepStrictEqual([few.code, few.bad], [0, []])
     }).pipe(Effect.provide(fake)))
 
-  it.effect("names everything that is wrong with the settings at once, and asks nothing", () =>
+  it.effect("names all invalid settings at once, and sends no request", () =>
     Effect.gen(function*() {
       const env = {
         ...without("TIME_PUNCHES_COMPANY_GUID", "TIME_PUNCHES_CLIENT_SECRET"),
@@ -162,7 +162,7 @@ describe("time-punches doctor", () => {
       assert.deepStrictEqual(yield* queries, [])
     }).pipe(Effect.provide(fake)))
 
-  it.effect("knows the rule of the guid", () =>
+  it.effect("requires a guid for an OAuth client only", () =>
     Effect.gen(function*() {
       const oauth = yield* examine({ env: without("TIME_PUNCHES_COMPANY_GUID") })
       const env = {
@@ -180,7 +180,7 @@ describe("time-punches doctor", () => {
       assert.match(token.found.get("company")?.[1] ?? "", /guid is not sent with access tokens/)
     }).pipe(Effect.provide(fake)))
 
-  it.effect("warns of a version whose tips may be decimals, and of one that lies ahead", () =>
+  it.effect("warns of a version with decimal tips, and of one in the future", () =>
     Effect.gen(function*() {
       const statusOf = (version: string) =>
         Effect.map(
@@ -205,7 +205,7 @@ describe("time-punches doctor", () => {
       ["company", Fault.wrongCompany(), 7],
       ["request", Fault.status(422), 7]
     ] as const
-  )("puts a failure down to %s", ([check, fault, expected]) =>
+  )("reports a failure under %s", ([check, fault, expected]) =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject(fault)
@@ -214,7 +214,7 @@ describe("time-punches doctor", () => {
       assert.deepStrictEqual([code, bad], [expected, [check]])
     }).pipe(Effect.provide(fake)))
 
-  it.effect("compares its clock with the date of an answer", () =>
+  it.effect("compares its clock with the date of a response", () =>
     Effect.gen(function*() {
       const skews: Array<number> = []
       const date = "Thu, 01 Jan 1970 00:05:00 GMT"
@@ -222,14 +222,14 @@ describe("time-punches doctor", () => {
         Effect.succeed(HttpClientResponse.fromWeb(request, new Response("", { headers: { date } })))
       )
       yield* HttpClient.get("https://api.test/").pipe(
-        Effect.provide(layerNotingDates((skew) => skews.push(skew))),
+        Effect.provide(layerClockSkew((skew) => skews.push(skew))),
         Effect.provideService(HttpClient.HttpClient, client)
       )
 
       assert.deepStrictEqual(skews, [-300_000])
-      assert.strictEqual(clockFinding(-300_000).status, "warn")
-      assert.match(clockFinding(-300_000).detail, /^5m behind the service's$/)
-      assert.match(clockFinding(7_200_000).detail, /^2h ahead of the service's$/)
-      assert.deepStrictEqual([-2000, 0, 2000].map((skew) => clockFinding(skew).status), ["ok", "ok", "ok"])
+      assert.strictEqual(checkClock(-300_000).status, "warn")
+      assert.match(checkClock(-300_000).detail, /^5m behind the service's$/)
+      assert.match(checkClock(7_200_000).detail, /^2h ahead of the service's$/)
+      assert.deepStrictEqual([-2000, 0, 2000].map((skew) => checkClock(skew).status), ["ok", "ok", "ok"])
     }))
 })

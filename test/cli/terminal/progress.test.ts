@@ -1,0 +1,104 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stdio } from "effect"
+import { TestClock } from "effect/testing"
+import { eraseLine, printError } from "../../../src/cli/terminal/output.ts"
+import { makeProgress } from "../../../src/cli/terminal/progress.ts"
+import { capture } from "../support.ts"
+
+/** Runs `body` and returns what it writes to standard error, text by text. */
+const written = <A, E, R>(
+  body: Effect.Effect<A, E, R>,
+  terminal: { readonly stdout?: boolean; readonly stderr?: boolean } = { stdout: true, stderr: true }
+) => {
+  const texts: Array<string> = []
+  return Effect.scoped(body).pipe(
+    Effect.as(texts),
+    Effect.provide(Stdio.layerTest({
+      stderr: capture(texts),
+      stdoutIsTerminal: Effect.succeed(terminal.stdout === true),
+      stderrIsTerminal: Effect.succeed(terminal.stderr === true)
+    }))
+  )
+}
+
+describe("progress", () => {
+  it.effect("writes the totals over one line of a terminal, and erases it at the end", () =>
+    Effect.gen(function*() {
+      const texts = yield* written(Effect.gen(function*() {
+        const progress = yield* makeProgress({ printsResults: false })
+        yield* progress.add(200)
+        yield* TestClock.adjust("2 seconds")
+        yield* progress.add(1000)
+      }))
+
+      assert.deepStrictEqual(texts, [
+        `${eraseLine}1 page, 200 punches`,
+        `${eraseLine}2 pages, 1,200 punches, 600 a second`,
+        eraseLine
+      ])
+    }))
+
+  it.effect("updates the line ten times a second at most, and counts every page", () =>
+    Effect.gen(function*() {
+      const texts = yield* written(Effect.gen(function*() {
+        const progress = yield* makeProgress({ printsResults: false })
+        for (let page = 0; page < 30; page += 1) {
+          yield* progress.add(1)
+          yield* TestClock.adjust("10 millis")
+        }
+
+        assert.deepStrictEqual(progress.totals(), { pages: 30, punches: 30 })
+      }))
+
+      assert.deepStrictEqual(texts, [
+        `${eraseLine}1 page, 1 punch`,
+        `${eraseLine}11 pages, 11 punches`,
+        `${eraseLine}21 pages, 21 punches`,
+        eraseLine
+      ])
+    }))
+
+  it.effect("starts at the totals of a resumed run, which are not in the rate", () =>
+    Effect.gen(function*() {
+      const texts = yield* written(Effect.gen(function*() {
+        const progress = yield* makeProgress({ printsResults: false, resumed: { pages: 8, punches: 800 } })
+        yield* TestClock.adjust("1 second")
+        yield* progress.add(100)
+      }))
+
+      assert.deepStrictEqual(texts, [`${eraseLine}9 pages, 900 punches, 100 a second`, eraseLine])
+    }))
+
+  it.effect("is erased by a message, which starts its own line", () =>
+    Effect.gen(function*() {
+      const texts = yield* written(Effect.gen(function*() {
+        const progress = yield* makeProgress({ printsResults: false })
+        yield* progress.add(1)
+        yield* printError("interrupted")
+      }))
+
+      assert.deepStrictEqual(texts, [`${eraseLine}1 page, 1 punch`, `${eraseLine}interrupted\n`, eraseLine])
+    }))
+
+  it.effect.each(
+    [
+      ["hidden", "without a terminal", { printsResults: false }, { stdout: true }],
+      ["hidden", "on the terminal that rows are printed to", { printsResults: true }, { stdout: true, stderr: true }],
+      ["shown", "if rows are printed elsewhere", { printsResults: true }, { stderr: true }],
+      ["shown", "if nothing is printed during the run", { printsResults: false }, { stdout: true, stderr: true }]
+    ] as const
+  )("is %s %s", ([expected, , options, terminal]) =>
+    Effect.gen(function*() {
+      const texts = yield* written(
+        Effect.gen(function*() {
+          const progress = yield* makeProgress(options)
+          yield* progress.add(3)
+
+          assert.deepStrictEqual(progress.totals(), { pages: 1, punches: 3 })
+        }),
+        terminal
+      )
+
+      assert.deepStrictEqual(texts, expected === "shown" ? [`${eraseLine}1 page, 3 punches`, eraseLine] : [])
+    }))
+})
