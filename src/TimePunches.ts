@@ -18,7 +18,7 @@ import type { CompanyId } from "./Ids.ts"
 import { secureClient } from "./internal/http/client.ts"
 import { streamSpan } from "./internal/telemetry/metrics.ts"
 import { type Client, fetchRows, makePolicy, startRun } from "./listing/fetch.ts"
-import { buildQuery, type Query, startAt } from "./listing/request.ts"
+import { buildQuery, privateParameters, type Query, startAt } from "./listing/request.ts"
 import { type Decode, decodePunches, decodeResults } from "./listing/rows.ts"
 import { type Step, walk } from "./listing/walk.ts"
 import type { ListOptions, PageOptions } from "./ListOptions.ts"
@@ -133,7 +133,7 @@ const makeService = Effect.gen(function*() {
     baseUrl,
     version: yield* ApiVersion,
     sign,
-    send: secureClient(yield* HttpClient.HttpClient, yield* TracePropagation),
+    send: secureClient(yield* HttpClient.HttpClient, { propagate: yield* TracePropagation, privateParameters }),
     policy: makePolicy(yield* RetryPolicy)
   }
   const listing =

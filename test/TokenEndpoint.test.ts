@@ -5,11 +5,11 @@ import { type OAuthClient, TokenEndpoint } from "../src/index.ts"
 import { type Delivery, FakeService, Fault } from "../src/testing/index.ts"
 import { type Between, brief, endpointOf, grants, inject, mend, oauthClient, says } from "./support/tokens.ts"
 
-const issue = TokenEndpoint.use((endpoint) => endpoint.issue)
+const requestToken = TokenEndpoint.use((endpoint) => endpoint.requestToken)
 
-/** What came of one run of `issue`, whatever the time it takes. */
+/** What came of one run of `requestToken`, whatever the time it takes. */
 const outcome = Effect.gen(function*() {
-  const fiber = yield* Effect.forkChild(Effect.result(issue))
+  const fiber = yield* Effect.forkChild(Effect.result(requestToken))
   yield* TestClock.adjust("1 minute")
   return yield* Fiber.join(fiber)
 })
@@ -26,13 +26,13 @@ const named = <A>(value: A) => [(JSON.stringify(value) ?? "missing").slice(0, 40
 /** The one request that was sent for a client: its form as a service reads it. */
 const formOf = (client: Partial<OAuthClient>) =>
   Effect.gen(function*() {
-    yield* Effect.result(issue)
+    yield* Effect.result(requestToken)
     const service = yield* FakeService
     const [request] = yield* service.requests
     return { request, form: [...new URLSearchParams(request?.body)] }
   }).pipe(Effect.provide(endpointOf({ ...oauthClient, ...client })))
 
-describe("TokenEndpoint.issue", () => {
+describe("TokenEndpoint.requestToken", () => {
   it.effect("posts a form with the grant, the client and the scope, to the auth URL", () =>
     Effect.gen(function*() {
       const { form, request } = yield* formOf({})
@@ -55,7 +55,7 @@ describe("TokenEndpoint.issue", () => {
   it.effect("reads the token and how long it lives", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
-      const { lifetime, token } = yield* issue
+      const { lifetime, token } = yield* requestToken
 
       assert.match(Redacted.value(token), /^[\w-]+\.[\w-]+\.[\w-]+$/)
       assert.strictEqual(Duration.toSeconds(lifetime), 1800)
@@ -64,7 +64,7 @@ describe("TokenEndpoint.issue", () => {
 
   it.effect("asks anew each time", () =>
     Effect.gen(function*() {
-      const [one, other] = [yield* issue, yield* issue]
+      const [one, other] = [yield* requestToken, yield* requestToken]
 
       assert.notStrictEqual(Redacted.value(one.token), Redacted.value(other.token))
     }).pipe(Effect.provide(endpointOf())))
@@ -104,7 +104,7 @@ describe("TokenEndpoint.issue", () => {
   it.effect("is understood by the service whatever the id and the secret are made of", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
-      yield* issue
+      yield* requestToken
 
       assert.strictEqual(yield* service.tokensIssued, 1)
     }).pipe(Effect.provide(
@@ -171,7 +171,7 @@ describe("expires_in", () => {
   it.effect.each(lifetimes)("that is %s is taken for %i seconds", ([json, seconds]) =>
     Effect.gen(function*() {
       yield* inject(says(`{"token_type":"Bearer","access_token":"t","expires_in":${json}}`))
-      const { lifetime } = yield* issue
+      const { lifetime } = yield* requestToken
 
       assert.strictEqual(Duration.toSeconds(lifetime), seconds)
     }).pipe(Effect.provide(endpointOf())))
@@ -179,7 +179,7 @@ describe("expires_in", () => {
   it.effect("that is missing is taken for 300 seconds", () =>
     Effect.gen(function*() {
       yield* inject(Fault.expiresIn(undefined))
-      const { lifetime } = yield* issue
+      const { lifetime } = yield* requestToken
 
       assert.strictEqual(Duration.toSeconds(lifetime), 300)
     }).pipe(Effect.provide(endpointOf())))
@@ -202,12 +202,12 @@ describe("expires_in", () => {
     "[3600]"
   ])("that is %s makes the response malformed", (json) =>
     Effect.gen(function*() {
-      const { error, retry } = yield* failureOf(
+      const { error, retryable } = yield* failureOf(
         says(`{"token_type":"Bearer","access_token":"t","expires_in":${json}}`)
       )
 
       assert.strictEqual(brief(error), "Malformed 200")
-      assert.isUndefined(retry)
+      assert.isFalse(retryable)
     }).pipe(Effect.provide(endpointOf())))
 })
 
@@ -216,7 +216,7 @@ describe("token_type", () => {
     Effect.gen(function*() {
       yield* inject(grants({ token_type: type }))
 
-      assert.strictEqual(Redacted.value((yield* issue).token), "some-token")
+      assert.strictEqual(Redacted.value((yield* requestToken).token), "some-token")
     }).pipe(Effect.provide(endpointOf())))
 
   it.effect.each([undefined, null, "", "mac", "DPoP", "Bearer ", "bearer,mac", 1, ["Bearer"]])(
@@ -241,7 +241,7 @@ describe("access_token", () => {
     Effect.gen(function*() {
       yield* inject(grants({ access_token: token }))
 
-      assert.strictEqual(Redacted.value((yield* issue).token), token)
+      assert.strictEqual(Redacted.value((yield* requestToken).token), token)
     }).pipe(Effect.provide(endpointOf())))
 
   const others = [
@@ -271,10 +271,10 @@ describe("access_token", () => {
 
   it.effect.each(others.map(named))("that is %s makes the response malformed", ([, token]) =>
     Effect.gen(function*() {
-      const { error, retry } = yield* failureOf(grants({ access_token: token }))
+      const { error, retryable } = yield* failureOf(grants({ access_token: token }))
 
       assert.strictEqual(brief(error), "Malformed 200")
-      assert.isUndefined(retry)
+      assert.isFalse(retryable)
     }).pipe(Effect.provide(endpointOf())))
 })
 
@@ -296,7 +296,7 @@ describe("A token response", () => {
     Effect.gen(function*() {
       yield* inject(fault)
 
-      assert.strictEqual(Redacted.value((yield* issue).token), "some-token")
+      assert.strictEqual(Redacted.value((yield* requestToken).token), "some-token")
     }).pipe(Effect.provide(endpointOf())))
 
   const token = "{\"token_type\":\"Bearer\",\"access_token\":\"some-token\"}"
@@ -368,10 +368,10 @@ describe("A token response", () => {
   it.effect.each(failures)("that is %s fails as it should", ([, fault, failure, again]) =>
     Effect.gen(function*() {
       const service = yield* FakeService
-      const { error, retry } = yield* failureOf(fault)
+      const { error, retryable } = yield* failureOf(fault)
 
       assert.strictEqual(brief(error), failure)
-      assert.strictEqual(retry !== undefined, again)
+      assert.strictEqual(retryable, again)
       assert.strictEqual((yield* service.requests).length, 1)
       assert.strictEqual(yield* service.inFlight, 0)
     }).pipe(Effect.provide(endpointOf())))
@@ -398,17 +398,18 @@ describe("A token response", () => {
 
   it.effect.each([429, 503])("that is a %i says when to ask again", (status) =>
     Effect.gen(function*() {
-      const { retry } = yield* failureOf(Fault.retryAfter("17", status))
+      const { error, retryAfter, retryable } = yield* failureOf(Fault.retryAfter("17", status))
 
-      assert.deepStrictEqual(retry?.retryAfter, Option.some(Duration.seconds(17)))
-      assert.strictEqual(retry?.throttled, status === 429)
+      assert.deepStrictEqual(retryAfter, Option.some(Duration.seconds(17)))
+      assert.isTrue(retryable)
+      assert.strictEqual(error.reason, status === 429 ? "Throttled" : "Transport")
     }).pipe(Effect.provide(endpointOf())))
 
   it.effect("that does not come is waited for ten seconds, and let go", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* inject(Fault.stallBeforeHeaders)
-      const fiber = yield* Effect.forkChild(Effect.flip(issue))
+      const fiber = yield* Effect.forkChild(Effect.flip(requestToken))
       yield* TestClock.adjust("9999 millis")
 
       assert.isUndefined(fiber.pollUnsafe())

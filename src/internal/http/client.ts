@@ -15,7 +15,6 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
-import { privateParameters } from "../../listing/request.ts"
 import { transportFailureOf } from "./transportFailure.ts"
 
 /**
@@ -66,7 +65,17 @@ const redactExit = (exit: Exit.Failure<unknown, unknown>): Exit.Exit<unknown, st
     return Option.isSome(code) ? `${error.reason._tag} (${code.value})` : error.reason._tag
   }))
 
-const guardContext = (context: Context.Context<never>, propagate: boolean): Context.Context<never> => {
+export interface SecureClientOptions {
+  /** Whether trace headers are sent to the service. */
+  readonly propagate: boolean
+  /** Query parameters whose values are redacted in spans. */
+  readonly privateParameters: ReadonlyArray<string>
+}
+
+const guardContext = (
+  context: Context.Context<never>,
+  { privateParameters, propagate }: SecureClientOptions
+): Context.Context<never> => {
   const init = Context.getOrUndefined(context, FetchHttpClient.RequestInit)
   const guarded = Context.add(context, FetchHttpClient.RequestInit, { ...init, redirect: "manual" })
   if (!isTraced(context)) return propagate ? guarded : Context.add(guarded, HttpClient.TracerDisabledWhen, constTrue)
@@ -100,9 +109,9 @@ const remembered = (f: (context: Context.Context<never>) => Context.Context<neve
  * The guards are set inside the client, where the settings that its own layer was built with are in sight, so that
  * they are added to those instead of taking their place.
  */
-export const secureClient = (client: HttpClient.HttpClient, propagate: boolean): Exchange => {
-  const inside = remembered((context) => guardContext(context, propagate))
-  const outside = remembered((context) => Context.add(context, HttpClient.TracerPropagationEnabled, propagate))
+export const secureClient = (client: HttpClient.HttpClient, options: SecureClientOptions): Exchange => {
+  const inside = remembered((context) => guardContext(context, options))
+  const outside = remembered((context) => Context.add(context, HttpClient.TracerPropagationEnabled, options.propagate))
   const setGuards = Effect.withFiber((fiber) => {
     fiber.setContext(inside(fiber.context))
     return Effect.void

@@ -15,6 +15,16 @@ export interface Retry {
   readonly retryAfter: Option.Option<Duration.Duration>
 }
 
+/** The retry of a failure that may pass, without limit unless one is given. */
+export const transientRetry = (
+  kind: string,
+  options: {
+    readonly limit?: number
+    readonly throttled?: boolean
+    readonly retryAfter?: Option.Option<Duration.Duration>
+  } = {}
+): Retry => ({ kind, limit: Infinity, throttled: false, retryAfter: Option.none(), ...options })
+
 /** Times in milliseconds. */
 export interface Limits {
   readonly attempts: number
