@@ -86,8 +86,8 @@ export class Credentials extends Context.Service<Credentials, {
   ): Layer.Layer<Credentials, Config.ConfigError> => accessTokenLayer("accessToken", token)
 
   /**
-   * An access token for each company. `tokenOf` runs for every attempt, in the context of this layer, so that a replaced
-   * token takes effect at once. A token that a header cannot carry is an `InvalidRequest`, and nothing is sent.
+   * An access token for each company. `tokenOf` runs for every attempt, so that a replaced token takes effect at once, and
+   * gets its services from this layer. A token that a header cannot carry is an `InvalidRequest`, and nothing is sent.
    *
    * @since 0.1.0
    */

@@ -51,8 +51,8 @@ export class TokenCache extends Context.Service<TokenCache, {
   readonly invalidate: (used: CachedToken) => Effect.Effect<void>
 }>()("effect-time-punches/TokenCache") {
   /**
-   * An empty cache. The first `get` sends the first request. Requests run in the context of this layer, not in that of
-   * a caller; closing its scope aborts a background renewal.
+   * An empty cache. The first `get` sends the first request. Requests run with the services and settings that this layer
+   * was built with, not with those of a caller; closing its scope aborts a background renewal.
    *
    * @since 0.1.0
    */
