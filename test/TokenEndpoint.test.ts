@@ -1,13 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Duration, Effect, Fiber, Inspectable, Layer, Option, Redacted, Result } from "effect"
+import { HttpClient, HttpClientError } from "effect/http"
 import { TestClock } from "effect/testing"
-import { type OAuthClient, TokenEndpoint } from "../src/index.ts"
+import { Endpoints, type OAuthClient, TokenEndpoint } from "../src/index.ts"
 import { type Delivery, FakeService, Fault } from "../src/testing/index.ts"
-import { type Between, brief, endpointOf, grants, inject, mend, oauthClient, says } from "./support/tokens.ts"
+import {
+  type Between,
+  bodyOf,
+  brief,
+  clearFaults,
+  endpointOf,
+  inject,
+  oauthClient,
+  tokenResponse
+} from "./support/tokens.ts"
 
 const requestToken = TokenEndpoint.use((endpoint) => endpoint.requestToken)
 
-/** What came of one run of `requestToken`, whatever the time it takes. */
+/** The result of one run of `requestToken`. */
 const outcome = Effect.gen(function*() {
   const fiber = yield* Effect.forkChild(Effect.result(requestToken))
   yield* TestClock.adjust("1 minute")
@@ -20,10 +30,23 @@ const failureOf = (fault: Fault) =>
 const delivering = (delivery: Delivery): Between => (respond, request) =>
   Effect.map(respond(request), (response) => ({ ...response, delivery }))
 
-/** A value and how a test's name says it. */
+/** A client whose every request fails with this code of the platform. */
+const failingClient = (code: string) =>
+  Layer.succeed(
+    HttpClient.HttpClient,
+    HttpClient.make((request) =>
+      Effect.fail(
+        new HttpClientError.HttpClientError({
+          reason: new HttpClientError.TransportError({ request, cause: Object.assign(new Error(code), { code }) })
+        })
+      )
+    )
+  )
+
+/** A value and its form in the name of a test. */
 const named = <A>(value: A) => [(JSON.stringify(value) ?? "missing").slice(0, 40), value] as const
 
-/** The one request that was sent for a client: its form as a service reads it. */
+/** The one request that is sent for a client: its form as a service reads it. */
 const formOf = (client: Partial<OAuthClient>) =>
   Effect.gen(function*() {
     yield* Effect.result(requestToken)
@@ -62,7 +85,7 @@ describe("TokenEndpoint.requestToken", () => {
       assert.strictEqual(yield* service.tokensIssued, 1)
     }).pipe(Effect.provide(endpointOf(oauthClient, { tokenLifetime: "30 minutes" }))))
 
-  it.effect("asks anew each time", () =>
+  it.effect("sends a request each time", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* requestToken, yield* requestToken]
 
@@ -76,7 +99,7 @@ describe("TokenEndpoint.requestToken", () => {
     [["time_punches:read", "shifts:read", "users:read"], "time_punches:read shifts:read users:read"]
   ]
 
-  it.effect.each(scopes)("asks for the scopes %j as %j", ([given, sent]) =>
+  it.effect.each(scopes)("sends the scopes %j as %j", ([given, sent]) =>
     Effect.gen(function*() {
       const { form } = yield* formOf({ scopes: given })
 
@@ -101,7 +124,7 @@ describe("TokenEndpoint.requestToken", () => {
       assert.match(request?.body ?? "", /^[\w\-.*+%&=]+$/)
     }))
 
-  it.effect("is understood by the service whatever the id and the secret are made of", () =>
+  it.effect("is understood by the service with any characters in the id and the secret", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* requestToken
@@ -128,7 +151,7 @@ describe("TokenEndpoint.requestToken", () => {
   ]
 
   it.effect.each(unsendable.map(named))(
-    "is not built for an id or a secret like %s, which is not printed",
+    "is not built with the id or the secret %s, which is not printed",
     ([, text]) =>
       Effect.gen(function*() {
         const clients: ReadonlyArray<readonly [name: string, client: OAuthClient]> = [
@@ -168,15 +191,15 @@ describe("expires_in", () => {
     ["\"99999999999999999999\"", 86_400]
   ]
 
-  it.effect.each(lifetimes)("that is %s is taken for %i seconds", ([json, seconds]) =>
+  it.effect.each(lifetimes)("that is %s is read as %i seconds", ([json, seconds]) =>
     Effect.gen(function*() {
-      yield* inject(says(`{"token_type":"Bearer","access_token":"t","expires_in":${json}}`))
+      yield* inject(bodyOf(`{"token_type":"Bearer","access_token":"t","expires_in":${json}}`))
       const { lifetime } = yield* requestToken
 
       assert.strictEqual(Duration.toSeconds(lifetime), seconds)
     }).pipe(Effect.provide(endpointOf())))
 
-  it.effect("that is missing is taken for 300 seconds", () =>
+  it.effect("that is missing is read as 300 seconds", () =>
     Effect.gen(function*() {
       yield* inject(Fault.expiresIn(undefined))
       const { lifetime } = yield* requestToken
@@ -203,7 +226,7 @@ describe("expires_in", () => {
   ])("that is %s makes the response malformed", (json) =>
     Effect.gen(function*() {
       const { error, retryable } = yield* failureOf(
-        says(`{"token_type":"Bearer","access_token":"t","expires_in":${json}}`)
+        bodyOf(`{"token_type":"Bearer","access_token":"t","expires_in":${json}}`)
       )
 
       assert.strictEqual(brief(error), "Malformed 200")
@@ -214,7 +237,7 @@ describe("expires_in", () => {
 describe("token_type", () => {
   it.effect.each(["Bearer", "bearer", "BEARER", "bEaReR"])("may be %s", (type) =>
     Effect.gen(function*() {
-      yield* inject(grants({ token_type: type }))
+      yield* inject(tokenResponse({ token_type: type }))
 
       assert.strictEqual(Redacted.value((yield* requestToken).token), "some-token")
     }).pipe(Effect.provide(endpointOf())))
@@ -223,7 +246,7 @@ describe("token_type", () => {
     "that is %j makes the response malformed",
     (type) =>
       Effect.gen(function*() {
-        const { error } = yield* failureOf(grants({ token_type: type }))
+        const { error } = yield* failureOf(tokenResponse({ token_type: type }))
 
         assert.strictEqual(brief(error), "Malformed 200")
       }).pipe(Effect.provide(endpointOf()))
@@ -239,7 +262,7 @@ describe("access_token", () => {
 
   it.effect.each(tokens)("may be %s", ([, token]) =>
     Effect.gen(function*() {
-      yield* inject(grants({ access_token: token }))
+      yield* inject(tokenResponse({ access_token: token }))
 
       assert.strictEqual(Redacted.value((yield* requestToken).token), token)
     }).pipe(Effect.provide(endpointOf())))
@@ -271,7 +294,7 @@ describe("access_token", () => {
 
   it.effect.each(others.map(named))("that is %s makes the response malformed", ([, token]) =>
     Effect.gen(function*() {
-      const { error, retryable } = yield* failureOf(grants({ access_token: token }))
+      const { error, retryable } = yield* failureOf(tokenResponse({ access_token: token }))
 
       assert.strictEqual(brief(error), "Malformed 200")
       assert.isFalse(retryable)
@@ -280,15 +303,15 @@ describe("access_token", () => {
 
 describe("A token response", () => {
   const readable: ReadonlyArray<readonly [name: string, fault: Fault]> = [
-    ["with members that nobody knows", grants({ scope: "time_punches:read", refresh_token: "no", __proto__x: 1 })],
-    ["without a content type", says("{\"token_type\":\"bearer\",\"access_token\":\"some-token\"}", "")],
+    ["with unknown members", tokenResponse({ scope: "time_punches:read", refresh_token: "no", __proto__x: 1 })],
+    ["without a content type", bodyOf("{\"token_type\":\"bearer\",\"access_token\":\"some-token\"}", "")],
     [
       "of another kind of JSON",
-      says("{\"token_type\":\"bearer\",\"access_token\":\"some-token\"}", "application/x+json")
+      bodyOf("{\"token_type\":\"bearer\",\"access_token\":\"some-token\"}", "application/x+json")
     ],
     [
       "with a charset and a byte order mark",
-      says("\uFEFF{\"token_type\":\"bearer\",\"access_token\":\"some-token\"}", "application/json; charset=utf-8")
+      bodyOf("\uFEFF{\"token_type\":\"bearer\",\"access_token\":\"some-token\"}", "application/json; charset=utf-8")
     ]
   ]
 
@@ -300,19 +323,19 @@ describe("A token response", () => {
     }).pipe(Effect.provide(endpointOf())))
 
   const token = "{\"token_type\":\"Bearer\",\"access_token\":\"some-token\"}"
-  const failures: ReadonlyArray<readonly [name: string, fault: Fault, failure: string, again: boolean]> = [
+  const failures: ReadonlyArray<readonly [name: string, fault: Fault, failure: string, retryable: boolean]> = [
     ["HTML", Fault.html200, "Malformed 200", false],
-    ["JSON that is called HTML", says(token, "text/html"), "Malformed 200", false],
-    ["JSON that is called text", says(token, "text/plain"), "Malformed 200", false],
+    ["JSON that is called HTML", bodyOf(token, "text/html"), "Malformed 200", false],
+    ["JSON that is called text", bodyOf(token, "text/plain"), "Malformed 200", false],
     ["empty", Fault.emptyBody, "Malformed 200", false],
     ["not JSON", Fault.tokenMalformed("notJson"), "Malformed 200", false],
-    ["JSON broken off", says(token.slice(0, -5)), "Malformed 200", false],
-    ["null", says("null"), "Malformed 200", false],
-    ["a list", says(`[${token}]`), "Malformed 200", false],
-    ["a text", says("\"some-token\""), "Malformed 200", false],
-    ["an error with status 200", says("{\"error\":\"invalid_client\"}"), "Malformed 200", false],
+    ["truncated JSON", bodyOf(token.slice(0, -5)), "Malformed 200", false],
+    ["null", bodyOf("null"), "Malformed 200", false],
+    ["a list", bodyOf(`[${token}]`), "Malformed 200", false],
+    ["a text", bodyOf("\"some-token\""), "Malformed 200", false],
+    ["an error with status 200", bodyOf("{\"error\":\"invalid_client\"}"), "Malformed 200", false],
     ["not UTF-8", Fault.invalidUtf8, "Malformed 200", false],
-    ["encoded without being asked for", Fault.contentEncoding("gzip"), "Malformed 200", false],
+    ["encoded although no encoding was accepted", Fault.contentEncoding("gzip"), "Malformed 200", false],
     ["larger than any token", Fault.oversizedBody(65_537), "Malformed 200", false],
     ["without end", Fault.oversizedBody(Infinity), "Malformed 200", false],
     ["cut", Fault.cutBody(0.5), "Transport", true],
@@ -365,16 +388,19 @@ describe("A token response", () => {
     ["a 501", Fault.status(501), "Rejected 501", false]
   ]
 
-  it.effect.each(failures)("that is %s fails as it should", ([, fault, failure, again]) =>
-    Effect.gen(function*() {
-      const service = yield* FakeService
-      const { error, retryable } = yield* failureOf(fault)
+  it.effect.each(failures)(
+    "that is %s fails with its reason",
+    ([, fault, failure, expected]) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        const { error, retryable } = yield* failureOf(fault)
 
-      assert.strictEqual(brief(error), failure)
-      assert.strictEqual(retryable, again)
-      assert.strictEqual((yield* service.requests).length, 1)
-      assert.strictEqual(yield* service.inFlight, 0)
-    }).pipe(Effect.provide(endpointOf())))
+        assert.strictEqual(brief(error), failure)
+        assert.strictEqual(retryable, expected)
+        assert.strictEqual((yield* service.requests).length, 1)
+        assert.strictEqual(yield* service.inFlight, 0)
+      }).pipe(Effect.provide(endpointOf()))
+  )
 
   const deliveries: ReadonlyArray<Delivery> = [
     { _tag: "Stall", bytes: 3 },
@@ -390,22 +416,25 @@ describe("A token response", () => {
       ]]
       for (const [status, failure] of statuses) {
         const { error } = yield* failureOf(Fault.status(Number(status)))
-        yield* mend
+        yield* clearFaults
 
         assert.strictEqual(brief(error), failure)
       }
     }).pipe(Effect.provide(endpointOf(oauthClient, {}, delivering(delivery)))))
 
-  it.effect.each([429, 503])("that is a %i says when to ask again", (status) =>
-    Effect.gen(function*() {
-      const { error, retryAfter, retryable } = yield* failureOf(Fault.retryAfter("17", status))
+  it.effect.each([429, 503])(
+    "that is a %i says how long the next request is to wait",
+    (status) =>
+      Effect.gen(function*() {
+        const { error, retryAfter, retryable } = yield* failureOf(Fault.retryAfter("17", status))
 
-      assert.deepStrictEqual(retryAfter, Option.some(Duration.seconds(17)))
-      assert.isTrue(retryable)
-      assert.strictEqual(error.reason, status === 429 ? "Throttled" : "Transport")
-    }).pipe(Effect.provide(endpointOf())))
+        assert.deepStrictEqual(retryAfter, Option.some(Duration.seconds(17)))
+        assert.isTrue(retryable)
+        assert.strictEqual(error.reason, status === 429 ? "Throttled" : "Transport")
+      }).pipe(Effect.provide(endpointOf()))
+  )
 
-  it.effect("that does not come is waited for ten seconds, and let go", () =>
+  it.effect("that does not arrive is aborted after ten seconds", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* inject(Fault.stallBeforeHeaders)
@@ -419,12 +448,38 @@ describe("A token response", () => {
       assert.strictEqual(yield* service.inFlight, 0)
     }).pipe(Effect.provide(endpointOf())))
 
-  it.effect("that is slow is good all the same", () =>
+  it.effect("that is slow is read", () =>
     Effect.gen(function*() {
       yield* inject(Fault.slow("9 seconds"))
 
       assert.isTrue(Result.isSuccess(yield* outcome))
     }).pipe(Effect.provide(endpointOf())))
+
+  const codes: ReadonlyArray<readonly [code: string, retryable: boolean]> = [
+    ["ECONNRESET", true],
+    ["ECONNREFUSED", true],
+    ["ENOTFOUND", true],
+    ["HPE_INVALID_CONSTANT", true],
+    ["CERT_HAS_EXPIRED", false],
+    ["UND_ERR_INVALID_ARG", false]
+  ]
+
+  it.effect.each(codes)(
+    "that fails with %s may be worth another request: %s",
+    ([code, expected]) =>
+      Effect.gen(function*() {
+        const { error, retryAfter, retryable } = yield* Effect.flip(requestToken)
+
+        assert.strictEqual(brief(error), "Transport")
+        assert.strictEqual(retryable, expected)
+        assert.deepStrictEqual(retryAfter, Option.none())
+      }).pipe(Effect.provide(
+        TokenEndpoint.layer(oauthClient).pipe(
+          Layer.provide(Endpoints.layer({ baseUrl: "https://api.test" })),
+          Layer.provide(failingClient(code))
+        )
+      ))
+  )
 
   it.effect.each([
     Fault.echo(400),
