@@ -16,6 +16,7 @@ import {
   tokenResponse
 } from "./support/tokens.ts"
 
+/** Tells the context of the layer from those of its callers. */
 const Who = Context.Reference<string>("test/Who", { defaultValue: () => "default" })
 
 describe("TokenCache.get", () => {
@@ -73,7 +74,7 @@ describe("TokenCache.get", () => {
         assert.deepStrictEqual(yield* requestTimes, [0, renewAt])
       }).pipe(Effect.provide(app, { local: true })))
 
-    it.effect(`does not give it out from second ${expiresAt} on`, () =>
+    it.effect(`does not answer with it from second ${expiresAt} on`, () =>
       Effect.gen(function*() {
         yield* inject(Fault.expiresIn(lifetime))
         const first = yield* Effect.forkChild(get)

@@ -55,6 +55,8 @@ export const endpointOf = (client: OAuthClient = oauthClient, options?: FakeServ
 export const cacheOf = (options?: FakeServiceOptions, between?: Between) =>
   TokenCache.layer.pipe(Layer.provideMerge(endpointOf(oauthClient, options, between)))
 
+export const requestToken = TokenEndpoint.use((endpoint) => endpoint.requestToken)
+
 export const get = TokenCache.use((cache) => cache.get)
 
 export const invalidate = (used: CachedToken) => TokenCache.use((cache) => cache.invalidate(used))
@@ -103,3 +105,6 @@ export const brief = (
 /** The result of a `get` in a table. */
 export const textOf = (result: Result.Result<CachedToken, TokenError>): string =>
   Result.match(result, { onSuccess: (token) => `generation ${token.generation}`, onFailure: brief })
+
+/** A value and its form in the name of a test. */
+export const named = <A>(value: A) => [(JSON.stringify(value) ?? "missing").slice(0, 40), value] as const
