@@ -9,9 +9,9 @@ import { BusinessDate } from "./Ids.ts"
 import { invalidSetting } from "./internal/base/setting.ts"
 
 /**
- * The version that each page request names, a date as `YYYY-MM-DD`; `None` sends none. Default: `2026-06-01`. The setting is
- * read when `TimePunches.layer` is built: provide it *to* that layer, not beside it (see "Pitfall: provide settings to
- * the client layer" in the docs).
+ * The version that each page request names, a date as `YYYY-MM-DD`; `None` sends none. Default: `2026-06-01`. The
+ * setting is read when `TimePunches.layer` is built: provide it *to* that layer, not beside it (see "Pitfall: provide
+ * settings to the client layer" in the docs).
  *
  * @since 0.1.0
  */

@@ -1,4 +1,4 @@
-/** How a request is signed: three kinds of credential behind one service, so that a program does not depend on the kind. */
+/** How a request is signed: three kinds of credential behind one service, so that a program does not depend on one. */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -28,8 +28,8 @@ export interface Signed {
   /** The request with its credential. */
   readonly request: HttpClientRequest.HttpClientRequest
   /**
-   * Runs when the service answers 401. `true` if a fresh credential is worth one more attempt: the request is then signed
-   * again and sent once more, once a page.
+   * Runs when the service answers 401. `true` if a fresh credential is worth one more attempt: the request is then
+   * signed again and sent once more, once a page.
    */
   readonly onUnauthorized: Effect.Effect<boolean>
   /**
@@ -47,8 +47,8 @@ export interface Signed {
  */
 export class Credentials extends Context.Service<Credentials, {
   /**
-   * Puts the credential on a page request for `company`. Runs for every attempt. Its failure is the failure of the page:
-   * it is not retried.
+   * Puts the credential on a page request for `company`. Runs for every attempt. Its failure is the failure of the
+   * page: it is not retried.
    */
   readonly sign: (
     request: HttpClientRequest.HttpClientRequest,
@@ -86,8 +86,9 @@ export class Credentials extends Context.Service<Credentials, {
   ): Layer.Layer<Credentials, Config.ConfigError> => accessTokenLayer("accessToken", token)
 
   /**
-   * An access token for each company. `tokenOf` runs for every attempt, so that a replaced token takes effect at once, and
-   * gets its services from this layer. A token that a header cannot carry is an `InvalidRequest`, and nothing is sent.
+   * An access token for each company. `tokenOf` runs for every attempt, so that a replaced token takes effect at once,
+   * and gets its services from this layer. A token that a header cannot carry is an `InvalidRequest`, and nothing is
+   * sent.
    *
    * @since 0.1.0
    */
@@ -126,10 +127,10 @@ export class Credentials extends Context.Service<Credentials, {
   ): Layer.Layer<Credentials, Config.ConfigError> => sessionCookieLayer("sessionCookie", cookie, options.name)
 
   /**
-   * An OAuth client with its own `TokenCache` and `TokenEndpoint`. After a 401 a page is sent once more with a new token.
-   * Every request carries a guid: `Company.guid`, or that of the option `company` for that id only, since a guid never
-   * crosses companies; without one the call is an `InvalidRequest`, and nothing is sent. Fails with a `ConfigError` on an
-   * id, a secret or a company that cannot be sent.
+   * An OAuth client with its own `TokenCache` and `TokenEndpoint`. After a 401 a page is sent once more with a new
+   * token. Every request carries a guid: `Company.guid`, or that of the option `company` for that id only, since a guid
+   * never crosses companies; without one the call is an `InvalidRequest`, and nothing is sent. Fails with a
+   * `ConfigError` on an id, a secret or a company that cannot be sent.
    *
    * @since 0.1.0
    */
@@ -147,8 +148,8 @@ export class Credentials extends Context.Service<Credentials, {
   /**
    * Reads one of `TIME_PUNCHES_ACCESS_TOKEN`, `TIME_PUNCHES_CLIENT_ID` with `TIME_PUNCHES_CLIENT_SECRET`, and
    * `TIME_PUNCHES_SESSION_COOKIE`. A client may also have `TIME_PUNCHES_SCOPES` (separated by spaces) and
-   * `TIME_PUNCHES_COMPANY_ID` with `TIME_PUNCHES_COMPANY_GUID`. Fails with a `ConfigError` that names the variables, and
-   * never a value: none, several kinds, half of a pair, or one that cannot be sent.
+   * `TIME_PUNCHES_COMPANY_ID` with `TIME_PUNCHES_COMPANY_GUID`. Fails with a `ConfigError` that names the variables,
+   * and never a value: none, several kinds, half of a pair, or one that cannot be sent.
    *
    * @since 0.1.0
    */

@@ -18,8 +18,8 @@ export class Endpoints extends Context.Service<Endpoints, {
   readonly authUrl: string
 }>()("effect-time-punches/Endpoints") {
   /**
-   * Both addresses as options. Fails with a `ConfigError` that names the option on a URL that is not absolute, on another
-   * scheme than https (http is for loopback only), and on user names, queries and fragments.
+   * Both addresses as options. Fails with a `ConfigError` that names the option on a URL that is not absolute, on
+   * another scheme than https (http is for loopback only), and on user names, queries and fragments.
    *
    * @since 0.1.0
    */
@@ -39,8 +39,8 @@ export class Endpoints extends Context.Service<Endpoints, {
     )
 
   /**
-   * Reads `TIME_PUNCHES_BASE_URL` and `TIME_PUNCHES_AUTH_URL`, which defaults to the base URL. Fails with a `ConfigError`
-   * that names the variable where `layer` fails, and without a base URL.
+   * Reads `TIME_PUNCHES_BASE_URL` and `TIME_PUNCHES_AUTH_URL`, which defaults to the base URL. Fails with a
+   * `ConfigError` that names the variable where `layer` fails, and without a base URL.
    *
    * @since 0.1.0
    */

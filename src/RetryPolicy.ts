@@ -28,8 +28,8 @@ export interface RetryOptions {
   /** Longest `Retry-After` that the client waits for; a longer one fails at once. Default: 1 minute. */
   readonly retryAfterCap: Duration.Input
   /**
-   * Tokens that all retries of the client share, so that an outage is not met with a flood: a transient retry takes 14, a
-   * throttled one 5, success refunds them, and no retry is made without enough of them. Default: 500.
+   * Tokens that all retries of the client share, so that an outage is not met with a flood: a transient retry takes 14,
+   * a throttled one 5, success refunds them, and no retry is made without enough of them. Default: 500.
    */
   readonly budget: number
 }

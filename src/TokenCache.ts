@@ -25,7 +25,7 @@ export interface CachedToken {
   readonly token: Redacted.Redacted
   /** 1 for the first token of the cache, one more for each successor; tells tokens apart whatever their text. */
   readonly generation: number
-  /** From here on a `get` starts a renewal in the background: the end less 300 s, or less half the life if that is shorter. */
+  /** From here on a `get` starts a background renewal: the end less 300 s, or less half the life if that is shorter. */
   readonly renewAt: bigint
   /** From here on a `get` waits for a renewal: the end less 30 s, or less a tenth of the life if that is shorter. */
   readonly expiresAt: bigint
@@ -40,7 +40,8 @@ export class TokenCache extends Context.Service<TokenCache, {
   /**
    * The current token. Answers from memory, or waits for the renewal in flight, which all callers share. A renewal has
    * three attempts within 30 seconds, at least one second apart. Fails with a `TokenError`, which the cache repeats
-   * without a request for 30 seconds after `InvalidClient`, and until `Retry-After` (at most 5 minutes) after `Throttled`.
+   * without a request for 30 seconds after `InvalidClient`, and until `Retry-After` (at most 5 minutes) after
+   * `Throttled`.
    */
   readonly get: Effect.Effect<CachedToken, TokenError>
   /**
@@ -51,8 +52,8 @@ export class TokenCache extends Context.Service<TokenCache, {
   readonly invalidate: (used: CachedToken) => Effect.Effect<void>
 }>()("effect-time-punches/TokenCache") {
   /**
-   * An empty cache. The first `get` sends the first request. Requests run with the services and settings that this layer
-   * was built with, not with those of a caller; closing its scope aborts a background renewal.
+   * An empty cache. The first `get` sends the first request. Requests run with the services and settings that this
+   * layer was built with, not with those of a caller; closing its scope aborts a background renewal.
    *
    * @since 0.1.0
    */

@@ -166,7 +166,7 @@ const statusFailure = Effect.fnUntraced(function*(response: HttpClientResponse.H
   }
 })
 
-/** The `error` member of the body, if it arrives whole and in time: the status is known and must not be lost in waiting. */
+/** The `error` member of the body, if it arrives whole and in time: the status is known and must not wait for it. */
 const errorCode = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<unknown> =>
   readBytes(response, bodyCap).pipe(
     Effect.map((bytes) => {
@@ -177,7 +177,7 @@ const errorCode = (response: HttpClientResponse.HttpClientResponse): Effect.Effe
     Effect.orElseSucceed(() => undefined)
   )
 
-/** Reads a token leniently where that is safe: the scheme in any case, the lifetime missing, as text or with a fraction. */
+/** Reads a token leniently where that is safe: any case of the scheme; a missing lifetime, a text or a fraction. */
 const toIssued = (body: unknown): Option.Option<IssuedToken> => {
   if (!Predicate.hasProperty(body, "access_token") || !Predicate.isString(body.access_token)) return Option.none()
   if (!Predicate.hasProperty(body, "token_type") || !Predicate.isString(body.token_type)) return Option.none()

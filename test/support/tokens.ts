@@ -1,4 +1,4 @@
-/** The token side alone, over the fake service: endpoint and cache of one client, and the requests that the service got. */
+/** The token side alone, over the fake service: endpoint and cache of one client, and the requests that it sent. */
 import { Effect, Fiber, Layer, Option, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
 import {

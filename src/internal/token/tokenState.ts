@@ -1,4 +1,4 @@
-/** The state of one OAuth client's token, and what each event makes of it: pure, on the monotonic clock in nanoseconds. */
+/** The state of the token of one OAuth client and its transitions: pure, in nanoseconds of the monotonic clock. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
@@ -23,7 +23,7 @@ export interface TokenState<E> {
   readonly lastReplacedRefused: boolean
   /** No background renewal before this time. */
   readonly nextRenewal: bigint
-  /** No request until then, since it would lock a refused client or prolong a throttle; `error` is the answer meanwhile. */
+  /** No request before `time`, since it would lock a refused client or prolong a throttle; `error` answers instead. */
   readonly blockedUntil: Option.Option<{ readonly time: bigint; readonly error: E }>
 }
 
@@ -44,6 +44,8 @@ const earliestRenewal = Duration.minutes(5)
 const latestRenewal = Duration.seconds(30)
 const refusedClientBlock = Duration.seconds(30)
 const longestThrottle = Duration.minutes(5)
+/** An infinite duration has no nanoseconds. */
+const longestLife = Duration.days(36_500)
 
 /**
  * Decides what a caller gets. It takes the three answers instead of returning a value, because it runs for every page
@@ -107,12 +109,13 @@ export const issued = <E>(
   { lifetime, token }: { readonly token: Redacted.Redacted; readonly lifetime: Duration.Duration },
   requestedAt: bigint
 ): readonly [Token, TokenState<E>] => {
-  const before = (margin: Duration.Duration) => requestedAt + nanos(Duration.subtract(lifetime, margin))
+  const life = Duration.min(lifetime, longestLife)
+  const before = (margin: Duration.Duration) => requestedAt + nanos(Duration.subtract(life, margin))
   const current: Token = {
     token,
     generation: state.generation + 1,
-    renewAt: before(Duration.min(earliestRenewal, Duration.times(lifetime, 0.5))),
-    expiresAt: before(Duration.min(latestRenewal, Duration.times(lifetime, 0.1)))
+    renewAt: before(Duration.min(earliestRenewal, Duration.times(life, 0.5))),
+    expiresAt: before(Duration.min(latestRenewal, Duration.times(life, 0.1)))
   }
   return [current, {
     ...state,

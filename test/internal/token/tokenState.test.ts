@@ -167,6 +167,10 @@ describe("issued", () => {
     }
   )
 
+  it("keeps a token with an infinite lifetime", () => {
+    assert.strictEqual(decisionAt(after(issue(0, "Infinity")), 1e9), "use 1")
+  })
+
   it("counts one generation more, also after a refused token", () => {
     const state = after(issue(0), issue(1), drop(2), issue(2))
 
