@@ -10,7 +10,7 @@ export interface TokenRow {
 export const tokens = async (gets = 1_000_000): Promise<TokenRow> => {
   let requests = 0
   const endpoint = Layer.succeed(TokenEndpoint, {
-    issue: Effect.delay(
+    requestToken: Effect.delay(
       Effect.sync(() => {
         requests++
         return { token: Redacted.make("token"), lifetime: Duration.hours(1) }

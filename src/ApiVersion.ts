@@ -1,4 +1,4 @@
-/** Which version of the interface is asked for: the header `x-api-version` (spec 9). */
+/** The version of the interface that requests name: the header `x-api-version`. */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,26 +9,40 @@ import { BusinessDate } from "./Ids.ts"
 import { invalidSetting } from "./internal/base/setting.ts"
 
 /**
- * The version sent with each page request, `None` to send none; `2026-06-01` unless set. It is read when
- * `TimePunches.layer` is built, so provide it *to* that layer, not beside it.
+ * The version that each page request names, a date as `YYYY-MM-DD`; `None` sends none. Default: `2026-06-01`. The
+ * setting is read when `TimePunches.layer` is built: provide it *to* that layer, not beside it (see "Pitfall: provide
+ * settings to the client layer" in the docs).
  *
  * @since 0.1.0
  */
 export class ApiVersion extends Context.Reference<Option.Option<string>>("effect-time-punches/ApiVersion", {
   defaultValue: () => Option.some("2026-06-01")
 }) {
-  /** Sends this date, `YYYY-MM-DD`. Fails with a `ConfigError` on anything else. @since 0.1.0 */
-  static readonly layer = (date: string) => Layer.effect(ApiVersion, checked("version", date))
+  /**
+   * Sends this date, `YYYY-MM-DD`. Fails with a `ConfigError` on anything else.
+   *
+   * @since 0.1.0
+   */
+  static readonly layer = (date: string) => Layer.effect(ApiVersion, validateDate("version", date))
 
-  /** Sends no version: the one assigned to the access token counts (spec 9, rule 2). @since 0.1.0 */
+  /**
+   * Sends no version: the service uses the one that is assigned to the access token.
+   *
+   * @since 0.1.0
+   */
   static readonly layerTokenDefault = Layer.succeed(ApiVersion, Option.none())
 
-  /** Reads `TIME_PUNCHES_API_VERSION`; without it the default stands. @since 0.1.0 */
+  /**
+   * Reads `TIME_PUNCHES_API_VERSION`; without it the setting stays as it is. Fails with a `ConfigError` that names the
+   * variable on anything but a date as `YYYY-MM-DD`.
+   *
+   * @since 0.1.0
+   */
   static readonly layerFromConfig = Layer.effect(
     ApiVersion,
     Effect.gen(function*() {
       const date = yield* Config.option(Config.NonEmptyString("TIME_PUNCHES_API_VERSION"))
-      return Option.isNone(date) ? yield* ApiVersion : yield* checked("TIME_PUNCHES_API_VERSION", date.value)
+      return Option.isNone(date) ? yield* ApiVersion : yield* validateDate("TIME_PUNCHES_API_VERSION", date.value)
     })
   )
 }
@@ -36,5 +50,5 @@ export class ApiVersion extends Context.Reference<Option.Option<string>>("effect
 const isDate = Schema.is(BusinessDate)
 
 /** A service answers an unknown version with its oldest one, in silence: a slip must not get that far. */
-const checked = (name: string, date: string) =>
+const validateDate = (name: string, date: string) =>
   isDate(date) ? Effect.succeed(Option.some<string>(date)) : invalidSetting(name, "a real date as YYYY-MM-DD")

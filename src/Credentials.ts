@@ -1,4 +1,4 @@
-/** How a request is signed (spec 5): three kinds of credential behind one service, so that the program does not change. */
+/** How a request is signed: three kinds of credential behind one service, so that a program does not depend on one. */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,6 +12,7 @@ import { InvalidRequest, type TokenError } from "./ApiError.ts"
 import { type Company, CompanySchema } from "./Company.ts"
 import type { Endpoints } from "./Endpoints.ts"
 import type { CompanyId } from "./Ids.ts"
+import { areSet, buildKind, type Kind } from "./internal/base/environment.ts"
 import { invalidSetting } from "./internal/base/setting.ts"
 import { cookieHeader, isSendable, validateSecret } from "./internal/http/secret.ts"
 import { OAuthScope } from "./OAuthScope.ts"
@@ -19,31 +20,64 @@ import { TokenCache } from "./TokenCache.ts"
 import { type OAuthClient, TokenEndpoint } from "./TokenEndpoint.ts"
 
 /**
- * A signed request. `onUnauthorized` is run when the service answers 401, and says whether a fresh credential is worth one
- * more try. `secrets` are scrubbed from what the service says, beside those in the request's own headers.
+ * A signed request.
  *
  * @since 0.1.0
  */
 export interface Signed {
+  /** The request with its credential. */
   readonly request: HttpClientRequest.HttpClientRequest
+  /**
+   * Runs when the service answers 401. `true` if a fresh credential is worth one more attempt: the request is then
+   * signed again and sent once more, once a page.
+   */
   readonly onUnauthorized: Effect.Effect<boolean>
+  /**
+   * Scrubbed from the problem bodies of the service, in addition to the secrets in the `Authorization` and `Cookie`
+   * headers of the request; none by default.
+   */
   readonly secrets?: ReadonlyArray<Redacted.Redacted> | undefined
 }
 
 /**
- * Signs each request. The three layers here are those of the interface; provide your own for anything else.
+ * Signs each request. The layers below are the three kinds of credential of the service; provide your own for anything
+ * else.
  *
  * @since 0.1.0
  */
 export class Credentials extends Context.Service<Credentials, {
+  /**
+   * Puts the credential on a page request for `company`. Runs for every attempt. Its failure is the failure of the
+   * page: it is not retried.
+   */
   readonly sign: (
     request: HttpClientRequest.HttpClientRequest,
     company: Company
   ) => Effect.Effect<Signed, TokenError | InvalidRequest>
 }>()("effect-time-punches/Credentials") {
   /**
-   * One long-lived access token for one company (spec 5.2). Sends no guid, even when given one. Fails with a
-   * `ConfigError` on a token that a header cannot carry.
+   * One long-lived access token for one company. Sends no guid, even when given one. A 401 is `Unauthorized` at once.
+   * Fails with a `ConfigError` on a token that a header cannot carry.
+   *
+   * **Example** (A client with an access token from the environment)
+   *
+   * ```ts
+   * import { Config, Effect, Layer } from "effect"
+   * import { CompanyId, Credentials, Endpoints, TimePunches } from "effect-time-punches"
+   * import { FetchHttpClient } from "effect/http"
+   *
+   * const credentials = Layer.unwrap(
+   *   Effect.map(Config.Redacted("PUNCHES_TOKEN"), (token) => Credentials.layerAccessToken(token))
+   * )
+   *
+   * const client = TimePunches.layer.pipe(
+   *   Layer.provide(credentials),
+   *   Layer.provide(Endpoints.layer({ baseUrl: "https://punches.example.com" })),
+   *   Layer.provide(FetchHttpClient.layer)
+   * )
+   *
+   * export const firstPage = TimePunches.page(CompanyId.make(4021)).pipe(Effect.provide(client))
+   * ```
    *
    * @since 0.1.0
    */
@@ -52,7 +86,9 @@ export class Credentials extends Context.Service<Credentials, {
   ): Layer.Layer<Credentials, Config.ConfigError> => accessTokenLayer("accessToken", token)
 
   /**
-   * An access token for each company, looked up at each request, so that a replaced one is seen at once.
+   * An access token for each company. `tokenOf` runs for every attempt, so that a replaced token takes effect at once,
+   * and gets its services from this layer. A token that a header cannot carry is an `InvalidRequest`, and nothing is
+   * sent.
    *
    * @since 0.1.0
    */
@@ -77,23 +113,32 @@ export class Credentials extends Context.Service<Credentials, {
     )
 
   /**
-   * The session cookie (spec 5.4), `svcsession` unless named otherwise. Sends neither `Authorization` nor guid.
+   * The session cookie of a person, by default under the name `svcsession`. Sends neither `Authorization` nor a guid. A
+   * 401 is `Unauthorized` at once. Fails with a `ConfigError` on a name or a value that a cookie cannot have.
    *
    * @since 0.1.0
    */
   static readonly layerSessionCookie = (
     cookie: Redacted.Redacted,
-    options: { readonly name?: string | undefined } = {}
+    options: {
+      /** The name of the cookie; `svcsession` by default. */
+      readonly name?: string | undefined
+    } = {}
   ): Layer.Layer<Credentials, Config.ConfigError> => sessionCookieLayer("sessionCookie", cookie, options.name)
 
   /**
-   * An OAuth client (spec 5.3), with its own token cache. Every request carries a guid: `Company.guid`, or that of
-   * `company` for that very id; without one the call fails before anything is sent. A guid never crosses companies.
+   * An OAuth client with its own `TokenCache` and `TokenEndpoint`. After a 401 a page is sent once more with a new
+   * token. Every request carries a guid: `Company.guid`, or that of the option `company` for that id only, since a guid
+   * never crosses companies; without one the call is an `InvalidRequest`, and nothing is sent. Fails with a
+   * `ConfigError` on an id, a secret or a company that cannot be sent.
    *
    * @since 0.1.0
    */
   static readonly layerOAuth = (
-    options: OAuthClient & { readonly company?: Company | undefined }
+    options: OAuthClient & {
+      /** Gives the guid of calls for this company id that have none; no default. */
+      readonly company?: Company | undefined
+    }
   ): Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints> =>
     Layer.effect(Credentials, makeOAuth(options)).pipe(
       Layer.provide(TokenCache.layer),
@@ -102,8 +147,9 @@ export class Credentials extends Context.Service<Credentials, {
 
   /**
    * Reads one of `TIME_PUNCHES_ACCESS_TOKEN`, `TIME_PUNCHES_CLIENT_ID` with `TIME_PUNCHES_CLIENT_SECRET`, and
-   * `TIME_PUNCHES_SESSION_COOKIE`. A client may also have `TIME_PUNCHES_SCOPES` (space-separated) and
-   * `TIME_PUNCHES_COMPANY_ID` with `TIME_PUNCHES_COMPANY_GUID`.
+   * `TIME_PUNCHES_SESSION_COOKIE`. A client may also have `TIME_PUNCHES_SCOPES` (separated by spaces) and
+   * `TIME_PUNCHES_COMPANY_ID` with `TIME_PUNCHES_COMPANY_GUID`. Fails with a `ConfigError` that names the variables,
+   * and never a value: none, several kinds, half of a pair, or one that cannot be sent.
    *
    * @since 0.1.0
    */
@@ -117,15 +163,15 @@ const bearer = (request: HttpClientRequest.HttpClientRequest, token: Redacted.Re
   onUnauthorized: Effect.succeed(false)
 })
 
-const accessTokenLayer = (name: string, token: Redacted.Redacted) =>
+const accessTokenLayer = (setting: string, token: Redacted.Redacted) =>
   Layer.effect(
     Credentials,
-    Effect.map(validateSecret(name, "accessToken", token), (checked) => ({
-      sign: (request) => Effect.succeed(bearer(request, checked))
+    Effect.map(validateSecret(setting, "accessToken", token), (token) => ({
+      sign: (request) => Effect.succeed(bearer(request, token))
     }))
   )
 
-/** A token of RFC 6265, which is what a cookie may be called. */
+/** The names that RFC 6265 allows for a cookie. */
 const cookieName = /^[!#$%&'*+\-.^`|~\w]+$/
 
 const sessionCookieLayer = (setting: string, cookie: Redacted.Redacted, name = "svcsession") =>
@@ -149,14 +195,14 @@ const decodeCompany = Schema.decodeUnknownOption(CompanySchema)
 
 const makeOAuth = Effect.fnUntraced(function*(options: OAuthClient & { readonly company?: Company | undefined }) {
   const cache = yield* TokenCache
-  const { clientSecret, company: own } = options
-  if (own !== undefined && (Option.isNone(decodeCompany(own)) || own.guid === undefined)) {
+  const { clientSecret, company: known } = options
+  if (known !== undefined && (Option.isNone(decodeCompany(known)) || known.guid === undefined)) {
     return yield* invalidSetting("company", "a company id with its guid")
   }
   return Credentials.of({
     sign: (request, company) => {
-      const guid = company.guid ?? (own?.id === company.id ? own.guid : undefined)
-      if (guid === undefined) return Effect.fail(withoutGuid(company.id))
+      const guid = company.guid ?? (known?.id === company.id ? known.guid : undefined)
+      if (guid === undefined) return Effect.fail(missingGuid(company.id))
       return Effect.map(cache.get, (used) => ({
         request: HttpClientRequest.setHeader(
           HttpClientRequest.bearerToken(request, used.token),
@@ -170,11 +216,11 @@ const makeOAuth = Effect.fnUntraced(function*(options: OAuthClient & { readonly 
   })
 })
 
-const withoutGuid = (companyId: CompanyId) =>
+const missingGuid = (companyId: CompanyId) =>
   new InvalidRequest({
     companyId,
     field: "company.guid",
-    detail: "is required for an OAuth client: give the guid of this very company"
+    detail: "is required for an OAuth client: give the guid of this company"
   })
 
 const variable = {
@@ -187,42 +233,42 @@ const variable = {
   sessionCookie: "TIME_PUNCHES_SESSION_COOKIE"
 } as const
 
-const isScope = Schema.is(OAuthScope)
+type FromConfig = Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints>
 
-const configLayer = Layer.unwrap(Effect.gen(function*() {
-  const accessToken = yield* Config.option(Config.Redacted(variable.accessToken))
-  const clientId = yield* Config.option(Config.NonEmptyString(variable.clientId))
-  const clientSecret = yield* Config.option(Config.Redacted(variable.clientSecret))
-  const sessionCookie = yield* Config.option(Config.Redacted(variable.sessionCookie))
-  const given = [
-    ...(Option.isSome(accessToken) ? [variable.accessToken] : []),
-    ...(Option.isSome(clientId)
-      ? [variable.clientId]
-      : Option.isSome(clientSecret)
-      ? [variable.clientSecret]
-      : []),
-    ...(Option.isSome(sessionCookie) ? [variable.sessionCookie] : [])
-  ]
-  if (given.length > 1) return yield* invalidSetting(given.join(" and "), "one kind of credential, not several")
-  if (Option.isSome(accessToken)) return accessTokenLayer(variable.accessToken, accessToken.value)
-  if (Option.isSome(sessionCookie)) return sessionCookieLayer(variable.sessionCookie, sessionCookie.value)
-  if (Option.isNone(clientId) && Option.isNone(clientSecret)) {
-    return yield* invalidSetting(
-      `one of ${variable.accessToken}, ${variable.clientId} with ${variable.clientSecret}, ${variable.sessionCookie}`,
-      "set"
+const kinds: ReadonlyArray<Kind<FromConfig>> = [
+  {
+    names: [variable.accessToken],
+    build: Effect.map(
+      Config.Redacted(variable.accessToken),
+      (token) => accessTokenLayer(variable.accessToken, token)
+    )
+  },
+  {
+    names: [variable.clientId, variable.clientSecret],
+    build: Effect.gen(function*() {
+      const clientId = yield* Config.NonEmptyString(variable.clientId)
+      const clientSecret = yield* Config.Redacted(variable.clientSecret)
+      yield* validateSecret(variable.clientId, "clientSecret", Redacted.make(clientId))
+      return Credentials.layerOAuth({
+        clientId,
+        clientSecret: yield* validateSecret(variable.clientSecret, "clientSecret", clientSecret),
+        scopes: yield* configScopes,
+        company: yield* configCompany
+      })
+    })
+  },
+  {
+    names: [variable.sessionCookie],
+    build: Effect.map(
+      Config.Redacted(variable.sessionCookie),
+      (cookie) => sessionCookieLayer(variable.sessionCookie, cookie)
     )
   }
-  if (Option.isNone(clientId)) return yield* invalidSetting(variable.clientId, `set beside ${variable.clientSecret}`)
-  if (Option.isNone(clientSecret))
-    return yield* invalidSetting(variable.clientSecret, `set beside ${variable.clientId}`)
-  yield* validateSecret(variable.clientId, "clientSecret", Redacted.make(clientId.value))
-  return Credentials.layerOAuth({
-    clientId: clientId.value,
-    clientSecret: yield* validateSecret(variable.clientSecret, "clientSecret", clientSecret.value),
-    scopes: yield* configScopes,
-    company: yield* configCompany
-  })
-}))
+]
+
+const configLayer = Layer.unwrap(buildKind("credential", kinds))
+
+const isScope = Schema.is(OAuthScope)
 
 const configScopes = Effect.gen(function*() {
   const text = yield* Config.option(Config.NonEmptyString(variable.scopes))
@@ -231,14 +277,14 @@ const configScopes = Effect.gen(function*() {
   return scopes.every(isScope) ? scopes : yield* invalidSetting(variable.scopes, "names of scopes, separated by spaces")
 })
 
+const companyNames = [variable.companyId, variable.companyGuid]
+
 const configCompany = Effect.gen(function*() {
-  const id = yield* Config.option(Config.NonEmptyString(variable.companyId))
-  const guid = yield* Config.option(Config.NonEmptyString(variable.companyGuid))
-  if (Option.isNone(id) && Option.isNone(guid)) return undefined
-  if (Option.isNone(guid)) return yield* invalidSetting(variable.companyGuid, `set beside ${variable.companyId}`)
-  if (Option.isNone(id)) return yield* invalidSetting(variable.companyId, `set beside ${variable.companyGuid}`)
-  const company = decodeCompany({ id: /^\d+$/.test(id.value) ? Number(id.value) : undefined, guid: guid.value })
+  if (!(yield* areSet(companyNames))) return undefined
+  const id = yield* Config.NonEmptyString(variable.companyId)
+  const guid = yield* Config.NonEmptyString(variable.companyGuid)
+  const company = decodeCompany({ id: /^\d+$/.test(id) ? Number(id) : undefined, guid })
   return Option.isSome(company)
     ? company.value
-    : yield* invalidSetting(`${variable.companyId} and ${variable.companyGuid}`, "an id and a uuid")
+    : yield* invalidSetting(companyNames.join(" and "), "an id and a uuid")
 })

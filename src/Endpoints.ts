@@ -1,4 +1,4 @@
-/** Where the service is: the base URL of the listing and of the token endpoint (spec 1, 4.2). */
+/** Where the service is: the base URL of the listing and of the token endpoint. */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -7,32 +7,40 @@ import * as Option from "effect/Option"
 import { invalidSetting } from "./internal/base/setting.ts"
 
 /**
- * The two addresses of the service, normalised: no slash at the end. A path in the base URL is kept.
+ * The two addresses of the service.
  *
  * @since 0.1.0
  */
 export class Endpoints extends Context.Service<Endpoints, {
+  /** The URL that page paths are appended to, normalized: a path is kept, slashes at the end are not. */
   readonly baseUrl: string
+  /** The URL that `/oauth2/token` is appended to, normalized in the same way. */
   readonly authUrl: string
 }>()("effect-time-punches/Endpoints") {
   /**
-   * Takes the addresses; `authUrl` left out is the base URL. Fails with a `ConfigError` that names the option on
-   * anything but https (http is for loopback), and on user names, queries and fragments.
+   * Both addresses as options. Fails with a `ConfigError` that names the option on a URL that is not absolute, on
+   * another scheme than https (http is for loopback only), and on user names, queries and fragments.
    *
    * @since 0.1.0
    */
-  static readonly layer = (options: { readonly baseUrl: string | URL; readonly authUrl?: string | URL | undefined }) =>
+  static readonly layer = (options: {
+    /** The base URL of the listing. */
+    readonly baseUrl: string | URL
+    /** The base URL of the token endpoint; `baseUrl` by default. */
+    readonly authUrl?: string | URL | undefined
+  }) =>
     Layer.effect(
       Endpoints,
       Effect.gen(function*() {
-        const baseUrl = yield* normalised("baseUrl", options.baseUrl)
-        const authUrl = options.authUrl === undefined ? baseUrl : yield* normalised("authUrl", options.authUrl)
+        const baseUrl = yield* normalize("baseUrl", options.baseUrl)
+        const authUrl = options.authUrl === undefined ? baseUrl : yield* normalize("authUrl", options.authUrl)
         return { baseUrl, authUrl }
       })
     )
 
   /**
-   * Reads `TIME_PUNCHES_BASE_URL` and, where it differs, `TIME_PUNCHES_AUTH_URL`.
+   * Reads `TIME_PUNCHES_BASE_URL` and `TIME_PUNCHES_AUTH_URL`, which defaults to the base URL. Fails with a
+   * `ConfigError` that names the variable where `layer` fails, and without a base URL.
    *
    * @since 0.1.0
    */
@@ -41,8 +49,8 @@ export class Endpoints extends Context.Service<Endpoints, {
     Effect.gen(function*() {
       const base = yield* Config.NonEmptyString("TIME_PUNCHES_BASE_URL")
       const auth = yield* Config.option(Config.NonEmptyString("TIME_PUNCHES_AUTH_URL"))
-      const baseUrl = yield* normalised("TIME_PUNCHES_BASE_URL", base)
-      const authUrl = Option.isNone(auth) ? baseUrl : yield* normalised("TIME_PUNCHES_AUTH_URL", auth.value)
+      const baseUrl = yield* normalize("TIME_PUNCHES_BASE_URL", base)
+      const authUrl = Option.isNone(auth) ? baseUrl : yield* normalize("TIME_PUNCHES_AUTH_URL", auth.value)
       return { baseUrl, authUrl }
     })
   )
@@ -51,7 +59,7 @@ export class Endpoints extends Context.Service<Endpoints, {
 const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname)
 
-const normalised = Effect.fnUntraced(function*(name: string, address: string | URL) {
+const normalize = Effect.fnUntraced(function*(name: string, address: string | URL) {
   const url = URL.parse(address)
   if (url === null) return yield* invalidSetting(name, "an absolute URL")
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) {

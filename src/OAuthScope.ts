@@ -1,8 +1,9 @@
-/** The names of OAuth scopes (spec 5.3). */
+/** The names of OAuth scopes. */
 import * as Schema from "effect/Schema"
 
 /**
- * A scope that a token can be limited to. The listing needs `time_punches:read`.
+ * What the token of an OAuth client may do. The listing needs `time_punches:read`, the default. `v1_access` is for the
+ * first-generation endpoints; the others are `read` or `write` of one resource.
  *
  * @since 0.1.0
  */

@@ -1,4 +1,4 @@
-/** How often, how long and how hard one page is tried. */
+/** How many attempts a page has, how long they may take, and how long the client waits between them. */
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -10,25 +10,29 @@ import { invalidSetting } from "./internal/base/setting.ts"
 import { wholeNumber } from "./internal/base/wholeNumber.ts"
 
 /**
- * The knobs of `RetryPolicy`.
- *
- * - `attempts`: tries a page, the first one included; one replay after a 401 comes on top
- * - `attemptTimeout`: for headers and body of one try · `pageTimeout`: for all tries of a page, waits and token included
- * - `baseDelay`, `maxDelay`: before retry `i` a random wait of at most `baseDelay · 2^i`, never above `maxDelay`
- * - `throttleDelay`: a 429 without `Retry-After` waits about 1, 3, then 8 times this
- * - `retryAfterCap`: a longer `Retry-After` fails at once instead
- * - `budget`: tokens of this client; a transient retry takes 14, a throttled one 5, success gives back
+ * The settings of `RetryPolicy`.
  *
  * @since 0.1.0
  */
 export interface RetryOptions {
+  /** Attempts per page, the first one included, at least 1; the one replay after a 401 is extra. Default: 4. */
   readonly attempts: number
+  /** Deadline of one attempt, headers and body. Default: 30 seconds. */
   readonly attemptTimeout: Duration.Input
+  /** Deadline of a page: all its attempts, the waits between them and the token. Default: 2 minutes. */
   readonly pageTimeout: Duration.Input
+  /** Before retry `i`, counted from 0, the wait is random up to `baseDelay · 2^i`. Default: 200 milliseconds. */
   readonly baseDelay: Duration.Input
+  /** Unit of the waits after a 429 without `Retry-After`: about 1, 3, then 8 times this. Default: 5 seconds. */
   readonly throttleDelay: Duration.Input
+  /** Upper bound of the random waits. Default: 20 seconds. */
   readonly maxDelay: Duration.Input
+  /** Longest `Retry-After` that the client waits for; a longer one fails at once. Default: 1 minute. */
   readonly retryAfterCap: Duration.Input
+  /**
+   * Tokens that all retries of the client share, so that an outage is not met with a flood: a transient retry takes 14,
+   * a throttled one 5, success refunds them, and no retry is made without enough of them. Default: 500.
+   */
   readonly budget: number
 }
 
@@ -44,8 +48,8 @@ const defaults: RetryOptions = {
 }
 
 /**
- * The retry policy of a client. It is read when `TimePunches.layer` is built, so provide it *to* that layer, not
- * beside it.
+ * The retry policy of a client. The setting is read when `TimePunches.layer` is built: provide it *to* that layer, not
+ * beside it (see "Pitfall: provide settings to the client layer" in the docs).
  *
  * @since 0.1.0
  */
@@ -53,27 +57,31 @@ export class RetryPolicy extends Context.Reference<RetryOptions>("effect-time-pu
   defaultValue: () => defaults
 }) {
   /**
-   * The defaults with some of them changed; an `undefined` changes nothing. Fails with a `ConfigError` on fewer than
-   * one attempt and on negative durations.
+   * The defaults with some of them changed; an `undefined` changes nothing. Fails with a `ConfigError` that names the
+   * setting on fewer than one attempt, a negative budget and negative durations.
    *
    * @since 0.1.0
    */
   static readonly layer = (
-    options: { readonly [Knob in keyof RetryOptions]?: RetryOptions[Knob] | undefined }
+    options: { readonly [Setting in keyof RetryOptions]?: RetryOptions[Setting] | undefined }
   ): Layer.Layer<never, Config.ConfigError> =>
     Layer.effect(
       RetryPolicy,
-      checked({
+      validate({
         ...defaults,
         ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
       })
     )
 
-  /** One try a page and no waiting; the deadlines stay, and so does the one replay after a 401. @since 0.1.0 */
+  /**
+   * One attempt per page, so no waits; the deadlines and the one replay after a 401 stay.
+   *
+   * @since 0.1.0
+   */
   static readonly none = Layer.succeed(RetryPolicy, { ...defaults, attempts: 1 })
 }
 
-const checked = Effect.fnUntraced(function*(options: RetryOptions) {
+const validate = Effect.fnUntraced(function*(options: RetryOptions) {
   const attempts = wholeNumber(options.attempts, 1)
   if (Result.isFailure(attempts)) return yield* invalidSetting("attempts", attempts.failure)
   if (!(options.budget >= 0)) return yield* invalidSetting("budget", "a number from 0 on")
@@ -85,11 +93,11 @@ const checked = Effect.fnUntraced(function*(options: RetryOptions) {
     "maxDelay",
     "retryAfterCap"
   ] as const
-  for (const knob of durations) {
-    // The core reads a duration that is not a number as none at all.
-    const duration = Number.isNaN(options[knob]) ? Option.none() : Duration.fromInput(options[knob])
+  for (const setting of durations) {
+    // `Duration.fromInput` reads NaN as zero.
+    const duration = Number.isNaN(options[setting]) ? Option.none() : Duration.fromInput(options[setting])
     if (Option.isNone(duration) || Duration.isNegative(duration.value)) {
-      return yield* invalidSetting(knob, "a duration that is not negative")
+      return yield* invalidSetting(setting, "a duration that is not negative")
     }
   }
   return options

@@ -10,75 +10,60 @@ import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Semaphore from "effect/Semaphore"
 import type { TokenError } from "./ApiError.ts"
-import { makeBudget, retry } from "./internal/resilience/retry.ts"
+import { makeBudget, type Retry, retry, transientRetry } from "./internal/resilience/retry.ts"
 import { renewed, retrying } from "./internal/telemetry/metrics.ts"
-import { type IssuedToken, TokenEndpoint, type TokenFailure } from "./TokenEndpoint.ts"
+import * as TokenState from "./internal/token/tokenState.ts"
+import { TokenEndpoint, type TokenFailure } from "./TokenEndpoint.ts"
 
 /**
- * A token and its life on the monotonic clock, in nanoseconds. From `renewAt` on it is renewed in the background, from
- * `expiresAt` on it is not given out any more. The generation tells it from its successors, whatever their text.
+ * A token and its life on the monotonic clock, in nanoseconds.
  *
  * @since 0.1.0
  */
 export interface CachedToken {
+  /** The token as the service issued it, without `Bearer`. */
   readonly token: Redacted.Redacted
+  /** 1 for the first token of the cache, one more for each successor; tells tokens apart whatever their text. */
   readonly generation: number
+  /** From here on a `get` starts a background renewal: the end less 300 s, or less half the life if that is shorter. */
   readonly renewAt: bigint
+  /** From here on a `get` waits for a renewal: the end less 30 s, or less a tenth of the life if that is shorter. */
   readonly expiresAt: bigint
 }
 
 /**
- * Gives out the token of one OAuth client. `get` answers from memory, or waits for the one request that is under way.
- * `invalidate` drops exactly the token that was used, so that a late 401 cannot evict its successor.
+ * Holds the token of one OAuth client and renews it.
  *
  * @since 0.1.0
  */
 export class TokenCache extends Context.Service<TokenCache, {
+  /**
+   * The current token. Answers from memory, or waits for the renewal in flight, which all callers share. A renewal has
+   * three attempts within 30 seconds, at least one second apart. Fails with a `TokenError`, which the cache repeats
+   * without a request for 30 seconds after `InvalidClient`, and until `Retry-After` (at most 5 minutes) after
+   * `Throttled`.
+   */
   readonly get: Effect.Effect<CachedToken, TokenError>
+  /**
+   * Drops `used` if it is still the current token, so that a late 401 cannot evict its successor. Sends nothing: the
+   * next `get` requests a token, at once the first time, one second after the last request if that was for a refused
+   * token as well.
+   */
   readonly invalidate: (used: CachedToken) => Effect.Effect<void>
 }>()("effect-time-punches/TokenCache") {
-  /** Empty at first; nothing is asked for before the first `get`. @since 0.1.0 */
+  /**
+   * An empty cache. The first `get` sends the first request. Requests run with the services and settings that this
+   * layer was built with, not with those of a caller; closing its scope aborts a background renewal.
+   *
+   * @since 0.1.0
+   */
   static readonly layer: Layer.Layer<TokenCache, never, TokenEndpoint> = Layer.effect(
     TokenCache,
     Effect.suspend(() => make())
   )
 }
 
-interface State {
-  readonly current: Option.Option<CachedToken>
-  readonly generation: number
-  /** No request before this: at least a second after the last one. The first to replace a refused token need not wait. */
-  readonly nextRequest: bigint
-  /** Whether the last request was to replace a refused token; one more for that reason waits like any other. */
-  readonly hurried: boolean
-  /** No background renewal before this: the `renewAt` of the current token, or a while after a renewal that failed. */
-  readonly nextRenewal: bigint
-  /** What to answer until then instead of asking: a refused client would be locked, a throttled one blocked. */
-  readonly refusal: Option.Option<{ readonly until: bigint; readonly error: TokenError }>
-}
-
-const empty: State = {
-  current: Option.none(),
-  generation: 0,
-  nextRequest: BigInt(0),
-  hurried: false,
-  nextRenewal: BigInt(0),
-  refusal: Option.none()
-}
-
-/** Whether there was a token and the service took it back; an expired one stays where it is. */
-const isRefused = (state: State): boolean => Option.isNone(state.current) && state.generation > 0
-
-const nanos = (duration: Duration.Input): bigint => Duration.toNanosUnsafe(duration)
-
-const requestGap = nanos("1 second")
-const renewalGap = nanos("30 seconds")
-const earliestRenewal = Duration.minutes(5)
-const latestRenewal = Duration.seconds(30)
-const clientRefusal = Duration.seconds(30)
-const longestThrottle = Duration.minutes(5)
-
-/** The token flight's own limits, in milliseconds. */
+/** Limits of one renewal, in milliseconds. */
 const limits = {
   attempts: 3,
   total: 30_000,
@@ -91,37 +76,27 @@ const limits = {
 const make = Effect.fnUntraced(function*() {
   const endpoint = yield* TokenEndpoint
   const scope = yield* Effect.scope
-  const state = yield* Ref.make(empty)
+  const state = yield* Ref.make<TokenState.TokenState<TokenError>>(TokenState.emptyState)
 
   const request = Effect.gen(function*() {
-    const before = yield* Ref.get(state)
-    const wait = before.nextRequest - (yield* Clock.monotonicTimeNanos)
-    if (wait > 0 && (before.hurried || !isRefused(before))) yield* Effect.sleep(Duration.nanos(wait))
-    // The life of a token is counted from before the request, so that it never seems longer than it is.
-    const asked = yield* Clock.monotonicTimeNanos
-    yield* Ref.update(state, (s) => ({ ...s, nextRequest: asked + requestGap, hurried: isRefused(s) }))
-    const issued = yield* endpoint.issue
-    return yield* Ref.modify(state, (s) => {
-      const token = toCached(issued, asked, s.generation + 1)
-      return [token, {
-        ...s,
-        current: Option.some(token),
-        generation: token.generation,
-        nextRenewal: token.renewAt
-      }]
-    })
+    const delay = TokenState.requestDelay(yield* Ref.get(state), yield* Clock.monotonicTimeNanos)
+    if (!Duration.isZero(delay)) yield* Effect.sleep(delay)
+    const requestedAt = yield* Clock.monotonicTimeNanos
+    yield* Ref.update(state, (s) => TokenState.requested(s, requestedAt))
+    const issued = yield* endpoint.requestToken
+    return yield* Ref.modify(state, (s) => TokenState.issued(s, issued, requestedAt))
   })
 
   const renew = retry({
     attempt: request,
-    retryOf: (failure) => failure.retry,
+    retryOf,
     limits,
     budget: makeBudget(Infinity),
     onRetry: (retry, delay) => retrying("token", retry.kind, delay)
   }).pipe(
     Effect.catch(Effect.fnUntraced(function*(failure: TokenFailure) {
       const now = yield* Clock.monotonicTimeNanos
-      yield* Ref.update(state, (s) => ({ ...s, refusal: refusalOf(failure, now) }))
+      yield* Ref.update(state, (s) => TokenState.refused(s, failure, now))
       yield* renewed(failure.error.reason)
       return yield* failure.error
     })),
@@ -129,74 +104,57 @@ const make = Effect.fnUntraced(function*() {
     Effect.withSpan("TokenCache.renew")
   )
 
-  // One at a time: a flight that its waiters have left may still be on its way out when the next one begins.
-  const runway = yield* Semaphore.make(1)
-  const flight = runway.withPermit(Effect.gen(function*() {
+  // One renewal at a time: one that its waiters have left may still be aborting when the next one begins.
+  const mutex = yield* Semaphore.make(1)
+  const renewal = mutex.withPermit(Effect.gen(function*() {
     const now = yield* Clock.monotonicTimeNanos
-    const { current, refusal } = yield* Ref.get(state)
-    if (Option.isSome(current) && now < current.value.renewAt) return current.value
-    if (Option.isSome(refusal) && now < refusal.value.until) return yield* refusal.value.error
-    return yield* renew
+    const settled = TokenState.settled(yield* Ref.get(state), now)
+    return yield* Option.isSome(settled) ? Effect.fromResult(settled.value) : renew
   }))
 
-  // What is done for all callers is done in the layer's context, not in that of the caller who came first.
+  // What all callers share runs in the context of the layer, not in that of the caller who started it.
   const context = yield* Effect.context<never>()
-  const ofTheLayer = <A, E>(self: Effect.Effect<A, E>) =>
+  const inLayerContext = <A, E>(self: Effect.Effect<A, E>) =>
     Effect.updateContext(self, (_: Context.Context<never>) => context)
 
-  // A cache that keeps nothing is what combines flights: one pending lookup, shared, interrupted with its last waiter.
-  const flights = yield* Cache.makeWith((_: "token") => ofTheLayer(flight), {
+  // A cache that keeps nothing shares one pending lookup, and interrupts it with its last waiter.
+  const inFlight = yield* Cache.makeWith((_: "token") => inLayerContext(renewal), {
     capacity: 1,
     timeToLive: () => Duration.zero
   })
-  const land = Cache.get(flights, "token")
+  const awaitRenewal: Effect.Effect<CachedToken, TokenError> = Cache.get(inFlight, "token")
 
-  // The token at hand is still good; whoever comes after its end waits for a flight of its own.
-  const renewAhead = ofTheLayer(
-    Effect.catch(land, (error) => Effect.logWarning(`token not renewed ahead of time: ${error.reason}`))
+  // The current token is still good; a caller after its end waits for another renewal.
+  const renewAhead = inLayerContext(
+    Effect.catch(awaitRenewal, (error) => Effect.logWarning(`token not renewed ahead of time: ${error.reason}`))
   )
 
-  // In one go: an interrupt between the claim and the fork would put the renewal off for nothing.
+  // Uninterruptible: an interrupt between the update and the fork would postpone the renewal for nothing.
   const renewInBackground = (now: bigint) =>
-    Ref.update(state, (s) => ({ ...s, nextRenewal: now + renewalGap })).pipe(
+    Ref.update(state, (s) => TokenState.renewalStarted(s, now)).pipe(
       Effect.andThen(Effect.forkIn(renewAhead, scope)),
       Effect.uninterruptible
     )
 
-  // The same clock as the flight's: the times of two monotonic clocks have nothing to do with each other.
+  const answers = {
+    use: (token: CachedToken) => Effect.succeed(token),
+    useAndRenew: (token: CachedToken, now: bigint) => Effect.as(renewInBackground(now), token),
+    wait: awaitRenewal
+  }
+  // The clock of the layer, as in a renewal: the times of two monotonic clocks cannot be compared.
   const clock = yield* Clock.Clock
-  const get = Effect.suspend((): Effect.Effect<CachedToken, TokenError> => {
-    const { current, nextRenewal } = Ref.getUnsafe(state)
-    if (Option.isNone(current)) return land
-    const now = clock.monotonicTimeNanosUnsafe()
-    if (now >= current.value.expiresAt) return land
-    return now < nextRenewal ? Effect.succeed(current.value) : Effect.as(renewInBackground(now), current.value)
-  })
+  const get = Effect.suspend(() =>
+    TokenState.decide<Effect.Effect<CachedToken, TokenError>>(
+      Ref.getUnsafe(state),
+      clock.monotonicTimeNanosUnsafe(),
+      answers
+    )
+  )
 
-  const invalidate = (used: CachedToken) =>
-    Ref.update(state, (s) =>
-      Option.isNone(s.current) || s.current.value.generation !== used.generation
-        ? s
-        : { ...s, current: Option.none() })
+  const invalidate = (used: CachedToken) => Ref.update(state, (s) => TokenState.invalidated(s, used))
 
   return TokenCache.of({ get, invalidate })
 })
 
-const toCached = ({ lifetime, token }: IssuedToken, asked: bigint, generation: number): CachedToken => {
-  const ends = (early: Duration.Duration) => asked + nanos(Duration.subtract(lifetime, early))
-  return {
-    token,
-    generation,
-    renewAt: ends(Duration.min(earliestRenewal, Duration.times(lifetime, 0.5))),
-    expiresAt: ends(Duration.min(latestRenewal, Duration.times(lifetime, 0.1)))
-  }
-}
-
-const refusalOf = ({ error, retry }: TokenFailure, now: bigint): State["refusal"] => {
-  const keep = error.reason === "InvalidClient"
-    ? clientRefusal
-    : error.reason === "Throttled"
-    ? Duration.min(Option.getOrElse(retry?.retryAfter ?? Option.none(), () => Duration.zero), longestThrottle)
-    : Duration.zero
-  return Duration.isZero(keep) ? Option.none() : Option.some({ until: now + nanos(keep), error })
-}
+const retryOf = ({ error, retryable, retryAfter }: TokenFailure): Retry | undefined =>
+  retryable ? transientRetry(error.reason, { throttled: error.reason === "Throttled", retryAfter }) : undefined

@@ -1,4 +1,4 @@
-/** `POST {auth_url}/oauth2/token` (spec 4.2), and nothing else: no cache, no retry. */
+/** The token endpoint, `POST {authUrl}/oauth2/token`: one request, without cache or retry. */
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -19,45 +19,74 @@ import { retryAfterOf } from "./internal/http/problem.ts"
 import { isSendable, validateSecret } from "./internal/http/secret.ts"
 import { statusOf } from "./internal/http/status.ts"
 import { transportFailureOf } from "./internal/http/transportFailure.ts"
-import type { Retry } from "./internal/resilience/retry.ts"
 import type { OAuthScope } from "./OAuthScope.ts"
 import { TracePropagation } from "./TracePropagation.ts"
 
-/** A token as the service issued it, and how long it says that it lives. @since 0.1.0 */
+/**
+ * A token as the service issued it.
+ *
+ * @since 0.1.0
+ */
 export interface IssuedToken {
+  /** The token without `Bearer`; it goes into the `Authorization` header as it is. */
   readonly token: Redacted.Redacted
+  /** How long it is valid. `TokenEndpoint.layer` takes a missing `expires_in` for 300 s and caps it at 24 h. */
   readonly lifetime: Duration.Duration
 }
 
-/** Why no token was issued, and whether asking again may help. @since 0.1.0 */
+/**
+ * Why no token was issued, and whether another request may succeed.
+ *
+ * @since 0.1.0
+ */
 export interface TokenFailure {
+  /**
+   * What `TokenCache.get` fails with after the last attempt. With the reason `InvalidClient` the cache sends no request
+   * for 30 seconds, with `Throttled` none until `retryAfter` (at most 5 minutes).
+   */
   readonly error: TokenError
-  readonly retry: Retry | undefined
+  /** Whether another request may succeed. `TokenCache` sends at most three. */
+  readonly retryable: boolean
+  /** How long the service wants the next request to wait; none if it does not say. */
+  readonly retryAfter: Option.Option<Duration.Duration>
 }
 
-/** What identifies an OAuth client (spec 5.3). `scopes` defaults to `["time_punches:read"]`; `[]` sends none. @since 0.1.0 */
+/**
+ * What identifies an OAuth client.
+ *
+ * @since 0.1.0
+ */
 export interface OAuthClient {
+  /** The `client_id`. */
   readonly clientId: string
+  /** The `client_secret`: visible ASCII characters, without spaces or line ends around it. */
   readonly clientSecret: Redacted.Redacted
+  /** The scopes that the token is limited to; `["time_punches:read"]` by default, `[]` sends none. */
   readonly scopes?: ReadonlyArray<OAuthScope> | undefined
 }
 
 /**
- * Asks for a token. Each run of `issue` is one request, of ten seconds at most.
+ * Requests tokens for `TokenCache`. Provide your own for a service that issues them in another way.
  *
  * @since 0.1.0
  */
 export class TokenEndpoint extends Context.Service<TokenEndpoint, {
-  readonly issue: Effect.Effect<IssuedToken, TokenFailure>
+  /** Sends one request for a token; no cache, no retry. In `TokenEndpoint.layer` it takes 10 seconds at most. */
+  readonly requestToken: Effect.Effect<IssuedToken, TokenFailure>
 }>()("effect-time-punches/TokenEndpoint") {
-  /** For one OAuth client. Fails with a `ConfigError` on an id or secret that cannot be sent as it is. @since 0.1.0 */
+  /**
+   * `POST {authUrl}/oauth2/token` with the grant `client_credentials`. Fails with a `ConfigError` on an id or a secret
+   * that cannot be sent as it is.
+   *
+   * @since 0.1.0
+   */
   static readonly layer = (
     client: OAuthClient
   ): Layer.Layer<TokenEndpoint, Config.ConfigError, HttpClient.HttpClient | Endpoints> =>
     Layer.effect(TokenEndpoint, make(client))
 }
 
-const timeout = Duration.seconds(10)
+const requestTimeout = Duration.seconds(10)
 const codeTimeout = Duration.seconds(5)
 const bodyCap = 64 * 1024
 
@@ -79,62 +108,67 @@ const make = Effect.fnUntraced(function*(client: OAuthClient) {
       scope: scopes.length === 0 ? undefined : scopes.join(" ")
     })
   )
-  const issue = send(request, {
+  const requestToken = send(request, {
     response: (response) =>
-      wasRedirected(request.url, response.url) ? Effect.fail(failed("Rejected", response.status)) : read(response),
-    error: (error) => unreached(transportFailureOf(error, "headers").retry)
+      wasRedirected(request.url, response.url)
+        ? Effect.fail(tokenFailure("Rejected", response.status))
+        : readResponse(response),
+    error: (error) => transportFailure(transportFailureOf(error, "headers").retry !== undefined)
   }).pipe(
-    Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(unreached(again)) })
+    Effect.timeoutOrElse({ duration: requestTimeout, orElse: () => Effect.fail(transportFailure(true)) })
   )
-  return { issue }
+  return { requestToken }
 })
 
-const again: Retry = { kind: "token", limit: Infinity, throttled: false, retryAfter: Option.none() }
-
-const failed = (reason: TokenError["reason"], status: number, retry?: Retry): TokenFailure => ({
+/** A failure that another request would only repeat. */
+const tokenFailure = (reason: TokenError["reason"], status: number): TokenFailure => ({
   error: new TokenError({ reason, status: Option.some(status) }),
-  retry
+  retryable: false,
+  retryAfter: Option.none()
 })
 
-const unreached = (retry: Retry | undefined): TokenFailure => ({
+const transportFailure = (retryable: boolean): TokenFailure => ({
   error: new TokenError({ reason: "Transport" }),
-  retry
+  retryable,
+  retryAfter: Option.none()
 })
 
-const read = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<IssuedToken, TokenFailure> =>
-  statusOf(response.status) === "ok" ? readToken(response) : Effect.flatMap(refusal(response), Effect.fail)
+const readResponse = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<IssuedToken, TokenFailure> =>
+  statusOf(response.status) === "ok" ? readToken(response) : Effect.flatMap(statusFailure(response), Effect.fail)
 
 const readToken = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse) {
   const body = yield* Effect.mapError(
     readBytes(response, bodyCap),
     (error) =>
-      error === tooLarge ? failed("Malformed", response.status) : unreached(transportFailureOf(error, "body").retry)
+      error === tooLarge
+        ? tokenFailure("Malformed", response.status)
+        : transportFailure(transportFailureOf(error, "body").retry !== undefined)
   )
   const { type } = contentType(response)
   const issued = type === "" || isJson(type) ? toIssued(Result.getOrUndefined(parseJson(body))) : Option.none()
-  return Option.isSome(issued) ? issued.value : yield* Effect.fail(failed("Malformed", response.status))
+  return Option.isSome(issued) ? issued.value : yield* Effect.fail(tokenFailure("Malformed", response.status))
 })
 
-/** The codes by which the token endpoint says that it will not serve this client, however often it asks (RFC 6749, 5.2). */
+/** The codes of RFC 6749, 5.2, with which the endpoint refuses this client for good. */
 const clientErrors: ReadonlyArray<unknown> = ["invalid_client", "unauthorized_client", "invalid_scope"]
 
-/** What the status means; the body is only read where it can add to that. */
-const refusal = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse) {
+/** What the status means. The body is read only where it can add to that. */
+const statusFailure = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse) {
   const { status } = response
   switch (statusOf(status)) {
     case "throttled":
-      return failed("Throttled", status, { ...again, throttled: true, retryAfter: yield* retryAfterOf(response) })
+      return { ...tokenFailure("Throttled", status), retryable: true, retryAfter: yield* retryAfterOf(response) }
     case "serverError":
     case "unavailable":
-      return failed("Transport", status, { ...again, retryAfter: yield* retryAfterOf(response) })
+      return { ...tokenFailure("Transport", status), retryable: true, retryAfter: yield* retryAfterOf(response) }
     case "unauthorized":
-      return failed("InvalidClient", status)
+      return tokenFailure("InvalidClient", status)
     default:
-      return failed(clientErrors.includes(yield* errorCode(response)) ? "InvalidClient" : "Rejected", status)
+      return tokenFailure(clientErrors.includes(yield* errorCode(response)) ? "InvalidClient" : "Rejected", status)
   }
 })
 
-/** The code of a refusal, if it comes whole and soon: the status is known and must not be lost in waiting for it. */
+/** The `error` member of the body, if it arrives whole and in time: the status is known and must not wait for it. */
 const errorCode = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<unknown> =>
   readBytes(response, bodyCap).pipe(
     Effect.map((bytes) => {
@@ -145,7 +179,7 @@ const errorCode = (response: HttpClientResponse.HttpClientResponse): Effect.Effe
     Effect.orElseSucceed(() => undefined)
   )
 
-/** Reads a token leniently where that is safe: the scheme in any case, the lifetime missing, as text or with a fraction. */
+/** Reads a token leniently where that is safe: any case of the scheme; a missing lifetime, a text or a fraction. */
 const toIssued = (body: unknown): Option.Option<IssuedToken> => {
   if (!Predicate.hasProperty(body, "access_token") || !Predicate.isString(body.access_token)) return Option.none()
   if (!Predicate.hasProperty(body, "token_type") || !Predicate.isString(body.token_type)) return Option.none()

@@ -1,9 +1,10 @@
-/** Whether trace headers leave the house. */
+/** Whether trace headers are sent to the service. */
 import * as Context from "effect/Context"
 
 /**
- * Sends `traceparent` and `b3` with each request; `false` unless set, since the service is a third party. It is read
- * when `TimePunches.layer` is built, so provide it *to* that layer.
+ * Whether requests carry `traceparent` and `b3`. Default: `false`, since the service is a third party. The setting is
+ * read when `TimePunches.layer` and `TokenEndpoint.layer` are built: provide it *to* those layers, not beside them (see
+ * "Pitfall: provide settings to the client layer" in the docs).
  *
  * @since 0.1.0
  */

@@ -15,7 +15,7 @@ const sent = Effect.gen(function*() {
   return (yield* requests)[0]?.headers["x-api-version"]
 })
 
-/** The header that a client built upon this version sends. */
+/** The header that a client with this version sends. */
 const sentWith = <E, R>(version: Layer.Layer<never, E, R>) =>
   Effect.provide(sent, client().pipe(Layer.provide(version), Layer.provideMerge(service)))
 
@@ -54,12 +54,12 @@ describe("ApiVersion", () => {
       assert.strictEqual(yield* sentWith(Layer.succeed(ApiVersion, Option.some("2023-05-01"))), "2023-05-01")
     }))
 
-  it.effect("is not sent where the token's own version is to count", () =>
+  it.effect("is not sent with layerTokenDefault, so that the version of the token counts", () =>
     Effect.gen(function*() {
       assert.isUndefined(yield* sentWith(ApiVersion.layerTokenDefault))
     }))
 
-  it.effect("is sent with each page, and with each try of it", () =>
+  it.effect("is sent with every attempt of every page", () =>
     Effect.gen(function*() {
       const { requests } = yield* FakeService
       yield* inject(Fault.status(503), { requests: 1 })
@@ -87,7 +87,7 @@ describe("ApiVersion", () => {
       })
   )
 
-  it.effect("is seen when provided to the client's layer, not when provided beside it", () =>
+  it.effect("takes effect when provided to the layer of the client, not beside it", () =>
     Effect.gen(function*() {
       const version = ApiVersion.layer("2022-05-01")
       const to = client().pipe(Layer.provide(version), Layer.provideMerge(service))
@@ -109,14 +109,14 @@ describe("ApiVersion.layerFromConfig", () => {
     }))
 
   it.effect.each([{}, { [variable]: "" }])(
-    "leaves the default where it is not set, or empty",
+    "keeps the default if it is not set, or empty",
     (env) =>
       Effect.gen(function*() {
         assert.strictEqual(yield* sentWith(layerFromConfig({ ...env })), "2026-06-01")
       })
   )
 
-  it.effect("leaves what an outer layer has set where the variable is not", () =>
+  it.effect("keeps the setting of an outer layer if the variable is not set", () =>
     Effect.gen(function*() {
       const outer = layerFromConfig({}).pipe(Layer.provide(ApiVersion.layerTokenDefault))
 

@@ -14,17 +14,17 @@ const client = {
   TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
   TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret
 }
-const own = { TIME_PUNCHES_COMPANY_ID: String(company.id), TIME_PUNCHES_COMPANY_GUID: company.guid }
+const companyOfClient = { TIME_PUNCHES_COMPANY_ID: String(company.id), TIME_PUNCHES_COMPANY_GUID: company.guid }
 
 const credentials = (env: Environment) => Credentials.layerFromConfig.pipe(Layer.provide(environment(env)))
 
-/** The error of an environment, as a text. */
-const refused = (env: Environment) =>
+/** The error of an environment. */
+const errorOf = (env: Environment) =>
   Effect.flip(building(credentials(env).pipe(Layer.provide(FakeService.layerClient), Layer.provide(endpoints)))).pipe(
     Effect.provide(FakeService.layer())
   )
 
-/** The scope that an environment asks for, `null` for none. */
+/** The scope that is sent in an environment, `null` for none. */
 const scopeOf = (env: Environment) =>
   Effect.gen(function*() {
     const service = yield* FakeService
@@ -49,11 +49,11 @@ describe("Credentials.layerFromConfig", () => {
       assert.deepInclude(yield* Effect.flip(TimePunches.page(company.id)), { field: "company.guid" })
     }).pipe(Effect.provide(app({}, credentials(client)))))
 
-  it.effect("reads an OAuth client's own company, whose guid goes to no other", () =>
+  it.effect("reads the company of an OAuth client, whose guid is sent for no other", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* sent(company.id))["x-company-guid"], company.guid)
       assert.deepInclude(yield* Effect.flip(TimePunches.page(stranger.id)), { field: "company.guid" })
-    }).pipe(Effect.provide(app({}, credentials({ ...client, ...own })))))
+    }).pipe(Effect.provide(app({}, credentials({ ...client, ...companyOfClient })))))
 
   it.effect("reads scopes, separated by any white space", () =>
     Effect.gen(function*() {
@@ -65,7 +65,7 @@ describe("Credentials.layerFromConfig", () => {
       assert.strictEqual(yield* scopes(" time_punches:read \t users:write\n"), "time_punches:read users:write")
     }))
 
-  it.effect("takes an empty variable for one that is not set", () =>
+  it.effect("treats an empty variable as one that is not set", () =>
     Effect.gen(function*() {
       const empty = { TIME_PUNCHES_SESSION_COOKIE: "", TIME_PUNCHES_CLIENT_ID: "", TIME_PUNCHES_CLIENT_SECRET: "" }
 
@@ -75,11 +75,11 @@ describe("Credentials.layerFromConfig", () => {
       )
     }))
 
-  it.effect.each([{}, { TIME_PUNCHES_ACCESS_TOKEN: "" }, own])(
-    "names all of which one is needed, when none is set",
+  it.effect.each([{}, { TIME_PUNCHES_ACCESS_TOKEN: "" }, companyOfClient])(
+    "names every variable that would do, when none is set",
     (env) =>
       Effect.gen(function*() {
-        const { message } = yield* refused({ ...env })
+        const { message } = yield* errorOf({ ...env })
 
         for (const name of [...Object.keys(token), ...Object.keys(client), ...Object.keys(cookie)]) {
           assert.include(message, name)
@@ -95,10 +95,10 @@ describe("Credentials.layerFromConfig", () => {
   ]
 
   it.effect.each(several)(
-    "names all kinds of credential that are set, when there are several",
+    "names every kind of credential that is set, when there are several",
     (env) =>
       Effect.gen(function*() {
-        const error = yield* refused(env)
+        const error = yield* errorOf(env)
 
         assert.include(error.message, "one kind of credential")
         for (const name of Object.keys(env)) {
@@ -112,12 +112,12 @@ describe("Credentials.layerFromConfig", () => {
     ["TIME_PUNCHES_CLIENT_SECRET", { TIME_PUNCHES_CLIENT_ID: "canary" }],
     ["TIME_PUNCHES_CLIENT_ID", { TIME_PUNCHES_CLIENT_SECRET: "canary" }],
     ["TIME_PUNCHES_COMPANY_GUID", { ...client, TIME_PUNCHES_COMPANY_ID: "4021" }],
-    ["TIME_PUNCHES_COMPANY_ID", { ...client, TIME_PUNCHES_COMPANY_GUID: own.TIME_PUNCHES_COMPANY_GUID }]
+    ["TIME_PUNCHES_COMPANY_ID", { ...client, TIME_PUNCHES_COMPANY_GUID: companyOfClient.TIME_PUNCHES_COMPANY_GUID }]
   ]
 
   it.effect.each(halves)("names %s when only its other half is set", ([name, env]) =>
     Effect.gen(function*() {
-      const error = yield* refused(env)
+      const error = yield* errorOf(env)
 
       assert.include(error.message, `${name} must be set beside`)
       assert.notInclude(surfaces(error), "canary")
@@ -138,10 +138,10 @@ describe("Credentials.layerFromConfig", () => {
       ["TIME_PUNCHES_SCOPES", value, client] as const
     ),
     ...["canary", "-1", "1.5", "9007199254740993", "1e3", "0x10", "1/../2"].map((value) =>
-      ["TIME_PUNCHES_COMPANY_ID", value, { ...client, ...own }] as const
+      ["TIME_PUNCHES_COMPANY_ID", value, { ...client, ...companyOfClient }] as const
     ),
     ...["canary", `${company.guid}\r\n`, `{${company.guid}}`].map((value) =>
-      ["TIME_PUNCHES_COMPANY_GUID", value, { ...client, ...own }] as const
+      ["TIME_PUNCHES_COMPANY_GUID", value, { ...client, ...companyOfClient }] as const
     )
   ]
 
@@ -149,7 +149,7 @@ describe("Credentials.layerFromConfig", () => {
     "refuses %s as %j, by its name and without its value",
     ([name, value, others]) =>
       Effect.gen(function*() {
-        const error = yield* refused({ ...others, [name]: value })
+        const error = yield* errorOf({ ...others, [name]: value })
 
         assert.strictEqual(error._tag, "ConfigError")
         assert.include(error.message, name)
@@ -158,7 +158,7 @@ describe("Credentials.layerFromConfig", () => {
       })
   )
 
-  it.effect("takes a client secret with a space inside, which is a character like any other", () =>
+  it.effect("accepts a client secret with a space inside", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* Effect.exit(TimePunches.page(company))
@@ -174,7 +174,7 @@ describe("TimePunches.layerFromConfig", () => {
   const layer = (env: Environment) => TimePunches.layerFromConfig.pipe(Layer.provide(environment(env)))
   const base = { TIME_PUNCHES_BASE_URL: "http://localhost/" }
 
-  it.effect("makes a client of the environment and an HttpClient", () =>
+  it.effect("builds a client from the environment and an HttpClient", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* TimePunches.page(company.id)
@@ -194,7 +194,7 @@ describe("TimePunches.layerFromConfig", () => {
     ["TIME_PUNCHES_ACCESS_TOKEN", { ...base }],
     ["TIME_PUNCHES_API_VERSION", { ...base, ...token, TIME_PUNCHES_API_VERSION: "latest" }],
     ["TIME_PUNCHES_AUTH_URL", { ...base, ...client, TIME_PUNCHES_AUTH_URL: "auth.test" }]
-  ])("fails when it is built without a good %s", ([name, env]) =>
+  ])("fails to build without a valid %s", ([name, env]) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(building(layer({ ...Object(env) }).pipe(Layer.provide(FakeService.layerClient))))
 

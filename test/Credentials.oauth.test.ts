@@ -11,9 +11,9 @@ import { untyped } from "./support/untyped.ts"
 const client = { clientId: defaultOAuthClient.clientId, clientSecret: Redacted.make(defaultOAuthClient.clientSecret) }
 
 describe("Credentials.layerOAuth", () => {
-  const own = Credentials.layerOAuth({ ...client, company })
+  const withCompany = Credentials.layerOAuth({ ...client, company })
 
-  it.effect("sends a token and the guid of the company asked for", () =>
+  it.effect("sends a token and the guid of the requested company", () =>
     Effect.gen(function*() {
       const credentials = yield* sent(company)
 
@@ -22,7 +22,7 @@ describe("Credentials.layerOAuth", () => {
       assert.notProperty(credentials, "cookie")
     }).pipe(Effect.provide(app({}, oauth))))
 
-  it.effect("refuses a company without its guid before anything is sent, the token request too", () =>
+  it.effect("refuses a company without its guid before it sends anything, a token request included", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       const error = yield* Effect.flip(TimePunches.page(company.id))
@@ -31,7 +31,7 @@ describe("Credentials.layerOAuth", () => {
       assert.isEmpty(yield* service.requests)
     }).pipe(Effect.provide(app({}, oauth))))
 
-  it.effect("takes the layer's own guid for that very company, and never for another", () =>
+  it.effect("uses the guid of the layer for its company, and never for another", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* sent(company.id))["x-company-guid"], defaultCompany.guid)
       assert.strictEqual((yield* sent({ id: company.id, guid: undefined }))["x-company-guid"], defaultCompany.guid)
@@ -40,7 +40,7 @@ describe("Credentials.layerOAuth", () => {
 
       assert.deepInclude(error, { _tag: "InvalidRequest", field: "company.guid", companyId: stranger.id })
       assert.isEmpty(yield* pageRequests)
-    }).pipe(Effect.provide(app({}, own))))
+    }).pipe(Effect.provide(app({}, withCompany))))
 
   it.effect("prefers the guid that a call gives", () =>
     Effect.gen(function*() {
@@ -48,13 +48,13 @@ describe("Credentials.layerOAuth", () => {
 
       assert.strictEqual((yield* sent({ id: company.id, guid }))["x-company-guid"], guid)
       assert.strictEqual((yield* sent(stranger))["x-company-guid"], otherCompany.guid)
-    }).pipe(Effect.provide(app({}, own))))
+    }).pipe(Effect.provide(app({}, withCompany))))
 
-  it.effect("shares one token between companies, each of which gets its own guid", () =>
+  it.effect("shares one token between companies, each with its own guid", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
-      const ask = [company, stranger, company, stranger].map((each) => TimePunches.page(each))
-      yield* Effect.all(ask, { concurrency: "unbounded" })
+      const pages = [company, stranger, company, stranger].map((each) => TimePunches.page(each))
+      yield* Effect.all(pages, { concurrency: "unbounded" })
 
       assert.strictEqual(yield* service.tokensIssued, 1)
       for (const { headers, path } of yield* pageRequests) {
@@ -78,7 +78,7 @@ describe("Credentials.layerOAuth", () => {
       assert.strictEqual((yield* pageRequests).length, 2)
     }).pipe(Effect.provide(app({}, oauth))))
 
-  it.effect("does not renew a second time for one page, whatever comes between", () =>
+  it.effect("does not renew a second time for one page, with a 503 between", () =>
     Effect.gen(function*() {
       yield* inject(Fault.status(401), { requests: [1, 3] })
       yield* inject(Fault.status(503), { requests: 2 })
@@ -88,7 +88,7 @@ describe("Credentials.layerOAuth", () => {
       assert.strictEqual((yield* pageRequests).length, 3)
     }).pipe(Effect.provide(app({}, oauth))))
 
-  it.effect("scrubs the client's secret from what the service says, although no page request carries it", () =>
+  it.effect("scrubs the client secret from a problem body, although no page request carries it", () =>
     Effect.gen(function*() {
       yield* inject(Fault.status(403, { problem: { detail: `you are ${defaultOAuthClient.clientSecret}` } }))
       const error = yield* Effect.flip(TimePunches.page(company))
@@ -113,7 +113,7 @@ describe("Credentials.layerOAuth", () => {
     [null, []]
   ]
 
-  it.effect.each(scopes)("asks for the scope %j", ([scope, given]) =>
+  it.effect.each(scopes)("sends the scope %j", ([scope, given]) =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* Effect.exit(TimePunches.page(company))
@@ -127,9 +127,9 @@ describe("Credentials.layerOAuth", () => {
     id: -1
   }]
 
-  it.effect.each(wrongCompanies)("refuses %j for the layer's own company", (own) =>
+  it.effect.each(wrongCompanies)("refuses %j as the company of the layer", (wrong) =>
     Effect.gen(function*() {
-      const layer = Credentials.layerOAuth({ ...client, company: untyped(own) })
+      const layer = Credentials.layerOAuth({ ...client, company: untyped(wrong) })
       const error = yield* Effect.flip(
         building(layer.pipe(Layer.provide(FakeService.layerClient), Layer.provide(endpoints)))
       )

@@ -23,7 +23,7 @@ describe.each(kinds)("a program with %s", (_name, credentials) => {
       assert.deepStrictEqual(listed.map(({ id }) => Number(id)), punches.map(({ id }) => id))
     }).pipe(Effect.provide(app({ punches }, credentials))))
 
-  it.effect("may not see what the credential is not for", () =>
+  it.effect("fails for a company that the credential does not cover", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(TimePunches.page({ ...stranger, id: CompanyId.make(9999) }))
 
@@ -40,7 +40,7 @@ describe("Credentials.layerAccessToken", () => {
       assert.deepStrictEqual(yield* sent(company), only)
     }).pipe(Effect.provide(app())))
 
-  it.effect("takes a 401 for final, since nothing can renew the token", () =>
+  it.effect("treats a 401 as final, since nothing can renew the token", () =>
     Effect.gen(function*() {
       yield* inject(Fault.status(401))
       const error = yield* Effect.flip(TimePunches.page(company))
@@ -62,7 +62,7 @@ describe("Credentials.layerAccessToken", () => {
   ]
 
   it.effect.each(unfit)(
-    "refuses a token %s, which a header cannot carry as it is, without a word of it",
+    "refuses a token %s, which a header cannot carry, without printing it",
     ([, token]) =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(building(Credentials.layerAccessToken(Redacted.make(token))))
@@ -74,7 +74,7 @@ describe("Credentials.layerAccessToken", () => {
   )
 
   it.effect.each(["a", "abc.def-ghi_jkl~+/==", "!#$%&'*,:;<=>?@[]^`{|}\""])(
-    "takes the token %s as it is",
+    "sends the token %s unchanged",
     (token) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* sent(company), { authorization: `Bearer ${token}` })
@@ -100,7 +100,7 @@ describe("Credentials.layerAccessTokens", () => {
       assert.deepStrictEqual(yield* sent(stranger), { authorization: `Bearer ${otherCompany.accessToken}` })
     }).pipe(Effect.provide(app({}, lookup))))
 
-  it.effect("passes on why there is no token, with the place in the run, and sends nothing", () =>
+  it.effect("fails with the error of the lookup and its place in the run, and sends nothing", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(TimePunches.page(CompanyId.make(1)))
 
@@ -113,7 +113,7 @@ describe("Credentials.layerAccessTokens", () => {
       assert.isEmpty(yield* pageRequests)
     }).pipe(Effect.provide(app({}, lookup))))
 
-  it.effect("passes on a token error", () =>
+  it.effect("fails with a token error of the lookup", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(TimePunches.page(company))
 
@@ -122,7 +122,7 @@ describe("Credentials.layerAccessTokens", () => {
       Effect.provide(app({}, Credentials.layerAccessTokens(() => Effect.fail(new TokenError({ reason: "Rejected" })))))
     ))
 
-  it.effect("refuses a token that a header cannot carry, without a word of it", () =>
+  it.effect("refuses a token that a header cannot carry, without printing it", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(TimePunches.page(company))
 
@@ -158,7 +158,7 @@ describe("Credentials.layerSessionCookie", () => {
     }).pipe(Effect.provide(app({}, Credentials.layerSessionCookie(Redacted.make("abc"), { name: "sid" })))))
 
   it.effect.each(["", "canary canary", "canary;", "canary,", "\"canary\"", "canary\\", "canary\r\n", "canäry"])(
-    "refuses the cookie %j, which would be cut or split, without a word of it",
+    "refuses the cookie %j, which would be cut or split, without printing it",
     (cookie) =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(building(Credentials.layerSessionCookie(Redacted.make(cookie))))
@@ -175,7 +175,7 @@ describe("Credentials.layerSessionCookie", () => {
       assert.include(error.message, "name must be")
     }))
 
-  it.effect("takes a 401 for final", () =>
+  it.effect("treats a 401 as final", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(TimePunches.page(company))
 
@@ -185,7 +185,7 @@ describe("Credentials.layerSessionCookie", () => {
 })
 
 describe("Credentials", () => {
-  it.effect("may be anybody's own: what it signs is sent, and its secrets are scrubbed from what comes back", () =>
+  it.effect("may be a user's: its headers are sent, and its secrets are scrubbed from the response", () =>
     Effect.gen(function*() {
       yield* inject(Fault.echo(422))
       const error = yield* Effect.flip(TimePunches.page(company))

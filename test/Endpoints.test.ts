@@ -10,7 +10,7 @@ const auth = "TIME_PUNCHES_AUTH_URL"
 
 const layerOf = (baseUrl: string | URL) => Endpoints.layer({ baseUrl })
 
-const normalised = (baseUrl: string | URL) =>
+const normalized = (baseUrl: string | URL) =>
   Effect.map(Endpoints, (endpoints) => endpoints.baseUrl).pipe(Effect.provide(layerOf(baseUrl)))
 
 const bad: ReadonlyArray<readonly [string, string]> = [
@@ -56,10 +56,10 @@ const good: ReadonlyArray<readonly [string, string]> = [
 ]
 
 describe("Endpoints.layer", () => {
-  it.effect.each(good)("makes %s to %s", ([given, expected]) =>
+  it.effect.each(good)("normalizes %s to %s", ([given, expected]) =>
     Effect.gen(function*() {
-      assert.strictEqual(yield* normalised(given), expected)
-      assert.strictEqual(yield* normalised(new URL(given)), expected)
+      assert.strictEqual(yield* normalized(given), expected)
+      assert.strictEqual(yield* normalized(new URL(given)), expected)
     }))
 
   it.effect.each(bad)(
@@ -78,7 +78,7 @@ describe("Endpoints.layer", () => {
       })
   )
 
-  it.effect("takes the base URL for the auth URL where none is given", () =>
+  it.effect("uses the base URL as the auth URL if none is given", () =>
     Effect.gen(function*() {
       const both = Effect.map(Endpoints, (endpoints) => endpoints)
       const given = { baseUrl: "https://api.test/v", authUrl: new URL("https://auth.test/t/") }
@@ -93,7 +93,7 @@ describe("Endpoints.layer", () => {
       })
     }))
 
-  it.effect("is where pages and tokens are asked for, one slash between each part", () =>
+  it.effect("is where page and token requests are sent, with one slash between the parts", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* TimePunches.page(company)
@@ -125,7 +125,7 @@ describe("Endpoints.layerFromConfig", () => {
     }))
 
   it.effect.each([{ [base]: "https://api.test" }, { [base]: "https://api.test", [auth]: "" }])(
-    "takes the base URL for the auth URL where that is not set, or empty",
+    "uses the base URL as the auth URL if that is not set, or empty",
     (env) =>
       Effect.gen(function*() {
         assert.strictEqual((yield* built(env)).authUrl, "https://api.test")
@@ -157,8 +157,8 @@ describe("Endpoints.layerFromConfig", () => {
   )
 })
 
-describe("a client with credentials that fit", () => {
-  it.effect("does not mind that the base URL is a URL object", () =>
+describe("a client", () => {
+  it.effect("accepts a base URL that is a URL object", () =>
     Effect.gen(function*() {
       assert.isEmpty((yield* TimePunches.page(company)).items)
     }).pipe(Effect.provide(TimePunches.layer.pipe(

@@ -10,7 +10,7 @@ import { untyped } from "./support/untyped.ts"
 
 const punches = generatePunches({ seed: 3, count: 60, companyId: defaultCompany.id, deletedShare: 0 })
 
-/** A client upon this policy, and its service. */
+/** A client with this policy, and its service. */
 const under = <E>(policy: Layer.Layer<never, E>, credentials: Parameters<typeof client>[0] = accessToken) =>
   client(credentials).pipe(
     Layer.provide(policy),
@@ -19,8 +19,8 @@ const under = <E>(policy: Layer.Layer<never, E>, credentials: Parameters<typeof 
   )
 
 /**
- * One page under a fault that does not end: the error and its time, and when each try came, in milliseconds since the
- * page began. That is not when the clock did: a deadline is a time, and must not be right only at zero.
+ * One page under a lasting fault: its error, its end and the times of its attempts, in milliseconds since it began. The
+ * clock does not start at zero, since a deadline must not be right only there.
  */
 const failing = Effect.fnUntraced(function*(fault: Fault) {
   yield* inject(fault)
@@ -34,12 +34,12 @@ const failing = Effect.fnUntraced(function*(fault: Fault) {
 const gaps = (at: ReadonlyArray<number>) => at.slice(1).map((time, index) => time - (at[index] ?? 0))
 
 describe("RetryPolicy", () => {
-  it.effect("is, unless set, four tries within their deadlines and a budget of 500", () =>
+  it.effect("is by default four attempts within their deadlines and a budget of 500", () =>
     Effect.gen(function*() {
       const { attempts, budget, ...durations } = yield* RetryPolicy
 
       assert.deepStrictEqual({ attempts, budget }, { attempts: 4, budget: 500 })
-      assert.deepStrictEqual(Object.entries(durations).map(([knob, time]) => [knob, Duration.toMillis(time)]), [
+      assert.deepStrictEqual(Object.entries(durations).map(([setting, time]) => [setting, Duration.toMillis(time)]), [
         ["attemptTimeout", 30_000],
         ["pageTimeout", 120_000],
         ["baseDelay", 200],
@@ -49,7 +49,7 @@ describe("RetryPolicy", () => {
       ])
     }))
 
-  it.effect("waits at random, at most 200 ms, 400 ms, 800 ms, before a try after a failure", () =>
+  it.effect("waits at random, at most 200 ms, 400 ms, 800 ms, before a retry", () =>
     Effect.gen(function*() {
       const longest = [0, 0, 0]
       for (let run = 0; run < 100; run++) {
@@ -65,7 +65,7 @@ describe("RetryPolicy", () => {
       }
     }))
 
-  it.effect("waits about 5, 15 and 40 seconds after a 429 that does not say how long", () =>
+  it.effect("waits about 5, 15 and 40 seconds after a 429 without Retry-After", () =>
     Effect.gen(function*() {
       const { at, error } = yield* failing(Fault.status(429))
 
@@ -81,7 +81,7 @@ describe("RetryPolicy.layer", () => {
   const changed = (options: Parameters<typeof RetryPolicy.layer>[0]) =>
     Effect.provide(Effect.map(RetryPolicy, (policy) => policy), RetryPolicy.layer(options))
 
-  it.effect("changes what is given and nothing else, an undefined least of all", () =>
+  it.effect("changes only the settings that are given and not undefined", () =>
     Effect.gen(function*() {
       const defaults = yield* RetryPolicy
 
@@ -97,21 +97,24 @@ describe("RetryPolicy.layer", () => {
   const wrong: ReadonlyArray<readonly [string, unknown]> = [
     ...[0, -1, 1.5, NaN, Infinity, "4", null].map((value) => ["attempts", value] as const),
     ...[-1, NaN, "many"].map((value) => ["budget", value] as const),
-    ...["attemptTimeout", "pageTimeout", "baseDelay", "throttleDelay", "maxDelay", "retryAfterCap"].flatMap((knob) =>
-      [-1, "-3 seconds", "canary", "5 canaries", null].map((value) => [knob, value] as const)
+    ...["attemptTimeout", "pageTimeout", "baseDelay", "throttleDelay", "maxDelay", "retryAfterCap"].flatMap((setting) =>
+      [-1, "-3 seconds", "canary", "5 canaries", null].map((value) => [setting, value] as const)
     )
   ]
 
-  it.effect.each(wrong)("refuses %s %j, by its name and without its value", ([knob, value]) =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(building(RetryPolicy.layer(untyped({ [knob]: value }))))
+  it.effect.each(wrong)(
+    "refuses %s %j, by its name and without its value",
+    ([setting, value]) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(building(RetryPolicy.layer(untyped({ [setting]: value }))))
 
-      assert.strictEqual(error._tag, "ConfigError")
-      assert.include(error.message, `${knob} must be`)
-      assert.notInclude(surfaces(error), "canar")
-    }))
+        assert.strictEqual(error._tag, "ConfigError")
+        assert.include(error.message, `${setting} must be`)
+        assert.notInclude(surfaces(error), "canar")
+      })
+  )
 
-  it.effect.each([1, 2, 6])("tries %d times", (attempts) =>
+  it.effect.each([1, 2, 6])("makes %d attempts", (attempts) =>
     Effect.gen(function*() {
       const { at, error } = yield* failing(Fault.status(500))
 
@@ -119,7 +122,7 @@ describe("RetryPolicy.layer", () => {
       assert.strictEqual(error.attempts, attempts)
     }).pipe(Effect.provide(under(RetryPolicy.layer({ attempts })))))
 
-  it.effect("does not wait longer than maxDelay, nor at all without a baseDelay", () =>
+  it.effect("waits no longer than maxDelay, and not at all without a baseDelay", () =>
     Effect.gen(function*() {
       const short = RetryPolicy.layer({ attempts: 9, maxDelay: "300 millis", baseDelay: "10 seconds" })
       const none = RetryPolicy.layer({ baseDelay: 0 })
@@ -131,7 +134,7 @@ describe("RetryPolicy.layer", () => {
       assert.strictEqual(Math.max(...gaps((yield* Effect.provide(failing(Fault.reset), under(none))).at)), 0)
     }))
 
-  it.effect("waits as long as Retry-After says, up to retryAfterCap, and beyond it fails at once", () =>
+  it.effect("waits as long as Retry-After says, up to retryAfterCap, and fails at once beyond it", () =>
     Effect.gen(function*() {
       const policy = under(RetryPolicy.layer({ retryAfterCap: "10 seconds", attempts: 2 }))
       const within = yield* Effect.provide(failing(Fault.retryAfter("10")), policy)
@@ -145,7 +148,7 @@ describe("RetryPolicy.layer", () => {
       )
     }))
 
-  it.effect("gives a try attemptTimeout, and a page pageTimeout", () =>
+  it.effect("bounds an attempt by attemptTimeout, and a page by pageTimeout", () =>
     Effect.gen(function*() {
       const policy = RetryPolicy.layer({
         attemptTimeout: "2 seconds",
@@ -161,7 +164,7 @@ describe("RetryPolicy.layer", () => {
       assert.strictEqual(error.attempts, 3)
     }))
 
-  it.effect("does not begin a wait that would end after the page's deadline", () =>
+  it.effect("does not start a wait that would end after the deadline of the page", () =>
     Effect.gen(function*() {
       const policy = RetryPolicy.layer({ pageTimeout: "30 seconds" })
       const { ended, error } = yield* Effect.provide(failing(Fault.retryAfter("30")), under(policy))
@@ -170,7 +173,7 @@ describe("RetryPolicy.layer", () => {
       assert.strictEqual(ended, 0)
     }))
 
-  it.effect("takes durations without end", () =>
+  it.effect("accepts infinite durations", () =>
     Effect.gen(function*() {
       const policy = RetryPolicy.layer({ attemptTimeout: "Infinity", pageTimeout: Duration.infinity })
       const page = yield* Effect.provide(TimePunches.page(company), under(policy))
@@ -178,11 +181,11 @@ describe("RetryPolicy.layer", () => {
       assert.strictEqual(page.items.length, punches.length)
     }))
 
-  it.effect("spends a budget that all pages of a client share, and that success gives back", () =>
+  it.effect("spends a budget that all pages of a client share, and that success refunds", () =>
     Effect.gen(function*() {
       yield* inject(Fault.status(503), { requests: [1, 3, 5, 6] })
       const page = TimePunches.page(company)
-      // 14 of 20 are spent on the first page, and given back by it; the same for the second.
+      // The first page spends 14 of 20 and refunds them; so does the second.
       yield* letTimePass(Effect.all([page, page]))
       const error = yield* letTimePass(Effect.flip(page))
 
@@ -191,18 +194,18 @@ describe("RetryPolicy.layer", () => {
       assert.strictEqual((yield* pageRequests).length, 6)
     }).pipe(Effect.provide(under(RetryPolicy.layer({ budget: 20 })))))
 
-  it.effect("never has a larger budget than it began with, however long all goes well", () =>
+  it.effect("never has a larger budget than at first, however many pages succeed", () =>
     Effect.gen(function*() {
       const page = TimePunches.page(company)
       yield* Effect.all(Array.from({ length: 50 }, () => page))
       yield* inject(Fault.status(503))
       const error = yield* letTimePass(Effect.flip(page))
 
-      // 20 are enough for one more try; with 50 given on top there would be four.
+      // 20 are enough for one retry; with 50 on top there would be three.
       assert.strictEqual(error.attempts, 2)
     }).pipe(Effect.provide(under(RetryPolicy.layer({ budget: 20 })))))
 
-  it.effect("spends less on a throttled try, and nothing where there is no budget", () =>
+  it.effect("spends less on a throttled retry, and retries nothing without a budget", () =>
     Effect.gen(function*() {
       const throttled = yield* Effect.provide(failing(Fault.status(429)), under(RetryPolicy.layer({ budget: 10 })))
       const none = yield* Effect.provide(failing(Fault.status(503)), under(RetryPolicy.layer({ budget: 0 })))
@@ -213,7 +216,7 @@ describe("RetryPolicy.layer", () => {
 })
 
 describe("RetryPolicy.none", () => {
-  it.effect("tries a page once", () =>
+  it.effect("makes one attempt per page", () =>
     Effect.gen(function*() {
       const { at, error } = yield* failing(Fault.status(503))
 
@@ -221,7 +224,7 @@ describe("RetryPolicy.none", () => {
       assert.strictEqual(error.attempts, 1)
     }).pipe(Effect.provide(under(RetryPolicy.none))))
 
-  it.effect("still replays a page once after a 401 that a fresh token cures", () =>
+  it.effect("still replays a page once after a 401 that a new token resolves", () =>
     Effect.gen(function*() {
       yield* inject(Fault.tokenRevoked, { requests: 1 })
       const page = yield* TimePunches.page(company)
@@ -239,28 +242,28 @@ describe("RetryPolicy.none", () => {
     }).pipe(Effect.provide(under(RetryPolicy.none))))
 })
 
-describe("a policy provided to the client's layer", () => {
-  const tries = Effect.map(failing(Fault.status(503)), ({ at }) => at.length)
+describe("a policy provided to the layer of the client", () => {
+  const attempts = Effect.map(failing(Fault.status(503)), ({ at }) => at.length)
   const service = Layer.provideMerge(FakeService.layerClient, FakeService.layer())
 
-  it.effect("is seen, as is one around the whole", () =>
+  it.effect("takes effect, as does one around the whole program", () =>
     Effect.gen(function*() {
       const to = client().pipe(Layer.provide(RetryPolicy.none), Layer.provideMerge(service))
       const around = client().pipe(Layer.provideMerge(service), Layer.provide(RetryPolicy.none))
 
-      assert.strictEqual(yield* Effect.provide(tries, to), 1)
-      assert.strictEqual(yield* Effect.provide(tries, around), 1)
+      assert.strictEqual(yield* Effect.provide(attempts, to), 1)
+      assert.strictEqual(yield* Effect.provide(attempts, around), 1)
     }))
 
-  it.effect("is not seen when it is provided beside that layer, or to the program only", () =>
+  it.effect("has no effect when it is provided beside that layer, or to the program only", () =>
     Effect.gen(function*() {
       const plain = client().pipe(Layer.provideMerge(service))
 
-      assert.strictEqual(yield* Effect.provide(tries, Layer.merge(plain, RetryPolicy.none)), 4)
-      assert.strictEqual(yield* tries.pipe(Effect.provide(RetryPolicy.none), Effect.provide(plain)), 4)
+      assert.strictEqual(yield* Effect.provide(attempts, Layer.merge(plain, RetryPolicy.none)), 4)
+      assert.strictEqual(yield* attempts.pipe(Effect.provide(RetryPolicy.none), Effect.provide(plain)), 4)
     }))
 
-  it.effect("belongs to one client: another one beside it has its own", () =>
+  it.effect("belongs to one client: another client has another one", () =>
     Effect.gen(function*() {
       const drain = Stream.runDrain(TimePunches.list(company))
       yield* inject(Fault.status(503), { requests: [1, 3] })

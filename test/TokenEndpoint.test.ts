@@ -1,38 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Duration, Effect, Fiber, Inspectable, Layer, Option, Redacted, Result } from "effect"
-import { TestClock } from "effect/testing"
-import { type OAuthClient, TokenEndpoint } from "../src/index.ts"
-import { type Delivery, FakeService, Fault } from "../src/testing/index.ts"
-import { type Between, brief, endpointOf, grants, inject, mend, oauthClient, says } from "./support/tokens.ts"
+import { Cause, Duration, Effect, Inspectable, Layer, Redacted } from "effect"
+import type { OAuthClient } from "../src/index.ts"
+import { FakeService } from "../src/testing/index.ts"
+import { endpointOf, named, oauthClient, requestToken } from "./support/tokens.ts"
 
-const issue = TokenEndpoint.use((endpoint) => endpoint.issue)
-
-/** What came of one run of `issue`, whatever the time it takes. */
-const outcome = Effect.gen(function*() {
-  const fiber = yield* Effect.forkChild(Effect.result(issue))
-  yield* TestClock.adjust("1 minute")
-  return yield* Fiber.join(fiber)
-})
-
-const failureOf = (fault: Fault) =>
-  Effect.flatMap(inject(fault), () => Effect.flatMap(outcome, (result) => Effect.fromResult(Result.flip(result))))
-
-const delivering = (delivery: Delivery): Between => (respond, request) =>
-  Effect.map(respond(request), (response) => ({ ...response, delivery }))
-
-/** A value and how a test's name says it. */
-const named = <A>(value: A) => [(JSON.stringify(value) ?? "missing").slice(0, 40), value] as const
-
-/** The one request that was sent for a client: its form as a service reads it. */
+/** The one request that is sent for a client: its form as a service reads it. */
 const formOf = (client: Partial<OAuthClient>) =>
   Effect.gen(function*() {
-    yield* Effect.result(issue)
+    yield* Effect.result(requestToken)
     const service = yield* FakeService
     const [request] = yield* service.requests
     return { request, form: [...new URLSearchParams(request?.body)] }
   }).pipe(Effect.provide(endpointOf({ ...oauthClient, ...client })))
 
-describe("TokenEndpoint.issue", () => {
+describe("TokenEndpoint.requestToken", () => {
   it.effect("posts a form with the grant, the client and the scope, to the auth URL", () =>
     Effect.gen(function*() {
       const { form, request } = yield* formOf({})
@@ -55,16 +36,16 @@ describe("TokenEndpoint.issue", () => {
   it.effect("reads the token and how long it lives", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
-      const { lifetime, token } = yield* issue
+      const { lifetime, token } = yield* requestToken
 
       assert.match(Redacted.value(token), /^[\w-]+\.[\w-]+\.[\w-]+$/)
       assert.strictEqual(Duration.toSeconds(lifetime), 1800)
       assert.strictEqual(yield* service.tokensIssued, 1)
     }).pipe(Effect.provide(endpointOf(oauthClient, { tokenLifetime: "30 minutes" }))))
 
-  it.effect("asks anew each time", () =>
+  it.effect("sends a request each time", () =>
     Effect.gen(function*() {
-      const [one, other] = [yield* issue, yield* issue]
+      const [one, other] = [yield* requestToken, yield* requestToken]
 
       assert.notStrictEqual(Redacted.value(one.token), Redacted.value(other.token))
     }).pipe(Effect.provide(endpointOf())))
@@ -76,7 +57,7 @@ describe("TokenEndpoint.issue", () => {
     [["time_punches:read", "shifts:read", "users:read"], "time_punches:read shifts:read users:read"]
   ]
 
-  it.effect.each(scopes)("asks for the scopes %j as %j", ([given, sent]) =>
+  it.effect.each(scopes)("sends the scopes %j as %j", ([given, sent]) =>
     Effect.gen(function*() {
       const { form } = yield* formOf({ scopes: given })
 
@@ -101,10 +82,10 @@ describe("TokenEndpoint.issue", () => {
       assert.match(request?.body ?? "", /^[\w\-.*+%&=]+$/)
     }))
 
-  it.effect("is understood by the service whatever the id and the secret are made of", () =>
+  it.effect("is understood by the service with any characters in the id and the secret", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
-      yield* issue
+      yield* requestToken
 
       assert.strictEqual(yield* service.tokensIssued, 1)
     }).pipe(Effect.provide(
@@ -128,7 +109,7 @@ describe("TokenEndpoint.issue", () => {
   ]
 
   it.effect.each(unsendable.map(named))(
-    "is not built for an id or a secret like %s, which is not printed",
+    "is not built with the id or the secret %s, which is not printed",
     ([, text]) =>
       Effect.gen(function*() {
         const clients: ReadonlyArray<readonly [name: string, client: OAuthClient]> = [
@@ -143,306 +124,5 @@ describe("TokenEndpoint.issue", () => {
           if (text.trim() !== "") assert.notInclude(printed, text.trim())
         }
       })
-  )
-})
-
-describe("expires_in", () => {
-  const lifetimes: ReadonlyArray<readonly [json: string, seconds: number]> = [
-    ["null", 300],
-    ["0", 0],
-    ["-0", 0],
-    ["1", 1],
-    ["-5", 0],
-    ["3600", 3600],
-    ["3600.7", 3600],
-    ["0.9", 0],
-    ["86399", 86_399],
-    ["86401", 86_400],
-    ["1e12", 86_400],
-    ["1e400", 86_400],
-    ["-1e400", 0],
-    ["\"3600\"", 3600],
-    ["\" 3600 \"", 3600],
-    ["\"3600.7\"", 3600],
-    ["\"-5\"", 0],
-    ["\"99999999999999999999\"", 86_400]
-  ]
-
-  it.effect.each(lifetimes)("that is %s is taken for %i seconds", ([json, seconds]) =>
-    Effect.gen(function*() {
-      yield* inject(says(`{"token_type":"Bearer","access_token":"t","expires_in":${json}}`))
-      const { lifetime } = yield* issue
-
-      assert.strictEqual(Duration.toSeconds(lifetime), seconds)
-    }).pipe(Effect.provide(endpointOf())))
-
-  it.effect("that is missing is taken for 300 seconds", () =>
-    Effect.gen(function*() {
-      yield* inject(Fault.expiresIn(undefined))
-      const { lifetime } = yield* issue
-
-      assert.strictEqual(Duration.toSeconds(lifetime), 300)
-    }).pipe(Effect.provide(endpointOf())))
-
-  it.effect.each([
-    "\"abc\"",
-    "\"\"",
-    "\" \"",
-    "\"NaN\"",
-    "\"Infinity\"",
-    "\"1h\"",
-    "\"0x10\"",
-    "\"1e3\"",
-    "\"3600 7\"",
-    "\"3600\\u0000\"",
-    "true",
-    "false",
-    "{}",
-    "[]",
-    "[3600]"
-  ])("that is %s makes the response malformed", (json) =>
-    Effect.gen(function*() {
-      const { error, retry } = yield* failureOf(
-        says(`{"token_type":"Bearer","access_token":"t","expires_in":${json}}`)
-      )
-
-      assert.strictEqual(brief(error), "Malformed 200")
-      assert.isUndefined(retry)
-    }).pipe(Effect.provide(endpointOf())))
-})
-
-describe("token_type", () => {
-  it.effect.each(["Bearer", "bearer", "BEARER", "bEaReR"])("may be %s", (type) =>
-    Effect.gen(function*() {
-      yield* inject(grants({ token_type: type }))
-
-      assert.strictEqual(Redacted.value((yield* issue).token), "some-token")
-    }).pipe(Effect.provide(endpointOf())))
-
-  it.effect.each([undefined, null, "", "mac", "DPoP", "Bearer ", "bearer,mac", 1, ["Bearer"]])(
-    "that is %j makes the response malformed",
-    (type) =>
-      Effect.gen(function*() {
-        const { error } = yield* failureOf(grants({ token_type: type }))
-
-        assert.strictEqual(brief(error), "Malformed 200")
-      }).pipe(Effect.provide(endpointOf()))
-  )
-})
-
-describe("access_token", () => {
-  const tokens: ReadonlyArray<readonly [name: string, token: string]> = [
-    ["a letter", "a"],
-    ["of every sign that a header takes", "abc.DEF-123_~+/=="],
-    ["of 16384 characters", "x".repeat(16_384)]
-  ]
-
-  it.effect.each(tokens)("may be %s", ([, token]) =>
-    Effect.gen(function*() {
-      yield* inject(grants({ access_token: token }))
-
-      assert.strictEqual(Redacted.value((yield* issue).token), token)
-    }).pipe(Effect.provide(endpointOf())))
-
-  const others = [
-    undefined,
-    null,
-    "",
-    " ",
-    "two words",
-    " padded",
-    "padded ",
-    "line\r\nx-injected: 1",
-    "line\n",
-    "nul\0",
-    "é",
-    "😀",
-    "=leading",
-    "in=side",
-    "quote\"",
-    "comma,",
-    "x".repeat(16_385),
-    "x".repeat(20_000),
-    12_345,
-    true,
-    ["some-token"],
-    { value: "some-token" }
-  ]
-
-  it.effect.each(others.map(named))("that is %s makes the response malformed", ([, token]) =>
-    Effect.gen(function*() {
-      const { error, retry } = yield* failureOf(grants({ access_token: token }))
-
-      assert.strictEqual(brief(error), "Malformed 200")
-      assert.isUndefined(retry)
-    }).pipe(Effect.provide(endpointOf())))
-})
-
-describe("A token response", () => {
-  const readable: ReadonlyArray<readonly [name: string, fault: Fault]> = [
-    ["with members that nobody knows", grants({ scope: "time_punches:read", refresh_token: "no", __proto__x: 1 })],
-    ["without a content type", says("{\"token_type\":\"bearer\",\"access_token\":\"some-token\"}", "")],
-    [
-      "of another kind of JSON",
-      says("{\"token_type\":\"bearer\",\"access_token\":\"some-token\"}", "application/x+json")
-    ],
-    [
-      "with a charset and a byte order mark",
-      says("\uFEFF{\"token_type\":\"bearer\",\"access_token\":\"some-token\"}", "application/json; charset=utf-8")
-    ]
-  ]
-
-  it.effect.each(readable)("%s is read", ([, fault]) =>
-    Effect.gen(function*() {
-      yield* inject(fault)
-
-      assert.strictEqual(Redacted.value((yield* issue).token), "some-token")
-    }).pipe(Effect.provide(endpointOf())))
-
-  const token = "{\"token_type\":\"Bearer\",\"access_token\":\"some-token\"}"
-  const failures: ReadonlyArray<readonly [name: string, fault: Fault, failure: string, again: boolean]> = [
-    ["HTML", Fault.html200, "Malformed 200", false],
-    ["JSON that is called HTML", says(token, "text/html"), "Malformed 200", false],
-    ["JSON that is called text", says(token, "text/plain"), "Malformed 200", false],
-    ["empty", Fault.emptyBody, "Malformed 200", false],
-    ["not JSON", Fault.tokenMalformed("notJson"), "Malformed 200", false],
-    ["JSON broken off", says(token.slice(0, -5)), "Malformed 200", false],
-    ["null", says("null"), "Malformed 200", false],
-    ["a list", says(`[${token}]`), "Malformed 200", false],
-    ["a text", says("\"some-token\""), "Malformed 200", false],
-    ["an error with status 200", says("{\"error\":\"invalid_client\"}"), "Malformed 200", false],
-    ["not UTF-8", Fault.invalidUtf8, "Malformed 200", false],
-    ["encoded without being asked for", Fault.contentEncoding("gzip"), "Malformed 200", false],
-    ["larger than any token", Fault.oversizedBody(65_537), "Malformed 200", false],
-    ["without end", Fault.oversizedBody(Infinity), "Malformed 200", false],
-    ["cut", Fault.cutBody(0.5), "Transport", true],
-    ["stalled", Fault.stallBody(0.5), "Transport", true],
-    ["never begun", Fault.stallBeforeHeaders, "Transport", true],
-    ["a reset", Fault.reset, "Transport", true],
-    ["a 204", Fault.status(204), "Rejected 204", false],
-    ["a 302", Fault.redirect(302, "https://evil.test/oauth2/token"), "Rejected 302", false],
-    ["a 307", Fault.redirect(307, "https://evil.test/oauth2/token"), "Rejected 307", false],
-    ["a 400", Fault.status(400), "Rejected 400", false],
-    ["a 400 of HTML", Fault.status(400, { body: "html" }), "Rejected 400", false],
-    ["a 400 of nothing", Fault.status(400, { body: "empty" }), "Rejected 400", false],
-    ["a 400 invalid_client", Fault.status(400, { problem: { error: "invalid_client" } }), "InvalidClient 400", false],
-    [
-      "a 400 unauthorized_client",
-      Fault.status(400, { problem: { error: "unauthorized_client" } }),
-      "InvalidClient 400",
-      false
-    ],
-    ["a 400 invalid_scope", Fault.status(400, { problem: { error: "invalid_scope" } }), "InvalidClient 400", false],
-    ["a 400 invalid_request", Fault.status(400, { problem: { error: "invalid_request" } }), "Rejected 400", false],
-    [
-      "a 400 with a code that is no text",
-      Fault.status(400, { problem: { error: ["invalid_client"] } }),
-      "Rejected 400",
-      false
-    ],
-    ["a 401", Fault.status(401, { body: "empty" }), "InvalidClient 401", false],
-    [
-      "a 401 with another code",
-      Fault.status(401, { problem: { error: "invalid_request" } }),
-      "InvalidClient 401",
-      false
-    ],
-    ["a 403", Fault.status(403), "Rejected 403", false],
-    ["a 404", Fault.status(404, { body: "html" }), "Rejected 404", false],
-    ["a 422", Fault.status(422), "Rejected 422", false],
-    ["a 408", Fault.status(408), "Transport 408", true],
-    ["a 429", Fault.status(429), "Throttled 429", true],
-    ["a 500", Fault.status(500, { body: "html" }), "Transport 500", true],
-    [
-      "a 500 that says invalid_client",
-      Fault.status(500, { problem: { error: "invalid_client" } }),
-      "Transport 500",
-      true
-    ],
-    ["a 502", Fault.status(502), "Transport 502", true],
-    ["a 503", Fault.status(503), "Transport 503", true],
-    ["a 504", Fault.status(504), "Transport 504", true],
-    ["a 501", Fault.status(501), "Rejected 501", false]
-  ]
-
-  it.effect.each(failures)("that is %s fails as it should", ([, fault, failure, again]) =>
-    Effect.gen(function*() {
-      const service = yield* FakeService
-      const { error, retry } = yield* failureOf(fault)
-
-      assert.strictEqual(brief(error), failure)
-      assert.strictEqual(retry !== undefined, again)
-      assert.strictEqual((yield* service.requests).length, 1)
-      assert.strictEqual(yield* service.inFlight, 0)
-    }).pipe(Effect.provide(endpointOf())))
-
-  const deliveries: ReadonlyArray<Delivery> = [
-    { _tag: "Stall", bytes: 3 },
-    { _tag: "Cut", bytes: 3 },
-    { _tag: "Padded", bytes: Infinity }
-  ]
-
-  it.effect.each(deliveries)("keeps its status when its body is delivered as %j", (delivery) =>
-    Effect.gen(function*() {
-      const statuses = [[400, "Rejected 400"], [401, "InvalidClient 401"], [429, "Throttled 429"], [
-        503,
-        "Transport 503"
-      ]]
-      for (const [status, failure] of statuses) {
-        const { error } = yield* failureOf(Fault.status(Number(status)))
-        yield* mend
-
-        assert.strictEqual(brief(error), failure)
-      }
-    }).pipe(Effect.provide(endpointOf(oauthClient, {}, delivering(delivery)))))
-
-  it.effect.each([429, 503])("that is a %i says when to ask again", (status) =>
-    Effect.gen(function*() {
-      const { retry } = yield* failureOf(Fault.retryAfter("17", status))
-
-      assert.deepStrictEqual(retry?.retryAfter, Option.some(Duration.seconds(17)))
-      assert.strictEqual(retry?.throttled, status === 429)
-    }).pipe(Effect.provide(endpointOf())))
-
-  it.effect("that does not come is waited for ten seconds, and let go", () =>
-    Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* inject(Fault.stallBeforeHeaders)
-      const fiber = yield* Effect.forkChild(Effect.flip(issue))
-      yield* TestClock.adjust("9999 millis")
-
-      assert.isUndefined(fiber.pollUnsafe())
-      assert.strictEqual(yield* service.inFlight, 1)
-      yield* TestClock.adjust("1 millis")
-      assert.strictEqual(brief((yield* Fiber.join(fiber)).error), "Transport")
-      assert.strictEqual(yield* service.inFlight, 0)
-    }).pipe(Effect.provide(endpointOf())))
-
-  it.effect("that is slow is good all the same", () =>
-    Effect.gen(function*() {
-      yield* inject(Fault.slow("9 seconds"))
-
-      assert.isTrue(Result.isSuccess(yield* outcome))
-    }).pipe(Effect.provide(endpointOf())))
-
-  it.effect.each([
-    Fault.echo(400),
-    Fault.echo(401),
-    Fault.echo(500),
-    Fault.tokenMalformed("html"),
-    Fault.tokenMalformed("spaceAccessToken")
-  ])(
-    "of %j leaves nothing secret in the failure",
-    (fault) =>
-      Effect.gen(function*() {
-        const failure = yield* failureOf(fault)
-        const printed = [
-          Inspectable.toStringUnknown(failure),
-          Cause.pretty(Cause.fail(failure.error)),
-          JSON.stringify(failure)
-        ]
-
-        assert.notMatch(printed.join(), /fake-client|unsigned-0/)
-      }).pipe(Effect.provide(endpointOf()))
   )
 })

@@ -1,9 +1,9 @@
-/** What credentials a request carried. */
+/** The credentials that a request carried. */
 import { Effect } from "effect"
 import { TimePunches } from "../../src/index.ts"
 import { pageRequests } from "./client.ts"
 
-/** What of a request's headers is a credential, or names a company. */
+/** The headers of a request that are a credential or name a company. */
 const credentialsOf = (headers: Readonly<Record<string, string>> | undefined) =>
   Object.fromEntries(
     ["authorization", "cookie", "x-company-guid"].flatMap((name) => {
@@ -12,8 +12,8 @@ const credentialsOf = (headers: Readonly<Record<string, string>> | undefined) =>
     })
   )
 
-/** The credentials that a page request for the company carried. */
-export const sent = Effect.fnUntraced(function*(asked: Parameters<typeof TimePunches.page>[0]) {
-  yield* Effect.exit(TimePunches.page(asked))
+/** The credentials that a page request for `company` carried. */
+export const sent = Effect.fnUntraced(function*(company: Parameters<typeof TimePunches.page>[0]) {
+  yield* Effect.exit(TimePunches.page(company))
   return credentialsOf((yield* pageRequests).at(-1)?.headers)
 })

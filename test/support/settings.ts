@@ -1,4 +1,4 @@
-/** Settings as in a deployment, and all that an error may print of them. */
+/** Settings from an environment, and everything that an error may print of them. */
 import { Cause, ConfigProvider, Effect, Layer } from "effect"
 import { inspect } from "node:util"
 
@@ -6,10 +6,10 @@ import { inspect } from "node:util"
 export const environment = (env: Readonly<Record<string, string>>) =>
   ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...env } }))
 
-/** Builds a layer and releases it; fails if the build does. */
+/** Builds a layer and closes it; fails as the build does. */
 export const building = <A, E, R>(layer: Layer.Layer<A, E, R>) => Effect.scoped(Effect.asVoid(Layer.build(layer)))
 
-/** All that a log, a reporter or a debugger shows of a value, as one text. */
+/** Everything that a log, a reporter or a debugger shows of a value, in one text. */
 export const surfaces = (value: unknown): string =>
   [
     String(value),

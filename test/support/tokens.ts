@@ -1,6 +1,14 @@
-/** The token side alone, over the fake service: one client's endpoint and cache, and what was asked of the service. */
-import { Effect, Layer, Option, Redacted } from "effect"
-import { Endpoints, type OAuthClient, TokenCache, TokenEndpoint } from "../../src/index.ts"
+/** The token side alone, over the fake service: endpoint and cache of one client, and the requests that it sent. */
+import { Effect, Fiber, Layer, Option, Redacted, Result } from "effect"
+import { TestClock } from "effect/testing"
+import {
+  type CachedToken,
+  Endpoints,
+  type OAuthClient,
+  TokenCache,
+  TokenEndpoint,
+  type TokenError
+} from "../../src/index.ts"
 import {
   defaultOAuthClient,
   type FakeRequest,
@@ -16,13 +24,13 @@ export const oauthClient: OAuthClient = {
   clientSecret: Redacted.make(defaultOAuthClient.clientSecret)
 }
 
-/** What stands between the client and the fake service: sees each request, and makes what it likes of the answer. */
+/** Stands between the client and the fake service: sees each request, and may replace its response. */
 export type Between = (
   respond: FakeService["Service"]["respond"],
   request: FakeRequest
 ) => Effect.Effect<FakeResponse>
 
-/** The fake service with something between. */
+/** The fake service behind `between`. */
 export const serviceOf = (
   options: FakeServiceOptions = {},
   between: Between = (respond, request) => respond(request)
@@ -35,7 +43,7 @@ export const serviceOf = (
     }))
   ).pipe(Layer.provide(FakeService.layer(options)))
 
-/** An endpoint and the service that it asks, of its own for each call. */
+/** An endpoint with a separate service for each call. */
 export const endpointOf = (client: OAuthClient = oauthClient, options?: FakeServiceOptions, between?: Between) =>
   TokenEndpoint.layer(client).pipe(
     Layer.provide(Endpoints.layer({ baseUrl: "https://api.test", authUrl: "https://auth.test" })),
@@ -43,39 +51,60 @@ export const endpointOf = (client: OAuthClient = oauthClient, options?: FakeServ
     Layer.provideMerge(serviceOf(options, between))
   )
 
-/** A cache and the service that it asks, of its own for each call. */
+/** A cache with a separate service for each call. */
 export const cacheOf = (options?: FakeServiceOptions, between?: Between) =>
   TokenCache.layer.pipe(Layer.provideMerge(endpointOf(oauthClient, options, between)))
 
+export const requestToken = TokenEndpoint.use((endpoint) => endpoint.requestToken)
+
 export const get = TokenCache.use((cache) => cache.get)
 
-/** Lets a fault befall token requests. */
+export const invalidate = (used: CachedToken) => TokenCache.use((cache) => cache.invalidate(used))
+
+/** Starts a `get` and runs it up to its first wait. */
+export const start = Effect.tap(Effect.forkChild(Effect.result(get)), () => TestClock.adjust(0))
+
+/** The result of a `get` after all its attempts. */
+export const outcome = Effect.gen(function*() {
+  const fiber = yield* start
+  yield* TestClock.adjust("2 minutes")
+  return yield* Fiber.join(fiber)
+})
+
+/** Makes token requests fail. */
 export const inject = (fault: Fault, when: FaultWhen = {}) =>
   FakeService.use((service) => service.inject(fault, { ...when, target: "token" }))
 
-export const mend = FakeService.use((service) => service.clearFaults)
+export const clearFaults = FakeService.use((service) => service.clearFaults)
 
-/** When each token request came, in seconds since the test began. */
-export const askedAt = FakeService.use((service) =>
+/** The times of the token requests, in seconds since the test began. */
+export const requestTimes = FakeService.use((service) =>
   Effect.map(
     service.requests,
     (requests) => requests.filter((request) => request.endpoint === "token").map((request) => request.at / 1000)
   )
 )
 
-/** The seconds between such times, as milliseconds make them. */
+/** The seconds between such times, rounded to milliseconds. */
 export const gaps = (times: ReadonlyArray<number>): ReadonlyArray<number> =>
   times.slice(1).map((time, index) => Math.round((time - (times[index] ?? time)) * 1000) / 1000)
 
-/** A 200 whose body is this very text. */
-export const says = (text: string, contentType = "application/json"): Fault =>
+/** A 200 with this body. */
+export const bodyOf = (text: string, contentType = "application/json"): Fault =>
   Fault.status(200, { body: { contentType, text } })
 
-/** A 200 with a token response in which some members are replaced; undefined takes one away. */
-export const grants = (members: Readonly<Record<string, unknown>>): Fault =>
-  says(JSON.stringify({ token_type: "Bearer", expires_in: 3600, access_token: "some-token", ...members }))
+/** A 200 with a token response in which some members are replaced; undefined removes one. */
+export const tokenResponse = (members: Readonly<Record<string, unknown>>): Fault =>
+  bodyOf(JSON.stringify({ token_type: "Bearer", expires_in: 3600, access_token: "some-token", ...members }))
 
-/** What is said of a token failure in a table: its reason, its status where it has one. */
+/** A token error in a table: its reason, and its status if it has one. */
 export const brief = (
   { reason, status }: { readonly reason: string; readonly status: Option.Option<number> }
 ): string => [reason, ...Option.toArray(status)].join(" ")
+
+/** The result of a `get` in a table. */
+export const textOf = (result: Result.Result<CachedToken, TokenError>): string =>
+  Result.match(result, { onSuccess: (token) => `generation ${token.generation}`, onFailure: brief })
+
+/** A value and its form in the name of a test. */
+export const named = <A>(value: A) => [(JSON.stringify(value) ?? "missing").slice(0, 40), value] as const

@@ -21,7 +21,16 @@ import {
 } from "../src/testing/index.ts"
 import { client, company, inject as injectPage, oauth, pageRequests, stranger } from "./support/client.ts"
 import { type Random, random } from "./support/random.ts"
-import { askedAt, type Between, cacheOf, gaps, inject, mend, oauthClient, serviceOf } from "./support/tokens.ts"
+import {
+  type Between,
+  cacheOf,
+  clearFaults,
+  gaps,
+  inject,
+  oauthClient,
+  requestTimes,
+  serviceOf
+} from "./support/tokens.ts"
 import { transports } from "./support/transports.ts"
 
 const punches = generatePunches({ seed: 3, count: 40, companyId: defaultCompany.id, deletedShare: 0 })
@@ -35,14 +44,14 @@ const app = (options: FakeServiceOptions = {}, between?: Between, credentials = 
 
 const page = TimePunches.page(company, {}, { pageSize: 1 })
 
-/** Starts so many at once. */
+/** Starts `size` fibers at once. */
 const crowd = <A, E, R>(size: number, self: Effect.Effect<A, E, R>) =>
   Effect.tap(
     Effect.all(Array.from({ length: size }, () => Effect.forkChild(Effect.result(self)))),
     () => TestClock.adjust(0)
   )
 
-/** Has a token fetched that the service then takes back. */
+/** Fetches a token, then has the service revoke it. */
 const warmAndRevoke = Effect.gen(function*() {
   const fiber = yield* Effect.forkChild(page)
   yield* TestClock.adjust("2 seconds")
@@ -51,7 +60,7 @@ const warmAndRevoke = Effect.gen(function*() {
   yield* service.revokeTokens
 })
 
-/** How often each outcome came about. */
+/** How often each outcome occurs. */
 const tally = (results: ReadonlyArray<Result.Result<unknown, ListError>>): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {}
   for (const result of results) {
@@ -61,7 +70,7 @@ const tally = (results: ReadonlyArray<Result.Result<unknown, ListError>>): Reado
   return counts
 }
 
-/** Answers to pages come at different moments of one second, whatever the moment of their requests. */
+/** Spreads the responses to page requests over a second. */
 const staggered = (): Between => {
   let count = 0
   return (respond, request) => {
@@ -72,11 +81,11 @@ const staggered = (): Between => {
   }
 }
 
-/** Only tokens take time: nobody sleeps after the crowd has woken, however long that takes a slow machine. */
+/** Only token requests take time: no fiber sleeps after the crowd has woken, however long that takes a slow machine. */
 const slowTokens: Between = (respond, request) =>
   request.method === "POST" ? Effect.delay(respond(request), "50 millis") : respond(request)
 
-/** A service that issues the same text again and again, and knows by itself what it stands for. */
+/** A service that issues tokens with the same text, and knows which one it means. */
 const sameText = (): Between => {
   let token = ""
   return (respond, request) => {
@@ -94,35 +103,35 @@ const sameText = (): Between => {
 const both = (outer: Between, inner: Between): Between => (respond, request) =>
   outer((request) => inner(respond, request), request)
 
-/** What the service sees of a client comes a moment after the client has done it. */
+/** The service sees over a socket what the client does, but a moment later. */
 const eventually = <A, E, R>(check: Effect.Effect<A, E, R>) =>
   Effect.retry(Effect.catchDefect(check, Effect.fail), Schedule.spaced("10 millis").pipe(Schedule.upTo({ times: 200 })))
 
 describe("One OAuth client", () => {
-  it.effect("asks for one token when ten thousand fibers want a page at once", () =>
+  it.effect("requests one token when ten thousand fibers want a page at once", () =>
     Effect.gen(function*() {
       const fibers = yield* crowd(10_000, page)
       yield* TestClock.adjust("1 second")
 
       assert.deepStrictEqual(tally(yield* Fiber.joinAll(fibers)), { ok: 10_000 })
-      assert.strictEqual((yield* askedAt).length, 1)
+      assert.strictEqual((yield* requestTimes).length, 1)
       assert.strictEqual((yield* pageRequests).length, 10_000)
     }).pipe(Effect.provide(app({}, slowTokens))))
 
   it.effect.each([5, 6, 7, 8, 13, 21, 34, 55])(
-    "asks for one token whichever way its fibers take turns (%i)",
+    "requests one token in whatever order its fibers take turns (%i)",
     (ops) =>
       Effect.gen(function*() {
         const fibers = yield* crowd(100, Effect.provideService(page, Scheduler.MaxOpsBeforeYield, ops))
         yield* TestClock.adjust("5 seconds")
 
         assert.deepStrictEqual(tally(yield* Fiber.joinAll(fibers)), { ok: 100 })
-        assert.strictEqual((yield* askedAt).length, 1)
+        assert.strictEqual((yield* requestTimes).length, 1)
       }).pipe(Effect.provide(app()))
   )
 
   const texts: ReadonlyArray<readonly [name: string, between: () => Between]> = [
-    ["every token has a text of its own", staggered],
+    ["every token has another text", staggered],
     ["every token has the same text", () => both(staggered(), sameText())]
   ]
 
@@ -139,13 +148,13 @@ describe("One OAuth client", () => {
         yield* TestClock.adjust("3 seconds")
 
         assert.deepStrictEqual(tally(yield* Fiber.joinAll(fibers)), { ok: 1000 })
-        assert.strictEqual((yield* askedAt).length, 2)
+        assert.strictEqual((yield* requestTimes).length, 2)
         assert.strictEqual((yield* pageRequests).length, 1 + 2 * 1000)
       }).pipe(Effect.provide(app({}, between())))
   )
 
   it.effect.each([1, 200])(
-    "that is refused for ever sends two requests for each of %i pages, and renews once",
+    "whose tokens are all refused sends two requests for each of %i pages, and renews once",
     (size) =>
       Effect.gen(function*() {
         yield* injectPage(Fault.status(401))
@@ -154,7 +163,7 @@ describe("One OAuth client", () => {
 
         assert.deepStrictEqual(tally(yield* Fiber.joinAll(fibers)), { Unauthorized: size })
         assert.strictEqual((yield* pageRequests).length, 2 * size)
-        assert.strictEqual((yield* askedAt).length, 2)
+        assert.strictEqual((yield* requestTimes).length, 2)
       }).pipe(Effect.provide(app({ latency: "10 millis" })))
   )
 
@@ -165,10 +174,10 @@ describe("One OAuth client", () => {
 
       assert.deepStrictEqual(tally(yield* Fiber.joinAll(fibers)), { Forbidden: 100 })
       assert.strictEqual((yield* pageRequests).length, 100)
-      assert.strictEqual((yield* askedAt).length, 1)
+      assert.strictEqual((yield* requestTimes).length, 1)
     }).pipe(Effect.provide(app())))
 
-  it.effect("makes three token requests for a thousand pages while the token endpoint is down", () =>
+  it.effect("sends three token requests for a thousand pages while the token endpoint is down", () =>
     Effect.gen(function*() {
       yield* warmAndRevoke
       yield* inject(Fault.status(503))
@@ -177,22 +186,22 @@ describe("One OAuth client", () => {
       const results = yield* Fiber.joinAll(fibers)
 
       assert.deepStrictEqual(tally(results), { TokenError: 1000 })
-      assert.strictEqual((yield* askedAt).length, 1 + 3)
+      assert.strictEqual((yield* requestTimes).length, 1 + 3)
       assert.strictEqual((yield* pageRequests).length, 1 + 1000)
     }).pipe(Effect.provide(app({}, staggered()))))
 
-  it.effect("asks once for a thousand pages when it is not known, and not again for half a minute", () =>
+  it.effect("sends one token request for a thousand pages when it is unknown, and no other for half a minute", () =>
     Effect.gen(function*() {
       const first = yield* crowd(1000, page)
       yield* TestClock.adjust("29 seconds")
       const second = yield* crowd(1000, page)
 
       assert.deepStrictEqual(tally(yield* Fiber.joinAll([...first, ...second])), { TokenError: 2000 })
-      assert.strictEqual((yield* askedAt).length, 1)
+      assert.strictEqual((yield* requestTimes).length, 1)
       assert.deepStrictEqual(yield* pageRequests, [])
     }).pipe(Effect.provide(app({ oauthClients: [] }))))
 
-  it.effect("goes on with its pages when the stream that asked for the token is gone", () =>
+  it.effect("fetches its pages although the stream that requested the token is interrupted", () =>
     Effect.gen(function*() {
       const leader = yield* Effect.forkChild(Stream.runDrain(TimePunches.list(company)))
       yield* TestClock.adjust(0)
@@ -202,7 +211,7 @@ describe("One OAuth client", () => {
       yield* TestClock.adjust("1 second")
 
       assert.deepStrictEqual(tally(yield* Fiber.joinAll(others)), { ok: 100 })
-      assert.strictEqual((yield* askedAt).length, 1)
+      assert.strictEqual((yield* requestTimes).length, 1)
       assert.strictEqual((yield* pageRequests).length, 100)
     }).pipe(Effect.provide(app({ latency: "100 millis" }))))
 
@@ -222,21 +231,21 @@ describe("One OAuth client", () => {
         new Set(sent),
         new Set([defaultCompany, otherCompany].map(({ guid, id }) => `/v2/company/${id}/time_punches ${guid} ${token}`))
       )
-      assert.strictEqual((yield* askedAt).length, 1)
+      assert.strictEqual((yield* requestTimes).length, 1)
     }).pipe(Effect.provide(app({}, staggered()))))
 
-  it.effect("lends its own guid to its own company only, and sends nothing for another without one", () =>
+  it.effect("uses its guid for its company only, and sends nothing for another without one", () =>
     Effect.gen(function*() {
       yield* TimePunches.page(company.id)
       const error = yield* Effect.flip(TimePunches.page(stranger.id))
-      const [own, ...more] = yield* pageRequests
+      const [request, ...more] = yield* pageRequests
 
       assert.deepInclude(error, { _tag: "InvalidRequest", field: "company.guid", companyId: stranger.id })
-      assert.strictEqual(own?.headers["x-company-guid"], defaultCompany.guid)
+      assert.strictEqual(request?.headers["x-company-guid"], defaultCompany.guid)
       assert.deepStrictEqual(more, [])
     }).pipe(Effect.provide(app({}, undefined, Credentials.layerOAuth({ ...oauthClient, company })))))
 
-  it.effect("lists every punch once while its tokens are revoked under it", () =>
+  it.effect("lists every punch once while its tokens are revoked", () =>
     Effect.gen(function*() {
       yield* injectPage(Fault.tokenRevoked, { requests: [3, 5, 8, 12] })
       const fiber = yield* Effect.forkChild(Stream.runCollect(TimePunches.list(company, {}, { pageSize: 4 })))
@@ -245,7 +254,7 @@ describe("One OAuth client", () => {
 
       assert.deepStrictEqual(ids.toSorted(), punches.map(({ id }) => id).toSorted())
       assert.strictEqual(new Set(ids).size, punches.length)
-      assert.strictEqual((yield* askedAt).length, 1 + 4)
+      assert.strictEqual((yield* requestTimes).length, 1 + 4)
     }).pipe(Effect.provide(app())))
 
   it.effect("lists every punch once when a token lives no longer than a page takes", () =>
@@ -254,7 +263,7 @@ describe("One OAuth client", () => {
       const fiber = yield* Effect.forkChild(Stream.runCollect(TimePunches.list(company, {}, { pageSize: 4 })))
       yield* TestClock.adjust("1 minute")
       const ids = (yield* Fiber.join(fiber)).map(({ id }) => Number(id))
-      const times = yield* askedAt
+      const times = yield* requestTimes
 
       assert.strictEqual(new Set(ids).size, punches.length)
       assert.strictEqual(ids.length, punches.length)
@@ -266,7 +275,7 @@ describe("One OAuth client", () => {
 
 describe("Over a socket", () => {
   it.live.each(transports)(
-    "a token request that nobody waits for any more is closed, with $transport",
+    "a token request without waiters is closed, with $transport",
     ({ http }) =>
       Effect.gen(function*() {
         const service = yield* FakeService
@@ -277,10 +286,10 @@ describe("Over a socket", () => {
           yield* eventually(Effect.map(service.inFlight, (count) => assert.strictEqual(count, 1)))
           yield* Fiber.interruptAll(fibers)
           yield* eventually(Effect.map(service.inFlight, (count) => assert.strictEqual(count, 0)))
-          yield* mend
+          yield* clearFaults
           yield* page
 
-          assert.strictEqual((yield* askedAt).length, 2)
+          assert.strictEqual((yield* requestTimes).length, 2)
         }).pipe(Effect.provide(
           TimePunches.layer.pipe(
             Layer.provide(oauth),
@@ -292,7 +301,7 @@ describe("Over a socket", () => {
   )
 })
 
-describe("TokenCache, whatever happens when", () => {
+describe("TokenCache in random schedules", () => {
   const moods: readonly [Fault | undefined, ...ReadonlyArray<Fault | undefined>] = [
     undefined,
     undefined,
@@ -315,7 +324,7 @@ describe("TokenCache, whatever happens when", () => {
   ]
   const waits = [0, 1, 50, 299, 300, 301, 900, 1000, 5000, 31_000, 150_000, 3_300_000] as const
 
-  /** What callers have been given, and which of it the service has refused, by generation. */
+  /** The tokens that callers got, and the generations that the service refused. */
   interface History {
     readonly given: Array<CachedToken>
     readonly refused: Set<number>
@@ -330,21 +339,22 @@ describe("TokenCache, whatever happens when", () => {
 
   interface Caller {
     readonly fiber: Fiber.Fiber<Result.Result<CachedToken, TokenError>>
-    readonly asked: bigint
-    /** The generation of the newest token that anybody had been given by then. */
+    /** When it started. */
+    readonly startedAt: bigint
+    /** The generation of the newest token that any caller had by then. */
     readonly newest: number
   }
 
   const now = Clock.monotonicTimeNanos
 
-  /** Runs one schedule, and holds what must hold at each of its steps. */
+  /** Runs one schedule and checks the invariants at each of its steps. */
   const run = (seed: number) => {
     const draw = random(seed)
     const history: History = { given: [], refused: new Set() }
     const watched: Between = (respond, request) =>
       Effect.flatMap(now, (at) => {
         const { renewAt } = newest(history)
-        assert.isTrue(at >= renewAt, "asked for a token although there was a good one")
+        assert.isTrue(at >= renewAt, "requested a token although the current one was good")
         return respond(request)
       })
     const latency = draw.pick([0, 1, 300])
@@ -361,13 +371,13 @@ describe("TokenCache, whatever happens when", () => {
     const callers: Array<Caller> = []
     const refusals: Array<number> = []
 
-    // In some schedules callers take turns after very few steps; they have to come to rest before time goes on.
+    // In some schedules callers take turns after very few steps; they must all wait before the clock moves.
     const turns = chance(0.1) ? between(5, 50) : 2048
-    const rest = turns < 2048 ? Effect.repeat(Effect.yieldNow, { times: 200 }) : Effect.void
-    const pass = (duration: Duration.Input) => Effect.andThen(rest, TestClock.adjust(duration))
+    const settle = turns < 2048 ? Effect.repeat(Effect.yieldNow, { times: 200 }) : Effect.void
+    const pass = (duration: Duration.Input) => Effect.andThen(settle, TestClock.adjust(duration))
 
     const call = Effect.gen(function*() {
-      const asked = yield* now
+      const startedAt = yield* now
       const fiber = yield* Effect.forkChild(
         Effect.result(Effect.flatMap(cache.get, (token) =>
           Effect.flatMap(now, (at) =>
@@ -378,7 +388,7 @@ describe("TokenCache, whatever happens when", () => {
       )
       const caller: Caller = {
         fiber,
-        asked,
+        startedAt,
         newest: newest({ given, refused }).generation
       }
       callers.push(caller)
@@ -388,8 +398,8 @@ describe("TokenCache, whatever happens when", () => {
       given.push(token)
       assert.isAtLeast(token.generation, caller.newest)
       if (at < token.expiresAt) return
-      // A token that had no life left when it came is for those who waited for it, and for nobody else.
-      const waited = latency === 0 || at > caller.asked
+      // A token without lifetime answers the callers that waited for it, and no others.
+      const waited = latency === 0 || at > caller.startedAt
       assert.isTrue(waited && token.generation > caller.newest, "a token past its end")
     }
 
@@ -436,32 +446,32 @@ describe("TokenCache, whatever happens when", () => {
     assert.isTrue(last !== undefined && Exit.isSuccess(last) && Result.isSuccess(last.value), "the next one fails")
     assert.isAtMost(yield* service.maxInFlight, 1)
 
-    const times = yield* askedAt
+    const times = yield* requestTimes
     const pauses = gaps(times)
-    let hurried = 0
+    let immediate = 0
     pauses.forEach((gap, index) => {
       if (gap >= 1) return
-      hurried += 1
-      assert.isAtLeast(pauses[index - 1] ?? 1, 1, "two in a hurry")
+      immediate += 1
+      assert.isAtLeast(pauses[index - 1] ?? 1, 1, "two requests in a row that skip the wait")
       const [from = 0, to = 0] = times.slice(index)
-      assert.isTrue(refusals.some((at) => from <= at && at <= to), "a hurry without a refusal")
+      assert.isTrue(refusals.some((at) => from <= at && at <= to), "a request that skips the wait without a refusal")
     })
-    return { requests: times.length, hurried, given: given.length }
+    return { requests: times.length, immediate, given: given.length }
   })
 
-  it.effect("keeps its promises in two thousand random schedules", () =>
+  it.effect("keeps its invariants in two thousand random schedules", () =>
     Effect.gen(function*() {
-      const totals = { requests: 0, hurried: 0, given: 0 }
+      const totals = { requests: 0, immediate: 0, given: 0 }
       for (let seed = 1; seed <= 2000; seed++) {
-        const { given, hurried, requests } = yield* run(seed).pipe(
+        const { given, immediate, requests } = yield* run(seed).pipe(
           Effect.catchDefect((defect) => Effect.die(new Error(`seed ${seed}: ${defect}`)))
         )
         totals.requests += requests
-        totals.hurried += hurried
+        totals.immediate += immediate
         totals.given += given
       }
       assert.isAbove(totals.requests, 2000)
-      assert.isAbove(totals.hurried, 50)
+      assert.isAbove(totals.immediate, 50)
       assert.isAbove(totals.given, 7000)
     }), 60_000)
 })
