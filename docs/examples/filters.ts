@@ -1,4 +1,4 @@
-/** Filters, and what each of them asks the service for. */
+/** Filters, and the query that each sends. */
 import { Console, DateTime, Effect, Layer, Redacted } from "effect"
 import {
   BusinessDate,
@@ -34,7 +34,7 @@ export const twoBusinessDays: PunchFilter = {
 
 export const newestFirst: PunchFilter = { sortBy: [["clockedIn", "desc"], ["id", "asc"]] }
 
-/** Prints the query that each filter becomes, as the service received it. */
+/** Prints the query of each filter, as the service received it. */
 export const printQueries = Effect.gen(function*() {
   const service = yield* FakeService
   const filters = {
