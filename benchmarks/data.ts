@@ -31,10 +31,7 @@ export const bodies = (pages: number): ReadonlyArray<string> => {
 }
 
 /** A note of 300 characters, as a manager might write it. */
-const note = "Covered for a colleague who was called away; the manager was told by phone and agreed. ".repeat(4).slice(
-  0,
-  300
-)
+const note = "Covered for a colleague who was called away; the manager agreed to it by phone. ".repeat(4).slice(0, 300)
 
 /**
  * The page for measuring decoders: 142 kB, every field of every punch, a break in every second one and so five dates per

@@ -14,13 +14,13 @@ import { defaultCompany, FakeService } from "effect-time-punches/testing"
 
 const berlin = DateTime.zoneMakeNamedUnsafe("Europe/Berlin")
 
-export const atOnePlace: PunchFilter = { locationId: LocationId.make(301), approved: true }
+export const atOneLocation: PunchFilter = { locationId: LocationId.make(301), approved: true }
 
-export const everythingThere: PunchFilter = { deleted: "include" }
+export const withDeleted: PunchFilter = { deleted: "include" }
 
 export const changed: PunchFilter = { modifiedSince: DateTime.makeUnsafe("2026-03-08T00:00:00Z"), deleted: "include" }
 
-export const doubtful: PunchFilter = { flags: ["late", "missed_break"], employeeApprovalStatuses: ["disputed"] }
+export const toReview: PunchFilter = { flags: ["late", "missed_break"], employeeApprovalStatuses: ["disputed"] }
 
 export const march: PunchFilter = {
   clockedIn: { gte: DateTime.makeUnsafe("2026-03-01T00:00:00Z"), lt: DateTime.makeUnsafe("2026-04-01T00:00:00Z") }
@@ -38,10 +38,10 @@ export const newestFirst: PunchFilter = { sortBy: [["clockedIn", "desc"], ["id",
 export const printQueries = Effect.gen(function*() {
   const service = yield* FakeService
   const filters = {
-    atOnePlace,
-    everythingThere,
+    atOneLocation,
+    withDeleted,
     changed,
-    doubtful,
+    toReview,
     march,
     weekInBerlin,
     twoBusinessDays,
