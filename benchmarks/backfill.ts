@@ -1,4 +1,4 @@
-/** Backfill against the cursor chain, behind 80 ms of latency, in virtual time: what the network would cost, exactly. */
+/** Backfill against the cursor chain, with 80 ms of latency, in virtual time: the exact cost of the network. */
 import { Clock, DateTime, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { CompanyId, Credentials, Endpoints, type TimePunch, TimePunches } from "../src/index.ts"
@@ -17,7 +17,7 @@ const company = CompanyId.make(defaultCompany.id)
 const latency = 80
 const step = 10
 
-/** Runs an effect while the clock is moved on, and says how long it took by that clock. */
+/** Runs an effect while advancing the clock, and returns the time it took by that clock. */
 const timed = <A, E, R>(run: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const service = yield* FakeService

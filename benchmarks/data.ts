@@ -1,4 +1,4 @@
-/** The pages that are measured: 200 punches each, all 22 fields, breaks, made from a seed. */
+/** The measured pages: 200 punches each, all 22 fields, breaks, generated from a seed. */
 import { generatePunches, toWire } from "../src/testing/index.ts"
 import { companyId } from "./floor.ts"
 
@@ -30,15 +30,12 @@ export const bodies = (pages: number): ReadonlyArray<string> => {
   })
 }
 
-/** Notes that a manager might write, of 300 characters. */
-const note = "Covered for a colleague who was called away; the manager was told by phone and agreed. ".repeat(4).slice(
-  0,
-  300
-)
+/** A note of 300 characters, as a manager might write it. */
+const note = "Covered for a colleague who was called away; the manager agreed to it by phone. ".repeat(4).slice(0, 300)
 
 /**
- * The page that decoders are measured on: 142 kB, every field of every punch there, a break in every other one and so
- * five dates a punch, notes in every other one.
+ * The page for measuring decoders: 142 kB, every field of every punch, a break in every second one and so five dates per
+ * punch, notes in every second one.
  */
 export const fullPage = (): string => {
   const [instant, minute] = [Date.UTC(2026, 0, 5, 8), 60_000]

@@ -19,14 +19,14 @@ const id = CompanyId.make(companyId)
 
 const ours = (text: string) => {
   const page = decodePunches(JSON.parse(text), id)
-  if (Result.isFailure(page)) throw new Error("the page is not what the benchmark makes")
+  if (Result.isFailure(page)) throw new Error("the library rejected the page of the benchmark")
   return page.success.rows
 }
 
-/** The same schema without its compiled decoder: what the authority costs by itself. */
+/** The same schema without its compiled decoder: the cost of the authority alone. */
 const interpreted = Schema.decodeUnknownSync(Schema.Struct({ data: Schema.Array(TimePunch.fromWire.annotate({})) }))
 
-/** Measures the floor and the library, with any peers in the same rounds. */
+/** Measures the floor, the library and any peers in the same rounds. */
 export const decode = async (
   peers: ReadonlyArray<{ readonly name: string; readonly decode: (text: string) => unknown }>,
   { rounds = 25 }: { readonly rounds?: number } = {}

@@ -13,7 +13,7 @@ export interface EndToEndRow {
   readonly ratio: number
 }
 
-/** A peer as it lists everything once, and answers how many punches there were. */
+/** A peer that lists everything once and returns the number of punches. */
 export interface PagingPeer {
   readonly name: string
   readonly list: (url: string) => () => Promise<number>
@@ -24,13 +24,13 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
 const decoded = (buffer: ArrayBuffer) =>
   Result.getOrThrow(decodePunches(JSON.parse(utf8.decode(buffer)), CompanyId.make(companyId)))
 
-/** The floor of whoever validates: undici as it is with the decoder of this library. */
+/** The floor of a validating client: plain undici with the decoder of this library. */
 const readDecoded: ReadPage = async (body) => {
   const { cursor, rows } = decoded(await body.arrayBuffer())
   return [rows.length, Option.getOrNull(cursor.next)]
 }
 
-/** The floor of an Effect client: its transport and the same decoder, without retry, deadline, cap, check or metric. */
+/** The floor of an Effect client: its transport and the same decoder, without retry, deadline, cap, guard or metric. */
 const bareEffect = (url: string) => {
   const runtime = ManagedRuntime.make(
     Layer.merge(undici, Layer.succeed(HttpClient.TracerDisabledWhen, () => true))

@@ -1,4 +1,4 @@
-/** The floor: undici as it is, a loop over cursors, nothing validated. Light, so that it can be measured alone. */
+/** The floor: plain undici in a loop over cursors, without validation. It imports little, so that it can be measured alone. */
 import { Agent, request } from "undici"
 
 export const companyId = 4021
@@ -7,7 +7,7 @@ export const floorName = "raw undici, json() without validation"
 
 type Body = Awaited<ReturnType<typeof request>>["body"]
 
-/** Reads a page: how many punches it has, and the cursor of the next one. */
+/** Reads a page: its number of punches, and the next cursor. */
 export type ReadPage = (body: Body) => Promise<readonly [punches: number, next: string | null]>
 
 const readUnchecked: ReadPage = async (body) => {
@@ -17,7 +17,7 @@ const readUnchecked: ReadPage = async (body) => {
   return [seen, page.meta.cursor.next]
 }
 
-/** Lists everything once, and answers how many punches there were. */
+/** Lists everything once and returns the number of punches. */
 export const raw = (url: string, read: ReadPage = readUnchecked) => {
   const dispatcher = new Agent({ connections: 1 })
   return async () => {

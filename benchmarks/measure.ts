@@ -1,4 +1,4 @@
-/** Measures cases side by side: in turn within each round, so that what the machine does in between hits all alike. */
+/** Measures cases in turn within each round, so that noise of the machine affects all alike. */
 import { prng } from "../src/testing/base/prng.ts"
 
 export interface Case {
@@ -12,15 +12,15 @@ export const median = (values: ReadonlyArray<number>): number => {
   return sorted.length % 2 === 1 ? sorted[middle] ?? NaN : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2
 }
 
-/** The same order each time it is drawn from the same seed, whatever the machine. */
+/** A random order that depends only on the seed. */
 const shuffled = <A>(items: ReadonlyArray<A>, seed: number): ReadonlyArray<A> => {
   const { next } = prng(seed)
   return items.map((item) => [next(), item] as const).toSorted(([a], [b]) => a - b).map(([, item]) => item)
 }
 
 /**
- * Nanoseconds of each case's `run`, the median of the rounds. Each round has an order of its own: who follows a wasteful
- * case pays for its garbage, and that must not always be the same one.
+ * Nanoseconds of each case's `run`, the median of the rounds. Each round has a different random order: the case after a
+ * wasteful one pays for its garbage, and that must not always be the same case.
  */
 export const interleaved = async (
   cases: ReadonlyArray<Case>,
@@ -38,7 +38,7 @@ export const interleaved = async (
   return new Map([...times].map(([name, spent]) => [name, median(spent)]))
 }
 
-/** Bytes that one `run` allocates. Wants `--expose-gc`. */
+/** Bytes that one `run` allocates. Requires `--expose-gc`. */
 export const allocated = (run: () => unknown, samples = 15): number => {
   const counts: Array<number> = []
   for (let i = 0; i < samples; i++) {

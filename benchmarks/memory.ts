@@ -1,4 +1,4 @@
-/** What a million punches through one stream take, in a process of its own: `node --expose-gc memoryOwn.ts URL TIMES`. */
+/** The time and memory of a million punches in one stream, in a separate process: `node --expose-gc memoryOwn.ts URL TIMES`. */
 
 export interface MemoryRow {
   readonly name: string
@@ -13,7 +13,7 @@ const heapMb = () => {
   return process.memoryUsage().heapUsed / 1e6
 }
 
-/** Lists everything `TIMES` over, looks at the heap after a fifth of it and at the end, and prints a row as JSON. */
+/** Lists everything `TIMES` times, measures the heap after a fifth and at the end, and prints a row as JSON. */
 export const report = async (name: string, open: (url: string) => () => Promise<number>): Promise<void> => {
   const [url = "", times = "1"] = process.argv.slice(2)
   const list = open(url)

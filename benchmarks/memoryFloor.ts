@@ -1,4 +1,4 @@
-/** A million punches through raw undici: what the engine and the transport take by themselves. */
+/** A million punches through raw undici: the memory of the engine and the transport alone. */
 import { floorName, raw } from "./floor.ts"
 import { report } from "./memory.ts"
 

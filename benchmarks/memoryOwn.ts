@@ -1,4 +1,4 @@
-/** A million punches through the library with its defaults, imported module by module as an application that is careful does. */
+/** A million punches through the library with its defaults, imported module by module. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"

@@ -175,7 +175,7 @@ type Dated = {
   breaks?: Array<{ in: unknown; out: unknown }>
 }
 
-/** What a checker leaves to be done: the dates of a page as dates. */
+/** Converts the dates of a page, which a checker leaves as text. */
 const withDates = (page: { data: Array<Dated> }) => {
   const toDate = (value: unknown) => value === null ? null : new Date(String(value))
   for (const punch of page.data) {

@@ -1,4 +1,4 @@
-/** Clients that people would list with instead, each as its own documents show. */
+/** Alternative clients, each used as its documentation shows. */
 import { createSerializer, type OperationSpec, ServiceClient } from "@azure/core-client"
 import { getPagedAsyncIterator } from "@azure/core-paging"
 import OpenAI from "openai"
@@ -15,7 +15,7 @@ interface WirePage {
 
 const path = `/v2/company/${companyId}/time_punches`
 
-/** `openapi-fetch`, a typed thin client; with zod where the answer is to be believed. */
+/** `openapi-fetch`, a thin typed client; with zod to validate the response. */
 const openapiFetch = (parse: (body: unknown) => WirePage) => (url: string) => {
   const client = createClient<{
     "/v2/company/{company_id}/time_punches": {
@@ -52,7 +52,7 @@ class PunchPage extends AbstractPage<{ id: number }> {
   }
 }
 
-/** The generic core of a generated client: automatic pagination, nothing validated. */
+/** The generic core of a generated client: automatic pagination, no validation. */
 const generatedCore = (url: string) => {
   const client = new OpenAI({ apiKey: "token", baseURL: url })
   return async () => {
@@ -133,7 +133,7 @@ const mappers = {
   }
 }
 
-/** A generated client of the Azure kind: a mapper for each type, and its paging helper. */
+/** A generated client in Azure's style: a mapper for each type, and its paging helper. */
 const azure = (url: string) => {
   const client = new ServiceClient({
     endpoint: url,

@@ -4,7 +4,7 @@ import { ours, undici } from "./endToEnd.ts"
 import { number, table } from "./report.ts"
 import { served } from "./served.ts"
 
-/** What a frame belongs to, by its file or, for what the engine does itself, its name; the first that fits. */
+/** The owner of a frame, by its file, or by its name for frames of the engine; the first match wins. */
 const groups: ReadonlyArray<readonly [what: string, frame: RegExp]> = [
   ["JSON.parse", /src\/internal\/body\.ts/],
   ["bytes to text", /internal\/encoding|decodeUTF8/],

@@ -11,7 +11,7 @@ export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyA
 export const number = (value: number, digits = 2): string =>
   value.toFixed(digits).replace(/\B(?=(\d{3})+(?!\d)(?=\.|$))/g, " ")
 
-/** One target of the library: what was measured, what it should be, and whether it is. */
+/** One target of the library: what is measured, the target, the figure, and whether it is met. */
 export interface Target {
   readonly what: string
   readonly target: string
@@ -22,7 +22,7 @@ export interface Target {
 export const machine = (): string =>
   `Node ${process.versions.node}, ${cpus().length} cores, ${new Date().toISOString().slice(0, 10)}`
 
-/** Puts each section between `<!-- name -->` and `<!-- /name -->`. */
+/** Writes each section between `<!-- name -->` and `<!-- /name -->`. */
 export const writeSections = async (sections: Readonly<Record<string, string>>): Promise<void> => {
   const file = join(docs, "performance.md")
   const text = Object.entries(sections).reduce((page, [name, content]) => {
@@ -42,7 +42,7 @@ export interface Bar {
 
 const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 
-/** Horizontal bars, group under group; shorter is faster. */
+/** Horizontal bars in groups; shorter is faster. */
 export const writeChart = (groups: ReadonlyArray<{ readonly title: string; readonly bars: ReadonlyArray<Bar> }>) => {
   const [row, left, width] = [24, 330, 880]
   let y = 10

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: everything against its peers in one run; writes docs/performance.md and its chart.
- * `npm run bench:quick`: the floors alone, no peers; fails where a ratio is far beyond its target.
+ * `npm run bench`: the library and its peers in one run; writes docs/performance.md and its chart.
+ * `npm run bench:quick`: only the floors, no peers; fails if a ratio is far beyond its target.
  */
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"

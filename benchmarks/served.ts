@@ -1,4 +1,4 @@
-/** Starts the server of ready bodies in another process, for as long as it is used. */
+/** Starts the server of prepared bodies in another process, and stops it after use. */
 import { fork } from "node:child_process"
 import { join } from "node:path"
 

@@ -1,4 +1,4 @@
-/** Serves ready bodies from memory, on a core of its own: `node server.ts PAGES [LATENCY_MS]`; chunked under `/chunked`. Prints its port. */
+/** Serves prepared bodies from memory, in a separate process: `node server.ts PAGES [LATENCY_MS]`; chunked under `/chunked`. Prints its port. */
 import { createServer } from "node:http"
 import { bodies } from "./data.ts"
 

@@ -1,4 +1,4 @@
-/** What the library adds to a bundle, and how long it takes to import: by esbuild and by rolldown. */
+/** What the library adds to a bundle of esbuild and of rolldown, and how long it takes to import. */
 import { build } from "esbuild"
 import { spawnSync } from "node:child_process"
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
@@ -23,7 +23,7 @@ import * as Stream from "effect/Stream"
 import { CompanyId, Credentials, Endpoints, TimePunches } from "effect-time-punches"
 `
 
-/** What an application that writes its own loop has: Effect's client, a stream over pages, a schema with one tagged error. */
+/** An application with a hand-written loop: Effect's client, a stream over pages, a schema with one tagged error. */
 const withoutLibrary = `
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -87,17 +87,17 @@ const withProject = async <A>(use: (dir: string) => Promise<A>): Promise<A> => {
   }
 }
 
-/** Parts that no bundler can leave out, since one service has them all, by the files that would go with them. */
+/** Parts that no bundler can leave out, because one service has them all, with the files of each. */
 const parts: ReadonlyArray<readonly [what: string, files: RegExp]> = [
-  ["OAuth: token endpoint and cache", /effect-time-punches\/dist\/Token(Cache|Endpoint)\.js$/],
+  ["OAuth: token endpoint and cache", /effect-time-punches\/dist\/(Token(Cache|Endpoint)|internal\/token\/\w+)\.js$/],
   [
     "backfill",
-    /effect-time-punches\/dist\/(Backfill|internal\/(backfill|backfillRequest|windows|task|trend|signal))\.js$/
+    /effect-time-punches\/dist\/(Backfill|backfill\/\w+)\.js$/
   ],
   ["effect/Config, for the layers that read the environment", /effect\/dist\/Config\.js$/],
-  ["metrics and log lines", /effect-time-punches\/dist\/internal\/telemetry\.js$/],
+  ["metrics and log lines", /effect-time-punches\/dist\/internal\/telemetry\/(metrics|tracing)\.js$/],
   ["the errors as schemas", /effect-time-punches\/dist\/ApiError\.js$/],
-  ["the straight-line decoder", /effect-time-punches\/dist\/internal\/decoder\.js$/]
+  ["the straight-line decoder", /effect-time-punches\/dist\/internal\/wire\/decoder\.js$/]
 ]
 
 export interface PartRow {
@@ -105,7 +105,7 @@ export interface PartRow {
   readonly bytes: number
 }
 
-/** Minified and gzipped by esbuild, with `external` left out, and the files of `empty` without their content. */
+/** The size, minified by esbuild and gzipped, with `external` left out and the files of `empty` emptied. */
 const byEsbuild = async (entry: string, external: ReadonlyArray<string>, empty?: RegExp): Promise<number> => {
   const { outputFiles } = await build({
     entryPoints: [entry],
@@ -116,7 +116,7 @@ const byEsbuild = async (entry: string, external: ReadonlyArray<string>, empty?:
     mainFields: ["module", "main"],
     preserveSymlinks: true,
     external: [...external],
-    // What imports from an empty file is told of as a warning for each name.
+    // esbuild warns about each name that is imported from an empty file.
     logLevel: "error",
     write: false,
     plugins: empty === undefined ? [] : [{
@@ -127,7 +127,7 @@ const byEsbuild = async (entry: string, external: ReadonlyArray<string>, empty?:
   return gzipped(outputFiles[0]?.contents)
 }
 
-/** What each part adds to the worker app: its size less that of one whose files of the part are empty. */
+/** What each part adds to the worker app: its size minus that of the app with the files of the part emptied. */
 const partSizes = async (dir: string): Promise<ReadonlyArray<PartRow>> => {
   const entry = join(dir, "entry.js")
   await writeFile(entry, entries.worker)
@@ -158,11 +158,11 @@ export interface ImportRow {
   /** What the library needs of `effect`, imported first, then the library: milliseconds each. */
   readonly effect: number
   readonly ours: number
-  /** The same library as one file, which leaves what its code costs and takes away what its files do. */
+  /** The same library as one file: the cost of its code without that of its files. */
   readonly oneFile: number
 }
 
-/** Milliseconds for what the library needs of `effect`, then for the library on top, in a fresh process each time. */
+/** Milliseconds for what the library needs of `effect`, then for the library on top, each in a fresh process. */
 const importTimes = async (dir: string): Promise<ImportRow> => {
   await build({
     entryPoints: [join(root, "dist/index.js")],

@@ -1,4 +1,4 @@
-/** The token cache when it is warm: what signing adds to every page. */
+/** A warm token cache: what signing adds to every page. */
 import { Duration, Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { TokenCache, TokenEndpoint } from "../src/index.ts"
 

@@ -3,13 +3,13 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { Config, Layer, Schema } from "effect"
 import { CompanyId, TimePunches } from "effect-time-punches"
 
-/** At most 16 sockets, and five seconds to open one. */
+/** At most 16 sockets, and five seconds to connect one. */
 export const transport = NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } })
 
 /** The client: address, credential and version come from the environment. */
 export const app = TimePunches.layerFromConfig.pipe(Layer.provide(transport))
 
-/** The company that these examples list. */
+/** The company that the examples list. */
 export const company = Config.schema(
   Schema.NumberFromString.pipe(Schema.decodeTo(CompanyId)),
   "TIME_PUNCHES_COMPANY_ID"

@@ -1,4 +1,4 @@
-/** A long range in windows side by side, and what a failure left of it taken up again. */
+/** Reads a long range in parallel windows, and resumes what a failure left unread. */
 import { Console, DateTime, Effect, Schema, Stream } from "effect"
 import { type Company, Segment, type TimePunch, TimePunches } from "effect-time-punches"
 
@@ -6,7 +6,7 @@ const march = {
   clockedIn: { gte: DateTime.makeUnsafe("2026-03-01T00:00:00Z"), lt: DateTime.makeUnsafe("2026-04-01T00:00:00Z") }
 }
 
-/** Writes a month, eight windows at a time. Answers with what is left to be read: nothing, if all went well. */
+/** Writes a month, eight windows at a time. Returns the segments that are still unread: none on success. */
 export const copyMarch = (
   company: Company,
   write: (punches: ReadonlyArray<TimePunch>) => Effect.Effect<void>,
@@ -18,5 +18,5 @@ export const copyMarch = (
     Effect.catchTag("BackfillError", (error) => Effect.as(Console.log(error.message), error.unfinished))
   )
 
-/** What is unfinished is a value: as text it can wait in a file until the service is back. */
+/** Encodes unfinished segments as text, so that a file can keep them until the next run. */
 export const Unfinished = Schema.fromJsonString(Schema.toCodecJson(Schema.Array(Segment)))

@@ -1,26 +1,26 @@
-/** The three kinds of credential, a token for each company, and one of your own. */
+/** The three kinds of credential, and a custom one. */
 import { Effect, FileSystem, Layer, Redacted } from "effect"
 import { type Company, Credentials, Endpoints, InvalidRequest, TimePunches } from "effect-time-punches"
 import { HttpClientRequest } from "effect/http"
 
-/** One long-lived token, one company. */
+/** A long-lived token of one company. */
 export const withAccessToken = (token: Redacted.Redacted) => client(Credentials.layerAccessToken(token))
 
-/** A partner's client: a token for an hour, renewed ahead of time, and the guid of the company on every request. */
+/** A partner's client: hourly tokens, renewed ahead of time, and the company's guid on every request. */
 export const withOAuth = (clientSecret: Redacted.Redacted, company: Company) =>
   client(Credentials.layerOAuth({ clientId: "fake-client", clientSecret, company }))
 
-/** The session of somebody who is logged in. */
+/** The session of a user who is logged in. */
 export const withSession = (cookie: Redacted.Redacted) => client(Credentials.layerSessionCookie(cookie))
 
-/** What the three have in common: a program does not change with the credential. It still needs an `HttpClient`. */
+/** The same client for every kind of credential. It still needs an `HttpClient`. */
 const client = <E, R>(credentials: Layer.Layer<Credentials, E, R>) =>
   TimePunches.layer.pipe(
     Layer.provide(credentials),
     Layer.provide(Endpoints.layer({ baseUrl: "https://punches.example.com" }))
   )
 
-/** One of your own: a token that another process writes to a file. After a 401 it is read again, once a page. */
+/** A custom credential: a token that another process writes to a file. After a 401 it is read again, once per page. */
 export const layerTokenFile = (path: string) =>
   Layer.effect(
     Credentials,

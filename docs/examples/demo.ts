@@ -16,7 +16,7 @@ import { loopback } from "./loopback.ts"
 
 const company = { id: CompanyId.make(defaultCompany.id), guid: CompanyGuid.make(defaultCompany.guid) }
 
-/** What an application has: a client, credentials, an HTTP transport. Only the endpoints are those of a fake. */
+/** The layers of a real application: client, credentials, HTTP transport. Only the endpoints belong to a fake. */
 const app = TimePunches.layer.pipe(
   Layer.provide(Credentials.layerOAuth({
     clientId: defaultOAuthClient.clientId,
@@ -26,7 +26,7 @@ const app = TimePunches.layer.pipe(
   Layer.provideMerge(loopback({ punches: generatePunches({ count: 40_000, companyId: defaultCompany.id }) }))
 )
 
-/** Every punch in one pass, page by page: nothing is kept but the sums. */
+/** Sums every punch in one pass, page by page: only the sums are kept. */
 const summary = Effect.gen(function*() {
   const shown = yield* Ref.make(0)
   const byLocation = yield* TimePunches.list(company).pipe(
@@ -41,7 +41,7 @@ const summary = Effect.gen(function*() {
   return yield* Ref.get(shown)
 })
 
-/** A cursor that the service no longer knows: the error says which parameter is to blame, and the run starts again. */
+/** The service no longer knows this cursor: the error names the parameter, and the run starts again without it. */
 const fromAnOldCursor = TimePunches.list(company, {}, { from: Cursor.make("kept-for-too-long") }).pipe(
   Stream.tapErrorTag("UnprocessableEntity", (error) => Console.log(`\nHandled: ${error.message}`)),
   Stream.catchTag(
@@ -51,7 +51,7 @@ const fromAnOldCursor = TimePunches.list(company, {}, { from: Cursor.make("kept-
   Stream.runCount
 )
 
-/** Every try of one page breaks off in the middle of its body. Once that is over, the run goes on at that page. */
+/** Every attempt at one page fails in the middle of its body. Once the fault is cleared, the run resumes at that page. */
 const brokenAndResumed = Effect.gen(function*() {
   const service = yield* FakeService
   const page = yield* TimePunches.pages(company).pipe(
@@ -74,7 +74,7 @@ const brokenAndResumed = Effect.gen(function*() {
 
 const row = (...cells: ReadonlyArray<string | number>) => cells.map((cell) => String(cell).padStart(10)).join(" ")
 
-/** One line that counts on a terminal; a line now and then where stderr is a file. */
+/** On a terminal, one line that counts; where stderr is a file, a line every 10 000 punches. */
 const showProgress = (shown: Ref.Ref<number>, punches: number) =>
   Ref.updateAndGet(shown, (count) => count + punches).pipe(
     Effect.tap((count) =>

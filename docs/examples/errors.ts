@@ -1,22 +1,23 @@
-/** What to do about a failure: by tag, by policy, and before it happens. */
+/** Handling errors by tag, by policy, and with a rate limiter. */
 import { Effect, Layer, Option, Stream } from "effect"
 import { type Company, type ListError, RetryPolicy, TimePunches } from "effect-time-punches"
 import { HttpClient } from "effect/http"
 import { RateLimiter } from "effect/persistence"
 import { transport } from "./app.ts"
 
-/** A failure that a program can answer, answered; the others go on to whoever runs it. */
+/** Handles recoverable errors; the rest propagate. */
 export const count = (company: Company) =>
   TimePunches.list(company).pipe(
     Stream.runCount,
     Effect.map((punches) => `${punches} punches`),
     Effect.catchTags({
       Forbidden: (error) => Effect.succeed(`ask the customer: ${error.problem.detail ?? "no reason given"}`),
-      RateLimited: (error) => Effect.succeed(`come back ${Option.isNone(error.retryAfter) ? "later" : "when told"}`)
+      RateLimited: (error) =>
+        Effect.succeed(`retry ${Option.isNone(error.retryAfter) ? "later" : "after the given delay"}`)
     })
   )
 
-/** A choice for each: the compiler knows when one is missing, and when the library gets a new one. */
+/** One entry per tag: the compiler reports a missing one, and a new one of a later version. */
 export const isWorthAnotherRun: Record<ListError["_tag"], boolean> = {
   Unauthorized: false,
   Forbidden: false,
@@ -32,15 +33,15 @@ export const isWorthAnotherRun: Record<ListError["_tag"], boolean> = {
   TokenError: false
 }
 
-/** More patience, for a job that runs at night. The policy goes *to* the layer that reads it. */
+/** More attempts, for a nightly job. The policy is provided *to* the layer that reads it. */
 export const patient = TimePunches.layerFromConfig.pipe(
   Layer.provide(RetryPolicy.layer({ attempts: 6, maxDelay: "1 minute", pageTimeout: "10 minutes" }))
 )
 
-/** The trap: merged beside it, the policy comes too late, and the defaults count. Nothing warns of it. */
+/** Pitfall: a policy merged beside the layer has no effect. The defaults apply, and nothing warns of it. */
 export const notPatient = Layer.merge(TimePunches.layerFromConfig, RetryPolicy.layer({ attempts: 6 }))
 
-/** At most ten requests a second from this client. A 429 that comes all the same is the policy's, not the limiter's. */
+/** At most ten requests per second from this client. The retry policy, not the limiter, handles a 429. */
 export const tenASecond = Layer.effect(
   HttpClient.HttpClient,
   Effect.gen(function*() {
@@ -63,5 +64,5 @@ export const tenASecond = Layer.effect(
   Layer.provide(RateLimiter.layerStoreMemory)
 )
 
-/** The limiter stands between the client and its transport. */
+/** The limiter wraps the transport of the client. */
 export const limited = TimePunches.layerFromConfig.pipe(Layer.provide(tenASecond), Layer.provide(transport))

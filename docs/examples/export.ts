@@ -1,17 +1,17 @@
-/** Punches into files, and out of one again: bounded memory, whatever their number. */
+/** Writes punches to files and reads them back, in bounded memory. */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Layer, Stream } from "effect"
 import { type Company, type CompanyId, TimePunches } from "effect-time-punches"
 import { fromNdjson, toCsv, toNdjson } from "effect-time-punches/export"
 import { app, company } from "./app.ts"
 
-/** One line of JSON a punch, in the form that it has on the wire. */
+/** One line of JSON per punch, in its wire form. */
 export const writeNdjson = Effect.fn("writeNdjson")(function*(company: CompanyId | Company, path: string) {
   const files = yield* FileSystem.FileSystem
   yield* toNdjson(TimePunches.list(company)).pipe(Stream.encodeText, Stream.run(files.sink(path)))
 })
 
-/** For a spreadsheet, which takes the mark at the beginning as a sign of UTF-8. */
+/** For spreadsheets, which recognise UTF-8 by the byte order mark at the start. */
 export const writeCsv = Effect.fn("writeCsv")(function*(company: CompanyId | Company, path: string) {
   const files = yield* FileSystem.FileSystem
   yield* toCsv(TimePunches.list(company)).pipe(
@@ -21,7 +21,7 @@ export const writeCsv = Effect.fn("writeCsv")(function*(company: CompanyId | Com
   )
 })
 
-/** The same punches again, from a file. */
+/** Reads the punches back from a file. */
 export const readNdjson = (path: string) =>
   Stream.unwrap(Effect.map(FileSystem.FileSystem, (files) => files.stream(path))).pipe(Stream.decodeText, fromNdjson)
 

@@ -1,4 +1,4 @@
-/** Filters, and what each of them asks the service for. */
+/** Filters, and the query that each sends. */
 import { Console, DateTime, Effect, Layer, Redacted } from "effect"
 import {
   BusinessDate,
@@ -14,13 +14,13 @@ import { defaultCompany, FakeService } from "effect-time-punches/testing"
 
 const berlin = DateTime.zoneMakeNamedUnsafe("Europe/Berlin")
 
-export const atOnePlace: PunchFilter = { locationId: LocationId.make(301), approved: true }
+export const atOneLocation: PunchFilter = { locationId: LocationId.make(301), approved: true }
 
-export const everythingThere: PunchFilter = { deleted: "include" }
+export const withDeleted: PunchFilter = { deleted: "include" }
 
 export const changed: PunchFilter = { modifiedSince: DateTime.makeUnsafe("2026-03-08T00:00:00Z"), deleted: "include" }
 
-export const doubtful: PunchFilter = { flags: ["late", "missed_break"], employeeApprovalStatuses: ["disputed"] }
+export const toReview: PunchFilter = { flags: ["late", "missed_break"], employeeApprovalStatuses: ["disputed"] }
 
 export const march: PunchFilter = {
   clockedIn: { gte: DateTime.makeUnsafe("2026-03-01T00:00:00Z"), lt: DateTime.makeUnsafe("2026-04-01T00:00:00Z") }
@@ -34,14 +34,14 @@ export const twoBusinessDays: PunchFilter = {
 
 export const newestFirst: PunchFilter = { sortBy: [["clockedIn", "desc"], ["id", "asc"]] }
 
-/** Prints the query that each filter becomes, as the service received it. */
+/** Prints the query of each filter, as the service received it. */
 export const printQueries = Effect.gen(function*() {
   const service = yield* FakeService
   const filters = {
-    atOnePlace,
-    everythingThere,
+    atOneLocation,
+    withDeleted,
     changed,
-    doubtful,
+    toReview,
     march,
     weekInBerlin,
     twoBusinessDays,

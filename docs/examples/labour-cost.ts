@@ -1,4 +1,4 @@
-/** Labour cost of a month by location, and the dearest local day of each. Open punches count up to now. */
+/** Labour cost of a month by location, with the most expensive local day of each. Open punches count up to now. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, DateTime, Duration, Effect, HashMap, Stream } from "effect"
 import { BusinessDate, type Company, type CompanyId, Labor, Period, TimePunches } from "effect-time-punches"
@@ -6,7 +6,7 @@ import { app, company } from "./app.ts"
 
 const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
 
-/** The sums by location and local day, in one pass: memory grows with the keys, not with the punches. */
+/** The sums by location and local day, in one pass: memory grows with the number of keys, not of punches. */
 export const costs = Effect.fn("costs")(function*(company: CompanyId | Company, month: BusinessDate) {
   const asOf = yield* DateTime.now
   const dateOf = Period.businessDates(zone)
@@ -18,15 +18,15 @@ export const costs = Effect.fn("costs")(function*(company: CompanyId | Company, 
   )
 })
 
-/** One line a location. The cents of its days add up to its own: each punch was rounded once. */
+/** One line per location. The cents of its days add up to its total, because each punch is rounded once. */
 export const printCosts = Effect.fn("printCosts")(function*(company: CompanyId | Company, month: BusinessDate) {
   const days = [...HashMap.entries(yield* costs(company, month))]
   const locations = [...new Set(days.map(([[location]]) => location))].toSorted((a, b) => a - b)
   for (const location of locations) {
-    const own = days.filter(([[at]]) => at === location)
-    const hours = own.reduce((sum, [, totals]) => sum + Duration.toHours(totals.net), 0)
-    const cents = own.reduce((sum, [, totals]) => sum + totals.cost, 0)
-    const [dearest] = own.toSorted(([, a], [, b]) => b.cost - a.cost)
+    const daysOf = days.filter(([[at]]) => at === location)
+    const hours = daysOf.reduce((sum, [, totals]) => sum + Duration.toHours(totals.net), 0)
+    const cents = daysOf.reduce((sum, [, totals]) => sum + totals.cost, 0)
+    const [dearest] = daysOf.toSorted(([, a], [, b]) => b.cost - a.cost)
     const note = dearest === undefined ? "" : `, most on ${dearest[0][1]}: ${(dearest[1].cost / 100).toFixed(2)}`
     yield* Console.log(`location ${location}: ${hours.toFixed(1)} h, ${(cents / 100).toFixed(2)}${note}`)
   }

@@ -1,4 +1,4 @@
-/** The fake service on a free port of this machine, and the `Endpoints` that lead a client to it over real HTTP. */
+/** The fake service on a free local port, and the `Endpoints` that point a client to it. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { Endpoints } from "effect-time-punches"

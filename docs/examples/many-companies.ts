@@ -1,10 +1,10 @@
-/** Many companies at once, one of which fails: the others are not held up, and the failed one can go on later. */
+/** Lists many companies at once. A failure of one does not stop the others, and can be resumed later. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Config, Console, Effect, Redacted, Result, Schema, Stream } from "effect"
 import { type Company, CompanyGuid, CompanyId, Credentials, TimePunches } from "effect-time-punches"
 import { app } from "./app.ts"
 
-/** Four companies at a time share one client: one token, one pool of sockets, one retry budget. */
+/** Four companies at a time, over one client: one token, one pool of sockets, one retry budget. */
 export const countAll = (companies: ReadonlyArray<Company>) =>
   Effect.forEach(
     companies,
@@ -17,7 +17,7 @@ export const countAll = (companies: ReadonlyArray<Company>) =>
     { concurrency: 4 }
   )
 
-/** What each company had, or what to do about it. */
+/** Prints the count of each company, or what to do about its error. */
 export const report = Effect.fn("report")(function*(companies: ReadonlyArray<Company>) {
   for (const { company, result } of yield* countAll(companies)) {
     yield* Console.log(Result.match(result, {
@@ -30,7 +30,7 @@ export const report = Effect.fn("report")(function*(companies: ReadonlyArray<Com
   }
 })
 
-/** The other kind of credential covers one company each: a token is looked up for every request. */
+/** Access tokens cover one company each: the layer looks one up for every request. */
 export const tokenOfEach = Credentials.layerAccessTokens((company) =>
   Config.Redacted(`TOKEN_OF_COMPANY_${company}`).pipe(Effect.orElseSucceed(() => Redacted.make("no-such-token")))
 )

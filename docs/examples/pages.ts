@@ -1,4 +1,4 @@
-/** Pages, cursors, and what to do when a run breaks off. */
+/** Pages, cursors, and resuming a run that failed. */
 import { Console, Effect, Option, Ref, Result, Stream } from "effect"
 import {
   type Company,
@@ -9,22 +9,22 @@ import {
   TimePunches
 } from "effect-time-punches"
 
-/** The first punches only: one page is asked for, however many there are. */
+/** The first punches only: one request, however many there are. */
 export const firstTwenty = (company: Company) =>
   TimePunches.list(company, {}, { pageSize: 20 }).pipe(Stream.take(20), Stream.runCollect)
 
-/** There and back: `next` leads to the page after, `prev` to the page before. */
+/** Reads forward and back: `next` is the cursor of the following page, `prev` of the preceding one. */
 export const thereAndBack = Effect.fn("thereAndBack")(function*(company: Company) {
   const first = yield* TimePunches.page(company)
   const second = yield* TimePunches.page(company, {}, { cursor: first.cursor.next })
   return yield* TimePunches.page(company, {}, { cursor: second.cursor.prev })
 })
 
-/** While one page is worked on, the next one is on its way. */
+/** Requests the next page while `work` processes the current one. */
 export const ahead = <E, R>(company: Company, work: (punches: ReadonlyArray<TimePunch>) => Effect.Effect<void, E, R>) =>
   TimePunches.list(company, {}, { prefetchPages: 1 }).pipe(Stream.runForEachArray(work))
 
-/** Goes on where a run broke off, at most `rounds` times, without loss or repeat. */
+/** Resumes a failed run at its cursor, at most `rounds` times, without loss or repeat. */
 export const resuming = (
   company: Company,
   filter: PunchFilter,
@@ -38,7 +38,7 @@ export const resuming = (
         : Stream.unwrap(Effect.as(Effect.sleep("1 minute"), resuming(company, filter, rounds - 1, error.resumeFrom))))
   )
 
-/** Survives the end of the process, if `checkpoint` does: what is written is kept, and one page at most comes again. */
+/** Resumes across processes, if `checkpoint` is durable. At most one page is written twice. */
 export const copy = <E, R>(
   company: Company,
   filter: PunchFilter,
@@ -50,17 +50,17 @@ export const copy = <E, R>(
       Stream.runForEach((page) => Effect.andThen(write(page.items), Ref.set(checkpoint, page.cursor.next)))
     ))
 
-/** A deadline on the whole run is a failure, and no rows pass for all rows. */
+/** A deadline on the whole run fails it, so that some rows never pass for all rows. */
 export const countInTime = (company: Company) =>
   TimePunches.list(company).pipe(Stream.runCount, Effect.timeout("10 minutes"))
 
-/** A deadline between two chunks of a stream that goes on elsewhere: with a failure, never with an end. */
+/** A deadline between two chunks: it fails the stream, it never ends it. */
 export const neverSilent = (company: Company) =>
   TimePunches.list(company).pipe(
     Stream.timeoutOrElse({ duration: "1 minute", orElse: () => Stream.fail("too slow") })
   )
 
-/** Takes the rows that can be read, and says which could not. */
+/** Keeps the rows that can be decoded, and prints the others. */
 export const salvage = (company: Company) =>
   TimePunches.listResults(company).pipe(
     Stream.tap((row) => Result.isFailure(row) ? Console.log(row.failure.message) : Effect.void),

@@ -55,7 +55,7 @@ describe("payroll, over a mock", () => {
   const closed = punch("2026-03-10T14:00:00Z", Option.some("2026-03-10T18:30:00Z"))
   const open = punch("2026-03-11T14:00:00Z", Option.none())
 
-  it.effect("adds the hours of a user up, and asks about the punch that is still open", () =>
+  it.effect("sums the hours of a user, and lists the open punch as a question", () =>
     Effect.gen(function*() {
       const { lines, questions } = yield* payroll(company, monday)
 
@@ -66,7 +66,7 @@ describe("payroll, over a mock", () => {
       assert.deepStrictEqual(questions, ["punch 1 of user 7: OpenPunch"])
     }).pipe(Effect.provide(TimePunches.layerMock({ list: () => Stream.make(closed, open) }))))
 
-  it.effect("fails as the listing does", () =>
+  it.effect("fails with the error of the listing", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(payroll(company, monday))
 
@@ -89,7 +89,7 @@ const inProcess = TimePunches.layer.pipe(
 )
 
 describe("payroll, over the fake service in this process", () => {
-  it.effect("asks for the week by the clocks of New York, which changed on its eve", () =>
+  it.effect("requests the week in New York time, right after a change of clocks", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* payroll(company, monday)
@@ -99,10 +99,10 @@ describe("payroll, over the fake service in this process", () => {
       assert.strictEqual(request?.query["clocked_in[lte]"], "2026-03-16T04:00:00Z")
     }).pipe(Effect.provide(inProcess)))
 
-  it.effect("is the same in bad weather, which takes no time on a test clock", () =>
+  it.effect("gives the same result through faults, in virtual time", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
-      const fair = yield* payroll(company, monday)
+      const expected = yield* payroll(company, monday)
       yield* service.inject(Fault.status(503), { times: 1 })
       yield* service.inject(Fault.retryAfter("20"), { times: 1 })
       yield* service.inject(Fault.cutBody(), { times: 1 })
@@ -110,10 +110,10 @@ describe("payroll, over the fake service in this process", () => {
       const run = yield* Effect.forkChild(payroll(company, monday))
       yield* TestClock.adjust("1 minute")
 
-      assert.deepStrictEqual(yield* Fiber.join(run), fair)
+      assert.deepStrictEqual(yield* Fiber.join(run), expected)
     }).pipe(Effect.provide(inProcess)))
 
-  it.effect("gets a new token when the hour of the old one is over", () =>
+  it.effect("requests a new token when the old one expires", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* payroll(company, monday)
@@ -134,7 +134,7 @@ const overTcp = TimePunches.layer.pipe(
 )
 
 describe("payroll, over a socket", () => {
-  it.live("has a line for everybody who clocked in", () =>
+  it.live("has a line for every user who clocked in", () =>
     Effect.gen(function*() {
       const { lines } = yield* payroll(company, monday)
 

@@ -1,4 +1,4 @@
-/** Weekly payroll: what each user worked in one local week, and the punches that somebody should look at first. */
+/** Weekly payroll: what each user worked in one local week, and the punches that need a review first. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, DateTime, Duration, Effect, HashMap, Ref, Stream } from "effect"
 import { BusinessDate, type Company, type CompanyId, Labor, Period, TimePunches, WorkedTime } from "effect-time-punches"
@@ -6,7 +6,7 @@ import { app, company } from "./app.ts"
 
 const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
 
-/** The week of `date`, Monday to Sunday by the clocks of the zone, in one pass over its punches. */
+/** The week of `date`, Monday to Sunday in local time, in one pass over its punches. */
 export const payroll = Effect.fn("payroll")(function*(company: CompanyId | Company, date: BusinessDate) {
   const questions = yield* Ref.make<ReadonlyArray<string>>([])
   const byUser = yield* TimePunches.list(company, { clockedIn: Period.week(zone, date) }).pipe(
@@ -21,7 +21,7 @@ export const payroll = Effect.fn("payroll")(function*(company: CompanyId | Compa
   return { lines: lines.toSorted((a, b) => a.user - b.user), questions: yield* Ref.get(questions) }
 })
 
-/** The payroll as a person reads it. An open punch is counted, but it has no hours and no wages yet. */
+/** Prints the payroll as a table. An open punch is counted, but has no hours and no wages yet. */
 export const printPayroll = Effect.fn("printPayroll")(function*(company: CompanyId | Company, date: BusinessDate) {
   const { lines, questions } = yield* payroll(company, date)
   yield* Console.log("  user  punches  open    hours     wages      tips")

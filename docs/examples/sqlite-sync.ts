@@ -1,19 +1,19 @@
-/** Keeps a table in step with a company: what has changed since the last run, and a second look at recent days. */
+/** Keeps a table equal to the punches of a company: changes since the last run, and a full read of recent days. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, DateTime, Effect, Layer, Option, Stream } from "effect"
 import { type Company, TimePunches } from "effect-time-punches"
 import { app, company } from "./app.ts"
 import { PunchTable } from "./sqlite.ts"
 
-/** Clocks differ, and a change may show up late: each run asks for a little more than is new. */
+/** Clocks differ, and a change may become visible late: each run overlaps the last one by this much. */
 const lookback = { minutes: 10 }
 
-/** Some changes do not move `modified`, such as an edited break; what is older than this does not change any more. */
+/** Some changes do not move `modified`, such as an edited break. Punches older than this no longer change. */
 const reconciled = { days: 14 }
 
 /**
- * What has changed since the last run began. Each run counts from its beginning, not from the latest `modified` that
- * it met: a punch may change behind it while it reads on. A run that broke off goes on at its cursor.
+ * Reads what has changed since the last run began. It counts from the start of that run, not from the latest `modified`
+ * in it: a punch may change after the run has passed it. A run that failed resumes at its cursor.
  */
 export const pull = Effect.fn("pull")(function*(company: Company) {
   const table = yield* PunchTable
@@ -26,7 +26,7 @@ export const pull = Effect.fn("pull")(function*(company: Company) {
   }
   const filter = { modifiedSince: Option.getOrUndefined(run.since), deleted: "include" } as const
   yield* TimePunches.pages(company, filter, { from: run.cursor }).pipe(
-    // The service has forgotten the cursor: what it led to is read from the start, into the same rows.
+    // The service no longer knows the cursor: read again from the start, into the same rows.
     Stream.catchTag(
       "UnprocessableEntity",
       (error) => error.problem.param === "cursor" ? TimePunches.pages(company, filter) : Stream.fail(error)
@@ -35,7 +35,7 @@ export const pull = Effect.fn("pull")(function*(company: Company) {
   )
 })
 
-/** Every punch of the last days, as it is now. What the table has there and the service has not is gone. */
+/** Reads every punch of the last days. Marks as deleted what the table has there and the service has not. */
 export const reconcile = Effect.fn("reconcile")(function*(company: Company) {
   const table = yield* PunchTable
   const began = yield* DateTime.now
@@ -46,7 +46,7 @@ export const reconcile = Effect.fn("reconcile")(function*(company: Company) {
   yield* table.sweep(company.id, gte, began)
 })
 
-/** Often the one, now and then the other: `pull` every few minutes, `reconcile` once a night. */
+/** Both in turn. In production, run `pull` every few minutes and `reconcile` once a night. */
 export const sync = (company: Company) => Effect.andThen(pull(company), reconcile(company))
 
 export const main = Effect.gen(function*() {

@@ -1,9 +1,9 @@
-/** The table that `sqlite-sync.ts` fills: punches by id, and how far each company has come. */
+/** The table that `sqlite-sync.ts` fills: punches by id, and the progress of each company. */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { CompanyId, Cursor, type TimePunch } from "effect-time-punches"
 import { DatabaseSync } from "node:sqlite"
 
-/** A run that is under way: its cursor, the instant it asked from, and when it began. */
+/** A run: the instant that it reads from, when it began, and its cursor while it is unfinished. */
 export interface Progress {
   readonly since: Option.Option<DateTime.Utc>
   readonly began: DateTime.Utc
@@ -27,17 +27,17 @@ const upsert = `
     clocked_out = excluded.clocked_out, breaks = excluded.breaks, hourly_wage = excluded.hourly_wage,
     tips = excluded.tips, deleted = excluded.deleted, seen = excluded.seen`
 
-/** A failure of the database is a defect here: there is nothing that a sync could do about it. */
+/** A failure of the database is a defect here, because a sync cannot handle it. */
 export class PunchTable extends Context.Service<PunchTable, {
   readonly progress: (company: CompanyId) => Effect.Effect<Option.Option<Progress>>
-  /** Rows and progress in one transaction, so that neither is ever ahead of the other. */
+  /** Writes rows and progress in one transaction, so that neither is ahead of the other. */
   readonly write: (
     company: CompanyId,
     punches: ReadonlyArray<TimePunch>,
     seen: DateTime.Utc,
     progress?: Progress
   ) => Effect.Effect<void>
-  /** Marks as deleted what should have come since `clockedIn`, and was not seen since `seen`. */
+  /** Marks as deleted the rows clocked in from `clockedIn` on that no run has written since `seen`. */
   readonly sweep: (company: CompanyId, clockedIn: DateTime.Utc, seen: DateTime.Utc) => Effect.Effect<void>
   readonly rows: (company: CompanyId) => Effect.Effect<ReadonlyArray<Record<string, unknown>>>
 }>()("examples/PunchTable") {

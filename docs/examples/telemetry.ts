@@ -5,13 +5,13 @@ import { type Company, type CompanyId, TimePunches } from "effect-time-punches"
 import { Otlp } from "effect/observability"
 import { app, company, transport } from "./app.ts"
 
-/** Where the collector listens is in the environment, as its other clients have it. */
+/** The address of the collector comes from the usual environment variable. */
 export const telemetry = Layer.unwrap(Effect.map(
   Config.String("OTEL_EXPORTER_OTLP_ENDPOINT"),
   (baseUrl) => Otlp.layerJson({ baseUrl, resource: { serviceName: "punch-count" } })
 )).pipe(Layer.provide(transport))
 
-/** The span of your own work is the parent of `TimePunches.list`, which is the parent of every page. */
+/** The span of this function is the parent of `TimePunches.list`, which is the parent of every page. */
 export const count = Effect.fn("count")((company: CompanyId | Company) =>
   TimePunches.list(company).pipe(Stream.runCount)
 )

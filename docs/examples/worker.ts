@@ -1,9 +1,9 @@
-/** A worker without Node: `GET /?company=4021` answers with the labour cost by location as JSON. */
+/** A worker without Node: `GET /?company=4021` returns the labour cost by location as JSON. */
 import { ConfigProvider, Duration, Effect, HashMap, Layer, Schema, Stream } from "effect"
 import { CompanyId, Labor, type ListError, TimePunches } from "effect-time-punches"
 import { FetchHttpClient } from "effect/http"
 
-/** The variables of the README, as the platform hands them to a worker. */
+/** The environment variables, as the platform passes them to a worker. */
 type Env = Readonly<Record<string, string>>
 
 const costs = (company: CompanyId) =>
@@ -20,13 +20,13 @@ const costs = (company: CompanyId) =>
     )
   )
 
-/** What a caller of this worker may see of a failure: whether to try again, and nothing of the service's own words. */
+/** A failure as this worker's callers see it: whether to retry, and nothing that the service said. */
 const statusOf = (error: ListError): number =>
   error._tag === "RateLimited" ? 503 : error._tag === "Forbidden" ? 403 : 502
 
 /**
- * Built for each request: a worker must not wait in one request for what another one has begun, so nothing that has
- * a request of its own under way, such as the flight for a token, is shared between them.
+ * Builds the client for each request. In a worker, one request must not wait for I/O that another one started, so they
+ * cannot share a token request in flight.
  */
 const appOf = (env: Env) =>
   TimePunches.layerFromConfig.pipe(

@@ -1,4 +1,4 @@
-/** The examples about credentials send what their page says, and only that. */
+/** The credential examples send what their page says, and nothing else. */
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { type Config, ConfigProvider, Effect, FileSystem, Layer, Redacted } from "effect"
@@ -21,7 +21,7 @@ const company = { id: CompanyId.make(defaultCompany.id), guid: CompanyGuid.make(
 const withService = <E>(client: Layer.Layer<TimePunches, E, HttpClient.HttpClient>) =>
   client.pipe(Layer.provide(FakeService.layerClient), Layer.provideMerge(FakeService.layer()))
 
-/** What says who asks, as the service saw it in the last request. */
+/** The identifying headers of the last request, as the service received them. */
 const shown = Effect.gen(function*() {
   const service = yield* FakeService
   const headers = (yield* service.requests).at(-1)?.headers ?? {}
@@ -73,7 +73,7 @@ describe("docs/examples/credentials.ts", () => {
       }).pipe(Effect.provide(app))
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
-  it.effect("looks up the token of each company, and fails the one that has none", () =>
+  it.effect("looks up the token of each company, and fails for the one that has none", () =>
     Effect.gen(function*() {
       const app = withService(TimePunches.layer.pipe(
         Layer.provide(tokenOfEach),

@@ -1,16 +1,16 @@
-/** The documents are true: their code is compiled code, their links lead somewhere, their tables agree with the source. */
+/** The documents are true: their code is compiled, their links resolve, their tables agree with the source. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
 import { ListError } from "../../src/index.ts"
 import { root } from "./support/examples.ts"
 import { anchors, examples, fences, links, pages, tables } from "./support/pages.ts"
 
-// The tests that a page quotes are tests of this file.
+// Runs the tests that a page quotes as tests of this file.
 await import("../../docs/examples/payroll.test.ts")
 
 const pageAt = (path: string) => pages.find((page) => page.path === path)?.text ?? ""
 
-/** The code of a fence, or the same as it stands inside of something. */
+/** The code of a fence, at each depth of indentation that an example may have it. */
 const indented = (code: string): ReadonlyArray<string> =>
   ["", "  ", "    "].map((indent) => code.replaceAll(/^(?=.)/gm, indent))
 
@@ -27,19 +27,19 @@ const firstCells = (page: string, header: string) =>
   )
 
 describe("the documents", () => {
-  it("quote only what is compiled", () => {
+  it("quote only compiled code", () => {
     const quotes = fences("ts")
 
     assert.isAbove(quotes.length, 20)
     for (const { code, page } of quotes) {
       assert.isTrue(
         indented(code).some((piece) => examples.some(({ text }) => text.includes(piece))),
-        `${page} has code that is no piece of an example:\n${code}`
+        `${page} has code that is in no example:\n${code}`
       )
     }
   })
 
-  it("use every whole example, or name it", () => {
+  it("use or name every example", () => {
     const prose = pages.map(({ text }) => text).join("\n")
 
     for (const { path } of examples) assert.include(prose, path.replace("docs/", ""))
@@ -50,14 +50,14 @@ describe("the documents", () => {
 
     assert.isAbove(targets.length, 40)
     for (const { file, from, heading } of targets) {
-      assert.isTrue(Fs.existsSync(root + file), `${from} links to ${file}, which is not there`)
+      assert.isTrue(Fs.existsSync(root + file), `${from} links to ${file}, which does not exist`)
       if (heading !== "") {
         assert.include(anchors(Fs.readFileSync(root + file, "utf8")), heading, `${from} links to ${file}#${heading}`)
       }
     }
   })
 
-  it("name scripts that exist, and the README all of them", () => {
+  it("name only existing scripts, and the README names all", () => {
     const { scripts }: { readonly scripts: Record<string, string> } = JSON.parse(
       Fs.readFileSync(`${root}package.json`, "utf8")
     )
@@ -68,20 +68,42 @@ describe("the documents", () => {
     assert.deepStrictEqual(unique(listed), unique(Object.keys(scripts)))
   })
 
-  it("name the variables that the source reads, and no others", () => {
+  it("name only existing files", () => {
+    const named = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/`((?:src|test|docs|benchmarks)\/[\w./-]+)/g)].map(([, file = ""]) => ({ path, file }))
+    )
+    const missing = named.filter(({ file }) => !Fs.existsSync(root + file))
+
+    assert.isAbove(named.length, 100)
+    assert.deepStrictEqual(unique(missing.map(({ file, path }) => `${path} names ${file}`)), [])
+  })
+
+  it("map every file of the source to its room", () => {
+    const [, map = ""] = /```txt\n(# the public subpaths[\s\S]*?)```/.exec(pageAt("docs/design.md")) ?? []
+    const mapped = [...map.matchAll(/^(src\/\S*) +(.+)$/gm)].flatMap(([, room = "", names = ""]) =>
+      names.split(" ").map((name) => `${room}${name}.ts`)
+    )
+    const files = Fs.readdirSync(`${root}src`, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => `src/${name}`)
+
+    assert.deepStrictEqual(mapped.toSorted(), files.toSorted())
+  })
+
+  it("name exactly the variables that the source reads", () => {
     const read = sources("src").flatMap((text) => text.match(/TIME_PUNCHES_[A-Z_]+/g) ?? [])
 
     assert.deepStrictEqual(unique(firstCells("README.md", "variable")), unique(read))
   })
 
-  it("have the errors of a listing in their tables, in the order of the union", () => {
+  it("list the errors of a listing in their tables, in the order of the union", () => {
     const tags = ListError.members.map(({ identifier }) => identifier.split("/").at(-1))
 
     assert.deepStrictEqual(firstCells("README.md", "tag"), tags)
     assert.deepStrictEqual(firstCells("docs/05-errors-and-retries.md", "tag"), tags)
   })
 
-  it("have the metrics of the source in their table", () => {
+  it("list the metrics of the source", () => {
     const counted = sources("src/internal").flatMap((text) =>
       [...text.matchAll(/"(time_punches_[a-z_]+)"/g)].map(([, name = ""]) => name)
     )
@@ -89,11 +111,11 @@ describe("the documents", () => {
     assert.deepStrictEqual(unique(firstCells("docs/10-looking-inside.md", "metric")), unique(counted))
   })
 
-  it("explain every knob of the retry policy", () => {
+  it("explain every option of the retry policy", () => {
     const explained = pageAt("docs/05-errors-and-retries.md")
-    const [, knobs = ""] =
-      /interface RetryOptions \{([^}]*)\}/.exec(Fs.readFileSync(`${root}src/RetryPolicy.ts`, "utf8")) ?? []
-    const names = [...knobs.matchAll(/readonly (\w+):/g)].map(([, name = ""]) => name)
+    const [, options = ""] =
+      /interface RetryOptions \{([\s\S]*?)\n\}/.exec(Fs.readFileSync(`${root}src/RetryPolicy.ts`, "utf8")) ?? []
+    const names = [...options.matchAll(/readonly (\w+):/g)].map(([, name = ""]) => name)
 
     assert.strictEqual(names.length, 8)
     for (const name of names) assert.include(explained, `\`${name}\``)

@@ -1,4 +1,4 @@
-/** The examples about pages, errors and credentials do what their pages say. */
+/** The examples of pages, backfill and errors do what their pages say. */
 import { assert, describe, it } from "@effect/vitest"
 import { type Config, ConfigProvider, Effect, Fiber, Layer, Option, Ref, Schema, Stream } from "effect"
 import type { HttpClient } from "effect/http"
@@ -32,7 +32,7 @@ const ids = punches.map(({ id }) => id)
 
 const settings = ConfigProvider.layer(ConfigProvider.fromUnknown(environment("http://localhost")))
 
-/** A client out of the environment, the fake service, and what leads from the one to the other. */
+/** A client from the environment, connected to the fake service. */
 const withService = (
   client: Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient> = TimePunches.layerFromConfig,
   options: FakeServiceOptions = { punches }
@@ -43,41 +43,41 @@ const withService = (
     Layer.provideMerge(FakeService.layer(options))
   )
 
-const pagesAsked = Effect.gen(function*() {
+const pageRequests = Effect.gen(function*() {
   const service = yield* FakeService
   return (yield* service.requests).filter(({ endpoint }) => endpoint === "page")
 })
 
 describe("docs/examples/pages.ts", () => {
-  it.effect("asks for one page to take twenty punches", () =>
+  it.effect("requests one page to take twenty punches", () =>
     Effect.gen(function*() {
       const taken = yield* firstTwenty(company)
 
       assert.deepStrictEqual(taken.map(({ id }) => Number(id)), ids.slice(0, 20))
-      assert.deepStrictEqual((yield* pagesAsked).map(({ query }) => query["limit"]), ["20"])
+      assert.deepStrictEqual((yield* pageRequests).map(({ query }) => query["limit"]), ["20"])
     }).pipe(Effect.provide(withService())))
 
-  it.effect("comes back to the first page by its cursors", () =>
+  it.effect("returns to the first page by its cursors", () =>
     Effect.gen(function*() {
       const page = yield* thereAndBack(company)
 
       assert.deepStrictEqual(page.items.map(({ id }) => Number(id)), ids.slice(0, 200))
     }).pipe(Effect.provide(withService())))
 
-  it.effect("has the next page asked for while one is worked on", () =>
+  it.effect("requests the next page while one is processed", () =>
     Effect.gen(function*() {
-      const askedDuring = yield* Ref.make<ReadonlyArray<number>>([])
+      const requestsDuring = yield* Ref.make<ReadonlyArray<number>>([])
       yield* Effect.forkChild(ahead(company, () =>
         Effect.sleep("1 second").pipe(
-          Effect.andThen(pagesAsked),
-          Effect.flatMap((asked) => Ref.update(askedDuring, (before) => [...before, asked.length]))
+          Effect.andThen(pageRequests),
+          Effect.flatMap(({ length }) => Ref.update(requestsDuring, (before) => [...before, length]))
         )))
       yield* TestClock.adjust("10 seconds")
 
-      assert.deepStrictEqual(yield* Ref.get(askedDuring), [2, 3, 4, 5, 5])
+      assert.deepStrictEqual(yield* Ref.get(requestsDuring), [2, 3, 4, 5, 5])
     }).pipe(Effect.provide(withService())))
 
-  it.effect("goes on after an outage of two minutes, each punch once", () =>
+  it.effect("resumes after an outage of two minutes, with each punch once", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       const run = yield* Effect.forkChild(Stream.runCollect(resuming(company, {}, 3)))
@@ -87,7 +87,7 @@ describe("docs/examples/pages.ts", () => {
       assert.deepStrictEqual((yield* Fiber.join(run)).map(({ id }) => Number(id)), ids)
     }).pipe(Effect.provide(withService())))
 
-  it.effect("gives up after the rounds that it was given", () =>
+  it.effect("fails after the given number of rounds", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject(Fault.status(503))
@@ -95,10 +95,10 @@ describe("docs/examples/pages.ts", () => {
       yield* TestClock.adjust("10 minutes")
 
       assert.strictEqual((yield* Fiber.join(run))._tag, "ServiceUnavailable")
-      assert.strictEqual((yield* pagesAsked).length, 8)
+      assert.strictEqual((yield* pageRequests).length, 8)
     }).pipe(Effect.provide(withService())))
 
-  it.effect("copies on from its checkpoint, and repeats the page that was not written", () =>
+  it.effect("resumes at its checkpoint, and repeats the page that was not written", () =>
     Effect.gen(function*() {
       const checkpoint = yield* Ref.make(Option.none<Cursor>())
       const written = yield* Ref.make<ReadonlyArray<number>>([])
@@ -111,10 +111,10 @@ describe("docs/examples/pages.ts", () => {
       yield* copy(company, {}, checkpoint, write)
 
       assert.deepStrictEqual(yield* Ref.get(written), ids)
-      assert.strictEqual((yield* pagesAsked).length, 6)
+      assert.strictEqual((yield* pageRequests).length, 6)
     }).pipe(Effect.provide(withService())))
 
-  it.effect("fails when the time is up, instead of ending with some of the rows", () =>
+  it.effect("fails at the deadline, instead of ending with some of the rows", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject(Fault.slow("25 seconds"))
@@ -122,21 +122,21 @@ describe("docs/examples/pages.ts", () => {
       yield* TestClock.adjust("10 minutes")
 
       assert.strictEqual((yield* Fiber.join(run))._tag, "TimeoutError")
-      assert.strictEqual((yield* pagesAsked).length, 24)
+      assert.strictEqual((yield* pageRequests).length, 24)
     }).pipe(Effect.provide(withService(TimePunches.layerFromConfig, { punches: manyPunches }))))
 
-  it.effect("fails when nothing has come for a minute", () =>
+  it.effect("fails after a minute without a chunk", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject(Fault.stallBeforeHeaders, { requests: [3, 4, 5, 6] })
       const run = yield* Effect.forkChild(Effect.flip(Stream.runCount(neverSilent(company))))
-      yield* Effect.repeat(Effect.andThen(Effect.yieldNow, pagesAsked), { until: ({ length }) => length === 3 })
+      yield* Effect.repeat(Effect.andThen(Effect.yieldNow, pageRequests), { until: ({ length }) => length === 3 })
       yield* TestClock.adjust("1 minute")
 
       assert.strictEqual(yield* Fiber.join(run), "too slow")
     }).pipe(Effect.provide(withService())))
 
-  it.effect("takes the rows that can be read and says which could not", () =>
+  it.effect("keeps the rows that can be decoded and prints the others", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject(Fault.badRow(3, { clocked_in: "2026-02-30T00:00:00Z" }), { requests: 2 })
@@ -150,7 +150,7 @@ describe("docs/examples/pages.ts", () => {
 })
 
 describe("docs/examples/backfill.ts", () => {
-  it.effect("copies each punch once, also when a failure lies between and what is left was kept as text", () =>
+  it.effect("copies each punch once across a failure, with the unfinished segments stored as text", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       const written = yield* Ref.make<ReadonlyArray<number>>([])
@@ -171,16 +171,20 @@ describe("docs/examples/backfill.ts", () => {
 })
 
 describe("docs/examples/errors.ts", () => {
-  it.effect("answers the failures that it names and passes the others on", () =>
+  it.effect("handles the errors that it names and propagates the others", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
-      const told = yield* count(company)
+      const counted = yield* count(company)
       yield* service.inject(Fault.retryAfter("3600"), { times: 1 })
       const later = yield* count(company)
       yield* service.inject(Fault.status(404), { times: 1 })
-      const passedOn = yield* Effect.flip(count(company))
+      const propagated = yield* Effect.flip(count(company))
 
-      assert.deepStrictEqual([told, later, passedOn._tag], ["1000 punches", "come back when told", "UnexpectedStatus"])
+      assert.deepStrictEqual([counted, later, propagated._tag], [
+        "1000 punches",
+        "retry after the given delay",
+        "UnexpectedStatus"
+      ])
     }).pipe(Effect.provide(withService())))
 
   it.effect("asks the customer when the plan does not cover the listing", () =>
@@ -188,14 +192,14 @@ describe("docs/examples/errors.ts", () => {
       assert.match(yield* count(company), /^ask the customer: /)
     }).pipe(Effect.provide(withService(TimePunches.layerFromConfig, { planOk: false }))))
 
-  it("has a choice for every failure of a listing", () => {
+  it("has an entry for every error of a listing", () => {
     assert.deepStrictEqual(
       Object.keys(isWorthAnotherRun),
       ListError.members.map(({ identifier }) => identifier.split("/").at(-1))
     )
   })
 
-  const triesOf = (client: typeof patient) =>
+  const attemptsOf = (client: typeof patient) =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject(Fault.status(503))
@@ -204,26 +208,26 @@ describe("docs/examples/errors.ts", () => {
       return (yield* Fiber.join(run)).attempts
     }).pipe(Effect.provide(withService(client)))
 
-  it.effect("tries six times with the policy provided to the layer, four with it merged beside", () =>
+  it.effect("makes six attempts with the policy provided to the layer, four with it merged beside it", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual([yield* triesOf(patient), yield* triesOf(notPatient)], [6, 4])
+      assert.deepStrictEqual([yield* attemptsOf(patient), yield* attemptsOf(notPatient)], [6, 4])
     }))
 
   const limited = TimePunches.layerFromConfig.pipe(Layer.provide(tenASecond))
 
-  it.effect("sends ten requests a second, and not one more", () =>
+  it.effect("sends at most ten requests per second", () =>
     Effect.gen(function*() {
       const run = yield* Effect.forkChild(Stream.runCount(TimePunches.list(company, {}, { pageSize: 20 })))
       yield* TestClock.adjust("1 minute")
-      const asked = (yield* (yield* FakeService).requests).map(({ at }) => at)
+      const sent = (yield* (yield* FakeService).requests).map(({ at }) => at)
 
       assert.strictEqual(yield* Fiber.join(run), 1000)
-      assert.strictEqual(asked.length, 51)
-      for (const at of asked) assert.isAtMost(asked.filter((other) => other > at - 1000 && other <= at).length, 20)
-      assert.isAtLeast((asked.at(-1) ?? 0) - (asked[0] ?? 0), 4000)
+      assert.strictEqual(sent.length, 51)
+      for (const at of sent) assert.isAtMost(sent.filter((other) => other > at - 1000 && other <= at).length, 20)
+      assert.isAtLeast((sent.at(-1) ?? 0) - (sent[0] ?? 0), 4000)
     }).pipe(Effect.provide(withService(limited))))
 
-  it.effect("leaves a 429 to the policy, and is not parked by what it says", () =>
+  it.effect("leaves a 429 to the policy, and ignores its rate-limit headers", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject(Fault.status(429, { headers: { "retry-after": "7200", "ratelimit-remaining": "0" } }), {

@@ -12,7 +12,7 @@ import { examples } from "./support/pages.ts"
 
 const company = CompanyId.make(defaultCompany.id)
 
-/** A client of promises for the service in the context, closed after use. */
+/** A promise client for the service in the context, closed after use. */
 const withClient = <A>(use: (client: ReturnType<typeof makeClient<Config.ConfigError>>) => Promise<A>) =>
   Effect.gen(function*() {
     const { baseUrl } = yield* Endpoints
@@ -28,7 +28,7 @@ const withClient = <A>(use: (client: ReturnType<typeof makeClient<Config.ConfigE
 const live = loopback({ punches })
 
 describe("docs/examples/promises.ts", () => {
-  it.live("counts, and loops over the same punches", () =>
+  it.live("counts and iterates over the same punches", () =>
     Effect.gen(function*() {
       const [counted, ids] = yield* withClient(async ({ count, punches }) => {
         const ids: Array<number> = []
@@ -40,7 +40,7 @@ describe("docs/examples/promises.ts", () => {
       assert.strictEqual(counted, ids.length)
     }).pipe(Effect.provide(live)))
 
-  it.live("ends the run when the loop is left", () =>
+  it.live("ends the run when the loop ends early", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* withClient(async ({ punches }) => {
@@ -83,7 +83,7 @@ describe("docs/examples/promises.ts", () => {
     }).pipe(Effect.provide(live)))
 })
 
-const ask = Effect.fnUntraced(function*(path: string) {
+const get = Effect.fnUntraced(function*(path: string) {
   const { baseUrl } = yield* Endpoints
   const response = yield* Effect.promise(() =>
     worker.fetch(new Request(`https://worker.example.com${path}`), environment(baseUrl))
@@ -92,9 +92,9 @@ const ask = Effect.fnUntraced(function*(path: string) {
 })
 
 describe("docs/examples/worker.ts", () => {
-  it.live("answers with the cost by location", () =>
+  it.live("responds with the cost by location", () =>
     Effect.gen(function*() {
-      const { status, text } = yield* ask(`/?company=${company}`)
+      const { status, text } = yield* get(`/?company=${company}`)
       const costs: ReadonlyArray<{ readonly punches: number; readonly cents: number }> = JSON.parse(text)
 
       assert.strictEqual(status, 200)
@@ -102,19 +102,19 @@ describe("docs/examples/worker.ts", () => {
       assert.isTrue(costs.every(({ cents }) => cents > 0))
     }).pipe(Effect.provide(served())))
 
-  it.live("answers a bad company, a refusal and an outage each with a status of its own", () =>
+  it.live("responds to a bad company, a 403 and another failure with different statuses", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
-      assert.strictEqual((yield* ask("/?company=x")).status, 400)
-      assert.strictEqual((yield* ask("/")).status, 400)
+      assert.strictEqual((yield* get("/?company=x")).status, 400)
+      assert.strictEqual((yield* get("/")).status, 400)
 
       yield* service.inject(Fault.status(403), { times: 1 })
-      assert.deepStrictEqual(yield* ask(`/?company=${company}`), { status: 403, text: "Forbidden\n" })
+      assert.deepStrictEqual(yield* get(`/?company=${company}`), { status: 403, text: "Forbidden\n" })
       yield* service.inject(Fault.status(404), { times: 1 })
-      assert.deepStrictEqual(yield* ask(`/?company=${company}`), { status: 502, text: "UnexpectedStatus\n" })
+      assert.deepStrictEqual(yield* get(`/?company=${company}`), { status: 502, text: "UnexpectedStatus\n" })
     }).pipe(Effect.provide(served())))
 
-  it("names no module of Node", () => {
+  it("imports no module of Node", () => {
     const source = examples.find(({ path }) => path.endsWith("/worker.ts"))?.text ?? ""
 
     assert.match(source, /export default/)

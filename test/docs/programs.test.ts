@@ -1,4 +1,4 @@
-/** The programs among the examples print what their pages show. */
+/** The example programs print what their pages show. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Endpoints } from "../../src/index.ts"
@@ -14,7 +14,7 @@ const isIn = (page: string, output: string) => output.includes(unchanging(page))
 
 describe("the examples", () => {
   for (const [name, output] of Object.entries(outputs)) {
-    it.effect(`print what a page shows: ${name}`, () =>
+    it.effect(`print the output on a page: ${name}`, () =>
       Effect.gen(function*() {
         const text = unchanging(yield* output)
         printed.set(name, text)
@@ -23,13 +23,13 @@ describe("the examples", () => {
       }), 60_000)
   }
 
-  it("are what every output in the pages is of", () => {
+  it("print every output in the pages", () => {
     for (const { code, page } of shown) {
       assert.isTrue([...printed.values()].some((text) => isIn(code, text)), `nothing prints this in ${page}:\n${code}`)
     }
   })
 
-  it.live("run as programs of their own, with their settings from the environment", () =>
+  it.live("run as separate processes, with settings from the environment", () =>
     Effect.gen(function*() {
       const { baseUrl } = yield* Endpoints
       const [payroll, unset] = yield* Effect.all([

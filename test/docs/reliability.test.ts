@@ -1,4 +1,4 @@
-/** The table of faults is true: it has every row once, and the tests that it names are there. */
+/** The table of faults is true: it has every row once, and the tests that it names exist. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
 import { root } from "./support/examples.ts"
@@ -6,14 +6,14 @@ import { tables } from "./support/pages.ts"
 
 const read = (path: string) => Fs.readFileSync(root + path, "utf8")
 
-/** `C1` to `C26` and so on: how many rows there are of each letter. */
+/** `C1` to `C26` and so on: the number of rows of each letter. */
 const sizes = { C: 26, H: 37, J: 21, P: 20, A: 28, K: 8, Q: 10, R: 13, S: 11 }
 
 const every = Object.entries(sizes).flatMap(([letter, size]) =>
   Array.from({ length: size }, (_, index) => `${letter}${index + 1}`)
 )
 
-/** The core rows: a client that fails one of them loses rows, leaks secrets or does not come to an end. */
+/** The core rows: a client that fails one of them loses rows, leaks secrets or never ends. */
 const core = [
   ["C", 1, 2, 3, 6, 7, 8, 9, 10, 13, 14, 15, 19],
   ["H", 1, 3, 4, 5, 6, 7, 8, 11, 12, 14, 16, 19, 21, 22, 24, 25, 27, 28, 33, 36],
@@ -46,19 +46,19 @@ describe("the table of faults", () => {
     for (const { does, fault, row } of rows) assert.isTrue(fault !== "" && does !== "", row)
   })
 
-  it("names a test for every row but those whose reason is told", () => {
+  it("names a test for every row except those whose reason is documented", () => {
     const untested = rows.filter((each) => testsOf(each).length === 0)
-    const told = read("docs/reliability.md")
+    const reasons = read("docs/reliability.md")
 
     assert.strictEqual(core.length, 98)
     for (const { row } of untested) {
       assert.notInclude(core, row)
-      assert.match(told, new RegExp(`^\\| ${row}\\s*\\|`, "m"))
+      assert.match(reasons, new RegExp(`^\\| ${row}\\s*\\|`, "m"))
     }
     assert.isBelow(untested.length, 3)
   })
 
-  it("names only tests that are there, by their titles", () => {
+  it("names only existing tests, by their titles", () => {
     const titles = new Map<string, string>()
     assert.isAbove(cited.length, 200)
     for (const { file, row, title } of cited) {
@@ -66,12 +66,12 @@ describe("the table of faults", () => {
       titles.set(file, source)
       const quoted = ["\"", "`"].some((quote) => source.includes(`${quote}${title}${quote}`))
       assert.isTrue(title !== "" && quoted, `${row}: ${file} has no test "${title}"`)
-      // Where the row stands in the data of a test, it must stand there.
+      // A title may take the row from the data of the test, which must then have it.
       if (/^\[(\$row|%s)\]/.test(title)) assert.include(source, `"${row}"`, `${row}: ${file}, "${title}"`)
     }
   })
 
-  it("has a row for every tag in a title of a test that it names", () => {
+  it("has a row for every tag in the title of a test that it names", () => {
     const tags = [...new Set(cited.map(({ file }) => file))].flatMap((file) =>
       [...read(file).matchAll(/["`]((?:\[[A-Z]\d+\] )+)/g)].flatMap(([, tags = ""]) => tags.match(/[A-Z]\d+/g) ?? [])
     )

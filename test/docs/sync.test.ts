@@ -1,4 +1,4 @@
-/** The example of a sync keeps its table equal to what the service has, whatever happened in between. */
+/** The sync example keeps its table equal to the data of the service, through changes and failures. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
@@ -24,7 +24,7 @@ const app = TimePunches.layerFromConfig.pipe(
 const now = Date.UTC(2026, 3, 5, 12)
 const punches = generatePunches({ count: 1000, companyId: company.id, timestampForms: false })
 
-/** What the table ought to hold of a punch, worked out without the client. */
+/** The expected row of a punch, computed without the client. */
 const rowOf = (punch: StoredPunch) => [
   punch.id,
   punch.user_id,
@@ -40,7 +40,7 @@ const table = Effect.map(
     rows.map((row) => [row["id"], row["user_id"], row["clocked_in"], row["clocked_out"], row["breaks"], row["deleted"]])
 )
 
-const asked = Effect.gen(function*() {
+const queries = Effect.gen(function*() {
   const service = yield* FakeService
   return (yield* service.requests).map(({ query }) => query)
 })
@@ -55,7 +55,7 @@ describe("docs/examples/sqlite-sync.ts", () => {
       assert.deepStrictEqual(yield* table, punches.map(rowOf))
     }).pipe(Effect.provide(app)))
 
-  it.effect("takes up new, changed, quietly edited, deleted and vanished punches", () =>
+  it.effect("applies new, changed, silently edited, deleted and removed punches", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* TestClock.setTime(now)
@@ -86,20 +86,20 @@ describe("docs/examples/sqlite-sync.ts", () => {
       assert.deepStrictEqual(yield* table, [...truth.values()].map(rowOf).toSorted(([a], [b]) => Number(a) - Number(b)))
     }).pipe(Effect.provide(app)))
 
-  it.effect("asks again from ten minutes before the last run began", () =>
+  it.effect("requests changes from ten minutes before the last run began", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(now)
       yield* pull(company)
       yield* TestClock.adjust("1 hour")
       yield* pull(company)
 
-      assert.deepStrictEqual((yield* asked).map((query) => query["modified_since"]), [
+      assert.deepStrictEqual((yield* queries).map((query) => query["modified_since"]), [
         undefined,
         "2026-04-05T11:50:00Z"
       ])
     }).pipe(Effect.provide(app)))
 
-  it.effect("goes on at its cursor after a run that broke off, and starts again where the cursor is forgotten", () =>
+  it.effect("resumes a failed run at its cursor, and starts again if the service no longer knows the cursor", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* TestClock.setTime(now)
@@ -111,7 +111,7 @@ describe("docs/examples/sqlite-sync.ts", () => {
       yield* service.inject(Fault.status(422, { problem: { param: "cursor" } }), { requests: 6 })
       yield* pull(company)
 
-      const cursors = (yield* asked).map((query) => query["cursor"])
+      const cursors = (yield* queries).map((query) => query["cursor"])
       assert.strictEqual(cursors.length, 11)
       assert.strictEqual(cursors[3], cursors[2])
       assert.strictEqual(cursors[5], cursors[4])

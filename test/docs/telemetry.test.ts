@@ -1,4 +1,4 @@
-/** What a collector receives of a run: the spans under one another, the metrics, the logs, and nothing private. */
+/** What a collector receives from a run: nested spans, metrics, logs, and nothing private. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Metric } from "effect"
 import { app } from "../../docs/examples/app.ts"
@@ -9,7 +9,7 @@ import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches
 import { Collector, type Export, objectsWith } from "./support/collector.ts"
 import { environment } from "./support/examples.ts"
 
-/** The fake service with two pages of punches, a collector, and the environment that leads to both. */
+/** The fake service with two pages of punches, a collector, and the environment that points to both. */
 const served = ConfigProvider.layer(Effect.gen(function*() {
   const { baseUrl } = yield* Endpoints
   const { url } = yield* Collector
@@ -21,7 +21,7 @@ const served = ConfigProvider.layer(Effect.gen(function*() {
   ))
 )
 
-/** With metrics of its own, since those of a process are shared. */
+/** With a separate metric registry, because a process shares its default one. */
 const run = Effect.provide(main, Layer.provideMerge(app, telemetry)).pipe(
   Effect.provideService(Metric.MetricRegistry, new Map())
 )
@@ -33,7 +33,7 @@ const spansOf = (exports: ReadonlyArray<Export>) => {
 }
 
 describe("docs/examples/telemetry.ts", () => {
-  it.live("sends the spans of a run, its metrics and its logs", () =>
+  it.live("exports the spans, metrics and logs of a run", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject(Fault.status(503), { requests: 2 })
@@ -65,14 +65,14 @@ describe("docs/examples/telemetry.ts", () => {
       assert.include(JSON.stringify(logs), "300 punches")
     }).pipe(Effect.provide(served)), 10_000)
 
-  it.live("sends no secret, no guid and no cursor", () =>
+  it.live("exports no secret, no guid and no cursor", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* run
       const exported = JSON.stringify(yield* (yield* Collector).exports)
-      const asked = yield* service.requests
-      const cursor = asked.map(({ query }) => query["cursor"]).find((text) => text !== undefined)
-      const token = asked.map(({ headers }) => headers["authorization"]).find((text) => text !== undefined)
+      const requests = yield* service.requests
+      const cursor = requests.map(({ query }) => query["cursor"]).find((text) => text !== undefined)
+      const token = requests.map(({ headers }) => headers["authorization"]).find((text) => text !== undefined)
 
       assert.isDefined(cursor)
       assert.isDefined(token)

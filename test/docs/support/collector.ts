@@ -1,4 +1,4 @@
-/** An OpenTelemetry collector on loopback, which keeps what it receives as JSON. */
+/** An OpenTelemetry collector on loopback that keeps what it receives as JSON. */
 import { Context, Effect, Layer, Predicate } from "effect"
 import { createServer } from "node:http"
 
@@ -44,13 +44,13 @@ export class Collector extends Context.Service<Collector, {
   )
 }
 
-/** Every object below a value that has all of these members. */
+/** Every object within a value that has all of these members. */
 export const objectsWith = (
   value: unknown,
   ...names: ReadonlyArray<string>
 ): ReadonlyArray<Record<string, unknown>> => {
   if (!Predicate.isObjectOrArray(value)) return []
   const inner = Object.values(value).flatMap((member) => objectsWith(member, ...names))
-  const fits = !Array.isArray(value) && names.every((name) => name in value)
-  return fits ? [{ ...value }, ...inner] : inner
+  const matches = !Array.isArray(value) && names.every((name) => name in value)
+  return matches ? [{ ...value }, ...inner] : inner
 }

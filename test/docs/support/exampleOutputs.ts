@@ -1,4 +1,4 @@
-/** What each program among the examples prints, against the fake service behind a socket. */
+/** The output of each example program, against the fake service behind a socket. */
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -17,10 +17,10 @@ import { environment, linesOf, punches, served, spawn } from "./examples.ts"
 const printed = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.map(linesOf(program), (lines) => lines.map((line) => `${line}\n`).join(""))
 
-/** In the middle of the data: twenty days of March are over. */
+/** In the middle of the data, after twenty days of March. */
 const onTheTwentieth = TestClock.setTime(Date.UTC(2026, 2, 20, 12))
 
-/** Two companies, one of which has taken its grant back. */
+/** Two companies, one of which has withdrawn its grant. */
 const oneWithdrawn = served(
   { punches, oauthClients: [{ ...defaultOAuthClient, grantedGuids: [defaultCompany.guid] }] },
   { COMPANIES: JSON.stringify([defaultCompany, otherCompany].map(({ guid, id }) => ({ id, guid }))) }

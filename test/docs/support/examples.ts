@@ -1,4 +1,4 @@
-/** Runs the examples of the docs as their readers do: settings from the environment, the service behind a socket. */
+/** Runs the examples as a reader does: settings from the environment, the service behind a socket. */
 import { ConfigProvider, Effect, Layer } from "effect"
 import { TestConsole } from "effect/testing"
 import { execFile } from "node:child_process"
@@ -12,10 +12,10 @@ import {
   generatePunches
 } from "../../../src/testing/index.ts"
 
-/** The repository, with a slash at its end. */
+/** The path of the repository, with a trailing slash. */
 export const root = fileURLToPath(new URL("../../../", import.meta.url))
 
-/** The punches that the outputs in the docs are of. */
+/** The punches behind the outputs in the documents. */
 export const punches = generatePunches({ seed: 14, count: 120, users: 6, companyId: defaultCompany.id })
 
 /** The variables of the README, for a service at this address. */
@@ -27,7 +27,7 @@ export const environment = (baseUrl: string) => ({
   TIME_PUNCHES_COMPANY_GUID: defaultCompany.guid
 })
 
-/** The fake service on a port, and the environment that leads to it, with some more variables in it. */
+/** The fake service on a port, and the environment that points to it, with additional variables. */
 export const served = (
   options: FakeServiceOptions = { punches },
   more: Readonly<Record<string, string>> = {}
@@ -36,22 +36,22 @@ export const served = (
     Effect.map(Endpoints, ({ baseUrl }) => ConfigProvider.fromUnknown({ ...environment(baseUrl), ...more }))
   ).pipe(Layer.provideMerge(loopback(options)))
 
-/** Runs a program, and answers with the lines that it printed. */
+/** Runs a program and returns the lines that it printed. */
 export const linesOf = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.andThen(program, Effect.map(TestConsole.logLines, (lines) => lines.map(String)))
 
-export interface Ended {
+export interface ExitedProcess {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Runs a file of the examples as a process of its own, as `npm run demo` does. */
+/** Runs an example file in a separate process, as `npm run demo` does. */
 export const spawn = (
   example: string,
   env: Readonly<Record<string, string>>,
   cwd = root
-): Effect.Effect<Ended> =>
+): Effect.Effect<ExitedProcess> =>
   Effect.callback((resume) => {
     const child = execFile(
       process.execPath,

@@ -4,7 +4,7 @@ import * as Path from "node:path"
 import { root } from "./examples.ts"
 
 export interface Page {
-  /** Its path from the root of the repository. */
+  /** The path from the root of the repository. */
   readonly path: string
   readonly text: string
 }
@@ -17,14 +17,15 @@ export interface Fence {
 
 const read = (path: string): Page => ({ path, text: Fs.readFileSync(root + path, "utf8") })
 
-/** README, CHANGELOG and what is in `docs/`; the generated listing of the API is not a page. */
+/** README, CHANGELOG, CONTRIBUTING and the pages in `docs/`; the generated listing of the API is not a page. */
 export const pages: ReadonlyArray<Page> = [
   "README.md",
   "CHANGELOG.md",
+  "CONTRIBUTING.md",
   ...Fs.readdirSync(`${root}docs`).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)
 ].map(read)
 
-/** The fences of all pages, or those in one language. */
+/** The fences of all pages, or those of one language. */
 export const fences = (language?: string): ReadonlyArray<Fence> =>
   pages.flatMap(({ path, text }) =>
     [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => ({
@@ -34,23 +35,23 @@ export const fences = (language?: string): ReadonlyArray<Fence> =>
     }))
   ).filter((fence) => language === undefined || fence.language === language)
 
-/** Every whole example, by its path from the root. */
+/** Every example file. */
 export const examples: ReadonlyArray<Page> = Fs.readdirSync(`${root}docs/examples`)
   .filter((name) => name.endsWith(".ts"))
   .map((name) => read(`docs/examples/${name}`))
 
-/** An output without what is another one in each run: the port and the time that it took. */
+/** An output without the port and the elapsed time, which differ in each run. */
 export const unchanging = (output: string): string =>
   output.replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT").replaceAll(/in \d+\.\d+ s\b/g, "in TIME s")
 
 export interface Link {
   readonly from: string
   readonly file: string
-  /** The anchor of a heading, or the empty text. */
+  /** The anchor of a heading, or the empty string. */
   readonly heading: string
 }
 
-/** The links of a page to other places in the repository. */
+/** The links of a page to files and headings in the repository. */
 export const links = ({ path, text }: Page): ReadonlyArray<Link> =>
   [...text.matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = ""]) => target)
@@ -66,7 +67,7 @@ export const anchors = (text: string): ReadonlyArray<string> =>
     heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")
   )
 
-/** The tables of a page: rows of cells, the header first, without the line below it. */
+/** The tables of a page: rows of cells, the header first, without the separator line. */
 export const tables = (text: string): ReadonlyArray<ReadonlyArray<ReadonlyArray<string>>> =>
   [...text.matchAll(/(?:^\|.*\|\n)+/gm)].map(([table]) =>
     table.trim().split("\n")
