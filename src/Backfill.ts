@@ -6,19 +6,24 @@ import { Cursor } from "./Ids.ts"
 import type { Criteria } from "./PunchFilter.ts"
 
 /**
- * A part of the range that is not read yet: from `gte` to `end`, `end` itself only where `inclusive`. Where it has
- * begun, `from` is the cursor to go on with, and `asked` the end that the cursor's query named, if that is another one.
- * `disordered` is true where rows did not come in the order that was asked for.
+ * A part of the range that is not read yet, as `unfinished` names it and `resume` takes it: the instants from `gte` to
+ * `until`. A plain value with a JSON form, so that it can be stored until the service is available again.
  *
  * @since 0.1.0
  */
 export const Segment = Schema.Struct({
+  /** The first instant of the part. */
   gte: Schema.DateTimeUtc,
-  end: Schema.DateTimeUtc,
+  /** The end of the part: its last instant if `inclusive`, otherwise the first instant after it. */
+  until: Schema.DateTimeUtc,
+  /** Whether `until` belongs to the part. */
   inclusive: Schema.Boolean,
-  from: Schema.Option(Cursor),
-  asked: Schema.optionalKey(Schema.DateTimeUtc),
-  disordered: Schema.optionalKey(Schema.Boolean)
+  /** The cursor of the next page to read; `None` if no page was read. */
+  cursor: Schema.Option(Cursor),
+  /** The end that the query of `cursor` named, where it differs from `until`. Absent: `until`. */
+  queriedUntil: Schema.optionalKey(Schema.DateTimeUtc),
+  /** Whether rows came out of the requested order. Absent: no. */
+  unordered: Schema.optionalKey(Schema.Boolean)
 })
 export type Segment = typeof Segment.Type
 

@@ -33,7 +33,7 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
   const longest = open.reduce((sum, task) => sum + task.end - task.gte, 0) / (workers * 8)
   let length = longest
   let anyLanded = false
-  let ordered = options.ordered && !segments.some(({ disordered }) => disordered === true)
+  let ordered = options.ordered && !segments.some(({ unordered }) => unordered === true)
 
   const add = (task: Task): void => {
     const later = open.findIndex((other) => other.gte > task.gte)

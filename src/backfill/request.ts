@@ -24,10 +24,10 @@ const decodeSegments = Schema.decodeUnknownOption(Schema.Array(Segment))
 /** The whole range as one segment; none where the filter has no such range. */
 const wholeOf = ({ clockedIn }: BackfillFilter): ReadonlyArray<Segment> => {
   const { gte, lt, lte } = clockedIn ?? {}
-  const end = lt ?? lte
-  return !DateTime.isDateTime(gte) || !DateTime.isDateTime(end)
+  const until = lt ?? lte
+  return !DateTime.isDateTime(gte) || !DateTime.isDateTime(until)
     ? []
-    : [{ gte: DateTime.toUtc(gte), end: DateTime.toUtc(end), inclusive: lt === undefined, from: Option.none() }]
+    : [{ gte: DateTime.toUtc(gte), until: DateTime.toUtc(until), inclusive: lt === undefined, cursor: Option.none() }]
 }
 
 /** Checks a call, and prepares how its tasks are read. Of a call that is refused everything is unfinished. */
@@ -74,7 +74,7 @@ const checked = (run: Run, company: CompanyId | Company, filter: BackfillFilter,
       return (cursor, index) =>
         Effect.flatMap(Effect.fromResult(part), (query) => fetchRows(run, decodePunches, query, cursor, index))
     }
-    const edge = (direction: "asc" | "desc") => fetch(range.gte, range.end, direction)(Option.none(), 0)
+    const edge = (direction: "asc" | "desc") => fetch(range.gte, range.until, direction)(Option.none(), 0)
 
     const reader: Reader = {
       companyId,
@@ -100,10 +100,11 @@ const isOrdered = (first: ReadonlyArray<TimePunch>, last: ReadonlyArray<TimePunc
 const areWithin = (parts: ReadonlyArray<Segment>, range: Segment): boolean => {
   const inOrder = parts.toSorted((a, b) => a.gte.epochMilliseconds - b.gte.epochMilliseconds)
   return inOrder.every((part, index) => {
-    const { end, gte, inclusive } = part
+    const { gte, inclusive, until } = part
     const next = inOrder[index + 1]
-    const limit = next === undefined ? range : { end: next.gte, inclusive: false }
-    return DateTime.isGreaterThanOrEqualTo(gte, range.gte) && DateTime.isLessThanOrEqualTo(gte, end) &&
-      (DateTime.isLessThan(end, limit.end) || (DateTime.Equivalence(end, limit.end) && (!inclusive || limit.inclusive)))
+    const limit = next === undefined ? range : { until: next.gte, inclusive: false }
+    return DateTime.isGreaterThanOrEqualTo(gte, range.gte) && DateTime.isLessThanOrEqualTo(gte, until) &&
+      (DateTime.isLessThan(until, limit.until) ||
+        (DateTime.Equivalence(until, limit.until) && (!inclusive || limit.inclusive)))
   })
 }

@@ -34,18 +34,18 @@ const makeTask = (gte: number, end: number, inclusive: boolean, trend?: Trend): 
 })
 
 export const toTask = (segment: Segment): Task => ({
-  ...makeTask(segment.gte.epochMilliseconds, segment.end.epochMilliseconds, segment.inclusive),
-  asked: (segment.asked ?? segment.end).epochMilliseconds,
-  cursor: segment.from
+  ...makeTask(segment.gte.epochMilliseconds, segment.until.epochMilliseconds, segment.inclusive),
+  asked: (segment.queriedUntil ?? segment.until).epochMilliseconds,
+  cursor: segment.cursor
 })
 
 export const toSegment = (task: Task, ordered: boolean): Segment => ({
   gte: DateTime.makeUnsafe(task.gte),
-  end: DateTime.makeUnsafe(task.end),
+  until: DateTime.makeUnsafe(task.end),
   inclusive: task.inclusive,
-  from: task.cursor,
-  ...(Option.isSome(task.cursor) && task.asked !== task.end && { asked: DateTime.makeUnsafe(task.asked) }),
-  ...(Option.isSome(task.cursor) && !ordered && { disordered: true })
+  cursor: task.cursor,
+  ...(Option.isSome(task.cursor) && task.asked !== task.end && { queriedUntil: DateTime.makeUnsafe(task.asked) }),
+  ...(Option.isSome(task.cursor) && !ordered && { unordered: true })
 })
 
 /** A service that reads its filters less finely than we write them sends rows of the neighbours too. */

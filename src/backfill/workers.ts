@@ -51,7 +51,7 @@ export const backfill = (
 
   return Stream.unwrap(Effect.gen(function*() {
     // A segment that was cut after it had begun can only stop at its end where order is kept.
-    const needsSurvey = segments.some(({ asked }) => options.workers > 1 || asked !== undefined)
+    const needsSurvey = segments.some(({ queriedUntil }) => options.workers > 1 || queriedUntil !== undefined)
     const { isSmall, ordered } = needsSurvey
       ? yield* Effect.mapError(reader.survey, (cause) => fail(cause, segments))
       : { isSmall: true, ordered: false }

@@ -78,7 +78,10 @@ describe("TimePunches.backfill", () => {
       const resume = yield* Schema.decodeEffect(codec)(kept)
       const second = yield* runBackfill(march, { concurrency: 3, pageSize: 20, resume })
 
-      assert.isTrue(resume.some(({ asked, from }) => Option.isSome(from) && asked !== undefined), "one was cut")
+      assert.isTrue(
+        resume.some(({ cursor, queriedUntil }) => Option.isSome(cursor) && queriedUntil !== undefined),
+        "one was cut"
+      )
       assert.deepStrictEqual(byId([...first.emitted, ...second.emitted]), expected(punches, march))
     }).pipe(Effect.provide(jostled(random(6), { punches }))))
 

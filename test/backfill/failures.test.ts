@@ -23,7 +23,7 @@ const at = (text: string) => DateTime.makeUnsafe(text)
 const gte = at("2026-02-01T00:00:00Z")
 const lt = at("2026-05-01T00:00:00Z")
 const spring = { clockedIn: { gte, lt } } satisfies BackfillFilter
-const whole: Segment = { gte, end: lt, inclusive: false, from: Option.none() }
+const whole: Segment = { gte, until: lt, inclusive: false, cursor: Option.none() }
 
 const punches = generatePunches({ seed: 8, count: 1200, companyId: defaultCompany.id, deletedShare: 0 })
 
@@ -183,7 +183,7 @@ describe("a backfill that cannot be", () => {
   const resumed = (options: object | null | undefined) =>
     options && "resume" in options && Array.isArray(options.resume) ? options.resume.length : 0
 
-  const part = { ...whole, end: at("2026-03-01T00:00:00Z"), from: Option.some(Cursor.make("c")) }
+  const part = { ...whole, until: at("2026-03-01T00:00:00Z"), cursor: Option.some(Cursor.make("c")) }
   const rest = { ...whole, gte: at("2026-03-01T00:00:00Z") }
 
   it.effect.each<[string, unknown, object | null | undefined, string]>([
@@ -206,7 +206,7 @@ describe("a backfill that cannot be", () => {
     ["an end that the range has not", spring, { concurrency: 2, resume: [{ ...rest, inclusive: true }] }, "resume"],
     ["parts that overlap", spring, { concurrency: 2, resume: [whole, rest] }, "resume"],
     ["parts that share an instant", spring, { concurrency: 2, resume: [{ ...part, inclusive: true }, rest] }, "resume"],
-    ["a part that ends before it starts", spring, { concurrency: 2, resume: [{ ...rest, end: gte }] }, "resume"]
+    ["a part that ends before it starts", spring, { concurrency: 2, resume: [{ ...rest, until: gte }] }, "resume"]
   ])(
     "is refused with %s, with nothing sent and everything unfinished",
     ([, filter, options, field]) =>
@@ -236,7 +236,7 @@ describe("a backfill that cannot be", () => {
 
   it.effect.each([
     ["a text", "all"],
-    ["parts of another kind", [{ gte: 1, end: 2 }]],
+    ["parts of another kind", [{ gte: 1, until: 2 }]],
     ["null", [null]]
   ])("is refused with %s to resume, not died of", ([, resume]) =>
     Effect.gen(function*() {
@@ -249,7 +249,10 @@ describe("a backfill that cannot be", () => {
     Effect.gen(function*() {
       const nothing = yield* runBackfill(spring, { concurrency: 2, resume: [] })
       const requests = yield* pageRequests
-      const touching = yield* runBackfill(spring, { concurrency: 2, resume: [{ ...part, from: Option.none() }, rest] })
+      const touching = yield* runBackfill(spring, {
+        concurrency: 2,
+        resume: [{ ...part, cursor: Option.none() }, rest]
+      })
 
       assert.isEmpty(requests)
       assert.deepStrictEqual(byId(touching.emitted), expected(punches, spring))

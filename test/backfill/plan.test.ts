@@ -100,7 +100,7 @@ describe("the plan of a backfill", () => {
         const played = play(chance, scene, segments, { ...run(), breaksAfter })
         emitted.push(...played.emitted)
         segments = played.unfinished
-        const begun = segments.filter(({ from }) => Option.isSome(from))
+        const begun = segments.filter(({ cursor }) => Option.isSome(cursor))
         begunAgain ||= begun.length > 0
         if (round === 0 && segments.length > 0) resumed++
       }
@@ -175,10 +175,10 @@ describe("the plan of a backfill", () => {
     const scene = sceneBy(byId, 60, inSeconds(40, 5, 50, 55, 7))
     const first = play(random(1), scene, [scene.range], { ...plainly, breaksAfter: 1 })
     const [whole] = first.unfinished
-    const cut = { ...whole, end: DateTime.makeUnsafe(start + 30_000), asked: scene.range.end }
+    const cut = { ...whole, until: DateTime.makeUnsafe(start + 30_000), queriedUntil: scene.range.until }
     const second = play(random(1), scene, [{ ...scene.range, ...cut }], plainly)
 
-    assert.isTrue(whole?.disordered)
+    assert.isTrue(whole?.unordered)
     assert.deepStrictEqual(idsOf(second.emitted), [5])
   })
 
@@ -192,9 +192,9 @@ describe("the plan of a backfill", () => {
     const plan = makePlan([range], { ...plainly, workers: 2, capacity: 2, ordered: true })
     const [early, late] = [plan.take(0, false), plan.take(1, false)]
     if (early === undefined || late === undefined) throw new Error("a minute was not shared")
-    const from = Option.some(Cursor.make(`${start}..${start + 60_000}@2`))
-    const emitted = plan.land(early, pageOf(rows.slice(0, 2), from))
-    const stopped: Segment = { ...segment(start, start + 30_000, false), from, asked: range.end }
+    const cursor = Option.some(Cursor.make(`${start}..${start + 60_000}@2`))
+    const emitted = plan.land(early, pageOf(rows.slice(0, 2), cursor))
+    const stopped: Segment = { ...segment(start, start + 30_000, false), cursor, queriedUntil: range.until }
     return { plan, late, emitted, stopped }
   }
 
@@ -202,15 +202,15 @@ describe("the plan of a backfill", () => {
     const scene = sceneBy(byTime, 60, inSeconds(10, 45, 50, 55))
     const { late, plan, stopped } = stopEarly(scene)
     const whileActive = plan.unfinished()
-    const from = Option.some(Cursor.make("late"))
-    plan.land(late, pageOf(scene.rows.slice(1, 3), from))
+    const cursor = Option.some(Cursor.make("late"))
+    plan.land(late, pageOf(scene.rows.slice(1, 3), cursor))
     const whileOpen = plan.unfinished()
     const last = plan.take(0, false)
     plan.land(late, pageOf(scene.rows.slice(3), Option.none()))
 
     const unread = segment(start + 30_000, start + 60_000, false)
     assert.deepStrictEqual(whileActive, [stopped, unread])
-    assert.deepStrictEqual(whileOpen, [stopped, { ...unread, from }])
+    assert.deepStrictEqual(whileOpen, [stopped, { ...unread, cursor }])
     assert.strictEqual(last, late)
     assert.isTrue(plan.isDone())
     assert.isEmpty(plan.unfinished())

@@ -54,16 +54,16 @@ export const byTimeUntil = (end: number): Arrange => (rows) => [
 
 export const segment = (gte: number, end: number, inclusive: boolean): Segment => ({
   gte: moment(gte),
-  end: moment(end),
+  until: moment(end),
   inclusive,
-  from: Option.none()
+  cursor: Option.none()
 })
 
 /** The rows that a range owns. */
-export const within = ({ end, gte, inclusive }: Segment, rows: ReadonlyArray<TimePunch>) =>
+export const within = ({ gte, inclusive, until }: Segment, rows: ReadonlyArray<TimePunch>) =>
   rows.filter((row) =>
     millis(row) >= gte.epochMilliseconds &&
-    (inclusive ? millis(row) <= end.epochMilliseconds : millis(row) < end.epochMilliseconds)
+    (inclusive ? millis(row) <= until.epochMilliseconds : millis(row) < until.epochMilliseconds)
   )
 
 const matches = new WeakMap<Scene, Map<string, ReadonlyArray<TimePunch>>>()
