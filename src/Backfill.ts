@@ -1,4 +1,4 @@
-/** Reading a long time range in windows side by side: what is asked, and what a failure leaves to be read. */
+/** The arguments and the error of `backfill`, which reads a long range of time in windows, several at a time. */
 import type * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import { ListError } from "./ApiError.ts"
@@ -6,61 +6,90 @@ import { Cursor } from "./Ids.ts"
 import type { Criteria } from "./PunchFilter.ts"
 
 /**
- * A part of the range that is not read yet: from `gte` to `end`, `end` itself only where `inclusive`. Where it has
- * begun, `from` is the cursor to go on with, and `asked` the end that the cursor's query named, if that is another one.
- * `disordered` is true where rows did not come in the order that was asked for.
+ * A part of the range that is not read yet, as `unfinished` names it and `resume` takes it: the instants from `gte` to
+ * `until`. A plain value with a JSON form, so that it can be stored until the service is available again.
  *
  * @since 0.1.0
  */
 export const Segment = Schema.Struct({
+  /** The first instant of the part. */
   gte: Schema.DateTimeUtc,
-  end: Schema.DateTimeUtc,
+  /** The end of the part: its last instant if `inclusive`, otherwise the first instant after it. */
+  until: Schema.DateTimeUtc,
+  /** Whether `until` belongs to the part. */
   inclusive: Schema.Boolean,
-  from: Schema.Option(Cursor),
-  asked: Schema.optionalKey(Schema.DateTimeUtc),
-  disordered: Schema.optionalKey(Schema.Boolean)
+  /** The cursor of the next page to read; `None` if no page was read. */
+  cursor: Schema.Option(Cursor),
+  /** The end that the query of `cursor` named, where it differs from `until`. Absent: `until`. */
+  queriedUntil: Schema.optionalKey(Schema.DateTimeUtc),
+  /** Whether rows came out of the requested order, so that the part must be read to the end of its query. Absent: no. */
+  unordered: Schema.optionalKey(Schema.Boolean)
 })
+
+/** A part of the range that is not read yet. @since 0.1.0 */
 export type Segment = typeof Segment.Type
 
 /**
- * What to backfill: a window on `clockedIn` that is closed at both ends, and any criteria but those that decide order
- * and zone, which are the backfill's own.
+ * What to backfill: any criteria without `sortBy` and `localizeSearchTime`, which the backfill sets itself, and a closed
+ * range of clock-ins.
  *
  * @since 0.1.0
  */
 export type BackfillFilter = Omit<Criteria, "sortBy" | "localizeSearchTime"> & {
+  /** The range of clock-ins to read: `gte`, and one of `lte` (inclusive) and `lt` (exclusive). */
   readonly clockedIn:
-    | { readonly gte: DateTime.DateTime; readonly lte: DateTime.DateTime; readonly lt?: undefined }
-    | { readonly gte: DateTime.DateTime; readonly lt: DateTime.DateTime; readonly lte?: undefined }
+    | {
+      /** The first instant of the range. */
+      readonly gte: DateTime.DateTime
+      /** The last instant of the range. */
+      readonly lte: DateTime.DateTime
+      /** Excluded by `lte`. */
+      readonly lt?: undefined
+    }
+    | {
+      /** The first instant of the range. */
+      readonly gte: DateTime.DateTime
+      /** The first instant after the range. */
+      readonly lt: DateTime.DateTime
+      /** Excluded by `lt`. */
+      readonly lte?: undefined
+    }
 }
 
 /**
- * How to backfill. `concurrency` pages are read at once (1 to 64; 1 is the plain listing of the range). With
- * `order: "asCompleted"`, the default, a page comes as soon as it is there. With `"byTime"` pages come in the order of
- * time, as far as the service keeps the order that it is asked for; that takes a buffer of twenty pages for each page
- * read at once. `resume` takes the `unfinished` of an earlier failure, for the same filter.
+ * How to backfill.
  *
  * @since 0.1.0
  */
 export interface BackfillOptions {
+  /** Pages to read at once, a whole number from 1 to 64. With 1 it is the plain listing of the range. */
   readonly concurrency: number
+  /** Rows per page, 1 to 200. Default: 200. */
   readonly pageSize?: number | undefined
+  /**
+   * `"asCompleted"`, the default, emits a page when it arrives. `"byTime"` emits windows in the order of time, and rows
+   * too if the service returns them in the requested order; it buffers up to twenty pages for each page read at once.
+   */
   readonly order?: "asCompleted" | "byTime" | undefined
+  /** Reads only these segments: the `unfinished` of an earlier failure with the same filter. Default: the whole range. */
   readonly resume?: ReadonlyArray<Segment> | undefined
 }
 
 /**
- * A backfill that stopped. Every row that was emitted is outside `unfinished`, every other one inside: go on with
+ * A backfill that failed. Each row was either emitted or lies in `unfinished`: continue with
  * `resume: error.unfinished`.
  *
  * @since 0.1.0
  */
 export class BackfillError
   extends Schema.TaggedError<BackfillError>("effect-time-punches/Backfill/BackfillError")("BackfillError", {
+    /** The failure of the page that ended the run. */
     cause: ListError,
+    /** The segments that are not read yet. */
     unfinished: Schema.Array(Segment)
   })
 {
+  /** The number of unfinished parts, and the message of `cause`. */
   override get message(): string {
     return `the backfill stopped with ${this.unfinished.length} parts unfinished: ${this.cause.message}`
   }

@@ -1,4 +1,4 @@
-/** What punches cost: the wages of one, in cents, and the sums of many by any key in one pass. Pure: no clock is read. */
+/** The cost of punches: the wages of one, in cents, and the sums of many by any key in one pass. Pure: reads no clock. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
@@ -12,28 +12,31 @@ import type { TimePunch } from "./TimePunch.ts"
 import * as WorkedTime from "./WorkedTime.ts"
 
 /**
- * What becomes of a fraction of a cent: `down` and `up` go to the next cent below and above, `halfUp` and `halfEven`
- * to the nearest, with a half going up, or to the even cent.
+ * How a fraction of a cent is rounded: `down` and `up` to the next cent below and above, `halfUp` and `halfEven` to the
+ * nearest cent, and a half up, or to the even cent.
  *
  * @since 0.1.0
  */
 export const Rounding = Schema.Literals(["halfUp", "halfEven", "down", "up"])
+
+/** How a fraction of a cent is rounded. @since 0.1.0 */
 export type Rounding = typeof Rounding.Type
 
-/** How a punch is priced. `rounding` has no default: it is a matter of agreement. @since 0.1.0 */
+/** How a punch is priced. @since 0.1.0 */
 export interface Options extends WorkedTime.Options {
+  /** How a fraction of a cent is rounded. Required: it is a matter of agreement. */
   readonly rounding: Rounding
 }
 
 /**
- * The wages of a punch: net time × `hourlyWage`, rounded to a cent once. Tips are not in it. The arithmetic is on
- * integers, so there is no error but the rounding. Paid breaks are paid.
+ * The wages of a punch in cents: net time × `hourlyWage`, rounded once. Without tips; with paid breaks. The arithmetic is
+ * on integers, so rounding is its only error.
  *
- * `None` where it cannot be known: see `WorkedTime.durations`; also where the amount is no safe integer. The service
- * calls `hourlyWage` a calculated wage (spec 2.1), so this is an estimate and not a payroll.
+ * `None` if the durations of the punch are unknown (`WorkedTime.of`), or if the amount is not a safe integer. The service
+ * calls `hourlyWage` a calculated wage, so this is an estimate and not a payroll.
  *
- * Laws: `down <= halfEven <= halfUp <= up <= down + 1`; all are equal where the amount is whole; a longer punch never
- * costs less.
+ * Laws: `down <= halfEven <= halfUp <= up <= down + 1`; all are equal if the amount is whole; a longer punch never costs
+ * less.
  *
  * @since 0.1.0
  */
@@ -44,48 +47,72 @@ export const cost = (punch: TimePunch, options: Options): Option.Option<Cents> =
   )
 
 /**
- * The sums over the punches of one key. `cost` is the sum of what each punch costs, rounded punch by punch.
- *
- * `incomplete` counts the punches whose durations cannot be known (`WorkedTime.of`): they are among `punches` and
- * their tips are in `tips`, but no time and no cost of theirs is in the sums. `anomalous` counts those with an anomaly.
+ * The sums over the punches of one key.
  *
  * @since 0.1.0
  */
 export interface Totals {
+  /** Number of punches, incomplete and anomalous ones included. */
   readonly punches: number
+  /** Number of punches with unknown durations (`WorkedTime.of`). Of these only the tips are in the sums below. */
   readonly incomplete: number
+  /** Number of punches with at least one anomaly (`WorkedTime.of`). */
   readonly anomalous: number
+  /** Time from clock-in to clock-out. */
   readonly gross: Duration.Duration
+  /** Time in paid breaks, without what an unpaid break covers. Part of `net`. */
   readonly paidBreaks: Duration.Duration
+  /** Time in unpaid breaks. */
   readonly unpaidBreaks: Duration.Duration
+  /** Paid time: `gross` without `unpaidBreaks`. */
   readonly net: Duration.Duration
+  /** Wages in cents, rounded punch by punch. Without tips. */
   readonly cost: Cents
+  /** Tips in cents. */
   readonly tips: Cents
 }
 
 /**
- * A sum left the safe integers, where adding starts to lose cents, at punch `punchId`: look at its wage, its tips and
- * its instants, for no real sum is that large.
+ * A sum exceeds the safe integers, beyond which an addition can lose cents. No real sum is that large: check the wage, the
+ * tips and the instants of the punch.
  *
  * @since 0.1.0
  */
 export class SumOverflow
   extends Schema.TaggedError<SumOverflow>("effect-time-punches/Labor/SumOverflow")("SumOverflow", {
+    /** The sum that overflows. */
     field: Schema.Literals(["gross", "cost", "tips"]),
+    /** The punch whose addition overflows it. */
     punchId: TimePunchId
   })
 {
+  /** The sum and the punch. */
   override get message(): string {
     return `the sum of ${this.field} is no safe integer with punch ${this.punchId}`
   }
 }
 
 /**
- * Adds punches up by a key, in one pass and in memory that grows with the number of keys only. Keys are compared by
- * value: an id, an `Option` of one, a tuple, a plain record. Every punch that arrives counts, a deleted one too.
+ * Sums punches by a key, in one pass. Memory grows with the number of keys only. Keys are compared by value: an id, an
+ * `Option` of one, a tuple, a plain record. Every punch that arrives counts, a deleted one too. Fails with `SumOverflow`
+ * before a sum could be wrong.
  *
- * Laws: it equals a fold over the punches one by one, however they are chunked, and the order does not matter. It
- * fails with `SumOverflow` before a sum could be wrong.
+ * Laws: it equals a fold over the punches one by one, however they are chunked and ordered.
+ *
+ * **Example** (Wages of a month by user)
+ *
+ * ```ts
+ * import { DateTime, Effect, HashMap, Stream } from "effect"
+ * import { BusinessDate, CompanyId, Labor, Period, TimePunches } from "effect-time-punches"
+ *
+ * const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
+ * const march = { clockedIn: Period.month(newYork, BusinessDate.make("2026-03-01")) }
+ *
+ * export const wages = TimePunches.list(CompanyId.make(7), march).pipe(
+ *   Stream.run(Labor.rollup((punch) => punch.userId, { rounding: "halfUp" })),
+ *   Effect.map(HashMap.map((totals) => totals.cost))
+ * )
+ * ```
  *
  * @since 0.1.0
  */
@@ -107,7 +134,7 @@ export const rollup = <K>(
 
 const hourMillis = 3_600_000n
 
-/** The rounded wages as an integer that may be beyond the safe ones. Neither factor is negative. */
+/** The rounded wages as an integer, which may exceed the safe ones. Neither factor is negative. */
 const amount = (net: Duration.Duration, punch: TimePunch, rounding: Rounding): number => {
   const exact = BigInt(Duration.toMillis(net)) * BigInt(punch.hourlyWage)
   const whole = exact / hourMillis
@@ -127,7 +154,7 @@ const roundsUp = (whole: bigint, rest: bigint, rounding: Rounding): boolean => {
   }
 }
 
-/** Sums in the making: durations in milliseconds, amounts in cents. */
+/** Running sums: durations in milliseconds, amounts in cents. */
 interface Sums {
   punches: number
   incomplete: number
@@ -158,7 +185,7 @@ const sumsOf = <K>(byKey: MutableHashMap.MutableHashMap<K, Sums>, key: K): Sums 
   return sums
 }
 
-/** Adds the punch, or says which sum would not be a safe integer. The other durations are at most the gross one. */
+/** Adds the punch, or returns the sum that overflows. No other duration exceeds the gross one. */
 const add = (sums: Sums, punch: TimePunch, options: Options): SumOverflow["field"] | undefined => {
   const worked = WorkedTime.of(punch, options)
   sums.punches += 1

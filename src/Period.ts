@@ -1,14 +1,17 @@
-/** Local days, weeks, months and pay cycles of a time zone, as half-open ranges of instants. Pure: no clock is read. */
+/** Local days, weeks, months and pay cycles of a time zone, as half-open ranges of instants. Pure: reads no clock. */
 import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
 import { BusinessDate } from "./Ids.ts"
 
 /**
- * The instants from `gte` up to, but not with, `lt`. It is a filter's window as it stands: `{ clockedIn: interval }`.
+ * A half-open range of instants, ready for a filter: `{ clockedIn: interval }`.
  *
  * @since 0.1.0
  */
 export interface Interval {
+  /** The first instant of the range. */
   readonly gte: DateTime.Utc
+  /** The first instant after the range. */
   readonly lt: DateTime.Utc
 }
 
@@ -16,31 +19,48 @@ export interface Interval {
  * The instants of the local dates `first` to `last`, both inclusive. A day lasts as long as its clocks say: 23, 24 or
  * 25 hours, or another length where the clocks move otherwise; one that the zone skipped is empty (`gte` equals `lt`).
  *
- * A date begins at the first instant at which the local calendar shows it or a later one. That is midnight where
- * midnight exists, the first of two where it comes twice, and the end of the gap where it is skipped.
+ * A date begins at the first instant at which the local calendar shows it or a later one: at midnight, at the first of
+ * two midnights, or at the end of the gap that skips midnight.
  *
  * Law: days tile. `localDays(zone, a, c)` is `localDays(zone, a, b)` followed by `localDays(zone, b + 1, c)`, without
- * gap or overlap, in every zone. Where `last` lies before `first` the range is inverted, which a listing refuses.
+ * gap or overlap, in every zone. If `last` lies before `first`, the range is inverted, which a listing refuses.
  *
  * @since 0.1.0
  */
 export const localDays = (zone: DateTime.TimeZone, first: BusinessDate, last: BusinessDate): Interval =>
   between(zone, dayOf(first), dayOf(last) + 1)
 
-/** The day a week begins with. @since 0.1.0 */
+/** The first day of a week. @since 0.1.0 */
 export type Weekday = "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday"
 
 /**
- * The local week that contains `date`: seven days from `firstDay`, by default Monday.
+ * The local week that contains `date`: seven days from `firstDay`.
  *
  * Law: it is the same for every date of the week, and consecutive weeks tile.
+ *
+ * **Example** (The punches of a week)
+ *
+ * ```ts
+ * import { DateTime } from "effect"
+ * import { BusinessDate, CompanyId, Period, TimePunches } from "effect-time-punches"
+ *
+ * const berlin = DateTime.zoneMakeNamedUnsafe("Europe/Berlin")
+ *
+ * // From Monday, 23 March to Sunday, 29 March. The clocks change on Sunday: the week has 167 hours.
+ * const week = Period.week(berlin, BusinessDate.make("2026-03-25"))
+ *
+ * export const punches = TimePunches.list(CompanyId.make(7), { clockedIn: week })
+ * ```
  *
  * @since 0.1.0
  */
 export const week = (
   zone: DateTime.TimeZone,
   date: BusinessDate,
-  options?: { readonly firstDay?: Weekday | undefined }
+  options?: {
+    /** Default: `"monday"`. */
+    readonly firstDay?: Weekday | undefined
+  }
 ): Interval => {
   // Day 0, 1 January 1970, was a Thursday.
   const day = dayOf(date)
@@ -60,9 +80,16 @@ export const month = (zone: DateTime.TimeZone, date: BusinessDate): Interval => 
   return between(zone, toDay(start), toDay(DateTime.add(start, { months: 1 })))
 }
 
+/** A pay cycle. `{ anchor, days: 14 }` is a fortnight. @since 0.1.0 */
+export interface CycleOptions {
+  /** A date on which a cycle begins; the others begin every `days` days before and after it. */
+  readonly anchor: BusinessDate
+  /** The length of a cycle in local days, an integer of at least 1. */
+  readonly days: number
+}
+
 /**
- * The pay cycle that contains `date`, where a cycle of `days` local days begins on `anchor` and on every `days`th day
- * before and after it: `{ anchor, days: 14 }` is a fortnight. Throws a `RangeError` unless `days` is an integer >= 1.
+ * The pay cycle that contains `date`. `None` unless `days` is a safe integer of at least 1.
  *
  * Law: it is the same for every date of the cycle, and consecutive cycles tile.
  *
@@ -71,18 +98,30 @@ export const month = (zone: DateTime.TimeZone, date: BusinessDate): Interval => 
 export const cycle = (
   zone: DateTime.TimeZone,
   date: BusinessDate,
-  options: { readonly anchor: BusinessDate; readonly days: number }
-): Interval => {
-  if (!Number.isSafeInteger(options.days) || options.days < 1) {
-    throw new RangeError("Period.cycle: days must be an integer of at least 1")
-  }
+  options: CycleOptions
+): Option.Option<Interval> => {
+  if (!Number.isSafeInteger(options.days) || options.days < 1) return Option.none()
   const day = dayOf(date)
   const start = day - modulo(day - dayOf(options.anchor), options.days)
-  return between(zone, start, start + options.days)
+  return Option.some(between(zone, start, start + options.days))
 }
 
 /**
- * The local date of an instant: the one whose `localDays` contain it. For many instants, make `businessDates` once.
+ * The pay cycle that contains `date`. Throws a `RangeError` unless `days` is a safe integer of at least 1: use it for a
+ * length that is known to be one, and `cycle` otherwise.
+ *
+ * Law: it is the same for every date of the cycle, and consecutive cycles tile.
+ *
+ * @since 0.1.0
+ */
+export const cycleUnsafe = (zone: DateTime.TimeZone, date: BusinessDate, options: CycleOptions): Interval =>
+  Option.getOrThrowWith(
+    cycle(zone, date, options),
+    () => new RangeError("Period.cycleUnsafe: days must be an integer of at least 1")
+  )
+
+/**
+ * The local date of an instant: the one whose `localDays` contain it. For many instants, call `businessDates` once.
  *
  * @since 0.1.0
  */
@@ -90,11 +129,11 @@ export const businessDate = (zone: DateTime.TimeZone, instant: DateTime.DateTime
   businessDates(zone)(instant)
 
 /**
- * Reads local dates off instants, and remembers the days it has met: the second punch of a day costs no look at the
- * zone's rules. Made once, it is the key of a roll-up by local date.
+ * Returns a function from instants to local dates. It caches the days that it meets, so that only the first punch of a
+ * day reads the rules of the zone. Use it in the key of `Labor.rollup`.
  *
  * Law: `localDays(zone, d, d)` contains the instant exactly if `d` is its date. So it is the date on the wall clock,
- * but where clocks were set back across midnight: the minutes that the old date then lives again are the new date's.
+ * except after clocks are set back across midnight: the minutes that repeat the old date belong to the new one.
  * Instants beyond the years 0001 to 9999 have the first or the last date of the calendar.
  *
  * @since 0.1.0
@@ -123,15 +162,26 @@ export const businessDates = (zone: DateTime.TimeZone): (instant: DateTime.DateT
 }
 
 /**
- * The date `days` after `date`, or before it where `days` is negative. It stays within the years 0001 to 9999: beyond
- * them it is the first or the last date. Throws a `RangeError` unless `days` is an integer.
+ * The date `days` after `date`, or before it if `days` is negative. Beyond the years 0001 to 9999 it is the first or the
+ * last date of the calendar. `None` unless `days` is a safe integer.
  *
  * @since 0.1.0
  */
-export const addDays = (date: BusinessDate, days: number): BusinessDate => {
-  if (!Number.isSafeInteger(days)) throw new RangeError("Period.addDays: days must be an integer")
-  return fromDay(dayOf(date) + days)
-}
+export const addDays = (date: BusinessDate, days: number): Option.Option<BusinessDate> =>
+  Number.isSafeInteger(days) ? Option.some(fromDay(dayOf(date) + days)) : Option.none()
+
+/**
+ * The date `days` after `date`, or before it if `days` is negative. Beyond the years 0001 to 9999 it is the first or the
+ * last date of the calendar. Throws a `RangeError` unless `days` is a safe integer: use it for a number that is known to
+ * be one, and `addDays` otherwise.
+ *
+ * @since 0.1.0
+ */
+export const addDaysUnsafe = (date: BusinessDate, days: number): BusinessDate =>
+  Option.getOrThrowWith(
+    addDays(date, days),
+    () => new RangeError("Period.addDaysUnsafe: days must be an integer")
+  )
 
 const weekdays: ReadonlyArray<Weekday> = [
   "sunday",
@@ -170,7 +220,7 @@ const offsetAt = (zone: DateTime.TimeZone, millis: number): number =>
 
 /**
  * The first instant at which the wall clock shows the day or a later one. No zone is a whole day from UTC, so it lies
- * within a day of UTC's midnight; in those two days the rules of a zone change once at most.
+ * within a day of UTC's midnight; in those two days the offset of a zone changes at most once.
  */
 const startOfDay = (zone: DateTime.TimeZone, day: number): number => {
   const wall = day * dayMillis
@@ -181,7 +231,7 @@ const startOfDay = (zone: DateTime.TimeZone, day: number): number => {
   return wall - before < change ? wall - before : Math.max(change, wall - after)
 }
 
-/** The first instant after `low`, and not after `high`, whose offset is not `before`: `high`'s is not. */
+/** The first instant after `low` whose offset differs from `before`; the offset at `high` does. */
 const changeWithin = (zone: DateTime.TimeZone, low: number, high: number, before: number): number => {
   let [from, to] = [low, high]
   while (to - from > 1) {

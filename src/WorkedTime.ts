@@ -1,4 +1,4 @@
-/** The time worked in a punch, net of its unpaid breaks, and what is odd about the punch. Pure: no clock is read. */
+/** The time worked in a punch, net of its unpaid breaks, and the anomalies of the punch. Pure: reads no clock. */
 import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -6,7 +6,8 @@ import * as Schema from "effect/Schema"
 import type { Break, TimePunch } from "./TimePunch.ts"
 
 /**
- * What is odd about a punch. It is a fact about the punch alone, but for `AsOfBeforeClockIn`, and never an error.
+ * Something odd about a punch: a fact and never an error. It depends on the punch alone, except for
+ * `AsOfBeforeClockIn`.
  *
  * - `OpenPunch`: not clocked out yet.
  * - `AsOfBeforeClockIn`: the punch is open and `asOf` lies before its clock-in; no durations.
@@ -15,7 +16,7 @@ import type { Break, TimePunch } from "./TimePunch.ts"
  * - `BreakOutsidePunch`: a break begins before the clock-in, or begins or ends after the clock-out; it is clipped.
  * - `BreaksOverlap`: two breaks share time; it counts once.
  * - `NegativeBreak`: a break ends before it begins; it counts nothing.
- * - `OpenBreakInClosedPunch`: a break has no end though the punch has; it ends with the punch.
+ * - `OpenBreakInClosedPunch`: a break has no end, but the punch has; the break ends with the punch.
  *
  * @since 0.1.0
  */
@@ -29,46 +30,68 @@ export const Anomaly = Schema.Literals([
   "NegativeBreak",
   "OpenBreakInClosedPunch"
 ])
+/** Something odd about a punch: a fact and never an error. @since 0.1.0 */
 export type Anomaly = typeof Anomaly.Type
 
 /**
- * How long a punch and its breaks are, to the millisecond. `gross` is the span of the punch, `net` what is paid.
+ * The length of a punch and of its breaks, to the millisecond.
  *
  * Laws: `net + unpaidBreaks = gross`, `paidBreaks <= net`, and none is negative.
  *
  * @since 0.1.0
  */
 export interface Durations {
+  /** Time from clock-in to clock-out. */
   readonly gross: Duration.Duration
+  /** Time in paid breaks, without what an unpaid break covers. Part of `net`. */
   readonly paidBreaks: Duration.Duration
+  /** Time in unpaid breaks. */
   readonly unpaidBreaks: Duration.Duration
+  /** Paid time: `gross` without `unpaidBreaks`. */
   readonly net: Duration.Duration
 }
 
 /**
- * What `of` says of a punch. `durations` is `None` where they cannot be known, so that a missing clock-out is never
- * mistaken for no work: the punch is open and no `asOf` was given, or it ends before it begins.
+ * The measurements of a punch.
  *
  * @since 0.1.0
  */
 export interface WorkedTime {
+  /**
+   * `None` if they are unknown: the punch is open and `asOf` is absent, or the punch ends before it begins. A missing
+   * clock-out never passes for no work.
+   */
   readonly durations: Option.Option<Durations>
+  /** Whether the punch has no clock-out. */
   readonly open: boolean
-  /** Each at most once, in the order of `Anomaly`. */
+  /** The anomalies of the punch, each at most once, in the order of `Anomaly`. */
   readonly anomalies: ReadonlyArray<Anomaly>
 }
 
-/** `asOf` stands for the clock-out of an open punch, and for the end of its open break. @since 0.1.0 */
+/** How a punch is measured. @since 0.1.0 */
 export interface Options {
+  /** Stands in for the clock-out of an open punch, and for the end of its open breaks. Default: none. */
   readonly asOf?: DateTime.DateTime | undefined
 }
 
 /**
- * Measures a punch. Breaks are clipped to it and united, so that no instant counts twice: one in both a paid and an
- * unpaid break is unpaid, hence a paid break never changes `net`. `asOf` has no say in a closed punch.
+ * Measures a punch. Breaks are clipped to it and united, so that no instant counts twice: an instant in both a paid and
+ * an unpaid break is unpaid, so a paid break never changes `net`. `asOf` does not affect a closed punch.
  *
- * Laws: the order of the breaks does not matter, and moving the punch in time, with all that is in it and `asOf`,
- * changes nothing.
+ * Laws: the order of the breaks does not matter, and moving the punch in time, with its breaks and `asOf`, changes
+ * nothing.
+ *
+ * **Example** (Hours of each punch)
+ *
+ * ```ts
+ * import { Duration, Option, Stream } from "effect"
+ * import { CompanyId, TimePunches, WorkedTime } from "effect-time-punches"
+ *
+ * // None for an open punch: its hours are not known yet.
+ * export const hours = TimePunches.list(CompanyId.make(7)).pipe(
+ *   Stream.map((punch) => Option.map(WorkedTime.of(punch).durations, ({ net }) => Duration.toHours(net)))
+ * )
+ * ```
  *
  * @since 0.1.0
  */
@@ -84,7 +107,7 @@ export const of = (punch: TimePunch, options?: Options): WorkedTime => {
   }
 }
 
-/** A break in epoch milliseconds. One without any end is as good as endless, for it is clipped to the punch. */
+/** A break in epoch milliseconds. One without an end counts as endless, since it is clipped to the punch. */
 interface Span {
   readonly start: number
   readonly end: number
@@ -98,14 +121,14 @@ const epochOf = (instant: Option.Option<DateTime.Utc>): number | undefined =>
 const spanOf = (rest: Break, clockedOut: number | undefined): Span => {
   const start = rest.in.epochMilliseconds
   const out = epochOf(rest.out)
-  // An open break that begins after the clock-out has no length, rather than a negative one that it does not claim.
+  // An open break that begins after the clock-out has no length, not a negative one.
   const end = out ?? Math.max(start, clockedOut ?? Number.POSITIVE_INFINITY)
   return { start, end, paid: rest.paid, open: out === undefined }
 }
 
 const byStart = (a: Span, b: Span): number => a.start - b.start
 
-/** The milliseconds of `[from, to)` that lie in at least one of the spans, which come sorted by their start. */
+/** The milliseconds of `[from, to)` that lie in at least one of the spans, which are sorted by their start. */
 const covered = (spans: ReadonlyArray<Span>, from: number, to: number): number => {
   let total = 0
   let reached = from
@@ -141,7 +164,7 @@ const anomaliesOf = (
     AsOfBeforeClockIn: out === undefined && end !== undefined && end < start,
     NegativeSpan: negative,
     ZeroLength: out === start,
-    // A punch of negative span has no inside that a break could be outside of.
+    // A punch of negative span contains nothing, so no break is outside of it.
     BreakOutsidePunch: !negative && spans.some((span) => isOutside(span, start, out ?? Number.POSITIVE_INFINITY)),
     BreaksOverlap: overlap(spans),
     NegativeBreak: spans.some((span) => span.end < span.start),
@@ -153,7 +176,7 @@ const anomaliesOf = (
 const isOutside = (span: Span, start: number, out: number): boolean =>
   span.start < start || span.start > out || span.end > out
 
-/** Whether two of the spans, which come sorted by their start, share time. A span without length shares none. */
+/** Whether two of the spans, which are sorted by their start, share time. A span without length shares none. */
 const overlap = (spans: ReadonlyArray<Span>): boolean => {
   let reached = Number.NEGATIVE_INFINITY
   for (const span of spans) {

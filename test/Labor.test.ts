@@ -38,7 +38,7 @@ describe("Labor.cost", () => {
     assert.deepStrictEqual(Labor.cost(big, options), Option.some(Cents.make(9_000_002_500_000_000)))
   })
 
-  it("is None where the time cannot be known or the amount is no safe integer", () => {
+  it("is None if the durations are unknown or the amount is not a safe integer", () => {
     assert.deepStrictEqual(Labor.cost(punch(open), options), Option.none())
     assert.deepStrictEqual(Labor.cost(lasting(-1, 1550), options), Option.none())
     assert.deepStrictEqual(Labor.cost(lasting(36_000, Number.MAX_SAFE_INTEGER), options), Option.none())
@@ -61,7 +61,7 @@ describe("Labor.cost", () => {
   })
 
   it.prop(
-    "is within half a cent of the exact amount when it goes to the nearest",
+    "is within half a cent of the exact amount if it rounds to the nearest",
     [Money, Money],
     ([seconds, wage]) => {
       const [halfUp = NaN, halfEven = NaN] = costs(lasting(seconds, wage))
@@ -71,7 +71,7 @@ describe("Labor.cost", () => {
     }
   )
 
-  it.prop("never falls when the punch gets longer", [Money, Money, Money], ([seconds, more, wage]) => {
+  it.prop("never decreases as the punch gets longer", [Money, Money, Money], ([seconds, more, wage]) => {
     const [short, long] = [costs(lasting(seconds, wage)), costs(lasting(seconds + more, wage))]
 
     for (const [index, cents] of short.entries()) assert.isAtMost(cents ?? NaN, long[index] ?? NaN)
@@ -81,7 +81,7 @@ describe("Labor.cost", () => {
 const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
 const byUser = (each: TimePunch): number => each.userId
 
-/** What `rollup` promises, punch by punch and without any care for speed. */
+/** The sums that `rollup` promises, punch by punch. */
 const folded = <K extends string | number>(
   punches: ReadonlyArray<TimePunch>,
   key: (punch: TimePunch) => K,
@@ -115,7 +115,7 @@ describe("Labor.rollup", () => {
       assert.isTrue(HashMap.isEmpty(totals))
     }))
 
-  it.effect("counts what is incomplete, and keeps its tips", () =>
+  it.effect("counts an incomplete punch, and sums its tips", () =>
     Effect.gen(function*() {
       const punches = [punch({ tips: Cents.make(100) }), punch({ ...open, tips: Cents.make(-30) })]
       const totals = yield* Stream.run(Stream.fromArray(punches), Labor.rollup((each) => each.userId, options))
@@ -152,7 +152,7 @@ describe("Labor.rollup", () => {
       assert.deepStrictEqual(HashMap.toValues(byDay).map((totals) => totals.punches), [3])
     }))
 
-  it.effect("fails with the punch at which a sum would lose cents", () =>
+  it.effect("fails with the punch at which a sum exceeds the safe integers", () =>
     Effect.gen(function*() {
       const tips = Cents.make(Number.MAX_SAFE_INTEGER)
       const punches = [1, 2].map((id) => punch({ id: TimePunchId.make(id), tips }))
@@ -170,7 +170,7 @@ describe("Labor.rollup", () => {
       assert.strictEqual(byCost.field, "cost")
     }))
 
-  it.effect("begins afresh with every run", () =>
+  it.effect("starts each run with empty sums", () =>
     Effect.gen(function*() {
       const sink = Labor.rollup((each) => each.userId, options)
       const first = yield* Stream.run(Stream.make(punch()), sink)

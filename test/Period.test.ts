@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Schema } from "effect"
+import { DateTime, Option, Schema } from "effect"
 import { BusinessDate } from "../src/Ids.ts"
 import * as Period from "../src/Period.ts"
 
@@ -32,7 +32,7 @@ const formats = new Map(names.map((name) => [
   new Intl.DateTimeFormat("en-US", { timeZone: name, year: "numeric", month: "2-digit", day: "2-digit" })
 ]))
 
-/** The date on the wall clock, from the platform's own formatter and not from ours. */
+/** The date on the wall clock, from the formatter of the platform and not from the code under test. */
 const wallDate = (name: typeof names[number], millis: number): string => {
   const parts = formats.get(name)?.formatToParts(millis) ?? []
   const part = (type: string) => parts.find((each) => each.type === type)?.value ?? ""
@@ -62,7 +62,7 @@ describe("Period.localDays", () => {
     assert.strictEqual(length(name, date), expected)
   })
 
-  it("begins at midnight, or where the gap that swallowed it ends", () => {
+  it("begins at midnight, or at the end of the gap that skips it", () => {
     const havana = Period.localDays(zone("America/Havana"), day("2024-03-10"), day("2024-03-10"))
     const kolkata = Period.localDays(zone("Asia/Kolkata"), day("2026-03-01"), day("2026-03-02"))
 
@@ -76,7 +76,7 @@ describe("Period.localDays", () => {
     assert.deepStrictEqual(iso(havana), ["2024-11-03T04:00:00.000Z", "2024-11-04T05:00:00.000Z"])
   })
 
-  it("knows fixed offsets too", () => {
+  it("accepts fixed offsets", () => {
     const interval = Period.localDays(DateTime.zoneMakeOffset(-3.5 * 3_600_000), day("2026-03-01"), day("2026-03-01"))
 
     assert.deepStrictEqual(iso(interval), ["2026-03-01T03:30:00.000Z", "2026-03-02T03:30:00.000Z"])
@@ -88,11 +88,11 @@ describe("Period.localDays", () => {
     assert.deepStrictEqual(iso(interval), ["0001-01-01T00:00:00.000Z", "+010000-01-01T00:00:00.000Z"])
   })
 
-  it("is inverted where the last date lies before the first, and never a day too many", () => {
+  it("is inverted if the last date lies before the first", () => {
     assert.strictEqual(hours(Period.localDays(zone("UTC"), day("2026-03-03"), day("2026-03-01"))), -24)
   })
 
-  it.each(names)("tiles three years of %s, and holds just the instants of its dates", (name) => {
+  it.each(names)("tiles three years of %s, and contains exactly the instants of its dates", (name) => {
     const end = day("2013-01-01")
     let date = day("2010-01-01")
     let { gte } = Period.localDays(zone(name), date, date)
@@ -105,7 +105,7 @@ describe("Period.localDays", () => {
         assert.isTrue(wallDate(name, interval.gte.epochMilliseconds - 1) < date)
       }
       gte = interval.lt
-      date = Period.addDays(date, 1)
+      date = Period.addDaysUnsafe(date, 1)
     }
   })
 })
@@ -141,7 +141,13 @@ describe("Period.month", () => {
 
 describe("Period.cycle", () => {
   const options = { anchor: day("2026-01-05"), days: 14 }
-  const of = (date: string) => iso(Period.cycle(zone("UTC"), day(date), options))
+  const of = (date: string) => iso(Period.cycleUnsafe(zone("UTC"), day(date), options))
+
+  it("is the same with and without Unsafe", () => {
+    const args = [zone("UTC"), day("2026-01-18"), options] as const
+
+    assert.deepStrictEqual(Period.cycle(...args), Option.some(Period.cycleUnsafe(...args)))
+  })
 
   it("contains the date, before the anchor and after it", () => {
     assert.deepStrictEqual(of("2026-01-05"), ["2026-01-05T00:00:00.000Z", "2026-01-19T00:00:00.000Z"])
@@ -149,20 +155,28 @@ describe("Period.cycle", () => {
     assert.deepStrictEqual(of("2026-01-04"), ["2025-12-22T00:00:00.000Z", "2026-01-05T00:00:00.000Z"])
   })
 
-  it("refuses a length that is no number of days", () => {
-    for (const days of [0, -7, 1.5, Number.NaN]) {
-      assert.throws(() => Period.cycle(zone("UTC"), day("2026-01-05"), { ...options, days }), RangeError)
-    }
+  it.each([0, -7, 1.5, Number.NaN, 2 ** 53])("has no cycle of %d days", (days) => {
+    const args = [zone("UTC"), day("2026-01-05"), { ...options, days }] as const
+
+    assert.deepStrictEqual(Period.cycle(...args), Option.none())
+    assert.throws(() => Period.cycleUnsafe(...args), RangeError, "days must be an integer of at least 1")
   })
 })
 
 describe("Period.addDays", () => {
-  it("crosses months and leap days, and stops at the ends of the calendar", () => {
-    assert.strictEqual(Period.addDays(day("2024-02-28"), 2), "2024-03-01")
-    assert.strictEqual(Period.addDays(day("2026-01-01"), -1), "2025-12-31")
-    assert.strictEqual(Period.addDays(day("9999-12-31"), 1), "9999-12-31")
-    assert.strictEqual(Period.addDays(day("0001-01-01"), -1), "0001-01-01")
-    assert.throws(() => Period.addDays(day("2026-01-01"), 0.5), RangeError)
+  it.each([
+    ["2024-02-28", 2, "2024-03-01"],
+    ["2026-01-01", -1, "2025-12-31"],
+    ["9999-12-31", 1, "9999-12-31"],
+    ["0001-01-01", -1, "0001-01-01"]
+  ])("crosses months and leap days, and stops at the ends of the calendar: %s, %d", (date, days, expected) => {
+    assert.deepStrictEqual(Period.addDays(day(date), days), Option.some(day(expected)))
+    assert.strictEqual(Period.addDaysUnsafe(day(date), days), expected)
+  })
+
+  it.each([0.5, Number.NaN, Infinity])("adds no %d days", (days) => {
+    assert.deepStrictEqual(Period.addDays(day("2026-01-01"), days), Option.none())
+    assert.throws(() => Period.addDaysUnsafe(day("2026-01-01"), days), RangeError, "days must be an integer")
   })
 })
 
@@ -174,12 +188,12 @@ describe("Period.businessDate", () => {
     assert.strictEqual(Period.businessDate(zone("Asia/Kolkata"), instant), "2026-03-08")
   })
 
-  it("gives the new date the minutes that the old one lives again where clocks go back over midnight", () => {
-    // At 00:01 of 7 November 2010 the clocks of St. John's went back to 23:01 of the day before.
-    const again = DateTime.makeUnsafe("2010-11-07T02:45:00Z")
+  it("gives the minutes that repeat the old date to the new one, if clocks are set back across midnight", () => {
+    // At 00:01 of 7 November 2010 the clocks of St. John's were set back to 23:01 of the day before.
+    const repeated = DateTime.makeUnsafe("2010-11-07T02:45:00Z")
 
-    assert.strictEqual(wallDate("America/St_Johns", again.epochMilliseconds), "2010-11-06")
-    assert.strictEqual(Period.businessDate(zone("America/St_Johns"), again), "2010-11-07")
+    assert.strictEqual(wallDate("America/St_Johns", repeated.epochMilliseconds), "2010-11-06")
+    assert.strictEqual(Period.businessDate(zone("America/St_Johns"), repeated), "2010-11-07")
   })
 
   it("stops at the ends of the calendar", () => {
@@ -205,7 +219,7 @@ describe("Every period", () => {
       Period.localDays(zone(Name), date, date),
       Period.week(zone(Name), date),
       Period.month(zone(Name), date),
-      Period.cycle(zone(Name), date, { anchor: day("2001-01-01"), days: Span })
+      Period.cycleUnsafe(zone(Name), date, { anchor: day("2001-01-01"), days: Span })
     ]
 
     for (const { gte, lt } of periods) {
@@ -220,7 +234,7 @@ describe("Every period", () => {
       (each: BusinessDate) => Period.localDays(zone(Name), each, each),
       (each: BusinessDate) => Period.week(zone(Name), each, { firstDay: "wednesday" }),
       (each: BusinessDate) => Period.month(zone(Name), each),
-      (each: BusinessDate) => Period.cycle(zone(Name), each, { anchor: day("2030-01-01"), days: Span })
+      (each: BusinessDate) => Period.cycleUnsafe(zone(Name), each, { anchor: day("2030-01-01"), days: Span })
     ]
 
     for (const kind of kinds) {
@@ -232,11 +246,11 @@ describe("Every period", () => {
 
   it.prop("splits at any date without gap or overlap", { Name, Instant, Span }, ({ Instant, Name, Span }) => {
     const first = Period.businessDate(zone(Name), DateTime.makeUnsafe(Instant * 1000))
-    const middle = Period.addDays(first, Span)
-    const last = Period.addDays(middle, Span)
+    const middle = Period.addDaysUnsafe(first, Span)
+    const last = Period.addDaysUnsafe(middle, Span)
 
     const left = Period.localDays(zone(Name), first, middle)
-    const right = Period.localDays(zone(Name), Period.addDays(middle, 1), last)
+    const right = Period.localDays(zone(Name), Period.addDaysUnsafe(middle, 1), last)
     assert.deepStrictEqual(left.lt, right.gte)
     assert.deepStrictEqual(Period.localDays(zone(Name), first, last), { gte: left.gte, lt: right.lt })
   })

@@ -20,7 +20,7 @@ const open = { clockedOut: Option.none<DateTime.Utc>() }
 const shift = (instant: DateTime.Utc, ticks: number) => DateTime.addDuration(instant, Duration.millis(ticks * tick))
 
 describe("WorkedTime.of", () => {
-  it("takes unpaid breaks off and leaves paid ones in", () => {
+  it("subtracts unpaid breaks and keeps paid ones", () => {
     const breaks = [{ in: 3600, out: 5400, paid: false }, { in: 10_000, out: 10_600, paid: true }]
 
     assert.deepStrictEqual(measured(breaks), { net: 27_000, unpaid: 1800, paid: 600, anomalies: [] })
@@ -32,7 +32,7 @@ describe("WorkedTime.of", () => {
     assert.deepStrictEqual(measured(breaks), { net: 28_600, unpaid: 200, paid: 100, anomalies: ["BreaksOverlap"] })
   })
 
-  it("unites breaks that overlap, and does not call touching ones overlapping", () => {
+  it("unites breaks that overlap; touching breaks do not overlap", () => {
     const nested = [{ in: 100, out: 400, paid: false }, { in: 200, out: 300, paid: false }]
     const touching = [{ in: 100, out: 200, paid: false }, { in: 200, out: 300, paid: false }]
 
@@ -40,27 +40,27 @@ describe("WorkedTime.of", () => {
     assert.deepStrictEqual(measured(touching), { net: 28_600, unpaid: 200, paid: 0, anomalies: [] })
   })
 
-  it("clips a break to the punch and says so", () => {
+  it("clips a break to the punch, as an anomaly", () => {
     const breaks = [{ in: -600, out: 600, paid: false }, { in: 28_000, out: 30_000, paid: false }]
 
     assert.deepStrictEqual(measured(breaks), { net: 27_400, unpaid: 1400, paid: 0, anomalies: ["BreakOutsidePunch"] })
   })
 
-  it("counts nothing of a break that ends before it begins, and says so", () => {
+  it("ignores a break that ends before it begins, as an anomaly", () => {
     assert.deepStrictEqual(
       measured([{ in: 300, out: 100, paid: false }]),
       { net: 28_800, unpaid: 0, paid: 0, anomalies: ["NegativeBreak"] }
     )
   })
 
-  it("ends an open break of a closed punch with the punch, and says so", () => {
+  it("ends an open break of a closed punch with the punch, as an anomaly", () => {
     assert.deepStrictEqual(
       measured([{ in: 27_000, out: null, paid: false }]),
       { net: 27_000, unpaid: 1800, paid: 0, anomalies: ["OpenBreakInClosedPunch"] }
     )
   })
 
-  it("knows no durations of an open punch without asOf, rather than zero ones", () => {
+  it("has no durations, rather than zero ones, for an open punch without asOf", () => {
     assert.deepStrictEqual(WorkedTime.of(punch(open)), {
       durations: Option.none(),
       open: true,
@@ -77,7 +77,7 @@ describe("WorkedTime.of", () => {
     assert.deepStrictEqual(Option.map(worked.durations, ({ net }) => Duration.toSeconds(net)), Option.some(3000))
   })
 
-  it("knows no durations where asOf lies before the clock-in", () => {
+  it("has no durations if asOf lies before the clock-in", () => {
     assert.deepStrictEqual(WorkedTime.of(punch(open), { asOf: at(-1) }), {
       durations: Option.none(),
       open: true,
@@ -85,7 +85,7 @@ describe("WorkedTime.of", () => {
     })
   })
 
-  it("knows no durations of a punch that ends before it begins", () => {
+  it("has no durations for a punch that ends before it begins", () => {
     assert.deepStrictEqual(WorkedTime.of(punch({ clockedOut: Option.some(at(-1)) }), { asOf: at(100) }), {
       durations: Option.none(),
       open: false,
@@ -93,7 +93,7 @@ describe("WorkedTime.of", () => {
     })
   })
 
-  it("measures a punch of no length as zero, and says so", () => {
+  it("measures a punch of no length as zero, as an anomaly", () => {
     assert.deepStrictEqual(
       measured([], { clockedOut: Option.some(at(0)) }),
       { net: 0, unpaid: 0, paid: 0, anomalies: ["ZeroLength"] }
@@ -198,11 +198,15 @@ describe("WorkedTime.of", () => {
     assert.deepStrictEqual(netOf(unpaidOnly), netOf(sample.punch))
   })
 
-  it.prop("lets asOf say nothing of a closed punch, nor of the anomalies but its own", [Sample], ([sample]) => {
-    const without = WorkedTime.of(sample.punch)
-    const withIt = WorkedTime.of(sample.punch, { asOf: at(sample.asOf) })
+  it.prop(
+    "is not affected by asOf if the punch is closed, and otherwise gains only its anomaly",
+    [Sample],
+    ([sample]) => {
+      const without = WorkedTime.of(sample.punch)
+      const withIt = WorkedTime.of(sample.punch, { asOf: at(sample.asOf) })
 
-    if (!without.open) return assert.deepStrictEqual(withIt, without)
-    assert.deepStrictEqual(withIt.anomalies.filter((anomaly) => anomaly !== "AsOfBeforeClockIn"), without.anomalies)
-  })
+      if (!without.open) return assert.deepStrictEqual(withIt, without)
+      assert.deepStrictEqual(withIt.anomalies.filter((anomaly) => anomaly !== "AsOfBeforeClockIn"), without.anomalies)
+    }
+  )
 })

@@ -1,122 +1,154 @@
-/** Which part of a time range is read next, and whose a row is: the plan of a backfill, without any effect. */
+/** Which window is read next, and which rows of a page it owns: the plan of a backfill, without effects. */
 import * as Option from "effect/Option"
 import type { Segment } from "../Backfill.ts"
 import type { Rows } from "../listing/rows.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { cut, expectedOf, isPast, observe, owns, reachOf, type Task, toSegment, toTask } from "./window.ts"
+import { makeOrderedList } from "./orderedList.ts"
+import {
+  cut,
+  hasBegun,
+  instantAfterUnread,
+  isPast,
+  observe,
+  owns,
+  toSegment,
+  toWindow,
+  unreadRows,
+  type Window
+} from "./window.ts"
 
 export interface PlanOptions {
   readonly workers: number
   readonly pageSize: number
-  /** How many pages may be held before only what the others wait for is read. */
+  /** Pages that may be in flight or buffered; beyond it only the window that the consumer waits for is read. */
   readonly capacity: number
   readonly order: "asCompleted" | "byTime"
-  /** Whether rows come in the order that is asked for. Where they do not, what has begun is never cut. */
+  /** Whether the service returns rows in the requested order. If not, a window is never cut once it has begun. */
   readonly ordered: boolean
 }
 
-/** The aim for windows that cannot be cut, in pages: small enough to share out, large enough that few are half empty. */
+export interface Plan {
+  /**
+   * The window whose next page to read, or `undefined` while there is none. `buffered` pages wait for the consumer;
+   * `isReady` if it can take one of them.
+   */
+  readonly next: (buffered: number, isReady: boolean) => Window | undefined
+  /** Records a page of a window that `next` returned, and returns the rows that the window owns. */
+  readonly complete: (window: Window, page: Rows<TimePunch>) => ReadonlyArray<TimePunch>
+  /** Whether every window is read and no page is in flight. */
+  readonly isDone: () => boolean
+  /** No unread row lies before this instant; infinite once all are read. */
+  readonly frontier: () => number
+  /** What a later run has to read. */
+  readonly unfinished: () => ReadonlyArray<Segment>
+}
+
+/** Pages to aim for in a window that cannot be cut: few enough to share, many enough that few pages are half empty. */
 const windowPages = 4
 
 /**
- * A plan for segments that do not overlap. A row is owned by its instant, so it has one owner whatever order rows come
- * in. Order only decides whether a task that has begun can be cut, and whether it may stop before its query ends.
+ * A plan for segments that do not overlap. The owner of a row is decided by its instant, so each row has one, in whatever
+ * order rows come. Order only decides whether a window can be cut once it has begun, and whether it may stop before its
+ * query ends.
  */
-export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions) => {
+export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions): Plan => {
   const { capacity, order, pageSize, workers } = options
-  /** Waiting to be read, the earliest first. */
-  const open = segments.map(toTask).toSorted((a, b) => a.gte - b.gte)
-  /** A page of these is on its way. */
-  const active = new Set<Task>()
-  /** What stopped before the end of its query, since all that came after belonged to others: if order is kept. */
+  /** No page of these is in flight. */
+  const open = makeOrderedList(segments.map(toWindow))
+  /** A page of these is in flight. */
+  const active = new Set<Window>()
+  /** Stopped before their query ended, since, if rows are ordered, all further rows belong to other windows. */
   const stopped: Array<Segment> = []
-  const longest = open.reduce((sum, task) => sum + task.end - task.gte, 0) / (workers * 8)
+  const longest = open.items.reduce((sum, { gte, until }) => sum + until - gte, 0) / (workers * 8)
+  /** Length of the next window that cannot be cut, in milliseconds. */
   let length = longest
-  let anyLanded = false
-  let ordered = options.ordered && !segments.some(({ disordered }) => disordered === true)
+  let anyCompleted = false
+  let ordered = options.ordered && !segments.some(({ unordered }) => unordered === true)
 
-  const add = (task: Task): void => {
-    const later = open.findIndex((other) => other.gte > task.gte)
-    open.splice(later === -1 ? open.length : later, 0, task)
-  }
+  /** Before the first page, a range may be split by its length, but only if pages may be emitted in any order. */
+  const expected = (window: Window): number => unreadRows(window, order === "asCompleted" && !anyCompleted)
 
-  /** Before anything is known, only what may come in any order is shared out. */
-  const expected = (task: Task): number => expectedOf(task, order === "asCompleted" && !anyLanded)
+  const isFirst = (window: Window): boolean => [...active].every(({ gte }) => gte > window.gte)
 
-  /** Half of what is expected of the task that most is expected of, where that is at least `least` rows. */
-  const split = (before: number, least: number): Task | undefined => {
-    const busiest = [...active].reduce<Task | undefined>(
-      (best, task) => task.gte < before && (best === undefined || expected(task) > expected(best)) ? task : best,
+  const isHalfFull = (held: number): boolean => 2 * held >= capacity
+
+  const canSteal = (): boolean => ordered && workers > 1
+
+  /** Without order a window is cut to its length before it begins, since it cannot be cut later. */
+  const mustCutFirst = (window: Window): boolean => !ordered && workers > 1 && !hasBegun(window)
+
+  /** Cuts in half the active window with the most expected rows, if that many are at least `least`. */
+  const splitBusiest = (before: number, least: number): Window | undefined => {
+    const busiest = [...active].reduce<Window | undefined>(
+      (best, window) =>
+        window.gte < before && (best === undefined || expected(window) > expected(best)) ? window : best,
       undefined
     )
     return busiest === undefined || expected(busiest) < least
       ? undefined
-      : cut(busiest, reachOf(busiest, expected(busiest) / 2))
-  }
-
-  const start = (task: Task): Task => {
-    const begun = Option.isSome(task.cursor)
-    const rest = !ordered && !begun && workers > 1 ? cut(task, task.gte + length) : undefined
-    if (rest !== undefined) add(rest)
-    if (!begun) task.asked = task.end
-    active.add(task)
-    return task
+      : cut(busiest, instantAfterUnread(busiest, expected(busiest) / 2))
   }
 
   /**
-   * What an idle worker can do for those at work. Where nothing waits, half a page of their rows is worth a request. Where
-   * the buffer fills up, a page and a half of what must come before `first` is worth more than `first`.
+   * Work stealing. With no window waiting, half of the busiest one is worth a request if half a page of rows is expected.
+   * In the order of time, with the buffer half full, a page and a half that comes before `waiting` is worth more than
+   * `waiting`.
    */
-  const share = (held: number, first: Task | undefined): Task | undefined => {
-    if (!ordered || workers === 1) return undefined
-    if (first === undefined) return split(Infinity, pageSize / 2)
-    return order === "byTime" && 2 * held >= capacity ? split(first.gte, 1.5 * pageSize) : undefined
+  const steal = (held: number, waiting: Window | undefined): Window | undefined => {
+    if (!canSteal()) return undefined
+    if (waiting === undefined) return splitBusiest(Infinity, pageSize / 2)
+    return order === "byTime" && isHalfFull(held) ? splitBusiest(waiting.gte, 1.5 * pageSize) : undefined
   }
 
-  /**
-   * The task to read a page of, where `held` pages are on their way or landed. If none of them is `ready` for the
-   * consumer, they wait for the earliest task, which then needs no room.
-   */
-  const take = (held: number, ready: boolean): Task | undefined => {
-    const [first] = open
-    const isEarliest = first !== undefined && [...active].every((task) => task.gte > first.gte)
-    if (held >= capacity && (ready || !isEarliest)) return undefined
-    const task = (isEarliest ? undefined : share(held, first)) ?? open.shift()
-    return task && start(task)
+  const start = (window: Window): Window => {
+    const rest = mustCutFirst(window) ? cut(window, window.gte + length) : undefined
+    if (rest !== undefined) open.add(rest)
+    if (!hasBegun(window)) window.queriedUntil = window.until
+    active.add(window)
+    return window
   }
 
-  /** Order is not kept: what stopped early because of it goes on to the end of its query. */
-  const distrust = (): void => {
+  const next = (buffered: number, isReady: boolean): Window | undefined => {
+    const held = active.size + buffered
+    const waiting = open.first()
+    // If the consumer can take nothing from the buffer, it waits for the first window: that one needs no room.
+    const isAwaited = waiting !== undefined && isFirst(waiting)
+    if (held >= capacity && (isReady || !isAwaited)) return undefined
+    const window = (isAwaited ? undefined : steal(held, waiting)) ?? open.removeFirst()
+    return window && start(window)
+  }
+
+  /** Rows are not ordered: the windows that stopped early are read to the end of their queries. */
+  const assumeUnordered = (): void => {
     ordered = false
-    for (const segment of stopped.splice(0)) add(toTask(segment))
+    for (const segment of stopped.splice(0)) open.add(toWindow(segment))
   }
 
-  /** Takes in a page of a task, and tells which of its rows are the task's own. */
-  const land = (task: Task, { cursor, rows }: Rows<TimePunch>): ReadonlyArray<TimePunch> => {
-    active.delete(task)
-    anyLanded = true
-    if (!observe(task, rows)) distrust()
-    task.cursor = cursor.next
-    if (Option.isNone(cursor.next)) {
-      // The next window that cannot be cut is as long as this one should have been.
-      length = Math.min(longest, (task.end - task.gte) * (windowPages * pageSize) / Math.max(task.rows, 1))
-    } else if (ordered && isPast(task, rows)) stopped.push(toSegment(task, ordered))
-    else add(task)
-    return rows.filter(({ clockedIn }) => owns(task, clockedIn.epochMilliseconds))
+  /** The length at which this window would have had `windowPages` pages. */
+  const lengthFor = ({ gte, rows, until }: Window): number =>
+    Math.min(longest, (until - gte) * (windowPages * pageSize) / Math.max(rows, 1))
+
+  const complete = (window: Window, { cursor, rows }: Rows<TimePunch>): ReadonlyArray<TimePunch> => {
+    active.delete(window)
+    anyCompleted = true
+    if (!observe(window, rows)) assumeUnordered()
+    window.cursor = cursor.next
+    if (Option.isNone(cursor.next)) length = lengthFor(window)
+    else if (ordered && isPast(window, rows)) stopped.push(toSegment(window, ordered))
+    else open.add(window)
+    return rows.filter(({ clockedIn }) => owns(window, clockedIn.epochMilliseconds))
   }
 
-  const unread = (): ReadonlyArray<Task> => [...active, ...open]
+  const unread = (): ReadonlyArray<Window> => [...active, ...open.items]
 
   return {
-    take,
-    land,
-    /** Whether nothing is left to read and nothing is on its way. */
-    isDone: () => open.length === 0 && active.size === 0,
-    /** Where the first row that is still to be read may be; infinite when all are read. */
-    frontier: () => Math.min(...unread().map((task) => task.gte)),
-    /** What stopped early too: whether order is kept may only show in the run that goes on. */
-    unfinished: (): ReadonlyArray<Segment> => {
-      const left = unread().map((task) => toSegment(task, ordered))
+    next,
+    complete,
+    isDone: () => open.items.length === 0 && active.size === 0,
+    frontier: () => Math.min(...unread().map(({ gte }) => gte)),
+    // With the windows that stopped early: the resumed run may be the one that finds rows unordered.
+    unfinished: () => {
+      const left = unread().map((window) => toSegment(window, ordered))
       return left.length === 0
         ? left
         : [...left, ...stopped].toSorted((a, b) => a.gte.epochMilliseconds - b.gte.epochMilliseconds)

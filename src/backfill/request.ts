@@ -1,4 +1,4 @@
-/** From a call of `backfill` to what is read: everything checked before anything is sent. */
+/** From a call of `backfill` to the segments and queries to read: everything is validated before anything is sent. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -17,52 +17,55 @@ import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { Reader } from "./workers.ts"
 
-/** The most windows that may be read at once: past this a service sees an attack rather than a client. */
-const mostWorkers = 64
+/** Beyond this many requests at once a service sees an attack rather than a client. */
+const maxConcurrency = 64
+
+/** A backfill decides the order, the zone and the windows of its queries itself. */
+const reservedFields = ["sortBy", "localizeSearchTime", "clockedOut"] as const
 
 const decodeSegments = Schema.decodeUnknownOption(Schema.Array(Segment))
 
-/** The whole range as one segment; none where the filter has no such range. */
-const wholeOf = ({ clockedIn }: BackfillFilter): ReadonlyArray<Segment> => {
+/** The whole range as one segment; none if the filter has no closed range. */
+const wholeRange = ({ clockedIn }: BackfillFilter): ReadonlyArray<Segment> => {
   const { gte, lt, lte } = clockedIn ?? {}
-  const end = lt ?? lte
-  return !DateTime.isDateTime(gte) || !DateTime.isDateTime(end)
+  const until = lt ?? lte
+  return !DateTime.isDateTime(gte) || !DateTime.isDateTime(until)
     ? []
-    : [{ gte: DateTime.toUtc(gte), end: DateTime.toUtc(end), inclusive: lt === undefined, from: Option.none() }]
+    : [{ gte: DateTime.toUtc(gte), until: DateTime.toUtc(until), inclusive: lt === undefined, cursor: Option.none() }]
 }
 
-/** Checks a call, and prepares how its tasks are read. Of a call that is refused everything is unfinished. */
+/** Validates a call and prepares how its windows are read. After a refused call everything is unfinished. */
 export const planBackfill = (
   run: Run,
   company: CompanyId | Company,
   filter: BackfillFilter,
   options: BackfillOptions
 ) =>
-  Result.mapError(checked(run, company, filter, options), (cause) => {
-    const unfinished = decodeSegments(options.resume ?? wholeOf(filter))
+  Result.mapError(validateCall(run, company, filter, options), (cause) => {
+    const unfinished = decodeSegments(options.resume ?? wholeRange(filter))
     return new BackfillError({ cause, unfinished: Option.getOrElse(unfinished, () => []) })
   })
 
-const checked = (run: Run, company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) =>
+const validateCall = (run: Run, company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) =>
   Result.gen(function*() {
     const { concurrency, order = "asCompleted", pageSize = maxPageSize } = options
     const query = yield* buildQuery(company, filter, pageSize)
     const companyId = query.company.id
     const invalid = (field: string, detail: string) => Result.fail(new InvalidRequest({ companyId, field, detail }))
     const untyped: PunchFilter = filter
-    for (const field of ["sortBy", "localizeSearchTime", "clockedOut"] as const) {
+    for (const field of reservedFields) {
       if (untyped[field] !== undefined) return yield* invalid(field, "cannot go with a backfill")
     }
-    const [range] = wholeOf(filter)
+    const [range] = wholeRange(filter)
     if (range === undefined || (filter.clockedIn.lt !== undefined && filter.clockedIn.lte !== undefined)) {
       return yield* invalid("clockedIn", "must have gte, and one of lte and lt")
     }
-    const workers = wholeNumber(concurrency, 1, mostWorkers)
+    const workers = wholeNumber(concurrency, 1, maxConcurrency)
     if (Result.isFailure(workers)) return yield* invalid("concurrency", `must be ${workers.failure}`)
-    if (order !== "asCompleted" && order !== "byTime") return yield* invalid("order", "must be asCompleted or windows")
+    if (order !== "asCompleted" && order !== "byTime") return yield* invalid("order", "must be asCompleted or byTime")
     const segments = decodeSegments(options.resume ?? [range])
     if (Option.isNone(segments) || !areWithin(segments.value, range)) {
-      return yield* invalid("resume", "must be what a backfill of this very range left unfinished")
+      return yield* invalid("resume", "must be what a backfill of the same range left unfinished")
     }
 
     const fetch = (gte: DateTime.Utc, lte: DateTime.Utc, direction: "asc" | "desc"): Fetch<TimePunch> => {
@@ -74,20 +77,23 @@ const checked = (run: Run, company: CompanyId | Company, filter: BackfillFilter,
       return (cursor, index) =>
         Effect.flatMap(Effect.fromResult(part), (query) => fetchRows(run, decodePunches, query, cursor, index))
     }
-    const edge = (direction: "asc" | "desc") => fetch(range.gte, range.end, direction)(Option.none(), 0)
+    const firstPage = (direction: "asc" | "desc") => fetch(range.gte, range.until, direction)(Option.none(), 0)
 
     const reader: Reader = {
       companyId,
-      open: ({ asked, gte }) => fetch(DateTime.makeUnsafe(gte), DateTime.makeUnsafe(asked), "asc"),
-      survey: Effect.map(Effect.all([edge("asc"), edge("desc")], { concurrency: 2 }), ([up, down]) => ({
-        isSmall: Option.isNone(up.cursor.next),
-        ordered: isOrdered(up.rows, down.rows.toReversed())
-      }))
+      fetch: ({ gte, queriedUntil }) => fetch(DateTime.makeUnsafe(gte), DateTime.makeUnsafe(queriedUntil), "asc"),
+      survey: Effect.map(
+        Effect.all([firstPage("asc"), firstPage("desc")], { concurrency: 2 }),
+        ([ascending, descending]) => ({
+          isSmall: Option.isNone(ascending.cursor.next),
+          ordered: isOrdered(ascending.rows, descending.rows.toReversed())
+        })
+      )
     }
     return { reader, segments: segments.value, workers: concurrency, pageSize, order }
   })
 
-/** Whether rows rise from the first to the last. A service that is deaf to the order asked for begins both ways alike. */
+/** Whether rows rise from the first to the last. A service that ignores `sort_by` sends the same rows for both ends. */
 const isOrdered = (first: ReadonlyArray<TimePunch>, last: ReadonlyArray<TimePunch>): boolean => {
   const isRising = (rows: ReadonlyArray<TimePunch>) =>
     rows.every((row, index) => DateTime.isLessThanOrEqualTo(rows[index - 1]?.clockedIn ?? row.clockedIn, row.clockedIn))
@@ -96,14 +102,14 @@ const isOrdered = (first: ReadonlyArray<TimePunch>, last: ReadonlyArray<TimePunc
     DateTime.isLessThan(lowest.clockedIn, highest.clockedIn) && isRising(first) && isRising(last)
 }
 
-/** Whether parts lie within a range and share no instant, so that no row comes twice. */
-const areWithin = (parts: ReadonlyArray<Segment>, range: Segment): boolean => {
-  const inOrder = parts.toSorted((a, b) => a.gte.epochMilliseconds - b.gte.epochMilliseconds)
-  return inOrder.every((part, index) => {
-    const { end, gte, inclusive } = part
+/** Whether the segments lie within the range and share no instant, so that no row is emitted twice. */
+const areWithin = (segments: ReadonlyArray<Segment>, range: Segment): boolean => {
+  const inOrder = segments.toSorted((a, b) => a.gte.epochMilliseconds - b.gte.epochMilliseconds)
+  return inOrder.every(({ gte, inclusive, until }, index) => {
     const next = inOrder[index + 1]
-    const limit = next === undefined ? range : { end: next.gte, inclusive: false }
-    return DateTime.isGreaterThanOrEqualTo(gte, range.gte) && DateTime.isLessThanOrEqualTo(gte, end) &&
-      (DateTime.isLessThan(end, limit.end) || (DateTime.Equivalence(end, limit.end) && (!inclusive || limit.inclusive)))
+    const limit = next === undefined ? range : { until: next.gte, inclusive: false }
+    return DateTime.isGreaterThanOrEqualTo(gte, range.gte) && DateTime.isLessThanOrEqualTo(gte, until) &&
+      (DateTime.isLessThan(until, limit.until) ||
+        (DateTime.Equivalence(until, limit.until) && (!inclusive || limit.inclusive)))
   })
 }

@@ -1,33 +1,33 @@
-/** Waiting for something in state that is only changed synchronously: no change can slip between look and wait. */
+/** Waits on state that only changes synchronously, so that no change falls between a look at the state and the wait. */
 import * as Effect from "effect/Effect"
 
 export interface Condition {
-  /** What `look` finds: it is asked now, and after every `notifyAll` until it finds something. Who came first is asked first. */
-  readonly waitUntil: <A>(look: () => A | undefined) => Effect.Effect<A>
-  /** Lets everyone who waits look again. */
+  /** Calls `find` now and after every `notifyAll`, until it returns a value. The longest waiter is served first. */
+  readonly waitUntil: <A>(find: () => A | undefined) => Effect.Effect<A>
+  /** Calls the `find` of every waiter again. */
   readonly notifyAll: () => void
 }
 
 export const makeCondition = (): Condition => {
-  const waiting = new Set<() => void>()
+  const waiters = new Set<() => void>()
   return {
-    waitUntil: <A>(look: () => A | undefined) =>
+    waitUntil: <A>(find: () => A | undefined) =>
       Effect.callback<A>((resume) => {
-        const again = () => {
-          const found = look()
+        const check = () => {
+          const found = find()
           if (found === undefined) return
-          // Out before the fiber goes on, which it does at once: it may well notify the others from here.
-          waiting.delete(again)
+          // Removed first: the fiber resumes within this call, and may notify the others.
+          waiters.delete(check)
           resume(Effect.succeed(found))
         }
-        waiting.add(again)
-        again()
+        waiters.add(check)
+        check()
         return Effect.sync(() => {
-          waiting.delete(again)
+          waiters.delete(check)
         })
       }),
     notifyAll: () => {
-      for (const again of waiting) again()
+      for (const check of waiters) check()
     }
   }
 }

@@ -1,106 +1,117 @@
-/** A part of a time range that is read with one query: what it owns, what is known of it, where it can be cut. */
+/** A part of the range that is read with one query: the rows that it owns, what its pages showed, where it can be cut. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import type { Segment } from "../Backfill.ts"
 import type { Cursor } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { expected, reach, type Trend, trendOf } from "./forecast.ts"
+import { expectedRows, type Forecast, forecastOf, instantAfterRows } from "./forecast.ts"
 
-/** Times are epoch milliseconds. */
-export interface Task {
+/** Instants are epoch milliseconds. */
+export interface Window {
   readonly gte: number
-  /** What the task owns ends here: at `end`, or just before it. It moves down when the rest is given away. */
-  end: number
+  /** The end of what the window owns; a cut moves it down. */
+  until: number
+  /** Whether the window owns the instant `until`. */
   inclusive: boolean
-  /** The end that the query names. It stays from the first page on, since cursors belong to their query. */
-  asked: number
+  /** The end that the query names. Fixed once a page was read, since a cursor belongs to its query. */
+  queriedUntil: number
   cursor: Option.Option<Cursor>
-  /** How many rows were seen so far, and the latest clock-in of them. */
+  /** Rows read so far, those that other windows own included. */
   rows: number
+  /** The latest clock-in read so far. */
   latest: number
-  /** How rows came in the last page, of this task or of the one that it was cut off. */
-  trend: Trend | undefined
+  /** From the last page with rows, of this window or of the one that it was cut from. */
+  forecast: Forecast | undefined
 }
 
-const makeTask = (gte: number, end: number, inclusive: boolean, trend?: Trend): Task => ({
+const makeWindow = (gte: number, until: number, inclusive: boolean, forecast?: Forecast): Window => ({
   gte,
-  end,
+  until,
   inclusive,
-  asked: end,
+  queriedUntil: until,
   cursor: Option.none(),
   rows: 0,
   latest: -Infinity,
-  trend
+  forecast
 })
 
-export const toTask = (segment: Segment): Task => ({
-  ...makeTask(segment.gte.epochMilliseconds, segment.end.epochMilliseconds, segment.inclusive),
-  asked: (segment.asked ?? segment.end).epochMilliseconds,
-  cursor: segment.from
+export const toWindow = (segment: Segment): Window => ({
+  ...makeWindow(segment.gte.epochMilliseconds, segment.until.epochMilliseconds, segment.inclusive),
+  queriedUntil: (segment.queriedUntil ?? segment.until).epochMilliseconds,
+  cursor: segment.cursor
 })
 
-export const toSegment = (task: Task, ordered: boolean): Segment => ({
-  gte: DateTime.makeUnsafe(task.gte),
-  end: DateTime.makeUnsafe(task.end),
-  inclusive: task.inclusive,
-  from: task.cursor,
-  ...(Option.isSome(task.cursor) && task.asked !== task.end && { asked: DateTime.makeUnsafe(task.asked) }),
-  ...(Option.isSome(task.cursor) && !ordered && { disordered: true })
+export const toSegment = (window: Window, ordered: boolean): Segment => ({
+  gte: DateTime.makeUnsafe(window.gte),
+  until: DateTime.makeUnsafe(window.until),
+  inclusive: window.inclusive,
+  cursor: window.cursor,
+  ...(hasBegun(window) && window.queriedUntil !== window.until && {
+    queriedUntil: DateTime.makeUnsafe(window.queriedUntil)
+  }),
+  ...(hasBegun(window) && !ordered && { unordered: true })
 })
 
-/** A service that reads its filters less finely than we write them sends rows of the neighbours too. */
-export const owns = ({ end, gte, inclusive }: Task, at: number): boolean =>
-  at >= gte && (at < end || (inclusive && at === end))
+/** Whether a page of the window was read, in this run or an earlier one. */
+export const hasBegun = ({ cursor }: Window): boolean => Option.isSome(cursor)
+
+/** A service with coarser filters than the query also sends rows of the neighbours: each row has one owner. */
+export const owns = ({ gte, inclusive, until }: Window, at: number): boolean =>
+  at >= gte && (at < until || (inclusive && at === until))
 
 /**
- * Whether all that comes after this page belongs to others, if rows come in order. Where the query ends with the task,
- * others have no more than the last instant, and one row of it says nothing.
+ * Whether every row after this page belongs to other windows, given that rows are ordered. If the query ends with the
+ * window, others own no more than its last instant, and a single row there proves nothing: the whole page must lie there.
  */
-export const isPast = ({ asked, end, inclusive, latest }: Task, page: ReadonlyArray<TimePunch>): boolean => {
-  const at = asked === end ? page[0]?.clockedIn.epochMilliseconds ?? -Infinity : latest
-  return inclusive ? at > end : at >= end
+export const isPast = ({ inclusive, latest, queriedUntil, until }: Window, page: ReadonlyArray<TimePunch>): boolean => {
+  const at = queriedUntil === until ? page[0]?.clockedIn.epochMilliseconds ?? -Infinity : latest
+  return inclusive ? at > until : at >= until
 }
 
-/** Where the unread part begins, if rows come in order. */
-const position = ({ gte, latest }: Task): number => Math.max(gte, latest)
+/** Start of the unread part, given that rows are ordered. */
+const unreadFrom = ({ gte, latest }: Window): number => Math.max(gte, latest)
 
-/** Cuts fall on whole seconds: every service can tell these apart. */
+/** Cuts fall on whole seconds: every service distinguishes these. */
 const second = 1000
 
-/** Takes away what is at `at` or later, as a task of its own; nothing where either side would own no second. */
-export const cut = (task: Task, at: number): Task | undefined => {
-  const { end, inclusive, trend } = task
-  const border = Math.ceil(Math.max(at, position(task) + 1) / second) * second
-  if (border >= end) return undefined
-  task.end = border
-  task.inclusive = false
-  return makeTask(border, end, inclusive, trend)
+/** Cuts off the part from `at` on and returns it; `undefined` without a whole second left between its start and end. */
+export const cut = (window: Window, at: number): Window | undefined => {
+  const { forecast, inclusive, until } = window
+  const border = Math.ceil(Math.max(at, unreadFrom(window) + 1) / second) * second
+  if (border >= until) return undefined
+  window.until = border
+  window.inclusive = false
+  return makeWindow(border, until, inclusive, forecast)
 }
 
 /**
- * The rows to expect of what is unread. Where nobody has looked, none; or, to share it out by length, one at each
- * instant. Of what an earlier run has begun, nobody knows how far that came before a page of it has landed.
+ * The rows to expect in the unread part. Without a forecast: none, or with `byLength` one at each millisecond, which
+ * splits a range by its length. A window begun by an earlier run has no forecast before its next page, since its
+ * position is not known.
  */
-export const expectedOf = (task: Task, byLength: boolean): number => {
-  const from = position(task)
-  if (task.trend !== undefined) return expected(task.trend, from, task.end)
-  return byLength && Option.isNone(task.cursor) ? task.end - from : 0
+export const unreadRows = (window: Window, byLength: boolean): number => {
+  const from = unreadFrom(window)
+  if (window.forecast !== undefined) return expectedRows(window.forecast, from, window.until)
+  return byLength && !hasBegun(window) ? window.until - from : 0
 }
 
-/** Where `rows` of the expected ones have come. */
-export const reachOf = (task: Task, rows: number): number => {
-  const from = position(task)
-  return task.trend === undefined ? from + rows : reach(task.trend, from, rows)
+/** The instant by which `rows` of the unread rows are expected. */
+export const instantAfterUnread = (window: Window, rows: number): number => {
+  const from = unreadFrom(window)
+  return window.forecast === undefined ? from + rows : instantAfterRows(window.forecast, from, rows)
 }
 
-/** Takes note of a page, and tells whether its rows came in order. */
-export const observe = (task: Task, rows: ReadonlyArray<TimePunch>): boolean => {
+/** Records the rows of a page and returns whether they came in order. */
+export const observe = (window: Window, rows: ReadonlyArray<TimePunch>): boolean => {
   let inOrder = true
   for (const { clockedIn: { epochMilliseconds: at } } of rows) {
-    if (at < task.latest) inOrder = false
-    else task.latest = at
+    if (at < window.latest) inOrder = false
+    else window.latest = at
   }
-  task.rows += rows.length
-  if (rows[0] !== undefined) task.trend = trendOf(rows.length, rows[0].clockedIn.epochMilliseconds, task.latest)
+  window.rows += rows.length
+  const [first] = rows
+  if (first !== undefined) {
+    window.forecast = forecastOf(rows.length, first.clockedIn.epochMilliseconds, window.latest)
+  }
   return inOrder
 }

@@ -1,4 +1,4 @@
-/** Reads the pages of a plan side by side: workers, a buffer that is bounded in pages, and one stream out. */
+/** Reads the windows of a plan concurrently: workers fill a buffer that is bounded in pages, and a pull empties it. */
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -8,35 +8,34 @@ import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
 import { BackfillError, type Segment } from "../Backfill.ts"
 import type { CompanyId } from "../Ids.ts"
+import type { Rows } from "../listing/rows.ts"
 import { type Fetch, follow } from "../listing/walk.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { makePlan } from "./plan.ts"
+import { makeReorderBuffer } from "./reorderBuffer.ts"
 import { makeCondition } from "./waiting.ts"
-import type { Task } from "./window.ts"
+import type { Window } from "./window.ts"
 
-/** What a backfill reads with. */
+/** How a backfill reads from the service. */
 export interface Reader {
   readonly companyId: CompanyId
-  /** How the pages of a task's query are fetched. */
-  readonly open: (task: Task) => Fetch<TimePunch>
-  /** What the whole range looks like from its two ends. */
+  /** Fetches the pages of a window's query. */
+  readonly fetch: (window: Window) => Fetch<TimePunch>
+  /** Reads both ends of the whole range. */
   readonly survey: Effect.Effect<Survey, ListError>
 }
 
 export interface Survey {
-  /** Whether it is a page at most, which nobody can share. */
+  /** Whether one page holds the whole range. */
   readonly isSmall: boolean
-  /** Whether the service keeps the order that it is asked for. */
+  /** Whether the service returns rows in the requested order. */
   readonly ordered: boolean
 }
 
-interface Landed {
-  readonly gte: number
-  readonly rows: Arr.NonEmptyReadonlyArray<TimePunch>
-}
+type PageRows = Arr.NonEmptyReadonlyArray<TimePunch>
 
-/** How many pages may be held for each worker: those on their way, and for windows those that earlier ones hold up. */
-const pagesAWorker = { asCompleted: 1, byTime: 20 } as const
+/** Pages that each worker may have in flight or buffered; in the order of time, pages wait for those before them. */
+const pagesPerWorker = { asCompleted: 1, byTime: 20 } as const
 
 const done = "done" as const
 
@@ -50,63 +49,52 @@ export const backfill = (
   const fail = (cause: ListError, unfinished: ReadonlyArray<Segment>) => new BackfillError({ cause, unfinished })
 
   return Stream.unwrap(Effect.gen(function*() {
-    // A segment that was cut after it had begun can only stop at its end where order is kept.
-    const needsSurvey = segments.some(({ asked }) => options.workers > 1 || asked !== undefined)
+    // A segment that was cut after it had begun can stop at its end only if rows are ordered.
+    const needsSurvey = segments.some(({ queriedUntil }) => options.workers > 1 || queriedUntil !== undefined)
     const { isSmall, ordered } = needsSurvey
       ? yield* Effect.mapError(reader.survey, (cause) => fail(cause, segments))
       : { isSmall: true, ordered: false }
     const workers = isSmall ? 1 : options.workers
-    const plan = makePlan(segments, { workers, pageSize, order, ordered, capacity: workers * pagesAWorker[order] })
+    const plan = makePlan(segments, { workers, pageSize, order, ordered, capacity: workers * pagesPerWorker[order] })
+    const buffer = makeReorderBuffer<PageRows>()
     const condition = makeCondition()
-    const readers = new WeakMap<Task, ReturnType<typeof follow<TimePunch>>>()
-    const landed: Array<Landed> = []
-    /** Pages on their way or landed and not emitted. */
-    let held = 0
+    const readers = new WeakMap<Window, ReturnType<typeof follow<TimePunch>>>()
     let exit: Exit.Exit<void, BackfillError> | undefined
 
-    /** The page to emit now; in order of time not while rows that come before it are still to be read. */
-    const next = (): Landed | undefined => {
-      const [page] = landed
-      const isHeldUp = order === "byTime" && exit === undefined && page !== undefined && page.gte > plan.frontier()
-      return isHeldUp ? undefined : page
+    const isByTime = order === "byTime"
+    /** As pages complete, they all have the same position: the buffer keeps the order of completion. */
+    const positionOf = ({ gte }: Window): number => isByTime ? gte : 0
+    /** After the run no page is waited for: what is in the buffer can be emitted. */
+    const frontier = (): number => isByTime && exit === undefined ? plan.frontier() : Infinity
+    const isReady = (): boolean => buffer.isReady(frontier())
+
+    const nextWindow = (): Window | typeof done | undefined =>
+      plan.isDone() ? done : plan.next(buffer.held(), isReady())
+
+    const readPage = (window: Window) => {
+      const read = readers.get(window) ??
+        follow({ companyId, from: window.cursor, maxPages: Infinity, fetch: reader.fetch(window) })
+      readers.set(window, read)
+      return read(window.cursor)
     }
 
-    const take = (): Task | typeof done | undefined => {
-      if (plan.isDone()) return done
-      const task = plan.take(held, next() !== undefined)
-      if (task !== undefined) held++
-      return task
+    /** Synchronous, so that interruption finds a page either complete and buffered, or its window unfinished. */
+    const complete = (window: Window, page: Rows<TimePunch>): void => {
+      const rows = plan.complete(window, page)
+      if (Arr.isReadonlyArrayNonEmpty(rows)) buffer.put(positionOf(window), rows)
+      condition.notifyAll()
     }
 
-    const readerOf = (task: Task) => {
-      const known = readers.get(task)
-      if (known !== undefined) return known
-      const made = follow({ companyId, from: task.cursor, maxPages: Infinity, fetch: reader.open(task) })
-      readers.set(task, made)
-      return made
-    }
-
-    /** In order of time the earliest comes first, and pages of one task as they landed. */
-    const put = (page: Landed) => {
-      const later = order === "byTime" ? landed.findIndex(({ gte }) => gte > page.gte) : -1
-      landed.splice(later === -1 ? landed.length : later, 0, page)
-    }
-
-    const work = Effect.gen(function*() {
+    const worker = Effect.gen(function*() {
       while (true) {
-        const task = yield* condition.waitUntil(take)
-        if (task === done) return
-        const page = yield* readerOf(task)(task.cursor)
-        // From here to the notification nothing can interrupt: a page is landed whole, or its task is unfinished.
-        const rows = plan.land(task, page)
-        if (Arr.isReadonlyArrayNonEmpty(rows)) put({ gte: task.gte, rows })
-        else held--
-        condition.notifyAll()
+        const window = yield* condition.waitUntil(nextWindow)
+        if (window === done) return
+        complete(window, yield* readPage(window))
       }
     })
 
-    const run = Effect.all(Arr.makeBy(workers, () => work), { concurrency: "unbounded", discard: true }).pipe(
-      // By now every worker has stopped, so what they have not landed is what is unfinished.
+    const run = Effect.all(Arr.makeBy(workers, () => worker), { concurrency: "unbounded", discard: true }).pipe(
+      // Every worker has stopped by now: what they have not completed is unfinished.
       Effect.mapError((cause) => fail(cause, plan.unfinished())),
       Effect.exit,
       Effect.map((ended) => {
@@ -116,15 +104,14 @@ export const backfill = (
     )
     yield* Effect.forkScoped(run)
 
-    const pull: Pull.Pull<Arr.NonEmptyReadonlyArray<TimePunch>, BackfillError> = Effect.flatMap(
-      condition.waitUntil(() => next() ?? exit),
+    const pull: Pull.Pull<PageRows, BackfillError> = Effect.flatMap(
+      condition.waitUntil(() => isReady() || exit !== undefined ? true : undefined),
       () => {
-        const page = next()
-        if (page !== undefined) {
-          landed.shift()
-          held--
+        // Removed here and not in the wait: a pull that is interrupted while it waits takes no page with it.
+        const rows = buffer.next(frontier())
+        if (rows !== undefined) {
           condition.notifyAll()
-          return Effect.succeed(page.rows)
+          return Effect.succeed(rows)
         }
         return exit === undefined ? pull : Exit.isSuccess(exit) ? Cause.done() : Effect.failCause(exit.cause)
       }

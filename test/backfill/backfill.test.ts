@@ -17,7 +17,7 @@ const march = {
 
 const millisOf = (rows: ReadonlyArray<TimePunch>) => rows.map(({ clockedIn }) => clockedIn.epochMilliseconds)
 
-/** Lets every fiber come as far as it can. */
+/** Lets every fiber run until it waits. */
 const settled = Effect.forEach(Array.from({ length: 500 }), () => Effect.yieldNow, { discard: true })
 
 describe("TimePunches.backfill", () => {
@@ -68,21 +68,24 @@ describe("TimePunches.backfill", () => {
     30_000
   )
 
-  it.effect("goes on from what was unfinished after that was kept as JSON", () =>
+  it.effect("resumes from segments that were stored as JSON", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject(Fault.status(422), { requests: 60 })
       const first = yield* runBackfill(march, { concurrency: 8, pageSize: 20 })
       const codec = Schema.fromJsonString(Schema.toCodecJson(Schema.Array(Segment)))
-      const kept = yield* Schema.encodeEffect(codec)(first.error?.unfinished ?? [])
-      const resume = yield* Schema.decodeEffect(codec)(kept)
+      const stored = yield* Schema.encodeEffect(codec)(first.error?.unfinished ?? [])
+      const resume = yield* Schema.decodeEffect(codec)(stored)
       const second = yield* runBackfill(march, { concurrency: 3, pageSize: 20, resume })
 
-      assert.isTrue(resume.some(({ asked, from }) => Option.isSome(from) && asked !== undefined), "one was cut")
+      assert.isTrue(
+        resume.some(({ cursor, queriedUntil }) => Option.isSome(cursor) && queriedUntil !== undefined),
+        "one was cut"
+      )
       assert.deepStrictEqual(byId([...first.emitted, ...second.emitted]), expected(punches, march))
     }).pipe(Effect.provide(jostled(random(6), { punches }))))
 
-  it.effect("reads no further than a part goes, where one page at a time goes on with parts that were cut", () =>
+  it.effect("reads no further than each segment, if segments that were cut are resumed one page at a time", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject(Fault.status(422), { requests: 40 })
@@ -97,7 +100,7 @@ describe("TimePunches.backfill", () => {
       assert.isAtMost(requests, 2 + second.emitted.length / 20 + resume.length)
     }).pipe(Effect.provide(jostled(random(7), { punches }))))
 
-  it.effect("emits windows in the order of time, and rows within them too where the service keeps its order", () =>
+  it.effect("emits windows in the order of time, and their rows too if the service returns them in order", () =>
     Effect.forEach(seeds(60), (seed) => {
       const chance = random(seed)
       const drawn = drawPunches(chance, 300)
@@ -109,7 +112,7 @@ describe("TimePunches.backfill", () => {
       }).pipe(Effect.provide(jostled(chance, { punches: drawn })))
     }, { discard: true }))
 
-  it.effect("emits windows in the order of time from a service that keeps none", () =>
+  it.effect("emits windows in the order of time from a service that ignores sort_by", () =>
     Effect.gen(function*() {
       const { emitted } = yield* runBackfill(march, { concurrency: 5, pageSize: 20, order: "byTime" })
       const windows = new Map(
@@ -129,7 +132,7 @@ describe("TimePunches.backfill", () => {
     }).pipe(Effect.provide(jostled(random(1), { punches, order: "id" }))))
 
   it.effect.each(Array.from({ length: 16 }, (_, index) => index + 1))(
-    "has %d requests in flight, and no more but the two that look at the ends",
+    "reaches %d requests in flight and never exceeds them",
     (concurrency) =>
       Effect.gen(function*() {
         const service = yield* FakeService
@@ -140,7 +143,7 @@ describe("TimePunches.backfill", () => {
       }).pipe(Effect.provide(app({ punches, latency: "80 millis" })))
   )
 
-  it.effect("is the plain listing of the range where one page is read at once", () =>
+  it.effect("is the plain listing of the range with a concurrency of one", () =>
     Effect.gen(function*() {
       const { emitted } = yield* runBackfill(march, { concurrency: 1 })
 
@@ -148,14 +151,14 @@ describe("TimePunches.backfill", () => {
       assert.strictEqual((yield* pageRequests).length, 15)
     }).pipe(Effect.provide(app({ punches }))))
 
-  it.effect("does not share out a range of one page", () =>
+  it.effect("does not split a range of one page", () =>
     Effect.gen(function*() {
       yield* runBackfill(march, { concurrency: 16 })
 
       assert.strictEqual((yield* pageRequests).length, 3)
     }).pipe(Effect.provide(app({ punches: punches.slice(0, 200) }))))
 
-  it.effect("asks a quarter more requests at most than the plain listing", () =>
+  it.effect("sends at most a quarter more requests than the plain listing", () =>
     Effect.forEach(["asCompleted", "byTime"] as const, (order) =>
       Effect.gen(function*() {
         const { emitted } = yield* runBackfill(march, { concurrency: 8, pageSize: 10, order })
@@ -174,14 +177,14 @@ describe("TimePunches.backfill", () => {
     }).pipe(Effect.provide(app({ punches }))))
 
   it.effect.each([["asCompleted", 8], ["byTime", 160]] as const)(
-    "reads no further %s than its buffer while the consumer takes nothing",
+    "reads no more %s than its buffer holds while the consumer takes nothing",
     ([order, capacity]) =>
       Effect.gen(function*() {
         const stream = TimePunches.backfill(company, march, { concurrency: 8, pageSize: 10, order })
         const fiber = yield* Effect.forkChild(Stream.runForEachArray(stream, () => Effect.never))
         yield* settled
 
-        // The two that looked at the ends, the page that was taken, and pages that no row came of.
+        // The survey, the page that was taken, and pages without rows of their window.
         const requests = (yield* pageRequests).length
         assert.isAtLeast(requests, capacity)
         assert.isAtMost(requests, 2 + 1 + capacity + 8)
@@ -191,7 +194,7 @@ describe("TimePunches.backfill", () => {
       }).pipe(Effect.provide(jostled(random(2), { punches })))
   )
 
-  it.effect("stops reading when the consumer has enough", () =>
+  it.effect("stops reading when the consumer stops", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       const taken = yield* TimePunches.backfill(company, march, { concurrency: 4, pageSize: 20 }).pipe(

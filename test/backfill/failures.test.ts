@@ -23,11 +23,11 @@ const at = (text: string) => DateTime.makeUnsafe(text)
 const gte = at("2026-02-01T00:00:00Z")
 const lt = at("2026-05-01T00:00:00Z")
 const spring = { clockedIn: { gte, lt } } satisfies BackfillFilter
-const whole: Segment = { gte, end: lt, inclusive: false, from: Option.none() }
+const whole: Segment = { gte, until: lt, inclusive: false, cursor: Option.none() }
 
 const punches = generatePunches({ seed: 8, count: 1200, companyId: defaultCompany.id, deletedShare: 0 })
 
-/** Every fault that no try gets over, and the error that it is. */
+/** Every fault that a retry does not resolve, and the error that it becomes. */
 const faults: ReadonlyArray<readonly [name: string, Fault, tag: ListError["_tag"]]> = [
   ["401", Fault.status(401), "Unauthorized"],
   ["403", Fault.status(403), "Forbidden"],
@@ -48,13 +48,13 @@ const faults: ReadonlyArray<readonly [name: string, Fault, tag: ListError["_tag"
   ["no next cursor", Fault.missingCursorKey("next"), "DecodeError"],
   ["another object", Fault.wrongObject(), "PaginationError"],
   ["another count", Fault.countMismatch(), "PaginationError"],
-  ["a cursor that comes back", Fault.repeatedCursor, "PaginationError"],
+  ["a repeated cursor", Fault.repeatedCursor, "PaginationError"],
   ["pages without end or row", Fault.endlessEmptyPages, "PaginationError"]
 ]
 
 describe("a backfill that fails", () => {
   it.effect.each(faults)(
-    "says so of %s, and is resumed to the last row",
+    "reports %s, and is resumed to the last row",
     ([, fault, tag]) =>
       Effect.forEach(["asCompleted", "byTime"] as const, (order) =>
         Effect.gen(function*() {
@@ -78,7 +78,7 @@ describe("a backfill that fails", () => {
   )
 
   it.effect.each(faults.slice(0, 16))(
-    "says so of %s at its first look, with the whole range unfinished",
+    "reports %s in its survey, with the whole range unfinished",
     ([, fault, tag]) =>
       Effect.gen(function*() {
         yield* inject(fault)
@@ -90,7 +90,7 @@ describe("a backfill that fails", () => {
       }).pipe(Effect.provide(jostled(random(2), { punches })))
   )
 
-  it.effect("hands a resume back as it was where its first look fails", () =>
+  it.effect("returns the segments of resume unchanged if its survey fails", () =>
     Effect.gen(function*() {
       yield* inject(Fault.status(422), { requests: 30 })
       const first = yield* runBackfill(spring, { concurrency: 4, pageSize: 20 })
@@ -102,7 +102,7 @@ describe("a backfill that fails", () => {
       assert.deepStrictEqual(second.error?.unfinished, resume)
     }).pipe(Effect.provide(jostled(random(3), { punches }))))
 
-  it.effect("is one error, however many requests fail at once", () =>
+  it.effect("fails with one error, however many requests fail at once", () =>
     Effect.gen(function*() {
       yield* inject(Fault.status(403), { requests: Array.from({ length: 100 }, (_, index) => 9 + index) })
       const stream = TimePunches.backfill(company, spring, { concurrency: 8, pageSize: 20 })
@@ -111,7 +111,7 @@ describe("a backfill that fails", () => {
       assert.lengthOf(cause.reasons, 1)
     }).pipe(Effect.provide(app({ punches, latency: "50 millis" }))))
 
-  it.effect("is an error that can be kept and read again", () =>
+  it.effect("fails with an error that has a JSON form", () =>
     Effect.gen(function*() {
       yield* inject(Fault.status(422), { requests: 30 })
       const { error } = yield* runBackfill(spring, { concurrency: 4, pageSize: 20 })
@@ -125,13 +125,13 @@ describe("a backfill that fails", () => {
     }).pipe(Effect.provide(jostled(random(4), { punches }))))
 })
 
-describe("a backfill behind a service in trouble", () => {
-  it.effect("gets over what a try gets over, and emits every punch once", () =>
+describe("a backfill of a faulty service", () => {
+  it.effect("emits every punch once over faults that a retry resolves", () =>
     Effect.forEach(Array.from({ length: 10 }, (_, index) => index + 1), (seed) => {
       const chance = random(seed)
       return Effect.gen(function*() {
-        const troubles = [Fault.status(503), Fault.reset, Fault.cutBody(0.6), Fault.stallBody(0.3), Fault.emptyPage]
-        for (const [index, fault] of troubles.entries()) {
+        const transient = [Fault.status(503), Fault.reset, Fault.cutBody(0.6), Fault.stallBody(0.3), Fault.emptyPage]
+        for (const [index, fault] of transient.entries()) {
           yield* inject(fault, { probability: { chance: 0.02, seed: seed * 10 + index } })
         }
         const { emitted, error } = yield* letTimePass(runBackfill(spring, { ...drawOptions(chance), pageSize: 20 }))
@@ -141,7 +141,7 @@ describe("a backfill behind a service in trouble", () => {
       }).pipe(Effect.provide(app({ punches, latency: "50 millis" })))
     }, { discard: true }))
 
-  it.effect("emits every punch once where order is kept at first and then is not", () =>
+  it.effect("emits every punch once from a service whose rows are ordered only up to an instant", () =>
     Effect.gen(function*() {
       const times = new Map(punches.map((punch) => [punch.id, Date.parse(punch.clocked_in)]))
       const timeOf = ({ id }: { readonly id: number }) => times.get(id) ?? 0
@@ -168,14 +168,14 @@ describe("a backfill behind a service in trouble", () => {
 
         assert.deepStrictEqual(byId(emitted), expected(punches, spring))
       }
-      assert.isAbove(new Set(requests.map((search) => search.split("&cursor")[0])).size, 10, "it was shared out")
+      assert.isAbove(new Set(requests.map((search) => search.split("&cursor")[0])).size, 10, "the range was split")
     }))
 })
 
-describe("a backfill that cannot be", () => {
+describe("an invalid backfill", () => {
   const run = (filter: unknown, options: unknown) =>
     runBackfill(untyped(filter), untyped(options)).pipe(
-      Effect.map(({ error }) => error ?? assert.fail("it ran")),
+      Effect.map(({ error }) => error ?? assert.fail("it succeeded")),
       Effect.tap(() => Effect.map(pageRequests, (requests) => assert.isEmpty(requests))),
       Effect.provide(app({ punches }))
     )
@@ -183,7 +183,7 @@ describe("a backfill that cannot be", () => {
   const resumed = (options: object | null | undefined) =>
     options && "resume" in options && Array.isArray(options.resume) ? options.resume.length : 0
 
-  const part = { ...whole, end: at("2026-03-01T00:00:00Z"), from: Option.some(Cursor.make("c")) }
+  const part = { ...whole, until: at("2026-03-01T00:00:00Z"), cursor: Option.some(Cursor.make("c")) }
   const rest = { ...whole, gte: at("2026-03-01T00:00:00Z") }
 
   it.effect.each<[string, unknown, object | null | undefined, string]>([
@@ -195,7 +195,7 @@ describe("a backfill that cannot be", () => {
     ["null for options", spring, null, "concurrency"],
     ["an unknown order", spring, { concurrency: 2, order: "backwards" }, "order"],
     ["a page too large", spring, { concurrency: 2, pageSize: 201 }, "pageSize"],
-    ["an order of its own", { ...spring, sortBy: [["id", "asc"]] }, { concurrency: 2 }, "sortBy"],
+    ["a sort order", { ...spring, sortBy: [["id", "asc"]] }, { concurrency: 2 }, "sortBy"],
     ["local time", { clockedIn: { gte, lte: lt }, localizeSearchTime: true }, { concurrency: 2 }, "localizeSearchTime"],
     ["another window", { ...spring, clockedOut: { lte: lt } }, { concurrency: 2 }, "clockedOut"],
     ["business dates", { ...spring, businessDate: { start: "2026-03-01" } }, { concurrency: 2 }, "businessDate"],
@@ -203,10 +203,10 @@ describe("a backfill that cannot be", () => {
     ["both ends at once", { clockedIn: { gte, lt, lte: lt } }, { concurrency: 2 }, "clockedIn"],
     ["an end before its start", { clockedIn: { gte: lt, lte: gte } }, { concurrency: 2 }, "clockedIn"],
     ["a part outside the range", { clockedIn: { gte, lt: rest.gte } }, { concurrency: 2, resume: [rest] }, "resume"],
-    ["an end that the range has not", spring, { concurrency: 2, resume: [{ ...rest, inclusive: true }] }, "resume"],
+    ["an end beyond the range", spring, { concurrency: 2, resume: [{ ...rest, inclusive: true }] }, "resume"],
     ["parts that overlap", spring, { concurrency: 2, resume: [whole, rest] }, "resume"],
     ["parts that share an instant", spring, { concurrency: 2, resume: [{ ...part, inclusive: true }, rest] }, "resume"],
-    ["a part that ends before it starts", spring, { concurrency: 2, resume: [{ ...rest, end: gte }] }, "resume"]
+    ["a part that ends before it starts", spring, { concurrency: 2, resume: [{ ...rest, until: gte }] }, "resume"]
   ])(
     "is refused with %s, with nothing sent and everything unfinished",
     ([, filter, options, field]) =>
@@ -236,27 +236,30 @@ describe("a backfill that cannot be", () => {
 
   it.effect.each([
     ["a text", "all"],
-    ["parts of another kind", [{ gte: 1, end: 2 }]],
+    ["parts of another kind", [{ gte: 1, until: 2 }]],
     ["null", [null]]
-  ])("is refused with %s to resume, not died of", ([, resume]) =>
+  ])("is refused with %s for resume, without a defect", ([, resume]) =>
     Effect.gen(function*() {
       const { cause } = yield* run(spring, { concurrency: 2, resume })
 
       assert.deepInclude(cause, { _tag: "InvalidRequest", field: "resume" })
     }))
 
-  it.effect("resumes parts that touch, and nothing where nothing is unfinished", () =>
+  it.effect("resumes segments that touch, and reads nothing if none is unfinished", () =>
     Effect.gen(function*() {
       const nothing = yield* runBackfill(spring, { concurrency: 2, resume: [] })
       const requests = yield* pageRequests
-      const touching = yield* runBackfill(spring, { concurrency: 2, resume: [{ ...part, from: Option.none() }, rest] })
+      const touching = yield* runBackfill(spring, {
+        concurrency: 2,
+        resume: [{ ...part, cursor: Option.none() }, rest]
+      })
 
       assert.isEmpty(requests)
       assert.deepStrictEqual(byId(touching.emitted), expected(punches, spring))
       assert.deepStrictEqual(nothing, { emitted: [], error: undefined })
     }).pipe(Effect.provide(app({ punches }))))
 
-  it.effect("is refused for a company that cannot be", () =>
+  it.effect("is refused for an invalid company", () =>
     Effect.gen(function*() {
       const stream = TimePunches.backfill(untyped({ id: CompanyId.make(1), guid: "no" }), spring, { concurrency: 2 })
       const { cause } = yield* Effect.flip(Stream.runDrain(stream))

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Option } from "effect"
-import { expected, reach, trendOf } from "../../src/backfill/forecast.ts"
 import { makePlan } from "../../src/backfill/plan.ts"
 import { Cursor, type Segment, type TimePunch } from "../../src/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
@@ -24,7 +23,7 @@ import {
 
 const start = Date.UTC(2026, 2, 1)
 
-/** Instants in every density: spread, in rushes, on one instant, on whole seconds and a millisecond beside them. */
+/** Instants of every density: spread, in rushes, all the same, on whole seconds and a millisecond beside them. */
 const instants = (chance: Random, count: number): ReadonlyArray<number> => {
   const span = chance.pick([10, 3_000, 90_000, 86_400_000, 400 * 86_400_000])
   const rushes = Array.from({ length: chance.between(1, 5) }, () => chance.between(0, span))
@@ -42,28 +41,28 @@ const instants = (chance: Random, count: number): ReadonlyArray<number> => {
   })
 }
 
-type Service = "asked" | "id" | "nearly" | "breaks"
+type Service = "ordered" | "id" | "nearly" | "breaks"
 
 const sceneOf = (seed: number, services: readonly [Service, ...ReadonlyArray<Service>]) => {
   const chance = random(seed)
   const service = chance.pick(services)
   const times = instants(chance, chance.pick([0, 1, 5, 60, 200, 400]))
-  // Ids that nearly go by time, as where punches are written down when they happen.
+  // Ids nearly in the order of time, as of punches that are recorded when they happen.
   const written = service === "nearly" ? times.toSorted((a, b) => a + chance.between(-50, 50) - b) : times
   const edge = () => (times[chance.between(0, times.length - 1)] ?? start) + chance.pick([0, 0, 0, -1, 1, -1000, 1000])
   const [gte = start, end = start] = [edge(), edge()].toSorted((a, b) => a - b)
   const scene: Scene = {
     rows: written.map((at, index) => rowAt(at, index + 1)),
     range: segment(gte, end, chance.chance(0.7)),
-    arrange: { asked: byTime, id: byId, nearly: byId, breaks: byTimeUntil(edge()) }[service],
-    ordered: service === "asked" || service === "breaks"
+    arrange: { ordered: byTime, id: byId, nearly: byId, breaks: byTimeUntil(edge()) }[service],
+    ordered: service === "ordered" || service === "breaks"
   }
   const run = (): Run => ({
     workers: chance.between(1, 16),
-    // One row has no order to be seen.
+    // A page of one row shows no order.
     pageSize: service === "breaks" ? chance.pick([7, 20]) : chance.pick([1, 2, 7, 20]),
     order: chance.pick(["asCompleted", "byTime"]),
-    breaksAfter: Infinity,
+    failsAfter: Infinity,
     appetite: chance.pick([0.05, 0.5, 1])
   })
   return { chance, scene, run, service }
@@ -75,10 +74,10 @@ const millisOf = (rows: ReadonlyArray<TimePunch>) => rows.map(({ clockedIn }) =>
 
 const seeds = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-const everyService = ["asked", "asked", "id", "nearly", "breaks"] as const
+const everyService = ["ordered", "ordered", "id", "nearly", "breaks"] as const
 
 describe("the plan of a backfill", () => {
-  it("reads every row once, whatever the density, the order of the service and who lands first", () => {
+  it("reads every row once, whatever the density, the order of the service and the order of completion", () => {
     for (const seed of seeds(2000)) {
       const { chance, run, scene } = sceneOf(seed, everyService)
       const played = play(chance, scene, [scene.range], run())
@@ -88,56 +87,55 @@ describe("the plan of a backfill", () => {
     }
   })
 
-  it("reads every row once over runs that break off, each resumed by other workers in another order", () => {
-    let [resumed, distrusted] = [0, 0]
+  it("reads every row once over runs that fail, each resumed with other workers and another order", () => {
+    let [resumed, resumedUnordered] = [0, 0]
     for (const seed of seeds(1500)) {
       const { chance, run, scene, service } = sceneOf(seed, everyService)
       const emitted: Array<TimePunch> = []
       let segments: ReadonlyArray<Segment> = [scene.range]
-      let begunAgain = false
+      let resumedBegun = false
       for (let round = 0; segments.length > 0; round++) {
-        const breaksAfter = round < 6 ? chance.between(0, 20) : Infinity
-        const played = play(chance, scene, segments, { ...run(), breaksAfter })
+        const failsAfter = round < 6 ? chance.between(0, 20) : Infinity
+        const played = play(chance, scene, segments, { ...run(), failsAfter })
         emitted.push(...played.emitted)
         segments = played.unfinished
-        const begun = segments.filter(({ from }) => Option.isSome(from))
-        begunAgain ||= begun.length > 0
+        resumedBegun ||= segments.some(({ cursor }) => Option.isSome(cursor))
         if (round === 0 && segments.length > 0) resumed++
       }
-      if (service === "breaks" && begunAgain) distrusted++
+      if (service === "breaks" && resumedBegun) resumedUnordered++
 
       assert.deepStrictEqual(idsOf(emitted), idsOf(within(scene.range, scene.rows)), `seed ${seed}`)
     }
     assert.isAtLeast(resumed, 500)
-    assert.isAtLeast(distrusted, 20)
+    assert.isAtLeast(resumedUnordered, 20)
   })
 
-  it("emits windows in the order of time, across failures too as far as they go", () => {
+  it("emits windows in the order of time, up to a failure too", () => {
     for (const seed of seeds(500)) {
-      const { chance, run, scene } = sceneOf(seed, ["asked"])
-      const breaksAfter = chance.pick([Infinity, chance.between(0, 40)])
-      const { emitted } = play(chance, scene, [scene.range], { ...run(), order: "byTime", breaksAfter })
+      const { chance, run, scene } = sceneOf(seed, ["ordered"])
+      const failsAfter = chance.pick([Infinity, chance.between(0, 40)])
+      const { emitted } = play(chance, scene, [scene.range], { ...run(), order: "byTime", failsAfter })
 
       assert.deepStrictEqual(millisOf(emitted), millisOf(emitted).toSorted((a, b) => a - b), `seed ${seed}`)
     }
   })
 
-  it("never asks for more at once than there are workers, nor holds more than its buffer", () => {
+  it("has at most one request in flight for each worker, and holds no more pages than its capacity", () => {
     let full = 0
     for (const seed of seeds(500)) {
       const { chance, run, scene } = sceneOf(seed, everyService)
       const drawn = { ...run(), appetite: 0.02 }
-      const { mostAtOnce, mostHeld } = play(chance, scene, [scene.range], drawn)
+      const { mostInFlight, mostHeld } = play(chance, scene, [scene.range], drawn)
       if (mostHeld >= capacityOf(drawn)) full++
 
-      assert.isAtMost(mostAtOnce, drawn.workers, `seed ${seed}`)
-      // One page for the earliest task, and one more where order turned out not to be kept.
+      assert.isAtMost(mostInFlight, drawn.workers, `seed ${seed}`)
+      // One page more for the first window, and one if rows turn out to be unordered.
       assert.isAtMost(mostHeld, capacityOf(drawn) + 2, `seed ${seed}`)
     }
     assert.isAtLeast(full, 50)
   })
 
-  it("has one owner for a row on a cut and for each row beside it", () => {
+  it("gives a row on a cut, and each row beside it, one owner", () => {
     const times = Array.from({ length: 240 }, (_, index) => start + index * 1000).flatMap((
       at
     ) => [at - 1, at, at, at + 1])
@@ -150,7 +148,7 @@ describe("the plan of a backfill", () => {
         workers: chance.between(2, 16),
         pageSize: chance.between(1, 9),
         order: chance.pick(["asCompleted", "byTime"]),
-        breaksAfter: Infinity,
+        failsAfter: Infinity,
         appetite: 0.5
       }
 
@@ -162,7 +160,7 @@ describe("the plan of a backfill", () => {
     }
   })
 
-  const plainly: Run = { workers: 1, pageSize: 2, order: "asCompleted", breaksAfter: Infinity, appetite: 1 }
+  const plainly: Run = { workers: 1, pageSize: 2, order: "asCompleted", failsAfter: Infinity, appetite: 1 }
   const inSeconds = (...times: ReadonlyArray<number>) => times.map((at, index) => rowAt(start + at * 1000, index + 1))
   const sceneBy = (arrange: Arrange, end: number, rows: ReadonlyArray<TimePunch>): Scene => ({
     rows,
@@ -171,14 +169,14 @@ describe("the plan of a backfill", () => {
     ordered: true
   })
 
-  it("goes on to the end of a query that was seen out of order, in the next run too", () => {
+  it("reads an unordered query to its end, in the resumed run too", () => {
     const scene = sceneBy(byId, 60, inSeconds(40, 5, 50, 55, 7))
-    const first = play(random(1), scene, [scene.range], { ...plainly, breaksAfter: 1 })
+    const first = play(random(1), scene, [scene.range], { ...plainly, failsAfter: 1 })
     const [whole] = first.unfinished
-    const cut = { ...whole, end: DateTime.makeUnsafe(start + 30_000), asked: scene.range.end }
+    const cut = { ...whole, until: DateTime.makeUnsafe(start + 30_000), queriedUntil: scene.range.until }
     const second = play(random(1), scene, [{ ...scene.range, ...cut }], plainly)
 
-    assert.isTrue(whole?.disordered)
+    assert.isTrue(whole?.unordered)
     assert.deepStrictEqual(idsOf(second.emitted), [5])
   })
 
@@ -187,37 +185,37 @@ describe("the plan of a backfill", () => {
     return { rows, cursor: { current: none, prev: none, next, count: none } }
   }
 
-  /** Two workers share a minute. The first two rows are past the early half, cut while they were on their way. */
+  /** Two workers share a minute. The early half is cut while its first page, whose rows reach past the cut, is in flight. */
   const stopEarly = ({ range, rows }: Scene) => {
     const plan = makePlan([range], { ...plainly, workers: 2, capacity: 2, ordered: true })
-    const [early, late] = [plan.take(0, false), plan.take(1, false)]
-    if (early === undefined || late === undefined) throw new Error("a minute was not shared")
-    const from = Option.some(Cursor.make(`${start}..${start + 60_000}@2`))
-    const emitted = plan.land(early, pageOf(rows.slice(0, 2), from))
-    const stopped: Segment = { ...segment(start, start + 30_000, false), from, asked: range.end }
+    const [early, late] = [plan.next(0, false), plan.next(0, false)]
+    if (early === undefined || late === undefined) throw new Error("the minute was not shared")
+    const cursor = Option.some(Cursor.make(`${start}..${start + 60_000}@2`))
+    const emitted = plan.complete(early, pageOf(rows.slice(0, 2), cursor))
+    const stopped: Segment = { ...segment(start, start + 30_000, false), cursor, queriedUntil: range.until }
     return { plan, late, emitted, stopped }
   }
 
-  it("leaves what stopped early among what is unfinished, until nothing is unread", () => {
+  it("lists a window that stopped early as unfinished, until nothing is unread", () => {
     const scene = sceneBy(byTime, 60, inSeconds(10, 45, 50, 55))
     const { late, plan, stopped } = stopEarly(scene)
     const whileActive = plan.unfinished()
-    const from = Option.some(Cursor.make("late"))
-    plan.land(late, pageOf(scene.rows.slice(1, 3), from))
+    const cursor = Option.some(Cursor.make("late"))
+    plan.complete(late, pageOf(scene.rows.slice(1, 3), cursor))
     const whileOpen = plan.unfinished()
-    const last = plan.take(0, false)
-    plan.land(late, pageOf(scene.rows.slice(3), Option.none()))
+    const last = plan.next(0, false)
+    plan.complete(late, pageOf(scene.rows.slice(3), Option.none()))
 
     const unread = segment(start + 30_000, start + 60_000, false)
     assert.deepStrictEqual(whileActive, [stopped, unread])
-    assert.deepStrictEqual(whileOpen, [stopped, { ...unread, from }])
+    assert.deepStrictEqual(whileOpen, [stopped, { ...unread, cursor }])
     assert.strictEqual(last, late)
     assert.isTrue(plan.isDone())
     assert.isEmpty(plan.unfinished())
   })
 
-  it("reads every row once where order breaks in the run after the one that stopped early", () => {
-    // The early half stops once more before the late one shows that order is broken.
+  it("reads every row once if the resumed run finds rows unordered after a window stopped early", () => {
+    // The early half stops again before the late one shows that rows are not ordered.
     const scene = sceneBy(byId, 60, inSeconds(10, 45, 50, 55, 35, 25))
     const { emitted, plan } = stopEarly(scene)
     const resumed = play(random(1), scene, plan.unfinished(), plainly)
@@ -227,7 +225,7 @@ describe("the plan of a backfill", () => {
     assert.isEmpty(resumed.unfinished)
   })
 
-  it("does not take one row at its end for the end, nor read on through a neighbour's rush", () => {
+  it("reads on after a single row at its end, but not through a rush that a neighbour owns", () => {
     const early = sceneBy(byId, 10, inSeconds(10, 10.5, 11, 3, 4))
     const rush = sceneBy(byTime, 10, inSeconds(3, 4, 5, ...Array.from({ length: 500 }, () => 10)))
 
@@ -235,16 +233,16 @@ describe("the plan of a backfill", () => {
     assert.strictEqual(playInStep(rush, plainly).requests, 3)
   })
 
-  it("owns no row before its start, where a service filters by nothing", () => {
+  it("owns no row before its start if the service ignores the range", () => {
     for (const seed of seeds(100)) {
-      const { chance, run, scene } = sceneOf(seed, ["asked"])
+      const { chance, run, scene } = sceneOf(seed, ["ordered"])
       const played = play(chance, { ...scene, unfiltered: true }, [scene.range], run())
 
       assert.deepStrictEqual(idsOf(played.emitted), idsOf(within(scene.range, scene.rows)), `seed ${seed}`)
     }
   })
 
-  it("has room for what all others wait for, also where that is read again", () => {
+  it("has room for the first window with a full buffer, also after it was reopened", () => {
     for (const seed of seeds(300)) {
       const chance = random(seed)
       const times = instants(chance, 600)
@@ -267,7 +265,7 @@ const large = (density: Density): Scene => {
   return { rows, range: segment(first, last, true), ordered: true, arrange: (found) => found }
 }
 
-// In the order of time, rushes of twenty pages on one instant keep everyone waiting who has filled the buffer.
+// In the order of time, a rush of twenty pages on one instant blocks the workers once the buffer is full.
 describe.each(
   [
     ["uniform", 6, 11],
@@ -277,10 +275,10 @@ describe.each(
   ] as const
 )("the plan of 500 pages of density %s", (density, eight, sixteen) => {
   const scene = large(density)
-  const run: Run = { workers: 1, pageSize: 40, order: "asCompleted", breaksAfter: Infinity, appetite: 1 }
+  const run: Run = { workers: 1, pageSize: 40, order: "asCompleted", failsAfter: Infinity, appetite: 1 }
 
   it.each([["asCompleted", 8, 6], ["asCompleted", 16, 11], ["byTime", 8, eight], ["byTime", 16, sixteen]] as const)(
-    "is read %s by %d workers in a fraction of the time, with a quarter more requests at most",
+    "is read %s by %d workers in a fraction of the time, with at most a quarter more requests",
     (order, workers, times) => {
       const { requests, rounds } = playInStep(scene, { ...run, order, workers })
 
@@ -291,29 +289,5 @@ describe.each(
 
   it("is one cursor chain for one worker", () => {
     assert.deepStrictEqual(playInStep(scene, run), { rounds: 500, requests: 500 })
-  })
-})
-
-describe("a trend", () => {
-  it("is cut where as much is expected before as behind", () => {
-    for (const seed of seeds(200)) {
-      const { between } = random(seed)
-      const trend = trendOf(between(1, 5000), start - between(0, 1_000_000), start)
-      const from = start + between(0, 100_000)
-      const to = from + between(1, 1_000_000_000)
-      const cut = reach(trend, from, expected(trend, from, to) / 2)
-
-      assert.isTrue(cut > from && cut < to)
-      assert.approximately(expected(trend, from, cut), expected(trend, cut, to), 1e-3)
-    }
-  })
-
-  it("goes on evenly nearby, and halves a gap of days within minutes of a rush", () => {
-    const even = trendOf(1000, start - 1_000_000, start)
-    const rush = trendOf(200, start - 5, start)
-
-    assert.approximately(expected(even, start, start + 10_000), 10, 0.1)
-    assert.approximately(reach(even, start, 10) - start, 10_000, 100)
-    assert.isBelow(reach(rush, start, expected(rush, start, start + 3 * 86_400_000) / 2), start + 10 * 60_000)
   })
 })

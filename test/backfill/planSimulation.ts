@@ -1,21 +1,21 @@
-/** Plays a plan against an array of rows: workers that land in any order, a buffer, a consumer, runs that break off. */
+/** Plays a plan against an array of rows: workers that complete in any order, a buffer, a consumer, runs that fail. */
 import { DateTime, Option } from "effect"
 import { makePlan } from "../../src/backfill/plan.ts"
-import type { Task } from "../../src/backfill/window.ts"
+import type { Window } from "../../src/backfill/window.ts"
 import { Cursor, type Segment, type TimePunch, TimePunchId } from "../../src/index.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import type { Random } from "../support/random.ts"
 
-/** The order in which a query's rows come. */
+/** The order in which the rows of a query come. */
 export type Arrange = (rows: ReadonlyArray<TimePunch>) => ReadonlyArray<TimePunch>
 
 export interface Scene {
   readonly rows: ReadonlyArray<TimePunch>
   readonly range: Segment
   readonly arrange: Arrange
-  /** What the survey of this service says. */
+  /** What the survey of this service reports. */
   readonly ordered: boolean
-  /** A service that sends every row whatever range it is asked for. */
+  /** A service that sends every row whatever the range of the query. */
   readonly unfiltered?: boolean
 }
 
@@ -23,67 +23,67 @@ export interface Run {
   readonly workers: number
   readonly pageSize: number
   readonly order: "asCompleted" | "byTime"
-  /** After so many pages the run fails. */
-  readonly breaksAfter: number
-  /** Chance of the consumer to take a page at each turn. */
+  /** The run fails after this many pages. */
+  readonly failsAfter: number
+  /** Chance that the consumer takes a page at a turn. */
   readonly appetite: number
 }
 
-/** What came of a run. */
+/** The outcome of a run. */
 export interface Played {
   readonly emitted: ReadonlyArray<TimePunch>
   readonly unfinished: ReadonlyArray<Segment>
   readonly mostHeld: number
-  readonly mostAtOnce: number
+  readonly mostInFlight: number
 }
 
 const millis = ({ clockedIn }: TimePunch) => clockedIn.epochMilliseconds
 
-const moment = (at: number) => DateTime.makeUnsafe(at)
+const instant = (at: number) => DateTime.makeUnsafe(at)
 
 /** A row at an instant; its id is its place in the order of ids. */
-export const rowAt = (at: number, id: number): TimePunch => punch({ id: TimePunchId.make(id), clockedIn: moment(at) })
+export const rowAt = (at: number, id: number): TimePunch => punch({ id: TimePunchId.make(id), clockedIn: instant(at) })
 
 export const byTime: Arrange = (rows) => rows.toSorted((a, b) => millis(a) - millis(b) || a.id - b.id)
 export const byId: Arrange = (rows) => rows.toSorted((a, b) => a.id - b.id)
-/** Keeps the order asked for up to an instant, and from there on the one of the ids. */
-export const byTimeUntil = (end: number): Arrange => (rows) => [
-  ...byTime(rows.filter((row) => millis(row) < end)),
-  ...byId(rows.filter((row) => millis(row) >= end))
+/** In the requested order before an instant, by id from there on. */
+export const byTimeUntil = (until: number): Arrange => (rows) => [
+  ...byTime(rows.filter((row) => millis(row) < until)),
+  ...byId(rows.filter((row) => millis(row) >= until))
 ]
 
-export const segment = (gte: number, end: number, inclusive: boolean): Segment => ({
-  gte: moment(gte),
-  end: moment(end),
+export const segment = (gte: number, until: number, inclusive: boolean): Segment => ({
+  gte: instant(gte),
+  until: instant(until),
   inclusive,
-  from: Option.none()
+  cursor: Option.none()
 })
 
 /** The rows that a range owns. */
-export const within = ({ end, gte, inclusive }: Segment, rows: ReadonlyArray<TimePunch>) =>
+export const within = ({ gte, inclusive, until }: Segment, rows: ReadonlyArray<TimePunch>) =>
   rows.filter((row) =>
     millis(row) >= gte.epochMilliseconds &&
-    (inclusive ? millis(row) <= end.epochMilliseconds : millis(row) < end.epochMilliseconds)
+    (inclusive ? millis(row) <= until.epochMilliseconds : millis(row) < until.epochMilliseconds)
   )
 
 const matches = new WeakMap<Scene, Map<string, ReadonlyArray<TimePunch>>>()
 
-const matching = (scene: Scene, gte: number, asked: number): ReadonlyArray<TimePunch> => {
+const matching = (scene: Scene, gte: number, lte: number): ReadonlyArray<TimePunch> => {
   const known = matches.get(scene) ?? new Map<string, ReadonlyArray<TimePunch>>()
   matches.set(scene, known)
-  const query = `${gte}..${asked}`
-  const isAsked = (row: TimePunch) => scene.unfiltered === true || (millis(row) >= gte && millis(row) <= asked)
-  const found = known.get(query) ?? scene.arrange(scene.rows.filter(isAsked))
+  const query = `${gte}..${lte}`
+  const isMatch = (row: TimePunch) => scene.unfiltered === true || (millis(row) >= gte && millis(row) <= lte)
+  const found = known.get(query) ?? scene.arrange(scene.rows.filter(isMatch))
   known.set(query, found)
   return found
 }
 
-/** A page as the service would answer it. A cursor is good for the query that it came from alone. */
-const answer = (scene: Scene, { asked, cursor, gte }: Task, pageSize: number) => {
-  const query = `${gte}..${asked}`
+/** The page that the service answers with. A cursor is valid for its own query only. */
+const answer = (scene: Scene, { cursor, gte, queriedUntil }: Window, pageSize: number) => {
+  const query = `${gte}..${queriedUntil}`
   const [name, offset] = Option.isNone(cursor) ? [query, 0] : cursor.value.split("@")
   if (name !== query) throw new Error(`a cursor of ${name} was sent with ${query}`)
-  const matched = matching(scene, gte, asked)
+  const matched = matching(scene, gte, queriedUntil)
   const from = Number(offset)
   const next = from + pageSize < matched.length
     ? Option.some(Cursor.make(`${query}@${from + pageSize}`))
@@ -92,77 +92,77 @@ const answer = (scene: Scene, { asked, cursor, gte }: Task, pageSize: number) =>
   return { rows: matched.slice(from, from + pageSize), cursor: { current: none, prev: none, next, count: none } }
 }
 
-/** How many pages a run may hold, as the stream has it. */
+/** How many pages a run may hold; the stream has larger buffers of the same kind. */
 export const capacityOf = ({ order, workers }: Run): number => workers * (order === "byTime" ? 8 : 1)
 
-/** Draws who moves next, over and over, until all is read and emitted or the run breaks off. */
+/** Draws the next move until everything is read and emitted, or the run fails. */
 export const play = (random: Random, scene: Scene, segments: ReadonlyArray<Segment>, run: Run): Played => {
-  const { appetite, breaksAfter, order, pageSize, workers } = run
+  const { appetite, failsAfter, order, pageSize, workers } = run
   const plan = makePlan(segments, { workers, pageSize, order, ordered: scene.ordered, capacity: capacityOf(run) })
-  const flying: Array<{ readonly task: Task; readonly page: ReturnType<typeof answer> }> = []
-  const landed: Array<{ readonly gte: number; readonly rows: ReadonlyArray<TimePunch> }> = []
+  const inFlight: Array<{ readonly window: Window; readonly page: ReturnType<typeof answer> }> = []
+  const buffered: Array<{ readonly gte: number; readonly rows: ReadonlyArray<TimePunch> }> = []
   const emitted: Array<TimePunch> = []
-  let [pages, mostHeld, mostAtOnce] = [0, 0, 0]
+  let [pages, mostHeld, mostInFlight] = [0, 0, 0]
 
-  const next = (failed: boolean) => {
-    if (order === "asCompleted") return landed[0]
-    const [first] = landed.toSorted((a, b) => a.gte - b.gte)
+  const ready = (failed: boolean) => {
+    if (order === "asCompleted") return buffered[0]
+    const [first] = buffered.toSorted((a, b) => a.gte - b.gte)
     return first !== undefined && (failed || first.gte <= plan.frontier()) ? first : undefined
   }
   const consume = (failed: boolean): boolean => {
-    const page = next(failed)
+    const page = ready(failed)
     if (page === undefined) return false
-    landed.splice(landed.indexOf(page), 1)
+    buffered.splice(buffered.indexOf(page), 1)
     emitted.push(...page.rows)
     return true
   }
-  const take = (): boolean => {
-    const task = flying.length < workers
-      ? plan.take(flying.length + landed.length, next(false) !== undefined)
-      : undefined
-    if (task === undefined) return false
-    flying.push({ task, page: answer(scene, task, pageSize) })
+  const send = (): boolean => {
+    const window = inFlight.length < workers ? plan.next(buffered.length, ready(false) !== undefined) : undefined
+    if (window === undefined) return false
+    inFlight.push({ window, page: answer(scene, window, pageSize) })
     return true
   }
-  const land = (): boolean => {
-    const [flight] = flying.splice(random.between(0, flying.length - 1), 1)
-    if (flight === undefined) return false
-    const own = plan.land(flight.task, flight.page)
+  const complete = (): boolean => {
+    const [request] = inFlight.splice(random.between(0, inFlight.length - 1), 1)
+    if (request === undefined) return false
+    const rows = plan.complete(request.window, request.page)
     pages++
-    if (own.length > 0) landed.push({ gte: flight.task.gte, rows: own })
+    if (rows.length > 0) buffered.push({ gte: request.window.gte, rows })
     return true
   }
 
-  const isOver = () => pages >= breaksAfter || (plan.isDone() && landed.length === 0)
+  const isOver = () => pages >= failsAfter || (plan.isDone() && buffered.length === 0)
   while (!isOver()) {
-    const moves = random.chance(appetite) ? [() => consume(false), take, land] : [take, land, () => consume(false)]
+    const moves = random.chance(appetite) ?
+      [() => consume(false), send, complete] :
+      [send, complete, () => consume(false)]
     if (random.chance(0.5)) moves.push(...moves.splice(0, 1))
-    if (!moves.some((move) => move())) throw new Error("nobody can go on, and not all is read")
-    mostHeld = Math.max(mostHeld, flying.length + landed.length)
-    mostAtOnce = Math.max(mostAtOnce, flying.length)
+    if (!moves.some((move) => move())) throw new Error("no move is left, and not everything is read")
+    mostHeld = Math.max(mostHeld, inFlight.length + buffered.length)
+    mostInFlight = Math.max(mostInFlight, inFlight.length)
   }
-  while (consume(true)) { /* what has landed is emitted before the failure */ }
-  return { emitted, unfinished: plan.unfinished(), mostHeld, mostAtOnce }
+  while (consume(true)) { /* what is buffered is emitted before the failure */ }
+  return { emitted, unfinished: plan.unfinished(), mostHeld, mostInFlight }
 }
 
-/** All workers ask at once and are answered at once: how many rounds a run takes, and how many requests. */
+/** All workers send at once and are answered at once: the number of rounds of a run, and of its requests. */
 export const playInStep = (scene: Scene, run: Run): { readonly rounds: number; readonly requests: number } => {
   const plan = makePlan([scene.range], { ...run, ordered: scene.ordered, capacity: capacityOf(run) })
-  const landed: Array<number> = []
+  const buffered: Array<number> = []
   let [rounds, requests] = [0, 0]
   while (!plan.isDone()) {
-    const flying: Array<Task> = []
+    const inFlight: Array<Window> = []
     for (let worker = 0; worker < run.workers; worker++) {
-      const task = plan.take(flying.length + landed.length, false)
-      if (task !== undefined) flying.push(task)
+      const window = plan.next(buffered.length, false)
+      if (window !== undefined) inFlight.push(window)
     }
-    for (const task of flying) {
-      if (plan.land(task, answer(scene, task, run.pageSize)).length > 0) landed.push(task.gte)
+    for (const window of inFlight) {
+      if (plan.complete(window, answer(scene, window, run.pageSize)).length > 0) buffered.push(window.gte)
     }
     const frontier = run.order === "byTime" ? plan.frontier() : Infinity
-    landed.splice(0, landed.length, ...landed.filter((gte) => gte > frontier))
+    buffered.splice(0, buffered.length, ...buffered.filter((gte) => gte > frontier))
     rounds++
-    requests += flying.length
+    requests += inFlight.length
   }
   return { rounds, requests }
 }

@@ -1,4 +1,4 @@
-/** Backfills for properties: data with rows on every border, a jostled transport, runs that are resumed until done. */
+/** Backfills for properties: rows on every border, a transport that reorders responses, runs resumed until done. */
 import { DateTime, Effect, Layer, Result, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import {
@@ -20,7 +20,7 @@ import {
 import { accessToken, company, endpoints } from "../support/client.ts"
 import type { Random } from "../support/random.ts"
 
-/** Requests overtake each other: each takes some turns of the scheduler before it is sent and before it is answered. */
+/** Requests overtake each other: each waits some turns of the scheduler before it is sent and before its response. */
 const jostle = (random: Random) => {
   const turns = Effect.suspend(() =>
     Effect.forEach(Array.from({ length: random.between(0, 12) }), () => Effect.yieldNow)
@@ -35,7 +35,7 @@ const jostle = (random: Random) => {
   )
 }
 
-/** A client without retries over a fake service whose answers come in any order. */
+/** A client without retries, with a fake service whose responses come in any order. */
 export const jostled = (random: Random, options: FakeServiceOptions) =>
   TimePunches.layer.pipe(
     Layer.provide([accessToken, endpoints, RetryPolicy.none]),
@@ -46,13 +46,13 @@ export const jostled = (random: Random, options: FakeServiceOptions) =>
 
 const millis = (text: string) => Date.parse(text)
 
-/** An instant on a whole second or a moment beside it, with digits beyond the millisecond now and then. */
+/** An instant on a whole second or just beside it, sometimes with digits beyond the millisecond. */
 const onBorders = (random: Random, text: string): string => {
   const second = new Date(millis(text) - millis(text) % 1000).toISOString().slice(0, 19)
   return `${second}${random.pick([".000", "", ".0005", ".001", ".999", ".999999", ".0009999"])}Z`
 }
 
-/** Punches in any density, on borders or anywhere; in the order of their ids they may or may not go by time. */
+/** Punches of any density, on borders or anywhere, whose ids may or may not follow the order of time. */
 export const drawPunches = (random: Random, count: number): ReadonlyArray<StoredPunch> => {
   const borders = random.chance(0.5)
   const punches = generatePunches({
@@ -86,7 +86,7 @@ export const drawOptions = (random: Random, most = 16) =>
     order: random.pick(["asCompleted", "byTime"])
   }) satisfies BackfillOptions
 
-/** What a run emitted, and how it ended. */
+/** The rows and the outcome of a run. */
 export interface Run {
   readonly emitted: ReadonlyArray<TimePunch>
   readonly error: BackfillError | undefined
@@ -102,7 +102,7 @@ export const runBackfill = Effect.fnUntraced(function*(filter: BackfillFilter, o
   return run
 })
 
-/** Runs until done, going on after each failure with other options. */
+/** Resumes after each failure, with other options, until a run succeeds. */
 export const runResumed = Effect.fnUntraced(function*(filter: BackfillFilter, next: () => BackfillOptions) {
   const runs: Array<Run> = []
   let resume: ReadonlyArray<Segment> | undefined
