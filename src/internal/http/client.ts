@@ -15,7 +15,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
-import { privateParameters } from "../../listing/request.ts"
+import { privateParameters } from "../../listing/parameters.ts"
 import { transportFailureOf } from "./transportFailure.ts"
 
 /**
