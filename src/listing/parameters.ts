@@ -35,7 +35,7 @@ export const lastInstant = ({ lt, lte }: InstantRange): DateTime.DateTime | unde
 const window = (range: InstantRange) => [instant(range.gte), instant(lastInstant(range))]
 
 /** In the order in which they are sent: one query has one text. */
-const parameters: Rows = {
+export const parameters: Rows = {
   locationId: { wire: ["location_id"], isPrivate: true, write: asIs },
   departmentId: { wire: ["department_id"], isPrivate: true, write: asIs },
   roleId: { wire: ["role_id"], isPrivate: true, write: asIs },
