@@ -109,7 +109,7 @@ const toRecord = (punch: TimePunch, options: CsvOptions | undefined) =>
 
 /**
  * What spreadsheets read as the start of a formula, in either width, also behind blanks and invisible characters that
- * some of them skip. Quotes before it count in, so that removing one `'` gives back every text that got one.
+ * some of them skip. Quotes before it count in, so that removing one `'` restores every text that got one.
  */
 const formula = /^'*(?:[\t\r\n]|[\s\p{C}]*[=+\-@＝＋－＠])/u
 

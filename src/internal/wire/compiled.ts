@@ -1,4 +1,4 @@
-/** Lets a straight-line decoder answer for a codec, wherever the codec is used; the codec stays the authority. */
+/** Puts a straight-line decoder before a codec, wherever the codec is used; the codec stays the authority. */
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
@@ -16,7 +16,7 @@ type Bare<A> = A extends number ? number
   : A
 
 /**
- * Makes `decode` the first decoder of a codec, and gives back the codec. What `decode` leaves `undefined` is decoded as
+ * Makes `decode` the first decoder of a codec, and returns the codec. What `decode` leaves `undefined` is decoded as
  * the codec is written, and so is everything under a rule for excess keys or without checks, of which `decode` knows
  * nothing. It may refuse what the codec accepts; what it accepts, the codec must accept with an equal value. The
  * compiler holds it to the shape of that value, brands aside; a property test holds it to the rest.

@@ -1,4 +1,4 @@
-/** From the JSON of a page to the value of its schema, straight on; `undefined` where only the schema can say why not. */
+/** From the JSON of a page to the value of its schema in straight lines; `undefined` where the schema must say why not. */
 import type * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
@@ -20,7 +20,7 @@ const isNatural = (value: unknown): value is number => isInt(value) && value >= 
 
 const none = Option.none()
 
-/** An id that null, zero and an absent key say is none. */
+/** An id; null, zero and an absent key are none. */
 const optionalId = (value: unknown): Option.Option<number> | undefined =>
   value === null || value === undefined || value === 0 ? none : isNatural(value) ? Option.some(value) : undefined
 
@@ -53,7 +53,7 @@ export const decodeBreak = (input: unknown) => {
 
 const decodeEach = <A>(input: unknown, decode: (input: unknown) => A | undefined): ReadonlyArray<A> | undefined => {
   if (!Array.isArray(input)) return undefined
-  // A copy has the room of its elements and no more; one that grows starts with room for sixteen.
+  // A copy is allocated at the size of its elements; an array that grows starts with room for sixteen.
   const all = input.slice()
   for (let i = 0; i < all.length; i++) {
     const one = decode(all[i])
@@ -63,7 +63,7 @@ const decodeEach = <A>(input: unknown, decode: (input: unknown) => A | undefined
   return all
 }
 
-/** The value of `TimePunch.fromWire`. A key that is there without a value is the schema's to refuse. */
+/** The value of `TimePunch.fromWire`. A key with `undefined` is left to the schema, which refuses it. */
 export const decodePunch = (input: unknown) => {
   if (!isRecord<Punch>(input)) return undefined
   const { company_id: companyId, id, location_id: locationId, role_id: roleId, user_id: userId } = input
