@@ -54,9 +54,7 @@ export function fromWireNames<N extends Names>(names: N): <W extends Wire<N>>(
   wire: W
 ) => { readonly [K in keyof N]: W[N[K]] }
 export function fromWireNames(names: Names) {
-  const entries = Object.entries(names)
-  return (wire: Readonly<Record<string, unknown>>) =>
-    Object.fromEntries(entries.map(([field, name]) => [field, wire[name]]))
+  return rename(Object.entries(names))
 }
 
 /** The same values under the names of the wire. */
@@ -64,7 +62,12 @@ export function toWireNames<N extends Names>(names: N): <A extends Fields<N>>(
   fields: A
 ) => { readonly [Name in N[keyof N]]: A[FieldOf<N, Name>] }
 export function toWireNames(names: Names) {
-  const entries = Object.entries(names)
-  return (fields: Readonly<Record<string, unknown>>) =>
-    Object.fromEntries(entries.map(([field, name]) => [name, fields[field]]))
+  return rename(Object.entries(names).map(([field, name]) => [name, field]))
 }
+
+const rename =
+  (entries: ReadonlyArray<readonly [to: string, from: string]>) => (row: Readonly<Record<string, unknown>>) => {
+    const renamed: Record<string, unknown> = {}
+    for (const [to, from] of entries) renamed[to] = row[from]
+    return renamed
+  }
