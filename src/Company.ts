@@ -3,15 +3,19 @@ import * as Schema from "effect/Schema"
 import { CompanyGuid, CompanyId } from "./Ids.ts"
 
 /**
- * A company, with the guid that an OAuth client sends for it (spec 5.3). A bare `CompanyId` is accepted wherever a
- * `Company` is.
+ * A company. A bare `CompanyId` is accepted wherever a `Company` is.
  *
  * @since 0.1.0
  */
 export interface Company {
+  /** Identifies the company in the path of every request. */
   readonly id: CompanyId
+  /**
+   * Sent as `x-company-guid` on every request under OAuth, and with no other credential. Default: that of
+   * `Credentials.layerOAuth`, if it is for this company id; without any, OAuth requests fail with `InvalidRequest`.
+   */
   readonly guid?: CompanyGuid | undefined
 }
 
-/** What a company from untyped code must be. @internal */
+/** Validates a company from untyped code. @internal */
 export const CompanySchema = Schema.Struct({ id: CompanyId, guid: Schema.optional(CompanyGuid) })

@@ -3,20 +3,32 @@ import type * as Option from "effect/Option"
 import type { Cursor } from "./Ids.ts"
 
 /**
- * How a run is bounded. `pageSize` is 1 to 200, default 200. `from` is a cursor to go on from. `maxPages` is a guard
- * that fails the run; to stop early use `Stream.take`. `prefetchPages` pages are read ahead, default 0.
+ * How a listing starts and what bounds it.
  *
  * @since 0.1.0
  */
 export interface ListOptions {
+  /** Rows in one request, 1 to 200. Default 200. */
   readonly pageSize?: number | undefined
+  /** The cursor to start from, such as `resumeFrom` of an error. Default: the first page. */
   readonly from?: Cursor | Option.Option<Cursor> | undefined
+  /**
+   * A guard: a run that would read more pages fails with `PaginationError`, reason `MaxPages`. To stop early without a
+   * failure use `Stream.take`. Default: no guard.
+   */
   readonly maxPages?: number | undefined
+  /** Pages to read ahead of the consumer. Default 0: no request beyond what is consumed. */
   readonly prefetchPages?: number | undefined
 }
 
-/** How one page is asked for: from its cursor, `next` or `prev` of another page, or the first one. @since 0.1.0 */
+/**
+ * Which page to request, and how large.
+ *
+ * @since 0.1.0
+ */
 export interface PageOptions {
+  /** Rows in the page, 1 to 200. Default 200. */
   readonly pageSize?: number | undefined
+  /** The cursor of the page: `next` or `prev` of another page. Default: the first page. */
   readonly cursor?: Cursor | Option.Option<Cursor> | undefined
 }

@@ -1,60 +1,39 @@
-/** One page of a listing, and the envelope that carries it on the wire (spec 2.3). */
+/** One page of a listing: its punches, its place in the run, its cursors. */
 import * as Schema from "effect/Schema"
 import { Cursor } from "./Ids.ts"
-import { compiled } from "./internal/wire/compiled.ts"
-import { decodeEnvelope } from "./internal/wire/decoder.ts"
 import { TimePunch } from "./TimePunch.ts"
 
 /**
- * The cursors of a page (spec 2.3). `sent` is the one that this page was asked with, `current` what the service calls
- * it. The walk ends where `next` is `None`; a first page may well have a `prev`. `count` is the service's own count of
- * the rows it sent, before any that `lt` drops.
+ * The cursors of a page. The walk ends where `next` is `None`.
  *
  * @since 0.1.0
  */
 export const PageCursor = Schema.Struct({
+  /** The cursor that this page was requested with; `None` for the first page. */
   sent: Schema.Option(Cursor),
+  /** What the service calls this page; `None` where it has no name for it. */
   current: Schema.Option(Cursor),
+  /** The page before this one; even a first page may have one. */
   prev: Schema.Option(Cursor),
+  /** The page after this one; `None` on the last page only. */
   next: Schema.Option(Cursor),
+  /** How many rows the service says it sent, before any that `lt` drops; `None` where it does not say. */
   count: Schema.Option(Schema.Int)
 })
+
+/** The cursors of a page, as `PageCursor` decodes them. @since 0.1.0 */
 export type PageCursor = typeof PageCursor.Type
 
 /**
- * One page of a listing: its punches in the service's order, its place in this run counted from 0, its cursors.
+ * One page of a listing.
  *
  * @since 0.1.0
  */
 export class Page extends Schema.Opaque<Page>()(Schema.Struct({
+  /** The punches in the order of the service; may be empty while `cursor.next` is not `None`. */
   items: Schema.Array(TimePunch),
+  /** The place of the page in this run, counted from 0. */
   index: Schema.Int,
+  /** The cursors of the page, to continue from or to step back. */
   cursor: PageCursor
 })) {}
-
-const NullableCursor = Schema.OptionFromNullOr(Cursor)
-
-/** `meta.cursor`: four keys that must all be there, so that a missing `next` is never taken for the end. */
-const WireCursor = Schema.Struct({
-  current: NullableCursor,
-  prev: NullableCursor,
-  next: NullableCursor,
-  count: Schema.OptionFromNullOr(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)))
-})
-
-const envelopeOf = <S extends Schema.Constraint>(item: S) =>
-  Schema.Struct({
-    object: Schema.String,
-    data: Schema.Array(item),
-    meta: Schema.Struct({ cursor: WireCursor })
-  })
-
-const WireEnvelope = envelopeOf(TimePunch.fromWire)
-
-/** The envelope with every element decoded: one bad row fails the page. @internal */
-export const Envelope: Schema.Codec<typeof WireEnvelope.Type, typeof WireEnvelope.Encoded> = WireEnvelope.pipe(
-  compiled(decodeEnvelope)
-)
-
-/** The envelope with its elements untouched, for those who take the good rows of a page that has a bad one. @internal */
-export const RawEnvelope = envelopeOf(Schema.Unknown)

@@ -1,62 +1,100 @@
-/** What to list: every query parameter of the listing (spec 4.1), and how a call is bounded. Types, and their schemas. */
+/** What to list: the type of a filter, and its schema, a codec that can be sent and hashed. */
 import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as Getter from "effect/SchemaGetter"
+import * as SchemaParser from "effect/SchemaParser"
 import { BusinessDate, DepartmentId, LocationId, RoleId, UserId } from "./Ids.ts"
+import { instantFromText } from "./internal/wire/schema.ts"
 import { TimePunch } from "./TimePunch.ts"
 
-/** A mark that the service puts on a punch (spec 3). @since 0.1.0 */
+/**
+ * A mark that the service puts on a punch: clocked in late, clocked out by the service, or a break that was not taken.
+ *
+ * @since 0.1.0
+ */
 export const PunchFlag = Schema.Literals(["late", "auto_clocked_out", "missed_break"])
+
+/** A mark that the service puts on a punch. @since 0.1.0 */
 export type PunchFlag = typeof PunchFlag.Type
 
-/** What the employee said of the punch (spec 3). @since 0.1.0 */
+/**
+ * The employee's own approval of a punch: not given yet, given, or disputed.
+ *
+ * @since 0.1.0
+ */
 export const EmployeeApprovalStatus = Schema.Literals(["pending", "approved", "disputed"])
+
+/** The employee's own approval of a punch. @since 0.1.0 */
 export type EmployeeApprovalStatus = typeof EmployeeApprovalStatus.Type
 
 /**
- * What to list, but for date windows. What is left out does not filter; `deleted` left out excludes deleted punches.
- * With `localizeSearchTime` the service reads the UTC digits of every window as wall-clock time where the punch is.
+ * What to list, except for windows of time. A key that is left out, or `undefined`, does not filter. The conditions
+ * combine with AND.
  *
  * @since 0.1.0
  */
 export interface Criteria {
+  /** Only punches at this location. Default: all locations. */
   readonly locationId?: LocationId | undefined
+  /** Only punches of this department. Default: all departments. */
   readonly departmentId?: DepartmentId | undefined
+  /** Only punches in this role. Default: all roles. */
   readonly roleId?: RoleId | undefined
+  /** Only punches of this user. Default: all users. */
   readonly userId?: UserId | undefined
+  /** `true`: only approved punches; `false`: only unapproved ones. Default: both. */
   readonly approved?: boolean | undefined
+  /** Whether to leave deleted punches out, to list only them, or to list both. Default `"exclude"`. */
   readonly deleted?: "exclude" | "only" | "include" | undefined
-  /** Punches modified after this instant. */
+  /** Only punches that were modified after this instant. Default: all. */
   readonly modifiedSince?: DateTime.DateTime | undefined
-  /** Punches with any of these; an empty list is refused, since the service would list everything. */
+  /** Only punches with at least one of these flags. An empty list is an `InvalidRequest`, not "all". Default: all. */
   readonly flags?: ReadonlyArray<PunchFlag> | undefined
+  /** Only punches with one of these statuses. An empty list is an `InvalidRequest`, not "all". Default: all. */
   readonly employeeApprovalStatuses?: ReadonlyArray<EmployeeApprovalStatus> | undefined
+  /** Whether the service reads the UTC digits of every window as wall-clock time where the punch is. Default `false`. */
   readonly localizeSearchTime?: boolean | undefined
-  /** First by the first field, then by the next. Some services order by id whatever is asked. */
+  /**
+   * Sorts by the first field, then by the next. An empty list is an `InvalidRequest`. Default: the order of the service;
+   * some services always order by id.
+   */
   readonly sortBy?: ReadonlyArray<readonly [keyof TimePunch, "asc" | "desc"]> | undefined
 }
 
 /**
- * A window on an instant: `gte` and `lte` inclusive, `lt` exclusive. The service knows only `lte`, so the rows at `lt`
- * itself are dropped here; not together with `localizeSearchTime`.
+ * A window on an instant; each end may be left open. With both `lte` and `lt` the earlier one counts.
  *
  * @since 0.1.0
  */
 export interface InstantRange {
+  /** The earliest instant, inclusive. Default: no earliest. */
   readonly gte?: DateTime.DateTime | undefined
+  /** The latest instant, inclusive. Default: no latest. */
   readonly lte?: DateTime.DateTime | undefined
+  /**
+   * The end, exclusive, so that windows can adjoin without a row in common. The service only knows `lte`; the client
+   * drops the rows at `lt` itself. Not together with `localizeSearchTime`. Default: no end.
+   */
   readonly lt?: DateTime.DateTime | undefined
 }
 
-/** A window on the business date, both ends inclusive. @since 0.1.0 */
+/**
+ * A window on the business date; each end may be left open.
+ *
+ * @since 0.1.0
+ */
 export interface DateRange {
+  /** The first date, inclusive. Default: no first. */
   readonly start?: BusinessDate | undefined
+  /** The last date, inclusive. Default: no last. */
   readonly end?: BusinessDate | undefined
 }
 
 /**
- * Which punches to list. Business dates would silently switch the clock windows off on the service (spec 4.1, rule 1),
- * so the type does not allow both.
+ * Which punches to list. Business dates silently switch the clock windows off on the service, so the type does not
+ * allow both.
  *
  * @since 0.1.0
  */
@@ -64,47 +102,96 @@ export type PunchFilter =
   & Criteria
   & (
     | {
+      /** Only punches that were clocked in within this window. Default: all. Not together with `businessDate`. */
       readonly clockedIn?: InstantRange | undefined
+      /** Only punches that were clocked out within this window. Default: all. Not together with `businessDate`. */
       readonly clockedOut?: InstantRange | undefined
+      /** `undefined` beside a clock window: without this key the type would accept business dates here. */
       readonly businessDate?: undefined
     }
     | {
+      /** Only punches of these business dates. Default: all. Not together with `clockedIn` or `clockedOut`. */
       readonly businessDate?: DateRange | undefined
+      /** `undefined` beside business dates: without this key the type would accept a clock window here. */
       readonly clockedIn?: undefined
+      /** `undefined` beside business dates: without this key the type would accept a clock window here. */
       readonly clockedOut?: undefined
     }
   )
 
-const Instant = Schema.declare<DateTime.DateTime>(DateTime.isDateTime, { expected: "a DateTime" })
+/** A key that may be left out: `undefined` is accepted as a value, and is left out of the JSON. */
+const key = <S extends Schema.Constraint>(schema: S) =>
+  Schema.optionalKey(schema).pipe(Schema.decodeTo(Schema.optional(Schema.toType(schema)), {
+    decode: Getter.transformOptional((value: Option.Option<S["Type"]>) => value),
+    encode: Getter.transformOptional((value: Option.Option<S["Type"] | undefined>) =>
+      Option.filter(value, Predicate.isNotUndefined)
+    )
+  }))
+
+/** A record that has none but its keys, whatever the options of the caller. */
+const exact = <S extends Schema.Constraint>(record: S) =>
+  Schema.declareConstructor<S["Type"], S["Encoded"]>()(
+    [record],
+    ([codec]) => (input, _, options) =>
+      SchemaParser.decodeUnknownEffect(codec)(input, { ...options, onExcessProperty: "error" })
+  )
+
 const list = <S extends Schema.Constraint>(item: S) =>
   Schema.Array(item).check(Schema.isMinLength(1, { expected: "a list with at least one item" }))
-const Window = Schema.Struct({
-  gte: Schema.optional(Instant),
-  lte: Schema.optional(Instant),
-  lt: Schema.optional(Instant)
-})
-const SortField = Schema.declare<keyof TimePunch>(
-  (field): field is keyof TimePunch => Predicate.isString(field) && Object.hasOwn(TimePunch.fields, field),
+
+const AnyZone = Schema.declare<DateTime.DateTime>(DateTime.isDateTime, { expected: "a DateTime" })
+
+/** An instant of any zone; its text is in UTC. */
+const Instant = Schema.String.pipe(Schema.decodeTo(AnyZone, instantFromText))
+
+const Window = Schema.Struct({ gte: key(Instant), lte: key(Instant), lt: key(Instant) })
+
+const Dates = Schema.Struct({ start: key(BusinessDate), end: key(BusinessDate) })
+
+const SortField = Schema.String.pipe(Schema.refine(
+  (field): field is keyof TimePunch => Object.hasOwn(TimePunch.fields, field),
   { expected: "a field of a time punch" }
+))
+
+/** The schema of each key, in the order in which a filter is encoded. */
+const fields = {
+  locationId: key(LocationId),
+  departmentId: key(DepartmentId),
+  roleId: key(RoleId),
+  userId: key(UserId),
+  approved: key(Schema.Boolean),
+  deleted: key(Schema.Literals(["exclude", "only", "include"])),
+  modifiedSince: key(Instant),
+  flags: key(list(PunchFlag)),
+  employeeApprovalStatuses: key(list(EmployeeApprovalStatus)),
+  localizeSearchTime: key(Schema.Boolean),
+  sortBy: key(list(Schema.Tuple([SortField, Schema.Literals(["asc", "desc"])]))),
+  clockedIn: key(Window),
+  clockedOut: key(Window),
+  businessDate: key(Dates)
+} satisfies { readonly [K in keyof PunchFilter]-?: Schema.Constraint & { readonly Type: PunchFilter[K] } }
+
+const Fields = Schema.Struct(fields)
+
+const hasOneKindOfWindow = (filter: typeof Fields.Type): filter is PunchFilter =>
+  filter.businessDate === undefined || (filter.clockedIn === undefined && filter.clockedOut === undefined)
+
+const oneKindOfWindow = Schema.makeFilter((filter: typeof Fields.Type) =>
+  hasOneKindOfWindow(filter) || {
+    path: ["businessDate"],
+    issue: "switches clockedIn and clockedOut off on the service: give one or the other"
+  }
 )
 
-/** What a filter that comes from untyped code must be; the types above say the same to the compiler. @internal */
-export const PunchFilterSchema = Schema.Struct({
-  locationId: Schema.optional(LocationId),
-  departmentId: Schema.optional(DepartmentId),
-  roleId: Schema.optional(RoleId),
-  userId: Schema.optional(UserId),
-  approved: Schema.optional(Schema.Boolean),
-  deleted: Schema.optional(Schema.Literals(["exclude", "only", "include"])),
-  modifiedSince: Schema.optional(Instant),
-  flags: Schema.optional(list(PunchFlag)),
-  employeeApprovalStatuses: Schema.optional(list(EmployeeApprovalStatus)),
-  localizeSearchTime: Schema.optional(Schema.Boolean),
-  sortBy: Schema.optional(list(Schema.Tuple([SortField, Schema.Literals(["asc", "desc"])]))),
-  clockedIn: Schema.optional(Window),
-  clockedOut: Schema.optional(Window),
-  businessDate: Schema.optional(Schema.Struct({
-    start: Schema.optional(BusinessDate),
-    end: Schema.optional(BusinessDate)
-  }))
-})
+/**
+ * The codec between a filter and plain JSON, to store, send or hash it: instants are RFC 3339 texts in UTC, ids are
+ * numbers, keys that are left out or `undefined` are absent. Keys that are unknown are refused, and so are business
+ * dates beside a clock window. The keys are encoded in a fixed order, so that filters that differ only in the order of
+ * their keys or in the zones of their instants have equal JSON texts. `Schema.toType(PunchFilter)` checks a value that
+ * comes from untyped code.
+ *
+ * @since 0.1.0
+ */
+export const PunchFilter: Schema.Codec<PunchFilter, typeof Fields.Encoded> = exact(Fields)
+  .check(oneKindOfWindow)
+  .pipe(Schema.refine(hasOneKindOfWindow))

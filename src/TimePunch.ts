@@ -1,10 +1,5 @@
-/** A time punch and its breaks: the schemas of the domain side, and `fromWire`, the codecs (spec 2.1, 2.2). */
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+/** A time punch and its breaks: the schemas of the domain side, and `fromWire`, the codecs of the wire side. */
 import * as Schema from "effect/Schema"
-import * as Getter from "effect/SchemaGetter"
-import * as Issue from "effect/SchemaIssue"
 import * as Transformation from "effect/SchemaTransformation"
 import {
   BreakId,
@@ -20,205 +15,115 @@ import {
 } from "./Ids.ts"
 import { compiled } from "./internal/wire/compiled.ts"
 import { decodeBreak, decodePunch } from "./internal/wire/decoder.ts"
-import { formatInstant, isWritable, parseInstant } from "./internal/wire/instant.ts"
+import { breakNames, fromWireNames, timePunchNames, toWireNames } from "./internal/wire/names.ts"
+import { Wage, WireBreak, wireTimePunch } from "./internal/wire/schema.ts"
 
 /**
- * A break taken during a punch (spec 2.2). `out` is `None` while the break is open.
+ * A break taken during a punch: a plain value with camelCase names.
  *
  * @since 0.1.0
  */
 export class Break extends Schema.Opaque<Break>()(Schema.Struct({
+  /** Identifies the break. */
   id: BreakId,
+  /** The user who took the break: the user of the punch. */
   userId: UserId,
+  /** The type of break, as the company defines it; 0 is a value that services send. */
   customBreakId: CustomBreakId,
+  /** Whether the break counts as paid time. */
   paid: Schema.Boolean,
+  /** Start of the break, UTC to the millisecond. */
   in: Schema.DateTimeUtc,
+  /** End of the break, UTC to the millisecond; `None` while the break is open. */
   out: Schema.Option(Schema.DateTimeUtc)
 })) {
-  /** The codec between a break and its wire form. */
+  /**
+   * The codec between a break and its JSON on the wire, whose keys are snake_case. A failure names the path by the wire
+   * names and states what was expected, never the value.
+   */
   static get fromWire(): Schema.Codec<Break, typeof WireBreak.Encoded> {
     return breakFromWire
   }
 }
 
 const positive = Schema.isGreaterThan(0)
-const Wage = Cents.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
- * When a user clocked in and out, with role, place, wage, tips and breaks (spec 2.1): plain values, camelCase.
+ * When a user clocked in and out, with role, place, wage, tips and breaks: a plain value with camelCase names.
  *
- * Instants are UTC to the millisecond; finer digits are cut. `hourlyWage` and `tips` are cents. `clockedOut` is `None`
- * while the user is clocked in; `shiftId` and `departmentId` are `None` for the 0, null and absent of the wire.
+ * Instants are UTC to the millisecond; finer digits are cut. Amounts are cents.
  *
  * @since 0.1.0
  */
 export class TimePunch extends Schema.Opaque<TimePunch>()(Schema.Struct({
+  /** Identifies the punch. */
   id: TimePunchId,
+  /** The company that the punch belongs to. */
   companyId: CompanyId,
+  /** The user who clocked in. */
   userId: UserId,
+  /** The role that the user worked in. */
   roleId: RoleId,
+  /** The location where the user worked. */
   locationId: LocationId,
+  /** The scheduled shift; `None` for the 0, null and absent of the wire. */
   shiftId: Schema.Option(ShiftId.check(positive)),
+  /** The department; `None` for the 0, null and absent of the wire. */
   departmentId: Schema.Option(DepartmentId.check(positive)),
+  /** Start of the punch. */
   clockedIn: Schema.DateTimeUtc,
+  /** End of the punch; `None` while the user is clocked in. */
   clockedOut: Schema.Option(Schema.DateTimeUtc),
+  /** Wage per hour in cents, 0 or more. */
   hourlyWage: Wage,
+  /** Tips in cents, of any sign. */
   tips: Cents,
+  /** Whether a manager approved the punch. */
   approved: Schema.Boolean,
+  /** Whether the punch may be edited. */
   editablePunch: Schema.Boolean,
+  /** Free text; empty where there is none. */
   notes: Schema.String,
+  /** The source of the punch, such as `web`; values that are not known yet are kept. `None` where the wire has none. */
   posType: Schema.Option(Schema.String),
+  /** The breaks in the order of the service; empty where the wire has no key. */
   breaks: Schema.Array(Break),
+  /** Whether the service clocked the user out. */
   autoClockedOut: Schema.Boolean,
+  /** Whether the clock in was recorded while the device was offline. */
   clockedInOffline: Schema.Boolean,
+  /** Whether the clock out was recorded while the device was offline. */
   clockedOutOffline: Schema.Boolean,
+  /** When the record was created; `None` where the wire has null. */
   created: Schema.Option(Schema.DateTimeUtc),
+  /** When the record was last changed; `None` where the wire has null. */
   modified: Schema.Option(Schema.DateTimeUtc),
+  /** Whether the punch was deleted; `false` where the wire has no key. */
   deleted: Schema.Boolean
 })) {
-  /** The codec between a punch and an element of `data`; decode after encode is identity. */
+  /**
+   * The codec between a punch and an element of `data` on the wire, whose keys are snake_case. Decoding what was encoded
+   * gives the same punch. A failure names the path by the wire names and states what was expected, never the value.
+   */
   static get fromWire(): Schema.Codec<TimePunch, typeof WireTimePunch.Encoded> {
     return timePunchFromWire
   }
 }
 
-const instantFormat = { expected: "an RFC 3339 date-time with a zone" }
-
-/** An instant as text: strict on the way in, `Z` on the way out. */
-const Instant = Schema.String.pipe(Schema.decodeTo(Schema.DateTimeUtc, {
-  decode: Getter.transformEffect((text, options) => {
-    const millis = parseInstant(text)
-    return Number.isNaN(millis)
-      ? Effect.fail(new Issue.InvalidValue(instantFormat, text, options))
-      : Effect.succeed(DateTime.makeUnsafe(millis))
-  }),
-  encode: Getter.transformEffect((instant, options) =>
-    isWritable(instant.epochMilliseconds)
-      ? Effect.succeed(formatInstant(instant.epochMilliseconds))
-      : Effect.fail(new Issue.InvalidValue({ expected: "an instant of the years 0001 to 9999" }, instant, options))
-  )
-}))
-
-const NullableInstant = Schema.OptionFromNullOr(Instant)
-
-const optional = <S extends Schema.Constraint>(schema: S) =>
-  Schema.OptionFromOptionalNullOr(schema, { onNoneEncoding: null })
-
-/** `0` is how the wire says that there is none; null and an absent key say the same. */
-const unlessZero = <A extends number>(id: Option.Option<A>) => Option.filter(id, (value) => value !== 0)
-
-const WireBreak = Schema.Struct({
-  id: BreakId,
-  user_id: UserId,
-  custom_break_id: CustomBreakId,
-  paid: Schema.Boolean,
-  in: Instant,
-  out: NullableInstant
-})
-
 const breakFromWire: Schema.Codec<Break, typeof WireBreak.Encoded> = WireBreak.pipe(
   Schema.decodeTo(
     Schema.toType(Break),
-    Transformation.transform({
-      decode: (wire) => ({
-        id: wire.id,
-        userId: wire.user_id,
-        customBreakId: wire.custom_break_id,
-        paid: wire.paid,
-        in: wire.in,
-        out: wire.out
-      }),
-      encode: (rest) => ({
-        id: rest.id,
-        user_id: rest.userId,
-        custom_break_id: rest.customBreakId,
-        paid: rest.paid,
-        in: rest.in,
-        out: rest.out
-      })
-    })
+    Transformation.transform({ decode: fromWireNames(breakNames), encode: toWireNames(breakNames) })
   ),
-  compiled(decodeBreak)
+  compiled<Break>(decodeBreak)
 )
 
-const WireTimePunch = Schema.Struct({
-  id: TimePunchId,
-  company_id: CompanyId,
-  user_id: UserId,
-  role_id: RoleId,
-  location_id: LocationId,
-  shift_id: optional(ShiftId),
-  department_id: optional(DepartmentId),
-  clocked_in: Instant,
-  clocked_out: NullableInstant,
-  hourly_wage: Wage,
-  tips: Cents,
-  approved: Schema.Boolean,
-  editable_punch: Schema.Boolean,
-  notes: Schema.String,
-  pos_type: optional(Schema.String),
-  breaks: Schema.Array(breakFromWire).pipe(Schema.optionalKey),
-  auto_clocked_out: Schema.Boolean,
-  clocked_in_offline: Schema.Boolean,
-  clocked_out_offline: Schema.Boolean,
-  created: NullableInstant,
-  modified: NullableInstant,
-  deleted: Schema.Boolean.pipe(Schema.optionalKey)
-})
+const WireTimePunch = wireTimePunch(breakFromWire)
 
 const timePunchFromWire: Schema.Codec<TimePunch, typeof WireTimePunch.Encoded> = WireTimePunch.pipe(
   Schema.decodeTo(
     Schema.toType(TimePunch),
-    Transformation.transform({
-      decode: (wire) => ({
-        id: wire.id,
-        companyId: wire.company_id,
-        userId: wire.user_id,
-        roleId: wire.role_id,
-        locationId: wire.location_id,
-        shiftId: unlessZero(wire.shift_id),
-        departmentId: unlessZero(wire.department_id),
-        clockedIn: wire.clocked_in,
-        clockedOut: wire.clocked_out,
-        hourlyWage: wire.hourly_wage,
-        tips: wire.tips,
-        approved: wire.approved,
-        editablePunch: wire.editable_punch,
-        notes: wire.notes,
-        posType: wire.pos_type,
-        breaks: wire.breaks ?? [],
-        autoClockedOut: wire.auto_clocked_out,
-        clockedInOffline: wire.clocked_in_offline,
-        clockedOutOffline: wire.clocked_out_offline,
-        created: wire.created,
-        modified: wire.modified,
-        deleted: wire.deleted ?? false
-      }),
-      encode: (punch) => ({
-        id: punch.id,
-        company_id: punch.companyId,
-        user_id: punch.userId,
-        role_id: punch.roleId,
-        location_id: punch.locationId,
-        shift_id: Option.orElseSome(punch.shiftId, () => ShiftId.make(0)),
-        department_id: punch.departmentId,
-        clocked_in: punch.clockedIn,
-        clocked_out: punch.clockedOut,
-        hourly_wage: punch.hourlyWage,
-        tips: punch.tips,
-        approved: punch.approved,
-        editable_punch: punch.editablePunch,
-        notes: punch.notes,
-        pos_type: punch.posType,
-        breaks: punch.breaks,
-        auto_clocked_out: punch.autoClockedOut,
-        clocked_in_offline: punch.clockedInOffline,
-        clocked_out_offline: punch.clockedOutOffline,
-        created: punch.created,
-        modified: punch.modified,
-        deleted: punch.deleted
-      })
-    })
+    Transformation.transform({ decode: fromWireNames(timePunchNames), encode: toWireNames(timePunchNames) })
   ),
-  compiled(decodePunch)
+  compiled<TimePunch>(decodePunch)
 )

@@ -1,12 +1,26 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Option, Result, Schema, Stream } from "effect"
-import { BusinessDate, type Company, CompanyId, type PunchFilter, TimePunches } from "../src/index.ts"
-import { EmployeeApprovalStatus, PunchFilterSchema, PunchFlag } from "../src/PunchFilter.ts"
+import {
+  BusinessDate,
+  type Company,
+  CompanyId,
+  type Criteria,
+  DepartmentId,
+  EmployeeApprovalStatus,
+  LocationId,
+  PunchFilter,
+  PunchFlag,
+  RoleId,
+  TimePunches,
+  UserId
+} from "../src/index.ts"
+import { firstIssue } from "../src/internal/base/issue.ts"
 import { approvalStatuses, FakeService, punchFlags } from "../src/testing/index.ts"
 import { app, company } from "./support/client.ts"
+import { random } from "./support/random.ts"
 import { untyped } from "./support/untyped.ts"
 
-const at = (text: string) => DateTime.makeUnsafe(text)
+const at = (instant: string | number) => DateTime.makeUnsafe(instant)
 
 interface Call {
   readonly company?: Company | CompanyId
@@ -14,16 +28,16 @@ interface Call {
   readonly options?: object
 }
 
-/** The field that each way to call refuses, with proof that none of them sent anything. */
+/** The error of each way to call; asserts that none of them sent anything. */
 const refused = Effect.fnUntraced(function*({ filter, ...call }: Call) {
   const service = yield* FakeService
-  const asked = "company" in call ? untyped(call.company) : company
+  const target = "company" in call ? untyped(call.company) : company
   const options = untyped(call.options)
   const errors = yield* Effect.all([
-    Effect.flip(Stream.runDrain(TimePunches.list(asked, filter, options))),
-    Effect.flip(Stream.runDrain(TimePunches.pages(asked, filter, options))),
-    Effect.flip(Stream.runDrain(TimePunches.listResults(asked, filter, options))),
-    Effect.flip(TimePunches.page(asked, filter, options))
+    Effect.flip(Stream.runDrain(TimePunches.list(target, filter, options))),
+    Effect.flip(Stream.runDrain(TimePunches.pages(target, filter, options))),
+    Effect.flip(Stream.runDrain(TimePunches.listResults(target, filter, options))),
+    Effect.flip(TimePunches.page(target, filter, options))
   ])
   assert.isEmpty(yield* service.requests)
   const [first] = errors
@@ -44,11 +58,11 @@ describe("PunchFilter", () => {
   const tooEarly = at("2026-03-02T00:00:00Z").pipe(DateTime.subtract({ years: 2026 }))
 
   const wrong: ReadonlyArray<readonly [string, string, unknown]> = [
-    ["a key that it does not know", "userID", { userID: 7 }],
+    ["an unknown key", "userID", { userID: 7 }],
     ["a wire name", "user_id", { user_id: 7 }],
     ["the deprecated parameter", "includeDeleted", { includeDeleted: true }],
-    ["a key of a window that it does not know", "clockedIn.from", { clockedIn: { from: early } }],
-    ["a key of the dates that it does not know", "businessDate.lte", { businessDate: { lte: "2026-03-01" } }],
+    ["an unknown key of a window", "clockedIn.from", { clockedIn: { from: early } }],
+    ["an unknown key of the dates", "businessDate.lte", { businessDate: { lte: "2026-03-01" } }],
     ["an id as text", "userId", { userId: "7" }],
     ["a negative id", "locationId", { locationId: -1 }],
     ["a fraction of an id", "roleId", { roleId: 1.5 }],
@@ -56,19 +70,19 @@ describe("PunchFilter", () => {
     ["NaN", "userId", { userId: NaN }],
     ["null", "userId", { userId: null }],
     ["approved as text", "approved", { approved: "false" }],
-    ["approved as null, which is to be left out", "approved", { approved: null }],
+    ["approved as null", "approved", { approved: null }],
     ["deleted as a boolean", "deleted", { deleted: false }],
     ["localizeSearchTime as a number", "localizeSearchTime", { localizeSearchTime: 1 }],
     ["an instant as text", "modifiedSince", { modifiedSince: "2026-03-01T00:00:00Z" }],
     ["a Date", "clockedIn.gte", { clockedIn: { gte: new Date(0) } }],
     ["milliseconds", "clockedOut.lt", { clockedOut: { lt: 0 } }],
-    ["a flag that is none", "flags[1]", { flags: ["late", "early"] }],
+    ["an unknown flag", "flags[1]", { flags: ["late", "early"] }],
     ["flags as text", "flags", { flags: "late,missed_break" }],
-    ["a status that is none", "employeeApprovalStatuses[0]", { employeeApprovalStatuses: ["late"] }],
+    ["an unknown status", "employeeApprovalStatuses[0]", { employeeApprovalStatuses: ["late"] }],
     ["an order by a wire name", "sortBy[0][0]", { sortBy: [["clocked_in", "asc"]] }],
-    ["an order by a name that every object has", "sortBy[0][0]", { sortBy: [["constructor", "asc"]] }],
+    ["an order by a property of every object", "sortBy[0][0]", { sortBy: [["constructor", "asc"]] }],
     ["an order that adds a parameter", "sortBy[0][0]", { sortBy: [["id,tips.desc&limit=1", "asc"]] }],
-    ["a direction that is none", "sortBy[0][1]", { sortBy: [["id", "up"]] }],
+    ["an unknown direction", "sortBy[0][1]", { sortBy: [["id", "up"]] }],
     ["no direction", "sortBy[0][1]", { sortBy: [["id"]] }],
     ["a hundred thousand characters of order", "sortBy[0][0]", { sortBy: [[",.asc".repeat(20_000), "asc"]] }],
     ["30 February", "businessDate.start", { businessDate: { start: "2026-02-30" } }],
@@ -94,14 +108,14 @@ describe("PunchFilter", () => {
     }))
 
   it.effect.each(["flags", "employeeApprovalStatuses", "sortBy"])(
-    "refuses an empty list of %s, which the service would take for none",
+    "refuses an empty list of %s, which the service would read as none",
     (key) =>
       Effect.gen(function*() {
         assert.match(yield* fieldOf({ filter: untyped({ [key]: [] }) }), new RegExp(`^${key}`))
       })
   )
 
-  it.effect("says what the field must be, and not what it was", () =>
+  it.effect("states what the field must be, and not its value", () =>
     Effect.gen(function*() {
       const { detail, message } = yield* refused({ filter: untyped({ deleted: "the-secret" }) })
 
@@ -130,14 +144,160 @@ describe("PunchFilter", () => {
     assert.deepStrictEqual([...PunchFlag.literals], [...punchFlags])
     assert.deepStrictEqual([...EmployeeApprovalStatus.literals], [...approvalStatuses])
   })
+})
 
-  it("has a schema that says yes to what the type says yes to", () => {
-    const all: PunchFilter = { approved: true, flags: ["late"], sortBy: [["id", "asc"]], clockedIn: { gte: early } }
-    const decode = Schema.decodeUnknownResult(PunchFilterSchema)
+const { between, chance, pick } = random(21)
 
-    assert.deepEqual<unknown>(Result.getOrThrow(decode(all)), all)
-    for (const key of Object.keys(PunchFilterSchema.fields))
-      assert.isTrue(Result.isSuccess(decode({ [key]: undefined })), key)
+const instants = [
+  () => at("2026-03-01T00:00:00Z"),
+  () => at(between(-62_135_596_800_000, 253_402_300_799_999)),
+  () => DateTime.setZoneNamedUnsafe(at("2026-03-01T00:00:00.25Z"), "Europe/Berlin")
+] as const
+
+const instant = () => pick(instants)()
+const date = () => BusinessDate.make(`2026-0${between(1, 9)}-${between(10, 28)}`)
+const some = <A>(items: readonly [A, ...ReadonlyArray<A>]) => Array.from({ length: between(1, 3) }, () => pick(items))
+const window = () => maybeEach({ gte: instant, lte: instant, lt: instant })
+
+const criteria = {
+  locationId: () => LocationId.make(between(0, 2 ** 40)),
+  departmentId: () => DepartmentId.make(between(0, 9)),
+  roleId: () => RoleId.make(between(0, 9)),
+  userId: () => UserId.make(2 ** 53 - 1),
+  approved: () => chance(0.5),
+  deleted: () => pick(["exclude", "only", "include"]),
+  modifiedSince: instant,
+  flags: () => some(punchFlags),
+  employeeApprovalStatuses: () => some(approvalStatuses),
+  localizeSearchTime: () => chance(0.5),
+  sortBy: () => some([["clockedIn", "asc"], ["id", "desc"], ["hourlyWage", "desc"]])
+}
+
+/** Some of the keys, in any order, some of them with `undefined`. */
+const maybeEach = (parts: Readonly<Record<string, () => unknown>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(parts)
+      .filter(() => chance(0.5))
+      .map((entry) => ({ entry, at: between(0, 1000) }))
+      .toSorted((a, b) => a.at - b.at)
+      .map(({ entry: [key, make] }) => [key, chance(0.1) ? undefined : make()])
+  )
+
+const anyFilter = (): PunchFilter =>
+  untyped(maybeEach({
+    ...criteria,
+    ...(chance(0.5)
+      ? { clockedIn: window, clockedOut: window }
+      : { businessDate: () => maybeEach({ start: date, end: date }) })
+  }))
+
+/** The filter with what does not count changed: the order of keys, `undefined`, the zones of instants. */
+const sameFilter = (value: unknown): unknown => {
+  if (DateTime.isDateTime(value)) return DateTime.setZoneOffset(value, between(-12, 14) * 3_600_000)
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+  const entries = Object.entries(value).filter(([, each]) => each !== undefined)
+  return Object.fromEntries(entries.toReversed().map(([key, each]) => [key, sameFilter(each)]))
+}
+
+/** The filter with its instants in UTC and without `undefined`, as it is decoded. */
+const plain = (value: unknown): unknown => {
+  if (DateTime.isDateTime(value)) return DateTime.toUtc(value)
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, each]) => each === undefined ? [] : [[key, plain(each)]])
+  )
+}
+
+describe("the codec of PunchFilter", () => {
+  const encode = Schema.encodeSync(PunchFilter)
+  const decode = Schema.decodeUnknownResult(PunchFilter)
+  const toText = (filter: PunchFilter) => JSON.stringify(encode(filter))
+
+  it("decodes what it encodes to the same filter, by way of JSON", () => {
+    for (let run = 0; run < 2000; run++) {
+      const filter = anyFilter()
+      const decoded = decode(JSON.parse(toText(filter)))
+
+      assert.deepStrictEqual<unknown>(Result.getOrThrow(decoded), plain(filter))
+      assert.deepStrictEqual(toText(Result.getOrThrow(decoded)), toText(filter))
+    }
+  })
+
+  it("encodes filters that mean the same to the same text, so that the text can be hashed", () => {
+    for (let run = 0; run < 2000; run++) {
+      const filter = anyFilter()
+
+      assert.strictEqual(toText(untyped(sameFilter(filter))), toText(filter))
+    }
+  })
+
+  it("encodes every key to plain JSON, in a fixed order", () => {
+    const early = at("2026-03-01T00:00:00Z")
+    const all: Criteria = {
+      sortBy: [["clockedIn", "desc"], ["id", "asc"]],
+      localizeSearchTime: true,
+      employeeApprovalStatuses: ["pending"],
+      flags: ["late", "missed_break"],
+      modifiedSince: DateTime.setZoneNamedUnsafe(early, "America/New_York"),
+      deleted: "include",
+      approved: false,
+      userId: UserId.make(4),
+      roleId: RoleId.make(3),
+      departmentId: DepartmentId.make(2),
+      locationId: LocationId.make(1)
+    }
+    const shared = `"locationId":1,"departmentId":2,"roleId":3,"userId":4,"approved":false,"deleted":"include",`
+      + `"modifiedSince":"2026-03-01T00:00:00Z","flags":["late","missed_break"],"employeeApprovalStatuses":["pending"],`
+      + `"localizeSearchTime":true,"sortBy":[["clockedIn","desc"],["id","asc"]]`
+
+    assert.strictEqual(
+      toText({ ...all, clockedOut: { lt: early }, clockedIn: { lte: early, gte: early } }),
+      `{${shared},"clockedIn":{"gte":"2026-03-01T00:00:00Z","lte":"2026-03-01T00:00:00Z"},`
+        + `"clockedOut":{"lt":"2026-03-01T00:00:00Z"}}`
+    )
+    assert.strictEqual(
+      toText({
+        ...all,
+        businessDate: { end: BusinessDate.make("2026-03-31"), start: BusinessDate.make("2026-03-01") }
+      }),
+      `{${shared},"businessDate":{"start":"2026-03-01","end":"2026-03-31"}}`
+    )
+    assert.strictEqual(toText({ userId: undefined, clockedIn: undefined }), "{}")
+  })
+
+  it.each<readonly [string, unknown]>([
+    ["userID", { userID: 7 }],
+    ["clockedIn.from", { clockedIn: { from: "2026-03-01T00:00:00Z" } }],
+    ["businessDate", { businessDate: {}, clockedOut: {} }],
+    ["modifiedSince", { modifiedSince: "2026-03-01" }],
+    ["modifiedSince", { modifiedSince: at("2026-03-01T00:00:00Z") }],
+    ["flags", { flags: [] }],
+    ["sortBy[0][0]", { sortBy: [["clocked_in", "asc"]] }],
+    ["userId", { userId: null }],
+    ["", null]
+  ])("names %j where it refuses %j", (path, json) => {
+    assert.strictEqual(Result.getOrThrow(Result.flip(Result.mapError(decode(json), firstIssue))).path, path)
+  })
+
+  it("does not encode an instant that four digits of year cannot write", () => {
+    const filter: PunchFilter = { clockedIn: { gte: at("+010000-01-01T00:00:00Z") } }
+
+    assert.isTrue(Result.isFailure(Schema.encodeResult(PunchFilter)(filter)))
+  })
+
+  it("refuses unknown keys when encoding too, and under any option", () => {
+    const filter = untyped({ userID: 7 })
+
+    assert.isTrue(Result.isFailure(Schema.encodeUnknownResult(PunchFilter)(filter)))
+    assert.isTrue(Result.isFailure(Schema.decodeUnknownResult(PunchFilter, { onExcessProperty: "ignore" })(filter)))
+  })
+
+  it("is its own JSON codec", () => {
+    for (let run = 0; run < 200; run++) {
+      const filter = anyFilter()
+
+      assert.deepStrictEqual<unknown>(Schema.encodeSync(Schema.toCodecJson(PunchFilter))(filter), encode(filter))
+    }
   })
 })
 

@@ -8,12 +8,12 @@ const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
 const encode = Schema.encodeSync(TimePunch.fromWire)
 const decoded = (wire: unknown) => Result.getOrThrow(decode(wire))
 
-/** As the punch would travel. */
+/** The value after a trip over the wire. */
 const overJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 const paths = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Where the decoder finds fault, and what it says, or nothing when it finds none. */
+/** Path and message of the first issue, or nothing where there is none. */
 const fault = (wire: unknown) =>
   Result.match(decode(wire), {
     onSuccess: () => undefined,
@@ -28,7 +28,7 @@ const millis = ({ epochMilliseconds }: DateTime.DateTime) => epochMilliseconds
 const runs = { arbitrary: { runs: 400, seed: 1 } }
 
 describe("TimePunch.fromWire", () => {
-  it.prop("reads every legal form of a punch as the value that it stands for", [PunchPair], ([{ domain, wire }]) => {
+  it.prop("decodes every legal form of a punch to the value that it means", [PunchPair], ([{ domain, wire }]) => {
     const interpreted = Schema.decodeUnknownSync(TimePunch.fromWire, { onExcessProperty: "ignore" })
 
     assert.deepStrictEqual(decoded(overJson(wire)), domain)
@@ -170,7 +170,7 @@ describe("TimePunch.fromWire", () => {
 
   const breakFields = { id: "31", user_id: null, custom_break_id: 2.5, paid: "yes", in: null, out: "12:30" }
 
-  it.each(Object.entries(breakFields))("says which break has a wrong %s", (key, wrong) => {
+  it.each(Object.entries(breakFields))("names the break that has a wrong %s", (key, wrong) => {
     const [good, bad, less] = [wireBreak(), wireBreak({ [key]: wrong }), without(wireBreak(), key)]
 
     assert.strictEqual(fault(wirePunch({ breaks: [good, bad] }))?.path, `breaks.1.${key}`)

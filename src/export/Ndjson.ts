@@ -1,18 +1,17 @@
-/** Punches as newline-delimited JSON, and back: the wire form of a punch (spec 2.1), one object a line. */
-import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
+/** Punches to and from newline-delimited JSON: the wire form of a punch, one object a line. */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { firstIssue } from "../internal/base/issue.ts"
+import { idOf } from "../internal/wire/idOf.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { UnreadableLine, type UnwritablePunch } from "./ExportError.ts"
 import { joined, mapRows } from "./rows.ts"
 import { toWire } from "./wire.ts"
 
 /**
- * Writes every punch as one line that ends in `\n`, some lines to a text; nothing for no punches. `Stream.encodeText`
- * makes bytes of it. A punch that has no wire form fails with `UnwritablePunch`, after the lines of those before it.
+ * Writes every punch as one line that ends in `\n`, some lines to a text; nothing for no punches. For bytes, append
+ * `Stream.encodeText`. A punch that has no wire form fails with `UnwritablePunch`, after the lines of those before it.
  *
  * Law: `fromNdjson` after `toNdjson` is identity, whatever the chunks of either.
  *
@@ -33,7 +32,7 @@ export const toNdjson = <E, R>(
  */
 export const fromNdjson = <E, R>(text: Stream.Stream<string, E, R>): Stream.Stream<TimePunch, E | UnreadableLine, R> =>
   text.pipe(
-    // Ends a last line that has no end. (The `onHalt` of `mapAccum` would also do so for half a line before a failure.)
+    // Ends a last line that has no end; the `onHalt` of `mapAccum` would also do so for half a line before a failure.
     Stream.concat(Stream.make("\n")),
     Stream.mapAccum(start, split),
     Stream.filter((line) => line.text.trim() !== ""),
@@ -54,7 +53,7 @@ const longest = 8 * 1024 * 1024
 
 const start = (): Line => ({ number: 1, text: "" })
 
-/** Cuts a text into lines; the state is the line that has no end yet. One that is too long is let go, to fail. */
+/** Cuts a text into lines; the state is the line that has no end yet. One that is too long is emitted, to fail. */
 const split = (rest: Line, text: string): readonly [rest: Line, lines: ReadonlyArray<Line>] => {
   const [head = "", ...tail] = withoutMark(rest, text).split("\n")
   const lines: Array<Line> = [{ number: rest.number, text: rest.text + head }]
@@ -72,12 +71,9 @@ const toPunch = (line: Line): Result.Result<TimePunch, UnreadableLine> => {
   if (Result.isFailure(json)) return Result.fail(new UnreadableLine({ line: line.number, reason: "NotJson" }))
   return Result.mapError(decode(json.success), (error) => {
     const { detail, path } = firstIssue(error)
-    return new UnreadableLine({ line: line.number, reason: "Schema", path, detail, punchId: punchIdOf(json.success) })
+    return new UnreadableLine({ line: line.number, reason: "Schema", path, detail, punchId: idOf(json.success) })
   })
 }
 
 /** The parser's own message is dropped: it quotes the text. */
 const parse = (text: string): Result.Result<unknown, unknown> => Result.try((): unknown => JSON.parse(text))
-
-const punchIdOf = (json: unknown): Option.Option<number> =>
-  Predicate.hasProperty(json, "id") && typeof json.id === "number" ? Option.some(json.id) : Option.none()

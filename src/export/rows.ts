@@ -1,4 +1,4 @@
-/** Row by row over a stream, with a failure that loses no row before it, and with bounded chunks. */
+/** Maps a stream row by row: a failure loses no row before it, and chunks are bounded. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
@@ -21,7 +21,7 @@ export const mapRows = <A, B, E, E2, R>(
       let rows: ReadonlyArray<A> = []
       let at = 0
 
-      // A row that fails behind others is left where it is: the next pull meets it first.
+      // A row that fails behind others stays: the next pull starts with it.
       const emit = (): Pull.Pull<Arr.NonEmptyReadonlyArray<B>, E | E2> => {
         const mapped: Array<B> = []
         for (const row of rows.slice(at, at + batch)) {

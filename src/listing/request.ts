@@ -1,4 +1,4 @@
-/** From a filter to the request that asks for it (spec 4.1): pure, and the only place that knows the query's names. */
+/** From company, filter and page size to a request, or to the first reason not to send one. Pure. */
 import * as DateTime from "effect/DateTime"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
@@ -9,141 +9,56 @@ import { type Company, CompanySchema } from "../Company.ts"
 import { CompanyId, Cursor } from "../Ids.ts"
 import { firstIssue } from "../internal/base/issue.ts"
 import { wholeNumber } from "../internal/base/wholeNumber.ts"
-import { formatInstant, isWritable } from "../internal/wire/instant.ts"
-import { type InstantRange, type PunchFilter, PunchFilterSchema } from "../PunchFilter.ts"
+import { isWritable } from "../internal/wire/instant.ts"
+import { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import { lastInstant, writeParameters } from "./parameters.ts"
 
-/** A listing that has passed every local check: what is the same for each of its pages. */
+/** A listing that passed every local check: what its pages have in common. */
 export interface Query {
   readonly company: Company
   /** Path and query without the cursor, from the base URL on. */
   readonly target: string
-  /** Drops the rows at an exclusive end, which the service can only include; `undefined` where every row stays. */
+  /** Whether a row is before every exclusive end; `undefined` where no end is exclusive. */
   readonly isInRange: ((punch: TimePunch) => boolean) | undefined
 }
 
-const wireName: Record<keyof TimePunch, string> = {
-  id: "id",
-  companyId: "company_id",
-  userId: "user_id",
-  roleId: "role_id",
-  locationId: "location_id",
-  shiftId: "shift_id",
-  departmentId: "department_id",
-  clockedIn: "clocked_in",
-  clockedOut: "clocked_out",
-  hourlyWage: "hourly_wage",
-  tips: "tips",
-  approved: "approved",
-  editablePunch: "editable_punch",
-  notes: "notes",
-  posType: "pos_type",
-  breaks: "breaks",
-  autoClockedOut: "auto_clocked_out",
-  clockedInOffline: "clocked_in_offline",
-  clockedOutOffline: "clocked_out_offline",
-  created: "created",
-  modified: "modified",
-  deleted: "deleted"
-}
-
-/** Every parameter that says something of people or places, for whoever prints URLs. */
-export const privateParameters = [
-  "cursor",
-  "location_id",
-  "department_id",
-  "role_id",
-  "user_id",
-  "modified_since",
-  "clocked_in[gte]",
-  "clocked_in[lte]",
-  "clocked_out[gte]",
-  "clocked_out[lte]",
-  "business_date_start",
-  "business_date_end"
-]
-
-const deletedParameter = { exclude: undefined, only: "true", include: "null" } as const
-
-/** The most rows that one page may have, which is also what one page has when nothing is said (spec 8). */
+/** The most rows that a page may have, and the default. */
 export const maxPageSize = 200
 
 const invalid = (companyId: CompanyId, field: string, detail: string) =>
   Result.fail(new InvalidRequest({ companyId, field, detail }))
 
 const decodeCompany = Schema.decodeUnknownResult(CompanySchema)
-const decodeFilter = Schema.decodeUnknownResult(PunchFilterSchema, { onExcessProperty: "error" })
+const decodeFilter = Schema.decodeUnknownResult(Schema.toType(PunchFilter))
 const isCursor = Schema.is(Cursor)
 
-/** Checks company, filter and page size, and writes all but the cursor. Fails with what and where, before any request. */
+/** Validates company, filter and page size before any request, and writes all parameters but the cursor. */
 export const buildQuery = (
   company: CompanyId | Company,
   filter: PunchFilter = {},
   pageSize: number = maxPageSize
 ): Result.Result<Query, InvalidRequest> =>
   Result.gen(function*() {
-    const { id, guid } = yield* checked(
+    const { id, guid } = yield* validated(
       decodeCompany(typeof company === "number" ? { id: company } : company),
       (path) => path === "" ? "company" : `company.${path}`
     )
-    const criteria = yield* checked(decodeFilter(filter), (path) => path === "" ? "filter" : path, id)
+    const valid = yield* validated(decodeFilter(filter), (path) => path === "" ? "filter" : path, id)
     const limit = wholeNumber(pageSize, 1, maxPageSize)
     if (Result.isFailure(limit)) return yield* invalid(id, "pageSize", `must be ${limit.failure}`)
-    const { businessDate, clockedIn, clockedOut } = criteria
-    const localized = criteria.localizeSearchTime === true
-    if (businessDate !== undefined && (clockedIn !== undefined || clockedOut !== undefined)) {
-      return yield* invalid(
-        id,
-        "businessDate",
-        "switches clockedIn and clockedOut off on the service: give one or the other"
-      )
-    }
-    const { end, start } = businessDate ?? {}
-    if (start !== undefined && end !== undefined && start > end) {
-      return yield* invalid(id, "businessDate", "must not end before it starts")
-    }
-    const window = (field: "clockedIn" | "clockedOut", range: InstantRange = {}) =>
-      checkedRange(id, field, range, localized)
-    const entered = yield* window("clockedIn", clockedIn)
-    const left = yield* window("clockedOut", clockedOut)
-    const modifiedSince = yield* instant(id, "modifiedSince", criteria.modifiedSince)
-
-    const parameters: ReadonlyArray<readonly [string, number | string | boolean | undefined]> = [
-      ["limit", pageSize],
-      ["location_id", criteria.locationId],
-      ["department_id", criteria.departmentId],
-      ["role_id", criteria.roleId],
-      ["user_id", criteria.userId],
-      ["approved", criteria.approved],
-      ["modified_since", modifiedSince],
-      ["clocked_in[gte]", entered.gte],
-      ["clocked_in[lte]", entered.lte],
-      ["clocked_out[gte]", left.gte],
-      ["clocked_out[lte]", left.lte],
-      ["deleted", deletedParameter[criteria.deleted ?? "exclude"]],
-      ["localize_search_time", localized ? true : undefined],
-      ["flags", criteria.flags?.join(",")],
-      ["employee_approval_statuses", criteria.employeeApprovalStatuses?.join(",")],
-      ["sort_by", criteria.sortBy?.map(([field, direction]) => `${wireName[field]}.${direction}`).join(",")],
-      ["business_date_start", start],
-      ["business_date_end", end]
-    ]
-    const query = parameters.flatMap(([name, value]) =>
+    yield* checkWindows(id, valid)
+    const query = [["limit", pageSize] as const, ...writeParameters(valid)].flatMap(([name, value]) =>
       value === undefined ? [] : [`${encode(name)}=${encode(`${value}`)}`]
     )
-    const isBefore = (end: number | undefined, at: DateTime.Utc) => end === undefined || at.epochMilliseconds < end
     return {
       company: guid === undefined ? { id } : { id, guid },
       target: `v2/company/${id}/time_punches?${query.join("&")}`,
-      isInRange: entered.lt === undefined && left.lt === undefined ?
-        undefined :
-        (punch) =>
-          isBefore(entered.lt, punch.clockedIn) &&
-          (Option.isNone(punch.clockedOut) || isBefore(left.lt, punch.clockedOut.value))
+      isInRange: rowFilter(valid)
     }
   })
 
-/** The cursor of a call, which may be given as it is or as the `Option` that a page or an error holds. */
+/** The cursor of a call: plain, or in the `Option` that a page or an error holds. */
 export const startAt = (
   companyId: CompanyId,
   field: "from" | "cursor",
@@ -163,10 +78,10 @@ export const pageRequest = (baseUrl: string, query: Query, cursor: Option.Option
       : `${baseUrl}/${query.target}&cursor=${encodeURIComponent(cursor.value)}`
   )
 
-/** Lists stay readable: form style has a literal comma (spec 4.1). */
+/** Form style, not exploded: the service expects literal commas. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("%2C", ",")
 
-const checked = <A>(
+const validated = <A>(
   result: Result.Result<A, Schema.SchemaError>,
   fieldOf: (path: string) => string,
   companyId = CompanyId.make(0)
@@ -176,31 +91,43 @@ const checked = <A>(
     return new InvalidRequest({ companyId, field: fieldOf(path), detail })
   })
 
-const instant = (companyId: CompanyId, field: string, at: DateTime.DateTime | undefined) =>
-  at === undefined
-    ? Result.succeed(undefined)
-    : isWritable(at.epochMilliseconds)
-    ? Result.succeed(formatInstant(at.epochMilliseconds))
+/** What the schema of a filter does not know: the order of two ends, and what a request can write. */
+const checkWindows = (companyId: CompanyId, filter: PunchFilter): Result.Result<void, InvalidRequest> =>
+  Result.gen(function*() {
+    const { end, start } = filter.businessDate ?? {}
+    if (start !== undefined && end !== undefined && start > end) {
+      return yield* invalid(companyId, "businessDate", reversed)
+    }
+    for (const field of ["clockedIn", "clockedOut"] as const) {
+      const range = filter[field] ?? {}
+      const last = lastInstant(range)
+      if (range.lt !== undefined && filter.localizeSearchTime === true) {
+        return yield* invalid(companyId, `${field}.lt`, "cannot go with localizeSearchTime: use lte")
+      }
+      if (range.gte !== undefined && last !== undefined && DateTime.isGreaterThan(range.gte, last)) {
+        return yield* invalid(companyId, field, reversed)
+      }
+      yield* checkInstant(companyId, `${field}.gte`, range.gte)
+      yield* checkInstant(companyId, `${field}.${range.lte === undefined ? "lt" : "lte"}`, last)
+    }
+    yield* checkInstant(companyId, "modifiedSince", filter.modifiedSince)
+  })
+
+const reversed = "must not end before it starts"
+
+const checkInstant = (companyId: CompanyId, field: string, at: DateTime.DateTime | undefined) =>
+  at === undefined || isWritable(at.epochMilliseconds)
+    ? Result.void
     : invalid(companyId, field, "must be an instant of the years 0001 to 9999")
 
-const checkedRange = (
-  companyId: CompanyId,
-  field: "clockedIn" | "clockedOut",
-  range: InstantRange,
-  localized: boolean
-) =>
-  Result.gen(function*() {
-    const { gte, lt, lte } = range
-    if (lt !== undefined && localized) {
-      return yield* invalid(companyId, `${field}.lt`, "cannot go with localizeSearchTime: use lte")
-    }
-    const last = lte === undefined ? lt : lt === undefined ? lte : DateTime.min(lte, lt)
-    if (gte !== undefined && last !== undefined && DateTime.isGreaterThan(gte, last)) {
-      return yield* invalid(companyId, field, "must not end before it starts")
-    }
-    return {
-      gte: yield* instant(companyId, `${field}.gte`, gte),
-      lte: yield* instant(companyId, `${field}.${lte === undefined ? "lt" : "lte"}`, last),
-      lt: lt?.epochMilliseconds
-    }
-  })
+/** Tells the rows before an exclusive end, which the service can only include; `undefined` where no end is exclusive. */
+const rowFilter = ({ clockedIn, clockedOut }: PunchFilter): Query["isInRange"] => {
+  const inEnd = clockedIn?.lt
+  const outEnd = clockedOut?.lt
+  if (inEnd === undefined && outEnd === undefined) return undefined
+  const isBefore = (end: DateTime.DateTime | undefined, at: DateTime.Utc) =>
+    end === undefined || at.epochMilliseconds < end.epochMilliseconds
+  // Whether an open punch belongs to a window on `clockedOut` is the decision of the service.
+  return (punch) =>
+    isBefore(inEnd, punch.clockedIn) && (Option.isNone(punch.clockedOut) || isBefore(outEnd, punch.clockedOut.value))
+}

@@ -7,8 +7,9 @@ import { InvalidPunch } from "../ApiError.ts"
 import type { CompanyId } from "../Ids.ts"
 import { firstIssue } from "../internal/base/issue.ts"
 import { idOf } from "../internal/wire/idOf.ts"
-import { Envelope, type PageCursor, RawEnvelope } from "../Page.ts"
+import type { PageCursor } from "../Page.ts"
 import { TimePunch } from "../TimePunch.ts"
+import { Envelope, RawEnvelope } from "./envelope.ts"
 import { decodeFailure, type Failure, paginationFailure } from "./failure.ts"
 
 /** A page as the service sent it, before rows outside an exclusive end are dropped. */

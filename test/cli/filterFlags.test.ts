@@ -4,6 +4,7 @@ import { DateTime, Effect, Result, Stdio } from "effect"
 import { Command } from "effect/cli"
 import { describeFilter, filterFlags, type FilterInput, toFilter } from "../../src/cli/flags/filter.ts"
 import { BusinessDate, DepartmentId, LocationId, type PunchFilter, RoleId, UserId } from "../../src/index.ts"
+import { parameters } from "../../src/listing/parameters.ts"
 
 /** What the flags are parsed to; fails as the command does. */
 const parse = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
@@ -26,7 +27,7 @@ const given = (filter: Result.Result<PunchFilter, unknown>) =>
 const at = DateTime.makeUnsafe
 
 describe("the filter flags", () => {
-  it.effect("ask for nothing when none is given", () =>
+  it.effect("filter nothing where none is given", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(given(yield* filterOf()), Result.succeed({}))
     }))
@@ -131,6 +132,44 @@ describe("the filter flags", () => {
 
       assert.strictEqual(twice._tag, "ShowHelp")
       assert.strictEqual(unknown._tag, "ShowHelp")
+    }))
+
+  const names = Object.values(parameters).flatMap(({ wire }) =>
+    wire.map((name) => `--${name.replaceAll(/[_[]/g, "-")}`)
+  )
+
+  it.effect.each([...names, "--clocked-in-lt", "--clocked-out-lt"])(
+    "have the names of the wire, with dashes: %s",
+    (name) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(parse(`${name.replace("]", "")}=%`))
+
+        assert.deepStrictEqual(error._tag === "ShowHelp" ? error.errors.map(({ _tag }) => _tag) : [], ["InvalidValue"])
+      })
+  )
+
+  it.effect("are described by what was given, in the form that a checkpoint keeps", () =>
+    Effect.gen(function*() {
+      const call = `
+        --location-id 3 --approved false --deleted include --localize-search-time --flags late,missed_break
+        --employee-approval-statuses disputed --sort-by clocked_in.desc,id --clocked-in-gte 2026-03-01T00:00:00+01:00
+        --clocked-in-lt 2026-03-02T00:00:00.250Z`
+
+      assert.deepStrictEqual(describeFilter(yield* parse(...call.trim().split(/\s+/))), {
+        "--location-id": "3",
+        "--approved": "false",
+        "--deleted": "include",
+        "--localize-search-time": "true",
+        "--flags": "late,missed_break",
+        "--employee-approval-statuses": "disputed",
+        "--sort-by": "clockedIn.desc,id.asc",
+        "--clocked-in-gte": "2026-02-28T23:00:00Z",
+        "--clocked-in-lt": "2026-03-02T00:00:00.250Z"
+      })
+      assert.deepStrictEqual(describeFilter(yield* parse("--business-date-end", "2026-03-31")), {
+        "--business-date-end": "2026-03-31"
+      })
+      assert.deepStrictEqual(describeFilter(yield* parse()), {})
     }))
 
   it.effect("are described in one form for one meaning", () =>

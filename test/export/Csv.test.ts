@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, Option, Schema, Stream } from "effect"
 import { csvColumns, type CsvOptions, toCsv, UnwritablePunch } from "../../src/export/index.ts"
 import { Cents, DepartmentId, TimePunchId } from "../../src/Ids.ts"
+import { timePunchNames } from "../../src/internal/wire/names.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { at, punch, rest, Sample } from "../support/arbitraryPunch.ts"
 
@@ -66,7 +67,7 @@ describe("toCsv", () => {
       assert.strictEqual(text.split("\r\n").length, 5)
     }))
 
-  it.effect("writes the fields under their wire names, and what the punch comes to", () =>
+  it.effect("writes the fields under their wire names, and what follows from them", () =>
     Effect.gen(function*() {
       const breaks = [rest({ in: 60, out: 120, paid: true }), rest({ in: 600, out: 1200, paid: false })]
       const rows = yield* table([
@@ -104,6 +105,12 @@ describe("toCsv", () => {
       }])
     }))
 
+  it("has a column for every field but the breaks, which it counts and sums up", () => {
+    const { breaks: _, ...fields } = timePunchNames
+
+    assert.includeMembers<string>([...csvColumns], Object.values(fields))
+  })
+
   it.effect("leaves a cell empty where there is no value, never a zero", () =>
     Effect.gen(function*() {
       const open = punch({ clockedOut: Option.none(), shiftId: Option.none(), posType: Option.none() })
@@ -117,7 +124,7 @@ describe("toCsv", () => {
       assert.strictEqual(later["net_seconds"], "1.5")
     }))
 
-  it.effect("names several anomalies side by side", () =>
+  it.effect("separates several anomalies by spaces", () =>
     Effect.gen(function*() {
       const breaks = [rest({ in: -60, out: 120, paid: true }), rest({ in: 60, out: 180, paid: false })]
       const [row = {}] = yield* table([punch({ breaks })])
@@ -145,14 +152,14 @@ describe("toCsv", () => {
       assert.strictEqual(yield* notesOf(notes ?? ""), expected)
     }))
 
-  it.effect("neutralises the source of a punch as it does its notes", () =>
+  it.effect("neutralises the source of a punch like its notes", () =>
     Effect.gen(function*() {
       const [row = {}] = yield* table([punch({ posType: Option.some("=cmd|' /C calc'!A0") })])
 
       assert.strictEqual(row["pos_type"], "'=cmd|' /C calc'!A0")
     }))
 
-  it.effect("ends lines with a line feed when asked to", () =>
+  it.effect("ends lines with a line feed where `newline` says so", () =>
     Effect.gen(function*() {
       const text = yield* written([punch()], { newline: "\n" })
 
@@ -175,7 +182,7 @@ describe("toCsv", () => {
     }))
 
   it.effect.prop(
-    "is read back cell for cell by a reader of its own, whatever the chunks",
+    "is read cell for cell by an independent reader, whatever the chunks",
     {
       samples: Arbitrary.array(Sample, { maxLength: 12 }),
       size: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 6 }))

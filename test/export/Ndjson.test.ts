@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, Option, Schema, Stream } from "effect"
-import { UnreadableLine, UnwritablePunch } from "../../src/export/index.ts"
-import { fromNdjson, toNdjson } from "../../src/export/index.ts"
+import { fromNdjson, toNdjson, UnreadableLine, UnwritablePunch } from "../../src/export/index.ts"
 import { TimePunchId } from "../../src/Ids.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { punch, Sample } from "../support/arbitraryPunch.ts"
@@ -15,7 +14,7 @@ const written = (punches: ReadonlyArray<TimePunch>) => Stream.mkString(toNdjson(
 
 const read = (...texts: ReadonlyArray<string>) => Stream.runCollect(fromNdjson(Stream.fromArray(texts)))
 
-/** What came out before a failure, and the failure. */
+/** What was emitted before a failure, and the failure. */
 const upTo = <A, E>(stream: Stream.Stream<A, E>) =>
   Effect.gen(function*() {
     const seen: Array<A> = []
@@ -55,7 +54,7 @@ describe("toNdjson", () => {
       )
     }))
 
-  it.effect("passes on what the stream of punches fails with", () =>
+  it.effect("passes the failure of the stream of punches on", () =>
     Effect.gen(function*() {
       const { error, seen } = yield* upTo(toNdjson(Stream.concat(Stream.make(named(1)), Stream.fail("gone"))))
 
@@ -63,14 +62,14 @@ describe("toNdjson", () => {
       assert.strictEqual(seen.length, 1)
     }))
 
-  it.effect("asks for no more punches than are consumed, and splits a huge chunk", () =>
+  it.effect("pulls no more punches than are consumed, and splits a huge chunk", () =>
     Effect.gen(function*() {
-      let asked = 0
+      let pulled = 0
       const pages = Stream.range(1, 1000).pipe(
         Stream.rechunk(10),
         Stream.mapArrayEffect((ids) =>
           Effect.sync(() => {
-            asked++
+            pulled++
             return ids
           })
         ),
@@ -80,7 +79,7 @@ describe("toNdjson", () => {
       const whole = yield* Stream.runCollect(toNdjson(Stream.fromArray(Array.from({ length: 1000 }, () => named(1)))))
 
       assert.deepStrictEqual(texts.map((text) => text.split("\n").length - 1), [10, 10])
-      assert.strictEqual(asked, 2)
+      assert.strictEqual(pulled, 2)
       assert.deepStrictEqual(whole.map((text) => text.split("\n").length - 1), [256, 256, 256, 232])
     }))
 })
@@ -134,6 +133,15 @@ describe("fromNdjson", () => {
       assert.notInclude(`${error.message} ${JSON.stringify(error)}`, "secret")
     }))
 
+  it.effect("names no punch where the id was rounded to that of another one", () =>
+    Effect.gen(function*() {
+      const text = (yield* written([named(31)])).replace("\"id\":31", "\"id\":9007199254740993")
+      const { error } = yield* upTo(fromNdjson(Stream.make(text)))
+
+      assert.instanceOf(error, UnreadableLine)
+      assert.deepStrictEqual([error.path, error.punchId], ["id", Option.none()])
+    }))
+
   it.effect("fails at a line without end before it fills the memory", () =>
     Effect.gen(function*() {
       let fed = 0
@@ -147,7 +155,7 @@ describe("fromNdjson", () => {
       assert.strictEqual(fed, 9)
     }))
 
-  it.effect("does not take half a line for a punch when the text itself fails", () =>
+  it.effect("does not read half a line as a punch when the text itself fails", () =>
     Effect.gen(function*() {
       const text = yield* written([named(1)])
       const { error, seen } = yield* upTo(fromNdjson(Stream.concat(Stream.make(text.trim()), Stream.fail("gone"))))
@@ -157,7 +165,7 @@ describe("fromNdjson", () => {
     }))
 
   it.effect.prop(
-    "gives back what toNdjson wrote, whatever the chunks of either",
+    "reads what toNdjson wrote, whatever the chunks of either",
     {
       samples: Arbitrary.array(Sample, { maxLength: 12 }),
       size: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 300 }))

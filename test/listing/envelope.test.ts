@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Result, Schema, SchemaIssue } from "effect"
 import { Cursor, Page, TimePunch } from "../../src/index.ts"
-import { Envelope, RawEnvelope } from "../../src/Page.ts"
+import { Envelope, RawEnvelope } from "../../src/listing/envelope.ts"
 import { PunchPair } from "../support/punchPair.ts"
 import { wirePage, wirePunch, without } from "../support/wire.ts"
 
@@ -9,7 +9,7 @@ const decode = Schema.decodeUnknownResult(Envelope)
 const decodeRaw = Schema.decodeUnknownResult(RawEnvelope)
 const paths = SchemaIssue.makeFormatterStandardSchemaV1()
 
-const faultAt = (wire: unknown): string | undefined =>
+const issueAt = (wire: unknown): string | undefined =>
   Result.match(decode(wire), {
     onSuccess: () => undefined,
     onFailure: ({ issue }) => (paths(issue).issues[0]?.path ?? []).map(String).join(".")
@@ -42,21 +42,21 @@ describe("Envelope", () => {
 
     assert.deepStrictEqual(none, Option.none())
     assert.strictEqual(
-      faultAt({ ...envelope, meta: { cursor: without({ current: null, prev: null, next: null, count: 0 }, key) } }),
+      issueAt({ ...envelope, meta: { cursor: without({ current: null, prev: null, next: null, count: 0 }, key) } }),
       `meta.cursor.${key}`
     )
   })
 
   it.each(["current", "prev", "next"])("refuses an empty %s, which would be sent as no cursor at all", (key) => {
-    assert.strictEqual(faultAt(wirePage([], { [key]: "" })), `meta.cursor.${key}`)
+    assert.strictEqual(issueAt(wirePage([], { [key]: "" })), `meta.cursor.${key}`)
   })
 
   it.each([1, true, {}, ["a"]])("refuses %j for a cursor", (next) => {
-    assert.strictEqual(faultAt(wirePage([], { next })), "meta.cursor.next")
+    assert.strictEqual(issueAt(wirePage([], { next })), "meta.cursor.next")
   })
 
   it.each(["20", -1, 1.5, true, {}])("refuses the count %j", (count) => {
-    assert.strictEqual(faultAt(wirePage([], { count })), "meta.cursor.count")
+    assert.strictEqual(issueAt(wirePage([], { count })), "meta.cursor.count")
   })
 
   it("keeps a cursor to the letter", () => {
@@ -66,35 +66,35 @@ describe("Envelope", () => {
   })
 
   it.each(["object", "data", "meta"])("refuses an envelope without %s", (key) => {
-    assert.strictEqual(faultAt(without(wirePage([]), key)), key)
+    assert.strictEqual(issueAt(without(wirePage([]), key)), key)
   })
 
   it("refuses an envelope without a cursor, and what is no envelope", () => {
-    assert.strictEqual(faultAt({ ...wirePage([]), meta: {} }), "meta.cursor")
-    assert.strictEqual(faultAt({ ...wirePage([]), meta: { cursor: null } }), "meta.cursor")
-    for (const wire of [null, [], "time_punches", {}]) assert.isDefined(faultAt(wire))
+    assert.strictEqual(issueAt({ ...wirePage([]), meta: {} }), "meta.cursor")
+    assert.strictEqual(issueAt({ ...wirePage([]), meta: { cursor: null } }), "meta.cursor")
+    for (const wire of [null, [], "time_punches", {}]) assert.isDefined(issueAt(wire))
   })
 
-  it("says which row is wrong, and where", () => {
-    assert.strictEqual(faultAt(wirePage([wirePunch(), wirePunch({ clocked_in: "today" })])), "data.1.clocked_in")
-    assert.strictEqual(faultAt(wirePage([null])), "data.0")
+  it("names the row that is wrong, and the path in it", () => {
+    assert.strictEqual(issueAt(wirePage([wirePunch(), wirePunch({ clocked_in: "today" })])), "data.1.clocked_in")
+    assert.strictEqual(issueAt(wirePage([null])), "data.0")
   })
 
   it("ignores what it does not know", () => {
     const envelope = wirePage([], { total: 7 })
 
-    assert.isUndefined(faultAt({ ...envelope, links: {}, meta: { ...Object(envelope["meta"]), took: 3 } }))
+    assert.isUndefined(issueAt({ ...envelope, links: {}, meta: { ...Object(envelope["meta"]), took: 3 } }))
   })
 })
 
 describe("RawEnvelope", () => {
-  it("leaves the rows as they came", () => {
+  it("leaves the rows untouched", () => {
     const rows = [wirePunch(), { id: "x" }, null, 5, [wirePunch()]]
 
     assert.deepStrictEqual(Result.getOrThrow(decodeRaw(wirePage(rows))).data, rows)
   })
 
-  it("is as strict with the rest", () => {
+  it("is as strict about everything else", () => {
     assert.isTrue(Result.isFailure(decodeRaw(wirePage([], { next: "" }))))
     assert.isTrue(Result.isFailure(decodeRaw({ ...wirePage([]), data: {} })))
   })

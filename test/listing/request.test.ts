@@ -21,30 +21,30 @@ import { untyped } from "../support/untyped.ts"
 const company = CompanyId.make(4021)
 const at = (text: string) => DateTime.makeUnsafe(text)
 
-interface Ask {
+interface Call {
   readonly filter?: PunchFilter
   readonly pageSize?: number
   readonly cursor?: string
   readonly base?: string
 }
 
-const queryOf = ({ filter, pageSize }: Ask) => Result.getOrThrow(buildQuery(company, filter, pageSize))
+const queryOf = ({ filter, pageSize }: Call) => Result.getOrThrow(buildQuery(company, filter, pageSize))
 
-const requestOf = (ask: Ask) =>
+const requestOf = (call: Call) =>
   pageRequest(
-    ask.base ?? "https://api.test/base",
-    queryOf(ask),
-    Option.map(Option.fromUndefinedOr(ask.cursor), (text) => Cursor.make(text))
+    call.base ?? "https://api.test/base",
+    queryOf(call),
+    Option.map(Option.fromUndefinedOr(call.cursor), (text) => Cursor.make(text))
   )
 
 /** The URL as it goes out. */
-const urlOf = (ask: Ask): URL => Option.getOrThrow(HttpClientRequest.toUrl(requestOf(ask)))
+const urlOf = (call: Call): URL => Option.getOrThrow(HttpClientRequest.toUrl(requestOf(call)))
 
 /** Everything after the `?`, but the page size that every request has. */
 const paramsOf = (filter: PunchFilter): string => urlOf({ filter }).search.replace("?limit=200", "").replace(/^&/, "")
 
 describe("buildQuery", () => {
-  it("asks for pages of 200, and filters nothing, when nothing is said", () => {
+  it("requests pages of 200 rows without a filter by default", () => {
     assert.strictEqual(urlOf({}).href, "https://api.test/base/v2/company/4021/time_punches?limit=200")
     assert.strictEqual(requestOf({}).method, "GET")
   })
@@ -180,7 +180,7 @@ describe("buildQuery", () => {
     assert.isFalse(clockedIn("2026-03-09T00:00:00.001Z"))
   })
 
-  it("lets an open punch pass an exclusive end of clockedOut: whether it belongs is the service's to say", () => {
+  it("lets an open punch pass an exclusive end of clockedOut: the service decides whether it belongs", () => {
     const { isInRange } = queryOf({ filter: { clockedOut: { lt: at("2026-03-09T00:00:00Z") } } })
 
     assert.isTrue(isInRange?.(punch({ clockedOut: Option.none() })))
@@ -192,7 +192,7 @@ describe("buildQuery", () => {
   })
 
   it.each([["2026-03-08T00:00:00Z", "2026-03-09T00:00:00Z"], ["2026-03-09T00:00:00Z", "2026-03-08T00:00:00Z"]])(
-    "asks for the earlier of two ends, lte %s and lt %s",
+    "sends the earlier of two ends, lte %s and lt %s",
     (lte, lt) => {
       const sent = new URLSearchParams(paramsOf({ clockedIn: { lte: at(lte), lt: at(lt) } })).get("clocked_in[lte]")
 
@@ -200,14 +200,14 @@ describe("buildQuery", () => {
     }
   )
 
-  it("has one text for one query, so that a cursor goes on fitting it", () => {
+  it("writes one text for one query, so that a cursor still fits it", () => {
     const one: PunchFilter = { userId: UserId.make(1), approved: true, flags: ["late"] }
     const same: PunchFilter = { flags: ["late"], approved: true, userId: UserId.make(1) }
 
     assert.strictEqual(queryOf({ filter: one }).target, queryOf({ filter: same }).target)
   })
 
-  it("takes a bare company id, and a company with its guid, which stays out of the URL", () => {
+  it("accepts a bare company id, and a company with its guid, which stays out of the URL", () => {
     const guid = CompanyGuid.make("3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60")
     const query = Result.getOrThrow(buildQuery({ id: company, guid }))
 
@@ -258,7 +258,7 @@ describe("pageRequest", () => {
 describe("startAt", () => {
   const cursor = Cursor.make("there")
 
-  it("takes a cursor as it is, as the option of a page or an error, or not at all", () => {
+  it("accepts a cursor, the option of a page or an error, or nothing", () => {
     for (const from of [cursor, Option.some(cursor)]) {
       assert.deepStrictEqual(startAt(company, "from", from), Result.succeed(Option.some(cursor)))
     }

@@ -1,21 +1,14 @@
-/** From the JSON of a page to the value of its schema, straight on; `undefined` where only the schema can say why not. */
+/** From the JSON of a page to the value of its schema in straight lines; `undefined` where the schema must say why not. */
 import type * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
-import { Cursor } from "../../Ids.ts"
-import type { Envelope } from "../../Page.ts"
-import type { Break, TimePunch } from "../../TimePunch.ts"
+import type * as Schema from "effect/Schema"
 import { dayOf, no, timeOf } from "./instant.ts"
+import { isCursor, type WireBreak, type wireEnvelope, type wireTimePunch } from "./schema.ts"
 import { utc } from "./utc.ts"
 
-/** A value without its brands, which are the schema's to give: all that the compiler can hold this file to. */
-type Bare<A> = A extends number ? number
-  : A extends string ? string
-  : A extends DateTime.Utc ? A
-  : A extends Option.Option<infer B> ? Option.Option<Bare<B>>
-  : A extends ReadonlyArray<infer B> ? ReadonlyArray<Bare<B>>
-  : A extends object ? { readonly [K in keyof A]: Bare<A[K]> }
-  : A
+type Break = typeof WireBreak.Encoded
+type Punch = ReturnType<typeof wireTimePunch<typeof WireBreak>>["Encoded"]
+type Envelope = ReturnType<typeof wireEnvelope<Schema.Unknown>>["Encoded"]
 
 /** An object that may have the keys of `Wire`, with anything under them. */
 const isRecord = <Wire>(input: unknown): input is { readonly [K in keyof Wire]?: unknown } =>
@@ -27,7 +20,7 @@ const isNatural = (value: unknown): value is number => isInt(value) && value >= 
 
 const none = Option.none()
 
-/** An id that null, zero and an absent key say is none. */
+/** An id; null, zero and an absent key are none. */
 const optionalId = (value: unknown): Option.Option<number> | undefined =>
   value === null || value === undefined || value === 0 ? none : isNatural(value) ? Option.some(value) : undefined
 
@@ -48,8 +41,8 @@ const nullableInstant = (value: unknown): Option.Option<DateTime.Utc> | undefine
 }
 
 /** The value of `Break.fromWire`. */
-export const decodeBreak = (input: unknown): Bare<Break> | undefined => {
-  if (!isRecord<typeof Break.fromWire.Encoded>(input)) return undefined
+export const decodeBreak = (input: unknown) => {
+  if (!isRecord<Break>(input)) return undefined
   const { custom_break_id: customBreakId, id, paid, user_id: userId } = input
   if (!isNatural(id) || !isNatural(userId) || !isNatural(customBreakId) || typeof paid !== "boolean") return undefined
   const start = instant(input.in)
@@ -60,7 +53,7 @@ export const decodeBreak = (input: unknown): Bare<Break> | undefined => {
 
 const decodeEach = <A>(input: unknown, decode: (input: unknown) => A | undefined): ReadonlyArray<A> | undefined => {
   if (!Array.isArray(input)) return undefined
-  // A copy has the room of its elements and no more; one that grows starts with room for sixteen.
+  // A copy is allocated at the size of its elements; an array that grows starts with room for sixteen.
   const all = input.slice()
   for (let i = 0; i < all.length; i++) {
     const one = decode(all[i])
@@ -70,9 +63,9 @@ const decodeEach = <A>(input: unknown, decode: (input: unknown) => A | undefined
   return all
 }
 
-/** The value of `TimePunch.fromWire`. A key that is there without a value is the schema's to refuse. */
-export const decodePunch = (input: unknown): Bare<TimePunch> | undefined => {
-  if (!isRecord<typeof TimePunch.fromWire.Encoded>(input)) return undefined
+/** The value of `TimePunch.fromWire`. A key with `undefined` is left to the schema, which refuses it. */
+export const decodePunch = (input: unknown) => {
+  if (!isRecord<Punch>(input)) return undefined
   const { company_id: companyId, id, location_id: locationId, role_id: roleId, user_id: userId } = input
   if (!isNatural(id) || !isNatural(companyId) || !isNatural(userId) || !isNatural(roleId) || !isNatural(locationId)) {
     return undefined
@@ -130,17 +123,15 @@ export const decodePunch = (input: unknown): Bare<TimePunch> | undefined => {
   }
 }
 
-const isCursor = Schema.is(Cursor)
-
 const optionalCursor = (value: unknown): Option.Option<string> | undefined =>
   value === null ? none : isCursor(value) ? Option.some(value) : undefined
 
 /** The value of `Envelope`. */
-export const decodeEnvelope = (input: unknown): Bare<typeof Envelope.Type> | undefined => {
-  if (!isRecord<typeof Envelope.Encoded>(input)) return undefined
+export const decodeEnvelope = (input: unknown) => {
+  if (!isRecord<Envelope>(input)) return undefined
   const { meta, object } = input
-  if (typeof object !== "string" || !isRecord<typeof Envelope.Encoded.meta>(meta)) return undefined
-  if (!isRecord<typeof Envelope.Encoded.meta.cursor>(meta.cursor)) return undefined
+  if (typeof object !== "string" || !isRecord<Envelope["meta"]>(meta)) return undefined
+  if (!isRecord<Envelope["meta"]["cursor"]>(meta.cursor)) return undefined
   const current = optionalCursor(meta.cursor.current)
   const prev = optionalCursor(meta.cursor.prev)
   const next = optionalCursor(meta.cursor.next)

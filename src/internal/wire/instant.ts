@@ -1,6 +1,6 @@
 /** Strict RFC 3339 instants as epoch milliseconds, both ways. Nothing here allocates on the way in. */
 
-/** What is no date, or no time: far outside both, and still a small integer, so that neither costs an allocation. */
+/** No date, or no time: far outside the range of both, and still a small integer, which costs no allocation. */
 export const no = -0x4000_0000
 
 /** The number that two digits write, or -1; unsigned, whatever is below the digit 0 is above 9 too. */

@@ -1,4 +1,4 @@
-/** Instants at the price of a constructor call: most of what decoding a page costs beyond its JSON is its instants. */
+/** Instants for the price of a constructor call. Beyond its JSON, a page costs mostly its instants. */
 import * as DateTime from "effect/DateTime"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
@@ -7,8 +7,8 @@ type MakeUtc = (epochMilliseconds: number) => DateTime.Utc
 
 /**
  * A seam on an internal shape. The core builds an instant with `Object.create` and `Object.defineProperty`, which takes
- * ten times as long as a constructor that shares its prototype. The one difference is `partsUtc`, where the core caches
- * what it is asked for: there it is a hidden key from the start, here a key from its first use.
+ * ten times as long as a constructor that shares its prototype. The one difference is `partsUtc`, the cache of the core:
+ * there it is a hidden key from the start, here a key from its first use.
  */
 const makeClass = (): unknown => {
   function Utc(this: { epochMilliseconds: number }, epochMilliseconds: number) {
@@ -17,7 +17,7 @@ const makeClass = (): unknown => {
   return Object.assign(Utc, { prototype: Object.getPrototypeOf(DateTime.makeUnsafe(0)) })
 }
 
-/** Whether the core still builds what `makeClass` builds; one that does not is used as it is. */
+/** Whether the core still builds what `makeClass` builds. Where it does not, its own constructor is used. */
 const isUtcClass = (make: unknown): make is new(epochMilliseconds: number) => DateTime.Utc => {
   if (typeof make !== "function") return false
   const real = DateTime.makeUnsafe(1)
@@ -31,9 +31,9 @@ const isUtcClass = (make: unknown): make is new(epochMilliseconds: number) => Da
   return Result.getOrElse(agrees, () => false)
 }
 
-/** Makes instants with the class, or as the core makes them where the class is not one of instants. */
+/** Makes instants with the class, or with the core where the class is not one of instants. */
 export const utcOf = (make: unknown): MakeUtc =>
   isUtcClass(make) ? (epochMilliseconds) => new make(epochMilliseconds) : DateTime.makeUnsafe
 
-/** An instant of a whole number of milliseconds within the range of a `Date`, which is not checked. */
+/** An instant. The caller ensures a whole number of milliseconds within the range of a `Date`. */
 export const utc: MakeUtc = utcOf(makeClass())

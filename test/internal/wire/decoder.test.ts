@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Equal, Option, Result, Schema, SchemaIssue } from "effect"
 import { Break, TimePunch } from "../../../src/index.ts"
 import { decodeEnvelope } from "../../../src/internal/wire/decoder.ts"
-import { Envelope } from "../../../src/Page.ts"
+import { Envelope } from "../../../src/listing/envelope.ts"
 import { random } from "../../support/random.ts"
 import { wireBreak, wirePage, wirePunch, without } from "../../support/wire.ts"
 import { legalPage, spoil } from "./spoiltPage.ts"
@@ -69,7 +69,7 @@ describe("decodeEnvelope", () => {
     assert.isAbove(seen.refused, 5000)
   })
 
-  it("takes every page that JSON can say and the schema accepts, and no other", () => {
+  it("accepts every page of JSON that the schema accepts, and no other", () => {
     for (let index = 0; index < 5000; index++) {
       const page = somePage(index, true)
       const straight = decodeEnvelope(page)
@@ -80,7 +80,7 @@ describe("decodeEnvelope", () => {
     }
   })
 
-  it("tells all issues where all are asked for", () => {
+  it("lists all issues where `errors` is `all`", () => {
     const all = Schema.decodeUnknownResult(Envelope, { errors: "all" })
     const allAsWritten = Schema.decodeUnknownResult(Envelope, { ...asWritten, errors: "all" })
     for (let index = 0; index < 1000; index++) {
@@ -90,7 +90,7 @@ describe("decodeEnvelope", () => {
   })
 })
 
-/** The value, with a note of each key that is looked for before it is read: the schema does so, the decoder does not. */
+/** The value, with a note of each key that is tested with `in` before it is read: the schema does so, the decoder does not. */
 const watched = (wire: object, lookedFor: Array<PropertyKey>) =>
   new Proxy(wire, {
     has: (target, key) => {
@@ -106,7 +106,7 @@ describe.each([
 ])("$name", ({ codec, wire }) => {
   const plain = Schema.decodeUnknownSync(codec, asWritten)(wire)
 
-  it("decodes straight on, by whichever function of the schema it is asked", async () => {
+  it("decodes in straight lines under every function of the schema", async () => {
     const lookedFor: Array<PropertyKey> = []
     const input = watched(wire, lookedFor)
 
@@ -132,7 +132,7 @@ describe.each([
     assert.isTrue(Result.isFailure(Schema.decodeUnknownResult(codec, { onExcessProperty: "error" })(more)))
   })
 
-  it("says of an absent key what any schema says", () => {
+  it("reports an absent key like any schema", () => {
     const Holder = Schema.Struct({ held: codec })
     const message = Result.getOrThrow(Result.flip(Schema.decodeUnknownResult(Holder)({}))).message
 
@@ -154,7 +154,7 @@ describe.each([
     assert.deepStrictEqual(findings(missing.issue).issues[0]?.path, [1, key])
   })
 
-  it("is not asked for what does not come from the wire", () => {
+  it("does not affect encoding or the type side", () => {
     const encoded = Schema.encodeUnknownSync(codec)(plain)
 
     assert.isUndefined(difference(Schema.decodeUnknownSync(codec)(encoded), plain))

@@ -1,4 +1,4 @@
-/** Instants made with a constructor of our own against those of the core. */
+/** Instants of our constructor against those of the core. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Equal, Equivalence, Hash, HashMap, Option, Schema } from "effect"
 import { inspect } from "node:util"
@@ -20,7 +20,7 @@ const pairs = millis.map((at) => ({ ours: utc(at), real: DateTime.makeUnsafe(at)
 
 const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
 
-/** What a program may do with an instant. */
+/** What a program can do with an instant. */
 const uses: Readonly<Record<string, (instant: DateTime.Utc) => unknown>> = {
   String,
   "JSON.stringify": (instant) => JSON.stringify({ instant }),
@@ -50,7 +50,7 @@ const uses: Readonly<Record<string, (instant: DateTime.Utc) => unknown>> = {
 }
 
 describe("utc", () => {
-  it("is built by a constructor, not by the core, whose shape is the one that is known", () => {
+  it("is built by a constructor, not by the core, whose shape is known", () => {
     const hidden = (instant: DateTime.Utc) => Object.getOwnPropertyDescriptor(instant, "partsUtc")
 
     assert.isUndefined(hidden(utc(0)))
@@ -78,7 +78,7 @@ describe("utc", () => {
     for (const { at } of pairs) assert.deepStrictEqual(use(utc(at)), use(DateTime.makeUnsafe(at)))
   })
 
-  it("still agrees after its parts were asked for", () => {
+  it("still agrees after its parts were read", () => {
     for (const { ours, real } of pairs) {
       DateTime.toPartsUtc(ours)
       DateTime.toPartsUtc(real)
@@ -91,7 +91,7 @@ describe("utc", () => {
     }
   })
 
-  it("is equal to the core's, whichever is asked, alone and inside of other values", () => {
+  it("is equal to the core's, from either side, alone and inside other values", () => {
     const equivalent: Equivalence.Equivalence<DateTime.Utc> = Schema.toEquivalence(Schema.DateTimeUtc)
     for (const { at, ours, real } of pairs) {
       assert.isTrue(Equal.equals(ours, real) && Equal.equals(real, ours))

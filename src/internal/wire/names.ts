@@ -1,0 +1,73 @@
+/**
+ * The wire name of every field: one map for the codec, `sort_by`, the columns of CSV and of SQL. `TimePunch.fromWire`
+ * compiles only while each field has a name and each name a field.
+ */
+
+/** Wire names of the fields of `TimePunch`, in the order in which they are written. */
+export const timePunchNames = {
+  id: "id",
+  companyId: "company_id",
+  userId: "user_id",
+  roleId: "role_id",
+  locationId: "location_id",
+  shiftId: "shift_id",
+  departmentId: "department_id",
+  clockedIn: "clocked_in",
+  clockedOut: "clocked_out",
+  hourlyWage: "hourly_wage",
+  tips: "tips",
+  approved: "approved",
+  editablePunch: "editable_punch",
+  notes: "notes",
+  posType: "pos_type",
+  breaks: "breaks",
+  autoClockedOut: "auto_clocked_out",
+  clockedInOffline: "clocked_in_offline",
+  clockedOutOffline: "clocked_out_offline",
+  created: "created",
+  modified: "modified",
+  deleted: "deleted"
+} as const
+
+/** Wire names of the fields of `Break`. */
+export const breakNames = {
+  id: "id",
+  userId: "user_id",
+  customBreakId: "custom_break_id",
+  paid: "paid",
+  in: "in",
+  out: "out"
+} as const
+
+type Names = Readonly<Record<string, string>>
+
+/** What has a value under every wire name of `N`. */
+type Wire<N extends Names> = { readonly [K in N[keyof N]]: unknown }
+
+/** What has a value under every field of `N`. */
+type Fields<N extends Names> = { readonly [K in keyof N]: unknown }
+
+type FieldOf<N extends Names, Name> = { readonly [K in keyof N]: N[K] extends Name ? K : never }[keyof N]
+
+/** The same values under the names of the fields. */
+export function fromWireNames<N extends Names>(names: N): <W extends Wire<N>>(
+  wire: W
+) => { readonly [K in keyof N]: W[N[K]] }
+export function fromWireNames(names: Names) {
+  return rename(Object.entries(names))
+}
+
+/** The same values under the names of the wire. */
+export function toWireNames<N extends Names>(names: N): <A extends Fields<N>>(
+  fields: A
+) => { readonly [Name in N[keyof N]]: A[FieldOf<N, Name>] }
+export function toWireNames(names: Names) {
+  return rename(Object.entries(names).map(([field, name]) => [name, field]))
+}
+
+const rename =
+  (entries: ReadonlyArray<readonly [to: string, from: string]>) => (row: Readonly<Record<string, unknown>>) => {
+    const renamed: Record<string, unknown> = {}
+    for (const [to, from] of entries) renamed[to] = row[from]
+    return renamed
+  }
