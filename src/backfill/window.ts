@@ -1,4 +1,4 @@
-/** A part of the range that is read with one query: the rows that it owns, what is known of them, where it can be cut. */
+/** A part of the range that is read with one query: what it owns, what its pages showed, where it can be cut. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import type { Segment } from "../Backfill.ts"
