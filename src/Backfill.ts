@@ -22,7 +22,7 @@ export const Segment = Schema.Struct({
   cursor: Schema.Option(Cursor),
   /** The end that the query of `cursor` named, where it differs from `until`. Absent: `until`. */
   queriedUntil: Schema.optionalKey(Schema.DateTimeUtc),
-  /** Whether rows came out of the requested order, so that the part must be read to the end of its query. Absent: no. */
+  /** Whether rows came out of the requested order: the query is then read to its end. Absent: no. */
   unordered: Schema.optionalKey(Schema.Boolean)
 })
 
@@ -30,8 +30,8 @@ export const Segment = Schema.Struct({
 export type Segment = typeof Segment.Type
 
 /**
- * What to backfill: any criteria without `sortBy` and `localizeSearchTime`, which the backfill sets itself, and a closed
- * range of clock-ins.
+ * What to backfill: any criteria without `sortBy` and `localizeSearchTime`, which the backfill sets itself, and a
+ * closed range of clock-ins.
  *
  * @since 0.1.0
  */
@@ -71,7 +71,7 @@ export interface BackfillOptions {
    * too if the service returns them in the requested order; it buffers up to twenty pages for each page read at once.
    */
   readonly order?: "asCompleted" | "byTime" | undefined
-  /** Reads only these segments: the `unfinished` of an earlier failure with the same filter. Default: the whole range. */
+  /** Segments to read: the `unfinished` of an earlier failure with the same filter. Default: the whole range. */
   readonly resume?: ReadonlyArray<Segment> | undefined
 }
 

@@ -1,4 +1,4 @@
-/** The cost of punches: the wages of one, in cents, and the sums of many by any key in one pass. Pure: reads no clock. */
+/** The cost of punches: the wages of one, in cents, and the sums of many by any key. Pure: reads no clock. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
@@ -29,14 +29,14 @@ export interface Options extends WorkedTime.Options {
 }
 
 /**
- * The wages of a punch in cents: net time × `hourlyWage`, rounded once. Without tips; with paid breaks. The arithmetic is
- * on integers, so rounding is its only error.
+ * The wages of a punch in cents: net time × `hourlyWage`, rounded once. Without tips; with paid breaks. The arithmetic
+ * is on integers, so rounding is its only error.
  *
- * `None` if the durations of the punch are unknown (`WorkedTime.of`), or if the amount is not a safe integer. The service
- * calls `hourlyWage` a calculated wage, so this is an estimate and not a payroll.
+ * `None` if the durations of the punch are unknown (`WorkedTime.of`), or if the amount is not a safe integer. The
+ * service calls `hourlyWage` a calculated wage, so this is an estimate and not a payroll.
  *
- * Laws: `down <= halfEven <= halfUp <= up <= down + 1`; all are equal if the amount is whole; a longer punch never costs
- * less.
+ * Laws: `down <= halfEven <= halfUp <= up <= down + 1`; all are equal if the amount is whole; a longer punch never
+ * costs less.
  *
  * @since 0.1.0
  */
@@ -73,8 +73,8 @@ export interface Totals {
 }
 
 /**
- * A sum exceeds the safe integers, beyond which an addition can lose cents. No real sum is that large: check the wage, the
- * tips and the instants of the punch.
+ * A sum exceeds the safe integers, beyond which an addition can lose cents. No real sum is that large: check the wage,
+ * the tips and the instants of the punch.
  *
  * @since 0.1.0
  */
@@ -94,8 +94,8 @@ export class SumOverflow
 
 /**
  * Sums punches by a key, in one pass. Memory grows with the number of keys only. Keys are compared by value: an id, an
- * `Option` of one, a tuple, a plain record. Every punch that arrives counts, a deleted one too. Fails with `SumOverflow`
- * before a sum could be wrong.
+ * `Option` of one, a tuple, a plain record. Every punch that arrives counts, a deleted one too. Fails with
+ * `SumOverflow` before a sum could be wrong.
  *
  * Laws: it equals a fold over the punches one by one, however they are chunked and ordered.
  *

@@ -162,8 +162,8 @@ export const businessDates = (zone: DateTime.TimeZone): (instant: DateTime.DateT
 }
 
 /**
- * The date `days` after `date`, or before it if `days` is negative. Beyond the years 0001 to 9999 it is the first or the
- * last date of the calendar. `None` unless `days` is a safe integer.
+ * The date `days` after `date`, or before it if `days` is negative. Beyond the years 0001 to 9999 it is the first or
+ * the last date of the calendar. `None` unless `days` is a safe integer.
  *
  * @since 0.1.0
  */
@@ -171,9 +171,9 @@ export const addDays = (date: BusinessDate, days: number): Option.Option<Busines
   Number.isSafeInteger(days) ? Option.some(fromDay(dayOf(date) + days)) : Option.none()
 
 /**
- * The date `days` after `date`, or before it if `days` is negative. Beyond the years 0001 to 9999 it is the first or the
- * last date of the calendar. Throws a `RangeError` unless `days` is a safe integer: use it for a number that is known to
- * be one, and `addDays` otherwise.
+ * The date `days` after `date`, or before it if `days` is negative. Beyond the years 0001 to 9999 it is the first or
+ * the last date of the calendar. Throws a `RangeError` unless `days` is a safe integer: use it for a number that is
+ * known to be one, and `addDays` otherwise.
  *
  * @since 0.1.0
  */

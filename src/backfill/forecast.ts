@@ -1,12 +1,12 @@
 /**
- * How many rows to expect where no page was read, and where to cut so that both sides expect the same. Only speed depends
- * on this estimate.
+ * How many rows to expect where no page was read, and where to cut so that both sides expect the same. Only speed
+ * depends on this estimate.
  *
  * Rows arrive evenly over months, by day and night, in rushes of minutes, or all at once. One rule fits all of these: a
  * rate lasts about as long again as it has lasted. After `span` it lasts for another `x` with probability
- * `span / (span + x)`, so `rows` rows in `span` predict `rows · ln(1 + x / span)` rows in the next `x`. Nearby this is an
- * even rate; far off, each doubling of the distance adds the same number. A rush is cut within minutes of its last row,
- * an even range in the middle, and the rule need not know which of them it has.
+ * `span / (span + x)`, so `rows` rows in `span` predict `rows · ln(1 + x / span)` rows in the next `x`. Nearby this is
+ * an even rate; far off, each doubling of the distance adds the same number. A rush is cut within minutes of its last
+ * row, an even range in the middle, and the rule need not know which of them it has.
  */
 
 /** `rows` rows in the `span` milliseconds before `at`. */

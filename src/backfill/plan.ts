@@ -47,9 +47,9 @@ export interface Plan {
 const windowPages = 4
 
 /**
- * A plan for segments that do not overlap. The owner of a row is decided by its instant, so each row has one, in whatever
- * order rows come. Order only decides whether a window can be cut once it has begun, and whether it may stop before its
- * query ends.
+ * A plan for segments that do not overlap. The owner of a row is decided by its instant, so each row has one, in
+ * whatever order rows come. Order only decides whether a window can be cut once it has begun, and whether it may stop
+ * before its query ends.
  */
 export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions): Plan => {
   const { capacity, order, pageSize, workers } = options
@@ -90,9 +90,9 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
   }
 
   /**
-   * Work stealing. With no window waiting, half of the busiest one is worth a request if half a page of rows is expected.
-   * In the order of time, with the buffer half full, a page and a half that comes before `waiting` is worth more than
-   * `waiting`.
+   * Work stealing. With no window waiting, half of the busiest one is worth a request if half a page of rows is
+   * expected. In the order of time, with the buffer half full, a page and a half that comes before `waiting` is worth
+   * more than `waiting`.
    */
   const steal = (held: number, waiting: Window | undefined): Window | undefined => {
     if (!canSteal()) return undefined

@@ -1,4 +1,4 @@
-/** A part of the range that is read with one query: the rows that it owns, what its pages showed, where it can be cut. */
+/** A part of the range that is read with one query: what it owns, what its pages showed, where it can be cut. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import type { Segment } from "../Backfill.ts"
@@ -61,7 +61,8 @@ export const owns = ({ gte, inclusive, until }: Window, at: number): boolean =>
 
 /**
  * Whether every row after this page belongs to other windows, given that rows are ordered. If the query ends with the
- * window, others own no more than its last instant, and a single row there proves nothing: the whole page must lie there.
+ * window, others own no more than its last instant, and a single row there proves nothing: the whole page must lie
+ * there.
  */
 export const isPast = ({ inclusive, latest, queriedUntil, until }: Window, page: ReadonlyArray<TimePunch>): boolean => {
   const at = queriedUntil === until ? page[0]?.clockedIn.epochMilliseconds ?? -Infinity : latest

@@ -35,7 +35,7 @@ describe("TimePunches.backfill", () => {
           assert.deepStrictEqual(byId(emitted), expected(punches, filter), `seed ${seed}`)
         }).pipe(Effect.provide(jostled(chance, { punches, order: chance.pick(["asked", "asked", "id"]) })))
       }, { discard: true }),
-    30_000
+    60_000
   )
 
   it.effect(
@@ -65,7 +65,7 @@ describe("TimePunches.backfill", () => {
         }
         assert.isAtLeast(failures, 200)
       }),
-    30_000
+    60_000
   )
 
   it.effect("resumes from segments that were stored as JSON", () =>

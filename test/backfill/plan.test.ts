@@ -185,7 +185,7 @@ describe("the plan of a backfill", () => {
     return { rows, cursor: { current: none, prev: none, next, count: none } }
   }
 
-  /** Two workers share a minute. The early half is cut while its first page, whose rows reach past the cut, is in flight. */
+  /** Two workers share a minute. A page of the early half is in flight when it is cut, and reaches past the cut. */
   const stopEarly = ({ range, rows }: Scene) => {
     const plan = makePlan([range], { ...plainly, workers: 2, capacity: 2, ordered: true })
     const [early, late] = [plan.next(0, false), plan.next(0, false)]
