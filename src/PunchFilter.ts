@@ -192,6 +192,6 @@ const oneKindOfWindow = Schema.makeFilter((filter: typeof Fields.Type) =>
  *
  * @since 0.1.0
  */
-export const PunchFilter: Schema.Codec<PunchFilter, typeof Fields.Encoded> = exact(Fields)
+export const PunchFilter: Schema.Codec<PunchFilter, Schema.Json> = exact(Fields)
   .check(oneKindOfWindow)
   .pipe(Schema.refine(hasOneKindOfWindow))

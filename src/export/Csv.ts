@@ -5,12 +5,26 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { timePunchNames as names } from "../internal/wire/names.ts"
+import { timePunchNames } from "../internal/wire/names.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as WorkedTime from "../WorkedTime.ts"
 import type { UnwritablePunch } from "./ExportError.ts"
 import { joined, mapRows } from "./rows.ts"
 import { toWire } from "./wire.ts"
+
+const { breaks: _, ...fieldNames } = timePunchNames
+
+/** What follows from a punch, its breaks among it. */
+const derivedColumns = [
+  "break_count",
+  "gross_seconds",
+  "paid_break_seconds",
+  "unpaid_break_seconds",
+  "net_seconds",
+  "anomalies"
+] as const
+
+type Derived = typeof derivedColumns[number]
 
 /**
  * The columns, in order: the fields of a punch under their names on the wire, then what `WorkedTime.of` makes of it.
@@ -19,35 +33,10 @@ import { toWire } from "./wire.ts"
  *
  * @since 0.1.0
  */
-export const csvColumns = [
-  names.id,
-  names.companyId,
-  names.userId,
-  names.roleId,
-  names.locationId,
-  names.departmentId,
-  names.shiftId,
-  names.clockedIn,
-  names.clockedOut,
-  names.hourlyWage,
-  names.tips,
-  names.approved,
-  names.editablePunch,
-  names.autoClockedOut,
-  names.clockedInOffline,
-  names.clockedOutOffline,
-  names.posType,
-  names.notes,
-  names.created,
-  names.modified,
-  names.deleted,
-  "break_count",
-  "gross_seconds",
-  "paid_break_seconds",
-  "unpaid_break_seconds",
-  "net_seconds",
-  "anomalies"
-] as const
+export const csvColumns: ReadonlyArray<typeof fieldNames[keyof typeof fieldNames] | Derived> = [
+  ...Object.values(fieldNames),
+  ...derivedColumns
+]
 
 /**
  * How `toCsv` writes.
@@ -84,8 +73,6 @@ export const toCsv = <E, R>(
   )
 }
 
-type Column = typeof csvColumns[number]
-
 const toRecord = (punch: TimePunch, options: CsvOptions | undefined) =>
   Result.map(toWire(punch), ({ breaks: _, ...wire }) => {
     const worked = WorkedTime.of(punch, options)
@@ -94,7 +81,7 @@ const toRecord = (punch: TimePunch, options: CsvOptions | undefined) =>
         onNone: () => "",
         onSome: (durations) => String(Duration.toSeconds(durations[duration]))
       })
-    const derived: Record<Exclude<Column, keyof typeof wire>, string> = {
+    const derived: Record<Derived, string> = {
       break_count: cell(punch.breaks.length),
       gross_seconds: seconds("gross"),
       paid_break_seconds: seconds("paidBreaks"),
@@ -103,7 +90,7 @@ const toRecord = (punch: TimePunch, options: CsvOptions | undefined) =>
       anomalies: worked.anomalies.join(" ")
     }
     // The wire form has a 0 for a punch without a shift; in a column of ids that would be a shift.
-    const fields: Record<string, Cell> = { ...wire, [names.shiftId]: Option.getOrNull(punch.shiftId) }
+    const fields: Record<string, Cell> = { ...wire, [timePunchNames.shiftId]: Option.getOrNull(punch.shiftId) }
     return { ...Record.map(fields, cell), ...derived }
   })
 

@@ -3,30 +3,30 @@
  * compiles only while each field has a name and each name a field.
  */
 
-/** Wire names of the fields of `TimePunch`, in the order in which they are written. */
+/** Wire names of the fields of `TimePunch`, in the order of the columns of a table. */
 export const timePunchNames = {
   id: "id",
   companyId: "company_id",
   userId: "user_id",
   roleId: "role_id",
   locationId: "location_id",
-  shiftId: "shift_id",
   departmentId: "department_id",
+  shiftId: "shift_id",
   clockedIn: "clocked_in",
   clockedOut: "clocked_out",
   hourlyWage: "hourly_wage",
   tips: "tips",
   approved: "approved",
   editablePunch: "editable_punch",
-  notes: "notes",
-  posType: "pos_type",
-  breaks: "breaks",
   autoClockedOut: "auto_clocked_out",
   clockedInOffline: "clocked_in_offline",
   clockedOutOffline: "clocked_out_offline",
+  posType: "pos_type",
+  notes: "notes",
   created: "created",
   modified: "modified",
-  deleted: "deleted"
+  deleted: "deleted",
+  breaks: "breaks"
 } as const
 
 /** Wire names of the fields of `Break`. */
