@@ -48,7 +48,7 @@ describe("the status line", () => {
         assert.strictEqual((yield* pageRequests).length, 2 + attempts)
         if (![204, 205, 304].includes(status)) {
           assert.deepInclude(problemOf(error), { type: `/problems/${status}`, status, code: 5000 })
-          assert.include(error.message, "The service was told to answer so.")
+          assert.include(error.message, "Injected by the test.")
         }
       }).pipe(Effect.provide(app({ punches })))
   )
