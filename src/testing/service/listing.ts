@@ -25,7 +25,7 @@ export const respondWithPage = (
   const sent = query.cursor
   const content = sent === undefined ? undefined : readCursor(sent, listing)
   if (sent !== undefined && content === undefined) {
-    return refuse({ param: "cursor", detail: "The cursor does not belong to this query." })
+    return refuse({ param: "cursor", detail: "The cursor is not one of this query." })
   }
   const page = cutPage(listing, sent, content, query.limit ?? settings.defaultLimit)
   const { count, current, next, prev } = page.cursor
