@@ -14,7 +14,7 @@ import {
 } from "../../src/index.ts"
 import type { Prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, generatePunches, otherCompany, type StoredPunch } from "../../src/testing/index.ts"
-import { expectedIds, type Query } from "../testing/oracle.ts"
+import { expectedIds, type Query } from "../support/oracle.ts"
 
 /** A row that the service will send. The one at an exclusive end is dropped, unless it is so broken that nobody can tell. */
 export interface Due {

@@ -8,8 +8,7 @@ import {
   generatePunches,
   otherCompany
 } from "../../src/testing/index.ts"
-import { idsOf } from "./oracle.ts"
-import { ask, askPage, askToken, type Envelope, envelopeOf, inject, problemOf, textOf, walk } from "./support.ts"
+import { ask, askPage, askToken, type Envelope, envelopeOf, idsOf, inject, problemOf, textOf, walk } from "./support.ts"
 
 const punches = generatePunches({ seed: 9, count: 50, companyId: defaultCompany.id, deletedShare: 0 })
 

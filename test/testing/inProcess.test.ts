@@ -9,8 +9,7 @@ import {
   Fault,
   generatePunches
 } from "../../src/testing/index.ts"
-import { idsOf } from "./oracle.ts"
-import { type Envelope, inject, pagePath } from "./support.ts"
+import { type Envelope, idsOf, inject, pagePath } from "./support.ts"
 
 const punches = generatePunches({ seed: 2, count: 300, companyId: defaultCompany.id, deletedShare: 0 })
 

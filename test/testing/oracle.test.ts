@@ -8,8 +8,8 @@ import {
   otherCompany,
   type StoredPunch
 } from "../../src/testing/index.ts"
-import { expectedIds, idsOf } from "./oracle.ts"
-import { walk } from "./support.ts"
+import { expectedIds } from "../support/oracle.ts"
+import { idsOf, walk } from "./support.ts"
 
 const sortable = [
   "id",

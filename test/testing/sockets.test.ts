@@ -4,8 +4,7 @@ import { Cause, Effect, Exit, Fiber, Layer, Option, Schedule, Stream } from "eff
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
-import { idsOf } from "./oracle.ts"
-import { bearer, type Envelope, inject, pagePath } from "./support.ts"
+import { bearer, type Envelope, idsOf, inject, pagePath } from "./support.ts"
 
 const punches = generatePunches({ seed: 2, count: 300, companyId: defaultCompany.id, deletedShare: 0 })
 

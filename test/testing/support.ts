@@ -99,3 +99,5 @@ export const askToken = FakeService.use((service) =>
     })
   })
 )
+
+export const idsOf = (punches: ReadonlyArray<WirePunch>) => punches.map((punch) => punch.id)
