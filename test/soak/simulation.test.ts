@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Duration, Effect } from "effect"
 import { type Figures, line, seedsFrom } from "../simulation/series.ts"
-import { atRest, changing, isLively, overSockets } from "../simulation/suite.ts"
+import { atRest, changing, assertCoverage, overSockets } from "../simulation/suite.ts"
 
 const file = "test/soak/simulation.test.ts --config vitest.soak.config.ts"
 
@@ -18,7 +18,7 @@ const told = Effect.fnUntraced(function*(what: string, run: Effect.Effect<Figure
   const began = performance.now()
   const figures = yield* run
   yield* Console.log(`${what}: ${line(figures, (performance.now() - began) / 1000)}`)
-  isLively(figures, 10)
+  assertCoverage(figures, 10)
   assert.isAbove(figures.plans, 0)
 })
 
