@@ -1,6 +1,6 @@
 /** What the mutation tester changes, in groups, and the tests of each group: quick ones, in memory. */
 
-/** A group of modules and the tests that must notice a change in them, both as globs from the root of the repository. */
+/** Modules and the tests that must notice a change in them, both as globs from the root of the repository. */
 export interface Group {
   readonly modules: ReadonlyArray<string>
   readonly tests: ReadonlyArray<string>

@@ -1,4 +1,4 @@
-/** Listings for property tests: random data, and random filters whose ends are near its instants. */
+/** Listings for property tests: random data, and random filters with boundaries near its instants. */
 import { DateTime } from "effect"
 import {
   BusinessDate,

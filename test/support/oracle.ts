@@ -1,6 +1,6 @@
 /**
- * The rows that a listing must have, by the plainest means: filter an array, sort it. Instants and local times come from
- * `Date` and `Intl`, which neither the fake service nor the client uses, so that one mistake cannot stand on both sides.
+ * The rows that a listing must have, by the plainest means: filter an array, sort it. Instants and local times come
+ * from `Date` and `Intl`; the fake service does its own arithmetic, so that one mistake cannot stand on both sides.
  */
 import { DateTime, Schema } from "effect"
 import { type InstantRange, type PunchFilter, TimePunch } from "../../src/index.ts"

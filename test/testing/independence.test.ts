@@ -6,7 +6,7 @@ const folder = Path.join(import.meta.dirname, "../../src/testing")
 
 const files = Fs.readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"))
 
-/** What a file imports or exports again: a path inside `folder` for its own files, the specifier for any other module. */
+/** The imports of a file: a path inside `folder` for files of the folder, the specifier for other modules. */
 const importsOf = (name: string) =>
   [...Fs.readFileSync(Path.join(folder, name), "utf8").matchAll(/ from "([^"]+)"$/gm)].map(([, specifier = ""]) =>
     specifier.startsWith(".") ? Path.join(Path.dirname(name), specifier) : specifier
