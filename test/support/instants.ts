@@ -1,5 +1,5 @@
 /** Valid and invalid texts of RFC 3339 instants, and the instant of a valid one by the platform's calendar. */
-import type { Random } from "./random.ts"
+import type { Prng } from "../../src/testing/base/prng.ts"
 
 const pad = (value: number, length = 2) => String(value).padStart(length, "0")
 
@@ -25,16 +25,16 @@ const write = (parts: Parts) =>
   `${pad(parts.year, 4)}-${pad(parts.month)}-${pad(parts.day)}${parts.t}` +
   `${pad(parts.hour)}:${pad(parts.minute)}:${pad(parts.second)}${parts.fraction}${parts.zone}`
 
-const digits = ({ between }: Random, count: number) => Array.from({ length: count }, () => between(0, 9)).join("")
+const digits = ({ between }: Prng, count: number) => Array.from({ length: count }, () => between(0, 9)).join("")
 
-const zoneOf = (random: Random): string => {
+const zoneOf = (random: Prng): string => {
   if (random.chance(0.4)) return random.pick(["Z", "Z", "z", "+00:00", "-00:00", "+0000"])
   const sign = random.pick(["+", "-"])
   return `${sign}${pad(random.between(0, 23))}${random.pick([":", ""])}${pad(random.between(0, 59))}`
 }
 
 /** Fields of an instant: half of the years near the present, the last day of a month often. */
-const partsOf = (random: Random): Parts => {
+const partsOf = (random: Prng): Parts => {
   const year = random.chance(0.5) ? random.between(1970, 2060) : random.between(1, 9999)
   const month = random.between(1, 12)
   const days = daysOf(year, month)
@@ -52,7 +52,7 @@ const partsOf = (random: Random): Parts => {
 }
 
 /** A leap second, which is 23:59:60 in UTC, in any zone. */
-const leapOf = (random: Random): Parts => {
+const leapOf = (random: Prng): Parts => {
   const offset = random.between(-1439, 1439)
   const local = ((1439 + offset) % 1440 + 1440) % 1440
   const zone = `${offset < 0 ? "-" : "+"}${pad(Math.floor(Math.abs(offset) / 60))}:${pad(Math.abs(offset) % 60)}`
@@ -60,7 +60,7 @@ const leapOf = (random: Random): Parts => {
 }
 
 /** A valid instant; the colon of its zone may be missing. */
-export const wellFormed = (random: Random): string => write(random.chance(0.02) ? leapOf(random) : partsOf(random))
+export const wellFormed = (random: Prng): string => write(random.chance(0.02) ? leapOf(random) : partsOf(random))
 
 const pattern = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):?(\d\d))$/
 
@@ -77,7 +77,7 @@ export const oracle = (text: string): number => {
 const replace = (text: string, at: number, by: string) => text.slice(0, at) + by + text.slice(at + 1)
 
 /** Ways to make an instant invalid. */
-const misspellings: Readonly<Record<string, (parts: Parts, random: Random) => string>> = {
+const misspellings: Readonly<Record<string, (parts: Parts, random: Prng) => string>> = {
   "no zone": (parts) => write({ ...parts, zone: "" }),
   "a zone without minutes": (parts, { between }) => write({ ...parts, zone: `+${pad(between(0, 23))}` }),
   "a zone with one digit of hours": (parts) => write({ ...parts, zone: "+5:30" }),
@@ -146,7 +146,7 @@ const misspellings: Readonly<Record<string, (parts: Parts, random: Random) => st
 export const allMisspellings = Object.keys(misspellings)
 
 /** An invalid text and the name of its misspelling. */
-export const malformed = (random: Random) => {
+export const malformed = (random: Prng) => {
   const misspelling = allMisspellings[random.between(0, allMisspellings.length - 1)] ?? ""
   return { misspelling, text: misspellings[misspelling]?.(partsOf(random), random) ?? "" }
 }

@@ -9,8 +9,8 @@ import {
   RoleId,
   UserId
 } from "../../src/index.ts"
+import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, generatePunches, type StoredPunch } from "../../src/testing/index.ts"
-import { type Random, random } from "./random.ts"
 
 const sortFields = [
   "id",
@@ -31,13 +31,13 @@ const sortFields = [
 ] as const
 
 /** An instant of one of the punches or one millisecond beside it, so that filters meet their boundaries. */
-const instantNear = (random: Random, punches: ReadonlyArray<StoredPunch>): DateTime.Utc => {
+const instantNear = (random: Prng, punches: ReadonlyArray<StoredPunch>): DateTime.Utc => {
   const punch = punches[random.between(0, punches.length - 1)]
   const text = random.pick([punch?.clocked_in, punch?.clocked_out, punch?.modified]) ?? "2026-03-10T12:00:00Z"
   return DateTime.makeUnsafe(Date.parse(text) + random.pick([0, 0, 1, -1]))
 }
 
-const windowNear = (random: Random, punches: ReadonlyArray<StoredPunch>, localized: boolean): InstantRange => {
+const windowNear = (random: Prng, punches: ReadonlyArray<StoredPunch>, localized: boolean): InstantRange => {
   const [one, other] = [instantNear(random, punches), instantNear(random, punches)]
   const [gte, end] = [DateTime.min(one, other), DateTime.max(one, other)]
   return {
@@ -47,7 +47,7 @@ const windowNear = (random: Random, punches: ReadonlyArray<StoredPunch>, localiz
   }
 }
 
-const datesNear = (random: Random) => {
+const datesNear = (random: Prng) => {
   const [start, end] = [random.between(1, 31), random.between(1, 31)].toSorted((a, b) => a - b)
   const date = (day: number | undefined) => BusinessDate.make(`2026-03-${String(day).padStart(2, "0")}`)
   return {
@@ -57,7 +57,7 @@ const datesNear = (random: Random) => {
 }
 
 /** A filter with few enough criteria that some punches match. */
-const randomFilter = (random: Random, punches: ReadonlyArray<StoredPunch>): PunchFilter => {
+const randomFilter = (random: Prng, punches: ReadonlyArray<StoredPunch>): PunchFilter => {
   const { between, chance, pick } = random
   const localizeSearchTime = chance(0.3)
   const dates: PunchFilter = chance(0.3)
@@ -86,7 +86,7 @@ const randomFilter = (random: Random, punches: ReadonlyArray<StoredPunch>): Punc
 
 /** Data, a filter and paging options from a seed. */
 export const scenario = (seed: number) => {
-  const chance = random(seed)
+  const chance = prng(seed)
   const punches = generatePunches({
     seed,
     count: chance.pick([1, 7, 60, 150]),
