@@ -28,7 +28,7 @@ import { serve } from "./transports/overHttp.ts"
 export class FakeService extends Context.Service<FakeService, {
   /** Adds punches. A punch replaces an earlier one with the same company and id. */
   readonly seed: (punches: ReadonlyArray<StoredPunch | WirePunch>) => Effect.Effect<void>
-  /** Removes the punches with these ids, in all companies. A listing with `deleted` shows none of them. */
+  /** Removes the punches with these ids, in all companies. A deleted punch is one with `deleted: true`. */
   readonly remove: (ids: ReadonlyArray<number>) => Effect.Effect<void>
   /** Removes all punches. */
   readonly clear: Effect.Effect<void>
