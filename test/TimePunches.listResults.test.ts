@@ -3,7 +3,8 @@ import { DateTime, Effect, Option, Result, Stream } from "effect"
 import { TimePunches } from "../src/index.ts"
 import { defaultCompany, Fault, generatePunches, type RowPatch, type StoredPunch } from "../src/testing/index.ts"
 import { app, company, inject, pageRequests } from "./support/client.ts"
-import { expected, scenario } from "./support/listing.ts"
+import { scenario } from "./support/listing.ts"
+import { expected } from "./support/oracle.ts"
 
 const idsOf = (punches: ReadonlyArray<{ readonly id: number }>) => punches.map(({ id }) => Number(id))
 

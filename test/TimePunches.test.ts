@@ -4,7 +4,8 @@ import { TestClock } from "effect/testing"
 import { type Page, type PunchFilter, TimePunches } from "../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../src/testing/index.ts"
 import { accessToken, app, company, endpoints, inject, pageRequests } from "./support/client.ts"
-import { expected, scenario } from "./support/listing.ts"
+import { scenario } from "./support/listing.ts"
+import { expected } from "./support/oracle.ts"
 
 const idsOf = (punches: ReadonlyArray<{ readonly id: number }>) => punches.map(({ id }) => Number(id))
 

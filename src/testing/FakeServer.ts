@@ -1,4 +1,4 @@
-/** The fake service on a port of this machine. Node only, and therefore not part of the testing index. */
+/** The fake service on a port of this machine. It imports Node, so the index does not export it. */
 import { NodeHttpServer } from "@effect/platform-node"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,34 +9,36 @@ import * as Http from "node:http"
 import { FakeService } from "./FakeService.ts"
 
 /**
- * Where a fake service listens.
+ * Address of a fake server.
  *
  * @since 0.1.0
  */
 export interface FakeServerOptions {
-  /** Default: a free one. */
+  /** TCP port. Default: 0, a free one. */
   readonly port?: number | undefined
-  /** Default: the loopback address, so nobody else can reach it. */
+  /** Address to listen on. Default: `127.0.0.1`, which no other machine can reach. */
   readonly host?: string | undefined
 }
 
 /**
- * A fake service that listens. `url` is its origin, good as base URL and as auth URL alike unless the service has a
- * `basePath`, which then follows it.
+ * A fake service behind a real HTTP server, for tests over sockets.
  *
  * @since 0.1.0
  */
 export class FakeServer extends Context.Service<FakeServer, {
+  /** Origin, such as `http://127.0.0.1:49152`: the base URL and the auth URL, but for a `basePath` to append. */
   readonly url: string
 }>()("effect-time-punches/testing/FakeServer") {
-  /** Listens while the layer lives; connections still open at its end are closed, not waited for. */
+  /** Listens until the scope of the layer closes, and then closes all open connections at once. */
   static readonly layer = (options: FakeServerOptions = {}): Layer.Layer<FakeServer, ServeError, FakeService> =>
     Layer.unwrap(Effect.sync(() => {
       const server = Http.createServer()
-      // Closed before the server is asked to stop, which would else wait for stalled answers and idle clients.
-      const closing = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
+      // Runs before the server stops, which would otherwise wait for stalled responses and idle clients.
+      const closeConnections = Layer.effectDiscard(
+        Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
+      )
       return Layer.effect(FakeServer, address).pipe(
-        Layer.provideMerge(closing),
+        Layer.provideMerge(closeConnections),
         Layer.provideMerge(FakeService.layerServer),
         Layer.provide(NodeHttpServer.layerServer(() => server, {
           port: options.port ?? 0,

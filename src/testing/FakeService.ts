@@ -1,6 +1,6 @@
 /**
- * The fake service: the whole interface of the spec over punches in memory, with faults on demand. Start here; the
- * handling itself is in `engine.ts`, and the transports are in `inProcess.ts` and `overHttp.ts`.
+ * The fake service: the whole interface of the spec over punches in memory, with faults on demand. Start here:
+ * `service/engine.ts` handles requests, `faults/` changes the handling, `transports/` connects it to HTTP.
  *
  * It shares no code with the client, so that a mistake in one cannot hide in the other.
  */
@@ -12,56 +12,58 @@ import type * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import type { FakeRequest, FakeResponse, RecordedRequest } from "./base/message.ts"
 import type { StoredPunch, WirePunch } from "./base/WirePunch.ts"
-import type { Fault, FaultWhen } from "./faults/Fault.ts"
+import type { Fault } from "./faults/Fault.ts"
+import type { FaultWhen } from "./faults/FaultWhen.ts"
 import { makeEngine } from "./service/engine.ts"
 import { type FakeServiceOptions, settingsOf } from "./service/options.ts"
 import { makeClient } from "./transports/inProcess.ts"
 import { serve } from "./transports/overHttp.ts"
 
 /**
- * A time-punch service in memory.
+ * A time-punch service in memory, for tests. It checks credentials, filters, sorts, pages and issues tokens as the
+ * interface describes, and injects faults. Its time is that of the `Clock`.
  *
  * @since 0.1.0
  */
 export class FakeService extends Context.Service<FakeService, {
-  /** Adds punches. One with the id of another punch of its company takes its place. */
+  /** Adds punches. A punch replaces an earlier one with the same company and id. */
   readonly seed: (punches: ReadonlyArray<StoredPunch | WirePunch>) => Effect.Effect<void>
-  /** Takes punches out as if they had never been. */
+  /** Removes the punches with these ids, in all companies. A deleted punch is one with `deleted: true`. */
   readonly remove: (ids: ReadonlyArray<number>) => Effect.Effect<void>
-  /** Takes all punches out. */
+  /** Removes all punches. */
   readonly clear: Effect.Effect<void>
-  /** Adds a fault; where several fit a request, the one injected first befalls it alone. */
+  /** Injects a fault into the requests that `when` selects. Of several, only the first one affects a request. */
   readonly inject: (fault: Fault, when?: FaultWhen) => Effect.Effect<void>
-  /** Takes all faults back. */
+  /** Removes all faults. */
   readonly clearFaults: Effect.Effect<void>
-  /** Every request so far, in order of arrival. */
+  /** All requests since the start or `clearRequests`, in order of arrival. */
   readonly requests: Effect.Effect<ReadonlyArray<RecordedRequest>>
-  /** Forgets the requests so far. Their numbers go on. */
+  /** Clears the record of requests. Their numbering continues. */
   readonly clearRequests: Effect.Effect<void>
-  /** How many tokens were issued, revoked ones too. */
+  /** Number of issued tokens, revoked ones included. */
   readonly tokensIssued: Effect.Effect<number>
-  /** Makes every token issued so far invalid. */
+  /** Revokes all issued tokens. */
   readonly revokeTokens: Effect.Effect<void>
-  /** Requests that came and are not answered in full: those still waited for, and those whose body has stalled. */
+  /** Number of requests without a complete response: those being handled, and those that a fault stalls. */
   readonly inFlight: Effect.Effect<number>
-  /** The largest number of requests that were in flight at once. */
+  /** Largest value of `inFlight` so far. */
   readonly maxInFlight: Effect.Effect<number>
-  /** Answers one request, after its latency. A transport has to honour the `delivery` of the response. */
+  /** Handles one request and returns its response after the latency. A transport must apply its `delivery`. */
   readonly respond: (request: FakeRequest) => Effect.Effect<FakeResponse>
-  /** Counts a request as in flight while an effect runs; for transports, whose part begins where `respond` ends. */
+  /** Counts a request as in flight while an effect runs. For transports, which stall a response after `respond`. */
   readonly track: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }>()("effect-time-punches/testing/FakeService") {
-  /** A service with these options, and with state of its own: each call makes another layer. */
+  /** A service with these options. Each call makes a layer with separate state. */
   static readonly layer = (options: FakeServiceOptions = {}): Layer.Layer<FakeService> =>
     Layer.sync(FakeService, () => make(options))
 
-  /** An `HttpClient` that asks the service without a socket. It answers for every host. */
+  /** An `HttpClient` that calls the service without a socket, for every host. */
   static readonly layerClient: Layer.Layer<HttpClient.HttpClient, never, FakeService> = Layer.effect(
     HttpClient.HttpClient,
     FakeService.useSync(makeClient)
   )
 
-  /** Serves over whatever `HttpServer` is provided. */
+  /** Serves over the provided `HttpServer`. `FakeServer` does so on a port of this machine. */
   static readonly layerServer: Layer.Layer<never, never, FakeService | HttpServer.HttpServer> = Layer.unwrap(
     FakeService.useSync(serve)
   )
@@ -95,9 +97,9 @@ const make = (options: FakeServiceOptions): FakeService["Service"] => {
     inject: (fault, when = {}) => Effect.sync(() => engine.faults.add(fault, when)),
     clearFaults: Effect.sync(engine.faults.clear),
     requests: Effect.sync(engine.requests),
-    clearRequests: Effect.sync(engine.forgetRequests),
-    tokensIssued: Effect.sync(engine.desk.issued),
-    revokeTokens: Effect.sync(engine.desk.revokeAll),
+    clearRequests: Effect.sync(engine.clearRequests),
+    tokensIssued: Effect.sync(engine.tokenIssuer.issued),
+    revokeTokens: Effect.sync(engine.tokenIssuer.revokeAll),
     inFlight: Effect.sync(() => inFlight),
     maxInFlight: Effect.sync(() => maxInFlight),
     respond: (request) => track(handle(request)),

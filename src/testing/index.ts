@@ -1,9 +1,8 @@
-/** The testing subpath: a fake service to test against and punches to fill it with. No test runner is needed. */
+/** The `./testing` subpath: a fake service and generated punches. It needs no test runner and no Node. */
 export type { Delivery, Endpoint, FakeRequest, FakeResponse, RecordedRequest } from "./base/message.ts"
 export {
   type ApprovalStatus,
   approvalStatuses,
-  type PunchFlag,
   punchFlags,
   type StoredPunch,
   toStored,
@@ -12,16 +11,9 @@ export {
   type WirePunch
 } from "./base/WirePunch.ts"
 export { FakeService } from "./FakeService.ts"
-export {
-  Fault,
-  type FaultBody,
-  type FaultWhen,
-  type Json,
-  type RawJson,
-  type RowPatch,
-  type StatusOptions,
-  type TokenDefect
-} from "./faults/Fault.ts"
+export { Fault } from "./faults/Fault.ts"
+export type { FaultWhen } from "./faults/FaultWhen.ts"
+export type { FaultBody, Json, RawJson, RowPatch, StatusOptions, TokenDefect } from "./faults/shapes.ts"
 export { arbitraryPunches } from "./generate/arbitrary.ts"
 export type { Density } from "./generate/moments.ts"
 export { type GenerateOptions, generatePunches } from "./generate/punches.ts"

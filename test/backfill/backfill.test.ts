@@ -3,7 +3,7 @@ import { DateTime, Deferred, Effect, Fiber, Option, Schema, Stream } from "effec
 import { type BackfillFilter, Segment, type TimePunch, TimePunches } from "../../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { app, company, pageRequests } from "../support/client.ts"
-import { expected } from "../support/listing.ts"
+import { expected } from "../support/oracle.ts"
 import { random } from "../support/random.ts"
 import { letTimePass } from "../support/time.ts"
 import { byId, drawOptions, drawPunches, drawRange, jostled, runBackfill, runResumed } from "./support.ts"

@@ -11,7 +11,7 @@ import {
 } from "../../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../src/testing/index.ts"
 import { app, company, inject, pageRequests } from "../support/client.ts"
-import { expected } from "../support/listing.ts"
+import { expected } from "../support/oracle.ts"
 import { random } from "../support/random.ts"
 import { says, scripted } from "../support/scripted.ts"
 import { letTimePass } from "../support/time.ts"

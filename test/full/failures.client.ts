@@ -1,4 +1,4 @@
-/** A process that lists from a bad service until it has failed so many times; prints what that has left behind. */
+/** A process that lists from a faulty service until enough runs have failed; prints its heap, handles and warnings. */
 import { Console, Effect, Layer, Option, Redacted, References, Result, Stream } from "effect"
 import { CompanyGuid, CompanyId, Credentials, Endpoints, RetryPolicy, TimePunches } from "../../src/index.ts"
 import { defaultCompany, defaultOAuthClient } from "../../src/testing/index.ts"
@@ -36,7 +36,7 @@ process.on("unhandledRejection", () => warnings.push("unhandledRejection"))
 let failures = 0
 let from = Option.none<never>()
 
-/** Lists until there are so many failures in all. */
+/** Lists until there are `total` failures. */
 const failUntil = (total: number) =>
   Effect.whileLoop({
     while: () => failures < total,
@@ -49,14 +49,14 @@ const failUntil = (total: number) =>
   })
 
 const heapNow = Effect.gen(function*() {
-  // What the last requests held is let go a moment after their end.
+  // The last requests release their memory a moment after their end.
   yield* Effect.sleep("100 millis")
   collect()
   collect()
   return process.memoryUsage().heapUsed
 })
 
-/** What keeps the process going, seen from outside of the timer that has just gone off. */
+/** What keeps the process alive. It yields first, so that the timer that just fired does not count. */
 const resources = Effect.andThen(
   Effect.yieldNow,
   Effect.sync(() => process.getActiveResourcesInfo().filter((name) => !/^(TTY|Pipe)/.test(name)).toSorted())
@@ -75,7 +75,7 @@ const measure = Effect.gen(function*() {
     }
     return heaps
   }).pipe(Effect.provide(client))
-  // A client that shares its connections with the whole process keeps them for a few idle seconds.
+  // A client with a process-wide pool keeps idle connections for a few seconds.
   const after = yield* Effect.andThen(Effect.sleep("50 millis"), resources).pipe(
     Effect.repeat({ until: (now) => now.length <= before.length, times: 160 })
   )

@@ -1,4 +1,4 @@
-/** A process with a fake service that answers hardly any request rightly; prints its address. */
+/** A process with a fake service that responds correctly to few requests; prints its address. */
 import { Console, Effect, Layer, Schedule } from "effect"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
@@ -15,7 +15,7 @@ const mix: ReadonlyArray<readonly [share: number, fault: Fault]> = [
   [0.04, Fault.invalidJson()],
   [0.03, Fault.invalidUtf8],
   [0.05, Fault.badRow(3, { clocked_in: "2026-02-30T00:00:00Z" })],
-  // Tokens are asked for once a second at most, so these are rare.
+  // The client requests a token at most once a second, so these are rare.
   [0.0002, Fault.unauthorizedOnce],
   [0.0002, Fault.tokenRevoked],
   [0.04, Fault.status(403)],

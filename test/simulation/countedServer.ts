@@ -1,15 +1,15 @@
-/** The fake service on a port of this machine that counts the connections which clients open. Its faults need no more. */
+/** The fake service on a port of this machine, with a count of the connections that clients open. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import * as Http from "node:http"
 import { FakeService } from "../../src/testing/index.ts"
 
-/** Where it listens, and how many connections there are. */
+/** Address of the server, and its connections. */
 export class CountedServer extends Context.Service<CountedServer, {
   readonly url: string
   readonly open: Effect.Effect<number>
-  /** The most that were open at once. */
+  /** Largest number of connections open at once. */
   readonly most: Effect.Effect<number>
 }>()("test/CountedServer") {
   static readonly layer: Layer.Layer<CountedServer, never, FakeService> = Layer.unwrap(Effect.sync(() => {

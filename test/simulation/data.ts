@@ -1,4 +1,4 @@
-/** What a simulated run lists: punches, one filter in both of its languages, and the rows that have to come. */
+/** What a plan lists: punches, a filter in the form of the caller and of the wire, and the rows due. */
 import { DateTime } from "effect"
 import {
   BusinessDate,
@@ -14,16 +14,16 @@ import {
 } from "../../src/index.ts"
 import type { Prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, generatePunches, otherCompany, type StoredPunch } from "../../src/testing/index.ts"
-import { expectedIds, type Query } from "../testing/oracle.ts"
+import { expectedIds, type Query } from "../support/oracle.ts"
 
-/** A row that the service will send. The one at an exclusive end is dropped, unless it is so broken that nobody can tell. */
+/** A row that the service sends. The client drops one at an exclusive end, unless it cannot decode it. */
 export interface Due {
   readonly punch: StoredPunch
   readonly atEnd: boolean
 }
 
-/** A filter as a caller writes it and as the service reads it. Neither is made from the other by the code under test. */
-export interface Question {
+/** A filter as a caller writes it and as the service reads it; no code under test derives one from the other. */
+export interface Selection {
   readonly filter: PunchFilter
   readonly query: Query
   readonly isAtEnd: (punch: StoredPunch) => boolean
@@ -31,7 +31,7 @@ export interface Question {
 
 const densities = ["uniform", "dayAndNight", "skewed", "bursts"] as const
 
-/** Drawn once: to generate them for each run would cost more than the run. */
+/** Generated once, because generating rows would cost more than a run. */
 const pool = Array.from({ length: 16 }, (_, index) =>
   generatePunches({
     seed: 900 + index,
@@ -44,10 +44,10 @@ const pool = Array.from({ length: 16 }, (_, index) =>
     users: 6
   }))
 
-/** Somebody else's rows, which nobody here may ever see. Their ids lie among those of the company that asks. */
-export const strangers = generatePunches({ seed: 899, count: 12, companyId: otherCompany.id })
+/** Rows of another company, which no listing may contain. Their ids are among those of the listed company. */
+export const foreignPunches = generatePunches({ seed: 899, count: 12, companyId: otherCompany.id })
 
-/** Some punches in a row, mostly few, so that a run is cheap and its last page is often a partial one. */
+/** A slice of punches, mostly a short one, so that a run is cheap and its last page is often partial. */
 export const drawPunches = (random: Prng, most: number): ReadonlyArray<StoredPunch> => {
   const set = pool[random.between(0, pool.length - 1)] ?? []
   const count = random.chance(0.9) ? random.between(0, most) : random.between(0, most * 3)
@@ -71,7 +71,7 @@ const sortable: readonly [readonly [keyof TimePunch, string], ...ReadonlyArray<r
   ["posType", "pos_type"]
 ]
 
-/** One half of a filter: how the caller writes it, how the wire does. */
+/** A part of a filter in both forms. */
 interface Half<F> {
   readonly filter: F
   readonly query: Query
@@ -147,7 +147,7 @@ const drawWindow = (random: Prng, name: "clocked_in" | "clocked_out", one: strin
   }
 }
 
-/** Days from or up to the one of a punch, by the clock of the place or by UTC. */
+/** Days from or up to that of a punch, in local time or in UTC. */
 const drawDates = (random: Prng, punch: StoredPunch): Half<Criteria & { readonly businessDate: DateRange }> => {
   const day = DateTime.formatIso(near(random, punch.clocked_in)).slice(0, 10)
   const localized = random.chance(0.3)
@@ -165,7 +165,7 @@ const drawDates = (random: Prng, punch: StoredPunch): Half<Criteria & { readonly
 }
 
 /** A filter that matches some of the punches, or all of them. */
-export const drawQuestion = (random: Prng, punches: ReadonlyArray<StoredPunch>): Question => {
+export const drawSelection = (random: Prng, punches: ReadonlyArray<StoredPunch>): Selection => {
   const [one, other] = [0, 1].map(() => punches[random.between(0, punches.length - 1)])
   if (one === undefined || other === undefined) return { filter: {}, query: {}, isAtEnd: never }
   const criteria = drawCriteria(random, one)
@@ -185,15 +185,15 @@ export const drawQuestion = (random: Prng, punches: ReadonlyArray<StoredPunch>):
   return { ...criteria, isAtEnd: never }
 }
 
-/** The rows of a question, in the service's order. `asked: false` is a service that is deaf to `sort_by`. */
+/** The rows of a selection, in the order of the service. With `sortable: false` it ignores `sort_by`. */
 export const dueRows = (
   punches: ReadonlyArray<StoredPunch>,
-  { isAtEnd, query }: Question,
-  asked: boolean
+  { isAtEnd, query }: Selection,
+  sortable: boolean
 ): ReadonlyArray<Due> => {
   const byId = new Map(punches.map((punch) => [punch.id, punch]))
   const { sort_by: sortBy, ...rest } = query
-  const ids = expectedIds(punches, asked && sortBy !== undefined ? { ...rest, sort_by: sortBy } : rest)
+  const ids = expectedIds(punches, sortable && sortBy !== undefined ? { ...rest, sort_by: sortBy } : rest)
   return ids.flatMap((id) => {
     const punch = byId.get(id)
     return punch === undefined ? [] : [{ punch, atEnd: isAtEnd(punch) }]

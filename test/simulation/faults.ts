@@ -1,26 +1,26 @@
-/** The faults of a simulated run, drawn from its seed: every one that the fake service can speak, when and how often. */
+/** The faults of a plan, drawn from its seed: every fault of the fake service, when and how often. */
 import type { Prng } from "../../src/testing/base/prng.ts"
 import { Fault, type FaultWhen, type RowPatch, type TokenDefect } from "../../src/testing/index.ts"
 
-/** A fault and when it strikes. */
-export interface Trouble {
+/** A fault and the requests that it affects. */
+export interface InjectedFault {
   readonly fault: Fault
   readonly when: FaultWhen
 }
 
-/** What a setting allows: over real sockets waits are short, and nobody sends a gigabyte. */
+/** What a setting allows: over real sockets, waits and bodies must be short. */
 export interface FaultRange {
-  /** Requests that a run without faults takes. */
+  /** Pages of a run without faults. */
   readonly pages: number
-  /** Texts of `Retry-After`; those that the policy obeys are waited for. */
+  /** Texts of `Retry-After`. The client waits for those that its policy allows. */
   readonly retryAfter: readonly [string, ...ReadonlyArray<string>]
-  /** Milliseconds of a late answer. */
+  /** Delays of a slow response, in milliseconds. */
   readonly delays: readonly [number, ...ReadonlyArray<number>]
-  /** The share of runs in which the token endpoint has faults too. Its own waits cannot be shortened. */
+  /** Share of plans with faults of the token endpoint, whose waits cannot be shortened. */
   readonly token: number
 }
 
-/** Every text that was ever seen in a `Retry-After`, and then some. The dates are near the beginning of the test's time. */
+/** Regular and odd texts of `Retry-After`. The dates are near the start of virtual time. */
 export const oddRetryAfter: FaultRange["retryAfter"] = [
   "0",
   "1",
@@ -47,7 +47,7 @@ const lasting = [400, 401, 402, 403, 404, 405, 409, 410, 418, 422, 451, 499, 501
 const strange = [201, 202, 203, 204, 206, 300, 304] as const
 const redirects = [301, 302, 303, 307, 308] as const
 
-/** Rows that cannot be read, each for another reason. All of them keep their id, so that they can be told apart. */
+/** Invalid rows, each for another reason. All keep their id, so that the verdict can identify them. */
 const badRows: readonly [RowPatch, ...ReadonlyArray<RowPatch>] = [
   { user_id: "12" },
   { user_id: 1.5 },
@@ -131,12 +131,12 @@ const ofAPage: ReadonlyArray<Draw> = [
   [1, () => Fault.emptyCursor],
   [2, (random) => Fault.countMismatch(random.pick([-1, 1, 7]))],
   [5, (random) => Fault.badRow(random.between(0, 5), random.pick(badRows))],
-  // Some clients unpack such a body, others hand it over as it is: it is read rightly or not at all.
+  // Some clients decompress such a body, others pass it on: it must be decoded correctly or not at all.
   [1, (random) => Fault.contentEncoding(random.pick(["gzip", "br", "identity"]))]
 ]
 
 /** Costs 8 MiB each time. */
-const bottomless: Draw = [0.15, () => Fault.oversizedBody(Infinity)]
+const endlessBody: Draw = [0.15, () => Fault.oversizedBody(Infinity)]
 
 const ofAToken: ReadonlyArray<Draw> = [
   [6, (random) => Fault.status(random.pick([...transient]))],
@@ -168,7 +168,7 @@ const pickWeighted = (random: Prng, draws: ReadonlyArray<Draw>, range: FaultRang
 const numbers = (random: Prng, upTo: number): ReadonlyArray<number> =>
   Array.from({ length: random.between(1, 4) }, () => random.between(1, upTo))
 
-/** One request, some, a share of them, the first page, so many at most, or all of them for good. */
+/** Some requests by number, a random share, the first page, a limited number, or all requests. */
 const drawWhen = (random: Prng, upTo: number): FaultWhen => {
   const kind = random.next()
   if (kind < 0.4) return { requests: numbers(random, upTo) }
@@ -182,36 +182,36 @@ const drawWhen = (random: Prng, upTo: number): FaultWhen => {
 }
 
 /** A fault of the listing. */
-export const drawPageTrouble = (random: Prng, range: FaultRange): Trouble => ({
-  fault: pickWeighted(random, [...ofAPage, bottomless], range),
+export const drawPageFault = (random: Prng, range: FaultRange): InjectedFault => ({
+  fault: pickWeighted(random, [...ofAPage, endlessBody], range),
   when: { ...drawWhen(random, range.pages * 2 + 3), target: "page" }
 })
 
-/** Something passing that befalls one page only, told by its cursor. */
-export const drawTroubleAt = (random: Prng, cursor: string | null): Trouble => ({
+/** A transient fault of the page at one cursor. */
+export const drawFaultAt = (random: Prng, cursor: string | null): InjectedFault => ({
   fault: random.pick([Fault.reset, Fault.status(503), Fault.cutBody(0.5), Fault.emptyPage, Fault.unauthorizedOnce]),
   when: { target: "page", cursor, times: random.between(1, 3) }
 })
 
-/** Nothing but empty pages, for good or for a long time. It costs hundreds of requests, so it is drawn rarely. */
-const drawDesert = (random: Prng, { pages }: FaultRange): Trouble => {
+/** Nothing but empty pages, for ever or for a thousand requests. Rare, because it costs hundreds of requests. */
+const drawEmptyPages = (random: Prng, { pages }: FaultRange): InjectedFault => {
   const first = random.between(1, pages + 1)
   const requests = random.chance(0.5) ? { requests: Array.from({ length: 1000 }, (_, index) => first + index) } : {}
   return { fault: Fault.endlessEmptyPages, when: { target: "page", ...requests } }
 }
 
-/** None, one or several faults, in the order in which they take precedence. */
-export const drawTroubles = (random: Prng, range: FaultRange): ReadonlyArray<Trouble> => {
+/** Up to ten faults, in the order of their precedence. */
+export const drawFaults = (random: Prng, range: FaultRange): ReadonlyArray<InjectedFault> => {
   const ofPages = Array.from(
     { length: random.chance(0.04) ? 0 : random.between(1, 6) },
-    () => drawPageTrouble(random, range)
+    () => drawPageFault(random, range)
   )
   const ofTokens = Array.from({ length: random.chance(range.token) ? random.between(1, 3) : 0 }, () => ({
     fault: pickWeighted(random, ofAToken, range),
     when: { ...drawWhen(random, 6), target: "token" as const }
   }))
-  return [...ofPages, ...ofTokens, ...(random.chance(0.008) ? [drawDesert(random, range)] : [])]
+  return [...ofPages, ...ofTokens, ...(random.chance(0.008) ? [drawEmptyPages(random, range)] : [])]
 }
 
-/** A service that leads back must be mended before anybody goes on: a new run cannot know the cursors of the old one. */
-export const leadsBack = ({ fault }: Trouble): boolean => fault._tag === "CursorCycle"
+/** Whether a fault must be removed before a resume: a new run cannot know the cursors of the old one. */
+export const isCursorCycle = ({ fault }: InjectedFault): boolean => fault._tag === "CursorCycle"

@@ -1,14 +1,15 @@
+/** One half of the plans in memory; `memory2.test.ts` has the other, so that they use two cores. */
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { seedsFrom } from "./series.ts"
-import { atRest, isLively } from "./suite.ts"
+import { assertCoverage, atRest } from "./suite.ts"
 
 const file = "test/simulation/memory1.test.ts"
 
 describe("TimePunches under random faults, in memory", () => {
   it.live(
     "emits every row once and in order over all resumes, in 5 000 plans",
-    () => Effect.map(atRest(file, seedsFrom(1, 5000)), (figures) => isLively(figures, 10)),
+    () => Effect.map(atRest(file, seedsFrom(1, 5000)), (figures) => assertCoverage(figures, 10)),
     300_000
   )
 })

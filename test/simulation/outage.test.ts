@@ -13,7 +13,7 @@ const app = TimePunches.layer.pipe(
   Layer.provideMerge(FakeService.layer({ punches: generatePunches({ seed: 5, count: 30, companyId: company }) }))
 )
 
-/** Streams that list, and that whoever runs them starts again twenty seconds after each failure, until a minute is over. */
+/** Runs streams for a minute; each one starts again twenty seconds after a failure. */
 const minute = Effect.fnUntraced(function*(streams: number) {
   let runs = 0
   const stream = Effect.gen(function*() {
@@ -38,7 +38,7 @@ const outages = [
   ["answers 503", Fault.status(503)],
   ["answers 500 with a page of HTML", Fault.status(500, { body: "html" })],
   ["answers 429", Fault.status(429)],
-  ["answers 503 and asks to come back in a second", Fault.retryAfter("1", 503)],
+  ["answers 503 with a Retry-After of one second", Fault.retryAfter("1", 503)],
   ["resets every connection", Fault.reset],
   ["cuts every body", Fault.cutBody(0.5)],
   ["answers nothing", Fault.stallBeforeHeaders],
@@ -56,13 +56,13 @@ describe("The retry budget of a client with 1 000 streams", () => {
         assert.strictEqual(runs, 3000)
         assert.isAbove(requests, runs)
         assert.isAtMost(requests, runs * 1.1)
-        // A single round of all streams is bounded as the whole minute is: the budget is spent at once and not given again.
+        // The whole minute has the bound of a single round: the budget is spent at once and never refunded.
         assert.isAtMost(requests - runs, 100)
       }).pipe(Effect.provide(app), Effect.provideService(References.MinimumLogLevel, "None")),
     60_000
   )
 
-  it.effect("is full again after an outage, so that the next hiccups are survived", () =>
+  it.effect("is full again after an outage, so that later short failures are retried", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject(Fault.status(503))
@@ -77,7 +77,7 @@ describe("The retry budget of a client with 1 000 streams", () => {
       assert.isAbove(requests, runs * 3)
     }).pipe(Effect.provide(app), Effect.provideService(References.MinimumLogLevel, "None")), 60_000)
 
-  it.effect("may be switched off, and every stream then retries for itself", () =>
+  it.effect("can be disabled, and every stream then retries independently", () =>
     Effect.gen(function*() {
       yield* (yield* FakeService).inject(Fault.status(503))
       const { requests, runs } = yield* minute(100)

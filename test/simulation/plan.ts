@@ -1,4 +1,4 @@
-/** One simulated run, drawn from a seed: what is listed, how, with which credential and policy, and what goes wrong. */
+/** A plan, drawn from a seed: what to list, how, with which credential and policy, and which faults to inject. */
 import { Effect, Layer, Redacted } from "effect"
 import {
   type Company,
@@ -17,10 +17,10 @@ import {
   type FakeServiceOptions,
   type StoredPunch
 } from "../../src/testing/index.ts"
-import { drawPunches, drawQuestion, type Due, dueRows, type Question, strangers } from "./data.ts"
-import { drawTroubles, oddRetryAfter, type Trouble } from "./faults.ts"
+import { drawPunches, drawSelection, type Due, dueRows, foreignPunches, type Selection } from "./data.ts"
+import { drawFaults, type InjectedFault, oddRetryAfter } from "./faults.ts"
 
-/** The knobs of a policy in milliseconds. */
+/** A retry policy, in milliseconds. */
 export interface Policy {
   readonly attempts: number
   readonly attemptTimeout: number
@@ -35,7 +35,7 @@ export interface Policy {
 export interface Plan {
   readonly seed: number
   readonly punches: ReadonlyArray<StoredPunch>
-  readonly question: Question
+  readonly selection: Selection
   readonly due: ReadonlyArray<Due>
   readonly mode: "list" | "listResults" | "pages"
   readonly pageSize: number
@@ -43,14 +43,14 @@ export interface Plan {
   readonly credential: "accessToken" | "accessTokens" | "cookie" | "oauth" | "oauthOfCompany"
   readonly policy: Policy
   readonly service: { readonly order: "asked" | "id"; readonly latency: number; readonly tokenLifetime: number }
-  readonly troubles: ReadonlyArray<Trouble>
-  /** Failures that the operator looks on before the service is mended. */
+  readonly faults: ReadonlyArray<InjectedFault>
+  /** Failures after which the operator removes all faults. */
   readonly patience: number
-  /** Milliseconds between a failure and the next run, one after another. */
+  /** Milliseconds between a failure and the next run, in turn. */
   readonly pauses: readonly [number, ...ReadonlyArray<number>]
-  /** Milliseconds that the consumer takes for each element. */
+  /** Milliseconds that the consumer needs per element. */
   readonly pace: number
-  /** In `pages`: a consumer that ends after so many pages and goes on from the last of them later. */
+  /** In mode `pages`: the consumer stops after so many pages and resumes from the last of them later. */
   readonly stopAfter: number | undefined
 }
 
@@ -58,7 +58,7 @@ export const companyId = CompanyId.make(defaultCompany.id)
 
 const guid = CompanyGuid.make(defaultCompany.guid)
 
-/** The company as the caller of this plan names it. */
+/** The company as the caller passes it. */
 export const companyOf = ({ credential }: Plan): CompanyId | Company =>
   credential === "oauth" ? { id: companyId, guid } : companyId
 
@@ -74,7 +74,7 @@ const defaults: Policy = {
   budget: 500
 }
 
-/** Timeouts are odd numbers, so that none of them can be mistaken for a wait between two tries. */
+/** Timeouts are odd numbers, so that none of them equals a wait between two attempts. */
 const drawPolicy = (random: Prng): Policy =>
   random.chance(0.4) ? defaults : {
     attempts: random.between(1, 4),
@@ -91,19 +91,19 @@ const modes = ["list", "list", "list", "listResults", "pages"] as const
 const credentials = ["oauth", "oauth", "oauthOfCompany", "accessToken", "accessTokens", "cookie"] as const
 const pauses = [0, 0, 900, 31_000, 301_000] as const
 
-const everything: Question = { filter: {}, query: {}, isAtEnd: () => false }
+const everything: Selection = { filter: {}, query: {}, isAtEnd: () => false }
 
-/** What every setting draws alike; `most` is the usual bound of the rows. */
+/** The part that all plans share; `most` bounds the usual number of rows. */
 const drawListing = (random: Prng, most: number) => {
   const punches = drawPunches(random, most)
-  const question = random.chance(0.25) ? everything : drawQuestion(random, punches)
+  const selection = random.chance(0.25) ? everything : drawSelection(random, punches)
   const order: Plan["service"]["order"] = random.chance(0.1) ? "id" : "asked"
-  const due = dueRows(punches, question, order === "asked")
+  const due = dueRows(punches, selection, order === "asked")
   const pageSize = random.chance(0.95) ? random.between(1, 10) : 200
   const credential = random.pick(credentials)
   return {
     punches,
-    question,
+    selection,
     due,
     order,
     pageSize,
@@ -131,7 +131,7 @@ export const drawPlan = (seed: number): Plan => {
       latency: random.pick([0, 0, 0, 20, 300]),
       tokenLifetime: random.pick([2_000, 45_000, 400_000, 3_600_000])
     },
-    troubles: drawTroubles(random, {
+    faults: drawFaults(random, {
       pages,
       retryAfter: oddRetryAfter,
       delays: [100, 700, 2_900, 6_100, 31_300, 130_700],
@@ -143,21 +143,21 @@ export const drawPlan = (seed: number): Plan => {
   }
 }
 
-/** A token endpoint that stalls, refuses or throttles is waited for, or remembered, for many seconds. */
-const holdsUp = ({ fault, when }: Trouble): boolean =>
+/** Whether the client waits for such a token endpoint, or remembers it, for many seconds. */
+const holdsUp = ({ fault, when }: InjectedFault): boolean =>
   when.target === "token" && (
     fault._tag === "StallBeforeHeaders" || fault._tag === "StallBody" ||
     (fault._tag === "Status" && [400, 401, 429].includes(fault.status))
   )
 
-/** A plan for real sockets: everything that is waited for is short, or longer than the policy waits at all. */
+/** A plan for real sockets: every wait is short, or longer than the policy allows. */
 export const drawSocketPlan = (seed: number): Plan => {
   const random = prng(seed)
   const { order, pages, ...listing } = drawListing(random, 30)
   const stopAfter = random.chance(0.3) ? random.between(1, 3) : undefined
   return {
     ...listing,
-    // A page that is read ahead when the consumer stops may reach the service only during the next run.
+    // The request of a prefetched page may reach the service after the consumer stopped, during the next run.
     prefetchPages: stopAfter === undefined ? listing.prefetchPages : 0,
     seed,
     policy: {
@@ -171,22 +171,22 @@ export const drawSocketPlan = (seed: number): Plan => {
       budget: random.pick([14, 100, 500])
     },
     service: { order, latency: random.pick([0, 0, 0, 3]), tokenLifetime: random.pick([2_000, 45_000, 3_600_000]) },
-    troubles: drawTroubles(random, {
+    faults: drawFaults(random, {
       pages,
       retryAfter: ["0", "1", "60", "99999999", "-5", "abc", "", "Wed, 31 Dec 1969 23:59:59 GMT"],
       delays: [1, 20, 80, 400],
       token: isOAuth(listing) ? 0.1 : 0
-    }).filter((trouble) => !holdsUp(trouble)),
+    }).filter((injected) => !holdsUp(injected)),
     pauses: [0],
     pace: random.pick([0, 0, 0, 1]),
     stopAfter
   }
 }
 
-/** The service of a plan, before anything goes wrong. */
+/** The service of a plan, without its faults. */
 export const serviceOf = ({ punches, service }: Plan): FakeServiceOptions => ({
   ...service,
-  punches: [...strangers, ...punches]
+  punches: [...foreignPunches, ...punches]
 })
 
 const oauth = {
@@ -210,7 +210,7 @@ const credentialsOf = ({ credential }: Plan) => {
   }
 }
 
-/** The client of a plan, over whatever transport is provided. */
+/** The client of a plan, over the provided transport. */
 export const clientOf = (plan: Plan, baseUrl: string) =>
   TimePunches.layer.pipe(
     Layer.provide(RetryPolicy.layer(plan.policy)),
@@ -219,7 +219,7 @@ export const clientOf = (plan: Plan, baseUrl: string) =>
     Layer.orDie
   )
 
-/** What is printed beside a seed that failed. */
+/** The report beside a seed that failed. */
 export const describePlan = (plan: Plan): string =>
   JSON.stringify({
     mode: plan.mode,
@@ -227,10 +227,10 @@ export const describePlan = (plan: Plan): string =>
     pageSize: plan.pageSize,
     prefetchPages: plan.prefetchPages,
     credential: plan.credential,
-    query: plan.question.query,
+    query: plan.selection.query,
     policy: plan.policy,
     service: plan.service,
-    troubles: plan.troubles,
+    faults: plan.faults,
     patience: plan.patience,
     pauses: plan.pauses,
     pace: plan.pace,

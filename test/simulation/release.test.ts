@@ -22,7 +22,7 @@ const client = (http: Layer.Layer<HttpClient.HttpClient>) =>
     )
   )).pipe(Layer.provideMerge(service))
 
-/** Milliseconds until the service has so many requests in hand. */
+/** Milliseconds until this number of requests is in flight. */
 const until = Effect.fnUntraced(function*(open: number) {
   const { inFlight } = yield* FakeService
   const began = performance.now()
@@ -30,7 +30,7 @@ const until = Effect.fnUntraced(function*(open: number) {
   return performance.now() - began
 }, Effect.timeout("10 seconds"))
 
-/** The middle one of some measurements: a machine that is busy with other things may spoil a single one. */
+/** The median of some measurements: load on the machine may distort a single one. */
 const median = (values: ReadonlyArray<number>) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Infinity
 
@@ -40,10 +40,10 @@ const inject = (...args: Parameters<FakeService["Service"]["inject"]>) =>
 const list = (options: { readonly pageSize?: number; readonly prefetchPages?: number } = {}) =>
   TimePunches.list(company, {}, { pageSize: 10, ...options })
 
-/** How a consumer stops while a page is on its way: each gives the milliseconds until the service sees it. */
+/** Ways to stop a consumer while a page is in flight. Each returns the milliseconds until the service notices. */
 const stops = [
   [
-    "is interrupted before the headers come",
+    "is interrupted before the headers arrive",
     Effect.gen(function*() {
       yield* inject(Fault.stallBeforeHeaders)
       const fiber = yield* Effect.forkChild(Stream.runDrain(list()))
@@ -64,7 +64,7 @@ const stops = [
     })
   ],
   [
-    "runs out of its own time",
+    "times out",
     Effect.gen(function*() {
       yield* inject(Fault.stallBody(0.5))
       assert.isTrue(Option.isNone(yield* Effect.timeoutOption(Stream.runDrain(list()), "60 millis")))
@@ -97,7 +97,7 @@ describe.each(transports)("A consumer of TimePunches.list over %s", (_name, http
     }).pipe(Effect.provide(client(http))), 30_000)
 })
 
-/** Runs 500 streams at once with refusals among their pages, and tells the most connections that the service saw. */
+/** Runs 500 streams at once with some refused pages, and returns the largest number of connections. */
 const crowd = Effect.fnUntraced(function*(refusal: Fault) {
   const { maxInFlight } = yield* FakeService
   const { most } = yield* CountedServer
@@ -128,12 +128,12 @@ describe("500 streams at once", () => {
   )
 
   it.live.each(bounded)(
-    "give each connection over %s back that holds a body which nobody reads",
+    "release over %s each connection with an unread error body",
     ([_, http]) =>
       Effect.gen(function*() {
         const sorry = { contentType: "text/html", text: "sorry ".repeat(30_000) }
 
-        // The service sees the end of a connection a moment after the client has put another in its place.
+        // The service notices a closed connection a moment after the client has replaced it.
         assert.isAtMost(yield* crowd(Fault.status(503, { body: sorry })), configured * 2)
       }).pipe(Effect.provide(client(http))),
     30_000

@@ -1,12 +1,12 @@
-/** Runs a plan as an operator would: list, and on each failure mend what is broken and go on, until all is there. */
+/** Runs a plan like an operator: list, and after a failure remove its cause and resume, until every row is there. */
 import { Cause, Clock, Data, Effect, Exit, Option, Result, Schema, Stream } from "effect"
 import { type Cursor, InvalidPunch, ListError, type Page, type TimePunch, TimePunches } from "../../src/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import { FakeService, type RecordedRequest } from "../../src/testing/index.ts"
-import { drawTroubleAt, leadsBack, type Trouble } from "./faults.ts"
+import { drawFaultAt, type InjectedFault, isCursorCycle } from "./faults.ts"
 import { companyId, companyOf, type Plan } from "./plan.ts"
 
-/** A promise of the library that a plan has shown to be broken. */
+/** A promise of the library that a plan broke. */
 export class Broken extends Data.TaggedError("Broken")<{ readonly what: string }> {
   override get message(): string {
     return this.what
@@ -15,16 +15,16 @@ export class Broken extends Data.TaggedError("Broken")<{ readonly what: string }
 
 export const broken = (what: string): Effect.Effect<never, Broken> => Effect.fail(new Broken({ what }))
 
-/** What came out of a stream. */
+/** An element of a stream. */
 export type Row = Result.Result<TimePunch, InvalidPunch>
 
-/** What happened to a plan on its way. */
-export interface Story {
+/** What running a plan gave. */
+export interface Outcome {
   readonly rows: ReadonlyArray<Row>
-  /** How each run ended. */
+  /** How each run ended: `Done`, `Stopped`, or the tag of the error. */
   readonly ends: ReadonlyArray<string>
   readonly requests: number
-  /** The last time of the clock less the first, in milliseconds. */
+  /** Time by the clock of the service, in milliseconds. */
   readonly elapsed: number
 }
 
@@ -35,21 +35,21 @@ export interface Sent {
   readonly at: number
 }
 
-/** How a setting is run: in memory the promises are checked to the millisecond, over sockets only those that do not race. */
+/** Where a plan runs. In memory the checks are exact to the millisecond; over sockets some would race: skipped. */
 export interface Setting {
   readonly strict: boolean
   readonly pause: (millis: number) => Effect.Effect<void>
-  /** The requests since it was asked last, in their order. */
+  /** The requests since the previous call, in their order. */
   readonly sent: Effect.Effect<ReadonlyArray<Sent>>
 }
 
-/** No plan needs as many runs: one for each failure that is looked on, some for a consumer that stops early. */
-const mostRuns = 400
+/** More than any plan needs: one run per tolerated failure, some for a consumer that stops early. */
+const maxRuns = 400
 
-/** Over sockets a machine under load may still be slow after the service is mended. */
-const toleratedInCalm = 20
+/** Over sockets, a machine under load may still be slow after the faults are removed. */
+const toleratedAfterRepair = 20
 
-/** A throttled token endpoint is not asked again for five minutes at most. */
+/** Longer than the client remembers a throttled token endpoint, in milliseconds. */
 const longestMemory = 302_000
 
 /** Times are sums of fractions of milliseconds. */
@@ -62,13 +62,13 @@ type End =
   | { readonly _tag: "Stopped"; readonly at: Option.Option<Cursor> }
   | { readonly _tag: "Failed"; readonly error: ListError }
 
-/** The pages of this run so far, where the mode shows them. */
+/** The pages of a run so far, in mode `pages`. */
 interface Seen {
   pages: number
   next: Option.Option<Cursor>
 }
 
-/** Lists until everything has come, and checks each run and each failure on the way; fails at the first broken promise. */
+/** Lists until every row is there, and checks each run and each failure; fails at the first broken promise. */
 export const operate = Effect.fnUntraced(function*(plan: Plan, setting: Setting) {
   const service = yield* FakeService
   const random = prng(plan.seed + 1)
@@ -76,16 +76,16 @@ export const operate = Effect.fnUntraced(function*(plan: Plan, setting: Setting)
   const ends: Array<string> = []
   const began = yield* Clock.currentTimeMillis
   let from = Option.none<Cursor>()
-  let troubles = plan.troubles
+  let faults = plan.faults
   let requests = 0
   let failures = 0
-  // Nothing is wrong any more, and nobody remembers that anything was.
-  let calm = troubles.length === 0
-  let failuresInCalm = 0
-  yield* injectAll(troubles)
+  // All faults are removed, and the client's memory of them has expired.
+  let repaired = faults.length === 0
+  let failuresAfterRepair = 0
+  yield* injectAll(faults)
 
-  for (let run = 0; run < mostRuns; run++) {
-    const { end, seen } = yield* oneRun(plan, setting, from, rows)
+  for (let run = 0; run < maxRuns; run++) {
+    const { end, seen } = yield* runOnce(plan, setting, from, rows)
     const sent = yield* setting.sent
     requests += sent.length
     yield* checkRequests(plan, setting, sent, from, end)
@@ -93,37 +93,37 @@ export const operate = Effect.fnUntraced(function*(plan: Plan, setting: Setting)
     if (end._tag === "Done") return { rows, ends, requests, elapsed: (yield* Clock.currentTimeMillis) - began }
     if (end._tag === "Failed") {
       yield* checkFailure(plan, end.error, from, seen)
-      if (calm && ++failuresInCalm > (setting.strict ? 0 : toleratedInCalm)) {
-        return yield* broken(`nothing is wrong any more, but the run failed: ${end.error.message}`)
+      if (repaired && ++failuresAfterRepair > (setting.strict ? 0 : toleratedAfterRepair)) {
+        return yield* broken(`no fault is left, but the run failed: ${end.error.message}`)
       }
       if (failures++ >= plan.patience) {
-        troubles = []
-        calm = true
-        // Now, and not after the pause: a renewal of a token that is under way would meet them, and remember that.
+        faults = []
+        repaired = true
+        // Before the pause: a token request in flight would otherwise meet them, and the client would remember that.
         yield* service.clearFaults
       }
-      yield* setting.pause(calm ? longestMemory : plan.pauses[run % plan.pauses.length] ?? 0)
+      yield* setting.pause(repaired ? longestMemory : plan.pauses[run % plan.pauses.length] ?? 0)
       from = end.error.resumeFrom
-      if (troubles.length > 0 && random.chance(0.3)) {
-        troubles = [drawTroubleAt(random, Option.getOrNull(from)), ...troubles]
+      if (faults.length > 0 && random.chance(0.3)) {
+        faults = [drawFaultAt(random, Option.getOrNull(from)), ...faults]
       }
     } else {
       from = end.at
     }
-    troubles = troubles.filter((trouble) => !leadsBack(trouble))
+    faults = faults.filter((injected) => !isCursorCycle(injected))
     yield* service.clearFaults
-    yield* injectAll(troubles)
+    yield* injectAll(faults)
   }
-  return yield* broken(`not done after ${mostRuns} runs: ${ends.slice(0, 20).join(", ")} …`)
+  return yield* broken(`not done after ${maxRuns} runs: ${ends.slice(0, 20).join(", ")} …`)
 })
 
-const injectAll = (troubles: ReadonlyArray<Trouble>) =>
+const injectAll = (faults: ReadonlyArray<InjectedFault>) =>
   FakeService.use((service) =>
-    Effect.forEach(troubles, ({ fault, when }) => service.inject(fault, when), { discard: true })
+    Effect.forEach(faults, ({ fault, when }) => service.inject(fault, when), { discard: true })
   )
 
-/** Lists from a cursor on until the end, a failure, or the consumer's own stop. */
-const oneRun = Effect.fnUntraced(function*(
+/** Lists from a cursor until the end, a failure, or the stop of the consumer. */
+const runOnce = Effect.fnUntraced(function*(
   plan: Plan,
   { pause }: Setting,
   from: Option.Option<Cursor>,
@@ -131,14 +131,14 @@ const oneRun = Effect.fnUntraced(function*(
 ) {
   const { list, listResults, pages } = yield* TimePunches
   const company = companyOf(plan)
-  const { filter } = plan.question
+  const { filter } = plan.selection
   const options = { pageSize: plan.pageSize, prefetchPages: plan.prefetchPages, from }
   const seen: Seen = { pages: 0, next: from }
   const rest = plan.pace === 0 ? Effect.void : pause(plan.pace)
 
   const takePage = (page: Page) => {
     const isNext = page.index === seen.pages && Option.getOrNull(page.cursor.sent) === Option.getOrNull(seen.next)
-    if (!isNext) return broken(`page ${page.index} came where page ${seen.pages} was due`)
+    if (!isNext) return broken(`page ${page.index} arrived where page ${seen.pages} was due`)
     seen.pages++
     seen.next = page.cursor.next
     rows.push(...page.items.map((item) => Result.succeed(item)))
@@ -172,22 +172,22 @@ const oneRun = Effect.fnUntraced(function*(
   return { end, seen }
 })
 
-/** What every failure says of itself must be so. */
+/** Checks the fields of a failure. */
 const checkFailure = (plan: Plan, error: ListError, from: Option.Option<Cursor>, seen: Seen) => {
   const at = Option.getOrNull(error.resumeFrom)
   if (!isListError(error) || error.message === "") return broken(`not one of the typed errors: ${String(error)}`)
-  if (error._tag === "InvalidRequest") return broken(`a request of the plan is refused: ${error.message}`)
+  if (error._tag === "InvalidRequest") return broken(`the client refuses a request of the plan: ${error.message}`)
   if (error.companyId !== companyId) return broken(`the error is of company ${error.companyId}`)
   if (error.attempts > plan.policy.attempts + 1) return broken(`the error counts ${error.attempts} requests`)
   if (plan.mode === "pages" && (error.pagesCompleted !== seen.pages || at !== Option.getOrNull(seen.next))) {
-    return broken(`the error says page ${error.pagesCompleted} at ${at}, but ${seen.pages} pages have come`)
+    return broken(`the error says page ${error.pagesCompleted} at ${at}, but the consumer has ${seen.pages} pages`)
   }
   return error.pagesCompleted === 0 && at !== Option.getOrNull(from) && error._tag !== "PaginationError"
-    ? broken(`no page was read, but the run would go on at ${at}`)
+    ? broken(`no page was read, but the run would resume at ${at}`)
     : Effect.void
 }
 
-/** A page takes at most five requests, all of them within its deadline, and no page is asked for twice in a run. */
+/** Checks that a page takes at most five requests, all within its deadline, and that a run requests each page once. */
 const checkRequests = Effect.fnUntraced(function*(
   plan: Plan,
   { strict }: Setting,
@@ -200,7 +200,7 @@ const checkRequests = Effect.fnUntraced(function*(
   for (const request of sent.filter(({ endpoint }) => endpoint === "page")) {
     const { cursor } = request
     const earlier = pages.get(cursor)
-    if (earlier !== undefined && cursor !== last) return yield* broken(`asked again for the page at ${cursor}`)
+    if (earlier !== undefined && cursor !== last) return yield* broken(`requested the page at ${cursor} again`)
     pages.set(cursor, [...earlier ?? [], request])
     last = cursor
   }
@@ -214,10 +214,10 @@ const checkRequests = Effect.fnUntraced(function*(
     }
     const spent = (requests.at(-1)?.at ?? 0) - (requests[0]?.at ?? 0)
     if (strict && spent > plan.policy.pageTimeout + rounding)
-      return yield* broken(`a page was still asked for after ${spent} ms`)
+      return yield* broken(`a page was still requested after ${spent} ms`)
   }
   if (!strict || end._tag !== "Failed" || plan.pace > 0 || plan.prefetchPages > 0) return
-  // A page that got no token was not even asked for: then the time runs from the page before it.
+  // Without a token the page was never requested: then its time starts at the page before it.
   const failing = pages.get(Option.getOrElse(end.error.resumeFrom, () => ""))?.[0]
   const since = failing?.at ?? sent.findLast(({ endpoint }) => endpoint === "page")?.at
   const slack = failing === undefined ? plan.policy.attemptTimeout : 0

@@ -1,38 +1,38 @@
-/** Many plans in a row: their figures, and the one seed to run again when a promise is broken. */
+/** Runs many plans, collects their figures, and reports the seed to run again after a broken promise. */
 import { Cause, Effect } from "effect"
 import { describePlan, type Plan } from "./plan.ts"
-import type { Broken, Story } from "./run.ts"
+import type { Broken, Outcome } from "./run.ts"
 
-/** What a series of plans has seen. */
+/** Figures of a series of plans. */
 export interface Figures {
   plans: number
   runs: number
   requests: number
   rows: number
-  /** Hours of the service's time. */
+  /** Hours by the clock of the service. */
   hours: number
   /** Runs by how they ended: `Done`, `Stopped`, or the tag of the error. */
   readonly ends: Map<string, number>
 }
 
-/** The one thing asked of the environment: whether a single seed is to be run again. */
-const asked = Number(process.env["SIMULATION_SEED"] ?? Number.NaN)
+/** The seed to run again, from the environment; `NaN` runs all seeds. */
+const replaySeed = Number(process.env["SIMULATION_SEED"] ?? Number.NaN)
 
-/** The seeds from one on, or the one that `SIMULATION_SEED` asks for. */
+/** `count` seeds from `first`, or only the seed in `SIMULATION_SEED`. */
 export const seedsFrom = function*(first: number, count: number): Generator<number> {
-  if (!Number.isNaN(asked)) yield asked
+  if (!Number.isNaN(replaySeed)) yield replaySeed
   else for (let seed = first; seed < first + count; seed++) yield seed
 }
 
-export const isReplay = !Number.isNaN(asked)
+export const isReplay = !Number.isNaN(replaySeed)
 
-/** Runs the plans of some seeds one after another; dies with the first seed that breaks a promise, and how to run it. */
+/** Runs the plans of some seeds; dies at the first broken promise, with its seed and the command to repeat it. */
 export const series = Effect.fnUntraced(function*(
   seeds: Iterable<number>,
   options: {
     readonly file: string
     readonly draw: (seed: number) => Plan
-    readonly run: (plan: Plan) => Effect.Effect<Story, Broken>
+    readonly run: (plan: Plan) => Effect.Effect<Outcome, Broken>
     readonly concurrency?: number
   }
 ) {
@@ -41,7 +41,7 @@ export const series = Effect.fnUntraced(function*(
     const plan = options.draw(seed)
     return Effect.matchCauseEffect(options.run(plan), {
       onFailure: (cause) => Effect.die(new Error(report(options.file, plan, cause))),
-      onSuccess: (story) => Effect.sync(() => add(figures, story))
+      onSuccess: (outcome) => Effect.sync(() => add(figures, outcome))
     })
   }, { discard: true, concurrency: options.concurrency ?? 1 })
   return figures
@@ -54,7 +54,7 @@ const report = (file: string, plan: Plan, cause: Cause.Cause<Broken>): string =>
     `plan: ${describePlan(plan)}`
   ].join("\n")
 
-const add = (figures: Figures, { elapsed, ends, requests, rows }: Story) => {
+const add = (figures: Figures, { elapsed, ends, requests, rows }: Outcome) => {
   figures.plans++
   figures.runs += ends.length
   figures.requests += requests
@@ -66,5 +66,5 @@ const add = (figures: Figures, { elapsed, ends, requests, rows }: Story) => {
 /** The figures on one line. */
 export const line = ({ ends, hours, plans, requests, rows, runs }: Figures, seconds: number): string =>
   `${plans} plans in ${seconds.toFixed(1)} s: ${runs} runs, ${requests} requests, ${rows} rows, ` +
-  `${hours.toFixed(0)} h of its own time; ` +
+  `${hours.toFixed(0)} h of simulated time; ` +
   [...ends].toSorted(([, a], [, b]) => b - a).map(([end, count]) => `${end} ${count}`).join(", ")

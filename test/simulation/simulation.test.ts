@@ -2,14 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Result } from "effect"
 import { simulate } from "./memory.ts"
 import { drawPlan, type Plan } from "./plan.ts"
-import type { Broken, Row, Story } from "./run.ts"
+import type { Broken, Outcome, Row } from "./run.ts"
 import { judge } from "./verdict.ts"
 
-/** A plan with many rows, nothing wrong, and everything read. */
+/** A plan with many rows and no faults, read to its end. */
 const plan: Plan = {
   ...Array.from({ length: 200 }, (_, seed) => drawPlan(seed)).find(({ due }) => due.length > 20) ?? drawPlan(0),
   mode: "list",
-  troubles: [],
+  faults: [],
   pace: 0
 }
 
@@ -26,58 +26,58 @@ const damages: ReadonlyArray<readonly [what: string, damage: (rows: ReadonlyArra
   ["repeats a page at the end", (rows) => [...rows, ...rows.slice(-3)]],
   ["swaps two rows", (rows) => [...rows.slice(0, 3), ...rows.slice(4, 5), ...rows.slice(3, 4), ...rows.slice(5)]],
   ["changes a row by a millisecond", (rows) => rows.map((row, index) => index === 9 ? later(row) : row)],
-  ["gives nothing", () => []]
+  ["emits nothing", () => []]
 ]
 
 describe("The simulation", () => {
-  it.live("is content with a client that does what it should", () =>
+  it.live("accepts a correct client", () =>
     Effect.gen(function*() {
-      const story = yield* simulate(plan)
-      yield* judge(plan, story)
+      const outcome = yield* simulate(plan)
+      yield* judge(plan, outcome)
 
-      assert.deepStrictEqual(story.ends, ["Done"])
-      assert.isAbove(story.rows.length, 20)
+      assert.deepStrictEqual(outcome.ends, ["Done"])
+      assert.isAbove(outcome.rows.length, 20)
     }))
 
-  it.live.each(damages)("finds out a client that %s", ([_, damage]) =>
+  it.live.each(damages)("detects a client that %s", ([_, damage]) =>
     Effect.gen(function*() {
-      const story = yield* simulate(plan)
-      const damaged: Story = { ...story, rows: damage(story.rows) }
+      const outcome = yield* simulate(plan)
+      const damaged: Outcome = { ...outcome, rows: damage(outcome.rows) }
 
       assert.match(yield* messageOf(judge(plan, damaged)), /rows for/)
     }))
 
-  it.live("finds out a run that never ends", () =>
+  it.live("detects a run that never ends", () =>
     Effect.gen(function*() {
       const message = yield* messageOf(simulate(plan, { beforeRequest: Effect.uninterruptible(Effect.never) }))
 
       assert.match(message, /^hung/)
     }))
 
-  it.live("finds out a wait beyond the caps of the policy", () =>
+  it.live("detects a wait beyond the caps of the policy", () =>
     Effect.gen(function*() {
       const nap = Effect.asVoid(Effect.forkDetach(Effect.sleep(600_000), { startImmediately: true }))
       const policy = { ...plan.policy, retryAfterCap: 0 }
       const message = yield* messageOf(simulate({ ...plan, policy }, { beforeRequest: nap }))
 
-      assert.match(message, /^somebody slept for 600000 ms/)
+      assert.match(message, /^the client slept for 600000 ms/)
     }))
 
-  it.live("finds out a failure that nothing has caused", () =>
+  it.live("detects a failure without a cause", () =>
     Effect.gen(function*() {
       const message = yield* messageOf(simulate(plan, { beforeRequest: Effect.never }))
 
-      assert.match(message, /^nothing is wrong any more, but the run failed: no whole response: timeout/)
+      assert.match(message, /^no fault is left, but the run failed: .*timeout/)
     }))
 
-  it.live("finds out a defect", () =>
+  it.live("detects a defect", () =>
     Effect.gen(function*() {
       const message = yield* messageOf(simulate(plan, { beforeRequest: Effect.die(new Error("a slip")) }))
 
       assert.match(message, /^a defect: Error: a slip/)
     }))
 
-  it.live("tells the same story of the same seed", () =>
+  it.live("gives the same outcome for the same seed", () =>
     Effect.gen(function*() {
       for (const seed of [1, 2, 3, 7, 67, 241]) {
         const { ends, requests, elapsed } = yield* simulate(drawPlan(seed))

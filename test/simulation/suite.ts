@@ -1,10 +1,10 @@
-/** The series of plans that the tests and the soak run alike, each with what it must have met to mean anything. */
+/** The series of plans that the tests and the soak share, and the failures that each must have covered. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { judgeChange, makeChange } from "./life.ts"
+import { judgeChange, makeChange } from "./changingData.ts"
 import { simulate } from "./memory.ts"
 import { drawPlan, drawSocketPlan, type Plan } from "./plan.ts"
-import type { Broken, Story } from "./run.ts"
+import type { Broken, Outcome } from "./run.ts"
 import { type Figures, isReplay, series } from "./series.ts"
 import { simulateOver, transports } from "./sockets.ts"
 import { judge } from "./verdict.ts"
@@ -21,11 +21,11 @@ export const changing = (file: string, seeds: Iterable<number>): Effect.Effect<F
     run: (plan) =>
       Effect.suspend(() => {
         const change = makeChange(plan)
-        return Effect.tap(simulate(plan, change), (story) => judgeChange(plan, change, story))
+        return Effect.tap(simulate(plan, change), (outcome) => judgeChange(plan, change, outcome))
       })
   })
 
-/** Plans over real sockets, some at a time; each seed has its own of the three clients. */
+/** Plans over real sockets, some at a time; the seed chooses one of the three clients. */
 export const overSockets = (file: string, seeds: Iterable<number>, concurrency: number): Effect.Effect<Figures> =>
   series(seeds, {
     file,
@@ -37,7 +37,7 @@ export const overSockets = (file: string, seeds: Iterable<number>, concurrency: 
     }
   })
 
-const judged = (plan: Plan, run: Effect.Effect<Story, Broken>) => Effect.tap(run, (story) => judge(plan, story))
+const judged = (plan: Plan, run: Effect.Effect<Outcome, Broken>) => Effect.tap(run, (outcome) => judge(plan, outcome))
 
 const tags = [
   "Unauthorized",
@@ -53,8 +53,8 @@ const tags = [
   "TokenError"
 ] as const
 
-/** A generator gone dull would make every promise true of nothing: each way to fail must have come up. */
-export const isLively = ({ ends, plans, requests, rows, runs }: Figures, each: number): void => {
+/** Fails unless every kind of failure occurred: a generator that draws none would make every check vacuous. */
+export const assertCoverage = ({ ends, plans, requests, rows, runs }: Figures, each: number): void => {
   if (isReplay) return
   for (const tag of tags) assert.isAtLeast(ends.get(tag) ?? 0, each, tag)
   assert.isAtLeast(ends.get("Stopped") ?? 0, each)

@@ -1,9 +1,9 @@
-/** Whether what came is what was due: every row once, in order, and with the values that the service holds. */
+/** Compares the rows of a run with the rows due: every row once, in order, with the values of the service. */
 import { DateTime, Effect, Option, Result } from "effect"
 import type { TimePunch } from "../../src/index.ts"
 import type { StoredPunch } from "../../src/testing/index.ts"
 import type { Plan } from "./plan.ts"
-import { type Broken, broken, type Row, type Story } from "./run.ts"
+import { type Broken, broken, type Outcome, type Row } from "./run.ts"
 
 export const idOf = (row: Row): number | undefined =>
   Result.isSuccess(row) ? row.success.id : Option.getOrUndefined(row.failure.punchId)
@@ -14,7 +14,7 @@ const millis = (text: string | null | undefined): number | undefined =>
 const millisOf = (instant: Option.Option<DateTime.Utc>): number | undefined =>
   Option.getOrUndefined(Option.map(instant, (utc) => utc.epochMilliseconds))
 
-/** The values of a punch side by side, as the client gives them and as the service holds them. */
+/** The values of a punch as the client emits them, each beside the value of the service. */
 const pairs = (punch: TimePunch, stored: StoredPunch): ReadonlyArray<readonly [unknown, unknown]> => [
   [punch.companyId, stored.company_id],
   [punch.userId, stored.user_id],
@@ -34,14 +34,14 @@ const pairs = (punch: TimePunch, stored: StoredPunch): ReadonlyArray<readonly [u
   [punch.deleted, stored.deleted ?? false]
 ]
 
-/** Whether a row is this punch, by its id and, where it can be read, by its values. */
+/** Whether a row is this punch: by its id and, if it was decoded, by its values. */
 export const isSame = (row: Row, punch: StoredPunch): boolean =>
   idOf(row) === punch.id &&
-  (Result.isFailure(row) || pairs(row.success, punch).every(([given, held]) => given === held))
+  (Result.isFailure(row) || pairs(row.success, punch).every(([emitted, stored]) => emitted === stored))
 
-/** On data at rest: nothing lost, nothing repeated, nothing out of place, nothing changed. */
-export const judge = (plan: Plan, { ends, rows }: Story): Effect.Effect<void, Broken> => {
-  // Nobody can tell of an unreadable row whether it lies at the open end of a window, so it is given out.
+/** Fails on data at rest unless every row due came once, in its order, with its values. */
+export const judge = (plan: Plan, { ends, rows }: Outcome): Effect.Effect<void, Broken> => {
+  // The client cannot know whether a row that it cannot decode is at an exclusive end, so it emits the row.
   const unreadable = new Set(rows.filter(Result.isFailure).map(idOf))
   const due = plan.due.filter(({ atEnd, punch }) => !atEnd || unreadable.has(punch.id))
   const wrong = rows.findIndex((row, index) => {
@@ -50,9 +50,9 @@ export const judge = (plan: Plan, { ends, rows }: Story): Effect.Effect<void, Br
   })
   if (wrong === -1 && rows.length === due.length) return Effect.void
   const at = wrong === -1 ? rows.length : wrong
-  const told = (ids: ReadonlyArray<number | undefined>) => ids.slice(Math.max(0, at - 2), at + 3).join(" ")
+  const excerpt = (ids: ReadonlyArray<number | undefined>) => ids.slice(Math.max(0, at - 2), at + 3).join(" ")
   return broken(
-    `${rows.length} rows for ${due.length}, wrong at ${at}: got … ${told(rows.map(idOf))} …, ` +
-      `due … ${told(due.map(({ punch }) => punch.id))} …, after ${ends.join(", ")}`
+    `${rows.length} rows for ${due.length}, wrong at ${at}: got … ${excerpt(rows.map(idOf))} …, ` +
+      `due … ${excerpt(due.map(({ punch }) => punch.id))} …, after ${ends.join(", ")}`
   )
 }

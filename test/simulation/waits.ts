@@ -1,39 +1,39 @@
-/** Watches how long a run waits: each single sleep, and the time between a try that failed and the next one. */
+/** Measures the waits of a run: each sleep, and the time between a failed attempt and the next one. */
 import { Clock, Duration, Effect } from "effect"
 import { HttpClient } from "effect/http"
 import { isOAuth, type Plan } from "./plan.ts"
 
-/** The limits that the library knows for itself: for one token request, and for all tries of one. */
+/** Limits of the library, in milliseconds: for one token request, and for all attempts at a token. */
 const tokenTimeout = 10_000
 const tokenTotal = 30_000
 
 /** Times are sums of fractions of milliseconds. */
 const rounding = 0.001
 
-/** The longest wait between two tries of a page that a policy allows. */
-const betweenTries = ({ policy }: Plan): number =>
+/** The longest wait between two attempts at a page that a policy allows. */
+const longestRetryWait = ({ policy }: Plan): number =>
   Math.min(Math.max(policy.maxDelay, policy.throttleDelay * 8 * 1.1, policy.retryAfterCap), policy.pageTimeout)
 
 export interface Waits {
-  /** Every wait that was too long, in words. */
+  /** Every wait that was too long, as text. */
   readonly tooLong: ReadonlyArray<string>
-  /** The clock, with an eye on every sleep. */
+  /** A clock that checks every sleep. */
   readonly clock: (clock: Clock.Clock) => Clock.Clock
-  /** The client, with an eye on when each of its requests ended and the next one began. */
+  /** A client that checks each request and the time since the previous one. */
   readonly http: (client: HttpClient.HttpClient) => HttpClient.HttpClient
-  /** The consumer or the operator takes time, which is not the library's. */
+  /** Excludes time that the consumer or the operator takes. */
   readonly paused: () => void
 }
 
 export const makeWaits = (plan: Plan): Waits => {
-  const { policy, service, troubles } = plan
+  const { policy, service, faults } = plan
   const tooLong: Array<string> = []
-  const delays = troubles.flatMap(({ fault }) => fault._tag === "Slow" ? [Duration.toMillis(fault.delay)] : [])
+  const delays = faults.flatMap(({ fault }) => fault._tag === "Slow" ? [Duration.toMillis(fault.delay)] : [])
   const late = new Set([0, ...delays].map((delay) => service.latency + delay))
-  const longestSleep = Math.max(betweenTries(plan), policy.attemptTimeout, tokenTotal)
-  const longestGap = betweenTries(plan) + (isOAuth(plan) ? tokenTotal + tokenTimeout : 0)
-  // Where a body stalls, its request ends later than its headers.
-  const bodiesStall = troubles.some(({ fault }) => fault._tag === "StallBody")
+  const longestSleep = Math.max(longestRetryWait(plan), policy.attemptTimeout, tokenTotal)
+  const longestGap = longestRetryWait(plan) + (isOAuth(plan) ? tokenTotal + tokenTimeout : 0)
+  // A body that stalls ends later than its headers.
+  const bodiesStall = faults.some(({ fault }) => fault._tag === "StallBody")
   const slack = bodiesStall ? policy.attemptTimeout : 0
   let previous: { readonly url: string; readonly ended: number } | undefined
 
@@ -54,11 +54,11 @@ export const makeWaits = (plan: Plan): Waits => {
       HttpClient.transform(client, (exchange, { method, url }) =>
         Effect.flatMap(Clock.currentTimeMillis, (began) => {
           const gap = previous?.url === url ? began - previous.ended : 0
-          if (gap > longestGap + slack + rounding) tooLong.push(`waited ${gap} ms between two tries`)
+          if (gap > longestGap + slack + rounding) tooLong.push(`waited ${gap} ms between two attempts`)
           const end = Effect.map(Clock.currentTimeMillis, (ended) => {
             const took = ended - began
             if (took > (method === "GET" ? policy.attemptTimeout : tokenTimeout) + rounding) {
-              tooLong.push(`waited ${took} ms for an answer`)
+              tooLong.push(`waited ${took} ms for a response`)
             }
             if (method === "GET") previous = { url, ended }
           })

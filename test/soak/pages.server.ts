@@ -1,11 +1,11 @@
-/** A process that serves any number of punches in pages of 200, made up as they are asked for; prints its address. */
+/** A process that serves any number of punches in pages of 200, generated on request; prints its address. */
 import * as Http from "node:http"
 import { defaultCompany, generatePunches, toWire } from "../../src/testing/index.ts"
 
 const total = Number(process.argv[2])
 const pageSize = 200
 
-/** Rows as text after their id, which is the only thing that changes from page to page. */
+/** Rows as text without their id, which is the only difference between pages. */
 const rows = generatePunches({ seed: 9, count: pageSize, companyId: defaultCompany.id, deletedShare: 0 }).map((punch) =>
   JSON.stringify(toWire(punch)).replace(/^\{"id":\d+/, "")
 )

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Duration, Effect } from "effect"
 import { type Figures, line, seedsFrom } from "../simulation/series.ts"
-import { atRest, changing, isLively, overSockets } from "../simulation/suite.ts"
+import { assertCoverage, atRest, changing, overSockets } from "../simulation/suite.ts"
 
 const file = "test/soak/simulation.test.ts --config vitest.soak.config.ts"
 
-/** Seeds until they run out or the time does: what is cut off here is the count, never a plan. */
+/** Seeds until the time is over. It limits the number of plans and never stops one. */
 const within = function*(limit: Duration.Input, seeds: Iterable<number>): Generator<number> {
   const end = performance.now() + Duration.toMillis(limit)
   for (const seed of seeds) {
@@ -14,21 +14,21 @@ const within = function*(limit: Duration.Input, seeds: Iterable<number>): Genera
   }
 }
 
-const told = Effect.fnUntraced(function*(what: string, run: Effect.Effect<Figures>) {
+const report = Effect.fnUntraced(function*(title: string, run: Effect.Effect<Figures>) {
   const began = performance.now()
   const figures = yield* run
-  yield* Console.log(`${what}: ${line(figures, (performance.now() - began) / 1000)}`)
-  isLively(figures, 10)
+  yield* Console.log(`${title}: ${line(figures, (performance.now() - began) / 1000)}`)
+  assertCoverage(figures, 10)
   assert.isAbove(figures.plans, 0)
 })
 
 describe("TimePunches under random faults, for long", () => {
   it.live("emits every row once and in order over all resumes, in a million plans or an hour", () =>
-    told("data at rest", atRest(file, within("60 minutes", seedsFrom(1_000_001, 1_000_000)))))
+    report("data at rest", atRest(file, within("60 minutes", seedsFrom(1_000_001, 1_000_000)))))
 
-  it.live("emits every row that was left alone while others change, in 100 000 plans or ten minutes", () =>
-    told("data that changes", changing(file, within("10 minutes", seedsFrom(3_000_001, 100_000)))))
+  it.live("emits every untouched row while others change, in 100 000 plans or ten minutes", () =>
+    report("data that changes", changing(file, within("10 minutes", seedsFrom(3_000_001, 100_000)))))
 
   it.live("does the same over real sockets, in 20 000 plans or twenty minutes", () =>
-    told("over sockets", overSockets(file, within("20 minutes", seedsFrom(5_000_001, 20_000)), 60)))
+    report("over sockets", overSockets(file, within("20 minutes", seedsFrom(5_000_001, 20_000)), 60)))
 })

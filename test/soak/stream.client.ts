@@ -1,4 +1,4 @@
-/** A process that streams all punches of a service once, and looks at its own heap on the way; prints its figures. */
+/** A process that streams all punches of a service once and measures its heap meanwhile; prints its figures. */
 import { Console, Effect, Layer, Redacted, Stream } from "effect"
 import { CompanyId, Credentials, Endpoints, TimePunches } from "../../src/index.ts"
 import { defaultCompany } from "../../src/testing/index.ts"

@@ -30,7 +30,7 @@ describe("1 000 000 punches", () => {
       assert.strictEqual(count, total)
       assert.strictEqual(sum, total * (total + 1) / 2)
       assert.isBelow(growth, 2 * megabyte, heaps.join(" "))
-      // Most of it is the room that V8 gives to short-lived objects before it looks at them; the heap above is what is kept.
+      // Mostly space that V8 reserves for short-lived objects; the heap above is what remains after a collection.
       assert.isBelow(rss, 512 * megabyte)
     }).pipe(Effect.scoped), 600_000)
 })

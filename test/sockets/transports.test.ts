@@ -7,7 +7,7 @@ import { Endpoints, RetryPolicy, TimePunches } from "../../src/index.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { accessToken, company, inject, oauth, pageRequests, sessionCookie } from "../support/client.ts"
-import { expected } from "../support/listing.ts"
+import { expected } from "../support/oracle.ts"
 
 const punches = generatePunches({ seed: 21, count: 700, companyId: defaultCompany.id, deletedShare: 0.1 })
 

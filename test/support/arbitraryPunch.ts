@@ -1,4 +1,4 @@
-/** Punches for properties: small spans with crowded breaks, so that every relation of two spans comes up. */
+/** Punches for property tests: short spans with many breaks, so that every relation of two spans occurs. */
 import { Arbitrary, DateTime, Option, Schema } from "effect"
 import {
   BreakId,
@@ -14,7 +14,7 @@ import {
 } from "../../src/Ids.ts"
 import type { Break, TimePunch } from "../../src/TimePunch.ts"
 
-/** An instant, a number of ticks after a fixed Monday; a tick is a second. */
+/** An instant, a number of ticks after 08:00 on a fixed Monday; a tick is a second. */
 export const tick = 1000
 export const at = (ticks: number): DateTime.Utc =>
   DateTime.makeUnsafe(DateTime.makeUnsafe("2026-03-02T08:00:00Z").epochMilliseconds + ticks * tick)
@@ -34,7 +34,7 @@ export const rest = (parts: RestParts): Break => ({
   out: Option.map(Option.fromNullOr(parts.out), at)
 })
 
-/** A plain closed punch of eight hours, with what a test changes. */
+/** A closed punch of eight hours, with changes. */
 export const punch = (changes: Partial<TimePunch> = {}): TimePunch => ({
   id: TimePunchId.make(1),
   companyId: CompanyId.make(2),
@@ -82,10 +82,10 @@ const Parts = Schema.Struct({
   })).check(Schema.isMaxLength(5))
 })
 
-/** JSON has no -0, so no punch on the wire has one. */
+/** JSON has no -0, so no punch of the wire has one. */
 const plain = (value: number): number => value === 0 ? 0 : value
 
-/** A punch and an `asOf` near it, both in ticks beside the punch itself, for models that count on their fingers. */
+/** A punch and an `asOf` near it, and both in ticks, for models that count single ticks. */
 export const Sample = Arbitrary.schema(Parts).pipe(Arbitrary.map((parts) => ({
   start: parts.start,
   end: parts.length === null ? null : parts.start + parts.length,

@@ -1,16 +1,16 @@
-/** Scripts of the tests in processes of their own, where a heap and its handles belong to nobody else. */
+/** Runs scripts of the tests in separate processes, whose heap and handles nothing else shares. */
 import { Data, Effect, Option, type Scope, Stream } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
-/** A process that ended otherwise than it should. */
-export class ChildFailed extends Data.TaggedError("ChildFailed")<{ readonly script: string; readonly said: string }> {
+/** The unexpected end of a process. */
+export class ChildFailed extends Data.TaggedError("ChildFailed")<{ readonly script: string; readonly output: string }> {
   override get message(): string {
-    return `${this.script}: ${this.said}`
+    return `${this.script}: ${this.output}`
   }
 }
 
-/** A running script: the lines that it prints. The process ends with the scope. */
+/** Starts a script and returns the lines that it prints. The process ends with the scope. */
 const start = (
   script: URL,
   args: ReadonlyArray<string>
@@ -27,16 +27,16 @@ const start = (
       (child) => Effect.sync(() => child.kill("SIGKILL"))
     ),
     (child) => {
-      const said: Array<string> = []
-      child.stderr.on("data", (bytes) => said.push(String(bytes)))
+      const errors: Array<string> = []
+      child.stderr.on("data", (bytes) => errors.push(String(bytes)))
       return Stream.fromAsyncIterable(child.stdout, (error) =>
-        new ChildFailed({ script: script.pathname, said: String(error) })).pipe(
+        new ChildFailed({ script: script.pathname, output: String(error) })).pipe(
           Stream.decodeText,
           Stream.splitLines,
           Stream.concat(Stream.suspend(() =>
-            said.length === 0
+            errors.length === 0
               ? Stream.empty
-              : Stream.fail(new ChildFailed({ script: script.pathname, said: said.join("") }))
+              : Stream.fail(new ChildFailed({ script: script.pathname, output: errors.join("") }))
           ))
         )
     }
@@ -46,13 +46,13 @@ const firstLine = (script: URL, lines: Stream.Stream<string, ChildFailed>) =>
   Effect.flatMap(Stream.runHead(lines), (line) =>
     Option.isSome(line)
       ? Effect.succeed(line.value)
-      : Effect.fail(new ChildFailed({ script: script.pathname, said: "it ended without a word" })))
+      : Effect.fail(new ChildFailed({ script: script.pathname, output: "it ended without output" })))
 
-/** Starts a server, which prints its address and then serves until the scope is closed. */
+/** Starts a server script and returns the address that it prints. It serves until the scope closes. */
 export const serverOf = (script: URL, ...args: ReadonlyArray<string>) =>
   Effect.flatMap(start(script, args), (lines) => firstLine(script, lines))
 
-/** Runs a script to its end; its last line is its result as JSON. What it writes to standard error is a failure. */
+/** Runs a script to its end and parses its last line as JSON. Output on standard error is a failure. */
 export const resultOf = Effect.fnUntraced(function*(script: URL, ...args: ReadonlyArray<string>) {
   const lines = yield* Stream.runCollect(yield* start(script, args))
   const result: unknown = JSON.parse(lines.at(-1) ?? "null")

@@ -1,4 +1,4 @@
-/** The client wired as an application wires it, over the fake service in process. */
+/** The client with the layers of an application, over the fake service in process. */
 import { Effect, Layer, Redacted } from "effect"
 import type { Config } from "effect"
 import type { HttpClient } from "effect/http"
@@ -20,11 +20,11 @@ const toCompany = ({ guid, id }: { readonly id: number; readonly guid: string })
     guid: CompanyGuid.make(guid)
   }) satisfies Company
 
-/** The companies that the fake service knows. */
+/** The default companies of the fake service. */
 export const company = toCompany(defaultCompany)
 export const stranger = toCompany(otherCompany)
 
-/** The three kinds of credential of the interface (spec 5). */
+/** The three kinds of credential (spec 5). */
 export const accessToken = Credentials.layerAccessToken(Redacted.make(defaultCompany.accessToken))
 export const sessionCookie = Credentials.layerSessionCookie(Redacted.make(defaultSession.cookie))
 export const oauth = Credentials.layerOAuth({
@@ -36,14 +36,14 @@ export const endpoints = Endpoints.layer({ baseUrl: "http://localhost" })
 
 type CredentialsLayer = Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints>
 
-/** A client with these credentials, over whatever `HttpClient` is provided. */
+/** A client with these credentials, over the provided `HttpClient`. */
 export const client = (credentials: CredentialsLayer = accessToken) =>
   TimePunches.layer.pipe(
     Layer.provide(credentials),
     Layer.provide(endpoints)
   )
 
-/** A client and the fake service that it asks; each call makes a service of its own. */
+/** A client over a fake service; each call makes a separate service. */
 export const app = (options: FakeServiceOptions = {}, credentials: CredentialsLayer = accessToken) =>
   client(credentials).pipe(
     Layer.provide(FakeService.layerClient),

@@ -1,5 +1,5 @@
-/** Texts that are RFC 3339 instants, texts that nearly are, and what the platform's own calendar makes of the former. */
-import type { Random } from "./random.ts"
+/** Valid and invalid texts of RFC 3339 instants, and the instant of a valid one by the platform's calendar. */
+import type { Prng } from "../../src/testing/base/prng.ts"
 
 const pad = (value: number, length = 2) => String(value).padStart(length, "0")
 
@@ -25,16 +25,16 @@ const write = (parts: Parts) =>
   `${pad(parts.year, 4)}-${pad(parts.month)}-${pad(parts.day)}${parts.t}` +
   `${pad(parts.hour)}:${pad(parts.minute)}:${pad(parts.second)}${parts.fraction}${parts.zone}`
 
-const digits = ({ between }: Random, count: number) => Array.from({ length: count }, () => between(0, 9)).join("")
+const digits = ({ between }: Prng, count: number) => Array.from({ length: count }, () => between(0, 9)).join("")
 
-const zoneOf = (random: Random): string => {
+const zoneOf = (random: Prng): string => {
   if (random.chance(0.4)) return random.pick(["Z", "Z", "z", "+00:00", "-00:00", "+0000"])
   const sign = random.pick(["+", "-"])
   return `${sign}${pad(random.between(0, 23))}${random.pick([":", ""])}${pad(random.between(0, 59))}`
 }
 
-/** Years of every size, most of them of our time; a last day of a month as often as any other. */
-const partsOf = (random: Random): Parts => {
+/** Fields of an instant: half of the years near the present, the last day of a month often. */
+const partsOf = (random: Prng): Parts => {
   const year = random.chance(0.5) ? random.between(1970, 2060) : random.between(1, 9999)
   const month = random.between(1, 12)
   const days = daysOf(year, month)
@@ -51,20 +51,20 @@ const partsOf = (random: Random): Parts => {
   }
 }
 
-/** A leap second is the 23:59:60 of UTC, whatever the clock at its place shows. */
-const leapOf = (random: Random): Parts => {
+/** A leap second, which is 23:59:60 in UTC, in any zone. */
+const leapOf = (random: Prng): Parts => {
   const offset = random.between(-1439, 1439)
   const local = ((1439 + offset) % 1440 + 1440) % 1440
   const zone = `${offset < 0 ? "-" : "+"}${pad(Math.floor(Math.abs(offset) / 60))}:${pad(Math.abs(offset) % 60)}`
   return { ...partsOf(random), hour: Math.floor(local / 60), minute: local % 60, second: 60, zone }
 }
 
-/** An RFC 3339 instant, or one with a zone without its colon. */
-export const wellFormed = (random: Random): string => write(random.chance(0.02) ? leapOf(random) : partsOf(random))
+/** A valid instant; the colon of its zone may be missing. */
+export const wellFormed = (random: Prng): string => write(random.chance(0.02) ? leapOf(random) : partsOf(random))
 
 const pattern = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):?(\d\d))$/
 
-/** The instant of a well-formed text by way of `Date`; fields that overflow, such as second 60, go over into the next. */
+/** The instant of a valid text by `Date`; a field that overflows, such as second 60, carries into the next one. */
 export const oracle = (text: string): number => {
   const [, year, month, day, hour, minute, second, fraction = "", sign, hours, minutes] = pattern.exec(text) ?? []
   const date = new Date(0)
@@ -76,8 +76,8 @@ export const oracle = (text: string): number => {
 
 const replace = (text: string, at: number, by: string) => text.slice(0, at) + by + text.slice(at + 1)
 
-/** Ways to spoil the parts or the text of an instant; none of them leaves it well-formed. */
-const misspellings: Readonly<Record<string, (parts: Parts, random: Random) => string>> = {
+/** Ways to make an instant invalid. */
+const misspellings: Readonly<Record<string, (parts: Parts, random: Prng) => string>> = {
   "no zone": (parts) => write({ ...parts, zone: "" }),
   "a zone without minutes": (parts, { between }) => write({ ...parts, zone: `+${pad(between(0, 23))}` }),
   "a zone with one digit of hours": (parts) => write({ ...parts, zone: "+5:30" }),
@@ -117,7 +117,7 @@ const misspellings: Readonly<Record<string, (parts: Parts, random: Random) => st
   },
   "another separator": (parts, { pick }) =>
     replace(write(parts), pick([4, 7, 10, 13, 16]), pick(["/", ".", "_", " ", ""])),
-  "something that is no digit": (parts, { between, pick }) => {
+  "a character that is not a digit": (parts, { between, pick }) => {
     const at = pick([0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18])
     return replace(
       write(parts),
@@ -125,13 +125,13 @@ const misspellings: Readonly<Record<string, (parts: Parts, random: Random) => st
       pick(["O", "x", "-", "+", " ", "٣", "３", "\u0000", String.fromCharCode(between(58, 120))])
     )
   },
-  "something put in": (parts, { between, pick }) => {
+  "an inserted character": (parts, { between, pick }) => {
     const text = write(parts)
     const at = between(0, text.length)
     return text.slice(0, at) + pick([" ", "\n", "\t", "a", "\u200b", "T", "☃"]) + text.slice(at)
   },
-  "a part only": (parts, { between }) => write(parts).slice(0, between(0, 19)),
-  "another way to write time": (parts, { pick }) =>
+  "only a part": (parts, { between }) => write(parts).slice(0, between(0, 19)),
+  "another notation of time": (parts, { pick }) =>
     pick([
       new Date(parts.year, parts.month).toUTCString(),
       String(parts.year),
@@ -145,8 +145,8 @@ const misspellings: Readonly<Record<string, (parts: Parts, random: Random) => st
 /** The names of all ways to misspell an instant. */
 export const allMisspellings = Object.keys(misspellings)
 
-/** A text that no reader of RFC 3339 should take, and how it was spoilt. */
-export const malformed = (random: Random) => {
+/** An invalid text and the name of its misspelling. */
+export const malformed = (random: Prng) => {
   const misspelling = allMisspellings[random.between(0, allMisspellings.length - 1)] ?? ""
   return { misspelling, text: misspellings[misspelling]?.(partsOf(random), random) ?? "" }
 }

@@ -1,4 +1,4 @@
-/** A punch twice: as it stands on the wire, in any of its legal forms, and as the domain value that it must become. */
+/** Pairs of a punch in any valid form of the wire and the domain value that it must decode to. */
 import { Arbitrary, DateTime, Option, Schema } from "effect"
 import {
   type Break,
@@ -19,14 +19,14 @@ const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.is
 
 const largest = Number.MAX_SAFE_INTEGER
 
-/** The instants that any zone can write with four digits of year. */
+/** The instants whose year has four digits in any zone. */
 const Epoch = between(Date.parse("0001-01-03T00:00:00Z"), Date.parse("9999-12-29T00:00:00Z"))
 
 const InstantParts = Schema.Struct({
   epoch: Epoch,
   whole: Schema.Boolean,
   zone: Schema.Literals(["Z", "z", "+00:00", "+0000", "-00:00", "+05:30", "+0530", "-08:00", "+23:59"]),
-  /** Digits finer than a millisecond, which are cut. */
+  /** Digits finer than a millisecond, which decoding cuts. */
   finer: Schema.Literals(["", "9", "000001", "999999"])
 })
 

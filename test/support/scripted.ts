@@ -1,11 +1,11 @@
-/** A service that answers from a function, for what a faithful service would never say. */
+/** A service as a function, for responses that the fake service never sends. */
 import { Effect, Layer } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { client } from "./client.ts"
 import { type Wire, wirePage, wirePunch } from "./wire.ts"
 
-/** What a request asked, as far as a script cares. */
-export interface Asked {
+/** The parts of a request that scripts read. */
+export interface ScriptedRequest {
   readonly url: URL
   readonly cursor: string | null
   readonly headers: Readonly<Record<string, string>>
@@ -13,8 +13,8 @@ export interface Asked {
   readonly index: number
 }
 
-/** A client over answers; each call counts its requests for itself. */
-export const scripted = (answer: (asked: Asked) => Response) => {
+/** A client over a function from request to response; each call counts its requests separately. */
+export const scripted = (respond: (request: ScriptedRequest) => Response) => {
   let index = 0
   return Layer.orDie(client()).pipe(Layer.provide(Layer.succeed(
     HttpClient.HttpClient,
@@ -22,7 +22,7 @@ export const scripted = (answer: (asked: Asked) => Response) => {
       Effect.sync(() =>
         HttpClientResponse.fromWeb(
           request,
-          answer({ url, cursor: url.searchParams.get("cursor"), headers: request.headers, index: index++ })
+          respond({ url, cursor: url.searchParams.get("cursor"), headers: request.headers, index: index++ })
         )
       )
     )

@@ -1,8 +1,8 @@
-/** The test clock, for tests that care what happens and not when. */
+/** The test clock, for tests in which the time of an event does not matter. */
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
-/** Runs an effect while hours go by on the test clock, so that none of its waits is one. */
+/** Runs an effect and advances the test clock until it ends, so that none of its waits takes time. */
 export const letTimePass = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.gen(function*() {
     const fiber = yield* Effect.forkChild(self)

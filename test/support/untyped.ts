@@ -1,6 +1,6 @@
-/** Values as untyped code would pass them. */
+/** Values as untyped code passes them. */
 
 const key: string = "value"
 
-/** The same value, of which the compiler knows nothing any more. */
+/** The same value with type `any`. */
 export const untyped = (value: unknown) => Reflect.get({ value }, key)

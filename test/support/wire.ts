@@ -1,8 +1,8 @@
-/** Punches and envelopes as the wire writes them, to be spoilt by a test. */
+/** Punches and envelopes in the form of the wire, with the changes of a test. */
 
 export type Wire = Readonly<Record<string, unknown>>
 
-/** A break with every key, and with what a test changes. */
+/** A break with every key, and with changes. */
 export const wireBreak = (changes: Wire = {}): Wire => ({
   id: 31,
   user_id: 7,
@@ -13,7 +13,7 @@ export const wireBreak = (changes: Wire = {}): Wire => ({
   ...changes
 })
 
-/** A punch with every key of the interface, and with what a test changes. */
+/** A punch with every key of the interface, and with changes. */
 export const wirePunch = (changes: Wire = {}): Wire => ({
   id: 1,
   shift_id: 5,
@@ -40,11 +40,11 @@ export const wirePunch = (changes: Wire = {}): Wire => ({
   ...changes
 })
 
-/** The same without some of its keys. */
+/** A record without some of its keys. */
 export const without = (record: Wire, ...keys: ReadonlyArray<string>): Wire =>
   Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key)))
 
-/** An envelope of these rows; `cursor` replaces members of the one that a single page has. */
+/** An envelope of these rows; `cursor` replaces members of the cursor of a single page. */
 export const wirePage = (rows: ReadonlyArray<unknown>, cursor: Wire = {}): Wire => ({
   object: "time_punches",
   data: rows,

@@ -7,7 +7,7 @@ const punches = arbitraryPunches({ companyId: defaultCompany.id, maxCount: 12 })
 const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
 
 describe("arbitraryPunches", () => {
-  it.prop("draws nothing but punches that the wire may carry, each with an id of its own", [punches], ([drawn]) => {
+  it.prop("draws only valid punches with unique ids", [punches], ([drawn]) => {
     assert.isAtMost(drawn.length, 12)
     assert.strictEqual(new Set(drawn.map(({ id }) => id)).size, drawn.length)
     for (const punch of drawn) assert.isTrue(Result.isSuccess(decode(toWire(punch))))

@@ -23,7 +23,7 @@ const form = {
 
 const formHeaders = { "content-type": "application/x-www-form-urlencoded" }
 
-const askToken = (body: string, headers: Headers = formHeaders, method = "POST") =>
+const requestToken = (body: string, headers: Headers = formHeaders, method = "POST") =>
   FakeService.use((service) => service.respond({ method, url: "https://auth.test/oauth2/token", headers, body }))
 
 const tokenOf = (response: FakeResponse): { access_token: string; token_type: string; expires_in: number } =>
@@ -31,7 +31,7 @@ const tokenOf = (response: FakeResponse): { access_token: string; token_type: st
 
 const issue = (scope?: string) =>
   Effect.map(
-    askToken(queryString(scope === undefined ? form : { ...form, scope })),
+    requestToken(queryString(scope === undefined ? form : { ...form, scope })),
     (response) => tokenOf(response).access_token
   )
 
@@ -54,51 +54,51 @@ const otherPath = `/v2/company/${otherCompany.id}/time_punches`
 
 describe("a listing request", () => {
   const cases: ReadonlyArray<readonly [name: string, headers: Headers, url: string, status: number, param?: string]> = [
-    ["nobody's", {}, pagePath, 401],
-    ["a wrong token's", bearer("nonsense"), pagePath, 401],
-    ["an empty token's", { authorization: "Bearer " }, pagePath, 401],
-    ["a token's of another scheme", { authorization: `Basic ${defaultCompany.accessToken}` }, pagePath, 401],
-    ["an access token's", bearer(defaultCompany.accessToken), pagePath, 200],
+    ["without credentials", {}, pagePath, 401],
+    ["with a wrong token", bearer("nonsense"), pagePath, 401],
+    ["with an empty token", { authorization: "Bearer " }, pagePath, 401],
+    ["with a token of another scheme", { authorization: `Basic ${defaultCompany.accessToken}` }, pagePath, 401],
+    ["with an access token", bearer(defaultCompany.accessToken), pagePath, 200],
     [
-      "an access token's with a guid that is not looked at",
+      "with an access token and a guid, which it ignores",
       { ...bearer(defaultCompany.accessToken), ...guid("x") },
       pagePath,
       200
     ],
-    ["an access token's of another company", bearer(otherCompany.accessToken), pagePath, 403],
-    ["a session's", { cookie: `theme=dark; svcsession=${defaultSession.cookie}` }, pagePath, 200],
-    ["a wrong session's", { cookie: "svcsession=nonsense" }, pagePath, 401],
+    ["with the access token of another company", bearer(otherCompany.accessToken), pagePath, 403],
+    ["with a session", { cookie: `theme=dark; svcsession=${defaultSession.cookie}` }, pagePath, 200],
+    ["with a wrong session", { cookie: "svcsession=nonsense" }, pagePath, 401],
     [
-      "a good token's with a version",
+      "with a version",
       { ...bearer(defaultCompany.accessToken), "x-api-version": "2031-01-01" },
       pagePath,
       200
     ],
     [
-      "one with a bad version",
+      "with an invalid version",
       { ...bearer(defaultCompany.accessToken), "x-api-version": "v2.2023.0501" },
       pagePath,
       422,
       "x-api-version"
     ],
     [
-      "one for a company that is no number",
+      "for a company id that is not a number",
       bearer(defaultCompany.accessToken),
       "/v2/company/abc/time_punches",
       422,
       "company_id"
     ],
     [
-      "one for a company that is not there",
+      "for an unknown company",
       { cookie: `svcsession=${defaultSession.cookie}` },
       "/v2/company/1/time_punches",
       403
     ],
-    ["one to another path", bearer(defaultCompany.accessToken), "/v2/company/4021/shifts", 404]
+    ["to another path", bearer(defaultCompany.accessToken), "/v2/company/4021/shifts", 404]
   ]
 
   for (const [name, headers, url, status, param] of cases) {
-    it.effect(`that is ${name} is answered with ${status}`, () =>
+    it.effect(`${name} gets ${status}`, () =>
       Effect.gen(function*() {
         const response = yield* get(headers, url)
 
@@ -112,24 +112,24 @@ describe("a listing request", () => {
       assert.strictEqual((yield* get(bearer(defaultCompany.accessToken), pagePath, "POST")).status, 405)
     }).pipe(Effect.provide(fake())))
 
-  it.effect("is refused when the plan does not cover it", () =>
+  it.effect("gets 403 when the plan does not cover it", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* get(bearer(defaultCompany.accessToken))).status, 403)
     }).pipe(Effect.provide(fake({ planOk: false }))))
 
-  it.effect("is refused for a version that is not among those served", () =>
+  it.effect("gets 422 for a version that the service does not accept", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* getVersion("2026-06-01")).status, 200)
       assert.strictEqual(problemOf(yield* getVersion("2022-05-01")).param, "x-api-version")
     }).pipe(Effect.provide(fake({ apiVersions: ["2026-06-01"] }))))
 
-  it.effect("is refused for a session of another company", () =>
+  it.effect("gets 403 with a session of another company", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* get({ cookie: "svcsession=s" })).status, 403)
       assert.strictEqual((yield* get({ cookie: "svcsession=s" }, otherPath)).status, 200)
     }).pipe(Effect.provide(fake({ sessions: [{ cookie: "s", companyIds: [otherCompany.id] }] }))))
 
-  it.effect("may stand under a base path, and then only there", () =>
+  it.effect("has a path under the base path, if there is one", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* get(bearer(defaultCompany.accessToken), `https://h.test/api${pagePath}`)).status, 200)
       assert.strictEqual((yield* get(bearer(defaultCompany.accessToken))).status, 404)
@@ -137,7 +137,7 @@ describe("a listing request", () => {
 })
 
 describe("an OAuth token", () => {
-  it.effect("needs the guid of the company in the path, granted to its client", () =>
+  it.effect("needs the guid of the company in the path, which granted access to its client", () =>
     Effect.gen(function*() {
       const token = yield* issue()
       const missing = yield* get(bearer(token))
@@ -155,7 +155,7 @@ describe("an OAuth token", () => {
       assert.strictEqual((yield* get({ ...bearer(token), ...guid(otherCompany.guid) }, otherPath)).status, 200)
     }).pipe(Effect.provide(fake())))
 
-  it.effect("does not reach a company that granted nothing", () =>
+  it.effect("does not reach a company that granted no access", () =>
     Effect.gen(function*() {
       const token = yield* issue()
 
@@ -163,7 +163,7 @@ describe("an OAuth token", () => {
       assert.strictEqual((yield* get({ ...bearer(token), ...guid(otherCompany.guid) }, otherPath)).status, 403)
     }).pipe(Effect.provide(fake({ oauthClients: [{ ...defaultOAuthClient, grantedGuids: [defaultCompany.guid] }] }))))
 
-  it.effect("needs the scope to read time punches, or to have been asked for without scopes", () =>
+  it.effect("needs the scope to read time punches, or a token request without scopes", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* scopedStatus(), 200)
       assert.strictEqual(yield* scopedStatus(""), 200)
@@ -172,7 +172,7 @@ describe("an OAuth token", () => {
       assert.strictEqual(yield* scopedStatus("v1_access"), 403)
     }).pipe(Effect.provide(fake())))
 
-  it.effect("dies with its lifetime", () =>
+  it.effect("expires", () =>
     Effect.gen(function*() {
       const token = yield* issue()
       const status = tokenStatus(token)
@@ -183,7 +183,7 @@ describe("an OAuth token", () => {
       assert.strictEqual(yield* status, 401)
     }).pipe(Effect.provide(fake())))
 
-  it.effect("dies when it is revoked, and its successor lives", () =>
+  it.effect("is invalid once revoked, and its successor is valid", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       const first = yield* issue()
@@ -200,7 +200,7 @@ describe("an OAuth token", () => {
 describe("the token endpoint", () => {
   it.effect("issues a bearer token with the lifetime of the service", () =>
     Effect.gen(function*() {
-      const response = yield* askToken(queryString(form))
+      const response = yield* requestToken(queryString(form))
       const token = tokenOf(response)
 
       assert.strictEqual(response.status, 200)
@@ -229,7 +229,7 @@ describe("the token endpoint", () => {
     it.effect(`answers ${name} with ${status} ${error}`, () =>
       Effect.gen(function*() {
         const service = yield* FakeService
-        const response = yield* askToken(body)
+        const response = yield* requestToken(body)
         const read: { readonly error: string } = JSON.parse(textOf(response))
 
         assert.strictEqual(response.status, status)
@@ -239,13 +239,16 @@ describe("the token endpoint", () => {
       }).pipe(Effect.provide(fake())))
   }
 
-  it.effect("takes forms by POST and nothing else", () =>
+  it.effect("accepts only forms, and only by POST", () =>
     Effect.gen(function*() {
-      assert.strictEqual((yield* askToken(JSON.stringify(form), { "content-type": "application/json" })).status, 415)
-      assert.strictEqual((yield* askToken(queryString(form), {})).status, 415)
-      assert.strictEqual((yield* askToken("", {}, "GET")).status, 405)
       assert.strictEqual(
-        (yield* askToken(queryString(form), { "content-type": "application/x-www-form-urlencoded; charset=utf-8" }))
+        (yield* requestToken(JSON.stringify(form), { "content-type": "application/json" })).status,
+        415
+      )
+      assert.strictEqual((yield* requestToken(queryString(form), {})).status, 415)
+      assert.strictEqual((yield* requestToken("", {}, "GET")).status, 405)
+      assert.strictEqual(
+        (yield* requestToken(queryString(form), { "content-type": "application/x-www-form-urlencoded; charset=utf-8" }))
           .status,
         200
       )

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Zlib from "node:zlib"
 import { defaultCompany, type FakeResponse, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
-import { ask, askToken, bearer, envelopeOf, inject, textOf } from "./support.ts"
+import { ask, bearer, envelopeOf, inject, requestToken, textOf } from "./support.ts"
 
 const punches = generatePunches({ seed: 9, count: 50, companyId: defaultCompany.id, deletedShare: 0 })
 
@@ -11,7 +11,7 @@ const withPunches = FakeService.layer({ punches })
 const bytesOf = ({ body }: FakeResponse) => typeof body === "string" ? new TextEncoder().encode(body) : body
 
 describe("a fault of the body", () => {
-  it.effect("is no JSON, no UTF-8, empty, or a page of HTML", () =>
+  it.effect("makes invalid JSON, invalid UTF-8, nothing, or a page of HTML", () =>
     Effect.gen(function*() {
       yield* inject(Fault.invalidJson(), { requests: 1 })
       yield* inject(Fault.invalidJson("{,}"), { requests: 2 })
@@ -19,7 +19,7 @@ describe("a fault of the body", () => {
       yield* inject(Fault.emptyBody, { requests: 4 })
       yield* inject(Fault.html200, { requests: 5 })
       const [truncated, odd, latin1, empty, html] = yield* Effect.replicateEffect(ask({ limit: "2" }), 5)
-      if (truncated === undefined || odd === undefined || latin1 === undefined) return assert.fail("no answers")
+      if (truncated === undefined || odd === undefined || latin1 === undefined) return assert.fail("no responses")
 
       assert.throws(() => JSON.parse(textOf(truncated)))
       assert.strictEqual(textOf(odd), "{,}")
@@ -30,20 +30,20 @@ describe("a fault of the body", () => {
       assert.deepInclude(html?.headers, { "content-type": "text/html; charset=utf-8" })
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("says that it is encoded, and is so where it says gzip", () =>
+  it.effect("names a content encoding, and really encodes for gzip", () =>
     Effect.gen(function*() {
       yield* inject(Fault.contentEncoding(), { requests: 1 })
       yield* inject(Fault.contentEncoding("br", new Uint8Array([1, 2])), { requests: 2 })
       yield* inject(Fault.contentEncoding("br"), { requests: 3 })
       const [gzip, br, plain] = yield* Effect.replicateEffect(ask({ limit: "200" }), 3)
-      if (gzip === undefined) return assert.fail("no answer")
+      if (gzip === undefined) return assert.fail("no response")
 
       assert.strictEqual(gzip.headers["content-encoding"], "gzip")
       assert.strictEqual(Zlib.gunzipSync(bytesOf(gzip)).toString("utf8"), plain && textOf(plain))
       assert.deepInclude(br, { body: new Uint8Array([1, 2]) })
     }).pipe(Effect.provide(withPunches)))
 
-  it("wraps bytes of any length in gzip", async () => {
+  it("encodes bytes of any length as gzip", async () => {
     const { gzipStored } = await import("../../src/testing/base/gzip.ts")
     for (const length of [0, 1, 65_535, 65_536, 200_000]) {
       const bytes = new Uint8Array(length).map((_, index) => index % 251)
@@ -71,7 +71,7 @@ describe("a fault of the token", () => {
   it.effect.each(defects)("makes a response that is %s", ([defect, pattern]) =>
     Effect.gen(function*() {
       yield* inject(Fault.tokenMalformed(defect))
-      const response = yield* askToken
+      const response = yield* requestToken
 
       assert.strictEqual(response.status, 200)
       assert.match(textOf(response), pattern)
@@ -82,16 +82,16 @@ describe("a fault of the token", () => {
       yield* inject(Fault.expiresIn("3600"), { requests: 1 })
       yield* inject(Fault.expiresIn(undefined), { requests: 2 })
       yield* inject(Fault.expiresIn(-1.5), { requests: 3 })
-      const texts = (yield* Effect.replicateEffect(askToken, 3)).map(textOf)
+      const texts = (yield* Effect.replicateEffect(requestToken, 3)).map(textOf)
 
       assert.match(texts[0] ?? "", /"expires_in":"3600"/)
       assert.notMatch(texts[1] ?? "", /expires_in/)
       assert.match(texts[2] ?? "", /"expires_in":-1.5/)
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("revokes all tokens before it looks at a request", () =>
+  it.effect("revokes all tokens before the service handles a request", () =>
     Effect.gen(function*() {
-      const token: { readonly access_token: string } = JSON.parse(textOf(yield* askToken))
+      const token: { readonly access_token: string } = JSON.parse(textOf(yield* requestToken))
       const headers = { ...bearer(token.access_token), "x-company-guid": defaultCompany.guid }
       assert.strictEqual((yield* ask({}, headers)).status, 200)
       yield* inject(Fault.tokenRevoked)

@@ -8,8 +8,18 @@ import {
   generatePunches,
   otherCompany
 } from "../../src/testing/index.ts"
-import { idsOf } from "./oracle.ts"
-import { ask, askPage, askToken, type Envelope, envelopeOf, inject, problemOf, textOf, walk } from "./support.ts"
+import {
+  ask,
+  type Envelope,
+  envelopeOf,
+  idsOf,
+  inject,
+  problemOf,
+  requestPage,
+  requestToken,
+  textOf,
+  walk
+} from "./support.ts"
 
 const punches = generatePunches({ seed: 9, count: 50, companyId: defaultCompany.id, deletedShare: 0 })
 
@@ -19,7 +29,7 @@ const statuses = (count: number) =>
   Effect.map(Effect.replicateEffect(ask({ limit: "1" }), count), (responses) => responses.map(({ status }) => status))
 
 describe("a fault", () => {
-  it.effect("befalls every request until the faults are cleared", () =>
+  it.effect("affects every request until the faults are cleared", () =>
     Effect.gen(function*() {
       yield* inject(Fault.status(503))
       assert.deepStrictEqual(yield* statuses(3), [503, 503, 503])
@@ -27,7 +37,7 @@ describe("a fault", () => {
       assert.deepStrictEqual(yield* statuses(1), [200])
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("befalls the requests of its numbers, so many times at most", () =>
+  it.effect("affects the requests with its numbers, at most `times` of them", () =>
     Effect.gen(function*() {
       yield* inject(Fault.status(500), { requests: [2, 4] })
       yield* inject(Fault.status(503), { times: 1 })
@@ -36,7 +46,7 @@ describe("a fault", () => {
       assert.deepStrictEqual(yield* statuses(7), [503, 500, 200, 500, 200, 504, 200])
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("befalls the requests with its cursor, or without one", () =>
+  it.effect("affects the requests with its cursor, or without one", () =>
     Effect.gen(function*() {
       const [first, second] = yield* walk({ limit: "20" }, "next")
       yield* inject(Fault.status(500), { cursor: first?.meta.cursor.next })
@@ -47,7 +57,7 @@ describe("a fault", () => {
       assert.strictEqual((yield* ask({ limit: "20", cursor: second?.meta.cursor.next ?? "" })).status, 200)
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("befalls a share of the requests, the same ones for the same seed", () =>
+  it.effect("affects a share of the requests, the same ones for the same seed", () =>
     Effect.gen(function*() {
       const run = Effect.gen(function*() {
         yield* inject(Fault.status(500), { probability: { chance: 0.3, seed: 11 } })
@@ -60,25 +70,25 @@ describe("a fault", () => {
       assert.approximately(first.filter((status) => status === 500).length, 60, 25)
     }))
 
-  it.effect("leaves the other endpoint alone", () =>
+  it.effect("does not affect the other endpoint", () =>
     Effect.gen(function*() {
       yield* inject(Fault.status(500))
-      assert.strictEqual((yield* askToken).status, 200)
+      assert.strictEqual((yield* requestToken).status, 200)
       yield* inject(Fault.status(418), { target: "token" })
-      assert.strictEqual((yield* askToken).status, 418)
+      assert.strictEqual((yield* requestToken).status, 418)
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("is not used up by a request that is refused anyway", () =>
+  it.effect("does not count a request that fails anyway", () =>
     Effect.gen(function*() {
       yield* inject(Fault.invalidJson(), { times: 1 })
       assert.strictEqual((yield* ask({}, {})).status, 401)
       assert.throws(JSON.parse.bind(undefined, textOf(yield* ask({}))))
       yield* inject(Fault.emptyCursor, { times: 1 })
       assert.strictEqual((yield* ask({ limit: "0" })).status, 422)
-      assert.strictEqual((yield* askPage({ limit: "5" })).meta.cursor.next, "")
+      assert.strictEqual((yield* requestPage({ limit: "5" })).meta.cursor.next, "")
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("that is clear about happening once does so", () =>
+  it.effect("happens once where its name says so", () =>
     Effect.gen(function*() {
       yield* inject(Fault.unauthorizedOnce)
       assert.deepStrictEqual(yield* statuses(3), [401, 200, 200])
@@ -86,7 +96,7 @@ describe("a fault", () => {
 })
 
 describe("a fault of the status", () => {
-  it.effect("has a problem for a body, whose members can be changed", () =>
+  it.effect("has a problem as its body, with changed members", () =>
     Effect.gen(function*() {
       yield* inject(
         Fault.status(503, { problem: { code: "x", detail: undefined, extra: [1] }, headers: { "retry-after": "2" } })
@@ -99,7 +109,7 @@ describe("a fault of the status", () => {
       assert.notProperty(problemOf(response), "detail")
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("may have HTML, nothing, or any text for a body, and none where there can be none", () =>
+  it.effect("may have HTML, nothing, or any text as its body, and none where the status has none", () =>
     Effect.gen(function*() {
       yield* inject(Fault.status(500, { body: "html" }), { requests: 1 })
       yield* inject(Fault.status(500, { body: "empty" }), { requests: 2 })
@@ -112,7 +122,7 @@ describe("a fault of the status", () => {
       assert.strictEqual(textOf(yield* ask({})), "")
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("may tell to come back later, or to go elsewhere", () =>
+  it.effect("may carry Retry-After or Location", () =>
     Effect.gen(function*() {
       yield* inject(Fault.retryAfter("99999999"), { requests: 1 })
       yield* inject(Fault.retryAfter("soon", 503), { requests: 2 })
@@ -129,7 +139,7 @@ describe("a fault of the status", () => {
       yield* inject(Fault.echo(400), { target: "token" })
 
       assert.include(textOf(yield* ask({})), defaultCompany.accessToken)
-      assert.include(textOf(yield* askToken), defaultOAuthClient.clientSecret)
+      assert.include(textOf(yield* requestToken), defaultOAuthClient.clientSecret)
     }).pipe(Effect.provide(withPunches)))
 })
 
@@ -137,24 +147,24 @@ describe("a fault of the cursor", () => {
   it.effect("repeats the cursor that was sent", () =>
     Effect.gen(function*() {
       yield* inject(Fault.repeatedCursor)
-      const first = yield* askPage({ limit: "5" })
+      const first = yield* requestPage({ limit: "5" })
       const cursor = first.meta.cursor.next ?? ""
-      const second = yield* askPage({ limit: "5", cursor })
+      const second = yield* requestPage({ limit: "5", cursor })
 
       assert.strictEqual(second.meta.cursor.next, cursor)
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect.each([1, 2, 3, 7, 50])("leads in a circle of %s cursors", (length) =>
+  it.effect.each([1, 2, 3, 7, 50])("leads into a cycle of %s cursors", (length) =>
     Effect.gen(function*() {
       yield* inject(Fault.cursorCycle(length))
       const cursors: Array<string | null> = []
       let cursor: string | null = null
       for (let step = 0; step < length * 2 + 1; step++) {
-        const page: Envelope = yield* askPage(cursor === null ? { limit: "1" } : { limit: "1", cursor })
+        const page: Envelope = yield* requestPage(cursor === null ? { limit: "1" } : { limit: "1", cursor })
         cursor = page.meta.cursor.next
         cursors.push(cursor)
       }
-      // Fifty rows have forty-nine borders, so the longest circle is that much shorter.
+      // Fifty pages of one row have forty-nine cursors, which bounds the cycle.
       const distinct = Math.min(length, 49)
 
       assert.strictEqual(new Set(cursors).size, distinct)
@@ -162,7 +172,7 @@ describe("a fault of the cursor", () => {
       assert.notInclude(cursors, null)
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("puts empty pages between the others and loses nothing", () =>
+  it.effect("inserts empty pages and loses no row", () =>
     Effect.gen(function*() {
       yield* inject(Fault.emptyPage, { requests: [1, 2, 4, 7] })
       const pages = yield* walk({ limit: "10" }, "next")
@@ -173,13 +183,13 @@ describe("a fault of the cursor", () => {
       assert.strictEqual(new Set(cursors).size, cursors.length)
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("gives fresh cursors to empty pages for ever", () =>
+  it.effect("gives new cursors to empty pages for ever", () =>
     Effect.gen(function*() {
       yield* inject(Fault.endlessEmptyPages)
       const cursors = new Set<string>()
       let cursor = ""
       for (let step = 0; step < 300; step++) {
-        const page = yield* askPage(cursor === "" ? { limit: "10" } : { limit: "10", cursor })
+        const page = yield* requestPage(cursor === "" ? { limit: "10" } : { limit: "10", cursor })
         assert.isEmpty(page.data)
         cursor = page.meta.cursor.next ?? ""
         cursors.add(cursor)
@@ -189,18 +199,18 @@ describe("a fault of the cursor", () => {
     }).pipe(Effect.provide(withPunches)))
 
   it.effect.each(["current", "prev", "next", "count"] as const)(
-    "leaves the key %s out",
+    "removes the key %s",
     (key) =>
       Effect.gen(function*() {
         yield* inject(Fault.missingCursorKey(key))
-        assert.notProperty((yield* askPage({})).meta.cursor, key)
+        assert.notProperty((yield* requestPage({})).meta.cursor, key)
       }).pipe(Effect.provide(withPunches))
   )
 
-  it.effect("miscounts", () =>
+  it.effect("sends a wrong count", () =>
     Effect.gen(function*() {
       yield* inject(Fault.countMismatch(3))
-      assert.strictEqual((yield* askPage({ limit: "5" })).meta.cursor.count, 8)
+      assert.strictEqual((yield* requestPage({ limit: "5" })).meta.cursor.count, 8)
     }).pipe(Effect.provide(withPunches)))
 })
 
@@ -210,11 +220,11 @@ describe("a fault of the rows", () => {
       yield* inject(Fault.wrongObject(), { requests: 1 })
       yield* inject(Fault.wrongCompany(otherCompany.id), { requests: 2 })
 
-      assert.strictEqual((yield* askPage({})).object, "shifts")
-      assert.isTrue((yield* askPage({})).data.every((punch) => punch.company_id === otherCompany.id))
+      assert.strictEqual((yield* requestPage({})).object, "shifts")
+      assert.isTrue((yield* requestPage({})).data.every((punch) => punch.company_id === otherCompany.id))
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("changes, adds and drops members of one row, even to text that no value writes", () =>
+  it.effect("changes, adds and removes members of one row, also with text that no value produces", () =>
     Effect.gen(function*() {
       yield* inject(Fault.badRow(1, { id: { rawJson: "12345678901234567890" }, notes: undefined, extra: { a: null } }))
       const response = yield* ask({ limit: "3" })

@@ -9,8 +9,7 @@ import {
   Fault,
   generatePunches
 } from "../../src/testing/index.ts"
-import { idsOf } from "./oracle.ts"
-import { type Envelope, inject, pagePath } from "./support.ts"
+import { type Envelope, idsOf, inject, pagePath } from "./support.ts"
 
 const punches = generatePunches({ seed: 2, count: 300, companyId: defaultCompany.id, deletedShare: 0 })
 
@@ -38,19 +37,19 @@ const sizeOf = (response: HttpClientResponse.HttpClientResponse) =>
   Stream.runFold(response.stream, () => 0, (sum, bytes) => sum + bytes.length)
 
 describe("the client in process", () => {
-  it.effect("gets pages, and more than a piece of them in pieces", () =>
+  it.effect("gets pages, and large ones in chunks", () =>
     Effect.gen(function*() {
       const response = yield* HttpClient.execute(request)
-      const pieces = yield* Stream.runCollect(response.stream)
+      const chunks = yield* Stream.runCollect(response.stream)
       const page: Envelope = JSON.parse(yield* response.text)
 
       assert.strictEqual(response.status, 200)
-      assert.isAbove(pieces.length, 1)
+      assert.isAbove(chunks.length, 1)
       assert.deepStrictEqual(idsOf(page.data), idsOf(punches).slice(0, 200))
       assert.strictEqual(response.headers["content-length"], String(yield* sizeOf(response)))
     }).pipe(Effect.provide(app())))
 
-  it.effect("leaves a record of every request", () =>
+  it.effect("appears in the record of requests", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* TestClock.adjust("5 seconds")
@@ -67,7 +66,7 @@ describe("the client in process", () => {
       assert.deepStrictEqual((yield* service.requests).map((entry) => entry.index), [1])
     }).pipe(Effect.provide(app())))
 
-  it.effect("waits as long as the service is slow, by the test clock", () =>
+  it.effect("waits for a slow service by the test clock", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* inject(Fault.slow("2 seconds"))
@@ -91,7 +90,7 @@ describe("the client in process", () => {
     }).pipe(Effect.provide(app())))
 
   it.effect.each([0, 0.5, 1])(
-    "sees a body cut at %s as a decode error, however much of it came",
+    "sees a body cut at %s as a decode error",
     (share) =>
       Effect.gen(function*() {
         yield* inject(Fault.cutBody(share))
@@ -119,7 +118,7 @@ describe("the client in process", () => {
       }).pipe(Effect.provide(app()))
   )
 
-  it.effect("can be timed out in the middle of a body", () =>
+  it.effect("can time out within a body", () =>
     Effect.gen(function*() {
       yield* inject(Fault.stallBody())
       const fiber = yield* Effect.forkChild(Effect.exit(Effect.timeout(text, "30 seconds")))
@@ -128,7 +127,7 @@ describe("the client in process", () => {
       assert.isTrue(Exit.isFailure(yield* Fiber.join(fiber)))
     }).pipe(Effect.provide(app())))
 
-  it.effect("can stop in a body that is too large, or that never ends", () =>
+  it.effect("can stop within a body that is too large, or that never ends", () =>
     Effect.gen(function*() {
       yield* inject(Fault.oversizedBody(1_000_000), { requests: 1 })
       yield* inject(Fault.oversizedBody(Infinity), { requests: 2 })
@@ -143,7 +142,7 @@ describe("the client in process", () => {
       assert.isTrue(Option.isSome(first))
     }).pipe(Effect.provide(app())))
 
-  it.effect("serves two services side by side without mixing them", () =>
+  it.effect("keeps the state of two services separate", () =>
     Effect.gen(function*() {
       const count = Effect.map(Effect.flatMap(FakeService, (service) => service.requests), (all) => all.length)
       const ask = Effect.andThen(text, count)

@@ -1,41 +1,46 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
+import * as Path from "node:path"
 
-const folder = new URL("../../src/testing/", import.meta.url)
+const folder = Path.join(import.meta.dirname, "../../src/testing")
 
-const files = Fs.readdirSync(folder).filter((name) => name.endsWith(".ts"))
+const files = Fs.readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"))
 
-/** What a file imports or hands on; each such statement ends in a line with `from`. */
+/** The imports of a file: a path inside `folder` for files of the folder, the specifier for other modules. */
 const importsOf = (name: string) =>
-  [...Fs.readFileSync(new URL(name, folder), "utf8").matchAll(/^(?:import|export|\}).* from "([^"]+)"$/gm)]
-    .map(([, path = ""]) => path)
+  [...Fs.readFileSync(Path.join(folder, name), "utf8").matchAll(/ from "([^"]+)"$/gm)].map(([, specifier = ""]) =>
+    specifier.startsWith(".") ? Path.join(Path.dirname(name), specifier) : specifier
+  )
 
-/** A file and everything that it imports from its own folder. */
-const reachable = (name: string, seen = new Set<string>()): ReadonlySet<string> => {
-  seen.add(name)
-  for (const path of importsOf(name)) {
-    const next = path.slice(2)
-    if (path.startsWith("./") && !seen.has(next)) reachable(next, seen)
-  }
-  return seen
+/** The rooms that each room may import, besides itself and `effect`. */
+const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
+  base: [],
+  faults: ["base"],
+  generate: ["base"],
+  service: ["base", "faults"],
+  transports: ["base"],
+  ".": ["base", "faults", "generate", "service", "transports"]
 }
 
-describe("the fake service", () => {
-  it("shares no code with the client", () => {
+describe("src/testing", () => {
+  it("imports neither the client nor a test runner, and Node only in FakeServer.ts", () => {
+    assert.isAbove(files.length, 25)
     for (const name of files) {
-      for (const path of importsOf(name)) {
-        assert.match(path, /^(\.\/|effect\/|node:|@effect\/platform-node$)/, `${name} imports ${path}`)
+      for (const imported of importsOf(name)) {
+        const allowed = files.includes(imported) || imported.startsWith("effect/") ||
+          (name === "FakeServer.ts" && ["node:http", "@effect/platform-node"].includes(imported))
+        assert.isTrue(allowed, `${name} imports ${imported}`)
       }
     }
   })
 
-  it("needs neither Node nor a test runner", () => {
-    const names = [...reachable("index.ts")]
-
-    assert.isAbove(names.length, 20)
-    assert.notInclude(names, "sandbox.ts")
-    for (const name of names) {
-      for (const path of importsOf(name)) assert.match(path, /^(\.\/|effect\/)/, `${name} imports ${path}`)
+  it("imports in one direction between its rooms", () => {
+    for (const name of files) {
+      const room = Path.dirname(name)
+      for (const imported of importsOf(name).filter((path) => files.includes(path))) {
+        const allowed = [room, ...rooms[room] ?? []].includes(Path.dirname(imported))
+        assert.isTrue(allowed && imported !== "index.ts", `${name} imports ${imported}`)
+      }
     }
   })
 })

@@ -2,8 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { defaultCompany, FakeService, generatePunches, type StoredPunch, toWire } from "../../src/testing/index.ts"
 import { decodeCursor } from "../../src/testing/service/cursor.ts"
-import { idsOf } from "./oracle.ts"
-import { ask, askPage, askRaw, envelopeOf, problemOf, textOf, walk } from "./support.ts"
+import { ask, envelopeOf, idsOf, problemOf, requestPage, requestRaw, textOf, walk } from "./support.ts"
 
 const punches = generatePunches({ seed: 4, count: 60, companyId: defaultCompany.id, deletedShare: 0, openShare: 0.2 })
 
@@ -16,7 +15,7 @@ const one = (patch: Partial<StoredPunch>): StoredPunch => {
 }
 
 describe("a page", () => {
-  it.effect("is the envelope with its four cursor keys and the stored punches as they are", () =>
+  it.effect("is the envelope with four cursor keys and the stored punches", () =>
     Effect.gen(function*() {
       const response = yield* ask({ limit: "3" })
       const page = envelopeOf(response)
@@ -30,13 +29,13 @@ describe("a page", () => {
       assert.notInclude(textOf(response), "timeZone")
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("holds twenty rows when no limit is sent, and the limit's when one is", () =>
+  it.effect("has twenty rows without a limit, and `limit` rows with one", () =>
     Effect.gen(function*() {
-      assert.lengthOf((yield* askPage({})).data, 20)
-      assert.lengthOf((yield* askPage({ limit: "200" })).data, 60)
+      assert.lengthOf((yield* requestPage({})).data, 20)
+      assert.lengthOf((yield* requestPage({ limit: "200" })).data, 60)
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("has a null `next` only when it is the last and a null `prev` only when it is the first", () =>
+  it.effect("has a null `next` only on the last page and a null `prev` only on the first", () =>
     Effect.gen(function*() {
       const pages = yield* walk({ limit: "25" }, "next")
 
@@ -50,7 +49,7 @@ describe("a page", () => {
 
   it.effect("is empty with null cursors when nothing matches", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* askPage({ user_id: "1" }), {
+      assert.deepStrictEqual(yield* requestPage({ user_id: "1" }), {
         object: "time_punches",
         data: [],
         meta: { cursor: { current: null, prev: null, next: null, count: 0 } }
@@ -66,10 +65,10 @@ describe("a page", () => {
 })
 
 describe("a walk", () => {
-  it.effect("neither loses nor repeats a row when others come and go between its pages", () =>
+  it.effect("neither loses nor repeats a row when others are inserted and removed between its pages", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
-      const first = yield* askPage({ limit: "30" })
+      const first = yield* requestPage({ limit: "30" })
       yield* service.remove(idsOf(first.data))
       yield* service.seed([one({ id: 1 })])
       const rest = yield* walk({ limit: "30" }, "next", first.meta.cursor.next ?? "")
@@ -80,27 +79,27 @@ describe("a walk", () => {
       )
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("finds its way back from a page that lost all its rows", () =>
+  it.effect("leads back from a page that lost all its rows", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       const [first, second] = yield* walk({ limit: "30" }, "next")
       yield* service.remove(idsOf(second?.data ?? []))
-      const empty = yield* askPage({ limit: "30", cursor: first?.meta.cursor.next ?? "" })
-      const back = yield* askPage({ limit: "30", cursor: empty.meta.cursor.prev ?? "" })
+      const empty = yield* requestPage({ limit: "30", cursor: first?.meta.cursor.next ?? "" })
+      const back = yield* requestPage({ limit: "30", cursor: empty.meta.cursor.prev ?? "" })
 
       assert.deepInclude(empty.meta.cursor, { next: null, count: 0 })
       assert.deepStrictEqual(back.data, first?.data)
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("sees a punch that was seeded again with its new content", () =>
+  it.effect("sees the new content of a punch that is seeded a second time", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.seed([one({ id: punches[0]?.id ?? 0, notes: "edited", deleted: false })])
 
-      assert.strictEqual((yield* askPage({ limit: "1" })).data[0]?.notes, "edited")
+      assert.strictEqual((yield* requestPage({ limit: "1" })).data[0]?.notes, "edited")
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("goes by id whatever is asked when the service is told to", () =>
+  it.effect("has the order of ids, whatever `sort_by` is, with the option `order: \"id\"`", () =>
     Effect.gen(function*() {
       const pages = yield* walk({ limit: "7", sort_by: "clocked_in.desc" }, "next")
 
@@ -131,18 +130,18 @@ describe("a filter", () => {
   const cases: ReadonlyArray<readonly [string, Record<string, string>, ReadonlyArray<number>]> = [
     ["includes the instant of gte", { "clocked_in[gte]": "2026-03-01T04:00:00Z" }, [2, 3]],
     ["includes the instant of lte", { "clocked_in[lte]": "2026-03-01T04:00:00Z" }, [1, 2]],
-    ["never finds an open punch by its clock-out", { "clocked_out[lte]": "2027-01-01T00:00:00Z" }, [1, 3]],
-    ["leaves the instant of modified_since out", { modified_since: "2026-03-05T00:00:00Z" }, [3]],
-    ["never finds a punch without modified", { modified_since: "2000-01-01T00:00:00Z" }, [2, 3]],
-    ["takes business dates in UTC", { business_date_end: "2026-02-28" }, []],
-    // 04:00 in UTC is still eleven in the evening of the day before in New York.
+    ["never matches an open punch by its clock-out", { "clocked_out[lte]": "2027-01-01T00:00:00Z" }, [1, 3]],
+    ["excludes the instant of modified_since", { modified_since: "2026-03-05T00:00:00Z" }, [3]],
+    ["never matches a punch without modified", { modified_since: "2000-01-01T00:00:00Z" }, [2, 3]],
+    ["reads business dates in UTC", { business_date_end: "2026-02-28" }, []],
+    // 04:00 in UTC is 23:00 of the day before in New York.
     [
-      "takes business dates in the punch's zone when localized",
+      "reads business dates in the zone of the punch when localized",
       { business_date_end: "2026-02-28", localize_search_time: "true" },
       [1, 2]
     ],
     [
-      "reads clock filters on the wall of the punch's place when localized",
+      "reads clock filters as local time of the punch when localized",
       {
         "clocked_in[gte]": "2026-02-28T23:00:00Z",
         "clocked_in[lte]": "2026-02-28T23:59:00Z",
@@ -151,12 +150,12 @@ describe("a filter", () => {
       [2]
     ],
     [
-      "looks at the digits alone, whatever zone they name, when localized",
+      "reads only the digits of a clock filter, not its zone, when localized",
       { "clocked_in[gte]": "2026-02-28T23:30:00+09:00", localize_search_time: "true" },
       [3]
     ],
     [
-      "lets business dates switch the clock filters off",
+      "disables the clock filters when there are business dates",
       {
         business_date_start: "2026-03-01",
         "clocked_in[gte]": "2030-01-01T00:00:00Z",
@@ -169,7 +168,7 @@ describe("a filter", () => {
   for (const [name, query, expected] of cases) {
     it.effect(name, () =>
       Effect.gen(function*() {
-        assert.deepStrictEqual(idsOf((yield* askPage(query)).data), [...expected])
+        assert.deepStrictEqual(idsOf((yield* requestPage(query)).data), [...expected])
       }).pipe(Effect.provide(FakeService.layer({ punches: stamped }))))
   }
 })
@@ -222,9 +221,9 @@ describe("a query that is refused", () => {
     ["notes=%E0%A4", "notes"]
   ]
 
-  it.effect.each(refused)("%s answers 422 and names %s", ([query, param]) =>
+  it.effect.each(refused)("%s gets 422, which names %s", ([query, param]) =>
     Effect.gen(function*() {
-      const response = yield* askRaw(query)
+      const response = yield* requestRaw(query)
       const problem = problemOf(response)
 
       assert.strictEqual(response.status, 422)
@@ -235,9 +234,9 @@ describe("a query that is refused", () => {
       assert.isNumber(problem.code)
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("is one whose cursor comes from another query", () =>
+  it.effect("includes one with the cursor of another query", () =>
     Effect.gen(function*() {
-      const { meta } = yield* askPage({ limit: "5", deleted: "null" })
+      const { meta } = yield* requestPage({ limit: "5", deleted: "null" })
       const cursor = meta.cursor.next ?? ""
 
       assert.strictEqual((yield* ask({ limit: "9", deleted: "null", cursor })).status, 200)
@@ -248,15 +247,15 @@ describe("a query that is refused", () => {
       })
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("is not one that says the same in another order", () =>
+  it.effect("excludes one with the same parameters in another order", () =>
     Effect.gen(function*() {
-      const { meta } = yield* askPage({ limit: "5", deleted: "null", approved: "null" })
+      const { meta } = yield* requestPage({ limit: "5", deleted: "null", approved: "null" })
       const response = yield* ask({ cursor: meta.cursor.next ?? "", approved: "null", deleted: "null" })
 
       assert.strictEqual(response.status, 200)
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("is read in time even where the spec's own pattern would not be", () =>
+  it.effect("is parsed in linear time, unlike the spec's own pattern", () =>
     Effect.gen(function*() {
       const response = yield* ask({ sort_by: `${"a".repeat(100_000)}!` })
 
@@ -265,7 +264,7 @@ describe("a query that is refused", () => {
 })
 
 describe("decodeCursor", () => {
-  it("reads nothing from texts that the service did not write", () => {
+  it("refuses texts that the service did not write", () => {
     for (
       const text of [
         "",

@@ -4,8 +4,7 @@ import { Cause, Effect, Exit, Fiber, Layer, Option, Schedule, Stream } from "eff
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
-import { idsOf } from "./oracle.ts"
-import { bearer, type Envelope, inject, pagePath } from "./support.ts"
+import { bearer, type Envelope, idsOf, inject, pagePath } from "./support.ts"
 
 const punches = generatePunches({ seed: 2, count: 300, companyId: defaultCompany.id, deletedShare: 0 })
 
@@ -26,7 +25,7 @@ const tagOf = (exit: Exit.Exit<unknown, unknown>) => {
   return HttpClientError.isHttpClientError(error) ? error.reason._tag : "none"
 }
 
-/** What the service sees of a client comes a moment after the client has done it. */
+/** Repeats a check, because the service notices what a client does a moment later. */
 const eventually = <A, E, R>(check: Effect.Effect<A, E, R>) =>
   Effect.retry(Effect.catchDefect(check, Effect.fail), Schedule.spaced("10 millis").pipe(Schedule.upTo({ times: 200 })))
 
@@ -36,8 +35,8 @@ const transports = [
   ["node:http", NodeHttpClient.layerNodeHttp]
 ] as const
 
-describe.each(transports)("the fake service over a socket, asked by %s", (_name, layer) => {
-  it.live("answers with pages and with refusals", () =>
+describe.each(transports)("the fake service over a socket, with %s", (_name, layer) => {
+  it.live("responds with pages and with errors", () =>
     Effect.gen(function*() {
       const { url } = yield* FakeServer
       const page: Envelope = JSON.parse(yield* text)
@@ -86,7 +85,7 @@ describe.each(transports)("the fake service over a socket, asked by %s", (_name,
     }).pipe(Effect.provide([app, layer])))
 
   it.live.each([Fault.stallBeforeHeaders, Fault.stallBody(0.5)])(
-    "stalls until the client goes away",
+    "stalls until the client disconnects",
     (fault) =>
       Effect.gen(function*() {
         const service = yield* FakeService
@@ -100,7 +99,7 @@ describe.each(transports)("the fake service over a socket, asked by %s", (_name,
       }).pipe(Effect.provide([app, layer]))
   )
 
-  it.live("sends a body without end to a client that can stop", () =>
+  it.live("sends an endless body to a client that stops reading", () =>
     Effect.gen(function*() {
       yield* inject(Fault.oversizedBody(Infinity))
       const endless = yield* HttpClient.withScope(yield* HttpClient.HttpClient).execute(yield* request)
@@ -113,7 +112,7 @@ describe.each(transports)("the fake service over a socket, asked by %s", (_name,
       assert.isTrue(Option.isSome(bytes))
     }).pipe(Effect.scoped, Effect.provide([app, layer])))
 
-  it.live("speaks statuses, redirects, and nothing at all where a status has no body", () =>
+  it.live("sends statuses, headers, and no body where a status has none", () =>
     Effect.gen(function*() {
       yield* inject(Fault.retryAfter("7", 503), { requests: 1 })
       yield* inject(Fault.status(204), { requests: 2 })
@@ -128,7 +127,7 @@ describe.each(transports)("the fake service over a socket, asked by %s", (_name,
 })
 
 describe("the server of the fake service", () => {
-  it.live("stops at once although a request is stalled", () =>
+  it.live("stops at once with a stalled request", () =>
     Effect.gen(function*() {
       const before = performance.now()
       yield* Effect.gen(function*() {

@@ -1,4 +1,4 @@
-/** Short ways to ask the fake service in its own tests. */
+/** Short ways to send requests to the fake service in its own tests. */
 import { Effect } from "effect"
 import {
   defaultCompany,
@@ -10,7 +10,7 @@ import {
   type WirePunch
 } from "../../src/testing/index.ts"
 
-/** The envelope as the tests read it. */
+/** The envelope of a page. */
 export interface Envelope {
   readonly object: string
   readonly data: ReadonlyArray<WirePunch>
@@ -24,7 +24,7 @@ export interface Envelope {
   }
 }
 
-/** An error body as the tests read it. */
+/** The body of an error. */
 export interface ProblemBody {
   readonly type: string
   readonly title: string
@@ -49,24 +49,27 @@ export const envelopeOf = (response: FakeResponse): Envelope => JSON.parse(textO
 
 export const problemOf = (response: FakeResponse): ProblemBody => JSON.parse(textOf(response))
 
-/** Asks for a page with a raw query string and the access token of the default company. */
-export const askRaw = (query: string, headers: Readonly<Record<string, string>> = bearer(defaultCompany.accessToken)) =>
+/** Requests a page with a raw query string, by default with the access token of the default company. */
+export const requestRaw = (
+  query: string,
+  headers: Readonly<Record<string, string>> = bearer(defaultCompany.accessToken)
+) =>
   FakeService.use((service) =>
     service.respond({ method: "GET", url: `https://api.test${pagePath}?${query}`, headers, body: "" })
   )
 
-/** Asks for a page. */
+/** Requests a page. */
 export const ask = (query: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>) =>
-  askRaw(queryString(query), headers)
+  requestRaw(queryString(query), headers)
 
-/** Asks for a page that must come. */
-export const askPage = (query: Readonly<Record<string, string>>) =>
+/** Requests a page and fails unless its status is 200. */
+export const requestPage = (query: Readonly<Record<string, string>>) =>
   Effect.map(ask(query), (response) => {
     if (response.status !== 200) throw new Error(textOf(response))
     return envelopeOf(response)
   })
 
-/** All pages of a query, by `next` from the first or by `prev` from a page on; that page comes first. */
+/** All pages of a query in one direction, starting with the page at `from` or the first one. */
 export const walk = Effect.fnUntraced(function*(
   query: Readonly<Record<string, string>>,
   direction: "next" | "prev",
@@ -75,7 +78,7 @@ export const walk = Effect.fnUntraced(function*(
   const pages: Array<Envelope> = []
   let cursor = from
   for (let count = 0; count < 100_000; count++) {
-    const page: Envelope = yield* askPage(cursor === undefined ? query : { ...query, cursor })
+    const page: Envelope = yield* requestPage(cursor === undefined ? query : { ...query, cursor })
     pages.push(page)
     const following = page.meta.cursor[direction]
     if (following === null) return pages
@@ -86,8 +89,8 @@ export const walk = Effect.fnUntraced(function*(
 
 export const inject = (fault: Fault, when?: FaultWhen) => FakeService.use((service) => service.inject(fault, when))
 
-/** Asks for a token with the credentials of the default client. */
-export const askToken = FakeService.use((service) =>
+/** Requests a token with the credentials of the default client. */
+export const requestToken = FakeService.use((service) =>
   service.respond({
     method: "POST",
     url: "https://auth.test/oauth2/token",
@@ -99,3 +102,5 @@ export const askToken = FakeService.use((service) =>
     })
   })
 )
+
+export const idsOf = (punches: ReadonlyArray<WirePunch>) => punches.map((punch) => punch.id)

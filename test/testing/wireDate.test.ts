@@ -42,7 +42,7 @@ describe("parseInstant of the fake service", () => {
     assert.isUndefined(parseInstant(text))
   })
 
-  it("keeps the digits of the wall beside the instant", () => {
+  it("keeps the local time beside the instant", () => {
     assert.deepStrictEqual(parseInstant("2026-03-18T07:23:00+02:00"), {
       epoch: Date.parse("2026-03-18T05:23:00Z"),
       wall: Date.parse("2026-03-18T07:23:00Z")
@@ -58,7 +58,7 @@ describe("dates of the fake service", () => {
     }
   })
 
-  it("writes instants in every form without changing them", () => {
+  it("formats instants in every form without changing them", () => {
     const random = prng(7)
     for (let round = 0; round < 2000; round++) {
       const epoch = random.between(0, 2_000_000_000) * 1000 + random.between(0, 999)
@@ -76,7 +76,7 @@ describe("dates of the fake service", () => {
 })
 
 describe("zones of the fake service", () => {
-  it("show the same wall clock as Intl, at clock changes too", () => {
+  it("show the same local time as Intl, at clock changes too", () => {
     const zones = makeZones()
     const random = prng(3)
     for (let round = 0; round < 1500; round++) {

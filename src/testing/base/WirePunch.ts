@@ -1,66 +1,89 @@
-/** What the service sends for a punch (spec 2.1, 2.2), and what it knows about one without sending it. */
+/** A punch as the service sends it (spec 2.1, 2.2), and what the service knows about it without sending it. */
 
 /**
- * A break as it stands on the wire (spec 2.2). `in` and `out` are ISO 8601 instants; `out` is null while the break is open.
+ * A break in the form of the wire.
  *
  * @since 0.1.0
  */
 export interface WireBreak {
+  /** Id of the break. */
   readonly id: number
+  /** Id of the user who took the break. */
   readonly user_id: number
+  /** Id of the kind of break; 0 for none. */
   readonly custom_break_id: number
+  /** Whether the break counts as paid time. */
   readonly paid: boolean
+  /** Begin, an ISO 8601 instant. */
   readonly in: string
+  /** End, an ISO 8601 instant; null while the break is open. */
   readonly out: string | null
 }
 
 /**
- * A time punch as it stands on the wire (spec 2.1). Instants are ISO 8601 texts, `tips` are cents, and a key that may be
- * absent is optional here.
+ * A time punch in the form of the wire. An optional key may be absent there.
  *
  * @since 0.1.0
  */
 export interface WirePunch {
+  /** Id of the punch, unique within its company. */
   readonly id: number
+  /** Id of the shift; 0 for none. */
   readonly shift_id: number
+  /** Id of the user who punched. */
   readonly user_id: number
+  /** Whether a manager can edit the punch. */
   readonly editable_punch: boolean
+  /** Id of the role that was worked. */
   readonly role_id: number
+  /** Id of the company. */
   readonly company_id: number
+  /** Id of the location. */
   readonly location_id: number
+  /** Id of the department; null, 0 or an absent key for none. */
   readonly department_id?: number | null
+  /** Hourly wage in cents. */
   readonly hourly_wage: number
+  /** Whether a manager approved the punch. */
   readonly approved: boolean
+  /** Clock-in, an ISO 8601 instant. */
   readonly clocked_in: string
+  /** Clock-out, an ISO 8601 instant; null while the punch is open. */
   readonly clocked_out: string | null
+  /** Free text; empty for none. */
   readonly notes: string
+  /** Whether the service clocked the user out. */
   readonly auto_clocked_out: boolean
+  /** Whether the clock-in was recorded offline. */
   readonly clocked_in_offline: boolean
+  /** Whether the clock-out was recorded offline. */
   readonly clocked_out_offline: boolean
+  /** Declared tips in cents; may be negative. */
   readonly tips: number
+  /** Source of the punch, such as `web`; null or an absent key where it is unknown. */
   readonly pos_type?: string | null
+  /** Breaks in this punch; an absent key means none. */
   readonly breaks?: ReadonlyArray<WireBreak>
+  /** Creation, an ISO 8601 instant; null where it is unknown. */
   readonly created: string | null
+  /** Last change, an ISO 8601 instant; null where it is unknown. */
   readonly modified: string | null
+  /** Whether the punch is deleted; an absent key means false. */
   readonly deleted?: boolean
 }
 
 /**
- * The flags that a listing can be filtered by (spec 3). The service sends none of them.
+ * The flags that a listing can be filtered by. The service does not send them.
  *
  * @since 0.1.0
  */
 export const punchFlags = ["late", "auto_clocked_out", "missed_break"] as const
 
-/**
- * One of `punchFlags`.
- *
- * @since 0.1.0
- */
-export type PunchFlag = typeof punchFlags[number]
+/** One of `punchFlags`: the fake's own reading of the spec, which `PunchFlag` of the client must agree with. */
+export type WireFlag = typeof punchFlags[number]
 
 /**
- * The states of an employee's own approval that a listing can be filtered by (spec 3). The service sends none of them.
+ * The employee's own approval states that a listing can be filtered by. The service does not send them.
  *
  * @since 0.1.0
  */
@@ -74,19 +97,21 @@ export const approvalStatuses = ["pending", "approved", "disputed"] as const
 export type ApprovalStatus = typeof approvalStatuses[number]
 
 /**
- * A punch with what only the service knows: it decides what a filter matches and never leaves the service.
+ * A punch with what only the service knows: filters read it, and no response contains it.
  *
  * @since 0.1.0
  */
 export interface StoredPunch extends WirePunch {
+  /** The employee's own approval; `employee_approval_statuses` filters by it. */
   readonly employeeApprovalStatus: ApprovalStatus
-  readonly flags: ReadonlyArray<PunchFlag>
-  /** IANA name of the zone of the punch's location; `localize_search_time` reads it. */
+  /** Flags of the punch; `flags` filters by them. */
+  readonly flags: ReadonlyArray<WireFlag>
+  /** IANA time zone of the location; `localize_search_time` reads it. */
   readonly timeZone: string
 }
 
 /**
- * The punch that a client gets to see: without what only the service knows.
+ * The punch as a client receives it, without what only the service knows.
  *
  * @since 0.1.0
  */
@@ -97,7 +122,8 @@ export const toWire = (punch: StoredPunch | WirePunch): WirePunch => {
 }
 
 /**
- * The punch that the service keeps. A bare wire punch is pending, in UTC, and flagged by what it says about itself.
+ * The punch as the service stores it. A bare wire punch becomes pending and UTC; its only possible flag is
+ * `auto_clocked_out`, taken from the field of that name.
  *
  * @since 0.1.0
  */

@@ -1,4 +1,4 @@
-/** A gzip wrapper (RFC 1952) around bytes that it does not compress, so that it needs no library and no promise. */
+/** Gzip (RFC 1952) without compression, so that it needs neither a library nor a promise. */
 
 const table = Uint32Array.from({ length: 256 }, (_, index) => {
   let value = index
@@ -15,10 +15,10 @@ const crc32 = (bytes: Uint8Array) => {
 const little = (value: number, width: number) =>
   Array.from({ length: width }, (_, index) => (value >>> (8 * index)) & 0xff)
 
-/** The largest stored block of deflate. */
+/** Largest size of a stored block in deflate. */
 const block = 0xffff
 
-/** A true gzip file of the bytes, in stored blocks. */
+/** A valid gzip file of the bytes, in stored blocks. */
 export const gzipStored = (bytes: Uint8Array): Uint8Array => {
   const parts: Array<ArrayLike<number>> = [[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]]
   for (let from = 0; from === 0 || from < bytes.length; from += block) {

@@ -1,18 +1,18 @@
-/** A small seeded generator of numbers, so that the same seed always gives the same data. */
+/** A small seeded generator of random numbers. The tests of this repository use it too. */
 
-/** Draws from a seed: the same seed, the same draws. */
+/** Draws from a seed. The same seed gives the same draws. */
 export interface Prng {
-  /** At least 0 and less than 1. */
+  /** A number from 0, inclusive, to 1, exclusive. */
   readonly next: () => number
-  /** A whole number, at least `low` and at most `high`. */
+  /** An integer from `low` to `high`, both inclusive. */
   readonly between: (low: number, high: number) => number
-  /** True in `share` of the draws. */
+  /** `true` in `share` of the draws. */
   readonly chance: (share: number) => boolean
   /** One of `items`, which must not be empty. */
   readonly pick: <A>(items: readonly [A, ...ReadonlyArray<A>]) => A
 }
 
-/** The mulberry32 generator: 32 bits of state, good enough for test data and of no use for secrets. */
+/** The mulberry32 generator: 32 bits of state, enough for test data, useless for secrets. */
 export const prng = (seed: number): Prng => {
   let state = seed >>> 0
   const next = () => {

@@ -1,7 +1,7 @@
 /** Error bodies of the listing (spec 7): `application/problem+json` with every required member. */
 import { type FakeResponse, respondJson } from "./message.ts"
 
-/** What differs between two problems of one status. `code` and `param` are left out when they do not apply. */
+/** The variable members of a problem. An `undefined` member is absent from the JSON. */
 export interface ProblemDetail {
   readonly detail: string
   readonly code?: number | undefined
@@ -23,7 +23,7 @@ const titles = new Map<number, string>([
   [504, "Gateway Timeout"]
 ])
 
-/** The text of a problem. */
+/** A problem as JSON text. */
 export const problemText = (status: number, { code, detail, param }: ProblemDetail): string =>
   JSON.stringify({
     type: `/problems/${status}`,

@@ -1,4 +1,4 @@
-/** The service's own reading and writing of instants and dates, by plain arithmetic on digits: no `Date`, no client code. */
+/** Instants and dates of the fake service, parsed and formatted by arithmetic on digits: no `Date`, no client code. */
 
 const minute = 60_000
 const hour = 60 * minute
@@ -6,11 +6,11 @@ const hour = 60 * minute
 /** Milliseconds of a day. */
 export const day = 24 * hour
 
-/** A point in time as it was written. */
+/** A parsed instant. */
 export interface WrittenInstant {
-  /** Milliseconds since 1970 in UTC; digits beyond the millisecond are cut. */
+  /** Milliseconds since 1970 in UTC; finer digits are cut. */
   readonly epoch: number
-  /** The digits read as if they were UTC, whatever offset followed them: the clock on the wall of the writer. */
+  /** The local time of the text: its digits in milliseconds since 1970 as if they were UTC. */
   readonly wall: number
 }
 
@@ -20,7 +20,7 @@ const monthLengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
 
 const lengthOf = (year: number, month: number) => month === 2 && isLeap(year) ? 29 : monthLengths[month - 1] ?? 0
 
-/** Days since 1970-01-01 in the proleptic Gregorian calendar, with years that begin in March so that 29 February is last. */
+/** Days since 1970-01-01, proleptic Gregorian. Its years begin in March, so that 29 February is their last day. */
 const daysOf = (year: number, month: number, dayOfMonth: number) => {
   const shifted = month <= 2 ? year - 1 : year
   const era = Math.floor(shifted / 400)
@@ -35,7 +35,7 @@ const realDate = (year: number, month: number, dayOfMonth: number) =>
 
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/
 
-/** `YYYY-MM-DD` as days since 1970, or nothing when it is not a date that exists. */
+/** `YYYY-MM-DD` as days since 1970; `undefined` for a date that does not exist. */
 export const parseDate = (text: string): number | undefined => {
   const match = datePattern.exec(text)
   if (match === null) return undefined
@@ -45,13 +45,13 @@ export const parseDate = (text: string): number | undefined => {
 
 const instantPattern = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:Z|([+-])(\d{2}):?(\d{2}))$/
 
-/** An ISO 8601 date-time with a zone, or nothing: no zone-less text, no 30 February, no hour 24. */
+/** Parses an ISO 8601 date-time with a zone; `undefined` without a zone, for 30 February, for hour 24 and the like. */
 export const parseInstant = (text: string): WrittenInstant | undefined => {
   const match = instantPattern.exec(text)
   if (match === null) return undefined
   const [year, month, dayOfMonth] = [Number(match[1]), Number(match[2]), Number(match[3])]
   const [hours, minutes, seconds] = [Number(match[4]), Number(match[5]), Number(match[6])]
-  // A leap second stands at the end of an hour only, and is the first instant of the next one.
+  // A leap second is valid at the end of an hour only, and equals the first instant of the next hour.
   const inRange = hours <= 23 && minutes <= 59 && (seconds <= 59 || (seconds === 60 && minutes === 59))
   if (!realDate(year, month, dayOfMonth) || !inRange) return undefined
   const millis = match[7] === undefined ? 0 : Number(match[7].slice(0, 3).padEnd(3, "0"))
@@ -80,20 +80,20 @@ export const formatDate = (days: number): string => {
   return `${pad(yearOfEra + era * 400 + (month <= 2 ? 1 : 0), 4)}-${pad(month, 2)}-${pad(dayOfMonth, 2)}`
 }
 
-/** How an instant is written: every form here names the same instant. */
+/** A notation of an instant. */
 export interface InstantForm {
-  /** Minutes east of UTC of the digits. */
+  /** Offset of the digits from UTC in minutes, positive to the east. */
   readonly offset: number
   /** `Z`, or the offset with or without its colon. */
   readonly zone: "Z" | "+00:00" | "+0000"
-  /** Number of fractional digits, 0 for none; more than three are filled with zeros. */
+  /** Number of fractional digits, 0 for none; those beyond three are zeros. */
   readonly fraction: number
 }
 
 /** The form of the spec's own sample: `2026-03-01T08:00:00+00:00`. */
 export const sampleForm: InstantForm = { offset: 0, zone: "+00:00", fraction: 0 }
 
-/** Writes an instant. A form without a fraction cuts the milliseconds. */
+/** Formats an instant. A form without a fraction cuts the milliseconds. */
 export const formatInstant = (epoch: number, form: InstantForm): string => {
   const wall = epoch + form.offset * minute
   const days = Math.floor(wall / day)
@@ -107,16 +107,16 @@ export const formatInstant = (epoch: number, form: InstantForm): string => {
     `${digits === "" ? "" : `.${digits}`}${form.zone === "Z" ? "Z" : offset}`
 }
 
-/** Tells what a clock on the wall shows in a zone at an instant. */
+/** Local times of time zones. */
 export interface Zones {
-  /** The local digits read as if they were UTC, in milliseconds. */
+  /** The local time at an instant, in milliseconds since 1970 as if it were UTC. */
   readonly wallAt: (epoch: number, timeZone: string) => number
 }
 
-// Offsets change at whole quarters of an hour, so one lookup a quarter is exact.
+// Offsets change at whole quarters of an hour, so one lookup per quarter is exact.
 const quarter = 15 * minute
 
-/** A lookup of offsets that asks `Intl` once for each zone and quarter of an hour. Throws when the zone does not exist. */
+/** A cached lookup: one call of `Intl` per zone and quarter of an hour. Throws when the zone does not exist. */
 export const makeZones = (): Zones => {
   const formats = new Map<string, Intl.DateTimeFormat>()
   const offsets = new Map<string, Map<number, number>>()

@@ -1,198 +1,186 @@
-/** The faults that the fake service can speak, as values. What each does is in the files of the `fault…` functions. */
+/** The faults of the fake service as values. The other files of this room implement them; it imports `base` only. */
 import type * as Duration from "effect/Duration"
+import type { Json, RowPatch, StatusOptions, TokenDefect } from "./shapes.ts"
 
 /**
- * Any JSON value.
- *
- * @since 0.1.0
- */
-export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
-
-/**
- * A piece of JSON text that no JavaScript value writes, such as `1e400` or a number of twenty digits.
- *
- * @since 0.1.0
- */
-export interface RawJson {
-  readonly rawJson: string
-}
-
-/**
- * What to change in a row: a value replaces a member or adds one, undefined takes it away.
- *
- * @since 0.1.0
- */
-export type RowPatch = Readonly<Record<string, Json | RawJson | undefined>>
-
-/**
- * The body of an injected status: a problem (spec 7), a page of HTML, nothing, or a text of your own.
- *
- * @since 0.1.0
- */
-export type FaultBody = "problem" | "html" | "empty" | { readonly contentType: string; readonly text: string }
-
-/**
- * How an injected status looks. Members of `problem` replace those of the usual body; undefined takes one away.
- *
- * @since 0.1.0
- */
-export interface StatusOptions {
-  readonly body?: FaultBody | undefined
-  readonly problem?: Readonly<Record<string, Json | undefined>> | undefined
-  readonly headers?: Readonly<Record<string, string>> | undefined
-}
-
-/**
- * Ways in which a token response can be wrong.
- *
- * @since 0.1.0
- */
-export type TokenDefect =
-  | "html"
-  | "empty"
-  | "notJson"
-  | "noAccessToken"
-  | "emptyAccessToken"
-  | "numberAccessToken"
-  | "crlfAccessToken"
-  | "spaceAccessToken"
-  | "hugeAccessToken"
-  | "noTokenType"
-  | "macTokenType"
-
-/**
- * A fault. `Fault` the value holds the constructors.
+ * A fault to inject. Make one with the constructors of the same name.
  *
  * @since 0.1.0
  */
 export type Fault =
-  | { readonly _tag: "Status"; readonly status: number; readonly options: StatusOptions }
+  | {
+    readonly _tag: "Status"
+    /** HTTP status of the response. */
+    readonly status: number
+    /** Body and headers of the response. */
+    readonly options: StatusOptions
+  }
   | { readonly _tag: "UnauthorizedOnce" }
-  | { readonly _tag: "Echo"; readonly status: number }
+  | {
+    readonly _tag: "Echo"
+    /** HTTP status of the response. */
+    readonly status: number
+  }
   | { readonly _tag: "Html200" }
   | { readonly _tag: "EmptyBody" }
   | { readonly _tag: "Reset" }
   | { readonly _tag: "StallBeforeHeaders" }
-  | { readonly _tag: "StallBody"; readonly share: number }
-  | { readonly _tag: "CutBody"; readonly share: number }
-  | { readonly _tag: "Slow"; readonly delay: Duration.Input }
+  | {
+    readonly _tag: "StallBody"
+    /** Share of the body that arrives, 0 to 1. */
+    readonly share: number
+  }
+  | {
+    readonly _tag: "CutBody"
+    /** Share of the body that arrives, 0 to 1. */
+    readonly share: number
+  }
+  | {
+    readonly _tag: "Slow"
+    /** Wait before the response, added to the latency of the service. */
+    readonly delay: Duration.Input
+  }
   | { readonly _tag: "TokenRevoked" }
-  | { readonly _tag: "InvalidJson"; readonly text: string | undefined }
+  | {
+    readonly _tag: "InvalidJson"
+    /** The body; `undefined` truncates the usual one. */
+    readonly text: string | undefined
+  }
   | { readonly _tag: "InvalidUtf8" }
-  | { readonly _tag: "OversizedBody"; readonly bytes: number }
-  | { readonly _tag: "ContentEncoding"; readonly label: string; readonly bytes: Uint8Array | undefined }
+  | {
+    readonly _tag: "OversizedBody"
+    /** Size of the padded body in bytes. */
+    readonly bytes: number
+  }
+  | {
+    readonly _tag: "ContentEncoding"
+    /** The `content-encoding` header. */
+    readonly label: string
+    /** The body; `undefined` keeps the usual one, compressed where `label` is `gzip`. */
+    readonly bytes: Uint8Array | undefined
+  }
   | { readonly _tag: "RepeatedCursor" }
-  | { readonly _tag: "CursorCycle"; readonly length: number }
-  | { readonly _tag: "EmptyPage"; readonly endless: boolean }
-  | { readonly _tag: "WrongObject"; readonly object: string }
-  | { readonly _tag: "WrongCompany"; readonly companyId: number | undefined }
-  | { readonly _tag: "MissingCursorKey"; readonly key: "current" | "prev" | "next" | "count" }
+  | {
+    readonly _tag: "CursorCycle"
+    /** Number of cursors in the cycle. */
+    readonly length: number
+  }
+  | {
+    readonly _tag: "EmptyPage"
+    /** Whether every page is empty, unless `FaultWhen` limits it. */
+    readonly endless: boolean
+  }
+  | {
+    readonly _tag: "WrongObject"
+    /** The value of `object`. */
+    readonly object: string
+  }
+  | {
+    readonly _tag: "WrongCompany"
+    /** Company of the rows; `undefined` takes the requested id plus 1. */
+    readonly companyId: number | undefined
+  }
+  | {
+    readonly _tag: "MissingCursorKey"
+    /** The key of `meta.cursor` that is absent. */
+    readonly key: "current" | "prev" | "next" | "count"
+  }
   | { readonly _tag: "EmptyCursor" }
-  | { readonly _tag: "CountMismatch"; readonly delta: number }
-  | { readonly _tag: "BadRow"; readonly index: number; readonly patch: RowPatch }
-  | { readonly _tag: "TokenMalformed"; readonly defect: TokenDefect }
-  | { readonly _tag: "ExpiresIn"; readonly value: Json | undefined }
+  | {
+    readonly _tag: "CountMismatch"
+    /** Difference between `count` and the number of rows. */
+    readonly delta: number
+  }
+  | {
+    readonly _tag: "BadRow"
+    /** Index of the row, from 0; the last row where the page has fewer. */
+    readonly index: number
+    /** The change to the row. */
+    readonly patch: RowPatch
+  }
+  | {
+    readonly _tag: "TokenMalformed"
+    /** What is wrong with the response. */
+    readonly defect: TokenDefect
+  }
+  | {
+    readonly _tag: "ExpiresIn"
+    /** The value of `expires_in`; `undefined` removes it. */
+    readonly value: Json | undefined
+  }
 
-/** Faults of the whole exchange; they fit both endpoints. */
-const ofTheExchange = {
-  /** An answer of this status, whatever was asked. */
+/**
+ * Constructors of faults for `FakeService.inject`: `Fault.reset`, `Fault.status(503)`, `Fault.badRow(0, { id: "1" })`.
+ *
+ * @since 0.1.0
+ */
+export const Fault = {
+  /** A response with this status, whatever the request. */
   status: (status: number, options: StatusOptions = {}): Fault => ({ _tag: "Status", status, options }),
-  /** 429 or another status with this very `Retry-After` text. */
+  /** Status 429, or another one, with this text as `Retry-After`. */
   retryAfter: (value: string, status = 429): Fault => ({
     _tag: "Status",
     status,
     options: { headers: { "retry-after": value } }
   }),
-  /** 401 to one request, although its credentials are good and stay so. */
+  /** Status 401 to one request; its credentials stay valid. */
   unauthorizedOnce: { _tag: "UnauthorizedOnce" },
-  /** A 3xx to `location`. */
+  /** A 3xx status with this `Location`. */
   redirect: (status: number, location: string): Fault => ({
     _tag: "Status",
     status,
     options: { body: "empty", headers: { location } }
   }),
-  /** A status whose body repeats the secrets of the request. */
+  /** A response with this status whose body repeats the secrets of the request. */
   echo: (status: number): Fault => ({ _tag: "Echo", status }),
-  /** 200 with a page of HTML, as a captive portal sends it. */
+  /** Status 200 with a page of HTML, as a captive portal sends it. */
   html200: { _tag: "Html200" },
-  /** 200 with nothing in it. */
+  /** Status 200 with an empty body. */
   emptyBody: { _tag: "EmptyBody" },
-  /** The connection is reset before any byte of the answer. */
+  /** A connection reset before the first byte of the response. */
   reset: { _tag: "Reset" },
-  /** No answer ever. */
+  /** A connection that stays open without a response. */
   stallBeforeHeaders: { _tag: "StallBeforeHeaders" },
-  /** Headers and this share of the body (0 to 1), then silence. */
+  /** Headers and this share of the body, 0 to 1 and by default 0.5, on a connection that then stays open. */
   stallBody: (share = 0.5): Fault => ({ _tag: "StallBody", share }),
-  /** A `content-length` larger than the share of the body that is sent, then the end of the connection. */
+  /** Headers and this share of the body, 0 to 1 and by default 0.5; then the connection ends too early. */
   cutBody: (share = 0.5): Fault => ({ _tag: "CutBody", share }),
-  /** The right answer, but late. */
+  /** The correct response after this delay. */
   slow: (delay: Duration.Input): Fault => ({ _tag: "Slow", delay }),
-  /** All issued tokens become invalid before one request is looked at. */
+  /** Revokes all issued tokens before the service handles the request. */
   tokenRevoked: { _tag: "TokenRevoked" },
-  /** A 200 with this text, or with the right one broken off, as a complete body. */
+  /** Status 200 with this text as its complete body; by default the correct body without its end. */
   invalidJson: (text?: string): Fault => ({ _tag: "InvalidJson", text }),
-  /** The right body with a Latin-1 byte among its UTF-8. */
+  /** The correct body with one Latin-1 byte in its UTF-8. */
   invalidUtf8: { _tag: "InvalidUtf8" },
-  /** The right body, padded with white space to this many bytes; `Infinity` never ends. */
+  /** The correct body, padded with white space to this many bytes; `Infinity` never ends. */
   oversizedBody: (bytes: number): Fault => ({ _tag: "OversizedBody", bytes }),
-  /** A `content-encoding` that nobody asked for, over these bytes, or over the right body, truly wrapped when it is `gzip`. */
-  contentEncoding: (label = "gzip", bytes?: Uint8Array): Fault => ({ _tag: "ContentEncoding", label, bytes })
-} as const satisfies Record<string, Fault | ((...args: never) => Fault)>
+  /** A `content-encoding`, by default `gzip`, with these bytes or the correct body, which `gzip` really encodes. */
+  contentEncoding: (label = "gzip", bytes?: Uint8Array): Fault => ({ _tag: "ContentEncoding", label, bytes }),
 
-/** Faults of the envelope and its rows; the page endpoint only. */
-const ofThePage = {
-  /** `next` is the cursor that was sent. A request without a cursor is answered rightly. */
+  /** `next` repeats the cursor of the request; the response to a request without one is correct. */
   repeatedCursor: { _tag: "RepeatedCursor" },
-  /** After this many cursors the walk is led back to the first of them, for ever. */
+  /** After this many cursors, `next` leads back to the first of them. */
   cursorCycle: (length: number): Fault => ({ _tag: "CursorCycle", length }),
-  /** Once no rows and a fresh `next`, which leads to the rows that belonged here. */
+  /** A page without rows whose new `next` leads to the rows it should hold. */
   emptyPage: { _tag: "EmptyPage", endless: false },
-  /** Nothing but such pages. */
+  /** The same for every page. */
   endlessEmptyPages: { _tag: "EmptyPage", endless: true },
-  /** `object` is another word. */
+  /** Another value of `object`, by default `shifts`. */
   wrongObject: (object = "shifts"): Fault => ({ _tag: "WrongObject", object }),
-  /** The rows name another company than the one asked for. */
+  /** Rows of another company, by default the requested id plus 1. */
   wrongCompany: (companyId?: number): Fault => ({ _tag: "WrongCompany", companyId }),
-  /** A required key of `meta.cursor` is not there. */
+  /** A `meta.cursor` without one of its required keys, by default `next`. */
   missingCursorKey: (key: "current" | "prev" | "next" | "count" = "next"): Fault => ({ _tag: "MissingCursorKey", key }),
-  /** `next` is the empty text. */
+  /** A `next` of the empty text. */
   emptyCursor: { _tag: "EmptyCursor" },
-  /** `count` differs from the number of rows. */
+  /** A `count` that differs from the number of rows, by default by 1. */
   countMismatch: (delta = 1): Fault => ({ _tag: "CountMismatch", delta }),
-  /** The row at this index is changed; an index beyond the page means its last row. */
-  badRow: (index: number, patch: RowPatch): Fault => ({ _tag: "BadRow", index, patch })
-} as const satisfies Record<string, Fault | ((...args: never) => Fault)>
+  /** A change to the row at this index, from 0; beyond the end of the page, to its last row. */
+  badRow: (index: number, patch: RowPatch): Fault => ({ _tag: "BadRow", index, patch }),
 
-/** Faults of the token response; the token endpoint only. */
-const ofTheToken = {
-  /** A 200 that is not a token response. */
+  /** A token response with status 200 and a defect. */
   tokenMalformed: (defect: TokenDefect): Fault => ({ _tag: "TokenMalformed", defect }),
-  /** `expires_in` is this value, or missing when it is undefined. The token lives as long as ever. */
+  /** A token response with this `expires_in`; `undefined` removes it. The token keeps its real lifetime. */
   expiresIn: (value: Json | undefined): Fault => ({ _tag: "ExpiresIn", value })
 } as const satisfies Record<string, Fault | ((...args: never) => Fault)>
-
-/**
- * Constructors of faults: `Fault.reset`, `Fault.status(503)`, `Fault.badRow(0, { id: "1" })`.
- *
- * @since 0.1.0
- */
-export const Fault = { ...ofTheExchange, ...ofThePage, ...ofTheToken }
-
-/**
- * Which requests a fault befalls: those that fit everything that is given. Nothing given: every one until `clearFaults`,
- * but a single one for `unauthorizedOnce`, `tokenRevoked` and `emptyPage`.
- *
- * @since 0.1.0
- */
-export interface FaultWhen {
-  /** Default: the page endpoint, and the token endpoint for faults of the token. */
-  readonly target?: "page" | "token" | undefined
-  /** Numbers of requests to that endpoint, from 1. */
-  readonly requests?: number | ReadonlyArray<number> | undefined
-  /** The cursor that was sent; null for a request without one. */
-  readonly cursor?: string | null | undefined
-  /** A share of the requests, drawn from a seed. */
-  readonly probability?: { readonly chance: number; readonly seed: number } | undefined
-  /** So many times at most. A fault that could not show, because the request was refused anyway, does not count. */
-  readonly times?: number | undefined
-}

@@ -1,20 +1,20 @@
-/** What a fault changes in the handling of one request. */
+/** The changes that a fault makes while the service handles a request. */
+import type { EnvelopeEdit } from "../base/envelope.ts"
 import type { FakeRequest, FakeResponse } from "../base/message.ts"
-import type { EnvelopeEdit } from "../service/listing.ts"
-import type { TokenBody } from "../service/tokens.ts"
+import type { TokenBody } from "../base/tokenBody.ts"
 
-/** The places of the handling where a fault can step in. */
-export interface Twist {
-  /** Answers in place of the service, which never sees the request. */
-  readonly instead?: (request: FakeRequest) => FakeResponse
-  /** Happens before the request is looked at. */
-  readonly before?: () => void
-  /** Milliseconds before the answer. */
+/** The points at which the service calls a fault. An absent hook changes nothing. */
+export interface FaultHooks {
+  /** Responds in place of the service, which never handles the request. */
+  readonly replaceResponse?: (request: FakeRequest) => FakeResponse
+  /** Runs before the service handles the request. */
+  readonly beforeRequest?: () => void
+  /** Additional milliseconds before the response. */
   readonly delay?: number
-  /** Changes a page. */
-  readonly page?: EnvelopeEdit
-  /** Changes a token response. */
-  readonly token?: (body: TokenBody) => FakeResponse
-  /** Changes a success. */
-  readonly after?: (response: FakeResponse) => FakeResponse
+  /** Changes the envelope of a page. */
+  readonly editPage?: EnvelopeEdit
+  /** Writes a token response. */
+  readonly writeToken?: (body: TokenBody) => FakeResponse
+  /** Changes a response with status 200. */
+  readonly editResponse?: (response: FakeResponse) => FakeResponse
 }

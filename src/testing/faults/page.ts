@@ -1,11 +1,11 @@
-/** Faults of the envelope: wrong cursors, wrong counts, wrong rows. */
-import type { Envelope, EnvelopeEdit, PageOrigin } from "../service/listing.ts"
-import { sameplace } from "../service/paging.ts"
-import type { Fault, RowPatch } from "./Fault.ts"
+/** Faults of a page: wrong cursors, wrong counts, wrong rows. */
+import type { Envelope, EnvelopeEdit } from "../base/envelope.ts"
+import type { Fault } from "./Fault.ts"
+import type { RowPatch } from "./shapes.ts"
 
 type Tagged<Tag extends Fault["_tag"]> = Extract<Fault, { readonly _tag: Tag }>
 
-/** A row as JSON text with a patch over it, member by member, since a patch may hold text that no value writes. */
+/** A row with a patch, as JSON text. Written member by member, because a patch may hold text that no value produces. */
 const patchRow = (row: object, patch: RowPatch): string => {
   const members = Object.entries<unknown>({ ...row, ...patch }).flatMap(([key, value]) => {
     if (value === undefined) return []
@@ -20,15 +20,15 @@ const withCursor = (envelope: Envelope, change: Envelope["cursor"]): Envelope =>
   cursor: { ...envelope.cursor, ...change }
 })
 
-/** Leads every walk of a query back to its first cursor once `length` of them were given. */
+/** Leads every walk of a query back to its first cursor after `length` cursors. */
 const cursorCycle = (length: number): EnvelopeEdit => {
-  const given = new Map<number, Array<string>>()
-  return (envelope, { listing, sent }) => {
+  const cursorsOf = new Map<number, Array<string>>()
+  return (envelope, { query, sent }) => {
     const next = envelope.cursor["next"]
-    const cursors = given.get(listing.fingerprint) ?? []
-    given.set(listing.fingerprint, cursors)
+    const cursors = cursorsOf.get(query) ?? []
+    cursorsOf.set(query, cursors)
     const index = sent === undefined ? -1 : cursors.indexOf(sent)
-    // Where the rows end before the cycle is full, the last cursor turns back already.
+    // A listing with fewer pages turns back at its last one.
     const full = index + 1 >= length || typeof next !== "string"
     const [first] = cursors
     if (full && first !== undefined) return withCursor(envelope, { next: first })
@@ -39,21 +39,21 @@ const cursorCycle = (length: number): EnvelopeEdit => {
 
 const emptyPage = (): EnvelopeEdit => {
   let nonce = 0
-  return (envelope, { content, listing }) => {
+  return (envelope, { cursorAtSamePosition }) => {
     nonce += 1
-    return { ...withCursor(envelope, { next: sameplace(listing, content, nonce), count: 0 }), data: [] }
+    return { ...withCursor(envelope, { next: cursorAtSamePosition(nonce), count: 0 }), data: [] }
   }
 }
 
-const badRow = ({ index, patch }: Tagged<"BadRow">): EnvelopeEdit => (envelope, { page }) => {
-  const at = Math.min(index, page.rows.length - 1)
-  const row = page.rows[at]
-  return row === undefined ? envelope : { ...envelope, data: envelope.data.with(at, patchRow(row.wire, patch)) }
+const badRow = ({ index, patch }: Tagged<"BadRow">): EnvelopeEdit => (envelope, { rows }) => {
+  const at = Math.min(index, rows.length - 1)
+  const row = rows[at]
+  return row === undefined ? envelope : { ...envelope, data: envelope.data.with(at, patchRow(row, patch)) }
 }
 
-const wrongCompany = (companyId: number | undefined): EnvelopeEdit => (envelope, origin: PageOrigin) => ({
+const wrongCompany = (companyId: number | undefined): EnvelopeEdit => (envelope, origin) => ({
   ...envelope,
-  data: origin.page.rows.map((row) => patchRow(row.wire, { company_id: companyId ?? origin.companyId + 1 }))
+  data: origin.rows.map((row) => patchRow(row, { company_id: companyId ?? origin.companyId + 1 }))
 })
 
 const missingKey = (key: string): EnvelopeEdit => (envelope) => {
@@ -61,7 +61,7 @@ const missingKey = (key: string): EnvelopeEdit => (envelope) => {
   return { ...envelope, cursor }
 }
 
-/** The change that a fault makes to pages; nothing for faults that make none. One call an injection: some remember. */
+/** The change that a fault makes to pages, or `undefined`. Some keep state, so call it once per injection. */
 export const pageEdit = (fault: Fault): EnvelopeEdit | undefined => {
   switch (fault._tag) {
     case "RepeatedCursor":

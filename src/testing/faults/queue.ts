@@ -1,44 +1,54 @@
-/** The injected faults, and which of them befalls a request. */
+/** The injected faults, and the one that affects a request. */
 import * as Duration from "effect/Duration"
 import type { RecordedRequest } from "../base/message.ts"
 import { prng } from "../base/prng.ts"
-import type { Fault, FaultWhen } from "./Fault.ts"
-import type { Twist } from "./hooks.ts"
+import type { Fault } from "./Fault.ts"
+import type { FaultWhen } from "./FaultWhen.ts"
+import type { FaultHooks } from "./hooks.ts"
 import { pageEdit } from "./page.ts"
-import { insteadOf, replyEdit } from "./reply.ts"
-import { tokenEdit } from "./token.ts"
+import { responseEdit, responseOf } from "./response.ts"
+import { tokenWriter } from "./token.ts"
 
-/** A fault that befalls a request, and how to say that it showed. */
-export interface Strike {
-  readonly twist: Twist
-  readonly used: () => void
+/** A fault that affects a request. */
+export interface FaultMatch {
+  readonly hooks: FaultHooks
+  /** Counts the request against `FaultWhen.times`. */
+  readonly markUsed: () => void
 }
 
-/** Faults in the order of their injection; the first that fits a request befalls it alone. */
+/** Faults in the order of their injection. Only the first one that matches a request affects it. */
 export interface FaultQueue {
   readonly add: (fault: Fault, when: FaultWhen) => void
   readonly clear: () => void
-  readonly pick: (request: RecordedRequest) => Strike | undefined
+  readonly match: (request: RecordedRequest) => FaultMatch | undefined
 }
 
-const twistOf = (fault: Fault, revokeTokens: () => void): Twist => {
+const hooksOf = (fault: Fault, revokeTokens: () => void): FaultHooks => {
   if (fault._tag === "Slow") return { delay: Duration.toMillis(fault.delay) }
-  if (fault._tag === "TokenRevoked") return { before: revokeTokens }
-  const [instead, page, token, after] = [insteadOf(fault), pageEdit(fault), tokenEdit(fault), replyEdit(fault)]
-  return { ...(instead && { instead }), ...(page && { page }), ...(token && { token }), ...(after && { after }) }
+  if (fault._tag === "TokenRevoked") return { beforeRequest: revokeTokens }
+  const replaceResponse = responseOf(fault)
+  const editPage = pageEdit(fault)
+  const writeToken = tokenWriter(fault)
+  const editResponse = responseEdit(fault)
+  return {
+    ...(replaceResponse && { replaceResponse }),
+    ...(editPage && { editPage }),
+    ...(writeToken && { writeToken }),
+    ...(editResponse && { editResponse })
+  }
 }
 
 const happensOnce = (fault: Fault) =>
   fault._tag === "UnauthorizedOnce" || fault._tag === "TokenRevoked" || (fault._tag === "EmptyPage" && !fault.endless)
 
-/** How often a fault may show: as often as is said, else for ever, else once where that is its nature. */
+/** How many requests a fault may affect. */
 const timesOf = (fault: Fault, { cursor, probability, requests, times }: FaultWhen): number => {
-  const anywhere = cursor === undefined && probability === undefined && requests === undefined
-  return times ?? (anywhere && happensOnce(fault) ? 1 : Infinity)
+  const unconditional = cursor === undefined && probability === undefined && requests === undefined
+  return times ?? (unconditional && happensOnce(fault) ? 1 : Infinity)
 }
 
-/** Whether a request fits, but for chance and number of times. */
-const fits = (when: FaultWhen, target: "page" | "token", request: RecordedRequest): boolean => {
+/** Whether a request meets every condition but `probability` and `times`. */
+const matches = (when: FaultWhen, target: "page" | "token", request: RecordedRequest): boolean => {
   const { cursor, requests } = when
   if (request.endpoint !== target) return false
   if (requests !== undefined && !(typeof requests === "number" ? [requests] : requests).includes(request.number)) {
@@ -49,19 +59,19 @@ const fits = (when: FaultWhen, target: "page" | "token", request: RecordedReques
 
 /** A queue without faults. */
 export const makeFaultQueue = (revokeTokens: () => void): FaultQueue => {
-  let injected: ReadonlyArray<(request: RecordedRequest) => Strike | undefined> = []
+  let injected: ReadonlyArray<FaultQueue["match"]> = []
 
-  const injection = (fault: Fault, when: FaultWhen) => {
-    const twist = twistOf(fault, revokeTokens)
-    const target = when.target ?? (twist.token === undefined ? "page" : "token")
+  const injection = (fault: Fault, when: FaultWhen): FaultQueue["match"] => {
+    const hooks = hooksOf(fault, revokeTokens)
+    const target = when.target ?? (hooks.writeToken === undefined ? "page" : "token")
     const random = prng(when.probability?.seed ?? 0)
     const chance = when.probability?.chance ?? 1
     let left = timesOf(fault, when)
-    return (request: RecordedRequest): Strike | undefined => {
-      if (left <= 0 || !fits(when, target, request) || !random.chance(chance)) return undefined
+    return (request) => {
+      if (left <= 0 || !matches(when, target, request) || !random.chance(chance)) return undefined
       return {
-        twist,
-        used: () => {
+        hooks,
+        markUsed: () => {
           left -= 1
         }
       }
@@ -75,10 +85,10 @@ export const makeFaultQueue = (revokeTokens: () => void): FaultQueue => {
     clear: () => {
       injected = []
     },
-    pick: (request) => {
-      for (const strike of injected) {
-        const struck = strike(request)
-        if (struck !== undefined) return struck
+    match: (request) => {
+      for (const match of injected) {
+        const found = match(request)
+        if (found !== undefined) return found
       }
       return undefined
     }

@@ -1,7 +1,8 @@
-/** Faults of a token response that is a 200 all the same. */
+/** Faults of a token response with status 200. */
 import { type FakeResponse, respondJson, respondWith } from "../base/message.ts"
-import { type TokenBody, writeToken } from "../service/tokens.ts"
-import type { Fault, TokenDefect } from "./Fault.ts"
+import { respondWithToken, type TokenBody } from "../base/tokenBody.ts"
+import type { Fault } from "./Fault.ts"
+import type { TokenDefect } from "./shapes.ts"
 
 const ok = (body: object) => respondJson(200, JSON.stringify(body))
 
@@ -33,13 +34,13 @@ const malformed = (body: TokenBody, defect: TokenDefect): FakeResponse => {
   }
 }
 
-/** The token response that a fault makes of the right one; nothing for faults that make none. */
-export const tokenEdit = (fault: Fault): ((body: TokenBody) => FakeResponse) | undefined => {
+/** How a fault writes a token response; `undefined` for other faults. */
+export const tokenWriter = (fault: Fault): ((body: TokenBody) => FakeResponse) | undefined => {
   switch (fault._tag) {
     case "TokenMalformed":
       return (body) => malformed(body, fault.defect)
     case "ExpiresIn":
-      return (body) => ({ ...writeToken(body), body: JSON.stringify({ ...body, expires_in: fault.value }) })
+      return (body) => ({ ...respondWithToken(body), body: JSON.stringify({ ...body, expires_in: fault.value }) })
     default:
       return undefined
   }

@@ -1,4 +1,4 @@
-/** How generated instants are written: each notation that the service has been seen to use. */
+/** The notations of generated instants: each one that a real service has used. */
 import type { Prng } from "../base/prng.ts"
 import { formatInstant, type InstantForm, sampleForm } from "../base/wireDate.ts"
 
@@ -16,7 +16,7 @@ const forms: readonly [InstantForm, ...ReadonlyArray<InstantForm>] = [
 
 const plain: InstantForm = { ...sampleForm, fraction: 3 }
 
-/** A writer of milliseconds since 1970. No form loses a digit: an instant with milliseconds is written with them. */
+/** A formatter of milliseconds since 1970. It keeps every digit: an instant with milliseconds always shows them. */
 export const makeForms = (random: Prng, all: boolean): (epoch: number) => string => (epoch) => {
   const form = all ? random.pick(forms) : sampleForm
   if (epoch % 1000 === 0 || form.fraction >= 3) return formatInstant(epoch, form)

@@ -1,10 +1,10 @@
-/** When generated punches begin: four densities, with ties in all of them. */
+/** The clock-ins of generated punches: four densities, each with ties. */
 import type { Prng } from "../base/prng.ts"
 import { day } from "../base/wireDate.ts"
 
 /**
- * How clock-ins spread over a span: evenly, by the hours that people work, mostly near the end, or in a few rushes of many
- * punches each.
+ * How clock-ins spread over a span: `uniform` evenly, `dayAndNight` by usual working hours, `skewed` mostly near the
+ * end, `bursts` in a few seconds with many punches each.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,7 @@ export type Density = "uniform" | "dayAndNight" | "skewed" | "bursts"
 
 const hour = 3_600_000
 
-/** Share of the day's clock-ins by local hour: nobody at four in the morning, a rush at seven, at eleven and at sixteen. */
+/** Relative number of clock-ins by local hour: none from 1 to 4, peaks at 7, 11 and 16. */
 const hours = [1, 0, 0, 0, 0, 2, 8, 14, 9, 5, 6, 11, 7, 3, 3, 6, 12, 8, 4, 2, 1, 1, 2, 2] as const
 const hoursTotal = hours.reduce<number>((sum, share) => sum + share, 0)
 
@@ -26,8 +26,8 @@ const hourOf = (random: Prng) => {
 }
 
 /**
- * The draws of one data set, each for the offset of a place in minutes: milliseconds since 1970, never outside the span.
- * One in seven repeats an instant that was drawn before.
+ * Draws clock-ins, each for the UTC offset of a location in minutes: milliseconds since 1970, always inside the span.
+ * 15% of the draws repeat the previous instant.
  */
 export const makeMoments = (
   random: Prng,
@@ -36,7 +36,7 @@ export const makeMoments = (
   density: Density
 ): (offset: number) => number => {
   const span = Math.max(1, Math.floor(days * day))
-  const rushes = Array.from({ length: 12 }, () => Math.floor(random.next() * span))
+  const bursts = Array.from({ length: 12 }, () => Math.floor(random.next() * span))
   let previous = from
 
   const fresh = (offset: number) => {
@@ -46,7 +46,7 @@ export const makeMoments = (
       case "skewed":
         return Math.floor((1 - random.next() ** 3) * span)
       case "bursts":
-        return (rushes[random.between(0, rushes.length - 1)] ?? 0) + random.between(0, 3) * 1000
+        return (bursts[random.between(0, bursts.length - 1)] ?? 0) + random.between(0, 3) * 1000
       case "dayAndNight": {
         const midnight = Math.floor(random.next() * Math.max(1, days)) * day
         return midnight + hourOf(random) * hour + Math.floor(random.next() * hour) - offset * 60_000
@@ -57,7 +57,7 @@ export const makeMoments = (
   return (offset) => {
     if (random.chance(0.15)) return previous
     const drawn = Math.min(Math.max(fresh(offset), 0), span - 1)
-    // Clocks round: most punches fall on a minute or on a second, a few carry milliseconds.
+    // Clocks round: most punches are on a minute or a second, a few have milliseconds.
     const grain = random.pick([1, 1000, 1000, 60_000, 60_000, 300_000])
     previous = from + drawn - (drawn % grain)
     return previous

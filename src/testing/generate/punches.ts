@@ -1,46 +1,48 @@
-/** Believable punches from a seed: open ones, deleted ones, ties, odd notes, every form of an instant. */
+/** Realistic punches from a seed: open, deleted, tied, with unusual notes. This room imports `base` only. */
 import { type Prng, prng } from "../base/prng.ts"
 import { parseInstant } from "../base/wireDate.ts"
-import type { ApprovalStatus, PunchFlag, StoredPunch, WireBreak } from "../base/WirePunch.ts"
+import type { ApprovalStatus, StoredPunch, WireBreak, WireFlag } from "../base/WirePunch.ts"
 import { makeForms } from "./forms.ts"
 import { type Density, makeMoments } from "./moments.ts"
 
 /**
- * What to generate. Everything but `count` and `companyId` has a default.
+ * What to generate. All options but `count` and `companyId` have a default.
  *
  * @since 0.1.0
  */
 export interface GenerateOptions {
-  /** The same seed gives the same punches. Default 1. */
+  /** Seed of the draws, an integer; the same seed gives the same punches. Default: 1. */
   readonly seed?: number | undefined
+  /** Number of punches. */
   readonly count: number
+  /** Company of all punches. */
   readonly companyId: number
-  /** Ids start here and grow with gaps, so companies that share a service need ranges that do not meet. Default 1000. */
+  /** Ids are larger than this one and grow with gaps; ranges of two companies should not overlap. Default: 1000. */
   readonly firstId?: number | undefined
-  /** First instant of the span, ISO 8601. Default `2026-03-01T00:00:00Z`, so that the span crosses clock changes. */
+  /** Begin of the span, an ISO 8601 instant. Default: `2026-03-01T00:00:00Z`; clock changes follow within 35 days. */
   readonly from?: string | undefined
-  /** Length of the span in days. Default 35. */
+  /** Length of the span in days. Default: 35. */
   readonly days?: number | undefined
-  /** How clock-ins spread over the span. Default `dayAndNight`. */
+  /** How clock-ins spread over the span. Default: `dayAndNight`. */
   readonly density?: Density | undefined
-  /** Share of punches still open, 0 to 1. Default 0.03. */
+  /** Share of open punches, 0 to 1. Default: 0.03. */
   readonly openShare?: number | undefined
-  /** Share of deleted punches, 0 to 1. Default 0.04. */
+  /** Share of deleted punches, 0 to 1. Default: 0.04. */
   readonly deletedShare?: number | undefined
-  /** All notations of an instant (spec 2.1) instead of the sample's only. Default true. */
+  /** Whether instants use every notation, instead of `2026-03-01T08:00:00+00:00` only. Default: true. */
   readonly timestampForms?: boolean | undefined
-  /** Number of users who punch. Default 40. */
+  /** Number of users. Default: 40. */
   readonly users?: number | undefined
 }
 
-/** A place of work, with the zone of its clocks and the usual offset of that zone in minutes. */
-interface Place {
+/** A location, with its time zone and the usual offset of that zone in minutes. */
+interface Location {
   readonly id: number
   readonly timeZone: string
   readonly offset: number
 }
 
-const places: readonly [Place, ...ReadonlyArray<Place>] = [
+const locations: readonly [Location, ...ReadonlyArray<Location>] = [
   { id: 301, timeZone: "America/New_York", offset: -300 },
   { id: 302, timeZone: "America/Los_Angeles", offset: -480 },
   { id: 303, timeZone: "Europe/Berlin", offset: 60 },
@@ -66,7 +68,7 @@ const notes = [
   "naïve café façade"
 ] as const
 
-/** `department_id` in every form that means "none", and as an id. */
+/** `department_id` as an id, and in every form of "none". */
 const departmentOf = (random: Prng): { readonly department_id?: number | null } => {
   const draw = random.next()
   if (draw < 0.6) return { department_id: random.pick(departments) }
@@ -81,8 +83,8 @@ const sourceOf = (random: Prng): { readonly pos_type?: string | null } => {
   return draw < 0.88 ? { pos_type: null } : {}
 }
 
-const flagsOf = (random: Prng, autoClockedOut: boolean): ReadonlyArray<PunchFlag> => {
-  const flags: Array<PunchFlag> = []
+const flagsOf = (random: Prng, autoClockedOut: boolean): ReadonlyArray<WireFlag> => {
+  const flags: Array<WireFlag> = []
   if (random.chance(0.1)) flags.push("late")
   if (autoClockedOut) flags.push("auto_clocked_out")
   if (random.chance(0.06)) flags.push("missed_break")
@@ -91,7 +93,7 @@ const flagsOf = (random: Prng, autoClockedOut: boolean): ReadonlyArray<PunchFlag
 
 /**
  * Generates punches in the order of their ids, which is not the order of their clock-ins. Throws a `RangeError` when
- * `from` is not an instant.
+ * `from` is not an ISO 8601 instant.
  *
  * @since 0.1.0
  */
@@ -115,7 +117,7 @@ export const generatePunches = (options: GenerateOptions): ReadonlyArray<StoredP
       breakId += random.between(1, 3)
       const begin = from + random.between(30, 180) * 60_000 * (index + 1)
       const end = begin + random.between(5, 45) * 60_000
-      // A punch that is still open may be in its break right now; a closed one holds closed breaks inside it.
+      // An open punch may have an open break; breaks of a closed punch end inside it.
       if (to !== undefined && end >= to) break
       const open = to === undefined && index === count - 1 && random.chance(0.4)
       breaks.push({
@@ -132,11 +134,11 @@ export const generatePunches = (options: GenerateOptions): ReadonlyArray<StoredP
 
   for (let index = 0; index < options.count; index++) {
     id += random.chance(0.9) ? 1 : random.between(2, 9)
-    const place = random.pick(places)
+    const location = random.pick(locations)
     const userId = 500 + random.between(1, users)
-    const clockedIn = moments(place.offset)
+    const clockedIn = moments(location.offset)
     const open = random.chance(openShare)
-    // A punch of no length exists: clocked in and out in the same instant, without a wage.
+    // Real data has punches of length zero, without a wage.
     const empty = random.chance(0.01)
     const clockedOut = open ? undefined : clockedIn + (empty ? 0 : random.between(15, 14 * 60) * 60_000)
     const created = random.chance(0.03) ? undefined : clockedIn + random.between(0, 90) * 1000
@@ -150,7 +152,7 @@ export const generatePunches = (options: GenerateOptions): ReadonlyArray<StoredP
       editable_punch: random.chance(0.9),
       role_id: random.pick(roles),
       company_id: options.companyId,
-      location_id: place.id,
+      location_id: location.id,
       ...departmentOf(random),
       hourly_wage: empty && !open ? 0 : random.pick(wages),
       approved: random.chance(0.5),
@@ -168,7 +170,7 @@ export const generatePunches = (options: GenerateOptions): ReadonlyArray<StoredP
       ...(deleted ? { deleted } : random.chance(0.3) ? {} : { deleted }),
       employeeApprovalStatus: random.pick(statuses),
       flags: flagsOf(random, autoClockedOut),
-      timeZone: place.timeZone
+      timeZone: location.timeZone
     })
   }
   return punches

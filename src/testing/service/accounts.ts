@@ -1,41 +1,47 @@
-/** Who may ask the fake service, and the accounts that it knows by default: all of them made up. */
+/** The accounts and limits of the fake service and their defaults. All credentials are made up. */
 
 /**
- * A company with the access token of its own (spec 5.2) and the guid that OAuth clients name it by (spec 5.3).
+ * A company of the fake service.
  *
  * @since 0.1.0
  */
 export interface FakeCompany {
+  /** Company id, as the path of a listing names it. */
   readonly id: number
+  /** The uuid that OAuth requests send as `x-company-guid`. */
   readonly guid: string
+  /** Static access token; valid for this company only. */
   readonly accessToken: string
 }
 
 /**
- * A partner client of the token endpoint (spec 5.3).
+ * An OAuth client of the token endpoint.
  *
  * @since 0.1.0
  */
 export interface FakeOAuthClient {
+  /** Value of `client_id`. */
   readonly clientId: string
+  /** Value of `client_secret`. */
   readonly clientSecret: string
-  /** Guids of the companies that granted the client access. Left out: all of them. */
+  /** Guids of the companies that granted the client access. Default: all companies. */
   readonly grantedGuids?: ReadonlyArray<string> | undefined
 }
 
 /**
- * A session of the web application (spec 5.4).
+ * A session of the web application.
  *
  * @since 0.1.0
  */
 export interface FakeSession {
+  /** Value of the session cookie. */
   readonly cookie: string
-  /** Companies that the session may see. Left out: all of them. */
+  /** Ids of the companies that the session may list. Default: all companies. */
   readonly companyIds?: ReadonlyArray<number> | undefined
 }
 
 /**
- * The company that the fake service knows by default.
+ * The first of the two default companies, with id 4021.
  *
  * @since 0.1.0
  */
@@ -46,7 +52,7 @@ export const defaultCompany: FakeCompany = {
 }
 
 /**
- * A second company, whose rows nobody else may see.
+ * The second default company, with id 4022. Its rows must never appear in a listing of the first.
  *
  * @since 0.1.0
  */
@@ -57,7 +63,7 @@ export const otherCompany: FakeCompany = {
 }
 
 /**
- * The OAuth client that the fake service knows by default.
+ * The default OAuth client.
  *
  * @since 0.1.0
  */
@@ -67,42 +73,42 @@ export const defaultOAuthClient: FakeOAuthClient = {
 }
 
 /**
- * The session that the fake service knows by default.
+ * The default session.
  *
  * @since 0.1.0
  */
 export const defaultSession: FakeSession = { cookie: "fake-session" }
 
 /**
- * Name of the session cookie (spec 5.4).
+ * Name of the session cookie.
  *
  * @since 0.1.0
  */
 export const sessionCookieName = "svcsession"
 
 /**
- * Seconds that an issued token lives (spec 8).
+ * Default lifetime of an issued token, in seconds.
  *
  * @since 0.1.0
  */
 export const defaultTokenLifetime = 3600
 
 /**
- * Rows of a page when the request names no limit (spec 8).
+ * Default number of rows of a page whose request has no `limit`.
  *
  * @since 0.1.0
  */
 export const defaultLimit = 20
 
 /**
- * The largest limit that a request may name (spec 8).
+ * Default for the largest accepted `limit`.
  *
  * @since 0.1.0
  */
 export const maxLimit = 200
 
 /**
- * Every scope name (spec 5.3).
+ * Every valid scope name.
  *
  * @since 0.1.0
  */

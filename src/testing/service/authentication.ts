@@ -1,11 +1,11 @@
-/** Who sends a listing request and whether they may see the company (spec 5): 401, 403, and 422 for a missing guid. */
+/** Authentication and authorization of a listing request (spec 5): 401, 403, and 422 for a bad header or company id. */
 import type { FakeRequest, FakeResponse } from "../base/message.ts"
 import { problem } from "../base/problem.ts"
 import { type FakeCompany, sessionCookieName } from "./accounts.ts"
 import type { Settings } from "./options.ts"
-import type { TokenDesk } from "./tokens.ts"
+import type { TokenIssuer } from "./tokens.ts"
 
-const unauthorized = problem(401, { detail: "The credentials are missing, wrong or no longer good.", code: 1001 })
+const unauthorized = problem(401, { detail: "The credentials are missing, wrong or expired.", code: 1001 })
 
 const forbidden = (code: number, detail: string) => problem(403, { detail, code })
 
@@ -21,15 +21,16 @@ const cookieOf = (request: FakeRequest) => {
   return undefined
 }
 
+/** Checks whether the sender may list a company; the response is the refusal. */
 type Principal = (companyId: number) => FakeResponse | undefined
 
 const ofCompany = (company: FakeCompany): Principal => (companyId) =>
   company.id === companyId ? undefined : forbidden(1103, "The access token belongs to another company.")
 
-/** Tells who sends the request, as the test that the company has to pass; a response when it is nobody. */
+/** The sender of a request, or the response to unknown credentials. */
 const authenticate = (
   settings: Settings,
-  desk: TokenDesk,
+  tokenIssuer: TokenIssuer,
   request: FakeRequest,
   now: number
 ): Principal | FakeResponse => {
@@ -45,10 +46,10 @@ const authenticate = (
   }
   const token = /^Bearer ([^\s]+)$/i.exec(header)?.[1]
   if (token === undefined) return unauthorized
-  // `x-company-guid` is not used with access tokens (5.2, rule 8), so it is not even looked at.
+  // Spec 5.2, rule 8: access tokens ignore `x-company-guid`.
   const company = settings.companies.find((known) => known.accessToken === token)
   if (company !== undefined) return ofCompany(company)
-  const issued = desk.find(token, now)
+  const issued = tokenIssuer.find(token, now)
   if (issued === undefined) return unauthorized
   const guid = request.headers["x-company-guid"]?.toLowerCase()
   return (companyId) => {
@@ -64,15 +65,15 @@ const authenticate = (
   }
 }
 
-/** The refusal of a listing request for who sends it, or nothing when it may be answered. */
+/** The refusal of a listing request; `undefined` when its sender may list the company. */
 export const authorize = (
   settings: Settings,
-  desk: TokenDesk,
+  tokenIssuer: TokenIssuer,
   request: FakeRequest,
   companyId: number | undefined,
   now: number
 ): FakeResponse | undefined => {
-  const principal = authenticate(settings, desk, request, now)
+  const principal = authenticate(settings, tokenIssuer, request, now)
   if (typeof principal !== "function") return principal
   const version = request.headers["x-api-version"]
   if (version !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(version)) {
@@ -86,6 +87,6 @@ export const authorize = (
   }
   const refused = principal(companyId)
   if (refused !== undefined) return refused
-  if (!settings.companies.some((known) => known.id === companyId)) return forbidden(1106, "The company is not known.")
+  if (!settings.companies.some((known) => known.id === companyId)) return forbidden(1106, "Unknown company.")
   return settings.planOk ? undefined : forbidden(1107, "The plan of the company does not cover time punches.")
 }

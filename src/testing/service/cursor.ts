@@ -1,15 +1,15 @@
-/** Cursors of the fake service (spec 4.3): a place in an order, a direction, and the query that they belong to. */
+/** Cursors of the fake service (spec 4.3): a position in an order, a direction, and the query that they belong to. */
 import type { KeyValue, Position } from "./sorting.ts"
 
-/** Which rows a cursor asks for, seen from its place: those after it, from it on, before it, up to it, or all from the first. */
+/** The rows that a cursor selects: after its position, from it on, before it, up to it, or from the first row. */
 export type CursorFlag = "after" | "from" | "before" | "upTo" | "start"
 
-/** What a cursor says. Clients must treat the text as opaque; tests may read it. */
+/** The content of a cursor. Clients must treat its text as opaque; tests may decode it. */
 export interface CursorContent {
   readonly flag: CursorFlag
-  /** Fingerprint of company and query; a cursor of another query is refused. */
+  /** Fingerprint of company and query; the service refuses a cursor of another query. */
   readonly query: number
-  /** Makes a second cursor for the same place another text. Zero but for injected faults. */
+  /** Gives cursors for the same position different texts. 0 unless a fault needs one. */
   readonly nonce: number
   readonly position: Position
 }
@@ -31,11 +31,11 @@ export const fingerprint = (text: string): number => {
   return hash >>> 0
 }
 
-/** ASCII only, because `btoa` takes no more. */
+/** Escapes to ASCII, which is all that `btoa` accepts. */
 const escape = (json: string) =>
   json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
-/** Base64 that always ends in `=`, so that a client that forgets to percent-encode it is found out. */
+/** Base64 that always ends in `=`, which exposes a client that does not percent-encode it. */
 export const encodeCursor = (content: CursorContent): string => {
   const { flag, nonce, position, query } = content
   const json = escape(JSON.stringify([letters.get(flag), query, nonce, position.id, ...position.keys]))
@@ -45,7 +45,7 @@ export const encodeCursor = (content: CursorContent): string => {
 const isKey = (value: unknown): value is KeyValue =>
   value === null || typeof value === "number" || typeof value === "string" || typeof value === "boolean"
 
-/** Reads a cursor back, or nothing when the service did not write it. */
+/** Decodes a cursor; `undefined` when the service did not write it. */
 export const decodeCursor = (text: string): CursorContent | undefined => {
   try {
     const parsed: unknown = JSON.parse(atob(text))

@@ -1,30 +1,31 @@
-/** The service itself, as one function from a plain request to a plain response: routes, records, faults. */
+/** The service as a function from request to response: routes, faults. This room imports `base` and `faults`. */
 import type { Endpoint, FakeRequest, FakeResponse, RecordedRequest } from "../base/message.ts"
 import { problem } from "../base/problem.ts"
-import type { Twist } from "../faults/hooks.ts"
-import { type FaultQueue, makeFaultQueue, type Strike } from "../faults/queue.ts"
+import { respondWithToken } from "../base/tokenBody.ts"
+import type { FaultHooks } from "../faults/hooks.ts"
+import { type FaultMatch, type FaultQueue, makeFaultQueue } from "../faults/queue.ts"
 import { authorize } from "./authentication.ts"
-import { answerListing } from "./listing.ts"
+import { respondWithPage } from "./listing.ts"
 import { decodeQuery, isRefusal } from "./listQuery.ts"
 import type { Settings } from "./options.ts"
 import { makeTable, type Table } from "./table.ts"
-import { makeTokenDesk, type TokenDesk, writeToken } from "./tokens.ts"
+import { makeTokenIssuer, type TokenIssuer } from "./tokens.ts"
 
-/** A response and the milliseconds to wait before it is given. */
-export interface Answer {
+/** A response and its delay in milliseconds. */
+export interface DelayedResponse {
   readonly response: FakeResponse
   readonly delay: number
 }
 
-/** All the state of a fake service, and its handling of requests. Nothing in it waits. */
+/** The state of a fake service and its handling of requests. All of it is synchronous. */
 export interface Engine {
   readonly table: Table
-  readonly desk: TokenDesk
+  readonly tokenIssuer: TokenIssuer
   readonly faults: FaultQueue
   readonly requests: () => ReadonlyArray<RecordedRequest>
-  readonly forgetRequests: () => void
+  readonly clearRequests: () => void
   /** `now` is in milliseconds since 1970. */
-  readonly handle: (request: FakeRequest, now: number) => Answer
+  readonly handle: (request: FakeRequest, now: number) => DelayedResponse
 }
 
 interface Target {
@@ -32,7 +33,7 @@ interface Target {
   readonly query: string
 }
 
-/** Path and raw query of an absolute or relative URL. The host says nothing to this service. */
+/** Path and raw query of an absolute or relative URL. */
 const targetOf = (url: string): Target => {
   const scheme = url.indexOf("://")
   const slash = scheme < 0 ? 0 : url.indexOf("/", scheme + 3)
@@ -43,7 +44,7 @@ const targetOf = (url: string): Target => {
 
 interface Route {
   readonly endpoint: Endpoint
-  /** The company of the path as it was written. */
+  /** The company id as the path writes it; empty for other endpoints. */
   readonly company: string
 }
 
@@ -59,41 +60,41 @@ const parseCompany = (text: string): number | undefined => {
   return Number.isSafeInteger(id) ? id : undefined
 }
 
-/** The changes of a strike, each of which says that the fault showed when it is made. */
-const counted = ({ twist, used }: Strike): Twist => {
-  const { after, before, delay, instead, page, token } = twist
-  if (instead !== undefined || before !== undefined || delay !== undefined) used()
+/** The hooks of a fault, which count as used only when they change something. */
+const countedHooks = ({ hooks, markUsed }: FaultMatch): FaultHooks => {
+  const { beforeRequest, delay, editPage, editResponse, replaceResponse, writeToken } = hooks
+  if (replaceResponse !== undefined || beforeRequest !== undefined || delay !== undefined) markUsed()
   return {
-    ...twist,
-    ...(page && {
-      page: (envelope, origin) => {
-        used()
-        return page(envelope, origin)
+    ...hooks,
+    ...(editPage && {
+      editPage: (envelope, origin) => {
+        markUsed()
+        return editPage(envelope, origin)
       }
     }),
-    ...(token && {
-      token: (body) => {
-        used()
-        return token(body)
+    ...(writeToken && {
+      writeToken: (body) => {
+        markUsed()
+        return writeToken(body)
       }
     }),
-    ...(after && {
-      after: (response) => {
+    ...(editResponse && {
+      editResponse: (response) => {
         if (response.status !== 200) return response
-        used()
-        return after(response)
+        markUsed()
+        return editResponse(response)
       }
     })
   }
 }
 
-const untouched: Twist = {}
+const noHooks: FaultHooks = {}
 
 /** A service with these settings and their punches. */
 export const makeEngine = (settings: Settings): Engine => {
-  const table = makeTable({ asked: settings.order === "asked" })
-  const desk = makeTokenDesk(settings)
-  const faults = makeFaultQueue(desk.revokeAll)
+  const table = makeTable({ sortable: settings.order === "asked" })
+  const tokenIssuer = makeTokenIssuer(settings)
+  const faults = makeFaultQueue(tokenIssuer.revokeAll)
   const route = makeRouter(settings.basePath)
   const numbers = { page: 0, token: 0, other: 0 }
   let index = 0
@@ -120,44 +121,50 @@ export const makeEngine = (settings: Settings): Engine => {
     return entry
   }
 
-  const page = (request: FakeRequest, company: string, query: string, now: number, twist: Twist) => {
-    if (request.method !== "GET") return problem(405, { detail: "Time punches are listed with GET." })
+  const page = (request: FakeRequest, company: string, query: string, now: number, hooks: FaultHooks) => {
+    if (request.method !== "GET") return problem(405, { detail: "The method must be GET." })
     const companyId = parseCompany(company)
-    const refused = authorize(settings, desk, request, companyId, now)
+    const refused = authorize(settings, tokenIssuer, request, companyId, now)
     if (refused !== undefined || companyId === undefined) return refused ?? problem(422, { detail: "No company." })
-    return answerListing(settings, table, companyId, query, twist.page ?? ((envelope) => envelope))
+    return respondWithPage(settings, table, companyId, query, hooks.editPage ?? ((envelope) => envelope))
   }
 
-  const answer = (request: FakeRequest, { company, endpoint }: Route, query: string, now: number, twist: Twist) => {
-    if (twist.instead !== undefined) return twist.instead(request)
-    twist.before?.()
+  const respond = (
+    request: FakeRequest,
+    { company, endpoint }: Route,
+    query: string,
+    now: number,
+    hooks: FaultHooks
+  ) => {
+    if (hooks.replaceResponse !== undefined) return hooks.replaceResponse(request)
+    hooks.beforeRequest?.()
     switch (endpoint) {
       case "page":
-        return page(request, company, query, now, twist)
+        return page(request, company, query, now, hooks)
       case "token":
-        return desk.answer(request, now, twist.token ?? writeToken)
+        return tokenIssuer.respond(request, now, hooks.writeToken ?? respondWithToken)
       case "other":
-        return problem(404, { detail: "There is no such path." })
+        return problem(404, { detail: "Unknown path." })
     }
   }
 
   return {
     table,
-    desk,
+    tokenIssuer,
     faults,
     requests: () => [...recorded],
-    forgetRequests: () => {
+    clearRequests: () => {
       recorded = []
     },
     handle: (request, now) => {
       const target = targetOf(request.url)
       const routed = route(target.path)
-      const strike = faults.pick(record(request, routed.endpoint, target, now))
-      const twist = strike === undefined ? untouched : counted(strike)
-      const response = answer(request, routed, target.query, now, twist)
+      const match = faults.match(record(request, routed.endpoint, target, now))
+      const hooks = match === undefined ? noHooks : countedHooks(match)
+      const response = respond(request, routed, target.query, now, hooks)
       return {
-        response: twist.after === undefined ? response : twist.after(response),
-        delay: settings.latency + (twist.delay ?? 0)
+        response: hooks.editResponse === undefined ? response : hooks.editResponse(response),
+        delay: settings.latency + (hooks.delay ?? 0)
       }
     }
   }

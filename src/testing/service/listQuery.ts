@@ -1,31 +1,31 @@
-/** The query string of a listing (spec 4.1), read strictly: what the service does not know or cannot read is refused. */
+/** The query string of a listing (spec 4.1), parsed strictly: an unknown name or an invalid value is refused. */
 import { parseDate, parseInstant, type WrittenInstant } from "../base/wireDate.ts"
-import { type ApprovalStatus, approvalStatuses, type PunchFlag, punchFlags } from "../base/WirePunch.ts"
+import { type ApprovalStatus, approvalStatuses, punchFlags, type WireFlag } from "../base/WirePunch.ts"
 import { parseSort, type SortKey } from "./sorting.ts"
 
-/** Why a query is refused: the parameter at fault and a sentence about it. */
+/** Why a query is refused. */
 export interface Refusal {
   readonly param: string
   readonly detail: string
 }
 
-/** A query string as names and values, decoded and in the order sent. */
+/** A decoded query string: names and values in their order. */
 export type QueryPairs = ReadonlyArray<readonly [name: string, value: string]>
 
-/** Both ends are included. */
+/** A range with inclusive ends. */
 interface Between<A> {
   gte?: A
   lte?: A
 }
 
-/** What a listing asks for. A filter that is not set is undefined. */
+/** A parsed query. `undefined` does not filter. */
 export interface ListQuery {
   readonly locationId: number | undefined
   readonly departmentId: number | undefined
   readonly roleId: number | undefined
   readonly userId: number | undefined
   readonly approved: boolean | undefined
-  /** False: undeleted only; true: deleted only; null: both. */
+  /** `false` lists undeleted punches, `true` deleted ones, `null` both. */
   readonly deleted: boolean | null
   readonly modifiedSince: WrittenInstant | undefined
   readonly clockedIn: Readonly<Between<WrittenInstant>>
@@ -33,7 +33,7 @@ export interface ListQuery {
   /** Days since 1970. */
   readonly businessDate: Readonly<Between<number>>
   readonly localized: boolean
-  readonly flags: ReadonlyArray<PunchFlag> | undefined
+  readonly flags: ReadonlyArray<WireFlag> | undefined
   readonly statuses: ReadonlyArray<ApprovalStatus> | undefined
   readonly sortBy: ReadonlyArray<SortKey>
   readonly limit: number | undefined
@@ -50,10 +50,10 @@ interface Draft extends Mutable<ListQuery> {
   includeDeleted: boolean
 }
 
-/** Takes a value into the draft and answers whether it could be read. */
+/** Writes a value into the draft; `false` for an invalid one. */
 type Reader = (value: string, draft: Draft) => boolean
 
-/** A reader of one value: `parse` gives undefined for what it cannot read. */
+/** A reader from a parser, which returns `undefined` for an invalid value. */
 const reader =
   <A>(parse: (text: string) => A | undefined, set: (draft: Draft, value: A) => void): Reader => (text, draft) => {
     const value = parse(text)
@@ -73,7 +73,7 @@ const parseNullableBoolean = (text: string) => text === "null" ? null : parseBoo
 
 const parseText = (text: string) => text === "" ? undefined : text
 
-/** A comma-separated list of known words (form style, not exploded), or the literal `null` for no filter. */
+/** A comma-separated list of known words, or the literal `null` for no filter. */
 const parseWords =
   <A extends string>(known: ReadonlyArray<A>) => (text: string): ReadonlyArray<A> | null | undefined => {
     if (text === "null") return null
@@ -126,7 +126,7 @@ const decodePart = (text: string): string | undefined => {
   }
 }
 
-/** Splits and decodes a raw query string. A broken escape is refused, and so is a name sent twice. */
+/** Splits and decodes a raw query string. It refuses a broken escape and a repeated name. */
 export const decodeQuery = (raw: string): QueryPairs | Refusal => {
   if (raw === "") return []
   const pairs: Array<readonly [string, string]> = []
@@ -137,7 +137,7 @@ export const decodeQuery = (raw: string): QueryPairs | Refusal => {
     const name = decodePart(rawName)
     const value = decodePart(rawValue)
     if (name === undefined || value === undefined) {
-      return { param: name ?? rawName, detail: "The query string holds a broken percent escape." }
+      return { param: name ?? rawName, detail: "The query string contains a broken percent escape." }
     }
     if (names.has(name)) return { param: name, detail: `The parameter ${name} was sent more than once.` }
     names.add(name)
@@ -146,10 +146,10 @@ export const decodeQuery = (raw: string): QueryPairs | Refusal => {
   return pairs
 }
 
-/** True for what `decodeQuery` and `parseListQuery` refuse. */
+/** Whether `decodeQuery` or `parseListQuery` refused. */
 export const isRefusal = (value: QueryPairs | ListQuery | Refusal): value is Refusal => "detail" in value
 
-/** Reads decoded pairs. A name that the service does not know is refused, so that a misspelt filter cannot pass unseen. */
+/** Parses decoded pairs. It refuses an unknown name, so that a misspelt filter is not ignored in silence. */
 export const parseListQuery = (pairs: QueryPairs, maxLimit: number): ListQuery | Refusal => {
   const draft: Draft = {
     locationId: undefined,
@@ -173,8 +173,8 @@ export const parseListQuery = (pairs: QueryPairs, maxLimit: number): ListQuery |
   }
   for (const [name, value] of pairs) {
     const read = readers.get(name)
-    if (read === undefined) return { param: name, detail: `The parameter ${name} is not known.` }
-    if (!read(value, draft)) return { param: name, detail: `The value of ${name} cannot be read.` }
+    if (read === undefined) return { param: name, detail: `Unknown parameter ${name}.` }
+    if (!read(value, draft)) return { param: name, detail: `Invalid value of ${name}.` }
   }
   if (draft.limit !== undefined && (draft.limit < 1 || draft.limit > maxLimit)) {
     return { param: "limit", detail: `The limit must be between 1 and ${maxLimit}.` }

@@ -1,11 +1,11 @@
-/** Which rows a listing asks for: the filters of spec 4.1, and nothing about order or pages. */
+/** The filters of a listing (spec 4.1); order and pages are elsewhere. */
 import { day } from "../base/wireDate.ts"
 import type { ListQuery } from "./listQuery.ts"
 import type { Row } from "./row.ts"
 
 type Test = (row: Row) => boolean
 
-/** Both ends included; a row without the value is outside every range, even one with a single end. */
+/** A range with inclusive ends. A row without the value is outside every range, also one with a single end. */
 const within = (
   range: { readonly gte?: number | undefined; readonly lte?: number | undefined },
   valueOf: (row: Row) => number | undefined
@@ -26,7 +26,7 @@ const dateTests = (query: ListQuery): ReadonlyArray<Test | undefined> => {
     const instant = inOf(row)
     return instant === undefined ? undefined : Math.floor(instant / day)
   }
-  // Business dates switch the clock filters off (4.1, rule 1); they do not narrow them.
+  // Business dates disable the clock filters (spec 4.1, rule 1); they do not narrow them.
   const byBusinessDate = within(businessDate, businessDayOf)
   if (byBusinessDate !== undefined) return [byBusinessDate]
   const read = localized ? "wall" : "epoch"
@@ -46,7 +46,7 @@ export const makeMatcher = (query: ListQuery): Test => {
     equal(deleted ?? undefined, (row) => row.deleted),
     equal(query.userId, (row) => row.wire.user_id),
     equal(query.locationId, (row) => row.wire.location_id),
-    // Filtering by department 0 finds the punches without one, however they write it.
+    // Department 0 selects the punches without a department, in every form of the wire.
     equal(query.departmentId, (row) => row.wire.department_id ?? 0),
     equal(query.roleId, (row) => row.wire.role_id),
     equal(query.approved, (row) => row.wire.approved),

@@ -1,4 +1,4 @@
-/** The options of the fake service and what stands in for those left out. */
+/** The options of the fake service and their defaults. */
 import * as Duration from "effect/Duration"
 import type { StoredPunch, WirePunch } from "../base/WirePunch.ts"
 import {
@@ -15,38 +15,38 @@ import {
 } from "./accounts.ts"
 
 /**
- * What a fake service is made of. Everything has a default.
+ * Options of a fake service. Each one has a default.
  *
  * @since 0.1.0
  */
 export interface FakeServiceOptions {
-  /** Default `defaultCompany` and `otherCompany`. */
+  /** Companies. Default: `defaultCompany` and `otherCompany`. */
   readonly companies?: ReadonlyArray<FakeCompany> | undefined
-  /** Default `defaultOAuthClient`. */
+  /** OAuth clients of the token endpoint. Default: `defaultOAuthClient`. */
   readonly oauthClients?: ReadonlyArray<FakeOAuthClient> | undefined
-  /** Default `defaultSession`. */
+  /** Sessions of the web application. Default: `defaultSession`. */
   readonly sessions?: ReadonlyArray<FakeSession> | undefined
-  /** Lifetime of an issued token. Default one hour (spec 8). */
+  /** Lifetime of an issued token. Default: one hour. */
   readonly tokenLifetime?: Duration.Input | undefined
-  /** Versions that are served; another well-formed one is answered with 422. Left out: every well-formed one (spec 9). */
+  /** Accepted values of `x-api-version`; another date gets status 422. Default: every date. */
   readonly apiVersions?: ReadonlyArray<string> | undefined
-  /** Rows of a page when none are asked for. Default 20 (spec 8). */
+  /** Rows of a page when the request has no `limit`. Default: 20. */
   readonly defaultLimit?: number | undefined
-  /** The largest `limit` accepted. Default 200 (spec 8). */
+  /** Largest accepted `limit`. Default: 200. */
   readonly maxLimit?: number | undefined
-  /** `asked` honours `sort_by`; `id` orders by id whatever is asked, as such services have been seen to. Default `asked`. */
+  /** `asked` follows `sort_by`; `id` ignores it and orders by id, as some services do. Default: `asked`. */
   readonly order?: "asked" | "id" | undefined
-  /** Time from a request to its answer. Default none. */
+  /** Delay of every response. Default: none. */
   readonly latency?: Duration.Input | undefined
-  /** False when the plan of the companies does not cover the listing (spec 1). Default true. */
+  /** Whether the plan of the companies covers the listing; `false` gets status 403. Default: true. */
   readonly planOk?: boolean | undefined
-  /** What stands before both paths, such as `/api`. Default nothing. */
+  /** Prefix of both paths, such as `/api`. Default: none. */
   readonly basePath?: string | undefined
-  /** The punches that are there from the start. Default none. */
+  /** Punches to begin with. Default: none. */
   readonly punches?: ReadonlyArray<StoredPunch | WirePunch> | undefined
 }
 
-/** Options with nothing left out but what may be missing for good. Durations are milliseconds. */
+/** The options with their defaults. Durations are milliseconds; `undefined` versions accept every date. */
 export interface Settings {
   readonly companies: ReadonlyArray<FakeCompany>
   readonly oauthClients: ReadonlyArray<FakeOAuthClient>
@@ -62,7 +62,7 @@ export interface Settings {
   readonly punches: ReadonlyArray<StoredPunch | WirePunch>
 }
 
-/** Fills in the defaults; an option that is undefined counts as left out. */
+/** Fills in the defaults, also for an option that is `undefined`. */
 export const settingsOf = (options: FakeServiceOptions): Settings => ({
   companies: options.companies ?? [defaultCompany, otherCompany],
   oauthClients: options.oauthClients ?? [defaultOAuthClient],

@@ -12,19 +12,19 @@ export interface PageCursor {
   readonly count: number | null
 }
 
-/** One page before it becomes JSON. */
+/** A page before it becomes JSON. */
 export interface Page {
   readonly rows: ReadonlyArray<Row>
   readonly cursor: PageCursor
 }
 
-/** Reads the cursor that a client sent; undefined when it is not one, or not one of this query. */
+/** Decodes the cursor of a request; `undefined` when it is invalid or belongs to another query. */
 export const readCursor = (text: string, listing: Listing): CursorContent | undefined => {
   const content = decodeCursor(text)
   return content?.query === listing.fingerprint ? content : undefined
 }
 
-/** The first index whose row stands after `position`, or at it when `orAt`. */
+/** The first index whose row is after `position`, or at it when `orAt`. */
 const boundary = ({ order, rows }: Listing, position: Position, orAt: boolean): number => {
   let low = 0
   let high = rows.length
@@ -38,7 +38,7 @@ const boundary = ({ order, rows }: Listing, position: Position, orAt: boolean): 
   return low
 }
 
-/** First and last index (excluded) of the page that a cursor asks for. */
+/** First index, inclusive, and last index, exclusive, of the page at a cursor. */
 const span = (listing: Listing, cursor: CursorContent | undefined, limit: number): readonly [number, number] => {
   const forward = (from: number) => [from, Math.min(from + limit, listing.rows.length)] as const
   const backward = (to: number) => [Math.max(to - limit, 0), to] as const
@@ -57,7 +57,7 @@ const span = (listing: Listing, cursor: CursorContent | undefined, limit: number
   }
 }
 
-/** Cuts a page. Places are found by key, so rows that come or go between two requests move no other row. */
+/** Cuts a page. Positions are keys, so a row inserted or removed between two requests shifts no other row. */
 export const cutPage = (
   listing: Listing,
   sent: string | undefined,
@@ -71,7 +71,7 @@ export const cutPage = (
     const position = { id: row.id, keys: listing.order.keysOf(row) }
     return encodeCursor({ flag, query: listing.fingerprint, nonce: 0, position })
   }
-  // A page can be empty only when its rows went away after the cursor was given; then the neighbours are its landmarks.
+  // A page is empty only when its rows were removed after the cursor was issued; then the neighbours give its cursors.
   const empty = from === to
   return {
     rows: listing.rows.slice(from, to),
@@ -84,8 +84,8 @@ export const cutPage = (
   }
 }
 
-/** The page's own place under a new name: what comes next is what this page would have held. */
-export const sameplace = (listing: Listing, cursor: CursorContent | undefined, nonce: number): string =>
+/** A cursor with another text that leads to the rows of this page. */
+export const cursorAtSamePosition = (listing: Listing, cursor: CursorContent | undefined, nonce: number): string =>
   encodeCursor({
     flag: cursor?.flag ?? "start",
     query: listing.fingerprint,

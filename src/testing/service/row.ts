@@ -1,27 +1,27 @@
-/** A stored punch beside what filters and orders ask of it, worked out once. */
+/** A stored punch with the values that filters and orders read. */
 import { parseInstant, type Zones } from "../base/wireDate.ts"
 import {
   type ApprovalStatus,
-  type PunchFlag,
   type StoredPunch,
   toStored,
   toWire,
+  type WireFlag,
   type WirePunch
 } from "../base/WirePunch.ts"
 
-/** One row of the service's table. Instants are milliseconds since 1970, and undefined where the punch has none. */
+/** A row of the table. Instants are milliseconds since 1970, `undefined` where the punch has none. */
 export interface Row {
   readonly id: number
   readonly companyId: number
   readonly wire: WirePunch
   readonly deleted: boolean
   readonly employeeApprovalStatus: ApprovalStatus
-  readonly flags: ReadonlyArray<PunchFlag>
+  readonly flags: ReadonlyArray<WireFlag>
   readonly clockedIn: number | undefined
   readonly clockedOut: number | undefined
   readonly modified: number | undefined
   readonly created: number | undefined
-  /** What the wall clock of the punch's place showed at an instant of it. */
+  /** The local time of the location, in milliseconds as if it were UTC. */
   readonly localClockedIn: number | undefined
   readonly localClockedOut: number | undefined
   /** The JSON text of the wire punch. */
@@ -30,17 +30,17 @@ export interface Row {
 
 const instantOf = (text: string | null): number | undefined => text === null ? undefined : parseInstant(text)?.epoch
 
-/** The row of a punch. A text that is not an instant counts as none: the row is listed, and no date filter matches it. */
+/** The row of a punch. A text that is not an instant reads as absent: no date filter matches it. */
 export const makeRow = (punch: StoredPunch | WirePunch, zones: Zones): Row => new LazyRow(toStored(punch), zones)
 
-/** Dates, local clocks and text cost more than the rest, so a row works them out when it is first asked. */
+/** Computes `created`, local times and text on demand, because they cost more than the other fields. */
 class LazyRow implements Row {
   readonly id: number
   readonly companyId: number
   readonly wire: WirePunch
   readonly deleted: boolean
   readonly employeeApprovalStatus: ApprovalStatus
-  readonly flags: ReadonlyArray<PunchFlag>
+  readonly flags: ReadonlyArray<WireFlag>
   readonly clockedIn: number | undefined
   readonly clockedOut: number | undefined
   readonly modified: number | undefined

@@ -1,7 +1,7 @@
 /** The orders of a listing: `sort_by` (spec 4.1) and the comparison of keys. */
 import type { Row } from "./row.ts"
 
-/** A value that rows are ordered by. Null stands for an absent one and comes after every other, before them descending. */
+/** A value that rows are ordered by. Null is an absent one: last in ascending order, first in descending order. */
 export type KeyValue = number | string | boolean | null
 
 /** One part of a `sort_by`. */
@@ -10,19 +10,19 @@ export interface SortKey {
   readonly descending: boolean
 }
 
-/** An order of rows that no two rows share: the keys, then the id upwards. */
+/** A total order of rows: by keys, then by ascending id. */
 export interface Order {
   readonly keysOf: (row: Row) => ReadonlyArray<KeyValue>
   readonly compare: (a: Position, b: Position) => number
 }
 
-/** Where a row stands in an order. */
+/** The position of a row in an order. */
 export interface Position {
   readonly id: number
   readonly keys: ReadonlyArray<KeyValue>
 }
 
-// Instants are compared as instants, not as the texts that write them in many ways.
+// Instants are compared as instants, because the wire writes one instant in many ways.
 const fields = new Map<string, (row: Row) => KeyValue>([
   ["id", (row) => row.id],
   ["shift_id", (row) => row.wire.shift_id],
@@ -48,8 +48,8 @@ const fields = new Map<string, (row: Row) => KeyValue>([
 ])
 
 /**
- * Reads a `sort_by`: field names separated by commas, each with `.asc` or `.desc` or neither. The pattern of the spec also
- * admits an empty text, an empty name and two parts without a comma; none of them names a field, so none can be read.
+ * Parses a `sort_by`: field names separated by commas, each with `.asc`, `.desc` or neither. The pattern of the spec
+ * also admits an empty text, an empty name and two parts without a comma; none of them names a field: all are refused.
  */
 export const parseSort = (text: string): ReadonlyArray<SortKey> | undefined => {
   const keys: Array<SortKey> = []
@@ -68,7 +68,7 @@ const compareValues = (a: KeyValue, b: KeyValue): number => {
   return a < b ? -1 : 1
 }
 
-/** The order that a `sort_by` asks for. Ties, and an empty `sort_by`, go by id upwards. */
+/** The order of a `sort_by`. An empty one, and ties, order by ascending id. */
 export const makeOrder = (sortBy: ReadonlyArray<SortKey>): Order => {
   const readers = sortBy.map(({ field }) => fields.get(field) ?? ((row: Row) => row.id))
   const signs = sortBy.map(({ descending }) => descending ? -1 : 1)

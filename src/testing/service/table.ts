@@ -1,4 +1,4 @@
-/** The punches that the service holds, and the matched and sorted rows of each query asked of them. */
+/** The punches of the service, and the matched and sorted rows of each query. */
 import { makeZones } from "../base/wireDate.ts"
 import type { StoredPunch, WirePunch } from "../base/WirePunch.ts"
 import { fingerprint } from "./cursor.ts"
@@ -7,7 +7,7 @@ import { makeMatcher } from "./matching.ts"
 import { makeRow, type Row } from "./row.ts"
 import { makeOrder, type Order } from "./sorting.ts"
 
-/** Everything that a query matches, in its order: what pages are cut from. */
+/** All rows that a query matches, in its order. Pages are slices of it. */
 export interface Listing {
   readonly fingerprint: number
   readonly rows: ReadonlyArray<Row>
@@ -16,18 +16,18 @@ export interface Listing {
 
 /** The service's table of punches. */
 export interface Table {
-  /** Adds punches; one with the id of another of its company takes its place. */
+  /** Adds punches. A punch replaces an earlier one with the same company and id. */
   readonly put: (punches: ReadonlyArray<StoredPunch | WirePunch>) => void
-  /** Takes punches out altogether, as if they had never been; a deleted punch is one with `deleted: true`. */
+  /** Removes punches altogether, in all companies; a deleted punch is one with `deleted: true`. */
   readonly remove: (ids: ReadonlyArray<number>) => void
   readonly clear: () => void
   readonly list: (companyId: number, pairs: QueryPairs, query: ListQuery) => Listing
 }
 
-// A walk repeats one query, a backfill some dozens; more than these are forgotten, oldest first.
+// A walk repeats one query, a backfill some dozens. Beyond this number, the oldest listing is evicted.
 const cachedListings = 128
 
-/** The query without its page: what a cursor must agree with. The order of the parameters says nothing. */
+/** Company and query without cursor, limit and order of parameters. A cursor is valid for one identity. */
 const identityOf = (companyId: number, pairs: QueryPairs) =>
   JSON.stringify([
     companyId,
@@ -37,14 +37,14 @@ const identityOf = (companyId: number, pairs: QueryPairs) =>
       .toSorted()
   ])
 
-/** An empty table. `asked: false` makes it deaf to `sort_by`, as such services have been seen to be. */
-export const makeTable = (options: { readonly asked: boolean }): Table => {
+/** An empty table. With `sortable: false` it ignores `sort_by`, as some services do. */
+export const makeTable = (options: { readonly sortable: boolean }): Table => {
   const zones = makeZones()
   const companies = new Map<number, Map<number, Row>>()
   const sorted = new Map<number, ReadonlyArray<Row>>()
   const listings = new Map<string, Listing>()
 
-  const forget = () => {
+  const invalidate = () => {
     sorted.clear()
     listings.clear()
   }
@@ -58,10 +58,10 @@ export const makeTable = (options: { readonly asked: boolean }): Table => {
   }
 
   const build = (companyId: number, identity: string, query: ListQuery): Listing => {
-    const sortBy = options.asked ? query.sortBy : []
+    const sortBy = options.sortable ? query.sortBy : []
     const order = makeOrder(sortBy)
     const matched = byId(companyId).filter(makeMatcher(query))
-    // The rows come by id, which is the order of every tie; only a `sort_by` needs sorting.
+    // The rows are in the order of their ids, which is the order of every tie; only `sort_by` needs sorting.
     const rows = sortBy.length === 0 ? matched : matched
       .map((row) => ({ row, id: row.id, keys: order.keysOf(row) }))
       .toSorted(order.compare)
@@ -76,15 +76,15 @@ export const makeTable = (options: { readonly asked: boolean }): Table => {
         const rows = companies.get(row.companyId) ?? new Map<number, Row>()
         companies.set(row.companyId, rows.set(row.id, row))
       }
-      forget()
+      invalidate()
     },
     remove: (ids) => {
       for (const rows of companies.values()) for (const id of ids) rows.delete(id)
-      forget()
+      invalidate()
     },
     clear: () => {
       companies.clear()
-      forget()
+      invalidate()
     },
     list: (companyId, pairs, query) => {
       const identity = identityOf(companyId, pairs)

@@ -1,4 +1,4 @@
-/** An `HttpClient` that hands its requests to the fake service directly: no socket, no promise, so `TestClock` sees it all. */
+/** An `HttpClient` that calls the fake service directly: no socket, no promise, so `TestClock` controls its time. */
 import * as Effect from "effect/Effect"
 import type * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
@@ -8,7 +8,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
 import type { FakeResponse } from "../base/message.ts"
-import type { FakeService } from "../FakeService.ts"
+import type { Exchange } from "./exchange.ts"
 import { toServerResponse } from "./serverResponse.ts"
 
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
@@ -26,7 +26,7 @@ const bodyText = (body: HttpBody.HttpBody): Effect.Effect<string, unknown> => {
   }
 }
 
-/** What a reset looks like to the clients that have sockets. */
+/** The error that clients with sockets report for a reset. */
 const reset = (request: HttpClientRequest.HttpClientRequest) =>
   new HttpClientError.HttpClientError({
     reason: new HttpClientError.TransportError({
@@ -36,7 +36,7 @@ const reset = (request: HttpClientRequest.HttpClientRequest) =>
   })
 
 const deliver = (
-  service: FakeService["Service"],
+  exchange: Exchange,
   request: HttpClientRequest.HttpClientRequest,
   response: FakeResponse
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError> => {
@@ -44,22 +44,22 @@ const deliver = (
     case "Reset":
       return Effect.fail(reset(request))
     case "Silence":
-      return service.track(Effect.never)
+      return exchange.track(Effect.never)
     default:
-      return Effect.succeed(HttpServerResponse.toClientResponse(toServerResponse(service, response), { request }))
+      return Effect.succeed(HttpServerResponse.toClientResponse(toServerResponse(exchange, response), { request }))
   }
 }
 
-/** The client of a service. Interrupting a request takes it out of flight. */
-export const makeClient = (service: FakeService["Service"]): HttpClient.HttpClient =>
+/** The client of an exchange. An interrupted request is no longer in flight. */
+export const makeClient = (exchange: Exchange): HttpClient.HttpClient =>
   HttpClient.make((request, url) =>
     bodyText(request.body).pipe(
       Effect.mapError((cause) =>
         new HttpClientError.HttpClientError({ reason: new HttpClientError.EncodeError({ request, cause }) })
       ),
       Effect.flatMap((body) =>
-        service.respond({ method: request.method, url: url.href, headers: { ...request.headers }, body })
+        exchange.respond({ method: request.method, url: url.href, headers: { ...request.headers }, body })
       ),
-      Effect.flatMap((response) => deliver(service, request, response))
+      Effect.flatMap((response) => deliver(exchange, request, response))
     )
   )

@@ -1,4 +1,4 @@
-/** The fake service behind a real `HttpServer`, down to the reset and the cut of its sockets. */
+/** The fake service behind a real `HttpServer`, with resets and cuts of its sockets. */
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -6,10 +6,10 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import type { FakeResponse } from "../base/message.ts"
-import type { FakeService } from "../FakeService.ts"
+import type { Exchange } from "./exchange.ts"
 import { cutSurplus, toServerResponse } from "./serverResponse.ts"
 
-/** What a fault needs of a socket of `node:net`. */
+/** The part of a `node:net` socket that faults use. */
 interface RawSocket {
   readonly write: (bytes: Uint8Array) => unknown
   readonly end: () => unknown
@@ -21,7 +21,7 @@ const isRawSocket = (value: unknown): value is RawSocket =>
   Predicate.hasProperty(value, "end") && Predicate.isFunction(value.end) &&
   Predicate.hasProperty(value, "resetAndDestroy") && Predicate.isFunction(value.resetAndDestroy)
 
-/** The socket under a request, where the server has one to give; others cannot speak faults of the connection. */
+/** The socket of a request. A server without one cannot inject faults of the connection. */
 const socketOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<RawSocket> => {
   const { source } = request
   const socket = Predicate.hasProperty(source, "socket") ? source.socket : undefined
@@ -30,7 +30,7 @@ const socketOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<R
     : Effect.die(new Error("FakeService: this HttpServer has no socket to reset or to cut"))
 }
 
-/** Headers that announce the whole body, and the part of it that is sent, as they go over the wire. */
+/** Raw HTTP/1.1: headers that announce more than the whole body, and the first bytes of it. */
 const cutBytes = ({ body, headers, status }: FakeResponse, bytes: number): Uint8Array => {
   const encoder = new TextEncoder()
   const content = typeof body === "string" ? encoder.encode(body) : body
@@ -45,15 +45,15 @@ const cutBytes = ({ body, headers, status }: FakeResponse, bytes: number): Uint8
   return all
 }
 
-/** The end of the connection interrupts the handler, so waiting for ever is how a raw answer ends. */
-const raw = (request: HttpServerRequest.HttpServerRequest, speak: (socket: RawSocket) => void) =>
+/** Writes to the socket directly. The end of the connection interrupts the handler, so it never has to return. */
+const raw = (request: HttpServerRequest.HttpServerRequest, write: (socket: RawSocket) => void) =>
   Effect.flatMap(socketOf(request), (socket) => {
-    speak(socket)
+    write(socket)
     return Effect.never
   })
 
 const deliver = (
-  service: FakeService["Service"],
+  exchange: Exchange,
   request: HttpServerRequest.HttpServerRequest,
   response: FakeResponse
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
@@ -67,20 +67,20 @@ const deliver = (
         socket.end()
       })
     case "Silence":
-      return service.track(Effect.never)
+      return exchange.track(Effect.never)
     default:
-      return Effect.succeed(toServerResponse(service, response))
+      return Effect.succeed(toServerResponse(exchange, response))
   }
 }
 
-/** Serves until the layer is closed. A client that goes away interrupts its request. */
-export const serve = (service: FakeService["Service"]): Layer.Layer<never, never, HttpServer.HttpServer> =>
+/** Serves until the scope of the layer closes. A client that disconnects interrupts its request. */
+export const serve = (exchange: Exchange): Layer.Layer<never, never, HttpServer.HttpServer> =>
   HttpServer.serve(
     Effect.gen(function*() {
       const request = yield* HttpServerRequest.HttpServerRequest
       const body = yield* request.text
       const { method, url } = request
-      const response = yield* service.respond({ method, url, headers: { ...request.headers }, body })
-      return yield* deliver(service, request, response)
+      const response = yield* exchange.respond({ method, url, headers: { ...request.headers }, body })
+      return yield* deliver(exchange, request, response)
     }).pipe(Effect.interruptible)
   )

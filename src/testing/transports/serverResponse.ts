@@ -1,41 +1,41 @@
-/** A plain response as an `HttpServerResponse`, which both transports can turn into theirs. */
+/** A plain response as an `HttpServerResponse`, which both transports convert to their own form. */
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
 import type { FakeResponse } from "../base/message.ts"
-import type { FakeService } from "../FakeService.ts"
+import type { Exchange } from "./exchange.ts"
 
-/** Larger bodies go out in pieces of this size, so that a client that counts bytes can stop in time. */
-const piece = 65_536
+/** Size in bytes of the chunks of a larger body, so that a client that counts bytes can stop early. */
+const chunkSize = 65_536
 
 const encode = (body: string | Uint8Array) => typeof body === "string" ? new TextEncoder().encode(body) : body
 
-const piecesOf = function*(bytes: Uint8Array) {
-  for (let from = 0; from < bytes.length; from += piece) yield bytes.subarray(from, from + piece)
+const chunksOf = function*(bytes: Uint8Array) {
+  for (let from = 0; from < bytes.length; from += chunkSize) yield bytes.subarray(from, from + chunkSize)
 }
 
-/** The bytes and then spaces up to `total`. One piece of spaces serves for all, so that even a huge body takes no room. */
-const paddedPieces = function*(bytes: Uint8Array, total: number) {
-  yield* piecesOf(bytes)
-  const spaces = new Uint8Array(piece).fill(0x20)
-  for (let left = total - bytes.length; left > 0; left -= piece) yield spaces.subarray(0, Math.min(left, piece))
+/** The bytes and then spaces up to `total`. All chunks of spaces share one buffer: a huge body needs no memory. */
+const paddedChunks = function*(bytes: Uint8Array, total: number) {
+  yield* chunksOf(bytes)
+  const spaces = new Uint8Array(chunkSize).fill(0x20)
+  for (let left = total - bytes.length; left > 0; left -= chunkSize) yield spaces.subarray(0, Math.min(left, chunkSize))
 }
 
-// One piece at a time: the default would gather thousands of them before the first is sent.
-const streamOf = (pieces: Iterable<Uint8Array>) => Stream.fromIterable(pieces, { chunkSize: 1 })
+// One at a time: by default the stream would collect thousands of chunks before it sends the first.
+const streamOf = (chunks: Iterable<Uint8Array>) => Stream.fromIterable(chunks, { chunkSize: 1 })
 
-/** Gives the response the content type that it names and no other. */
-const typed = (response: FakeResponse, built: HttpServerResponse.HttpServerResponse) =>
+/** Removes the content type that the platform adds where the response names none. */
+const withoutDefaultType = (response: FakeResponse, built: HttpServerResponse.HttpServerResponse) =>
   (response.headers["content-type"] ?? "") === "" ? HttpServerResponse.removeHeader(built, "content-type") : built
 
 const whole = (response: FakeResponse) => {
   const { body, headers, status } = response
   if (body.length === 0) return HttpServerResponse.empty({ status, headers })
-  if (body.length > piece) {
+  if (body.length > chunkSize) {
     const bytes = encode(body)
     const contentLength = bytes.length
     const contentType = headers["content-type"]
-    return HttpServerResponse.stream(Stream.suspend(() => streamOf(piecesOf(bytes))), {
+    return HttpServerResponse.stream(Stream.suspend(() => streamOf(chunksOf(bytes))), {
       status,
       headers,
       contentLength,
@@ -49,7 +49,7 @@ const whole = (response: FakeResponse) => {
 
 const padded = ({ body, headers, status }: FakeResponse, total: number) => {
   const bytes = encode(body)
-  return HttpServerResponse.stream(Stream.suspend(() => streamOf(paddedPieces(bytes, total))), {
+  return HttpServerResponse.stream(Stream.suspend(() => streamOf(paddedChunks(bytes, total))), {
     status,
     headers,
     contentLength: total === Infinity ? undefined : Math.max(total, bytes.length),
@@ -57,10 +57,10 @@ const padded = ({ body, headers, status }: FakeResponse, total: number) => {
   })
 }
 
-/** Bytes that a cut body announces beyond the whole, so that even a body that is all there is too short. */
+/** Bytes that the headers of a cut body announce beyond the whole, so that even a complete body is too short. */
 export const cutSurplus = 16
 
-/** The first bytes of a body that is announced whole, then `rest`. */
+/** The first bytes of a body whose headers announce all of it and `surplus` more, then `rest`. */
 const partial = (response: FakeResponse, bytes: number, surplus: number, rest: Stream.Stream<never, Error>) => {
   const body = encode(response.body)
   return HttpServerResponse.stream(Stream.concat(Stream.make(body.subarray(0, bytes)), rest), {
@@ -71,22 +71,22 @@ const partial = (response: FakeResponse, bytes: number, surplus: number, rest: S
   })
 }
 
-/** The error that undici and fetch know a broken-off body by. */
+/** The error that undici and fetch report for a truncated body. */
 const closed = () => Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" })
 
-/** A response whose headers arrive. What never gets so far (a reset, silence) is for the transport. */
+/** A response whose headers arrive. The transport handles `Reset` and `Silence`. */
 export const toServerResponse = (
-  service: FakeService["Service"],
+  exchange: Exchange,
   response: FakeResponse
 ): HttpServerResponse.HttpServerResponse => {
   switch (response.delivery._tag) {
     case "Padded":
       return padded(response, response.delivery.bytes)
     case "Stall":
-      return partial(response, response.delivery.bytes, 0, Stream.fromEffect(service.track(Effect.never)))
+      return partial(response, response.delivery.bytes, 0, Stream.fromEffect(exchange.track(Effect.never)))
     case "Cut":
       return partial(response, response.delivery.bytes, cutSurplus, Stream.suspend(() => Stream.fail(closed())))
     default:
-      return typed(response, whole(response))
+      return withoutDefaultType(response, whole(response))
   }
 }

@@ -1,8 +1,9 @@
-/** Faults of a response: other statuses, broken bodies, bodies that do not arrive. */
+/** Faults of any response: other statuses, broken bodies, bodies that do not arrive. */
 import { gzipStored } from "../base/gzip.ts"
 import { type FakeRequest, type FakeResponse, respondJson, respondWith } from "../base/message.ts"
 import { problemText } from "../base/problem.ts"
-import type { Fault, StatusOptions } from "./Fault.ts"
+import type { Fault } from "./Fault.ts"
+import type { StatusOptions } from "./shapes.ts"
 
 const html = "<!doctype html><html><head><title>Sign in</title></head><body>Sign in to the network</body></html>"
 
@@ -14,7 +15,7 @@ const usualBody = (status: number, options: StatusOptions, forToken: boolean) =>
   const usual: unknown = JSON.parse(
     forToken
       ? JSON.stringify({ error: "temporarily_unavailable" })
-      : problemText(status, { detail: "The service was told to answer so.", code: 5000 })
+      : problemText(status, { detail: "Injected by the test.", code: 5000 })
   )
   const text = JSON.stringify(Object.assign({}, usual, options.problem))
   return respondJson(status, text, forToken ? "application/json" : "application/problem+json")
@@ -23,7 +24,7 @@ const usualBody = (status: number, options: StatusOptions, forToken: boolean) =>
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
 
 const statusResponse = (status: number, options: StatusOptions, forToken: boolean): FakeResponse => {
-  // Such a status ends with its headers, whatever one would like to add.
+  // HTTP allows no body with these statuses.
   const body = bodiless.has(status) ? "empty" : options.body ?? "problem"
   const response = body === "problem"
     ? usualBody(status, options, forToken)
@@ -35,7 +36,7 @@ const statusResponse = (status: number, options: StatusOptions, forToken: boolea
   return { ...response, headers: { ...response.headers, ...options.headers } }
 }
 
-/** Everything secret that a request carried, as it came and decoded. */
+/** Every secret of a request, raw and decoded. */
 const secretsOf = (request: FakeRequest) => {
   const { authorization = "", cookie = "" } = request.headers
   return `authorization ${authorization}, cookie ${cookie}, body ${request.body}, ${
@@ -44,14 +45,14 @@ const secretsOf = (request: FakeRequest) => {
 }
 
 const echo = (status: number, request: FakeRequest): FakeResponse => {
-  const detail = `The request said: ${secretsOf(request)}`
+  const detail = `The request was: ${secretsOf(request)}`
   return isTokenRequest(request)
     ? respondJson(status, JSON.stringify({ error: "invalid_request", error_description: detail }))
     : respondJson(status, problemText(status, { detail, code: 5001 }), "application/problem+json")
 }
 
-/** The answer of a fault that speaks in place of the service; nothing for the others. */
-export const insteadOf = (fault: Fault): ((request: FakeRequest) => FakeResponse) | undefined => {
+/** The response of a fault that replaces the service; `undefined` for other faults. */
+export const responseOf = (fault: Fault): ((request: FakeRequest) => FakeResponse) | undefined => {
   switch (fault._tag) {
     case "Status":
       return (request) => statusResponse(fault.status, fault.options, isTokenRequest(request))
@@ -76,7 +77,7 @@ const bytesOf = (body: string | Uint8Array) => typeof body === "string" ? new Te
 
 const latin1 = 0xe9
 
-/** Puts a lone Latin-1 byte into the first note of the body, or else before its end, where JSON takes no harm from it. */
+/** Puts a Latin-1 byte into the first note of the body, or into a new member at its end: the JSON stays valid. */
 const breakUtf8 = (body: string): Uint8Array => {
   const mark = "\"notes\":\""
   const found = body.indexOf(mark)
@@ -99,8 +100,8 @@ const encoded = (response: FakeResponse, label: string, given: Uint8Array | unde
 
 const partOf = (response: FakeResponse, share: number) => Math.floor(bytesOf(response.body).length * share)
 
-/** The change that a fault makes to a success; nothing for faults that make none. */
-export const replyEdit = (fault: Fault): ((response: FakeResponse) => FakeResponse) | undefined => {
+/** The change that a fault makes to a response with status 200; `undefined` for other faults. */
+export const responseEdit = (fault: Fault): ((response: FakeResponse) => FakeResponse) | undefined => {
   switch (fault._tag) {
     case "StallBody":
       return (response) => ({ ...response, delivery: { _tag: "Stall", bytes: partOf(response, fault.share) } })

@@ -1,17 +1,17 @@
-/** A service whose rows come, change and go while they are listed, and what may be promised of such a listing. */
+/** Inserts, changes and removes rows during a listing, and checks what the client promises then. */
 import { Effect, Result } from "effect"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, generatePunches, type StoredPunch } from "../../src/testing/index.ts"
-import type { Life } from "./memory.ts"
+import type { ServiceHooks } from "./memory.ts"
 import type { Plan } from "./plan.ts"
-import { type Broken, broken, type Story } from "./run.ts"
+import { type Broken, broken, type Outcome } from "./run.ts"
 import { idOf, isSame } from "./verdict.ts"
 
-/** Who comes in: rows whose ids are replaced, since they have to lie among those that are there. */
+/** Rows to insert. They get new ids, between those that exist. */
 const newcomers = generatePunches({ seed: 898, count: 100, companyId: defaultCompany.id, deletedShare: 0.2 })
 
-/** A life with its memory: every form that a row ever had, and which rows it has touched. */
-export interface Change extends Life {
+/** The changes to a service: every version of each row, and the ids of the rows that changed. */
+export interface Change extends ServiceHooks {
   readonly versions: ReadonlyMap<number, ReadonlyArray<StoredPunch>>
   readonly touched: ReadonlySet<number>
 }
@@ -27,7 +27,7 @@ const edited = (random: Prng, punch: StoredPunch): StoredPunch => {
   ])
 }
 
-/** Changes the rows of a plan before some of its requests. */
+/** Changes rows of a plan before some of its requests. */
 export const makeChange = (plan: Plan): Change => {
   const random = prng(plan.seed + 2)
   const share = random.pick([0.2, 0.5, 1])
@@ -59,7 +59,7 @@ export const makeChange = (plan: Plan): Change => {
   return {
     versions,
     touched,
-    // Most rows are left alone: it is of those that something can be promised.
+    // At least half of the rows stay untouched: the promise is about those.
     beforeRequest: FakeService.use((service) =>
       random.chance(share) && touched.size < plan.punches.length / 2
         ? Effect.forEach(Array.from({ length: random.between(1, 3) }), () => one(service), { discard: true })
@@ -68,22 +68,23 @@ export const makeChange = (plan: Plan): Change => {
   }
 }
 
-/** On data that changes: every row that was left alone came, in its order; and nothing came that never was. */
+/** Fails unless every untouched row came, in its order, and every row that came had existed in that form. */
 export const judgeChange = (
   plan: Plan,
   { touched, versions }: Change,
-  { ends, rows }: Story
+  { ends, rows }: Outcome
 ): Effect.Effect<void, Broken> => {
   const unreadable = new Set(rows.filter(Result.isFailure).map(idOf))
   const due = plan.due.filter(({ atEnd, punch }) => !touched.has(punch.id) && (!atEnd || unreadable.has(punch.id)))
   const came = new Set(rows.map(idOf))
   const lost = due.find(({ punch }) => !came.has(punch.id))
   if (lost !== undefined)
-    return broken(`punch ${lost.punch.id} was never touched and never came, after ${ends.join(", ")}`)
+    return broken(`punch ${lost.punch.id} was never touched and never emitted, after ${ends.join(", ")}`)
   const alien = rows.find((row) => !(versions.get(idOf(row) ?? -1) ?? []).some((punch) => isSame(row, punch)))
-  if (alien !== undefined) return broken(`punch ${idOf(alien)} came as it never was, after ${ends.join(", ")}`)
+  if (alien !== undefined)
+    return broken(`punch ${idOf(alien)} was emitted with values it never had, after ${ends.join(", ")}`)
   const order = [...new Set(rows.map(idOf).filter((id) => id !== undefined && !touched.has(id)))]
   return order.every((id, index) => id === due[index]?.punch.id) && order.length === due.length
     ? Effect.void
-    : broken(`the rows that were left alone came as ${order.join(" ")}, after ${ends.join(", ")}`)
+    : broken(`the untouched rows were emitted as ${order.join(" ")}, after ${ends.join(", ")}`)
 }

@@ -1,0 +1,46 @@
+/** What the mutation tester changes, in groups, and the tests of each group: quick ones, in memory. */
+
+/** Modules and the tests that must notice a change in them, both as globs from the root of the repository. */
+export interface Group {
+  readonly modules: ReadonlyArray<string>
+  readonly tests: ReadonlyArray<string>
+}
+
+export const groups: Readonly<Record<string, Group>> = {
+  tokens: {
+    modules: ["src/TokenCache.ts"],
+    tests: ["test/TokenCache*.test.ts"]
+  },
+  responses: {
+    modules: ["src/listing/response.ts", "src/listing/failure.ts"],
+    tests: [
+      "test/listing/response.test.ts",
+      "test/listing/walk.test.ts",
+      "test/hostile.test.ts",
+      "test/TimePunches.listResults.test.ts",
+      "test/faults/answers.test.ts",
+      "test/faults/waits.test.ts"
+    ]
+  },
+  pages: {
+    modules: [
+      "src/listing/fetch.ts",
+      "src/internal/resilience/retry.ts",
+      "src/internal/resilience/deadline.ts",
+      "src/listing/walk.ts"
+    ],
+    tests: [
+      "test/listing/walk.test.ts",
+      "test/internal/resilience/*.test.ts",
+      "test/ApiVersion.test.ts",
+      "test/RetryPolicy.test.ts",
+      "test/Credentials.test.ts",
+      "test/Credentials.oauth.test.ts",
+      "test/TimePunches.test.ts",
+      "test/faults/waits.test.ts",
+      "test/faults/pages.test.ts",
+      "test/faults/answers.test.ts",
+      "test/simulation/outage.test.ts"
+    ]
+  }
+}
