@@ -15,7 +15,7 @@ import {
   TimePunchId,
   UserId
 } from "../src/index.ts"
-import { random } from "./support/random.ts"
+import { prng } from "../src/testing/base/prng.ts"
 
 const ids = [
   ["TimePunchId", TimePunchId],
@@ -120,7 +120,7 @@ describe("BusinessDate", () => {
     `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`
 
   it("takes exactly the days of the calendar", () => {
-    const { between } = random(1)
+    const { between } = prng(1)
     const years = [0, 1, 4, 99, 100, 400, 1900, 2000, 2023, 2024, 2100, 9999]
     for (const year of [...years, ...Array.from({ length: 20 }, () => between(1, 9999))]) {
       for (let month = 0; month <= 13; month++) {

@@ -15,10 +15,10 @@ import {
   UserId
 } from "../src/index.ts"
 import { firstIssue } from "../src/internal/base/issue.ts"
+import { prng } from "../src/testing/base/prng.ts"
 import { approvalStatuses, FakeService, generatePunches, punchFlags } from "../src/testing/index.ts"
 import { app, company } from "./support/client.ts"
 import { randomFilter } from "./support/listing.ts"
-import { random } from "./support/random.ts"
 import { untyped } from "./support/untyped.ts"
 
 const at = (instant: string | number) => DateTime.makeUnsafe(instant)
@@ -147,7 +147,7 @@ describe("PunchFilter", () => {
   })
 })
 
-const chance = random(21)
+const chance = prng(21)
 const stored = generatePunches({ seed: 21, count: 50, companyId: CompanyId.make(4021) })
 
 /** The value with what does not count changed: the order of keys and the zones of instants. */

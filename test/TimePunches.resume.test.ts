@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Result, Stream } from "effect"
 import { type Cursor, type ListError, type ListOptions, type PunchFilter, TimePunches } from "../src/index.ts"
+import { type Prng, prng } from "../src/testing/base/prng.ts"
 import { Fault, type FaultWhen } from "../src/testing/index.ts"
 import { app, company, inject, oauth, pageRequests } from "./support/client.ts"
 import { scenario } from "./support/listing.ts"
 import { expected } from "./support/oracle.ts"
-import { type Random, random } from "./support/random.ts"
 import { letTimePass } from "./support/time.ts"
 
 /** Faults that fail a run at once. */
@@ -45,7 +45,7 @@ const recoverable: readonly [Fault, ...ReadonlyArray<Fault>] = [
 ]
 
 /** A dozen faults, far enough apart that no page uses all its attempts. */
-const plan = ({ chance, pick }: Random): ReadonlyArray<readonly [Fault, FaultWhen]> =>
+const plan = ({ chance, pick }: Prng): ReadonlyArray<readonly [Fault, FaultWhen]> =>
   Array.from({ length: 12 }, (_, index) => [
     chance(0.4) ? pick(fatal) : pick(recoverable),
     { requests: 1 + index * 3 }
@@ -78,9 +78,9 @@ describe("TimePunches.list, resumed from each of its failures", () => {
         let failures = 0
         for (let seed = 1; seed <= 200; seed++) {
           const { filter, prefetchPages, punches } = scenario(seed + 5000)
-          const pageSize = random(seed).pick([1, 3, 9])
+          const pageSize = prng(seed).pick([1, 3, 9])
           const { errors, seen } = yield* Effect.gen(function*() {
-            for (const [fault, when] of plan(random(seed))) yield* inject(fault, when)
+            for (const [fault, when] of plan(prng(seed))) yield* inject(fault, when)
             return yield* letTimePass(runToEnd(filter, { pageSize, prefetchPages }))
           }).pipe(Effect.provide(app({ punches }, oauth)))
           failures += errors.length

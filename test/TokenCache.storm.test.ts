@@ -10,6 +10,7 @@ import {
   TokenCache,
   type TokenError
 } from "../src/index.ts"
+import { type Prng, prng } from "../src/testing/base/prng.ts"
 import { FakeServer } from "../src/testing/FakeServer.ts"
 import {
   defaultCompany,
@@ -20,7 +21,6 @@ import {
   otherCompany
 } from "../src/testing/index.ts"
 import { client, company, inject as injectPage, oauth, pageRequests, stranger } from "./support/client.ts"
-import { type Random, random } from "./support/random.ts"
 import {
   type Between,
   cacheOf,
@@ -349,7 +349,7 @@ describe("TokenCache in random schedules", () => {
 
   /** Runs one schedule and checks the invariants at each of its steps. */
   const run = (seed: number) => {
-    const draw = random(seed)
+    const draw = prng(seed)
     const history: History = { given: [], refused: new Set() }
     const watched: Between = (respond, request) =>
       Effect.flatMap(now, (at) => {
@@ -362,7 +362,7 @@ describe("TokenCache in random schedules", () => {
   }
 
   const schedule = Effect.fnUntraced(function*(
-    { between, chance, pick }: Random,
+    { between, chance, pick }: Prng,
     { given, refused }: History,
     latency: number
   ) {

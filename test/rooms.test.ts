@@ -96,7 +96,7 @@ const strayImports = (files: ReadonlyMap<string, string>): ReadonlyArray<string>
   [...files].flatMap(([file, text]) =>
     importsOf(file, text).filter((path) => {
       if (!path.startsWith("src/")) {
-        return !/^effect\//.test(path) && !outside.some(([of, packages]) => of.test(file) && packages.test(path))
+        return !path.startsWith("effect/") && !outside.some(([of, packages]) => of.test(file) && packages.test(path))
       }
       const room = roomOf(file)
       const to = roomOf(path)

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Deferred, Effect, Fiber, Option, Schema, Stream } from "effect"
 import { type BackfillFilter, Segment, type TimePunch, TimePunches } from "../../src/index.ts"
+import { prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { app, company, pageRequests } from "../support/client.ts"
 import { expected } from "../support/oracle.ts"
-import { random } from "../support/random.ts"
 import { letTimePass } from "../support/time.ts"
 import { byId, drawOptions, drawPunches, drawRange, jostled, runBackfill, runResumed } from "./support.ts"
 
@@ -25,7 +25,7 @@ describe("TimePunches.backfill", () => {
     "emits every punch of the range once, whatever the density, the order of the service and the options",
     () =>
       Effect.forEach(seeds(120), (seed) => {
-        const chance = random(seed)
+        const chance = prng(seed)
         const punches = drawPunches(chance, chance.pick([0, 1, 40, 300]))
         const filter = drawRange(chance, punches)
         return Effect.gen(function*() {
@@ -44,7 +44,7 @@ describe("TimePunches.backfill", () => {
       Effect.gen(function*() {
         let failures = 0
         for (const seed of seeds(100)) {
-          const chance = random(seed)
+          const chance = prng(seed)
           const punches = drawPunches(chance, chance.pick([40, 300]))
           const filter = drawRange(chance, punches)
           yield* Effect.gen(function*() {
@@ -83,7 +83,7 @@ describe("TimePunches.backfill", () => {
         "one was cut"
       )
       assert.deepStrictEqual(byId([...first.emitted, ...second.emitted]), expected(punches, march))
-    }).pipe(Effect.provide(jostled(random(6), { punches }))))
+    }).pipe(Effect.provide(jostled(prng(6), { punches }))))
 
   it.effect("reads no further than each segment, if segments that were cut are resumed one page at a time", () =>
     Effect.gen(function*() {
@@ -98,11 +98,11 @@ describe("TimePunches.backfill", () => {
       assert.isAbove(resume.length, 10)
       assert.deepStrictEqual(byId([...first.emitted, ...second.emitted]), expected(punches, march))
       assert.isAtMost(requests, 2 + second.emitted.length / 20 + resume.length)
-    }).pipe(Effect.provide(jostled(random(7), { punches }))))
+    }).pipe(Effect.provide(jostled(prng(7), { punches }))))
 
   it.effect("emits windows in the order of time, and their rows too if the service returns them in order", () =>
     Effect.forEach(seeds(60), (seed) => {
-      const chance = random(seed)
+      const chance = prng(seed)
       const drawn = drawPunches(chance, 300)
       const filter = drawRange(chance, drawn)
       return Effect.gen(function*() {
@@ -129,7 +129,7 @@ describe("TimePunches.backfill", () => {
         millisOf(emitted).map(windowOf),
         millisOf(emitted).toSorted((a, b) => a - b).map(windowOf)
       )
-    }).pipe(Effect.provide(jostled(random(1), { punches, order: "id" }))))
+    }).pipe(Effect.provide(jostled(prng(1), { punches, order: "id" }))))
 
   it.effect.each(Array.from({ length: 16 }, (_, index) => index + 1))(
     "reaches %d requests in flight and never exceeds them",
@@ -165,7 +165,7 @@ describe("TimePunches.backfill", () => {
 
         assert.strictEqual(emitted.length, punches.length)
         assert.isAtMost((yield* pageRequests).length, 375)
-      }).pipe(Effect.provide(jostled(random(3), { punches }))), { discard: true }))
+      }).pipe(Effect.provide(jostled(prng(3), { punches }))), { discard: true }))
 
   it.effect("sends nothing before it is consumed", () =>
     Effect.gen(function*() {
@@ -191,7 +191,7 @@ describe("TimePunches.backfill", () => {
         yield* settled
         assert.strictEqual((yield* pageRequests).length, requests)
         yield* Fiber.interrupt(fiber)
-      }).pipe(Effect.provide(jostled(random(2), { punches })))
+      }).pipe(Effect.provide(jostled(prng(2), { punches })))
   )
 
   it.effect("stops reading when the consumer stops", () =>
@@ -208,7 +208,7 @@ describe("TimePunches.backfill", () => {
       assert.isAtMost(requests, 20)
       assert.strictEqual((yield* pageRequests).length, requests)
       assert.strictEqual(yield* service.inFlight, 0)
-    }).pipe(Effect.provide(jostled(random(4), { punches }))))
+    }).pipe(Effect.provide(jostled(prng(4), { punches }))))
 
   it.effect("aborts every request in flight when it is interrupted", () =>
     Effect.gen(function*() {
@@ -227,5 +227,5 @@ describe("TimePunches.backfill", () => {
       assert.strictEqual(stalled, 6)
       assert.strictEqual(yield* service.inFlight, 0)
       assert.strictEqual((yield* pageRequests).length, requests)
-    }).pipe(Effect.provide(jostled(random(5), { punches }))))
+    }).pipe(Effect.provide(jostled(prng(5), { punches }))))
 })

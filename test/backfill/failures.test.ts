@@ -9,10 +9,10 @@ import {
   type Segment,
   TimePunches
 } from "../../src/index.ts"
+import { prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../src/testing/index.ts"
 import { app, company, inject, pageRequests } from "../support/client.ts"
 import { expected } from "../support/oracle.ts"
-import { random } from "../support/random.ts"
 import { says, scripted } from "../support/scripted.ts"
 import { letTimePass } from "../support/time.ts"
 import { untyped } from "../support/untyped.ts"
@@ -74,7 +74,7 @@ describe("a backfill that fails", () => {
           assert.include(first.error?.message, first.error?.cause.message ?? "no message")
           assert.isNotEmpty(first.emitted)
           assert.deepStrictEqual(byId([...first.emitted, ...second.emitted]), expected(punches, spring))
-        }).pipe(Effect.provide(jostled(random(1), { punches }))), { discard: true })
+        }).pipe(Effect.provide(jostled(prng(1), { punches }))), { discard: true })
   )
 
   it.effect.each(faults.slice(0, 16))(
@@ -87,7 +87,7 @@ describe("a backfill that fails", () => {
         assert.strictEqual(error?.cause._tag, tag)
         assert.deepStrictEqual(error?.unfinished, [whole])
         assert.isEmpty(emitted)
-      }).pipe(Effect.provide(jostled(random(2), { punches })))
+      }).pipe(Effect.provide(jostled(prng(2), { punches })))
   )
 
   it.effect("returns the segments of resume unchanged if its survey fails", () =>
@@ -100,7 +100,7 @@ describe("a backfill that fails", () => {
 
       assert.isAbove(resume.length, 1)
       assert.deepStrictEqual(second.error?.unfinished, resume)
-    }).pipe(Effect.provide(jostled(random(3), { punches }))))
+    }).pipe(Effect.provide(jostled(prng(3), { punches }))))
 
   it.effect("fails with one error, however many requests fail at once", () =>
     Effect.gen(function*() {
@@ -122,13 +122,13 @@ describe("a backfill that fails", () => {
 
       assert.deepStrictEqual(read.unfinished, error?.unfinished)
       assert.strictEqual(read.message, error?.message)
-    }).pipe(Effect.provide(jostled(random(4), { punches }))))
+    }).pipe(Effect.provide(jostled(prng(4), { punches }))))
 })
 
 describe("a backfill of a faulty service", () => {
   it.effect("emits every punch once over faults that a retry resolves", () =>
     Effect.forEach(Array.from({ length: 10 }, (_, index) => index + 1), (seed) => {
-      const chance = random(seed)
+      const chance = prng(seed)
       return Effect.gen(function*() {
         const transient = [Fault.status(503), Fault.reset, Fault.cutBody(0.6), Fault.stallBody(0.3), Fault.emptyPage]
         for (const [index, fault] of transient.entries()) {

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { expectedRows, forecastOf, instantAfterRows } from "../../src/backfill/forecast.ts"
-import { random } from "../support/random.ts"
+import { prng } from "../../src/testing/base/prng.ts"
 
 const start = Date.UTC(2026, 2, 1)
 
 describe("a forecast", () => {
   it("cuts a range so that both sides expect the same number of rows", () => {
     for (let seed = 1; seed <= 200; seed++) {
-      const { between } = random(seed)
+      const { between } = prng(seed)
       const forecast = forecastOf(between(1, 5000), start - between(0, 1_000_000), start)
       const from = start + between(0, 100_000)
       const to = from + between(1, 1_000_000_000)

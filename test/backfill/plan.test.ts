@@ -2,10 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Option } from "effect"
 import { makePlan } from "../../src/backfill/plan.ts"
 import { Cursor, type Segment, type TimePunch } from "../../src/index.ts"
-import { prng } from "../../src/testing/base/prng.ts"
+import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import { makeMoments } from "../../src/testing/generate/moments.ts"
 import type { Density } from "../../src/testing/index.ts"
-import { type Random, random } from "../support/random.ts"
 import {
   type Arrange,
   byId,
@@ -24,7 +23,7 @@ import {
 const start = Date.UTC(2026, 2, 1)
 
 /** Instants of every density: spread, in rushes, all the same, on whole seconds and a millisecond beside them. */
-const instants = (chance: Random, count: number): ReadonlyArray<number> => {
+const instants = (chance: Prng, count: number): ReadonlyArray<number> => {
   const span = chance.pick([10, 3_000, 90_000, 86_400_000, 400 * 86_400_000])
   const rushes = Array.from({ length: chance.between(1, 5) }, () => chance.between(0, span))
   const kind = chance.pick(["spread", "rushes", "one", "growing", "mixed"] as const)
@@ -44,7 +43,7 @@ const instants = (chance: Random, count: number): ReadonlyArray<number> => {
 type Service = "ordered" | "id" | "nearly" | "breaks"
 
 const sceneOf = (seed: number, services: readonly [Service, ...ReadonlyArray<Service>]) => {
-  const chance = random(seed)
+  const chance = prng(seed)
   const service = chance.pick(services)
   const times = instants(chance, chance.pick([0, 1, 5, 60, 200, 400]))
   // Ids nearly in the order of time, as of punches that are recorded when they happen.
@@ -140,7 +139,7 @@ describe("the plan of a backfill", () => {
       at
     ) => [at - 1, at, at, at + 1])
     for (const seed of seeds(60)) {
-      const chance = random(seed)
+      const chance = prng(seed)
       const rows = times.map((at, index) => rowAt(at, index))
       const range = segment(start, start + 200_000, chance.chance(0.5))
       const scene: Scene = { rows, range, ordered: chance.chance(0.7), arrange: byTime }
@@ -171,10 +170,10 @@ describe("the plan of a backfill", () => {
 
   it("reads an unordered query to its end, in the resumed run too", () => {
     const scene = sceneBy(byId, 60, inSeconds(40, 5, 50, 55, 7))
-    const first = play(random(1), scene, [scene.range], { ...plainly, failsAfter: 1 })
+    const first = play(prng(1), scene, [scene.range], { ...plainly, failsAfter: 1 })
     const [whole] = first.unfinished
     const cut = { ...whole, until: DateTime.makeUnsafe(start + 30_000), queriedUntil: scene.range.until }
-    const second = play(random(1), scene, [{ ...scene.range, ...cut }], plainly)
+    const second = play(prng(1), scene, [{ ...scene.range, ...cut }], plainly)
 
     assert.isTrue(whole?.unordered)
     assert.deepStrictEqual(idsOf(second.emitted), [5])
@@ -218,7 +217,7 @@ describe("the plan of a backfill", () => {
     // The early half stops again before the late one shows that rows are not ordered.
     const scene = sceneBy(byId, 60, inSeconds(10, 45, 50, 55, 35, 25))
     const { emitted, plan } = stopEarly(scene)
-    const resumed = play(random(1), scene, plan.unfinished(), plainly)
+    const resumed = play(prng(1), scene, plan.unfinished(), plainly)
 
     assert.deepStrictEqual(idsOf(emitted), [1])
     assert.deepStrictEqual(idsOf(resumed.emitted), [2, 3, 4, 5, 6])
@@ -229,7 +228,7 @@ describe("the plan of a backfill", () => {
     const early = sceneBy(byId, 10, inSeconds(10, 10.5, 11, 3, 4))
     const rush = sceneBy(byTime, 10, inSeconds(3, 4, 5, ...Array.from({ length: 500 }, () => 10)))
 
-    assert.deepStrictEqual(idsOf(play(random(1), early, [early.range], plainly).emitted), [4, 5])
+    assert.deepStrictEqual(idsOf(play(prng(1), early, [early.range], plainly).emitted), [4, 5])
     assert.strictEqual(playInStep(rush, plainly).requests, 3)
   })
 
@@ -244,7 +243,7 @@ describe("the plan of a backfill", () => {
 
   it("has room for the first window with a full buffer, also after it was reopened", () => {
     for (const seed of seeds(300)) {
-      const chance = random(seed)
+      const chance = prng(seed)
       const times = instants(chance, 600)
       const rows = times.map((at, index) => rowAt(at, index))
       const range = segment(Math.min(...times), Math.max(...times), true)

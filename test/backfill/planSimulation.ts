@@ -3,8 +3,8 @@ import { DateTime, Option } from "effect"
 import { makePlan } from "../../src/backfill/plan.ts"
 import type { Window } from "../../src/backfill/window.ts"
 import { Cursor, type Segment, type TimePunch, TimePunchId } from "../../src/index.ts"
+import type { Prng } from "../../src/testing/base/prng.ts"
 import { punch } from "../support/arbitraryPunch.ts"
-import type { Random } from "../support/random.ts"
 
 /** The order in which the rows of a query come. */
 export type Arrange = (rows: ReadonlyArray<TimePunch>) => ReadonlyArray<TimePunch>
@@ -96,7 +96,7 @@ const answer = (scene: Scene, { cursor, gte, queriedUntil }: Window, pageSize: n
 export const capacityOf = ({ order, workers }: Run): number => workers * (order === "byTime" ? 8 : 1)
 
 /** Draws the next move until everything is read and emitted, or the run fails. */
-export const play = (random: Random, scene: Scene, segments: ReadonlyArray<Segment>, run: Run): Played => {
+export const play = (random: Prng, scene: Scene, segments: ReadonlyArray<Segment>, run: Run): Played => {
   const { appetite, failsAfter, order, pageSize, workers } = run
   const plan = makePlan(segments, { workers, pageSize, order, ordered: scene.ordered, capacity: capacityOf(run) })
   const inFlight: Array<{ readonly window: Window; readonly page: ReturnType<typeof answer> }> = []

@@ -10,6 +10,7 @@ import {
   type TimePunch,
   TimePunches
 } from "../../src/index.ts"
+import type { Prng } from "../../src/testing/base/prng.ts"
 import {
   defaultCompany,
   FakeService,
@@ -18,10 +19,9 @@ import {
   type StoredPunch
 } from "../../src/testing/index.ts"
 import { accessToken, company, endpoints } from "../support/client.ts"
-import type { Random } from "../support/random.ts"
 
 /** Requests overtake each other: each waits some turns of the scheduler before it is sent and before its response. */
-const jostle = (random: Random) => {
+const jostle = (random: Prng) => {
   const turns = Effect.suspend(() =>
     Effect.forEach(Array.from({ length: random.between(0, 12) }), () => Effect.yieldNow)
   )
@@ -36,7 +36,7 @@ const jostle = (random: Random) => {
 }
 
 /** A client without retries, with a fake service whose responses come in any order. */
-export const jostled = (random: Random, options: FakeServiceOptions) =>
+export const jostled = (random: Prng, options: FakeServiceOptions) =>
   TimePunches.layer.pipe(
     Layer.provide([accessToken, endpoints, RetryPolicy.none]),
     Layer.provide(jostle(random)),
@@ -47,13 +47,13 @@ export const jostled = (random: Random, options: FakeServiceOptions) =>
 const millis = (text: string) => Date.parse(text)
 
 /** An instant on a whole second or just beside it, sometimes with digits beyond the millisecond. */
-const onBorders = (random: Random, text: string): string => {
+const onBorders = (random: Prng, text: string): string => {
   const second = new Date(millis(text) - millis(text) % 1000).toISOString().slice(0, 19)
   return `${second}${random.pick([".000", "", ".0005", ".001", ".999", ".999999", ".0009999"])}Z`
 }
 
 /** Punches of any density, on borders or anywhere, whose ids may or may not follow the order of time. */
-export const drawPunches = (random: Random, count: number): ReadonlyArray<StoredPunch> => {
+export const drawPunches = (random: Prng, count: number): ReadonlyArray<StoredPunch> => {
   const borders = random.chance(0.5)
   const punches = generatePunches({
     seed: random.between(1, 1_000_000),
@@ -69,7 +69,7 @@ export const drawPunches = (random: Random, count: number): ReadonlyArray<Stored
 }
 
 /** A range whose ends are instants of punches, or a millisecond beside them. */
-export const drawRange = (random: Random, punches: ReadonlyArray<StoredPunch>): BackfillFilter => {
+export const drawRange = (random: Prng, punches: ReadonlyArray<StoredPunch>): BackfillFilter => {
   const times = punches.map((punch) => millis(punch.clocked_in)).toSorted((a, b) => a - b)
   const share = random.pick([0, 0, 0.2])
   const at = (index: number) => DateTime.makeUnsafe((times[index] ?? 0) + random.pick([0, 0, 1, -1]))
@@ -79,7 +79,7 @@ export const drawRange = (random: Random, punches: ReadonlyArray<StoredPunch>): 
   return { clockedIn: random.chance(0.6) ? { gte, lte: end } : { gte, lt: end } }
 }
 
-export const drawOptions = (random: Random, most = 16) =>
+export const drawOptions = (random: Prng, most = 16) =>
   ({
     concurrency: random.between(1, most),
     pageSize: random.pick([3, 7, 20, 200]),

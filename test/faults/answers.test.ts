@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Result, Stream } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TimePunches } from "../../src/index.ts"
+import { prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, type RowPatch } from "../../src/testing/index.ts"
 import { app, client, company, inject } from "../support/client.ts"
-import { random } from "../support/random.ts"
 import { scripted } from "../support/scripted.ts"
 import { surfaces } from "../support/settings.ts"
 import { letTimePass } from "../support/time.ts"
@@ -164,7 +164,7 @@ describe("a number below zero", () => {
 describe("an error about a row", () => {
   it.effect("[S7] has the path and the expectation, never the value", () =>
     Effect.gen(function*() {
-      const chance = random(7)
+      const chance = prng(7)
       const secret = () => `Cnry${chance.between(1e9, 9e9)}`
       const spoilt = [...required, "clocked_out", "breaks", "shift_id", "pos_type", "created", "modified", "deleted"]
       for (const key of spoilt) {

@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Option, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { type ListOptions, LocationId, type PunchFilter, TimePunches } from "../../src/index.ts"
+import { prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { app, company, inject, oauth, pageRequests } from "../support/client.ts"
-import { random } from "../support/random.ts"
 import { letTimePass } from "../support/time.ts"
 
 const punches = generatePunches({ seed: 23, count: 60, companyId: defaultCompany.id, deletedShare: 0 })
@@ -85,7 +85,7 @@ describe("a run with faults on every page", () => {
 
   it.effect("[P20] sends at most five requests for a page, under any faults in any order", () =>
     Effect.gen(function*() {
-      const chance = random(20)
+      const chance = prng(20)
       const refusal = Fault.status(401)
       const passing: ReadonlyArray<Fault> = [
         Fault.status(500),

@@ -2,9 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { ApiVersion, Credentials, TimePunches } from "../../src/index.ts"
+import { prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, defaultOAuthClient, FakeService } from "../../src/testing/index.ts"
 import { accessToken, client, company, oauth } from "../support/client.ts"
-import { random } from "../support/random.ts"
 import { untyped } from "../support/untyped.ts"
 
 const service = FakeService.layerClient.pipe(Layer.provideMerge(FakeService.layer()))
@@ -44,7 +44,7 @@ describe("a setting with a line end in it", () => {
     ([name, place]) =>
       Effect.gen(function*() {
         const { clearRequests, requests } = yield* FakeService
-        const chance = random(8)
+        const chance = prng(8)
         const base = name.includes("guid") ? good.guid : name.includes("version") ? good.version : good.token
         const [sound, company] = place(base)
         yield* isRefused(Layer.provide(sound, service), company)

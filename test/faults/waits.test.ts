@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber, Layer, Option, Random, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { RetryPolicy, TimePunches } from "../../src/index.ts"
+import { prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { app, client, company, inject, oauth, pageRequests } from "../support/client.ts"
-import { random } from "../support/random.ts"
 import { letTimePass } from "../support/time.ts"
 
 const punches = generatePunches({ seed: 21, count: 50, companyId: defaultCompany.id, deletedShare: 0 })
@@ -117,7 +117,7 @@ describe("a Retry-After", () => {
 
   it.effect("[H4] of any text waits between a second and a minute", () =>
     Effect.gen(function*() {
-      const chance = random(4)
+      const chance = prng(4)
       const signs = ["0", "1", "9", "-", "+", ".", ",", ":", " ", "e", "G", "M", "T", "x", "\u00e9"] as const
       for (let run = 0; run < 200; run++) {
         const text = Array.from({ length: chance.between(0, 6) }, () => chance.pick(signs)).join("")

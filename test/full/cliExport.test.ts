@@ -2,11 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schema } from "effect"
 import * as Fs from "node:fs"
+import { prng } from "../../src/testing/base/prng.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { type Ended, environmentOf, type Running, start } from "../cli/child.ts"
 import { temporaryFolder } from "../cli/support.ts"
-import { random } from "../support/random.ts"
 
 const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({
   punches: generatePunches({ seed: 10, count: 3000, companyId: defaultCompany.id }),
@@ -80,7 +80,7 @@ describe("time-punches export", () => {
         Fs.rmSync(`${folder}/punches`)
         assert.strictEqual(undisturbed.code, 0)
 
-        const { between } = random(11)
+        const { between } = prng(11)
         const names = ["punches.part", "scratch", "punches.resume.json", "punches"]
         const disturbances = [
           ...[1, 2, 3, 9].flatMap((nth) => names.map((name) => atFile(folder, name, nth))),

@@ -99,7 +99,10 @@ const readBack: Effect.Effect<PunchFilter, Schema.SchemaError> = Schema.decodeUn
 })
 
 // Layers.
-const endpoints = Endpoints.layer({ baseUrl: "https://punches.example.com", authUrl: new URL("https://auth.example.com") })
+const endpoints = Endpoints.layer({
+  baseUrl: "https://punches.example.com",
+  authUrl: new URL("https://auth.example.com")
+})
 const environment: ReadonlyArray<Layer.Layer<never, Config.ConfigError, never> | Layer.Any> = [
   Endpoints.layerFromConfig,
   Credentials.layerFromConfig,
@@ -143,7 +146,9 @@ const options: ListOptions = { pageSize: 50, from: Option.none(), maxPages: 100,
 const onePage: PageOptions = { pageSize: 50, cursor: Cursor.make("eyJpZCI6MX0=") }
 const rows: Stream.Stream<TimePunch, ListError, TimePunches> = TimePunches.list(company, filters[0], options)
 const pages: Stream.Stream<Page, ListError, TimePunches> = TimePunches.pages(company.id)
-const results: Stream.Stream<Result.Result<TimePunch, InvalidPunch>, ListError, TimePunches> = TimePunches.listResults(company)
+const results: Stream.Stream<Result.Result<TimePunch, InvalidPunch>, ListError, TimePunches> = TimePunches.listResults(
+  company
+)
 const page: Effect.Effect<Page, ListError, TimePunches> = TimePunches.page(company, undefined, onePage)
 const resumable = (segments: ReadonlyArray<Segment>): ReadonlyArray<Segment> =>
   segments.map(({ cursor, gte, inclusive, queriedUntil, unordered, until }) => ({
@@ -232,7 +237,39 @@ const broken = FakeService.use((service) => service.inject(Fault.status(503)))
 const seen = (request: FakeRequest, response: FakeResponse) => [request, response]
 
 export const program = {
-  advise, broken, cacheOverVault, cached, codecs, credentials, cycles, endpoints, environment, history, ids, issued, lines,
-  logged, made, mock, next, overflow, page, pages, propagation, readBack, results, resume, retries, row, seen, server,
-  sheet, signing, totals, versions, week, worked, written
+  advise,
+  broken,
+  cacheOverVault,
+  cached,
+  codecs,
+  credentials,
+  cycles,
+  endpoints,
+  environment,
+  history,
+  ids,
+  issued,
+  lines,
+  logged,
+  made,
+  mock,
+  next,
+  overflow,
+  page,
+  pages,
+  propagation,
+  readBack,
+  results,
+  resume,
+  retries,
+  row,
+  seen,
+  server,
+  sheet,
+  signing,
+  totals,
+  versions,
+  week,
+  worked,
+  written
 }

@@ -14,8 +14,8 @@ import {
   UserId
 } from "../../src/index.ts"
 import { buildQuery, pageRequest, startAt } from "../../src/listing/request.ts"
+import { prng } from "../../src/testing/base/prng.ts"
 import { punch } from "../support/arbitraryPunch.ts"
-import { random } from "../support/random.ts"
 import { untyped } from "../support/untyped.ts"
 
 const company = CompanyId.make(4021)
@@ -148,7 +148,7 @@ describe("buildQuery", () => {
   it("writes a sort_by of any field that the interface's own pattern admits", () => {
     const pattern = /^(,?[a-zA-Z_]*(\.(asc|desc))?){1,}$/
     const fields = Object.keys(TimePunch.fields)
-    const { between, chance } = random(4)
+    const { between, chance } = prng(4)
     for (let run = 0; run < 500; run++) {
       const sortBy = Array.from({ length: between(1, 6) }, () => [
         fields[between(0, fields.length - 1)],

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Option, Stream } from "effect"
 import { type ListError, TimePunches } from "../../src/index.ts"
+import { prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, type StatusOptions } from "../../src/testing/index.ts"
 import { app, company, inject, oauth, pageRequests } from "../support/client.ts"
-import { random } from "../support/random.ts"
 import { says, scripted } from "../support/scripted.ts"
 import { letTimePass } from "../support/time.ts"
 import { wirePage, wirePunch } from "../support/wire.ts"
@@ -120,7 +120,7 @@ describe("the body of an error response", () => {
 
   it.effect("can have any members: a malformed body never becomes another error", () =>
     Effect.gen(function*() {
-      const chance = random(12)
+      const chance = prng(12)
       const values = [null, 1, -1.5, "text", "", true, [], {}, { deep: [1] }] as const
       for (let run = 0; run < 100; run++) {
         const members = ["type", "title", "status", "detail", "code", "param", "error", "message"]

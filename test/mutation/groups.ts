@@ -8,12 +8,18 @@ export interface Group {
 
 export const groups: Readonly<Record<string, Group>> = {
   tokens: {
-    modules: ["src/TokenCache.ts"],
-    tests: ["test/TokenCache*.test.ts"]
+    modules: ["src/TokenCache.ts", "src/internal/token/tokenState.ts"],
+    tests: ["test/TokenCache{,.renewal,.failure,.waiters,.clock}.test.ts", "test/internal/token/tokenState.test.ts"]
   },
   responses: {
-    modules: ["src/listing/response.ts", "src/listing/failure.ts"],
+    modules: [
+      "src/listing/response.ts",
+      "src/listing/failure.ts",
+      "src/internal/http/problem.ts",
+      "src/internal/http/status.ts"
+    ],
     tests: [
+      "test/listing/rows.test.ts",
       "test/listing/response.test.ts",
       "test/listing/walk.test.ts",
       "test/hostile.test.ts",
@@ -30,6 +36,7 @@ export const groups: Readonly<Record<string, Group>> = {
       "src/listing/walk.ts"
     ],
     tests: [
+      "test/listing/fetch.test.ts",
       "test/listing/walk.test.ts",
       "test/internal/resilience/*.test.ts",
       "test/ApiVersion.test.ts",

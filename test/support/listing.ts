@@ -57,7 +57,7 @@ const datesNear = (random: Prng) => {
 }
 
 /** A filter with few enough criteria that some punches match. */
-const randomFilter = (random: Prng, punches: ReadonlyArray<StoredPunch>): PunchFilter => {
+export const randomFilter = (random: Prng, punches: ReadonlyArray<StoredPunch>): PunchFilter => {
   const { between, chance, pick } = random
   const localizeSearchTime = chance(0.3)
   const dates: PunchFilter = chance(0.3)

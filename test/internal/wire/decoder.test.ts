@@ -4,7 +4,7 @@ import { Effect, Equal, Option, Result, Schema, SchemaIssue } from "effect"
 import { Break, TimePunch } from "../../../src/index.ts"
 import { decodeEnvelope } from "../../../src/internal/wire/decoder.ts"
 import { Envelope } from "../../../src/listing/envelope.ts"
-import { random } from "../../support/random.ts"
+import { prng } from "../../../src/testing/base/prng.ts"
 import { wireBreak, wirePage, wirePunch, without } from "../../support/wire.ts"
 import { legalPage, spoil } from "./spoiltPage.ts"
 
@@ -49,7 +49,7 @@ const disagreement = (
 
 /** A page with up to three things wrong. */
 const somePage = (index: number, json: boolean) => {
-  const chance = random(seed + index)
+  const chance = prng(seed + index)
   let page: unknown = legalPage(chance)
   for (let wrong = chance.between(0, 3); wrong > 0; wrong--) page = spoil(page, chance, json)
   return page

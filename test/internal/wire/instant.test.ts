@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { formatInstant, isWritable, parseInstant } from "../../../src/internal/wire/instant.ts"
+import { prng } from "../../../src/testing/base/prng.ts"
 import { allMisspellings, malformed, oracle, wellFormed } from "../../support/instants.ts"
-import { random } from "../../support/random.ts"
 
 const hundredThousand = 100_000
 
 describe("parseInstant", () => {
   it("reads a hundred thousand RFC 3339 texts as the platform's calendar does", () => {
-    const chance = random(14)
+    const chance = prng(14)
     for (let run = 0; run < hundredThousand; run++) {
       const text = wellFormed(chance)
       const instant = parseInstant(text)
@@ -16,7 +16,7 @@ describe("parseInstant", () => {
   })
 
   it("refuses a hundred thousand texts that are nearly RFC 3339", () => {
-    const chance = random(15)
+    const chance = prng(15)
     const seen = new Set<string>()
     for (let run = 0; run < hundredThousand; run++) {
       const { misspelling, text } = malformed(chance)
@@ -115,7 +115,7 @@ describe("formatInstant", () => {
   })
 
   it("writes what is read as the same instant", () => {
-    const { chance, next } = random(16)
+    const { chance, next } = prng(16)
     for (let run = 0; run < 20_000; run++) {
       const any = Math.floor(-62_135_596_800_000 + next() * 315_537_897_600_000)
       const instant = chance(0.5) ? any : Math.floor(any / 1000) * 1000

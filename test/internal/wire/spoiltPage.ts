@@ -1,18 +1,18 @@
 /** Pages of a few punches in every legal form, and ways to spoil them anywhere. */
+import type { Prng } from "../../../src/testing/base/prng.ts"
 import { malformed, wellFormed } from "../../support/instants.ts"
-import type { Random } from "../../support/random.ts"
 import { type Wire, wireBreak, wirePage, wirePunch, without } from "../../support/wire.ts"
 
 const isWire = (value: unknown): value is Wire => typeof value === "object" && value !== null && !Array.isArray(value)
 
-const id = (random: Random) =>
+const id = (random: Prng) =>
   random.chance(0.9) ? random.between(0, 99_999) : random.pick([0, 2 ** 31, Number.MAX_SAFE_INTEGER])
 
-const flag = (random: Random) => random.chance(0.5)
+const flag = (random: Prng) => random.chance(0.5)
 
-const instantOrNull = (random: Random) => random.chance(0.2) ? null : wellFormed(random)
+const instantOrNull = (random: Prng) => random.chance(0.2) ? null : wellFormed(random)
 
-const rest = (random: Random): Wire =>
+const rest = (random: Prng): Wire =>
   wireBreak({
     id: id(random),
     custom_break_id: id(random),
@@ -21,7 +21,7 @@ const rest = (random: Random): Wire =>
     out: instantOrNull(random)
   })
 
-const punch = (random: Random): Wire => {
+const punch = (random: Prng): Wire => {
   const changes = {
     id: id(random),
     shift_id: random.pick([null, 0, id(random)]),
@@ -43,17 +43,17 @@ const punch = (random: Random): Wire => {
   return without(wirePunch(changes), ...optional.filter(() => random.chance(0.15)))
 }
 
-const cursor = (random: Random) => random.pick([null, "a", "eyJpZCI6NH0="])
+const cursor = (random: Prng) => random.pick([null, "a", "eyJpZCI6NH0="])
 
 /** A legal page of at most five punches. */
-export const legalPage = (random: Random): Wire => {
+export const legalPage = (random: Prng): Wire => {
   const rows = Array.from({ length: random.between(0, 5) }, () => punch(random))
   const count = random.chance(0.2) ? null : random.between(0, 5)
   return wirePage(rows, { current: cursor(random), prev: cursor(random), next: cursor(random), count })
 }
 
 /** What JSON can say instead of `value`; 1e400 is `Infinity` once it is parsed. */
-const otherJson = (value: unknown, random: Random): unknown =>
+const otherJson = (value: unknown, random: Prng): unknown =>
   random.pick<() => unknown>([
     () => null,
     () => flag(random),
@@ -70,7 +70,7 @@ const otherJson = (value: unknown, random: Random): unknown =>
   ])()
 
 /** What only a program can pass instead of `value`. */
-const otherThanJson = (value: unknown, random: Random): unknown =>
+const otherThanJson = (value: unknown, random: Prng): unknown =>
   random.pick<() => unknown>([
     () => undefined,
     () => NaN,
@@ -86,7 +86,7 @@ const otherThanJson = (value: unknown, random: Random): unknown =>
   ])()
 
 /** The parts where most of the rules are come up more often than their share of the keys. */
-const keyOf = (value: Wire, random: Random): string | undefined => {
+const keyOf = (value: Wire, random: Prng): string | undefined => {
   if ("data" in value && random.chance(0.6)) return "data"
   if ("breaks" in value && random.chance(0.2)) return "breaks"
   const keys = Object.keys(value)
@@ -94,7 +94,7 @@ const keyOf = (value: Wire, random: Random): string | undefined => {
 }
 
 /** The value with one thing changed somewhere in it; `json` keeps to what JSON can say. */
-export const spoil = (value: unknown, random: Random, json: boolean): unknown => {
+export const spoil = (value: unknown, random: Prng, json: boolean): unknown => {
   if (Array.isArray(value) && value.length > 0 && random.chance(0.9)) {
     const at = random.between(0, value.length - 1)
     return value.map((each: unknown, index) => index === at ? spoil(each, random, json) : each)

@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Equal, Equivalence, Hash, HashMap, Option, Schema } from "effect"
 import { inspect } from "node:util"
 import { utc, utcOf } from "../../../src/internal/wire/utc.ts"
-import { random } from "../../support/random.ts"
+import { prng } from "../../../src/testing/base/prng.ts"
 
-const chance = random(9)
+const chance = prng(9)
 
 const millis: ReadonlyArray<number> = [
   0,
