@@ -24,7 +24,7 @@ describe("a hover over a public name", () => {
     ])
   })
 
-  it("has a text of its own", () => {
+  it("has its own text", () => {
     const silent = hovers.filter(({ text }) => text.trim() === "")
 
     assert.deepStrictEqual(silent.map(({ file, name }) => `${file}: ${name}`), [])

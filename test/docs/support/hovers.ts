@@ -78,7 +78,7 @@ const makeReader = (checker: Checker, root: string) => {
     return true
   }
 
-  /** The members of a type that are declared here, and those of the object types in them that have no name of their own. */
+  /** The members of a type that are declared here, and those of the object types in them without a name. */
   const readMembers = (owner: string, type: Type | undefined, depth = 0): void => {
     if (type === undefined || depth > 4) return
     for (const part of type.isUnionType() || type.isIntersectionType() ? type.getTypes() ?? [] : [type]) {
