@@ -4,6 +4,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as PlatformError from "effect/PlatformError"
@@ -13,8 +14,13 @@ import * as Stdio from "effect/Stdio"
 import { run } from "./command.ts"
 import { eraseLine } from "./terminal/output.ts"
 
-/** undici opens sockets without bound, and waits for a connection as long as the system does, unless told. */
-const layerHttp = NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } })
+/**
+ * undici opens sockets without limit, and waits for a connection as long as the system does, unless options say otherwise.
+ * Bun has its own undici, which the transport cannot use; fetch works there.
+ */
+const layerHttp = process.versions["bun"] === undefined
+  ? NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } })
+  : FetchHttpClient.layer
 
 /** Standard output is for results. */
 const layerLog = Logger.layer([
