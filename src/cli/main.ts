@@ -7,9 +7,22 @@ const isMissing = (error: unknown, name: string): boolean =>
 // The library does not need this package, so a project may not have it.
 const platform = "@effect/platform-node"
 
-try {
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+
+/** Before anything is imported: an older Node ends in the middle of an import, with a stack trace. */
+const isTooOld = major < 22 || (major === 22 && minor < 19)
+
+const start = async () => {
   const { main } = await import("./run.ts")
   main()
+}
+
+try {
+  if (!isTooOld) await start()
+  else {
+    process.stderr.write(`time-punches needs Node 22.19 or later; this is Node ${process.versions.node}\n`)
+    process.exitCode = 3
+  }
 } catch (error) {
   if (!isMissing(error, platform)) throw error
   process.stderr.write(`time-punches needs ${platform} beside it: npm install ${platform}\n`)

@@ -5,6 +5,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as PlatformError from "effect/PlatformError"
@@ -15,8 +16,13 @@ import { run } from "./command.ts"
 import { exitCode } from "./failure.ts"
 import { eraseLine } from "./terminal/output.ts"
 
-/** Without these options undici opens any number of sockets and waits for a connection as long as the system does. */
-const layerHttp = NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } })
+/**
+ * Without these options undici opens any number of sockets and waits for a connection as long as the system does. Bun has
+ * its own undici, which this transport cannot use: there requests go through fetch.
+ */
+const layerHttp = process.versions["bun"] === undefined
+  ? NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } })
+  : FetchHttpClient.layer
 
 /** Logs to standard error: standard output is for results only. */
 const layerLog = Logger.layer([

@@ -1,28 +1,15 @@
 /** The package as its users get it: packed, installed into an empty project, compiled, run and bundled. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Ran, run } from "./run.ts"
+import { bin, makeProject, succeed, versionOf } from "./project.ts"
+import { run } from "./run.ts"
 
-const root = join(import.meta.dirname, "../..")
 let project = ""
+let tarball = ""
 
-const sh = async (command: string, ...args: ReadonlyArray<string>): Promise<Ran> => {
-  const ran = await run(command, args, { cwd: project })
-  assert.strictEqual(ran.code, 0, `${command} ${args.join(" ")}\n${ran.stdout}\n${ran.stderr}`)
-  return ran
-}
-
-const bin = (name: string) => join(project, "node_modules/.bin", name)
-
-const versionOf = async (name: string): Promise<string> => {
-  const lock: { readonly packages: Record<string, { readonly version?: string }> } = JSON.parse(
-    await readFile(join(root, "package-lock.json"), "utf8")
-  )
-  return `${name}@${lock.packages[`node_modules/${name}`]?.version ?? "latest"}`
-}
+const sh = (command: string, ...args: ReadonlyArray<string>) => succeed(project, command, ...args)
 
 const consumer = `
 import { Effect, Layer, Option, Redacted, Stream } from "effect"
@@ -83,12 +70,12 @@ const tsconfig = (skipLibCheck: boolean) => ({
     types: ["node"],
     outDir: "out"
   },
-  files: ["consumer.ts"]
+  files: ["consumer.ts", "names.ts"]
 })
 
 const bundle = async (entry: string, ...flags: ReadonlyArray<string>) => {
   await sh(
-    bin("esbuild"),
+    bin(project, "esbuild"),
     entry,
     "--bundle",
     "--format=esm",
@@ -102,26 +89,13 @@ const bundle = async (entry: string, ...flags: ReadonlyArray<string>) => {
 }
 
 beforeAll(async () => {
-  project = await mkdtemp(join(tmpdir(), "time-punches-consumer-"))
-  const packed = await run("npm", ["pack", "--silent", "--pack-destination", project], { cwd: root })
-  assert.strictEqual(packed.code, 0, packed.stderr)
-  const tarball = join(project, packed.stdout.trim().split("\n").at(-1) ?? "")
-  await writeFile(join(project, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }))
-  await writeFile(join(project, "consumer.ts"), consumer)
-  await writeFile(join(project, "worker.ts"), worker)
-  await writeFile(join(project, "single.ts"), single)
   const tools = await Promise.all(["effect", "@effect/platform-node", "typescript", "@types/node"].map(versionOf))
-  await sh(
-    "npm",
-    "install",
-    "--no-audit",
-    "--no-fund",
-    tarball,
-    ...tools,
-    "esbuild@0.28.2",
-    "publint@0.3.25",
-    "@arethetypeswrong/cli@0.18.5"
-  )
+  const names = await readFile(join(import.meta.dirname, "names.program.ts"), "utf8")
+  const files = { "consumer.ts": consumer, "names.ts": names, "worker.ts": worker, "single.ts": single }
+  const checkers = ["esbuild@0.28.2", "publint@0.3.25", "@arethetypeswrong/cli@0.18.5"]
+  const made = await makeProject(files, [...tools, ...checkers])
+  project = made.folder
+  tarball = made.tarball
 }, 300_000)
 
 afterAll(() => rm(project, { recursive: true, force: true }))
@@ -129,26 +103,14 @@ afterAll(() => rm(project, { recursive: true, force: true }))
 describe("the packed package", () => {
   it.each([true, false])("compiles in a strict project with skipLibCheck %s, and runs", async (skipLibCheck) => {
     await writeFile(join(project, "tsconfig.json"), JSON.stringify(tsconfig(skipLibCheck)))
-    await sh(bin("tsc"), "-p", "tsconfig.json")
+    await sh(bin(project, "tsc"), "-p", "tsconfig.json")
     const { stdout } = await sh(process.execPath, "out/consumer.js")
 
     assert.strictEqual(stdout, "rows 450\nchunks true\n")
   }, 120_000)
 
-  it("runs on Node 22", async () => {
-    await mkdir(join(project, "node22"))
-    await writeFile(
-      join(project, "node22/package.json"),
-      JSON.stringify({ private: true, allowScripts: { node: true } })
-    )
-    await sh("npm", "install", "--no-audit", "--no-fund", "--prefix", "node22", "node@22")
-    const { stdout } = await sh(join(project, "node22/node_modules/node/bin/node"), "out/consumer.js")
-
-    assert.strictEqual(stdout, "rows 450\nchunks true\n")
-  }, 300_000)
-
   it("has a command that runs beside the optional peer", async () => {
-    const { stdout } = await sh(process.execPath, bin("time-punches"), "--help")
+    const { stdout } = await sh(process.execPath, bin(project, "time-punches"), "--help")
 
     assert.include(stdout, "doctor")
   })
@@ -180,7 +142,7 @@ describe("the packed package", () => {
   }, 120_000)
 
   it("has no complaint of publint and are-the-types-wrong", async () => {
-    await sh(bin("publint"), "run", "node_modules/effect-time-punches", "--strict")
-    await sh(bin("attw"), "--profile", "esm-only", "--pack", "node_modules/effect-time-punches")
+    await sh(bin(project, "publint"), "run", "node_modules/effect-time-punches", "--strict")
+    await sh(bin(project, "attw"), "--profile", "esm-only", tarball)
   }, 120_000)
 })

@@ -1,0 +1,118 @@
+/** The packed package on each runtime that the documents name: a listing over fetch, and the command. */
+import { Layer, ManagedRuntime } from "effect"
+import { readdir, rm } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { FakeServer } from "../../src/testing/FakeServer.ts"
+import { defaultCompany, FakeService, generatePunches } from "../../src/testing/index.ts"
+import { bin, makeProject, versionOf } from "./project.ts"
+import { run } from "./run.ts"
+
+const count = 450
+const punches = generatePunches({ seed: 1, count, companyId: defaultCompany.id, deletedShare: 0 })
+const service = ManagedRuntime.make(FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches }))))
+
+/** The binary of one Node, as its own package on the registry. */
+const nodes = { old: "20.20.0", least: "22.19.0", usual: "24" }
+const nodePackage = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`
+
+const list = `
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { CompanyId, Credentials, Endpoints, TimePunches } from "effect-time-punches"
+const live = TimePunches.layer.pipe(
+  Layer.provide(Credentials.layerAccessToken(Redacted.make("${defaultCompany.accessToken}"))),
+  Layer.provide(Endpoints.layer({ baseUrl: process.env.TIME_PUNCHES_BASE_URL })),
+  Layer.provide(FetchHttpClient.layer)
+)
+const rows = TimePunches.list(CompanyId.make(${defaultCompany.id})).pipe(Stream.runCount, Effect.provide(live))
+console.log("rows", await Effect.runPromise(rows))
+`
+
+let folder = ""
+let env: Record<string, string> = {}
+
+beforeAll(async () => {
+  const { url } = await service.runPromise(FakeServer)
+  env = {
+    TIME_PUNCHES_BASE_URL: url,
+    TIME_PUNCHES_ACCESS_TOKEN: defaultCompany.accessToken,
+    TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}`
+  }
+  const runtimes = Object.entries(nodes).map(([name, version]) => `node-${name}@npm:${nodePackage}@${version}`)
+  const tools = await Promise.all(["effect", "@effect/platform-node"].map(versionOf))
+  const project = await makeProject({ "list.js": list }, [...tools, ...runtimes, "bun@1.4.5", "deno@2.9.6"])
+  folder = project.folder
+}, 300_000)
+
+afterAll(async () => {
+  await service.dispose()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const node = (name: keyof typeof nodes) => join(folder, `node_modules/node-${name}/bin/node`)
+
+const runtimes: ReadonlyArray<readonly [string, () => ReadonlyArray<string>]> = [
+  [`Node ${nodes.least}`, () => [node("least")]],
+  [`Node ${nodes.usual}`, () => [node("usual")]],
+  ["Bun", () => [bin(folder, "bun")]],
+  ["Deno", () => [bin(folder, "deno"), "run", "--allow-all"]]
+]
+
+const start = ([command = "", ...flags]: ReadonlyArray<string>, ...args: ReadonlyArray<string>) =>
+  run(command, [...flags, ...args], { cwd: folder, env })
+
+/** The command as the package's `bin` names it. */
+const command = "node_modules/effect-time-punches/dist/cli/main.js"
+
+describe.each(runtimes)("the packed package on %s", (_, runtime) => {
+  it("lists over fetch", async () => {
+    const { code, stderr, stdout } = await start(runtime(), "list.js")
+
+    assert.deepStrictEqual([code, stdout], [0, `rows ${count}\n`], stderr)
+  }, 60_000)
+
+  it("runs the command", async () => {
+    const { code, stderr, stdout } = await start(runtime(), command, "list", "--format", "ndjson")
+
+    assert.strictEqual(code, 0, stderr)
+    assert.lengthOf(stdout.trimEnd().split("\n"), count)
+  }, 60_000)
+})
+
+describe("the command on a Node that is too old", () => {
+  it("names the version that it needs, in one line", async () => {
+    const { code, stderr, stdout } = await start([node("old")], command, "--help")
+
+    assert.deepStrictEqual([code, stdout, stderr], [
+      3,
+      "",
+      `time-punches needs Node 22.19 or later; this is Node ${nodes.old}\n`
+    ])
+  }, 60_000)
+})
+
+describe("the package that is published", () => {
+  it("holds what was built, the documents, the licence and the policies", async () => {
+    const files = await readdir(join(folder, "node_modules/effect-time-punches"), { recursive: true })
+
+    assert.includeMembers(files, [
+      "dist/index.js",
+      "dist/index.d.ts",
+      "dist/cli/main.js",
+      "dist/testing/index.js",
+      "docs/01-start.md",
+      "docs/examples/start.ts",
+      "src/index.ts",
+      "CHANGELOG.md",
+      "CONTRIBUTING.md",
+      "LICENSE",
+      "README.md",
+      "SECURITY.md"
+    ])
+    assert.isEmpty(files.filter((name) => /(^|\/)(test|benchmarks|reports|node_modules)\//.test(name)))
+  })
+})
