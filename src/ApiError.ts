@@ -159,21 +159,26 @@ export class TokenError
     /**
      * Why there is no token.
      *
-     * - `InvalidClient`: the endpoint does not accept the client id, the secret or a scope: replace them.
-     * - `Rejected`: the endpoint refused the request.
+     * - `InvalidClient`: the endpoint does not accept the client id or the secret: replace them.
+     * - `Rejected`: the endpoint refused the request; `code` may say why, such as `invalid_scope`.
      * - `Transport`: no whole response arrived, or the endpoint failed: resume later.
      * - `Malformed`: the response is not a token.
      * - `Throttled`: 429, after all retries: resume later.
      */
     reason: Schema.Literals(["InvalidClient", "Rejected", "Transport", "Malformed", "Throttled"]),
     /** The status of the token response. `None` (the default): there was no response. */
-    status: withDefault(Schema.OptionFromNullOr(Schema.Int), Option.none())
+    status: withDefault(Schema.OptionFromNullOr(Schema.Int), Option.none()),
+    /**
+     * The error code of the token response, such as `invalid_scope`: one of the six of RFC 6749, section 5.2. `None` (the
+     * default): the response names none of them; other text is not kept.
+     */
+    code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none())
   })
 {
   /** What failed and where in the run, on one printable line for a log. */
   override get message(): string {
-    const status = Option.match(this.status, { onNone: () => "", onSome: (code) => ` (${code})` })
-    return `no token: ${this.reason}${status} [${place(this)}]`
+    const said = [...Option.toArray(this.status), ...Option.toArray(Option.map(this.code, printable))].join(" ")
+    return `no token: ${this.reason}${said === "" ? "" : ` (${said})`} [${place(this)}]`
   }
 }
 

@@ -119,6 +119,35 @@ export type PunchFilter =
     }
   )
 
+/**
+ * The criteria of `base` with these clock windows in place of whatever windows it has: its business dates are dropped, and
+ * so is a clock window that is left out here.
+ *
+ * @since 0.1.0
+ */
+export const withClocks = (
+  base: PunchFilter,
+  windows: {
+    /** Only punches that were clocked in within this window. Default: all. */
+    readonly clockedIn?: InstantRange | undefined
+    /** Only punches that were clocked out within this window. Default: all. */
+    readonly clockedOut?: InstantRange | undefined
+  }
+): PunchFilter => ({ ...withoutWindows(base), ...windows })
+
+/**
+ * The criteria of `base` with these business dates in place of whatever windows it has: its clock windows are dropped.
+ *
+ * @since 0.1.0
+ */
+export const withDates = (base: PunchFilter, dates: DateRange): PunchFilter => ({
+  ...withoutWindows(base),
+  businessDate: dates
+})
+
+const withoutWindows = ({ businessDate: _dates, clockedIn: _in, clockedOut: _out, ...criteria }: PunchFilter) =>
+  criteria
+
 /** A key that may be left out: `undefined` is accepted as a value, and is left out of the JSON. */
 const key = <S extends Schema.Constraint>(schema: S) =>
   Schema.optionalKey(schema).pipe(Schema.decodeTo(Schema.optional(Schema.toType(schema)), {

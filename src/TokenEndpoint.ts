@@ -121,8 +121,12 @@ const make = Effect.fnUntraced(function*(client: OAuthClient) {
 })
 
 /** A failure that another request would only repeat. */
-const tokenFailure = (reason: TokenError["reason"], status: number): TokenFailure => ({
-  error: new TokenError({ reason, status: Option.some(status) }),
+const tokenFailure = (
+  reason: TokenError["reason"],
+  status: number,
+  code: Option.Option<string> = Option.none()
+): TokenFailure => ({
+  error: new TokenError({ reason, status: Option.some(status), code }),
   retryable: false,
   retryAfter: Option.none()
 })
@@ -149,8 +153,21 @@ const readToken = Effect.fnUntraced(function*(response: HttpClientResponse.HttpC
   return Option.isSome(issued) ? issued.value : yield* Effect.fail(tokenFailure("Malformed", response.status))
 })
 
-/** The codes of RFC 6749, 5.2, with which the endpoint refuses this client for good. */
-const clientErrors: ReadonlyArray<unknown> = ["invalid_client", "unauthorized_client", "invalid_scope"]
+/**
+ * What the error codes of RFC 6749, 5.2, mean. A client without the right to this grant is refused whatever it requests;
+ * a scope is a matter of the request.
+ */
+const reasons = {
+  invalid_client: "InvalidClient",
+  unauthorized_client: "InvalidClient",
+  invalid_request: "Rejected",
+  invalid_grant: "Rejected",
+  unsupported_grant_type: "Rejected",
+  invalid_scope: "Rejected"
+} as const
+
+const isErrorCode = (code: unknown): code is keyof typeof reasons =>
+  Predicate.isString(code) && Object.hasOwn(reasons, code)
 
 /** What the status means. The body is read only where it can add to that. */
 const statusFailure = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse) {
@@ -162,18 +179,22 @@ const statusFailure = Effect.fnUntraced(function*(response: HttpClientResponse.H
     case "unavailable":
       return { ...tokenFailure("Transport", status), retryable: true, retryAfter: yield* retryAfterOf(response) }
     case "unauthorized":
-      return tokenFailure("InvalidClient", status)
-    default:
-      return tokenFailure(clientErrors.includes(yield* errorCode(response)) ? "InvalidClient" : "Rejected", status)
+      return tokenFailure("InvalidClient", status, Option.fromUndefinedOr(yield* errorCode(response)))
+    default: {
+      const code = yield* errorCode(response)
+      return code === undefined
+        ? tokenFailure("Rejected", status)
+        : tokenFailure(reasons[code], status, Option.some(code))
+    }
   }
 })
 
-/** The `error` member of the body, if it arrives whole and in time: the status is known and must not wait for it. */
-const errorCode = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<unknown> =>
+/** The known `error` of the body, if it arrives whole and in time: the status is known and must not wait for it. */
+const errorCode = (response: HttpClientResponse.HttpClientResponse) =>
   readBytes(response, bodyCap).pipe(
     Effect.map((bytes) => {
       const body = Result.getOrUndefined(parseJson(bytes))
-      return Predicate.hasProperty(body, "error") ? body.error : undefined
+      return Predicate.hasProperty(body, "error") && isErrorCode(body.error) ? body.error : undefined
     }),
     Effect.timeout(codeTimeout),
     Effect.orElseSucceed(() => undefined)

@@ -112,6 +112,15 @@ const AnyError = Arbitrary.map(Arbitrary.schema(Fields), (fields): ReadonlyArray
   ]
 })
 
+describe("TokenError", () => {
+  it("names the status and the error code of the token response", () => {
+    const error = new TokenError({ reason: "Rejected", status: Option.some(400), code: Option.some("invalid_scope") })
+
+    assert.strictEqual(error.message, "no token: Rejected (400 invalid_scope) [company 0, page 1, 0 requests]")
+    assert.deepStrictEqual(new TokenError({ reason: "Malformed" }).code, Option.none())
+  })
+})
+
 describe("ListError", () => {
   it("has a member for each tag", () => {
     assert.sameMembers(ListError.members.map(({ fields }) => fields._tag.schema.literal), plain.map(([tag]) => tag))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Option, Redacted } from "effect"
 import { CompanyGuid, Credentials, type OAuthScope, TimePunches } from "../src/index.ts"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault, otherCompany } from "../src/testing/index.ts"
 import { app, company, endpoints, inject, oauth, pageRequests, stranger } from "./support/client.ts"
@@ -29,6 +29,14 @@ describe("Credentials.layerOAuth", () => {
 
       assert.deepInclude(error, { _tag: "InvalidRequest", field: "company.guid", companyId: company.id, attempts: 0 })
       assert.isEmpty(yield* service.requests)
+    }).pipe(Effect.provide(app({}, oauth))))
+
+  it.effect("fails a listing with the error code of the token endpoint", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.status(400, { problem: { error: "invalid_scope" } }), { target: "token" })
+      const error = yield* Effect.flip(TimePunches.page(company))
+
+      assert.deepInclude(error, { _tag: "TokenError", reason: "Rejected", code: Option.some("invalid_scope") })
     }).pipe(Effect.provide(app({}, oauth))))
 
   it.effect("uses the guid of the layer for its company, and never for another", () =>

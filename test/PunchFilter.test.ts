@@ -12,7 +12,9 @@ import {
   PunchFlag,
   RoleId,
   TimePunches,
-  UserId
+  UserId,
+  withClocks,
+  withDates
 } from "../src/index.ts"
 import { firstIssue } from "../src/internal/base/issue.ts"
 import { prng } from "../src/testing/base/prng.ts"
@@ -321,4 +323,33 @@ describe("the company of a call", () => {
 
       assert.strictEqual((yield* service.requests)[0]?.path, "/v2/company/0/time_punches")
     }).pipe(Effect.provide(app())))
+})
+
+describe("withClocks and withDates", () => {
+  const criteria: Criteria = { approved: true, userId: UserId.make(1), deleted: "include" }
+  const clockedIn = { gte: at("2026-03-01T00:00:00Z") }
+  const clockedOut = { lt: at("2026-03-02T00:00:00Z") }
+  const businessDate = { start: BusinessDate.make("2026-03-01") }
+  const filters: ReadonlyArray<PunchFilter> = [
+    criteria,
+    { ...criteria, clockedIn, clockedOut },
+    { ...criteria, clockedOut },
+    { ...criteria, businessDate },
+    { ...criteria, businessDate: undefined, clockedIn: undefined, clockedOut: undefined }
+  ]
+
+  it.each(filters)("replace all windows of %j and keep its criteria", (filter) => {
+    assert.deepStrictEqual(withClocks(filter, { clockedIn }), { ...criteria, clockedIn })
+    assert.deepStrictEqual(withClocks(filter, { clockedOut }), { ...criteria, clockedOut })
+    assert.deepStrictEqual(withClocks(filter, {}), criteria)
+    assert.deepStrictEqual(withDates(filter, businessDate), { ...criteria, businessDate })
+    assert.isTrue(Schema.is(Schema.toType(PunchFilter))(withDates(withClocks(filter, { clockedIn }), businessDate)))
+  })
+
+  it.effect("leave a key that is no window to the validation of the call", () =>
+    Effect.gen(function*() {
+      const filter = withClocks(criteria, untyped({ businessDates: {} }))
+
+      assert.strictEqual(yield* fieldOf({ filter }), "businessDates")
+    }))
 })

@@ -85,7 +85,7 @@ describe("A token request that fails", () => {
   const kept: ReadonlyArray<readonly [name: string, fault: Fault, failure: string, seconds: number]> = [
     ["401", Fault.status(401), "InvalidClient 401", 30],
     ["400 invalid_client", Fault.status(400, { problem: { error: "invalid_client" } }), "InvalidClient 400", 30],
-    ["400 invalid_scope", Fault.status(400, { problem: { error: "invalid_scope" } }), "InvalidClient 400", 30],
+    ["400 invalid_scope", Fault.status(400, { problem: { error: "invalid_scope" } }), "Rejected 400", 0],
     ["429 for 45 seconds", Fault.retryAfter("45"), "Throttled 429", 45],
     ["429 for an hour", Fault.retryAfter("3600"), "Throttled 429", 300],
     ["429 until a date", Fault.retryAfter("Thu, 01 Jan 1970 00:02:00 GMT"), "Throttled 429", 120],

@@ -229,7 +229,7 @@ describe("A token response", () => {
       "InvalidClient 400",
       false
     ],
-    ["a 400 invalid_scope", Fault.status(400, { problem: { error: "invalid_scope" } }), "InvalidClient 400", false],
+    ["a 400 invalid_scope", Fault.status(400, { problem: { error: "invalid_scope" } }), "Rejected 400", false],
     ["a 400 invalid_request", Fault.status(400, { problem: { error: "invalid_request" } }), "Rejected 400", false],
     [
       "a 400 with a code that is no text",
@@ -273,6 +273,32 @@ describe("A token response", () => {
         assert.strictEqual(retryable, expected)
         assert.strictEqual((yield* service.requests).length, 1)
         assert.strictEqual(yield* service.inFlight, 0)
+      }).pipe(Effect.provide(endpointOf()))
+  )
+
+  it.effect.each([
+    ["InvalidClient", "invalid_client", 400],
+    ["InvalidClient", "invalid_client", 401],
+    ["InvalidClient", "unauthorized_client", 400],
+    ["Rejected", "invalid_scope", 400],
+    ["Rejected", "invalid_request", 400],
+    ["Rejected", "invalid_grant", 400],
+    ["Rejected", "unsupported_grant_type", 400]
+  ])("that is refused fails with %s and the code %s of a %i", ([reason, code, status]) =>
+    Effect.gen(function*() {
+      const { error } = yield* failureOf(Fault.status(Number(status), { problem: { error: code } }))
+
+      assert.deepStrictEqual([error.reason, error.code], [reason, Option.some(code)])
+      assert.match(error.message, new RegExp(`^no token: ${reason} \\(${status} ${code}\\)`))
+    }).pipe(Effect.provide(endpointOf())))
+
+  it.effect.each(["some-secret", "invalid_scope ", "toString", 7, null, ["invalid_scope"]])(
+    "that is refused with the unknown code %j fails without a code",
+    (code) =>
+      Effect.gen(function*() {
+        const { error } = yield* failureOf(Fault.status(400, { problem: { error: code } }))
+
+        assert.deepStrictEqual([error.reason, error.code], ["Rejected", Option.none()])
       }).pipe(Effect.provide(endpointOf()))
   )
 

@@ -12,6 +12,7 @@ import {
   CompanyGuid,
   CompanyId,
   Credentials,
+  type Criteria,
   type Cursor,
   type DecodeError,
   type EmployeeApprovalStatus,
@@ -41,7 +42,9 @@ import {
   type Unauthorized,
   type UnexpectedStatus,
   type UnprocessableEntity,
-  UserId
+  UserId,
+  withClocks,
+  withDates
 } from "../src/index.ts"
 import { at } from "./support/arbitraryPunch.ts"
 
@@ -183,6 +186,26 @@ describe("a filter", () => {
     const narrowed: PunchFilter = { ...base, userId: UserId.make(1) }
 
     assert.isTrue(windowed.approved && narrowed.approved)
+  })
+
+  it("can be made of criteria and a window, and of any filter with other windows", () => {
+    const criteria: Criteria = { approved: true }
+    const either = (filter: PunchFilter) => [
+      // @ts-expect-error it may hold business dates, which would switch the window off
+      accepts<PunchFilter>({ ...filter, clockedIn: { gte: at(0) } }),
+      withClocks(filter, { clockedIn: { gte: at(0) } }),
+      withDates(filter, { start: date })
+    ]
+    const windowed = { ...criteria, clockedIn: { gte: at(0) } } satisfies PunchFilter
+    expectTypeOf(windowed.clockedIn.gte).toEqualTypeOf<DateTime.Utc>()
+    expectTypeOf(withClocks(criteria, { clockedIn: undefined, clockedOut: {} })).toEqualTypeOf<PunchFilter>()
+    expectTypeOf(withDates(windowed, {})).toEqualTypeOf<PunchFilter>()
+    // @ts-expect-error business dates are not a clock window
+    withClocks(criteria, { businessDate: {} })
+    // @ts-expect-error instants are not business dates
+    withDates(criteria, { gte: at(0) })
+
+    assert.strictEqual(either({}).length, 3)
   })
 
   it("refuses unknown names and values", () => {

@@ -4,11 +4,14 @@ import {
   BusinessDate,
   CompanyId,
   Credentials,
+  type Criteria,
   Endpoints,
   LocationId,
   Period,
   type PunchFilter,
-  TimePunches
+  TimePunches,
+  withClocks,
+  withDates
 } from "effect-time-punches"
 import { defaultCompany, FakeService } from "effect-time-punches/testing"
 
@@ -34,6 +37,20 @@ export const twoBusinessDays: PunchFilter = {
 
 export const newestFirst: PunchFilter = { sortBy: [["clockedIn", "desc"], ["id", "asc"]] }
 
+export const base: Criteria = { locationId: LocationId.make(301), deleted: "include" }
+
+export const firstOfMarch = {
+  ...base,
+  clockedIn: { gte: DateTime.makeUnsafe("2026-03-01T00:00:00Z"), lt: DateTime.makeUnsafe("2026-03-02T00:00:00Z") }
+} satisfies PunchFilter
+
+export const closedInMarch = withClocks(firstOfMarch, { clockedOut: march.clockedIn })
+
+export const datesOfMarch = withDates(closedInMarch, {
+  start: BusinessDate.make("2026-03-01"),
+  end: BusinessDate.make("2026-03-31")
+})
+
 /** Prints the query of each filter, as the service received it. */
 export const printQueries = Effect.gen(function*() {
   const service = yield* FakeService
@@ -45,7 +62,10 @@ export const printQueries = Effect.gen(function*() {
     march,
     weekInBerlin,
     twoBusinessDays,
-    newestFirst
+    newestFirst,
+    firstOfMarch,
+    closedInMarch,
+    datesOfMarch
   }
   for (const [name, filter] of Object.entries(filters)) {
     yield* TimePunches.page(CompanyId.make(defaultCompany.id), filter)

@@ -86,7 +86,11 @@ const describe = (error: ExpectedError): Description => {
         ? { code: exitCode.later, advice: [retryLater] }
         : {
           code: exitCode.credential,
-          advice: ["Check TIME_PUNCHES_CLIENT_ID, TIME_PUNCHES_CLIENT_SECRET and TIME_PUNCHES_SCOPES."]
+          advice: [
+            Option.contains(error.code, "invalid_scope")
+              ? "Check TIME_PUNCHES_SCOPES: the client may not have all of them."
+              : "Check TIME_PUNCHES_CLIENT_ID, TIME_PUNCHES_CLIENT_SECRET and TIME_PUNCHES_SCOPES."
+          ]
         }
     case "Forbidden":
       return {
@@ -159,7 +163,7 @@ const flagOf: Partial<Record<string, string>> = {
   from: "--from",
   cursor: "--from",
   company: "--company",
-  "company.guid": "--guid (or TIME_PUNCHES_COMPANY_GUID)",
+  "company.guid": "--guid (or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID)",
   modifiedSince: "--modified-since",
   businessDate: "--business-date-start and -end",
   clockedIn: "--clocked-in-…",

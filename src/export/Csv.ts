@@ -54,7 +54,8 @@ export interface CsvOptions extends WorkedTime.Options {
  * `asOf`, open punches have durations up to that instant.
  *
  * A text (`notes`, `pos_type`) that a spreadsheet could run as a formula, because it begins with `=`, `+`, `-`, `@`,
- * a tab or a line break, gets a leading `'`. Numbers are as they are: negative tips stay a number.
+ * a tab or a line break, gets a leading `'`. So does what follows a `;`, a tab or a line break within a text, since a cell
+ * begins there where these separate the columns. Numbers are as they are: negative tips stay a number.
  *
  * The text has no byte order mark; prepend one with `Stream.prepend(["\uFEFF"])` for a program that needs it.
  *
@@ -95,14 +96,17 @@ const toRecord = (punch: TimePunch, options: CsvOptions | undefined) =>
   })
 
 /**
- * What spreadsheets read as the start of a formula, in either width, also behind blanks and invisible characters that
- * some of them skip. Quotes before it count in, so that removing one `'` restores every text that got one.
+ * Where a spreadsheet reads the start of a formula, in either width, also behind blanks, quotes and invisible characters
+ * that some of them skip. A program that separates by `;` or tabs does not take the quotes of a field for quotes, so for
+ * it a cell begins behind each of these and behind each line break. A `'` counts in, so that removing one `'` at each
+ * such place restores the text.
  */
-const formula = /^'*(?:[\t\r\n]|[\s\p{C}]*[=+\-@＝＋－＠])/u
+const formula =
+  /^(?=['"\s\p{C}]*[=+\-@＝＋－＠]|'*[\t\r\n])|(?<=[;\t\r\n])(?=(?:(?![\t\r\n])['"\s\p{C}])*[=+\-@＝＋－＠])/gu
 
 type Cell = string | number | boolean | null | undefined
 
 const cell = (value: Cell): string => {
   if (value === null || value === undefined) return ""
-  return typeof value === "string" && formula.test(value) ? `'${value}` : String(value)
+  return typeof value === "string" ? value.replace(formula, "'") : String(value)
 }

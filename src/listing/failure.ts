@@ -45,7 +45,7 @@ export const foreignOrigin = (status: number): Failure =>
 export const signFailure = (error: ApiError.TokenError | ApiError.InvalidRequest): Failure =>
   failure((at) =>
     error._tag === "TokenError"
-      ? new ApiError.TokenError({ ...at, reason: error.reason, status: error.status })
+      ? new ApiError.TokenError({ ...at, reason: error.reason, status: error.status, code: error.code })
       : new ApiError.InvalidRequest({ ...at, field: error.field, detail: error.detail })
   )
 

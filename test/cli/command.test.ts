@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as Fs from "node:fs"
 import { exitCode } from "../../src/cli/failure.ts"
 import { defaultCompany, defaultSession, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
-import { cli, environment, linesOf, queries, temporaryFolder, without } from "./support.ts"
+import { cli, type Environment, environment, linesOf, queries, temporaryFolder, without } from "./support.ts"
 
 const fake = FakeService.layer({
   punches: generatePunches({ seed: 6, count: 120, companyId: defaultCompany.id })
@@ -147,6 +147,24 @@ describe("time-punches", () => {
       assert.deepStrictEqual(ran.map(({ code }) => code), [3, 4, 3, 3])
       for (const { stderr } of ran) assert.notInclude(stderr, "Hunter")
     }).pipe(Effect.provide(fake)))
+
+  it.effect.each<[string, Environment]>([
+    ["no company", without("TIME_PUNCHES_COMPANY_ID")],
+    ["another company", { ...environment, TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id + 1}` }]
+  ])(
+    "never sends the guid of the environment for --company where the environment names %s",
+    ([_what, env]) =>
+      Effect.gen(function*() {
+        const company = ["--company", `${defaultCompany.id}`]
+        const without = yield* cli(["list", ...company], { env })
+        const asked = yield* queries
+        const given = yield* cli(["list", ...company, "--guid", defaultCompany.guid], { env })
+
+        assert.deepStrictEqual([without.code, without.stdout, asked], [2, "", []])
+        assert.include(without.stderr, "--guid (or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID)")
+        assert.strictEqual(given.code, 0)
+      }).pipe(Effect.provide(fake))
+  )
 
   it.effect("reads each kind of credential from the environment", () =>
     Effect.gen(function*() {

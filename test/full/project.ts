@@ -7,7 +7,7 @@ import { type Ran, run } from "./run.ts"
 
 const root = join(import.meta.dirname, "../..")
 
-/** A version that this repository is tested with, as npm is asked for it. */
+/** A version that this repository is tested with, in the form that npm takes. */
 export const versionOf = async (name: string): Promise<string> => {
   const lock: { readonly packages: Record<string, { readonly version?: string }> } = JSON.parse(
     await readFile(join(root, "package-lock.json"), "utf8")

@@ -1,6 +1,7 @@
 /** What HTTP allows and a service should not do, and what a run leaves behind: no trace header, no socket, no extra request. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope, Stream, Tracer } from "effect"
+import { HttpClient } from "effect/http"
 import { TimePunches, TracePropagation } from "../../src/index.ts"
 import { company, oauth } from "../support/client.ts"
 import { brief, client, outcome, threePages, transports } from "../support/transports.ts"
@@ -166,6 +167,27 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
       yield* TimePunches.page(company).pipe(
         Effect.withSpan("a run of the application"),
         Effect.provide(client(server.url, http, { credentials: oauth })),
+        Effect.provideService(Tracer.Tracer, Tracer.make({ span: (options) => new Tracer.NativeSpan(options) }))
+      )
+
+      assert.strictEqual(server.requests.length, 2)
+      for (const { headers } of server.requests) assert.notProperty(headers, "traceparent")
+      for (const { headers } of server.requests) assert.notProperty(headers, "b3")
+    }))
+
+  it.live("[S9] sends no trace header where the application's client switches them on inside itself", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer({ answers: [token, whole(200, third)] })
+      const propagating = Layer.effect(
+        HttpClient.HttpClient,
+        Effect.map(
+          HttpClient.HttpClient,
+          HttpClient.transformResponse(Effect.provideService(HttpClient.TracerPropagationEnabled, true))
+        )
+      ).pipe(Layer.provide(http))
+      yield* TimePunches.page(company).pipe(
+        Effect.withSpan("a run of the application"),
+        Effect.provide(client(server.url, propagating, { credentials: oauth })),
         Effect.provideService(Tracer.Tracer, Tracer.make({ span: (options) => new Tracer.NativeSpan(options) }))
       )
 

@@ -12,6 +12,7 @@ import * as Labor from "../../Labor.ts"
 import * as Period from "../../Period.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
+import { CommandFailure, exitCode } from "../failure.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
@@ -67,7 +68,8 @@ export const summary = Command.make(
         }))
       )
       if (HashMap.isEmpty(groups)) return yield* printError("no punch matches")
-      yield* printLines(report(flags.by, [...HashMap.entries(groups)]))
+      const entries = [...HashMap.entries(groups)]
+      yield* printLines(report(flags.by, entries, yield* sumOf(entries)))
       const incomplete = HashMap.reduce(groups, 0, (sum, totals) => sum + totals.incomplete)
       if (incomplete > 0) {
         yield* printError(
@@ -139,22 +141,40 @@ const columnsOf = (by: Grouping): ReadonlyArray<Column<Line>> => [
 ]
 
 /** Sorts days by date, other groups by net time, longest first. */
-const report = (by: Grouping, entries: ReadonlyArray<readonly [Key, Labor.Totals]>): ReadonlyArray<string> => {
+const report = (
+  by: Grouping,
+  entries: ReadonlyArray<readonly [Key, Labor.Totals]>,
+  totals: Line["totals"]
+): ReadonlyArray<string> => {
   const longest = Math.max(...entries.map(([, { net }]) => Duration.toMillis(net)))
   const lines = entries
     .map(([key, totals]) => ({ key, totals, share: longest === 0 ? 0 : Duration.toMillis(totals.net) / longest }))
     .toSorted((a, b) => (by === "day" ? 0 : b.share - a.share) || (a.key < b.key ? -1 : 1))
-  return makeTable(columnsOf(by)).lines([...lines, { key: "total", totals: sumOf(entries), share: undefined }])
+  return makeTable(columnsOf(by)).lines([...lines, { key: "total", totals, share: undefined }])
 }
 
-const sumOf = (entries: ReadonlyArray<readonly [Key, Labor.Totals]>) => {
+/** The total of all groups, which may be no safe integer although that of each group is one. */
+const sumOf = Effect.fnUntraced(function*(
+  entries: ReadonlyArray<readonly [Key, Labor.Totals]>
+): Effect.fn.Return<Line["totals"], CommandFailure> {
   const sum = (f: (totals: Labor.Totals) => number) => entries.reduce((total, [, totals]) => total + f(totals), 0)
+  const sums = {
+    net: sum((totals) => Duration.toMillis(totals.net)),
+    cost: sum((totals) => totals.cost),
+    tips: sum((totals) => totals.tips)
+  }
+  for (const [name, value] of Object.entries(sums)) {
+    if (!Number.isSafeInteger(value)) {
+      const message = `the sum of ${name} over all groups is no safe integer`
+      return yield* new CommandFailure({ message, advice: ["Sum fewer punches at a time."], code: exitCode.data })
+    }
+  }
   return {
     punches: sum((totals) => totals.punches),
     incomplete: sum((totals) => totals.incomplete),
     anomalous: sum((totals) => totals.anomalous),
-    net: Duration.millis(sum((totals) => Duration.toMillis(totals.net))),
-    cost: Cents.make(sum((totals) => totals.cost)),
-    tips: Cents.make(sum((totals) => totals.tips))
+    net: Duration.millis(sums.net),
+    cost: Cents.make(sums.cost),
+    tips: Cents.make(sums.tips)
   }
-}
+})

@@ -49,7 +49,7 @@ export const companyOf = Effect.fnUntraced(
     const guidFromEnvironment = yield* setting(variable.guid, "a uuid", readGuid)
     const id = Option.orElse(flags.company, () => idFromEnvironment)
     if (Option.isNone(id)) return yield* usage(`no company: give --company ID or set ${variable.id}`)
-    const isSame = Option.isNone(idFromEnvironment) || idFromEnvironment.value === id.value
+    const isSame = Option.contains(idFromEnvironment, id.value)
     const guid = Option.orElse(flags.guid, () => isSame ? guidFromEnvironment : Option.none())
     return { id: id.value, guid: Option.getOrUndefined(guid) }
   }

@@ -2,6 +2,7 @@
 import * as Option from "effect/Option"
 import { Cursor } from "../../Ids.ts"
 import { maxPageSize } from "../../listing/request.ts"
+import { shellWord } from "./shellWord.ts"
 import { readWhole, text, wholeNumber } from "./values.ts"
 
 /** `usual` is the page size without the flag. */
@@ -22,12 +23,17 @@ export const fromFlag = text(
   (value) => Cursor.makeOption(value)
 )
 
-/** Quotes a cursor as one word of a shell, whatever characters it contains. */
-const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
-
 /** How to resume at a cursor; empty without one. */
 export const resumeHint = (cursor: Option.Option<Cursor>): ReadonlyArray<string> =>
-  Option.isNone(cursor) ? [] : [`To resume from there, add --from=${quoted(cursor.value)}`]
+  Option.match(cursor, {
+    onNone: () => [],
+    onSome: (text) => [
+      // An argument ends at the character NUL.
+      text.includes("\0")
+        ? "It cannot be resumed from there: the cursor contains a NUL, which no argument can."
+        : `To resume from there, add --from=${shellWord(text)}`
+    ]
+  })
 
 export const takeFlag = text(
   "take",

@@ -30,7 +30,7 @@ export const readBytes = (
   cap: number,
   headers = response.headers
 ): Effect.Effect<Uint8Array, HttpClientError.HttpClientError | typeof tooLarge> => {
-  const declared = Number(headers["content-length"] ?? NaN)
+  const declared = Number(headers["content-length"]?.trim() || NaN)
   if (declared > cap) return Effect.fail(tooLarge)
   if (declared >= 0 && !isEncoded({ headers }) && headers["transfer-encoding"] === undefined) {
     return Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))

@@ -3,9 +3,9 @@
  *
  *     request ──▶ outside ──▶ preprocess ──▶ inside ──▶ transport
  *                   │            │             │
- *                   │            │             └ redirects, redaction: added to what the client's layer has set
+ *                   │            │             └ redirects, redaction, trace headers off: whatever the client's layer has set
  *                   │            └ the caller's changes of the request
- *                   └ trace headers on or off: takes precedence over what the client's layer has set
+ *                   └ trace headers on or off: the client's layer can still switch them off
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -65,7 +65,8 @@ const guardContext = (
   { privateParameters, propagate }: SecureClientOptions
 ): Context.Context<never> => {
   const init = Context.getOrUndefined(context, FetchHttpClient.RequestInit)
-  const guarded = Context.add(context, FetchHttpClient.RequestInit, { ...init, redirect: "manual" })
+  const manual = Context.add(context, FetchHttpClient.RequestInit, { ...init, redirect: "manual" })
+  const guarded = propagate ? manual : Context.add(manual, HttpClient.TracerPropagationEnabled, false)
   if (!isTraced(context)) return propagate ? guarded : Context.add(guarded, HttpClient.TracerDisabledWhen, constTrue)
   return redactPrivateNames(
     Context.add(guarded, Tracer.Tracer, redactingTracer(Context.get(context, Tracer.Tracer), describeError)),

@@ -89,8 +89,9 @@ const anyForm = (char: string): string => {
   return `(?:${forms.join("|")})`
 }
 
-/** The secrets in the headers of a signed request, to scrub from its response. */
-export const secretsOf = (request: HttpClientRequest): ReadonlyArray<Redacted.Redacted> =>
-  [request.headers["authorization"]?.replace(/^\S+\s+/, ""), request.headers["cookie"]?.replace(/^[^=]*=/, "")]
-    .filter((value) => value !== undefined)
-    .map((value) => Redacted.make(value))
+/** The secrets in the headers of a signed request, to scrub from its response: the token, and the value of each cookie. */
+export const secretsOf = ({ headers }: HttpClientRequest): ReadonlyArray<Redacted.Redacted> => {
+  const token = headers["authorization"]?.replace(/^\S+\s+/, "") ?? ""
+  const cookies = (headers["cookie"] ?? "").split(";").map((cookie) => cookie.replace(/^[^=]*=/, "").trim())
+  return [token, ...cookies].filter((value) => value !== "").map((value) => Redacted.make(value))
+}

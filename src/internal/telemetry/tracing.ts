@@ -49,4 +49,18 @@ export const redactingTracer = (tracer: Tracer.Tracer, describe: (error: unknown
 const redactExit = (
   exit: Exit.Exit<unknown, unknown>,
   describe: (error: unknown) => string
-): Exit.Exit<void, string> => Exit.isSuccess(exit) ? Exit.void : Exit.failCause(Cause.map(exit.cause, describe))
+): Exit.Exit<void, string> =>
+  Exit.isSuccess(exit)
+    ? Exit.void
+    : Exit.failCause(Cause.fromReasons(exit.cause.reasons.map((reason) => redactReason(reason, describe))))
+
+/** New reasons without the annotations of the old ones. A defect can hold the request as well as a failure can. */
+const redactReason = (
+  reason: Cause.Reason<unknown>,
+  describe: (error: unknown) => string
+): Cause.Reason<string> =>
+  Cause.isFailReason(reason)
+    ? Cause.makeFailReason(describe(reason.error))
+    : Cause.isDieReason(reason)
+    ? Cause.makeDieReason(describe(reason.defect))
+    : Cause.makeInterruptReason(reason.fiberId)

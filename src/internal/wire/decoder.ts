@@ -2,7 +2,7 @@
 import type * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
-import { dayOf, no, timeOf } from "./instant.ts"
+import { dayOf, isInYears, no, timeOf } from "./instant.ts"
 import { isCursor, type WireBreak, type wireEnvelope, type wireTimePunch } from "./schema.ts"
 import { utc } from "./utc.ts"
 
@@ -31,7 +31,9 @@ const instant = (value: unknown): DateTime.Utc | undefined => {
   if (typeof value !== "string") return undefined
   const day = dayOf(value)
   const time = timeOf(value)
-  return day === no || time === no ? undefined : utc(day * 86_400_000 + time)
+  if (day === no || time === no) return undefined
+  const millis = day * 86_400_000 + time
+  return isInYears(millis) ? utc(millis) : undefined
 }
 
 const nullableInstant = (value: unknown): Option.Option<DateTime.Utc> | undefined => {

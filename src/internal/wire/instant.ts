@@ -84,23 +84,28 @@ const offsetMinutes = (text: string, at: number): number => {
   return sign === 45 ? -(hours * 60 + minutes) : hours * 60 + minutes
 }
 
-/**
- * Reads `2024-01-02T03:04:05Z`, `+00:00` or `+0530`, with any fraction (cut to milliseconds). A string without a zone,
- * 30 February, `24:00:00` and year 0000 are NaN. A leap second, which only 23:59 UTC can have, is the next second.
- */
-export const parseInstant = (text: string): number => {
-  const day = dayOf(text)
-  const time = timeOf(text)
-  return day === no || time === no ? NaN : day * 86_400_000 + time
-}
-
 /** 0001-01-01T00:00:00Z and the first instant that four digits of year cannot write. */
 const earliest = -62_135_596_800_000
 const tooLate = 253_402_300_800_000
 
-/** Whether RFC 3339, which has four digits for the year, can write the instant. */
-export const isWritable = (epochMillis: number): boolean =>
-  Number.isInteger(epochMillis) && epochMillis >= earliest && epochMillis < tooLate
+/** Whether whole milliseconds lie in the years that RFC 3339, with four digits for the year, can write. */
+export const isInYears = (epochMillis: number): boolean => epochMillis >= earliest && epochMillis < tooLate
+
+/** Whether RFC 3339 can write the instant. */
+export const isWritable = (epochMillis: number): boolean => Number.isInteger(epochMillis) && isInYears(epochMillis)
+
+/**
+ * Reads `2024-01-02T03:04:05Z`, `+00:00` or `+0530`, with any fraction (cut to milliseconds). A string without a zone,
+ * 30 February, `24:00:00` and year 0000 are NaN, and so is an instant that the zone moves out of the years 0001 to 9999:
+ * it could not be written again. A leap second, which only 23:59 UTC can have, is the next second.
+ */
+export const parseInstant = (text: string): number => {
+  const day = dayOf(text)
+  const time = timeOf(text)
+  if (day === no || time === no) return NaN
+  const millis = day * 86_400_000 + time
+  return isInYears(millis) ? millis : NaN
+}
 
 /** Writes a writable instant with `Z`, and with milliseconds only where there are any. */
 export const formatInstant = (epochMillis: number): string => {

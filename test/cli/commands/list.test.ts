@@ -105,6 +105,6 @@ describe("time-punches list", () => {
 
       assert.deepStrictEqual([byFlags.code, byFlags.stderr], [0, ""])
       assert.strictEqual(other.code, 2, "the guid of the environment belongs to another company")
-      assert.match(other.stderr, /--guid \(or TIME_PUNCHES_COMPANY_GUID\) is required/)
+      assert.match(other.stderr, /--guid \(or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID\) is required/)
     }).pipe(Effect.provide(fake)))
 })

@@ -125,6 +125,25 @@ describe("time-punches summary", () => {
       assert.deepStrictEqual(costs, ["0.01", "0.00", "0.00", "0.01"])
     }).pipe(Effect.provide(fake)))
 
+  it.effect.each(
+    [
+      ["tips", { tips: 5e15 }],
+      ["cost", { hourly_wage: 9e15, clocked_out: "2026-03-02T08:36:00Z" }]
+    ] as const
+  )(
+    "fails where the total of %s is no safe integer, although that of each group is one",
+    ([name, given]) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* service.clear
+        yield* service.seed([punch(1, { ...given, location_id: 301 }), punch(2, { ...given, location_id: 302 })])
+        const { code, stderr, stdout } = yield* cli(["summary"])
+
+        assert.deepStrictEqual([code, stdout], [7, ""])
+        assert.include(stderr, `the sum of ${name} over all groups is no safe integer`)
+      }).pipe(Effect.provide(fake))
+  )
+
   it.effect("prints no table without punches, and no incomplete one", () =>
     Effect.gen(function*() {
       const service = yield* FakeService

@@ -10,6 +10,7 @@ describe("printable", () => {
     ["an escape sequence of a terminal", "\u001b[31mred", "\\u001b[31mred"],
     ["a C1 control character", "\u009b31m", "\\u009b31m"],
     ["a change of direction", "a\u202eb\u2066c", "a\\u202eb\\u2066c"],
+    ["an Arabic letter mark", "a\u061cb", "a\\u061cb"],
     ["a line separator of Unicode", "a\u2028b", "a\\u2028b"]
   ])("writes %s on one line", (_what, text, expected) => {
     assert.strictEqual(printable(text), expected)

@@ -1,7 +1,7 @@
 /** Bodies: limited in size while they are read, and strict about encoding. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { HttpClientRequest, HttpClientResponse } from "effect/http"
+import { Headers, HttpClientRequest, HttpClientResponse } from "effect/http"
 import {
   contentType,
   isEncoded,
@@ -74,6 +74,18 @@ describe("readBytes", () => {
 
       assert.deepStrictEqual(yield* readBytes(response, 10), bytes("1234567890"))
     }))
+
+  it.effect.each(["", " "])(
+    "counts the bytes of a body whose declared length is %j, which is no number",
+    (length) =>
+      Effect.gen(function*() {
+        const { response, state } = responseOf(Array.from({ length: 100 }, () => bytes("12345")))
+        const headers = Headers.fromInput({ "content-length": length })
+
+        assert.strictEqual(yield* Effect.flip(readBytes(response, 10, headers)), tooLarge)
+        assert.isBelow(state.taken, 5)
+      })
+  )
 
   it.effect.each<[string, Record<string, string>]>([
     ["encoded", { "content-length": "5", "content-encoding": "gzip" }],

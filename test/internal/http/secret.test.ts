@@ -96,6 +96,16 @@ describe("secretsOf", () => {
     assert.deepStrictEqual(valuesOf(HttpClientRequest.setHeader(request, "cookie", header)), ["a=b"])
   })
 
+  it("gives the value of every cookie, since a response may repeat only one of them", () => {
+    const signed = HttpClientRequest.setHeader(request, "cookie", "svcsession=a=b; affinity=node-4; flag=;x")
+
+    assert.deepStrictEqual(valuesOf(signed), ["a=b", "node-4", "x"])
+    assert.strictEqual(
+      scrub("node-4 does not know a=b", secretsOf(signed)),
+      "<redacted> does not know <redacted>"
+    )
+  })
+
   it("gives none of a request without credentials", () => {
     assert.deepStrictEqual(valuesOf(request), [])
   })

@@ -97,6 +97,16 @@ describe("redactingTracer", () => {
       assert.notInclude(printed, "canary")
     }))
 
+  it.effect("records a defect by its description alone", () =>
+    Effect.gen(function*() {
+      const defect = Object.assign(new Error("canary"), secret)
+      const { exit, printed } = yield* spanOf(Effect.die(defect))
+
+      assert.isTrue(exit !== undefined && Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+      assert.include(printed, "a description")
+      assert.notInclude(printed, "canary")
+    }))
+
   it.effect("records an interruption as one", () =>
     Effect.gen(function*() {
       const { exit } = yield* spanOf(Effect.interrupt)
@@ -110,6 +120,7 @@ describe("redactingTracer", () => {
 
       assert.deepStrictEqual(attributes, [["a", 1], ["b", 2]])
     }))
+
   it.effect("calls the methods of a span on the span itself, which may have private members", () =>
     Effect.gen(function*() {
       const keys: Array<string> = []

@@ -80,6 +80,33 @@ describe("decodeEnvelope", () => {
     }
   })
 
+  it("accepts an instant at the ends of the calendar exactly where the schema does, and what it accepts can be written", () => {
+    const chance = prng(seed)
+    const seen = { accepted: 0, refused: 0 }
+    const two = (value: number) => `${value}`.padStart(2, "0")
+    for (let run = 0; run < 5000; run++) {
+      const day = chance.chance(0.5) ? "9999-12-31T" : "0001-01-01T"
+      const zone = `${chance.pick(["+", "-"])}${two(chance.between(0, 23))}:${two(chance.between(0, 59))}`
+      const second = chance.pick(["00", "59", "59.999", "60"])
+      const text = `${day}${two(chance.between(0, 23))}:${two(chance.between(0, 59))}:${second}${zone}`
+      const name = chance.pick(["clocked_in", "clocked_out", "created", "modified"])
+      const page = wirePage([{ ...wirePunch(), [name]: text }])
+      const straight = decodeEnvelope(page)
+      const written = decodeAsWritten(page)
+
+      assert.strictEqual(straight !== undefined, Result.isSuccess(written), text)
+      if (Result.isFailure(written)) {
+        seen.refused++
+        continue
+      }
+      seen.accepted++
+      assert.isTrue(Result.isSuccess(Schema.encodeResult(Envelope)(written.success)), text)
+    }
+
+    assert.isAbove(seen.accepted, 1000)
+    assert.isAbove(seen.refused, 1000)
+  })
+
   it("lists all issues where `errors` is `all`", () => {
     const all = Schema.decodeUnknownResult(Envelope, { errors: "all" })
     const allAsWritten = Schema.decodeUnknownResult(Envelope, { ...asWritten, errors: "all" })
