@@ -141,6 +141,9 @@ export const play = (random: Random, scene: Scene, segments: ReadonlyArray<Segme
     mostHeld = Math.max(mostHeld, inFlight.length + buffered.length)
     mostInFlight = Math.max(mostInFlight, inFlight.length)
   }
+  // A run that fails finishes the pages in flight; one that is interrupted does not.
+  const finishes = random.chance(0.5)
+  for (let left = finishes ? inFlight.length - 1 : 0; left > 0; left--) complete()
   while (consume(true)) { /* what is buffered is emitted before the failure */ }
   return { emitted, unfinished: plan.unfinished(), mostHeld, mostInFlight }
 }
