@@ -23,7 +23,12 @@ export const Segment = Schema.Struct({
   /** The end that the query of `cursor` named, where it differs from `until`. Absent: `until`. */
   queriedUntil: Schema.optionalKey(Schema.DateTimeUtc),
   /** Whether rows came out of the requested order: the query is then read to its end. Absent: no. */
-  unordered: Schema.optionalKey(Schema.Boolean)
+  unordered: Schema.optionalKey(Schema.Boolean),
+  /**
+   * The length of window, in milliseconds, with which a service that ignores the order was read. A resumed run starts with
+   * it instead of shorter ones, and does not test the order again. Absent: not known.
+   */
+  windowLength: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0)))
 })
 
 /** A part of the range that is not read yet. @since 0.1.0 */
@@ -76,8 +81,8 @@ export interface BackfillOptions {
 }
 
 /**
- * A backfill that failed. Each row was either emitted or lies in `unfinished`: continue with
- * `resume: error.unfinished`.
+ * A backfill that failed. The pages in flight are read to their end before, and none is begun. Each row was either
+ * emitted or lies in `unfinished`: continue with `resume: error.unfinished`.
  *
  * @since 0.1.0
  */

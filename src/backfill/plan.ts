@@ -59,9 +59,12 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
   const active = new Set<Window>()
   /** Stopped before their query ended, since, if rows are ordered, all further rows belong to other windows. */
   const stopped: Array<Segment> = []
-  const longest = open.items.reduce((sum, { gte, until }) => sum + until - gte, 0) / (workers * 8)
+  /** The length of an earlier run; 0 without one. */
+  const learned = Math.max(0, ...segments.map(({ windowLength }) => windowLength ?? 0))
+  // What is left shrinks with each resumed run; windows that shrank with it would be read one by one, nearly empty.
+  const longest = Math.max(learned, open.items.reduce((sum, { gte, until }) => sum + until - gte, 0) / (workers * 8))
   /** Length of the next window that cannot be cut, in milliseconds. */
-  let length = longest
+  let length = learned === 0 ? longest : learned
   let anyCompleted = false
   let ordered = options.ordered && !segments.some(({ unordered }) => unordered === true)
 
@@ -124,6 +127,11 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
     for (const segment of stopped.splice(0)) open.add(toWindow(segment))
   }
 
+  const segmentOf = (window: Window): Segment => ({
+    ...toSegment(window, ordered),
+    ...(!ordered && workers > 1 && { windowLength: Math.max(1, Math.ceil(length)) })
+  })
+
   /** The length at which this window would have had `windowPages` pages. */
   const lengthFor = ({ gte, rows, until }: Window): number =>
     Math.min(longest, (until - gte) * (windowPages * pageSize) / Math.max(rows, 1))
@@ -148,7 +156,7 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
     frontier: () => Math.min(...unread().map(({ gte }) => gte)),
     // With the windows that stopped early: the resumed run may be the one that finds rows unordered.
     unfinished: () => {
-      const left = unread().map((window) => toSegment(window, ordered))
+      const left = unread().map(segmentOf)
       return left.length === 0
         ? left
         : [...left, ...stopped].toSorted((a, b) => a.gte.epochMilliseconds - b.gte.epochMilliseconds)

@@ -16,7 +16,7 @@ export interface Window {
   /** The end that the query names. Fixed once a page was read, since a cursor belongs to its query. */
   queriedUntil: number
   cursor: Option.Option<Cursor>
-  /** Rows read so far, those that other windows own included. */
+  /** Rows of its own range read so far. A service that ignores the range sends the rows of other windows too. */
   rows: number
   /** The latest clock-in read so far. */
   latest: number
@@ -108,8 +108,8 @@ export const observe = (window: Window, rows: ReadonlyArray<TimePunch>): boolean
   for (const { clockedIn: { epochMilliseconds: at } } of rows) {
     if (at < window.latest) inOrder = false
     else window.latest = at
+    if (owns(window, at)) window.rows++
   }
-  window.rows += rows.length
   const [first] = rows
   if (first !== undefined) {
     window.forecast = forecastOf(rows.length, first.clockedIn.epochMilliseconds, window.latest)

@@ -49,16 +49,18 @@ export const backfill = (
   const fail = (cause: ListError, unfinished: ReadonlyArray<Segment>) => new BackfillError({ cause, unfinished })
 
   return Stream.unwrap(Effect.gen(function*() {
+    const isKnown = options.workers > 1 && segments.some(({ windowLength }) => windowLength !== undefined)
     // A segment that was cut after it had begun can stop at its end only if rows are ordered.
     const needsSurvey = segments.some(({ queriedUntil }) => options.workers > 1 || queriedUntil !== undefined)
-    const { isSmall, ordered } = needsSurvey
+    const { isSmall, ordered } = needsSurvey && !isKnown
       ? yield* Effect.mapError(reader.survey, (cause) => fail(cause, segments))
-      : { isSmall: true, ordered: false }
+      : { isSmall: !isKnown, ordered: false }
     const workers = isSmall ? 1 : options.workers
     const plan = makePlan(segments, { workers, pageSize, order, ordered, capacity: workers * pagesPerWorker[order] })
     const buffer = makeReorderBuffer<PageRows>()
     const condition = makeCondition()
     const readers = new WeakMap<Window, ReturnType<typeof follow<TimePunch>>>()
+    let failure: ListError | undefined
     let exit: Exit.Exit<void, BackfillError> | undefined
 
     const isByTime = order === "byTime"
@@ -69,7 +71,7 @@ export const backfill = (
     const isReady = (): boolean => buffer.isReady(frontier())
 
     const nextWindow = (): Window | typeof done | undefined =>
-      plan.isDone() ? done : plan.next(buffer.held(), isReady())
+      plan.isDone() || failure !== undefined ? done : plan.next(buffer.held(), isReady())
 
     const readPage = (window: Window) => {
       const read = readers.get(window) ??
@@ -85,17 +87,27 @@ export const backfill = (
       condition.notifyAll()
     }
 
+    /** The first failure ends the run, but no page in flight: where many fail, those that succeed would be lost as well. */
     const worker = Effect.gen(function*() {
       while (true) {
         const window = yield* condition.waitUntil(nextWindow)
         if (window === done) return
         complete(window, yield* readPage(window))
       }
-    })
+    }).pipe(
+      Effect.catch((error) =>
+        Effect.sync(() => {
+          failure ??= error
+          condition.notifyAll()
+        })
+      )
+    )
 
     const run = Effect.all(Arr.makeBy(workers, () => worker), { concurrency: "unbounded", discard: true }).pipe(
       // Every worker has stopped by now: what they have not completed is unfinished.
-      Effect.mapError((cause) => fail(cause, plan.unfinished())),
+      Effect.andThen(
+        Effect.suspend(() => failure === undefined ? Effect.void : Effect.fail(fail(failure, plan.unfinished())))
+      ),
       Effect.exit,
       Effect.map((ended) => {
         exit = ended

@@ -241,6 +241,18 @@ describe("the plan of a backfill", () => {
     }
   })
 
+  it("does not shorten its windows by rows that others own, if the service ignores both range and order", () => {
+    const day = 86_400_000
+    const rows = Array.from({ length: 60 }, (_, index) => rowAt(start + index * 37 % 60 * day, index))
+    const range = segment(start, start + 100 * day, false)
+    const scene: Scene = { rows, range, arrange: byId, ordered: false, unfiltered: true }
+    const { emitted, pages } = play(prng(1), scene, [range], { ...plainly, workers: 4, pageSize: 20 })
+
+    assert.deepStrictEqual(idsOf(emitted), idsOf(rows))
+    // Each window takes the three pages of all rows: 32 windows of equal length, and some cut a little shorter.
+    assert.isBelow(pages, 200)
+  })
+
   it("has room for the first window with a full buffer, also after it was reopened", () => {
     for (const seed of seeds(300)) {
       const chance = prng(seed)

@@ -32,6 +32,7 @@ export interface Run {
 /** The outcome of a run. */
 export interface Played {
   readonly emitted: ReadonlyArray<TimePunch>
+  readonly pages: number
   readonly unfinished: ReadonlyArray<Segment>
   readonly mostHeld: number
   readonly mostInFlight: number
@@ -141,8 +142,11 @@ export const play = (random: Prng, scene: Scene, segments: ReadonlyArray<Segment
     mostHeld = Math.max(mostHeld, inFlight.length + buffered.length)
     mostInFlight = Math.max(mostInFlight, inFlight.length)
   }
+  // A run that fails finishes the pages in flight; one that is interrupted does not.
+  const finishes = random.chance(0.5)
+  for (let left = finishes ? inFlight.length - 1 : 0; left > 0; left--) complete()
   while (consume(true)) { /* what is buffered is emitted before the failure */ }
-  return { emitted, unfinished: plan.unfinished(), mostHeld, mostInFlight }
+  return { emitted, pages, unfinished: plan.unfinished(), mostHeld, mostInFlight }
 }
 
 /** All workers send at once and are answered at once: the number of rounds of a run, and of its requests. */

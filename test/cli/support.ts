@@ -44,21 +44,26 @@ const layerRewriting = (rewrite: (url: string) => string) =>
     Effect.map(HttpClient.HttpClient, HttpClient.mapRequest(HttpClientRequest.updateUrl(rewrite)))
   ).pipe(Layer.provide(FakeService.layerClient))
 
-/** `terminal`: both outputs are terminals. `rewrite`: changes the URL of each request on its way to the service. */
+/**
+ * `terminal`: both outputs are terminals. `rewrite`: changes the URL of each request on its way to the service. `http`:
+ * another client than that of the fake service.
+ */
 export const cli = (
   args: ReadonlyArray<string>,
   options: {
     readonly env?: Environment
     readonly terminal?: boolean
     readonly rewrite?: (url: string) => string
+    readonly http?: Layer.Layer<HttpClient.HttpClient, never, FakeService>
   } = {}
 ): Effect.Effect<Ran, never, FakeService> => {
   const { env = environment, rewrite = (url) => url, terminal = false } = options
+  const { http = layerRewriting(rewrite) } = options
   const stdout: Array<string> = []
   const stderr: Array<string> = []
   return Effect.map(run(args), (code) => ({ code, stdout: stdout.join(""), stderr: stderr.join("") })).pipe(
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
-    Effect.provide(layerRewriting(rewrite)),
+    Effect.provide(http),
     Effect.provide(Stdio.layerTest({
       stdout: capture(stdout),
       stderr: capture(stderr),

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
 import { oauth } from "../support/client.ts"
 import { brief, client, outcome, threePages, transports } from "../support/transports.ts"
+import { eventually } from "./support/eventually.ts"
 import { type Answer, chunk, head, rawServer, whole } from "./support/rawServer.ts"
 
 const { first, ids, second, third } = threePages
@@ -49,7 +50,33 @@ const warmUp = (http: typeof transports[number]["http"]) =>
 /** The first page, then this answer to every request. */
 const firstThen = (answer: Answer) => rawServer({ answers: [whole(200, first), answer] })
 
+/** Sixteen megabytes of a problem that never closes, in parts that the client can read before the next is written. */
+const endlessProblem = [
+  "{\"title\":\"",
+  { drip: new Uint8Array(16 * 1024 * 1024).fill(0x78), every: 0, bytes: 16 * 1024 }
+] as const
+
 describe.each(transports)("a body over $transport", ({ http, transport }) => {
+  it.live.each(
+    [
+      ["a page", 503, "application/problem+json", "ServiceUnavailable 503"],
+      ["a page, as plain JSON", 422, "application/json", "UnprocessableEntity 422"]
+    ] as const
+  )(
+    "of a problem is not taken beyond its cap: %s answered with %i",
+    ([_what, status, type, error]) =>
+      Effect.gen(function*() {
+        const server = yield* rawServer({ answers: [[head(status, { "content-type": type }), ...endlessProblem]] })
+        const run = yield* Effect.provide(outcome(), client(server.url, http, { attempts: 1 }))
+        yield* eventually(() => assert.strictEqual(server.open(), 0))
+
+        assert.strictEqual(brief(run.error), error)
+        // The cap is 64 KiB; the rest is what was on its way when the client closed the connection.
+        assert.isAtLeast(server.sent(), 64 * 1024)
+        assert.isBelow(server.sent(), 1024 * 1024)
+      })
+  )
+
   it.live.each(floods)("[$row] is not read past its cap: $what", ({ answer }) =>
     Effect.gen(function*() {
       yield* warmUp(http)

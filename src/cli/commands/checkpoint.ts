@@ -12,6 +12,7 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import * as Crypto from "node:crypto"
 import { Cursor } from "../../Ids.ts"
+import { printable } from "../../internal/base/printable.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 
 /** What an export reads and how it writes it, as flags and their values: equal specs give equal files. */
@@ -228,5 +229,5 @@ const validateTarget = Effect.fnUntraced(function*(output: string) {
 const differences = (then: ExportSpec, now: ExportSpec): string =>
   [...new Set([...Object.keys(then), ...Object.keys(now)])]
     .filter((name) => then[name] !== now[name])
-    .map((name) => `${name} ${then[name] ?? "(none)"}, now ${now[name] ?? "(none)"}`)
+    .map((name) => printable(`${name} ${then[name] ?? "(none)"}, now ${now[name] ?? "(none)"}`))
     .join("; ") || "another version of this command"

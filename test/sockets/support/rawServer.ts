@@ -51,6 +51,8 @@ export interface RawServer {
   readonly open: () => number
   /** Bytes received on all connections. */
   readonly received: () => number
+  /** Bytes written to all connections; what a client did not take stays in the buffers of its socket. */
+  readonly sent: () => number
 }
 
 const latin1 = (text: string) => Buffer.from(text, "latin1")
@@ -115,6 +117,7 @@ export const rawServer = (options: RawServerOptions): Effect.Effect<RawServer, n
     const requests: Array<RawRequest> = []
     const connections: Array<RawConnection> = []
     const sockets = new Set<Net.Socket>()
+    const accepted: Array<Net.Socket> = []
     let received = 0
     let answered = 0
     const answerTo = (request: RawRequest): Answer =>
@@ -145,6 +148,7 @@ export const rawServer = (options: RawServerOptions): Effect.Effect<RawServer, n
       connections.push(state)
       const connection = connections.length
       sockets.add(tcp)
+      accepted.push(tcp)
       tcp.on("error", () => {})
       tcp.on("close", () => {
         sockets.delete(tcp)
@@ -186,7 +190,8 @@ export const rawServer = (options: RawServerOptions): Effect.Effect<RawServer, n
       requests,
       connections,
       open: () => sockets.size,
-      received: () => received
+      received: () => received,
+      sent: () => accepted.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0)
     }
   })
 
