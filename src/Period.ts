@@ -88,8 +88,11 @@ export interface CycleOptions {
   readonly days: number
 }
 
+/** The longest pay cycle, in days: more than a calendar of years 0001 to 9999 has, and no further than a date reaches. */
+const longestCycle = 10_000_000
+
 /**
- * The pay cycle that contains `date`. `None` unless `days` is a safe integer of at least 1.
+ * The pay cycle that contains `date`. `None` unless `days` is an integer from 1 to 10 000 000.
  *
  * Law: it is the same for every date of the cycle, and consecutive cycles tile.
  *
@@ -100,15 +103,15 @@ export const cycle = (
   date: BusinessDate,
   options: CycleOptions
 ): Option.Option<Interval> => {
-  if (!Number.isSafeInteger(options.days) || options.days < 1) return Option.none()
+  if (!Number.isInteger(options.days) || options.days < 1 || options.days > longestCycle) return Option.none()
   const day = dayOf(date)
   const start = day - modulo(day - dayOf(options.anchor), options.days)
   return Option.some(between(zone, start, start + options.days))
 }
 
 /**
- * The pay cycle that contains `date`. Throws a `RangeError` unless `days` is a safe integer of at least 1: use it for a
- * length that is known to be one, and `cycle` otherwise.
+ * The pay cycle that contains `date`. Throws a `RangeError` unless `days` is an integer from 1 to 10 000 000:
+ * use it for a length that is known to be one, and `cycle` otherwise.
  *
  * Law: it is the same for every date of the cycle, and consecutive cycles tile.
  *
@@ -117,7 +120,7 @@ export const cycle = (
 export const cycleUnsafe = (zone: DateTime.TimeZone, date: BusinessDate, options: CycleOptions): Interval =>
   Option.getOrThrowWith(
     cycle(zone, date, options),
-    () => new RangeError("Period.cycleUnsafe: days must be an integer of at least 1")
+    () => new RangeError("Period.cycleUnsafe: days must be an integer from 1 to 10000000")
   )
 
 /**

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { root } from "./support/examples.ts"
 import { readHovers } from "./support/hovers.ts"
 
-const hovers = readHovers(root)
+const { hovers, internal } = readHovers(root)
 
 describe("a hover over a public name", () => {
   it("is read for exports, statics, members, fields and options", () => {
@@ -22,6 +22,10 @@ describe("a hover over a public name", () => {
       "Endpoints.layer(options).baseUrl",
       "week(options).firstDay"
     ])
+  })
+
+  it("is left out for the few names that the declarations leave out", () => {
+    assert.deepStrictEqual(internal.toSorted(), ["CompanySchema", "explain"])
   })
 
   it("has its own text", () => {

@@ -33,8 +33,14 @@ export const publicFiles = (root: string): ReadonlyArray<string> => {
   return [...new Set([...named, ...flat])].toSorted()
 }
 
+export interface Hovers {
+  readonly hovers: ReadonlyArray<Hover>
+  /** Names that `@internal` leaves out of the declarations of the package. */
+  readonly internal: ReadonlyArray<string>
+}
+
 /** Every hover of the public names that are declared in `root`. One process reads the whole project. */
-export const readHovers = (root: string, files = publicFiles(root)): ReadonlyArray<Hover> => {
+export const readHovers = (root: string, files = publicFiles(root)): Hovers => {
   const api = new API({ cwd: root })
   try {
     const snapshot = api.updateSnapshot({ openProjects: [Path.join(root, "tsconfig.json")] })
@@ -47,7 +53,7 @@ export const readHovers = (root: string, files = publicFiles(root)): ReadonlyArr
       if (module === undefined) throw new Error(`${file} is not a module of the project`)
       reader.readModule("", module)
     }
-    return reader.hovers()
+    return reader.result()
   } finally {
     api.close()
   }
@@ -55,6 +61,7 @@ export const readHovers = (root: string, files = publicFiles(root)): ReadonlyArr
 
 const makeReader = (checker: Checker, root: string) => {
   const found = new Map<string, Hover>()
+  const internal = new Set<string>()
   const read = new Set<number>()
 
   /** Where in this repository's sources a name is declared; nothing for the names of others and of the language. */
@@ -69,8 +76,10 @@ const makeReader = (checker: Checker, root: string) => {
     const file = fileOf(symbol)
     if (file === undefined) return false
     const text = checker.getDocumentationCommentOfSymbol(symbol)
-    const isInternal = checker.getJsDocTagsOfSymbol(symbol).some((tag) => tag.name === "internal")
-    if (isInternal) return false
+    if (checker.getJsDocTagsOfSymbol(symbol).some((tag) => tag.name === "internal")) {
+      internal.add(name)
+      return false
+    }
     // A type and a value of one name are two symbols or one; a hover on either is enough.
     if (!found.has(name) || found.get(name)?.text === "") found.set(name, { name, file, text })
     if (read.has(symbol.id)) return false
@@ -142,5 +151,5 @@ const makeReader = (checker: Checker, root: string) => {
     for (const exported of checker.getExportsOfModule(module)) readExport(`${prefix}${exported.name}`, exported)
   }
 
-  return { readModule, hovers: (): ReadonlyArray<Hover> => [...found.values()] }
+  return { readModule, result: (): Hovers => ({ hovers: [...found.values()], internal: [...internal] }) }
 }
