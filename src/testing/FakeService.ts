@@ -90,7 +90,10 @@ export class FakeService extends Context.Service<FakeService, {
     FakeService.useSync(makeClient)
   )
 
-  /** Serves over the provided `HttpServer`. `FakeServer` does so on a port of this machine. */
+  /**
+   * Serves over the provided `HttpServer`. `FakeServer` does so on a port of this machine. On a loopback address it refuses
+   * requests with a foreign `host` or `origin`. A server that dates responses itself does so where the service does not.
+   */
   static readonly layerServer: Layer.Layer<never, never, FakeService | HttpServer.HttpServer> = Layer.unwrap(
     FakeService.useSync(serve)
   )

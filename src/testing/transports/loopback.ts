@@ -10,9 +10,9 @@ const hostPattern = new RegExp(`^${host}$`, "i")
 
 const originPattern = new RegExp(`^https?://${host}$`, "i")
 
-/** Whether an address is reachable from this machine only, and by way of a port, which a browser can reach too. */
+/** Whether only this machine can reach an address, through a port: a browser cannot open the path of a socket. */
 export const isLoopback = (address: NetAddress.SocketAddress): boolean =>
-  address._tag !== "UnixPathAddress" && hostPattern.test(NetAddress.formatAuthority(address))
+  address._tag !== "UnixPathAddress" && NetAddress.isLoopback(address.address)
 
 /**
  * Why a request to a loopback address is refused, or `undefined`. A page of another site can reach this machine by a
