@@ -47,7 +47,7 @@ describe("an edit of the clock-in of a cursor's row, on a service with cursors b
     }).pipe(Effect.provide(service("record", outside))))
 
   it.effect.each([later, outside])(
-    "takes no row from a listing without an order of its own (%s)",
+    "takes no row from a listing without sort_by (%s)",
     (clockedIn) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* listed, [1, 2, 3, 4, 5, 6, 7, 8, 9])
@@ -93,7 +93,7 @@ describe("random edits of clock-ins before each request", () => {
   )
 
   it.effect.each(["backfill", "sorted list"] as const)(
-    "take rows from one %s in twenty or so with cursors by record: the share that the docs tell",
+    "take rows from about one %s in fourteen with cursors by record",
     (reading) =>
       Effect.gen(function*() {
         const { lossy, plans } = yield* figures(100, reading, "record")

@@ -16,7 +16,7 @@ export const isLoopback = (address: NetAddress.SocketAddress): boolean =>
 
 /**
  * Why a request to a loopback address is refused, or `undefined`. A page of another site can reach this machine by a
- * name of its own that resolves to it (DNS rebinding): its requests then name that site in `host`, or in `origin`.
+ * name that its site controls and that resolves to it (DNS rebinding): its requests then name that site in `host`, or in `origin`.
  */
 export const foreignCaller = (headers: Readonly<Record<string, string | undefined>>): string | undefined => {
   const { host = "", origin } = headers
