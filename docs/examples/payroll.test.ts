@@ -127,6 +127,44 @@ describe("payroll, over the fake service in this process", () => {
     }).pipe(Effect.provide(inProcess)))
 })
 
+const clientOver = (service: Layer.Layer<FakeService>) =>
+  TimePunches.layer.pipe(
+    Layer.provide(credentials),
+    Layer.provide(Endpoints.layer({ baseUrl: "http://localhost" })),
+    Layer.provide(FakeService.layerClient),
+    Layer.provideMerge(service)
+  )
+
+const changing = clientOver(FakeService.layer({ punches, visibleAfter: "30 seconds", clockOffset: "-3 minutes" }))
+
+const unusual = clientOver(FakeService.layer({
+  punches,
+  cursors: "record",
+  cursorLifetime: "10 minutes",
+  date: (serviceTime, { number }) => number % 3 === 0 ? "Fri, 31 Dec 9999 23:59:59 GMT" : serviceTime
+}))
+
+describe("payroll, while punches change", () => {
+  it.effect("follows a change as soon as the service shows it", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const before = yield* payroll(company, monday)
+      yield* service.softDelete(punches.map(({ id }) => id))
+      assert.deepStrictEqual(yield* payroll(company, monday), before)
+
+      yield* TestClock.adjust("30 seconds")
+
+      assert.isEmpty((yield* payroll(company, monday)).lines)
+    }).pipe(Effect.provide(changing)))
+
+  it.effect("gives the same result with cursors by record and wild dates", () =>
+    Effect.gen(function*() {
+      const expected = yield* payroll(company, monday).pipe(Effect.provide(inProcess))
+
+      assert.deepStrictEqual(yield* payroll(company, monday), expected)
+    }).pipe(Effect.provide(unusual)))
+})
+
 const overTcp = TimePunches.layer.pipe(
   Layer.provide(credentials),
   Layer.provide(NodeHttpClient.layerUndici),

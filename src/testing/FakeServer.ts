@@ -21,7 +21,8 @@ export interface FakeServerOptions {
 }
 
 /**
- * A fake service behind a real HTTP server, for tests over sockets.
+ * A fake service behind a real HTTP server, for tests over sockets. On a loopback address it answers only to requests
+ * whose `host` is `localhost`, in `127.0.0.0/8` or `[::1]`, and to none with an `origin` elsewhere: others get status 403.
  *
  * @since 0.1.0
  */
@@ -33,6 +34,10 @@ export class FakeServer extends Context.Service<FakeServer, {
   static readonly layer = (options: FakeServerOptions = {}): Layer.Layer<FakeServer, ServeError, FakeService> =>
     Layer.unwrap(Effect.sync(() => {
       const server = Http.createServer()
+      // The service dates its responses itself, or leaves the header out.
+      server.on("request", (_request, response) => {
+        response.sendDate = false
+      })
       // Runs before the server stops, which would otherwise wait for stalled responses and idle clients.
       const closeConnections = Layer.effectDiscard(
         Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))

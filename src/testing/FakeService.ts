@@ -6,6 +6,8 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpServer from "effect/http/HttpServer"
@@ -14,6 +16,7 @@ import type { FakeRequest, FakeResponse, RecordedRequest } from "./base/message.
 import type { StoredPunch, WirePunch } from "./base/WirePunch.ts"
 import type { Fault } from "./faults/Fault.ts"
 import type { FaultWhen } from "./faults/FaultWhen.ts"
+import type { ChangeTime, PunchPatch } from "./service/changes.ts"
 import { makeEngine } from "./service/engine.ts"
 import { type FakeServiceOptions, settingsOf } from "./service/options.ts"
 import { makeClient } from "./transports/inProcess.ts"
@@ -21,16 +24,40 @@ import { serve } from "./transports/overHttp.ts"
 
 /**
  * A time-punch service in memory, for tests. It checks credentials, filters, sorts, pages and issues tokens as the
- * interface describes, and injects faults. Its time is that of the `Clock`.
+ * interface describes, and injects faults. Its punches can change while it is listed. Its time is that of the `Clock`,
+ * unless its own clock is set.
  *
  * @since 0.1.0
  */
 export class FakeService extends Context.Service<FakeService, {
-  /** Adds punches. A punch replaces an earlier one with the same company and id. */
+  /** Adds punches as they are, at once. A punch replaces an earlier one with the same company and id. */
   readonly seed: (punches: ReadonlyArray<StoredPunch | WirePunch>) => Effect.Effect<void>
-  /** Removes the punches with these ids, in all companies. A deleted punch is one with `deleted: true`. */
+  /**
+   * Adds punches as a user of the service does: `created` and `modified` become the service's time, to the second, and
+   * listings show them after `visibleAfter`. A null stays null.
+   */
+  readonly add: (punches: ReadonlyArray<StoredPunch | WirePunch>) => Effect.Effect<void>
+  /**
+   * Edits the punches with these ids, in all companies: `modified` becomes the service's time, to the second, unless the
+   * patch has one or null, and listings show it after `visibleAfter`.
+   */
+  readonly edit: (ids: ReadonlyArray<number>, patch: PunchPatch) => Effect.Effect<void>
+  /** Marks the punches with these ids as deleted, as an edit with `deleted: true` does. */
+  readonly softDelete: (ids: ReadonlyArray<number>) => Effect.Effect<void>
+  /** Takes the mark of `softDelete` away, as an edit with `deleted: false` does. */
+  readonly undelete: (ids: ReadonlyArray<number>) => Effect.Effect<void>
+  /**
+   * Removes the punches with these ids, in all companies, without a mark or a stamp, after `visibleAfter`. A deleted punch
+   * is one with `deleted: true`.
+   */
   readonly remove: (ids: ReadonlyArray<number>) => Effect.Effect<void>
-  /** Removes all punches. */
+  /** The service's time, from which stamps, token lifetimes and the `date` header are taken. */
+  readonly now: Effect.Effect<DateTime.Utc>
+  /** Sets the service's clock, which continues from there. */
+  readonly setClock: (to: DateTime.DateTime) => Effect.Effect<void>
+  /** Moves the service's clock forward, or back by a negative duration. */
+  readonly stepClock: (by: Duration.Input) => Effect.Effect<void>
+  /** Removes all punches at once, and the changes that listings do not show yet. */
   readonly clear: Effect.Effect<void>
   /** Injects a fault into the requests that `when` selects. Of several, only the first one affects a request. */
   readonly inject: (fault: Fault, when?: FaultWhen) => Effect.Effect<void>
@@ -63,7 +90,10 @@ export class FakeService extends Context.Service<FakeService, {
     FakeService.useSync(makeClient)
   )
 
-  /** Serves over the provided `HttpServer`. `FakeServer` does so on a port of this machine. */
+  /**
+   * Serves over the provided `HttpServer`. `FakeServer` does so on a port of this machine. On a loopback address it refuses
+   * requests with a foreign `host` or `origin`. A server that dates responses itself does so where the service does not.
+   */
   static readonly layerServer: Layer.Layer<never, never, FakeService | HttpServer.HttpServer> = Layer.unwrap(
     FakeService.useSync(serve)
   )
@@ -86,14 +116,29 @@ const make = (options: FakeServiceOptions): FakeService["Service"] => {
 
   const handle = (request: FakeRequest) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const { delay, response } = engine.handle(request, now)
-      return delay === 0 ? Effect.succeed(response) : Effect.as(Effect.sleep(delay), response)
+      const { delay, responseAt } = engine.handle(request, now)
+      return delay === 0
+        ? Effect.succeed(responseAt(now))
+        : Effect.andThen(Effect.sleep(delay), Effect.map(Clock.currentTimeMillis, responseAt))
     })
 
+  const change = (make: (time: ChangeTime) => void) =>
+    Effect.map(Clock.currentTimeMillis, (now) => make({ now, stamp: engine.clock.at(now) }))
+
+  const edit = (ids: ReadonlyArray<number>, patch: PunchPatch) =>
+    change((time) => engine.changes.edit(ids, patch, time))
+
   return FakeService.of({
-    seed: (punches) => Effect.sync(() => engine.table.put(punches)),
-    remove: (ids) => Effect.sync(() => engine.table.remove(ids)),
-    clear: Effect.sync(engine.table.clear),
+    seed: (punches) => Effect.sync(() => engine.changes.seed(punches)),
+    add: (punches) => change((time) => engine.changes.add(punches, time)),
+    edit,
+    softDelete: (ids) => edit(ids, { deleted: true }),
+    undelete: (ids) => edit(ids, { deleted: false }),
+    remove: (ids) => change((time) => engine.changes.remove(ids, time)),
+    now: Effect.map(Clock.currentTimeMillis, (now) => DateTime.makeUnsafe(engine.clock.at(now))),
+    setClock: (to) => Effect.map(Clock.currentTimeMillis, (now) => engine.clock.set(to.epochMilliseconds, now)),
+    stepClock: (by) => Effect.sync(() => engine.clock.step(Duration.toMillis(by))),
+    clear: Effect.sync(engine.changes.clear),
     inject: (fault, when = {}) => Effect.sync(() => engine.faults.add(fault, when)),
     clearFaults: Effect.sync(engine.faults.clear),
     requests: Effect.sync(engine.requests),

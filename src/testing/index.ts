@@ -31,4 +31,5 @@ export {
   otherCompany,
   sessionCookieName
 } from "./service/accounts.ts"
-export type { FakeServiceOptions } from "./service/options.ts"
+export type { PunchPatch } from "./service/changes.ts"
+export type { FakeServiceOptions, VisibilityLag } from "./service/options.ts"

@@ -61,3 +61,22 @@ export const decodeCursor = (text: string): CursorContent | undefined => {
     return undefined
   }
 }
+
+/** The ages of the cursors that a service issued. */
+export interface CursorAges {
+  /** Records the cursors of a page; one that was issued before is new again. */
+  readonly issue: (cursors: ReadonlyArray<unknown>, now: number) => void
+  readonly isExpired: (cursor: string, now: number) => boolean
+}
+
+/** Ages for cursors with this lifetime in milliseconds. An infinite one keeps no record, and no cursor expires. */
+export const makeCursorAges = (lifetime: number): CursorAges => {
+  const issuedAt = new Map<string, number>()
+  const isLimited = lifetime < Infinity
+  return {
+    issue: (cursors, now) => {
+      for (const cursor of isLimited ? cursors : []) if (typeof cursor === "string") issuedAt.set(cursor, now)
+    },
+    isExpired: (cursor, now) => isLimited && now - (issuedAt.get(cursor) ?? -Infinity) > lifetime
+  }
+}

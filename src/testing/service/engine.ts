@@ -1,30 +1,36 @@
 /** The service as a function from request to response: routes, faults. This room imports `base` and `faults`. */
+import { formatHttpDate } from "../base/httpDate.ts"
 import type { Endpoint, FakeRequest, FakeResponse, RecordedRequest } from "../base/message.ts"
 import { problem } from "../base/problem.ts"
+import { makeServiceClock, type ServiceClock } from "../base/serviceClock.ts"
 import { respondWithToken } from "../base/tokenBody.ts"
 import type { FaultHooks } from "../faults/hooks.ts"
 import { type FaultMatch, type FaultQueue, makeFaultQueue } from "../faults/queue.ts"
 import { authorize } from "./authentication.ts"
+import { type Changes, makeChanges } from "./changes.ts"
+import { makeCursorAges } from "./cursor.ts"
 import { respondWithPage } from "./listing.ts"
 import { decodeQuery, isRefusal } from "./listQuery.ts"
 import type { Settings } from "./options.ts"
-import { makeTable, type Table } from "./table.ts"
+import { makeTable } from "./table.ts"
 import { makeTokenIssuer, type TokenIssuer } from "./tokens.ts"
 
 /** A response and its delay in milliseconds. */
 export interface DelayedResponse {
-  readonly response: FakeResponse
+  /** The response as it is sent at `now`, with the `date` of that moment. */
+  readonly responseAt: (now: number) => FakeResponse
   readonly delay: number
 }
 
 /** The state of a fake service and its handling of requests. All of it is synchronous. */
 export interface Engine {
-  readonly table: Table
+  readonly clock: ServiceClock
+  readonly changes: Changes
   readonly tokenIssuer: TokenIssuer
   readonly faults: FaultQueue
   readonly requests: () => ReadonlyArray<RecordedRequest>
   readonly clearRequests: () => void
-  /** `now` is in milliseconds since 1970. */
+  /** `now` is the time of the `Clock`, in milliseconds since 1970. */
   readonly handle: (request: FakeRequest, now: number) => DelayedResponse
 }
 
@@ -92,14 +98,17 @@ const noHooks: FaultHooks = {}
 
 /** A service with these settings and their punches. */
 export const makeEngine = (settings: Settings): Engine => {
+  const clock = makeServiceClock(settings.clockOffset)
   const table = makeTable({ sortable: settings.order === "asked" })
+  const changes = makeChanges(table, settings.visibleAfter)
+  const source = { settings, table, cursorAges: makeCursorAges(settings.cursorLifetime) }
   const tokenIssuer = makeTokenIssuer(settings)
   const faults = makeFaultQueue(tokenIssuer.revokeAll)
   const route = makeRouter(settings.basePath)
   const numbers = { page: 0, token: 0, other: 0 }
   let index = 0
   let recorded: Array<RecordedRequest> = []
-  table.put(settings.punches)
+  changes.seed(settings.punches)
 
   const record = (request: FakeRequest, endpoint: Endpoint, { path, query }: Target, at: number) => {
     const pairs = decodeQuery(query)
@@ -124,9 +133,10 @@ export const makeEngine = (settings: Settings): Engine => {
   const page = (request: FakeRequest, company: string, query: string, now: number, hooks: FaultHooks) => {
     if (request.method !== "GET") return problem(405, { detail: "The method must be GET." })
     const companyId = parseCompany(company)
-    const refused = authorize(settings, tokenIssuer, request, companyId, now)
+    const refused = authorize(settings, tokenIssuer, request, companyId, clock.at(now))
     if (refused !== undefined || companyId === undefined) return refused ?? problem(422, { detail: "No company." })
-    return respondWithPage(settings, table, companyId, query, hooks.editPage ?? ((envelope) => envelope))
+    changes.apply(now)
+    return respondWithPage(source, { companyId, rawQuery: query, now }, hooks.editPage ?? ((envelope) => envelope))
   }
 
   const respond = (
@@ -142,14 +152,21 @@ export const makeEngine = (settings: Settings): Engine => {
       case "page":
         return page(request, company, query, now, hooks)
       case "token":
-        return tokenIssuer.respond(request, now, hooks.writeToken ?? respondWithToken)
+        return tokenIssuer.respond(request, clock.at(now), hooks.writeToken ?? respondWithToken)
       case "other":
         return problem(404, { detail: "Unknown path." })
     }
   }
 
+  /** Adds the `date` header, unless a fault has set one. */
+  const dated = (response: FakeResponse, request: RecordedRequest, now: number): FakeResponse => {
+    const date = settings.date(formatHttpDate(clock.at(now)), request)
+    return date === undefined ? response : { ...response, headers: { date, ...response.headers } }
+  }
+
   return {
-    table,
+    clock,
+    changes,
     tokenIssuer,
     faults,
     requests: () => [...recorded],
@@ -159,11 +176,13 @@ export const makeEngine = (settings: Settings): Engine => {
     handle: (request, now) => {
       const target = targetOf(request.url)
       const routed = route(target.path)
-      const match = faults.match(record(request, routed.endpoint, target, now))
+      const recorded = record(request, routed.endpoint, target, now)
+      const match = faults.match(recorded)
       const hooks = match === undefined ? noHooks : countedHooks(match)
       const response = respond(request, routed, target.query, now, hooks)
+      const edited = hooks.editResponse === undefined ? response : hooks.editResponse(response)
       return {
-        response: hooks.editResponse === undefined ? response : hooks.editResponse(response),
+        responseAt: (sentAt) => dated(edited, recorded, sentAt),
         delay: settings.latency + (hooks.delay ?? 0)
       }
     }

@@ -1,5 +1,7 @@
 /** The options of the fake service and their defaults. */
 import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
+import type { RecordedRequest } from "../base/message.ts"
 import type { StoredPunch, WirePunch } from "../base/WirePunch.ts"
 import {
   defaultCompany,
@@ -13,6 +15,21 @@ import {
   maxLimit,
   otherCompany
 } from "./accounts.ts"
+import type { LagRange } from "./changes.ts"
+
+/**
+ * A lag that is drawn for each change, evenly between both ends.
+ *
+ * @since 0.1.0
+ */
+export interface VisibilityLag {
+  /** The shortest lag. */
+  readonly from: Duration.Input
+  /** The longest lag. */
+  readonly to: Duration.Input
+  /** Seed of the draws, an integer; the same seed gives the same lags. */
+  readonly seed: number
+}
 
 /**
  * Options of a fake service. Each one has a default.
@@ -36,6 +53,29 @@ export interface FakeServiceOptions {
   readonly maxLimit?: number | undefined
   /** `asked` follows `sort_by`; `id` ignores it and orders by id, as some services do. Default: `asked`. */
   readonly order?: "asked" | "id" | undefined
+  /**
+   * What a cursor holds: `position`, the sort key and the id of a row, so that no edit moves its place; `record`, the
+   * id alone, so that the place moves with the row when its sort key is edited, and the cursor of a sorted listing gets
+   * status 422 once its row is removed. Default: `position`.
+   */
+  readonly cursors?: "position" | "record" | undefined
+  /**
+   * How long a cursor is valid, from the last page that named it, by the `Clock`; later it gets status 422 with param
+   * `cursor`, as does a cursor that another service issued. Default: unlimited.
+   */
+  readonly cursorLifetime?: Duration.Input | undefined
+  /** How far the service's clock is ahead of the `Clock`; negative where it is behind. Default: 0. */
+  readonly clockOffset?: Duration.Input | undefined
+  /**
+   * The `date` header of a response, from the service's time in the form of HTTP and the request; `undefined` leaves the
+   * header out. The header of a fault wins. Default: the service's time.
+   */
+  readonly date?: ((serviceTime: string, request: RecordedRequest) => string | undefined) | undefined
+  /**
+   * Time from a change by `add`, `edit`, `softDelete`, `undelete` or `remove` until listings show it, by the `Clock`: the
+   * same for all, or drawn for each. Default: none.
+   */
+  readonly visibleAfter?: Duration.Input | VisibilityLag | undefined
   /** Delay of every response. Default: none. */
   readonly latency?: Duration.Input | undefined
   /** Whether the plan of the companies covers the listing; `false` gets status 403. Default: true. */
@@ -56,10 +96,22 @@ export interface Settings {
   readonly defaultLimit: number
   readonly maxLimit: number
   readonly order: "asked" | "id"
+  readonly cursors: "position" | "record"
+  readonly cursorLifetime: number
+  readonly clockOffset: number
+  readonly date: (serviceTime: string, request: RecordedRequest) => string | undefined
+  readonly visibleAfter: LagRange
   readonly latency: number
   readonly planOk: boolean
   readonly basePath: string
   readonly punches: ReadonlyArray<StoredPunch | WirePunch>
+}
+
+const isDrawn = (lag: Duration.Input | VisibilityLag): lag is VisibilityLag => Predicate.hasProperty(lag, "seed")
+
+const lagOf = (lag: Duration.Input | VisibilityLag): LagRange => {
+  const { from, seed, to } = isDrawn(lag) ? lag : { from: lag, to: lag, seed: 0 }
+  return { from: Duration.toMillis(from), to: Duration.toMillis(to), seed }
 }
 
 /** Fills in the defaults, also for an option that is `undefined`. */
@@ -72,6 +124,11 @@ export const settingsOf = (options: FakeServiceOptions): Settings => ({
   defaultLimit: options.defaultLimit ?? defaultLimit,
   maxLimit: options.maxLimit ?? maxLimit,
   order: options.order ?? "asked",
+  cursors: options.cursors ?? "position",
+  cursorLifetime: Duration.toMillis(options.cursorLifetime ?? Duration.infinity),
+  clockOffset: Duration.toMillis(options.clockOffset ?? Duration.zero),
+  date: options.date ?? ((serviceTime) => serviceTime),
+  visibleAfter: lagOf(options.visibleAfter ?? Duration.zero),
   latency: Duration.toMillis(options.latency ?? Duration.zero),
   planOk: options.planOk ?? true,
   basePath: options.basePath ?? "",

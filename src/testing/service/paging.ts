@@ -18,10 +18,19 @@ export interface Page {
   readonly cursor: PageCursor
 }
 
-/** Decodes the cursor of a request; `undefined` when it is invalid or belongs to another query. */
-export const readCursor = (text: string, listing: Listing): CursorContent | undefined => {
+/** What a cursor holds of the row that it stands for: its whole position, or its id alone. */
+export type CursorKind = "position" | "record"
+
+/**
+ * Decodes the cursor of a request; `undefined` when it is invalid, belongs to another query, or names a record whose
+ * position is needed and unknown. A cursor by record stands where its record is now.
+ */
+export const readCursor = (text: string, listing: Listing, kind: CursorKind): CursorContent | undefined => {
   const content = decodeCursor(text)
-  return content?.query === listing.fingerprint ? content : undefined
+  if (content?.query !== listing.fingerprint) return undefined
+  if (kind === "position" || content.flag === "start") return content
+  const position = listing.locate(content.position.id)
+  return position && { ...content, position }
 }
 
 /** The first index whose row is after `position`, or at it when `orAt`. */
@@ -60,6 +69,7 @@ const span = (listing: Listing, cursor: CursorContent | undefined, limit: number
 /** Cuts a page. Positions are keys, so a row inserted or removed between two requests shifts no other row. */
 export const cutPage = (
   listing: Listing,
+  kind: CursorKind,
   sent: string | undefined,
   cursor: CursorContent | undefined,
   limit: number
@@ -68,7 +78,7 @@ export const cutPage = (
   const at = (flag: CursorFlag, index: number) => {
     const row = listing.rows[index]
     if (row === undefined) return null
-    const position = { id: row.id, keys: listing.order.keysOf(row) }
+    const position = { id: row.id, keys: kind === "record" ? [] : listing.order.keysOf(row) }
     return encodeCursor({ flag, query: listing.fingerprint, nonce: 0, position })
   }
   // A page is empty only when its rows were removed after the cursor was issued; then the neighbours give its cursors.

@@ -14,6 +14,8 @@ export interface Row {
   readonly id: number
   readonly companyId: number
   readonly wire: WirePunch
+  /** The punch that the row was made of. */
+  readonly stored: StoredPunch
   readonly deleted: boolean
   readonly employeeApprovalStatus: ApprovalStatus
   readonly flags: ReadonlyArray<WireFlag>
@@ -33,7 +35,7 @@ const instantOf = (text: string | null): number | undefined => text === null ? u
 /** The row of a punch. A text that is not an instant reads as absent: no date filter matches it. */
 export const makeRow = (punch: StoredPunch | WirePunch, zones: Zones): Row => new LazyRow(toStored(punch), zones)
 
-/** Computes `created`, local times and text on demand, because they cost more than the other fields. */
+/** Computes `stored`, `created`, local times and text on demand, because they cost more than the other fields. */
 class LazyRow implements Row {
   readonly id: number
   readonly companyId: number
@@ -60,6 +62,11 @@ class LazyRow implements Row {
     this.modified = instantOf(punch.modified)
     this.zones = zones
     this.timeZone = punch.timeZone
+  }
+
+  get stored(): StoredPunch {
+    const { employeeApprovalStatus, flags, timeZone, wire } = this
+    return { ...wire, employeeApprovalStatus, flags, timeZone }
   }
 
   get created(): number | undefined {

@@ -5,22 +5,32 @@ import { fingerprint } from "./cursor.ts"
 import type { ListQuery, QueryPairs } from "./listQuery.ts"
 import { makeMatcher } from "./matching.ts"
 import { makeRow, type Row } from "./row.ts"
-import { makeOrder, type Order } from "./sorting.ts"
+import { makeOrder, type Order, type Position } from "./sorting.ts"
 
 /** All rows that a query matches, in its order. Pages are slices of it. */
 export interface Listing {
   readonly fingerprint: number
   readonly rows: ReadonlyArray<Row>
   readonly order: Order
+  /** Where a record is in the order now, also one that the query does not match; `undefined` if it is needed and gone. */
+  readonly locate: (id: number) => Position | undefined
+}
+
+/** What identifies a punch. */
+export interface PunchKey {
+  readonly companyId: number
+  readonly id: number
 }
 
 /** The service's table of punches. */
 export interface Table {
   /** Adds punches. A punch replaces an earlier one with the same company and id. */
   readonly put: (punches: ReadonlyArray<StoredPunch | WirePunch>) => void
-  /** Removes punches altogether, in all companies; a deleted punch is one with `deleted: true`. */
-  readonly remove: (ids: ReadonlyArray<number>) => void
+  /** Removes punches altogether; a deleted punch is one with `deleted: true`. */
+  readonly remove: (keys: ReadonlyArray<PunchKey>) => void
   readonly clear: () => void
+  /** The rows with this id: at most one for each company. */
+  readonly withId: (id: number) => ReadonlyArray<Row>
   readonly list: (companyId: number, pairs: QueryPairs, query: ListQuery) => Listing
 }
 
@@ -66,11 +76,18 @@ export const makeTable = (options: { readonly sortable: boolean }): Table => {
       .map((row) => ({ row, id: row.id, keys: order.keysOf(row) }))
       .toSorted(order.compare)
       .map(({ row }) => row)
-    return { fingerprint: fingerprint(identity), rows, order }
+    // In the order of ids, an id is a position, whether its record is still there or not.
+    const locate = (id: number) => {
+      if (sortBy.length === 0) return { id, keys: [] }
+      const row = companies.get(companyId)?.get(id)
+      return row && { id, keys: order.keysOf(row) }
+    }
+    return { fingerprint: fingerprint(identity), rows, order, locate }
   }
 
   return {
     put: (punches) => {
+      if (punches.length === 0) return
       for (const punch of punches) {
         const row = makeRow(punch, zones)
         const rows = companies.get(row.companyId) ?? new Map<number, Row>()
@@ -78,14 +95,16 @@ export const makeTable = (options: { readonly sortable: boolean }): Table => {
       }
       invalidate()
     },
-    remove: (ids) => {
-      for (const rows of companies.values()) for (const id of ids) rows.delete(id)
+    remove: (keys) => {
+      if (keys.length === 0) return
+      for (const { companyId, id } of keys) companies.get(companyId)?.delete(id)
       invalidate()
     },
     clear: () => {
       companies.clear()
       invalidate()
     },
+    withId: (id) => [...companies.values()].flatMap((rows) => rows.get(id) ?? []),
     list: (companyId, pairs, query) => {
       const identity = identityOf(companyId, pairs)
       const known = listings.get(identity)

@@ -2,11 +2,12 @@
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Layer from "effect/Layer"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import type { FakeResponse } from "../base/message.ts"
 import type { Exchange } from "./exchange.ts"
+import { foreignCaller, isLoopback } from "./loopback.ts"
 import { cutSurplus, toServerResponse } from "./serverResponse.ts"
 
 /** The part of a `node:net` socket that faults use. */
@@ -73,11 +74,19 @@ const deliver = (
   }
 }
 
-/** Serves until the scope of the layer closes. A client that disconnects interrupts its request. */
+/**
+ * Serves until the scope of the layer closes. A client that disconnects interrupts its request. On a loopback address,
+ * a request from elsewhere gets status 403 and does not reach the service.
+ */
 export const serve = (exchange: Exchange): Layer.Layer<never, never, HttpServer.HttpServer> =>
+  Layer.unwrap(HttpServer.HttpServer.useSync(({ address }) => serveTo(exchange, isLoopback(address))))
+
+const serveTo = (exchange: Exchange, toThisMachine: boolean) =>
   HttpServer.serve(
     Effect.gen(function*() {
       const request = yield* HttpServerRequest.HttpServerRequest
+      const refusal = toThisMachine ? foreignCaller(request.headers) : undefined
+      if (refusal !== undefined) return HttpServerResponse.text(`${refusal}\n`, { status: 403 })
       const body = yield* request.text
       const { method, url } = request
       const response = yield* exchange.respond({ method, url, headers: { ...request.headers }, body })

@@ -1,0 +1,160 @@
+/** Changes of punches while the service runs: stamped when they are made, visible in listings after a lag. */
+import { prng } from "../base/prng.ts"
+import { formatInstant, sampleForm } from "../base/wireDate.ts"
+import { type StoredPunch, toStored, type WirePunch } from "../base/WirePunch.ts"
+import type { PunchKey, Table } from "./table.ts"
+
+/**
+ * New values of a punch. A value that is absent keeps the old one; `modified` moves unless it is given.
+ *
+ * @since 0.1.0
+ */
+export type PunchPatch = Partial<Omit<StoredPunch, "id" | "company_id">>
+
+/** When changes show, in milliseconds; each lag is drawn between both ends. */
+export interface LagRange {
+  readonly from: number
+  readonly to: number
+  readonly seed: number
+}
+
+/** When a change is made, in milliseconds since 1970. */
+export interface ChangeTime {
+  /** By the `Clock`: the lag is counted from here. */
+  readonly now: number
+  /** By the service's clock: the stamp. */
+  readonly stamp: number
+}
+
+/** The changes of a service. A later change of a punch hides an earlier one that would show after it. */
+export interface Changes {
+  /** Puts punches as they are, at once. */
+  readonly seed: (punches: ReadonlyArray<StoredPunch | WirePunch>) => void
+  /** Adds punches and stamps `created` and `modified`; null stays null. */
+  readonly add: (punches: ReadonlyArray<StoredPunch | WirePunch>, time: ChangeTime) => void
+  /** Changes the punches with these ids, in all companies, and stamps `modified` unless the patch has it. */
+  readonly edit: (ids: ReadonlyArray<number>, patch: PunchPatch, time: ChangeTime) => void
+  /** Removes the punches with these ids, in all companies, without a trace. */
+  readonly remove: (ids: ReadonlyArray<number>, time: ChangeTime) => void
+  /** Removes all punches and all changes that do not show yet. */
+  readonly clear: () => void
+  /** Shows the changes whose lag is over at `now`. */
+  readonly apply: (now: number) => void
+}
+
+/** A change of one punch; an absent punch is removed. */
+interface Change extends PunchKey {
+  readonly serial: number
+  readonly showsAt: number
+  readonly punch: StoredPunch | undefined
+}
+
+const keyOf = ({ companyId, id }: PunchKey) => `${companyId}/${id}`
+
+/** Changes to a table. */
+export const makeChanges = (table: Table, lag: LagRange): Changes => {
+  const random = prng(lag.seed)
+  let serial = 0
+  let pending: Array<Change> = []
+  let nextShowsAt = Infinity
+  /** The latest change of each punch, by id and company, while it does not show yet. */
+  const hidden = new Map<number, Map<number, Change>>()
+  /** Serial of the last change that shows; kept while others are pending. */
+  const shown = new Map<string, number>()
+
+  const drawLag = () => lag.from === lag.to ? lag.from : random.between(lag.from, lag.to)
+
+  const hide = (change: Change) => {
+    hidden.set(change.id, (hidden.get(change.id) ?? new Map<number, Change>()).set(change.companyId, change))
+  }
+
+  const unhide = ({ companyId, id }: PunchKey) => {
+    const changes = hidden.get(id)
+    changes?.delete(companyId)
+    if (changes?.size === 0) hidden.delete(id)
+  }
+
+  const show = (due: ReadonlyArray<Change>) => {
+    const latest = new Map<string, Change>()
+    for (const change of due) {
+      const key = keyOf(change)
+      if (change.serial < (shown.get(key) ?? 0)) continue
+      shown.set(key, change.serial)
+      latest.set(key, change)
+      if (hidden.get(change.id)?.get(change.companyId) === change) unhide(change)
+    }
+    const changes = [...latest.values()]
+    table.put(changes.flatMap(({ punch }) => punch === undefined ? [] : [punch]))
+    table.remove(changes.filter(({ punch }) => punch === undefined))
+  }
+
+  const apply = (now: number) => {
+    if (now < nextShowsAt) return
+    const due = pending.filter(({ showsAt }) => showsAt <= now)
+    pending = pending.filter(({ showsAt }) => showsAt > now)
+    nextShowsAt = pending.reduce((first, { showsAt }) => Math.min(first, showsAt), Infinity)
+    show(due)
+    if (pending.length === 0) shown.clear()
+  }
+
+  /** Records the change from each punch to what `next` returns; `undefined` removes it. */
+  const record = (
+    punches: ReadonlyArray<StoredPunch>,
+    now: number,
+    next: (punch: StoredPunch) => StoredPunch | undefined
+  ) => {
+    for (const before of punches) {
+      const { company_id: companyId, id } = before
+      serial += 1
+      const change: Change = { companyId, id, serial, showsAt: now + drawLag(), punch: next(before) }
+      hide(change)
+      pending.push(change)
+      nextShowsAt = Math.min(nextShowsAt, change.showsAt)
+    }
+    apply(now)
+  }
+
+  /** The punches with this id as they are, whether their last change shows or not. */
+  const current = (id: number): ReadonlyArray<StoredPunch> => {
+    const changes = hidden.get(id)
+    const unchanged = table.withId(id).filter(({ companyId }) => changes?.has(companyId) !== true)
+    const changed = [...changes?.values() ?? []].flatMap(({ punch }) => punch ?? [])
+    return [...unchanged.map(({ stored }) => stored), ...changed]
+  }
+
+  const written = (stamp: number) => formatInstant(stamp, sampleForm)
+
+  return {
+    seed: (punches) => {
+      serial += 1
+      for (const { company_id: companyId, id } of pending.length === 0 ? [] : punches) {
+        shown.set(keyOf({ companyId, id }), serial)
+        unhide({ companyId, id })
+      }
+      table.put(punches)
+    },
+    add: (punches, { now, stamp }) => {
+      const at = written(stamp)
+      record(punches.map(toStored), now, (punch) => ({
+        ...punch,
+        created: punch.created === null ? null : at,
+        modified: punch.modified === null ? null : at
+      }))
+    },
+    edit: (ids, patch, { now, stamp }) => {
+      const modified = written(stamp)
+      record(ids.flatMap(current), now, (punch) => ({ ...punch, modified, ...patch }))
+    },
+    remove: (ids, { now }) => {
+      record(ids.flatMap(current), now, () => undefined)
+    },
+    clear: () => {
+      pending = []
+      nextShowsAt = Infinity
+      hidden.clear()
+      shown.clear()
+      table.clear()
+    },
+    apply
+  }
+}
