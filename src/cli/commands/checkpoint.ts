@@ -100,11 +100,13 @@ export const openCheckpoint = Effect.fnUntraced(function*(
 
   /**
    * Two runs must not write to the same files. The later run saves its id when it starts; the earlier one finds it
-   * before its next group of pages, and stops with these unwritten. A run looks right before it writes, however long
-   * it has gathered pages: what it holds in memory is lost to nobody, since the other run requests it as well.
+   * before its next group of pages, and stops. It looks right before it writes, however long it has gathered pages, so
+   * that groups leave the same short moment for both to write as single pages would. The pages in its memory are not
+   * lost: the later run requests them again, since it starts at the progress that is on disk.
    *
    * If the earlier one is just writing a group, its id is the last, and the later one stops. Its note then counts the
-   * bytes that it wrote itself, after those that both runs found there.
+   * bytes that it wrote itself, after those that both runs found there. If a stalled disk writes one group over the other
+   * all the same, the bytes are not those of any note: `finish` compares them, and fails.
    */
   const assertOwner = Effect.gen(function*() {
     const current = yield* currentNote
@@ -137,6 +139,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
       yield* assertOwner
       if (!isRenamed) {
         yield* cut(partFile, saved.bytes)
+        yield* verifyRows(partFile, saved.bytes, hash)
         yield* takeRights(partFile, target)
         yield* fs.rename(partFile, target)
       }
@@ -196,6 +199,17 @@ const findRows = Effect.fnUntraced(function*(
   }
   yield* narrow(partFile, part.value)
   return Option.some({ start, hash, isRenamed: false })
+})
+
+/** Fails unless the rows on disk are those that this export wrote: the file that they replace is still there. */
+const verifyRows = Effect.fnUntraced(function*(partFile: string, bytes: number, hash: Crypto.Hash) {
+  const found = bytes === 0 ? undefined : (yield* hashStart(partFile, bytes)).hash.digest("hex")
+  if (found === undefined || found === hash.copy().digest("hex")) return
+  return yield* new CommandFailure({
+    message: `${partFile} was changed by another program during the export`,
+    advice: [forceHint],
+    code: exitCode.system
+  })
 })
 
 const takenOver = (output: string) =>

@@ -178,6 +178,20 @@ describe("Checkpoint.finish", () => {
       })
     ))
 
+  it.effect("replaces nothing by rows that another program has changed", () =>
+    withOutput((output) =>
+      Effect.gen(function*() {
+        Fs.writeFileSync(output, "old")
+        const checkpoint = yield* open(output)
+        yield* checkpoint.append([page("a\nb\n", 2, Option.none())])
+        Fs.writeFileSync(`${output}.part`, "a\nc\n")
+        const failure = yield* Effect.flip(checkpoint.finish)
+
+        assert.match(failure.message, /punches\.part was changed by another program/)
+        assert.strictEqual(read(output), "old")
+      })
+    ))
+
   it.effect.each(["before", "after"])(
     "completes a run that was killed %s the rename",
     (when) =>

@@ -26,7 +26,7 @@ const failingWrites = (end: RegExp, code: string) =>
 /** A turn of the machine, in which answers of the file system arrive; the clock of the test does not move. */
 const turn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
 
-/** Lets the run go on, without a move of its clock, until the service has been asked for so many more pages. */
+/** Lets the run continue, without a move of its clock, until the service has received so many page requests. */
 const untilAsked = Effect.fnUntraced(function*(count: number) {
   while ((yield* queries).length < count) yield* turn
 })
@@ -76,7 +76,11 @@ describe("time-punches export on a disk", () => {
     const { error, status, stderr } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", probe])
     if (status === 0) spawnSync("umount", [probe])
     Fs.rmdirSync(probe)
-    needs(context, status === 0, `a disk of its own: mount says ${error?.message ?? stderr.toString().trim()}`)
+    needs(
+      context,
+      status === 0,
+      `a mount of a separate disk, of which mount says ${error?.message ?? stderr.toString().trim()}`
+    )
     return inFake(Effect.gen(function*() {
       const { whole } = yield* setting()
       const folder = yield* Effect.acquireRelease(

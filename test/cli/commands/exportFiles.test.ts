@@ -99,7 +99,7 @@ describe("time-punches export refuses, and replaces nothing at", () => {
     ["standard output", () => "/dev/stdout", /but an open file of a process/, asks],
     ["a descriptor", () => "/proc/self/fd/1", /but an open file of a process/, asks],
     [
-      "a link of one's own to a descriptor",
+      "a link that leads to a descriptor",
       (folder) => {
         // As `export -o /dev/stdout > open`: the descriptor leads to a regular file.
         Fs.symlinkSync(`/proc/self/fd/${Fs.openSync(`${folder}/open`, "w")}`, `${folder}/x`)
