@@ -14,7 +14,16 @@ import type { Cursor } from "../../Ids.ts"
 import { printable } from "../../internal/base/printable.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { cut, hashStart, narrow, takeRights, writeSynced } from "./exportFiles.ts"
-import { type ExportProgress, type ExportSpec, forceHint, isSameSpec, type Note, readNote, writeNote } from "./note.ts"
+import {
+  type ExportProgress,
+  type ExportSpec,
+  forceHint,
+  isSameSpec,
+  type Note,
+  readNote,
+  verifyNote,
+  writeNote
+} from "./note.ts"
 import { ifExists, resolveTarget } from "./target.ts"
 
 type CheckpointError = CommandFailure | PlatformError.PlatformError
@@ -73,6 +82,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
     )
   }
 
+  if (Option.isSome(note)) yield* verifyNote(note.value, noteFile)
   const found = Option.isSome(note)
     ? yield* findRows(note.value, { target, partFile, noteFile })
     : Option.none()

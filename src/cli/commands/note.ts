@@ -89,25 +89,24 @@ export const writeNote = (
   return Effect.orDie(Schema.encodeEffect(NoteJson)({ ...fields, checksum: checksumOf(fields) }))
 }
 
-/** Reads the text of `file`. Rejects a note that contradicts itself, or that was changed by another program. */
-export const readNote = Effect.fnUntraced(function*(text: string, file: string) {
-  const note = yield* Schema.decodeUnknownEffect(NoteJson)(text).pipe(
+/** Reads the text of `file`. Rejects a note that contradicts itself, or has another form. */
+export const readNote = (text: string, file: string) =>
+  Schema.decodeUnknownEffect(NoteJson)(text).pipe(
     Effect.catch((error) => {
       if (Option.isSome(Schema.decodeUnknownOption(OtherForm)(text))) {
-        return usage(`${file} was written by another version of time-punches`, forceHint)
+        return Effect.fail(usage(`${file} was written by another version of time-punches`, forceHint))
       }
       const { detail, path } = firstIssue(error)
-      return usage(
-        `${file} cannot be read: ${printable([path, detail].filter((part) => part !== "").join(": "))}`,
-        forceHint
-      )
+      const why = printable([path, detail].filter((part) => part !== "").join(": "))
+      return Effect.fail(usage(`${file} cannot be read: ${why}`, forceHint))
     })
   )
-  if (note.checksum !== checksumOf(note)) {
-    return yield* usage(`${file} was changed since a run wrote it`, forceHint)
-  }
-  return note
-})
+
+/** Rejects a note that another program has changed since a run wrote it. */
+export const verifyNote = (note: Note, file: string) =>
+  note.checksum === checksumOf(note)
+    ? Effect.void
+    : Effect.fail(usage(`${file} was changed since a run wrote it`, forceHint))
 
 const about =
   "An unfinished export of time-punches. To resume it, run the same command again; to start over, add --force."
