@@ -10,6 +10,7 @@ import type { UnwritablePunch } from "../export/ExportError.ts"
 import { firstIssue } from "../internal/base/issue.ts"
 import { printable } from "../internal/base/printable.ts"
 import type { SumOverflow } from "../Labor.ts"
+import { describeFileError } from "./fileFailure.ts"
 
 /** Exit codes by kind of error, the same as in the table of `docs/09-command-line.md`. */
 export const exitCode = {
@@ -125,7 +126,7 @@ const describe = (error: ExpectedError): Description => {
     case "SumOverflow":
       return { code: exitCode.data, advice: ["Run time-punches doctor to find the cause."] }
     case "PlatformError":
-      return { code: exitCode.system, advice: [], message: fileMessage(error) }
+      return { code: exitCode.system, ...describeFileError(error) }
   }
 }
 
@@ -138,24 +139,6 @@ const settingMessage = ({ cause }: Config.ConfigError): string => {
   if (detail === "Expected string") return `${path} is not set`
   return printable(detail.startsWith(path) ? detail : `${path}: ${detail}`)
 }
-
-const reasons: Partial<Record<string, string>> = {
-  AlreadyExists: "it already exists",
-  Busy: "it is in use",
-  NotFound: "there is no such file or folder",
-  PermissionDenied: "permission denied"
-}
-
-const fileMessage = ({ reason }: PlatformError.PlatformError): string => {
-  if (reason._tag === "BadArgument") return printable(reason.message)
-  const what = reason.pathOrDescriptor === undefined ? reason.method : `${reason.pathOrDescriptor}`
-  const code = Option.getOrElse(errorCode(reason.cause), () => reason.message)
-  return printable(`${what}: ${reasons[reason._tag] ?? code}`)
-}
-
-/** The platform's code of an error, such as `ENOSPC`. */
-export const errorCode = (cause: unknown): Option.Option<string> =>
-  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? Option.some(cause.code) : Option.none()
 
 /** Flags by the path of the argument that the library rejects. */
 const flagOf: Partial<Record<string, string>> = {

@@ -44,9 +44,16 @@ const layerRewriting = (rewrite: (url: string) => string) =>
     Effect.map(HttpClient.HttpClient, HttpClient.mapRequest(HttpClientRequest.updateUrl(rewrite)))
   ).pipe(Layer.provide(FakeService.layerClient))
 
+/** The file system of this machine, with what a test changes of it. */
+const layerFiles = (change: (fs: FileSystem.FileSystem) => FileSystem.FileSystem) =>
+  Layer.effect(FileSystem.FileSystem, Effect.map(FileSystem.FileSystem, change)).pipe(
+    Layer.provideMerge(NodeServices.layer)
+  )
+
 /**
  * `terminal`: both outputs are terminals. `rewrite`: changes the URL of each request on its way to the service. `http`:
- * another client than that of the fake service.
+ * another client than that of the fake service. `files`: changes the file system. `stderr`: receives standard error as it
+ * is written, also that of a run that is interrupted.
  */
 export const cli = (
   args: ReadonlyArray<string>,
@@ -55,12 +62,13 @@ export const cli = (
     readonly terminal?: boolean
     readonly rewrite?: (url: string) => string
     readonly http?: Layer.Layer<HttpClient.HttpClient, never, FakeService>
+    readonly files?: (fs: FileSystem.FileSystem) => FileSystem.FileSystem
+    readonly stderr?: Array<string>
   } = {}
 ): Effect.Effect<Ran, never, FakeService> => {
-  const { env = environment, rewrite = (url) => url, terminal = false } = options
+  const { env = environment, files = (fs) => fs, rewrite = (url) => url, stderr = [], terminal = false } = options
   const { http = layerRewriting(rewrite) } = options
   const stdout: Array<string> = []
-  const stderr: Array<string> = []
   return Effect.map(run(args), (code) => ({ code, stdout: stdout.join(""), stderr: stderr.join("") })).pipe(
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
     Effect.provide(http),
@@ -70,7 +78,7 @@ export const cli = (
       stdoutIsTerminal: Effect.succeed(terminal),
       stderrIsTerminal: Effect.succeed(terminal)
     })),
-    Effect.provide(NodeServices.layer)
+    Effect.provide(layerFiles(files))
   )
 }
 

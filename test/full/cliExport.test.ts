@@ -10,7 +10,8 @@ import { temporaryFolder } from "../cli/support.ts"
 
 const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({
   punches: generatePunches({ seed: 10, count: 3000, companyId: defaultCompany.id }),
-  latency: "2 millis"
+  // The rows of about a second are written together: a run must take several.
+  latency: "40 millis"
 })))
 
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.scoped, Effect.provide(served))
@@ -84,7 +85,7 @@ describe("time-punches export", () => {
         const names = ["punches.part", "scratch", "punches.resume.json", "punches"]
         const disturbances = [
           ...[1, 2, 3, 9].flatMap((nth) => names.map((name) => atFile(folder, name, nth))),
-          ...Array.from({ length: 8 }, () => afterMillis(folder, between(0, 300)))
+          ...Array.from({ length: 8 }, () => afterMillis(folder, between(0, 2500)))
         ]
         let kills = 0
         let files = 0
@@ -107,7 +108,7 @@ describe("time-punches export", () => {
         assert.deepStrictEqual(Fs.readdirSync(folder), ["punches"])
         assert.isTrue(Fs.readFileSync(`${folder}/punches`).equals(whole))
       })),
-    120_000
+    300_000
   )
 
   it.live("resumes after SIGTERM", () =>
@@ -134,7 +135,7 @@ describe("time-punches export", () => {
       const folder = yield* temporaryFolder
       const command = ["export", "--page-size", "50", "--output"]
       yield* run([...command, `${folder}/whole`])
-      yield* service.inject(Fault.slow("40 millis"))
+      yield* service.inject(Fault.slow("100 millis"))
       const both = [...command, `${folder}/punches`]
       const first = yield* Effect.forkChild(run(both))
       while (!Fs.existsSync(`${folder}/punches.part`)) yield* Effect.sleep("5 millis")

@@ -9,72 +9,49 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
-import * as Schema from "effect/Schema"
 import * as Crypto from "node:crypto"
-import { Cursor } from "../../Ids.ts"
+import type { Cursor } from "../../Ids.ts"
 import { printable } from "../../internal/base/printable.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
-
-/** What an export reads and how it writes it, as flags and their values: equal specs give equal files. */
-export type ExportSpec = Readonly<Record<string, string>>
-
-const ExportProgress = Schema.Struct({
-  /** How many bytes of `FILE.part` count. */
-  bytes: Schema.Int,
-  pages: Schema.Int,
-  punches: Schema.Int,
-  /** Cursor of the next page; null before the first page and after the last. */
-  cursor: Schema.OptionFromNullOr(Cursor),
-  complete: Schema.Boolean
-})
-
-/** How far an export is. */
-export type ExportProgress = typeof ExportProgress.Type
-
-const State = Schema.fromJsonString(Schema.Struct({
-  about: Schema.String,
-  /** The run that wrote the state last. Any other run that still writes must stop. */
-  run: Schema.String,
-  fingerprint: Schema.String,
-  spec: Schema.Record(Schema.String, Schema.String),
-  ...ExportProgress.fields
-}))
-
-/** Increased when the form of these files or of the rows changes, so that no file mixes two forms. */
-const form = 1
-
-const fingerprintOf = (spec: ExportSpec): string =>
-  Crypto.createHash("sha256").update(JSON.stringify([form, Object.entries(spec).toSorted()])).digest("hex")
-
-const atStart: ExportProgress = { bytes: 0, pages: 0, punches: 0, cursor: Option.none(), complete: false }
-
-const progressOf = ({ bytes, complete, cursor, pages, punches }: typeof State.Type): ExportProgress => ({
-  bytes,
-  pages,
-  punches,
-  cursor,
-  complete
-})
+import { cut, hashStart, narrow, takeRights, writeSynced } from "./exportFiles.ts"
+import {
+  type ExportProgress,
+  type ExportSpec,
+  forceHint,
+  isSameSpec,
+  type Note,
+  readNote,
+  verifyNote,
+  writeNote
+} from "./note.ts"
+import { ifExists, resolveTarget } from "./target.ts"
 
 type CheckpointError = CommandFailure | PlatformError.PlatformError
+
+/** The rows of one page as they are written. */
+export interface WrittenPage {
+  readonly bytes: Uint8Array
+  readonly punches: number
+  /** The cursor of the page after it; none completes the rows. */
+  readonly next: Option.Option<Cursor>
+}
 
 export interface Checkpoint {
   /** Where this run starts: at the progress of an earlier run, or at the beginning. */
   readonly start: ExportProgress
-  /** Appends the text of a page and saves the progress after it, both or neither. No `next` completes the rows. */
-  readonly append: (
-    text: string,
-    page: { readonly punches: number; readonly next: Option.Option<Cursor> }
-  ) => Effect.Effect<void, CheckpointError>
+  /** Appends pages that follow one another, and saves the progress after them, all or none. */
+  readonly append: (group: ReadonlyArray<WrittenPage>) => Effect.Effect<void, CheckpointError>
   /** Replaces the output by the rows. Requires that `append` has saved the last page. */
   readonly finish: Effect.Effect<void, CheckpointError>
   /** The progress that is on disk. */
   readonly saved: Effect.Effect<ExportProgress>
-  /** Removes the state if it holds no page. */
+  /** Removes the files if they hold no row. */
   readonly abandon: Effect.Effect<void>
 }
 
-/** Opens the checkpoint of `output`. Rejects one of another spec, unless `force` discards it. */
+const atStart: ExportProgress = { bytes: 0, pages: 0, punches: 0, cursor: Option.none(), complete: false }
+
+/** Opens the checkpoint of `output`. Rejects one of another spec, or one in doubt, unless `force` discards it. */
 export const openCheckpoint = Effect.fnUntraced(function*(
   output: string,
   spec: ExportSpec,
@@ -82,152 +59,198 @@ export const openCheckpoint = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Checkpoint, CheckpointError, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const partFile = `${output}.part`
-  const stateFile = `${output}.resume.json`
+  const services = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const target = yield* resolveTarget(output)
+  const folder = path.dirname(target)
+  const partFile = `${target}.part`
+  const noteFile = `${target}.resume.json`
   const run = Crypto.randomUUID()
-  const scratch = `${stateFile}.${run}.tmp`
-  const fingerprint = fingerprintOf(spec)
+  const scratch = `${noteFile}.${run}.tmp`
 
-  const sizeOf = (file: string) => ifExists(Effect.map(fs.stat(file), ({ size }) => Number(size)))
-
-  const readState = Effect.gen(function*() {
-    const text = yield* ifExists(fs.readFileString(stateFile))
-    if (Option.isNone(text)) return Option.none()
-    const state = Schema.decodeUnknownOption(State)(text.value)
-    return Option.isSome(state) ? state : yield* usage(`${stateFile} cannot be read`, forceHint)
+  const currentNote = Effect.gen(function*() {
+    const text = yield* ifExists(fs.readFileString(noteFile))
+    return Option.isNone(text) ? Option.none() : Option.some(yield* readNote(text.value, noteFile))
   })
 
-  /** Returns once the bytes are on disk, so that no later step can survive a crash without them. */
-  const write = (file: string, bytes: Uint8Array, options: { readonly flag: "w" | "r+"; readonly at: number }) =>
-    Effect.scoped(Effect.gen(function*() {
-      const handle = yield* fs.open(file, { flag: options.flag })
-      yield* handle.seek(BigInt(options.at), "start")
-      yield* handle.writeAll(bytes)
-      yield* handle.sync
-    }))
-
-  yield* validateTarget(output)
-  yield* fs.access(path.dirname(path.resolve(output)), { writable: true })
-  const state: Option.Option<typeof State.Type> = force ? Option.none() : yield* readState
-  if (Option.isSome(state) && state.value.fingerprint !== fingerprint) {
+  yield* fs.access(folder, { writable: true })
+  const note: Option.Option<Note> = force ? Option.none() : yield* currentNote
+  if (Option.isSome(note) && !isSameSpec(note.value.spec, spec)) {
     return yield* usage(
-      `${stateFile} belongs to an export with other flags: ${differences(state.value.spec, spec)}`,
+      `${noteFile} belongs to an export with other flags: ${differences(note.value.spec, spec)}`,
       "Resume that export with its own flags, or choose another --output.",
       forceHint
     )
   }
 
-  // An earlier run may have stopped between its last two steps: the rows are renamed, the state is not yet removed.
-  const partSize = yield* sizeOf(partFile)
-  const isRenamed = Option.isSome(state) && state.value.complete && Option.isNone(partSize) &&
-    Option.contains(yield* sizeOf(output), state.value.bytes)
-  // An export whose saved rows are missing or cut cannot resume.
-  const start: ExportProgress = state.pipe(
-    Option.filter(({ bytes }) => isRenamed || Option.exists(partSize, (size) => size >= bytes)),
-    Option.match({ onNone: () => atStart, onSome: progressOf })
-  )
+  if (Option.isSome(note)) yield* verifyNote(note.value, noteFile)
+  const found = Option.isSome(note)
+    ? yield* findRows(note.value, { target, partFile, noteFile })
+    : Option.none()
+  const { isRenamed, start } = Option.getOrElse(found, () => ({ isRenamed: false, start: atStart }))
   let saved = start
+  let hash = Option.match(found, { onNone: () => Crypto.createHash("sha256"), onSome: ({ hash }) => hash })
 
-  const save = Effect.fnUntraced(function*(next: ExportProgress) {
-    const text = yield* Effect.orDie(Schema.encodeEffect(State)({ ...next, about, run, fingerprint, spec }))
-    yield* write(scratch, encode(text), { flag: "w", at: 0 })
-    yield* fs.rename(scratch, stateFile)
+  const save = Effect.fnUntraced(function*(next: ExportProgress, hashOfNext: Crypto.Hash) {
+    const rows = hashOfNext.copy().digest("hex")
+    const text = yield* writeNote({ ...next, run, spec, rows })
+    yield* writeSynced(scratch, [encoder.encode(text)], 0, noteFile).pipe(
+      Effect.andThen(fs.rename(scratch, noteFile)),
+      // A full disk leaves a note without its end; the note before it still counts.
+      Effect.onError(() => Effect.ignore(fs.remove(scratch, { force: true })))
+    )
     saved = next
+    hash = hashOfNext
   })
+
+  /** This run's note is no longer there: another run's is, or its folder is gone. */
+  const stopped = Effect.flatMap(
+    fs.exists(folder),
+    (isThere) => Effect.fail(isThere ? takenOver(output) : gone(folder))
+  )
 
   /**
-   * Two runs must not write to the same files. The later run saves its id long before it has a page to write; the
-   * earlier one finds it and stops. If the earlier one is just saving a page, its id is the last, and the later one
-   * stops.
+   * Two runs must not write to the same files. The later run saves its id when it starts; the earlier one finds it
+   * before its next group of pages, and stops. It looks right before it writes, however long it has gathered pages, so
+   * that groups leave the same short moment for both to write as single pages would. The pages in its memory are not
+   * lost: the later run requests them again, since it starts at the progress that is on disk.
+   *
+   * If the earlier one is just writing a group, its id is the last, and the later one stops. Its note then counts the
+   * bytes that it wrote itself, after those that both runs found there. If a stalled disk writes one group over the other
+   * all the same, the bytes are not those of any note: `finish` compares them, and fails.
    */
   const assertOwner = Effect.gen(function*() {
-    const current = yield* readState
-    if (!Option.exists(current, (owner) => owner.run === run)) return yield* takenOver(output)
+    const current = yield* currentNote
+    if (!Option.exists(current, (owner) => owner.run === run)) return yield* stopped
   })
 
-  yield* removeScratch(stateFile)
-  yield* save(start)
+  /** Files of this run disappear only when another run has taken over, or has finished, or with their folder. */
+  const stopIfGone = <A, E extends CheckpointError, R>(self: Effect.Effect<A, E, R>) =>
+    Effect.catchIf(
+      self,
+      (error: CheckpointError) => error._tag === "PlatformError" && error.reason._tag === "NotFound",
+      () => stopped
+    )
+
+  yield* removeScratch(noteFile)
+  yield* save(start, hash)
 
   return {
     start,
     saved: Effect.sync(() => saved),
-    append: (text, { next, punches }) =>
+    append: (group) =>
       Effect.gen(function*() {
         yield* assertOwner
-        const bytes = encode(text)
+        const parts = group.map(({ bytes }) => bytes)
         // Overwrites what a killed run wrote beyond its saved bytes; `finish` cuts off the rest.
-        yield* write(partFile, bytes, { flag: saved.bytes === 0 ? "w" : "r+", at: saved.bytes })
-        yield* save({
-          bytes: saved.bytes + bytes.length,
-          pages: saved.pages + 1,
-          punches: saved.punches + punches,
-          cursor: next,
-          complete: Option.isNone(next)
-        })
-      }).pipe(failIfTakenOver(output), Effect.uninterruptible),
+        yield* writeSynced(partFile, parts, saved.bytes)
+        yield* save(after(saved, group), parts.reduce((hash, bytes) => hash.update(bytes), hash.copy()))
+      }).pipe(stopIfGone, Effect.uninterruptible, Effect.provideContext(services)),
     finish: Effect.gen(function*() {
       yield* assertOwner
       if (!isRenamed) {
-        yield* fs.truncate(partFile, saved.bytes)
-        yield* fs.rename(partFile, output)
+        yield* cut(partFile, saved.bytes)
+        yield* verifyRows(partFile, saved.bytes, hash)
+        yield* takeRights(partFile, target)
+        yield* fs.rename(partFile, target)
       }
-      yield* fs.remove(stateFile, { force: true })
-    }).pipe(failIfTakenOver(output), Effect.uninterruptible),
+      yield* fs.remove(noteFile, { force: true })
+    }).pipe(stopIfGone, Effect.uninterruptible, Effect.provideContext(services)),
     abandon: Effect.suspend(() =>
-      saved.pages > 0 ? Effect.void : Effect.andThen(assertOwner, fs.remove(stateFile, { force: true }))
+      saved.bytes > 0 || saved.complete
+        ? Effect.void
+        : assertOwner.pipe(
+          Effect.andThen(fs.remove(partFile, { force: true })),
+          Effect.andThen(fs.remove(noteFile, { force: true }))
+        )
     ).pipe(Effect.ignore, Effect.uninterruptible)
   }
 })
 
+const encoder = new TextEncoder()
+
+const after = (saved: ExportProgress, group: ReadonlyArray<WrittenPage>): ExportProgress =>
+  group.reduce(({ bytes, pages, punches }, page) => ({
+    bytes: bytes + page.bytes.length,
+    pages: pages + 1,
+    punches: punches + page.punches,
+    cursor: page.next,
+    complete: Option.isNone(page.next)
+  }), saved)
+
+/**
+ * The rows that a note counts, if they are there; none makes the export start over. Fails if there are others.
+ * `isRenamed`: an earlier run stopped between its last two steps, with the rows renamed and the note not yet removed.
+ */
+const findRows = Effect.fnUntraced(function*(
+  { bytes, complete, cursor, pages, punches, rows }: Note,
+  { noteFile, partFile, target }: { readonly target: string; readonly partFile: string; readonly noteFile: string }
+) {
+  const fs = yield* FileSystem.FileSystem
+  // Pages without rows, whose text may be empty, are worth no more than the request for them.
+  if (bytes === 0) return Option.none()
+  const start: ExportProgress = { bytes, pages, punches, cursor, complete }
+  const part = yield* ifExists(fs.lstat(partFile))
+  if (Option.isNone(part)) {
+    const output = complete ? yield* ifExists(fs.stat(target)) : Option.none()
+    if (!Option.exists(output, ({ size }) => Number(size) === bytes)) return Option.none()
+    const { hash } = yield* hashStart(target, bytes)
+    return hash.copy().digest("hex") === rows ? Option.some({ start, hash, isRenamed: true }) : Option.none()
+  }
+  if (part.value.type !== "File") {
+    return yield* usage(`${partFile} is not a regular file`, "Move it away, or choose another --output.")
+  }
+  if (Number(part.value.size) < bytes) return Option.none()
+  const { endsLine, hash } = yield* hashStart(partFile, bytes)
+  if (!endsLine || hash.copy().digest("hex") !== rows) {
+    return yield* usage(
+      `${partFile} does not hold the rows that ${noteFile} counts: one of them was changed`,
+      forceHint
+    )
+  }
+  yield* narrow(partFile, part.value)
+  return Option.some({ start, hash, isRenamed: false })
+})
+
+/** Fails unless the rows on disk are those that this export wrote: the file that they replace is still there. */
+const verifyRows = Effect.fnUntraced(function*(partFile: string, bytes: number, hash: Crypto.Hash) {
+  const found = bytes === 0 ? undefined : (yield* hashStart(partFile, bytes)).hash.digest("hex")
+  if (found === undefined || found === hash.copy().digest("hex")) return
+  return yield* new CommandFailure({
+    message: `${partFile} was changed by another program during the export`,
+    advice: [forceHint],
+    code: exitCode.system
+  })
+})
+
 const takenOver = (output: string) =>
   new CommandFailure({
-    message: `another run has taken over the export to ${output}`,
+    message: `another run has taken over the export to ${output}, or has removed its files`,
     advice: ["This run has stopped; the other one continues."],
     code: exitCode.system
   })
 
-/** Files of this run disappear only when another run has taken over, or has finished. */
-const failIfTakenOver = (output: string) => <A, E extends CheckpointError, R>(self: Effect.Effect<A, E, R>) =>
-  Effect.catchIf(
-    self,
-    (error: CheckpointError) => error._tag === "PlatformError" && error.reason._tag === "NotFound",
-    () => Effect.fail(takenOver(output))
-  )
+const gone = (folder: string) =>
+  new CommandFailure({
+    message: `the folder ${folder} is gone: it was removed or renamed during the export`,
+    advice: ["With its folder back in place, the same command resumes the export; else it starts from the beginning."],
+    code: exitCode.system
+  })
 
-/** Removes the half-written state files of killed runs. */
-const removeScratch = Effect.fnUntraced(function*(stateFile: string) {
+/** Removes the half-written notes of killed runs. */
+const removeScratch = Effect.fnUntraced(function*(noteFile: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const folder = path.dirname(path.resolve(stateFile))
+  const folder = path.dirname(noteFile)
   for (const name of yield* fs.readDirectory(folder)) {
-    if (name.startsWith(`${path.basename(stateFile)}.`) && name.endsWith(".tmp")) {
+    if (name.startsWith(`${path.basename(noteFile)}.`) && name.endsWith(".tmp")) {
       yield* fs.remove(path.join(folder, name), { force: true })
     }
   }
 })
 
-const about =
-  "An unfinished export of time-punches. To resume it, run the same command again; to start over, add --force."
-
-const forceHint = "Add --force to discard it and start over."
-
-const encoder = new TextEncoder()
-const encode = (text: string): Uint8Array => encoder.encode(text)
-
-const ifExists = <A, R>(self: Effect.Effect<A, PlatformError.PlatformError, R>) =>
-  Effect.map(self, Option.some).pipe(
-    Effect.catchIf((error) => error.reason._tag === "NotFound", () => Effect.succeedNone)
-  )
-
-/** Rejects at the start, not after an hour, an output that cannot be replaced by a file. */
-const validateTarget = Effect.fnUntraced(function*(output: string) {
-  const fs = yield* FileSystem.FileSystem
-  const target = yield* ifExists(fs.stat(output))
-  if (Option.isSome(target) && target.value.type !== "File") return yield* usage(`--output ${output} is not a file`)
-})
-
+/** The names and values come from a file, which anybody may have edited. */
 const differences = (then: ExportSpec, now: ExportSpec): string =>
   [...new Set([...Object.keys(then), ...Object.keys(now)])]
     .filter((name) => then[name] !== now[name])
     .map((name) => printable(`${name} ${then[name] ?? "(none)"}, now ${now[name] ?? "(none)"}`))
-    .join("; ") || "another version of this command"
+    .join("; ")

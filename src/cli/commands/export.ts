@@ -15,7 +15,9 @@ import { fromFlag, makePageSizeFlag } from "../flags/paging.ts"
 import { counted, countedPunches, formatNumber } from "../terminal/format.ts"
 import { printError } from "../terminal/output.ts"
 import { makeProgress } from "../terminal/progress.ts"
-import { type ExportProgress, type ExportSpec, openCheckpoint } from "./checkpoint.ts"
+import { openCheckpoint } from "./checkpoint.ts"
+import type { ExportProgress, ExportSpec } from "./note.ts"
+import { makePageGroups } from "./pageGroups.ts"
 import { pageText } from "./pageText.ts"
 
 const format = Flag.Literals("format", ["ndjson", "csv"]).pipe(
@@ -68,16 +70,27 @@ export const exportCommand = Command.make(
       const from = isResumed ? start.cursor : flags.from
       const pageSize = Option.getOrUndefined(flags.pageSize)
 
-      yield* client.pages(company, filter, { pageSize, from, prefetchPages: 1 }).pipe(
-        Stream.tap(Effect.fnUntraced(function*({ cursor, items }) {
+      const groups = makePageGroups(checkpoint.append)
+      const listing = client.pages(company, filter, { pageSize, from, prefetchPages: 1 }).pipe(
+        Stream.runForEach(Effect.fnUntraced(function*({ cursor, items }) {
           const text = yield* pageText(items, flags.format, progress.totals().pages === 0)
-          yield* checkpoint.append(text, { punches: items.length, next: cursor.next })
+          yield* groups.add({ bytes: encoder.encode(text), punches: items.length, next: cursor.next })
           yield* progress.add(items.length)
-        })),
-        Stream.runDrain,
+        }))
+      )
+      yield* groups.run(listing).pipe(
         Effect.andThen(checkpoint.finish),
         mapToCommandFailure((error) => Effect.map(saved, (progress) => resumeHint(error, progress))),
-        Effect.onInterrupt(() => Effect.flatMap(saved, (progress) => printError("interrupted", ...savedHint(progress))))
+        // Pages that were received are written before the process ends.
+        Effect.onInterrupt(() =>
+          groups.flush.pipe(
+            mapToCommandFailure(() => Effect.succeed([])),
+            Effect.match({ onFailure: ({ message }) => [message], onSuccess: () => [] }),
+            Effect.flatMap((problem) =>
+              Effect.flatMap(saved, (progress) => printError(...interrupted(problem, progress)))
+            )
+          )
+        )
       )
       yield* printError(`${flags.output}: ${sizeOf(yield* saved)}`)
     },
@@ -88,8 +101,9 @@ export const exportCommand = Command.make(
   Command.withDescription(
     `Write the punches of a company to a file.
 
-  Rows are collected in FILE.part, and FILE.resume.json records the progress after every page. To resume an interrupted
-  export, run the same command again: the file is the same as that of an uninterrupted run. FILE is replaced last.`
+  Rows are collected in FILE.part, and FILE.resume.json records the progress about every second. To resume an
+  interrupted export, run the same command again: the file is the same as that of an uninterrupted run. FILE is
+  replaced last, and keeps its rights; without one, only you may read the new file.`
   ),
   Command.withShortDescription("Write punches to a file, resumably"),
   Command.withExamples([
@@ -126,13 +140,20 @@ const sizeOf = ({ bytes, pages, punches }: ExportProgress): string =>
   `${countedPunches(punches)}, ${counted(pages, "page")}, ${formatNumber(bytes)} bytes`
 
 const savedHint = (progress: ExportProgress): ReadonlyArray<string> =>
-  progress.pages === 0 ? [] : [`${sizeOf(progress)} are saved. To resume the export, run the same command again.`]
+  progress.bytes === 0 ? [] : [`${sizeOf(progress)} are saved. To resume the export, run the same command again.`]
+
+const interrupted = (problem: ReadonlyArray<string>, progress: ExportProgress): ReadonlyArray<string> =>
+  progress.bytes === 0
+    ? [...problem, "interrupted: nothing was written; the same command starts from the beginning."]
+    : ["interrupted", ...problem, ...savedHint(progress)]
+
+const encoder = new TextEncoder()
 
 /** An error that may repeat at the same page needs another way out. */
 const resumeHint = (error: ExpectedError, progress: ExportProgress): ReadonlyArray<string> => {
   const repeats = error._tag === "UnprocessableEntity" || error._tag === "PaginationError" ||
     error._tag === "DecodeError"
-  return repeats && progress.pages > 0
+  return repeats && progress.bytes > 0
     ? [...savedHint(progress), "If it fails there again, --force starts over."]
     : savedHint(progress)
 }

@@ -12,7 +12,8 @@ import {
   generatePunches,
   otherCompany
 } from "../../testing/index.ts"
-import { CommandFailure, errorCode, exitCode } from "../failure.ts"
+import { CommandFailure, exitCode } from "../failure.ts"
+import { errorCode } from "../fileFailure.ts"
 import type { SandboxInput } from "../flags/sandbox.ts"
 import { countedPunches } from "../terminal/format.ts"
 import { printError, printLines } from "../terminal/output.ts"

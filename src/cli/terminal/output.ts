@@ -5,7 +5,8 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
-import { errorCode, OutputClosed } from "../failure.ts"
+import { OutputClosed } from "../failure.ts"
+import { errorCode } from "../fileFailure.ts"
 
 const closedCodes = ["EPIPE", "ERR_STREAM_DESTROYED", "EOF"]
 

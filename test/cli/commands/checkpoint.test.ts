@@ -2,7 +2,8 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type FileSystem, Option, type Path, type Scope } from "effect"
 import * as Fs from "node:fs"
-import { type Checkpoint, type ExportSpec, openCheckpoint } from "../../../src/cli/commands/checkpoint.ts"
+import { type Checkpoint, openCheckpoint, type WrittenPage } from "../../../src/cli/commands/checkpoint.ts"
+import type { ExportSpec } from "../../../src/cli/commands/note.ts"
 import { Cursor } from "../../../src/index.ts"
 import { temporaryFolder } from "../support.ts"
 
@@ -25,11 +26,17 @@ const withOutput = <E>(
     Effect.provide(NodeServices.layer)
   )
 
+const page = (text: string, punches: number, next: WrittenPage["next"]): WrittenPage => ({
+  bytes: Buffer.from(text),
+  punches,
+  next
+})
+
 const open = (output: string, given: ExportSpec = spec, force = false) => openCheckpoint(output, given, force)
 
 /** Leaves the files of an export whose first page of two rows is saved. */
 const leaveFirstPage = (output: string) =>
-  Effect.flatMap(open(output), (checkpoint) => checkpoint.append("a\nb\n", { punches: 2, next }))
+  Effect.flatMap(open(output), (checkpoint) => checkpoint.append([page("a\nb\n", 2, next)]))
 
 const failureOf = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(Effect.flip(effect), String)
 
@@ -117,7 +124,7 @@ describe("openCheckpoint", () => {
       Effect.gen(function*() {
         Fs.mkdirSync(output)
 
-        assert.match(yield* failureOf(open(output)), /is not a file/)
+        assert.match(yield* failureOf(open(output)), /is not a file but a folder/)
         assert.deepStrictEqual(filesOf(output), ["punches"])
       })
     ))
@@ -128,9 +135,9 @@ describe("Checkpoint.append", () => {
     withOutput((output) =>
       Effect.gen(function*() {
         const checkpoint = yield* open(output)
-        yield* checkpoint.append("ä\n", { punches: 1, next })
+        yield* checkpoint.append([page("ä\n", 1, next)])
         const first = yield* checkpoint.saved
-        yield* checkpoint.append("b\n", { punches: 1, next: Option.none() })
+        yield* checkpoint.append([page("b\n", 1, Option.none())])
 
         assert.deepStrictEqual(first, { bytes: 3, pages: 1, punches: 1, cursor: next, complete: false })
         assert.deepStrictEqual(
@@ -148,7 +155,7 @@ describe("Checkpoint.append", () => {
         yield* leaveFirstPage(output)
         Fs.appendFileSync(`${output}.part`, "half a row, longer than the next page")
         const checkpoint = yield* open(output)
-        yield* checkpoint.append("c\n", { punches: 1, next: Option.none() })
+        yield* checkpoint.append([page("c\n", 1, Option.none())])
         yield* checkpoint.finish
 
         assert.strictEqual(read(output), "a\nb\nc\n")
@@ -162,12 +169,26 @@ describe("Checkpoint.finish", () => {
       Effect.gen(function*() {
         Fs.writeFileSync(output, "old")
         const checkpoint = yield* open(output)
-        yield* checkpoint.append("a\n", { punches: 1, next: Option.none() })
+        yield* checkpoint.append([page("a\n", 1, Option.none())])
         const before = read(output)
         yield* checkpoint.finish
 
         assert.deepStrictEqual([before, read(output)], ["old", "a\n"])
         assert.deepStrictEqual(filesOf(output), ["punches"])
+      })
+    ))
+
+  it.effect("replaces nothing by rows that another program has changed", () =>
+    withOutput((output) =>
+      Effect.gen(function*() {
+        Fs.writeFileSync(output, "old")
+        const checkpoint = yield* open(output)
+        yield* checkpoint.append([page("a\nb\n", 2, Option.none())])
+        Fs.writeFileSync(`${output}.part`, "a\nc\n")
+        const failure = yield* Effect.flip(checkpoint.finish)
+
+        assert.match(failure.message, /punches\.part was changed by another program/)
+        assert.strictEqual(read(output), "old")
       })
     ))
 
@@ -177,7 +198,7 @@ describe("Checkpoint.finish", () => {
       withOutput((output) =>
         Effect.gen(function*() {
           const killed = yield* open(output)
-          yield* killed.append("a\n", { punches: 1, next: Option.none() })
+          yield* killed.append([page("a\n", 1, Option.none())])
           if (when === "after") Fs.renameSync(`${output}.part`, output)
           const checkpoint = yield* open(output)
           yield* checkpoint.finish
@@ -229,7 +250,7 @@ describe("a run that another one has taken over", () => {
   it.effect("appends nothing", () =>
     withOutput((output) =>
       Effect.gen(function*() {
-        const failure = yield* afterTakeover(output, ({ append }) => append("c\n", { punches: 1, next: Option.none() }))
+        const failure = yield* afterTakeover(output, ({ append }) => append([page("c\n", 1, Option.none())]))
 
         assert.match(failure, takenOver)
       })
@@ -258,8 +279,8 @@ describe("a run that another one has taken over", () => {
       Effect.gen(function*() {
         const failure = yield* afterTakeover(
           output,
-          ({ append }) => append("c\n", { punches: 1, next: Option.none() }),
-          (later) => Effect.andThen(later.append("c\n", { punches: 1, next: Option.none() }), later.finish)
+          ({ append }) => append([page("c\n", 1, Option.none())]),
+          (later) => Effect.andThen(later.append([page("c\n", 1, Option.none())]), later.finish)
         )
 
         assert.match(failure, takenOver)

@@ -1,46 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Fs from "node:fs"
-import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
+import { FakeService, Fault } from "../../../src/testing/index.ts"
 import { cli, environment, queries, temporaryFolder } from "../support.ts"
-
-const fake = FakeService.layer({
-  punches: generatePunches({ seed: 7, count: 230, companyId: defaultCompany.id })
-})
-
-const formats = ["ndjson", "csv"] as const
-
-const read = (file: string) => Fs.readFileSync(file, "utf8")
-
-const filesOf = (folder: string) => Fs.readdirSync(folder).toSorted()
-
-/** A folder, the path of an output in it, and the text that an uninterrupted run writes. */
-const setting = Effect.fnUntraced(function*(format: "ndjson" | "csv" = "ndjson") {
-  const folder = yield* temporaryFolder
-  const whole = `${yield* temporaryFolder}/whole`
-  const { code } = yield* cli(["export", "--format", format, "--output", whole])
-  assert.strictEqual(code, 0)
-  return { folder, output: `${folder}/punches`, whole: read(whole) }
-})
-
-/** Fails one page request, after `pages` further ones. */
-const failAfter = (pages: number) =>
-  Effect.gen(function*() {
-    const service = yield* FakeService
-    const asked = (yield* service.requests).filter(({ endpoint }) => endpoint === "page")
-    const last = asked.at(-1)?.number ?? 0
-    yield* service.inject(Fault.status(404), { requests: last + pages + 1, times: 1 })
-  })
-
-const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.scoped, Effect.provide(fake))
-
-const exported = (output: string, ...flags: ReadonlyArray<string>) =>
-  cli(["export", "--page-size", "10", "--output", output, ...flags])
-
-const stateOf = (output: string): Record<string, unknown> => JSON.parse(read(`${output}.resume.json`))
-
-const writeState = (output: string, state: Record<string, unknown>) =>
-  Fs.writeFileSync(`${output}.resume.json`, JSON.stringify(state))
+import { exported, failAfter, failing, filesOf, formats, inFake, noteOf, read, setting } from "./exportSupport.ts"
 
 describe("time-punches export", () => {
   it.effect.each(formats)(
@@ -48,7 +11,7 @@ describe("time-punches export", () => {
     (format) =>
       inFake(Effect.gen(function*() {
         const { folder, output, whole } = yield* setting(format)
-        const { code, stderr, stdout } = yield* exported(output, "--format", format)
+        const { code, stderr, stdout } = yield* exported(output, {}, "--format", format)
 
         assert.deepStrictEqual([code, stdout, filesOf(folder)], [0, "", ["punches"]])
         assert.match(stderr, /^.*punches: 2\d\d punches, 2\d pages, [\d,]+ bytes\n$/)
@@ -63,13 +26,13 @@ describe("time-punches export", () => {
         const { folder, output, whole } = yield* setting(format)
         const before = (yield* queries).length
         yield* failAfter(3)
-        const first = yield* exported(output, "--format", format)
+        const first = yield* exported(output, {}, "--format", format)
         const left = filesOf(folder)
         yield* failAfter(0)
-        const second = yield* exported(output, "--format", format)
+        const second = yield* exported(output, {}, "--format", format)
         yield* failAfter(5)
-        const third = yield* exported(output, "--format", format)
-        const last = yield* exported(output, "--format", format)
+        const third = yield* exported(output, {}, "--format", format)
+        const last = yield* exported(output, {}, "--format", format)
         const asked = (yield* queries).slice(before).map(({ cursor }) => cursor)
 
         assert.deepStrictEqual([first, second, third, last].map(({ code }) => code), [7, 7, 7, 0])
@@ -125,10 +88,10 @@ describe("time-punches export", () => {
     inFake(Effect.gen(function*() {
       const { folder, output } = yield* setting()
       yield* failAfter(2)
-      yield* exported(output, "--location-id", "301", "--deleted", "include")
+      yield* exported(output, {}, "--location-id", "301", "--deleted", "include")
       const before = [read(`${output}.part`), read(`${output}.resume.json`)]
-      const other = yield* exported(output, "--location-id", "302")
-      const otherFormat = yield* exported(output, "--location-id", "301", "--deleted", "include", "--format", "csv")
+      const other = yield* exported(output, {}, "--location-id", "302")
+      const otherFormat = yield* exported(output, {}, "--location-id", "301", "--deleted", "include", "--format", "csv")
 
       assert.deepStrictEqual([other.code, otherFormat.code], [2, 2])
       assert.match(other.stderr, /--location-id 301, now 302/)
@@ -143,8 +106,8 @@ describe("time-punches export", () => {
     inFake(Effect.gen(function*() {
       const { folder, output, whole } = yield* setting()
       yield* failAfter(2)
-      yield* exported(output, "--deleted", "include")
-      const { code, stderr } = yield* exported(output, "--force")
+      yield* exported(output, {}, "--deleted", "include")
+      const { code, stderr } = yield* exported(output, {}, "--force")
 
       assert.strictEqual(code, 0)
       assert.notInclude(stderr, "resuming")
@@ -174,14 +137,13 @@ describe("time-punches export", () => {
     it.effect("all rows, not yet renamed", () =>
       inFake(Effect.gen(function*() {
         const { folder, output, whole } = yield* setting()
-        yield* leave(output)
-        const state = stateOf(output)
-        Fs.writeFileSync(`${output}.part`, whole)
-        writeState(output, { ...state, cursor: null, complete: true, bytes: Buffer.byteLength(whole) })
         Fs.writeFileSync(output, "old")
+        const killed = yield* exported(output, { files: failing("rename", `${output}.part`, "EIO") })
+        const left = [read(output), ...filesOf(folder)]
         const { code, stderr } = yield* exported(output)
 
-        assert.strictEqual(code, 0)
+        assert.deepStrictEqual([killed.code, code], [8, 0])
+        assert.deepStrictEqual(left, ["old", "punches", "punches.part", "punches.resume.json"])
         assert.match(stderr, /all were saved by an earlier run/)
         assert.strictEqual(read(output), whole)
         assert.deepStrictEqual(filesOf(folder), ["punches"])
@@ -190,16 +152,27 @@ describe("time-punches export", () => {
     it.effect("the file, with its state not yet removed", () =>
       inFake(Effect.gen(function*() {
         const { folder, output, whole } = yield* setting()
-        yield* leave(output)
-        const state = stateOf(output)
-        Fs.renameSync(`${output}.part`, output)
-        Fs.writeFileSync(output, whole)
-        writeState(output, { ...state, cursor: null, complete: true, bytes: Buffer.byteLength(whole) })
+        const killed = yield* exported(output, { files: failing("remove", `${output}.resume.json`, "EIO") })
+        const left = filesOf(folder)
+        const asked = (yield* queries).length
+        const { code } = yield* exported(output)
+
+        assert.deepStrictEqual([killed.code, code], [8, 0])
+        assert.deepStrictEqual(left, ["punches", "punches.resume.json"])
+        assert.lengthOf(yield* queries, asked)
+        assert.strictEqual(read(output), whole)
+        assert.deepStrictEqual(filesOf(folder), ["punches"])
+      })))
+
+    it.effect("another file of its size, with its state not yet removed", () =>
+      inFake(Effect.gen(function*() {
+        const { output, whole } = yield* setting()
+        yield* exported(output, { files: failing("remove", `${output}.resume.json`, "EIO") })
+        Fs.writeFileSync(output, "x".repeat(whole.length))
         const { code } = yield* exported(output)
 
         assert.strictEqual(code, 0)
         assert.strictEqual(read(output), whole)
-        assert.deepStrictEqual(filesOf(folder), ["punches"])
       })))
 
     it.effect.each(["gone", "cut"])("rows that are %s", (how) =>
@@ -220,10 +193,10 @@ describe("time-punches export", () => {
         const { output, whole } = yield* setting()
         Fs.writeFileSync(`${output}.resume.json`, "{\"run\":")
         const refused = yield* exported(output)
-        const forced = yield* exported(output, "--force")
+        const forced = yield* exported(output, {}, "--force")
 
         assert.deepStrictEqual([refused.code, forced.code], [2, 0])
-        assert.match(refused.stderr, /resume\.json cannot be read\n.*--force/)
+        assert.match(refused.stderr, /resume\.json cannot be read: .*\n.*--force/)
         assert.strictEqual(read(output), whole)
       })))
   })
@@ -233,10 +206,10 @@ describe("time-punches export", () => {
       const { output, whole } = yield* setting()
       const service = yield* FakeService
       const asked = (yield* queries).length
-      yield* service.inject(Fault.slow("700 millis"), { requests: asked + 5, times: 1 })
+      yield* service.inject(Fault.slow("3 seconds"), { requests: asked + 5, times: 1 })
       const earlier = yield* Effect.forkChild(exported(output))
-      // Four pages are saved, and it waits for the fifth.
-      while (!Fs.existsSync(`${output}.resume.json`) || stateOf(output)["pages"] !== 4) yield* Effect.sleep("5 millis")
+      // Four pages are saved after a second, and it waits for the fifth.
+      while (!Fs.existsSync(`${output}.resume.json`) || noteOf(output)["pages"] !== 4) yield* Effect.sleep("5 millis")
       const later = yield* exported(output)
       const first = yield* Fiber.join(earlier)
 
@@ -254,7 +227,7 @@ describe("time-punches export", () => {
   )("writes %s without punches", ([format, content]) =>
     inFake(Effect.gen(function*() {
       const { output } = yield* setting()
-      const { code } = yield* exported(output, "--format", format, "--user-id", "1")
+      const { code } = yield* exported(output, {}, "--format", format, "--user-id", "1")
 
       assert.strictEqual(code, 0)
       assert.match(read(output), content)

@@ -1,0 +1,108 @@
+/** What an export does to its files. Only their owner may read them: rows hold wages and notes. Errors name the file. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as PlatformError from "effect/PlatformError"
+import * as Stream from "effect/Stream"
+import * as Crypto from "node:crypto"
+import { ifExists } from "./target.ts"
+
+const ownerOnly = 0o600
+
+/** Names `file` in an error: that of a write names only the number of a descriptor. */
+const naming = (file: string) => <A, R>(self: Effect.Effect<A, PlatformError.PlatformError, R>) =>
+  Effect.mapError(self, (error) => {
+    const { reason } = error
+    if (reason._tag === "BadArgument") return error
+    const { _tag, cause, description, method, module, syscall } = reason
+    return PlatformError.systemError({ _tag, module, method, description, syscall, cause, pathOrDescriptor: file })
+  })
+
+/**
+ * Writes `parts` to a file at a position; returns once they are on disk, so that no later step can survive a crash
+ * without them. At 0 the file is a new one: one that was there, and whatever it links to, keeps its bytes.
+ *
+ * `name` is the file as errors name it.
+ */
+export const writeSynced = Effect.fnUntraced(function*(
+  file: string,
+  parts: ReadonlyArray<Uint8Array>,
+  at: number,
+  name = file
+) {
+  const fs = yield* FileSystem.FileSystem
+  yield* Effect.gen(function*() {
+    if (at === 0) yield* fs.remove(file, { force: true })
+    const handle = yield* fs.open(file, { flag: at === 0 ? "wx" : "r+", mode: ownerOnly })
+    yield* handle.seek(BigInt(at), "start")
+    for (const part of parts) yield* handle.writeAll(part)
+    yield* handle.sync
+  }).pipe(Effect.scoped, naming(name))
+})
+
+/** Cuts a file to its first bytes, on disk. */
+export const cut = Effect.fnUntraced(function*(file: string, bytes: number) {
+  const fs = yield* FileSystem.FileSystem
+  yield* Effect.gen(function*() {
+    const handle = yield* fs.open(file, { flag: "r+" })
+    if (Number((yield* handle.stat).size) === bytes) return
+    yield* handle.truncate(bytes)
+    yield* handle.sync
+  }).pipe(Effect.scoped, naming(file))
+})
+
+/** Narrows the rights of a file that an earlier version, or another program, has left open to others. */
+export const narrow = Effect.fnUntraced(function*(file: string, { mode }: FileSystem.File.Info) {
+  const fs = yield* FileSystem.FileSystem
+  if ((mode & 0o077) === 0) return
+  // A file system without such rights, as on many a memory stick, permits no change.
+  yield* Effect.catchIf(
+    fs.chmod(file, ownerOnly),
+    (error) => error.reason._tag === "PermissionDenied",
+    () => Effect.void
+  )
+})
+
+/**
+ * Gives a finished file the owner and the rights of the file that it will replace, before it does: at no moment may
+ * anybody read the rows who could not read the file. Without such a file its owner alone may.
+ */
+export const takeRights = Effect.fnUntraced(function*(file: string, replaced: string) {
+  const fs = yield* FileSystem.FileSystem
+  const old = yield* ifExists(fs.stat(replaced))
+  if (Option.isNone(old)) return
+  const now = yield* fs.stat(file)
+  const isGroupKept = yield* takeOwner(file, now, old.value)
+  const mode = old.value.mode & (isGroupKept ? 0o777 : 0o707)
+  if ((now.mode & 0o777) !== mode) yield* fs.chmod(file, mode)
+})
+
+/** Whether the file now has the group of `old`. Only an administrator can give a file to another owner. */
+const takeOwner = Effect.fnUntraced(function*(file: string, now: FileSystem.File.Info, old: FileSystem.File.Info) {
+  const fs = yield* FileSystem.FileSystem
+  const ids = Option.all({ owner: old.uid, group: old.gid, self: now.uid })
+  if (Option.isNone(ids)) return true
+  const { group, owner, self } = ids.value
+  if (owner === self && Option.contains(now.gid, group)) return true
+  if (yield* Effect.isSuccess(fs.chown(file, owner, group))) return true
+  return yield* Effect.isSuccess(fs.chown(file, self, group))
+})
+
+/** The SHA-256 of the first bytes of a file, still open for more, and whether a line ends with them. */
+export const hashStart = Effect.fnUntraced(function*(file: string, bytes: number) {
+  const fs = yield* FileSystem.FileSystem
+  const hash = Crypto.createHash("sha256")
+  let last: number | undefined
+  yield* fs.stream(file, { bytesToRead: bytes, chunkSize: 1 << 20 }).pipe(
+    Stream.runForEach((chunk) =>
+      Effect.sync(() => {
+        hash.update(chunk)
+        last = chunk.at(-1)
+      })
+    ),
+    naming(file)
+  )
+  return { hash, endsLine: last === newline }
+})
+
+const newline = 0x0a
