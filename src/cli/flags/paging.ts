@@ -4,6 +4,9 @@ import { Cursor } from "../../Ids.ts"
 import { maxPageSize } from "../../listing/request.ts"
 import { readWhole, text, wholeNumber } from "./values.ts"
 
+/** The most punches that a page may have. */
+export { maxPageSize }
+
 /** `usual` is the page size without the flag. */
 export const makePageSizeFlag = (usual: number = maxPageSize) =>
   text(
