@@ -45,11 +45,17 @@ export type ExpectedError = ListError | Config.ConfigError | PlatformError.Platf
 export const usage = (message: string, ...advice: ReadonlyArray<string>) =>
   new CommandFailure({ message, advice, code: exitCode.usage })
 
-/** Describes an error in the terms of the command line; `resumeHint` adds how to resume. */
+/**
+ * Describes an error in the terms of the command line; `resumeHint` adds how to resume. A run whose cursor the service
+ * rejects cannot be resumed, so the hint is left out.
+ */
 export const commandFailureOf = (error: ExpectedError, ...resumeHint: ReadonlyArray<string>): CommandFailure => {
   const { advice, code, message = error.message } = describe(error)
-  return new CommandFailure({ message, advice: [...advice, ...resumeHint], code })
+  return new CommandFailure({ message, advice: isCursorRejected(error) ? advice : [...advice, ...resumeHint], code })
 }
+
+const isCursorRejected = (error: ExpectedError): boolean =>
+  error._tag === "UnprocessableEntity" && error.problem.param === "cursor"
 
 /** Turns expected errors into a `CommandFailure`, with a hint how to resume the run. */
 export const mapToCommandFailure =
@@ -116,8 +122,8 @@ const describe = (error: ExpectedError): Description => {
     case "UnprocessableEntity":
       return {
         code: exitCode.data,
-        advice: error.problem.param === "cursor"
-          ? ["The service no longer knows the cursor: start without it."]
+        advice: isCursorRejected(error)
+          ? ["The service does not know the cursor (any more): start over, without --from. An export needs --force."]
           : []
       }
     case "DecodeError":

@@ -1,14 +1,14 @@
-/** `time-punches doctor`: checks settings and service, one line a check. */
+/** `time-punches doctor`: checks settings and service, one line a check, and one advice. */
 import * as Command from "effect/cli/Command"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { RetryPolicy } from "../../RetryPolicy.ts"
-import { type CheckResult, render } from "../doctor/checkResult.ts"
-import { checkRows, filterChecks } from "../doctor/probes.ts"
-import { checkBackward, checkClock, checkCursors, checkFirstPage, layerClockSkew } from "../doctor/service.ts"
+import { type CheckResult, mostBasic, render, renderAdvice } from "../doctor/checkResult.ts"
+import { layerClockSkew } from "../doctor/service.ts"
 import { checkSettings } from "../doctor/settings.ts"
+import { checkService } from "../doctor/survey.ts"
 import { CommandFailure } from "../failure.ts"
 import { companyFlags, layerClient } from "../flags/connection.ts"
 import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
@@ -28,7 +28,7 @@ export const doctor = Command.make(
   Effect.fnUntraced(function*(flags) {
     const { canColor } = yield* TerminalCapabilities
     const filter = yield* Effect.fromResult(toFilter(flags))
-    const size = Option.getOrElse(flags.pageSize, () => usualPageSize)
+    const pageSize = Option.getOrElse(flags.pageSize, () => usualPageSize)
     const all: Array<CheckResult> = []
     const report = (...results: ReadonlyArray<CheckResult>) => {
       all.push(...results)
@@ -38,30 +38,23 @@ export const doctor = Command.make(
     const settings = yield* checkSettings(flags)
     yield* report(...settings.results)
     if (Option.isSome(settings.company)) {
-      const company = settings.company.value
       let skew: number | undefined
       const layer = layerClient.pipe(
         Layer.provide(layerImpatient),
         Layer.provide(layerClockSkew((value) => (skew = value)))
       )
-      yield* Effect.gen(function*() {
-        const first = yield* checkFirstPage(company, filter, size)
-        yield* report(...first.results)
-        if (skew !== undefined) yield* report(checkClock(skew))
-        if (Option.isNone(first.page) || first.page.value.items.length === 0) return
-        const page = first.page.value
-        // If everything fits one page, a smaller size still makes three.
-        const pageSize = Option.isNone(page.cursor.next) ? Math.ceil(page.items.length / 3) : size
-        yield* report(yield* checkCursors(company, filter, pageSize))
-        yield* report(yield* checkBackward(company, filter, pageSize))
-        if (Object.keys(describeFilter(flags)).length > 0) {
-          yield* report(checkRows("as given", filter, Option.none(), page))
-        }
-        for (const check of filterChecks(company, page, size)) yield* report(yield* check)
+      yield* checkService({
+        company: settings.company.value,
+        filter,
+        pageSize,
+        isFiltered: Object.keys(describeFilter(flags)).length > 0,
+        skew: () => skew,
+        report
       }).pipe(Effect.provide(layer))
     }
+    yield* printLines([renderAdvice(all)])
     const failures = all.filter(({ status }) => status === "FAIL")
-    const [first] = failures
+    const first = mostBasic(failures)
     if (first !== undefined) {
       return yield* new CommandFailure({
         message: `${failures.length} of ${counted(all.length, "check")} failed`,
@@ -72,11 +65,12 @@ export const doctor = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    `Check settings and service, one line a check: ok, warn or FAIL, and what to do.
+    `Check settings and service, one line a check: ok, warn or FAIL, and at the end one advice.
 
   It checks the settings, the service's answer and clock, whether the credential may list the company, whether cursors
-  lead forward and back, and, with one request each, whether the rows match the filter that was sent. About 20 requests.
-  Filters that are given are checked too. The exit code is that of the first check that failed.`
+  lead forward and back and end where the punches end, and whether the rows match the filter that was sent. It compares
+  the answers with each other: about 35 requests, and at most three times as many where answers contradict each other and
+  are requested again. Filters that are given are checked too. The exit code is that of the failed check with the most basic cause.`
   ),
   Command.withShortDescription("Diagnose settings and service"),
   Command.withExamples([

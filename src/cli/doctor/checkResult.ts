@@ -1,12 +1,34 @@
-/** The result of a check of `time-punches doctor`, and its line. */
-import { commandFailureOf, type ExitCode, exitCode, type ExpectedError } from "../failure.ts"
+/** The result of a check of `time-punches doctor`, its line, and the one advice that follows from all results. Pure. */
+import { type ExitCode, exitCode } from "../failure.ts"
+
+/** Where the cause of a finding lies, the most basic first: a finding may follow from one of an earlier cause. */
+export const causes = [
+  "settings",
+  "reachability",
+  "credential",
+  "version",
+  "clock",
+  "answer",
+  "cursors",
+  "filters"
+] as const
+
+export type Cause = typeof causes[number]
+
+/** Why a check is not ok. */
+export interface Reason {
+  readonly cause: Cause
+  /** What to do, as a sentence. */
+  readonly advice: string
+}
 
 export interface CheckResult {
   readonly check: string
   readonly status: "ok" | "warn" | "FAIL"
+  /** What was seen. */
   readonly detail: string
-  /** What to do; empty for `ok`. */
-  readonly advice: string
+  /** `undefined` for `ok`. */
+  readonly reason: Reason | undefined
   /** The exit code of a command that meets the same problem. */
   readonly code: ExitCode
 }
@@ -15,37 +37,58 @@ export const ok = (check: string, detail: string): CheckResult => ({
   check,
   status: "ok",
   detail,
-  advice: "",
+  reason: undefined,
   code: exitCode.ok
 })
 
-export const warn = (check: string, detail: string, advice: string): CheckResult => ({
+export const warn = (check: string, detail: string, cause: Cause, advice: string): CheckResult => ({
   check,
   status: "warn",
   detail,
-  advice,
+  reason: { cause, advice },
   code: exitCode.ok
 })
 
-export const fail = (check: string, detail: string, advice: string, code: ExitCode): CheckResult => ({
-  check,
-  status: "FAIL",
-  detail,
-  advice,
-  code
-})
+export const fail = (
+  check: string,
+  detail: string,
+  cause: Cause,
+  advice: string,
+  code: ExitCode = exitCode.data
+): CheckResult => ({ check, status: "FAIL", detail, reason: { cause, advice }, code })
 
-/** The failure of a check, described as a command that fails with this error describes it. */
-export const failed = (check: string, error: ExpectedError): CheckResult => {
-  const { advice, code, message } = commandFailureOf(error)
-  return fail(check, message, advice.join(" "), code)
-}
+/** Two answers differ, and the punches changed between them: no fault of the service is shown. */
+export const changed = (check: string, cause: Cause): CheckResult =>
+  warn(check, "could not be checked: punches changed meanwhile", cause, "Check again when fewer punches change.")
 
 const colours = { ok: "\u001b[32m", warn: "\u001b[33m", FAIL: "\u001b[31m" } as const
 
-/** One line: status, check, detail and advice. */
-export const render = ({ advice, check, detail, status }: CheckResult, useColour: boolean): string => {
+/** One line: status, check and detail. */
+export const render = ({ check, detail, status }: CheckResult, useColour: boolean): string => {
   const label = status.padEnd(4)
-  const text = `${check.padEnd(28)}  ${detail}${advice === "" ? "" : ` → ${advice}`}`
-  return `${useColour ? `${colours[status]}${label}\u001b[0m` : label}  ${text}`
+  return `${useColour ? `${colours[status]}${label}\u001b[0m` : label}  ${check.padEnd(34)}  ${detail}`
+}
+
+const rank = ({ reason }: CheckResult): number => reason === undefined ? causes.length : causes.indexOf(reason.cause)
+
+/** The failed check with the most basic cause; where there is none, the warning with it. `undefined` if all are ok. */
+export const mostBasic = (results: ReadonlyArray<CheckResult>): CheckResult | undefined => {
+  const failures = results.filter(({ status }) => status === "FAIL")
+  const findings = failures.length > 0 ? failures : results.filter(({ status }) => status === "warn")
+  return findings.toSorted((a, b) => rank(a) - rank(b))[0]
+}
+
+/** The last line: what to do about the most basic finding, and how many others there are. */
+export const renderAdvice = (results: ReadonlyArray<CheckResult>): string => {
+  const first = mostBasic(results)
+  if (first?.reason === undefined) return "Advice: nothing to fix."
+  const { advice } = first.reason
+  const alike = results.filter(({ reason, status }) => status === first.status && reason?.advice === advice)
+  const others = results.filter(({ status }) => status !== "ok").length - alike.length
+  const rest = others === 0
+    ? ""
+    : others === 1
+    ? " Then see the other finding."
+    : ` Then see the other ${others} findings.`
+  return `Advice: ${advice} [${alike.map(({ check }) => check).join(", ")}]${rest}`
 }

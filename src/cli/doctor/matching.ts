@@ -1,13 +1,22 @@
 /** Compares punches with a filter, as far as a punch shows whether it matches. Pure. */
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
+import { BusinessDate } from "../../Ids.ts"
 import type { DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 
-const dayMillis = 86_400_000
+const hour = 3_600_000
+
+const day = 24 * hour
 
 /** The largest offset of any zone, by which a wall-clock time may differ from UTC. */
-const widestOffset = 14 * 3_600_000
+export const widestOffset = 14 * hour
+
+/** The most by which a business day starts after midnight UTC: the zone of -12 hours, and a day that starts at 6. */
+const latestStart = 18 * hour
+
+/** The instants between which the digits may lie that a punch does not show. */
+const hiddenDigits = 1000
 
 /** `tolerance` widens both ends if the service reads the window in a zone that the punch does not show. */
 const isWithin = (at: DateTime.Utc | undefined, { gte, lt, lte }: InstantRange, tolerance: number): boolean => {
@@ -19,10 +28,25 @@ const isWithin = (at: DateTime.Utc | undefined, { gte, lt, lte }: InstantRange, 
     (lt === undefined || millis < lt.epochMilliseconds + tolerance)
 }
 
-/** The business date is the date of the clock-in in a zone that only the service knows: one day of tolerance each way. */
+/**
+ * The business date is the date of the clock-in in a zone that only the service knows, on a day that may start later
+ * than midnight.
+ */
 const isOnDates = (at: DateTime.Utc, { end, start }: DateRange): boolean =>
-  (start === undefined || at.epochMilliseconds >= Date.parse(start) - dayMillis) &&
-  (end === undefined || at.epochMilliseconds < Date.parse(end) + 2 * dayMillis)
+  (start === undefined || dateOf(at, widestOffset) >= start) && (end === undefined || dateOf(at, -latestStart) <= end)
+
+/** The date of an instant in UTC, moved by some milliseconds. */
+const dateOf = (at: DateTime.Utc, millis: number): string =>
+  DateTime.formatIsoDateUtc(DateTime.add(at, { milliseconds: millis }))
+
+/** The first and last business date that an instant may have. */
+export const possibleDates = (at: DateTime.Utc) => ({
+  start: BusinessDate.make(dateOf(at, -latestStart)),
+  end: BusinessDate.make(dateOf(at, widestOffset))
+})
+
+/** Milliseconds since midnight UTC. */
+export const timeOfDay = (at: DateTime.Utc): number => ((at.epochMilliseconds % day) + day) % day
 
 /** A punch shows only `auto_clocked_out`; the service alone knows the other flags. */
 const hasFlag = (punch: TimePunch, flags: PunchFilter["flags"]): boolean =>
@@ -46,7 +70,8 @@ export const mismatches = (filter: PunchFilter, punch: TimePunch): ReadonlyArray
     approved: isUnsetOr(filter.approved, punch.approved),
     deleted: matchesDeleted(punch, filter.deleted),
     // The spec says "after"; a punch modified at exactly this instant passes too.
-    modified_since: isWithin(modified, { gte: filter.modifiedSince }, 0),
+    // A punch without it may be one that the service always sends.
+    modified_since: modified === undefined || isWithin(modified, { gte: filter.modifiedSince }, 0),
     clocked_in: isWithin(punch.clockedIn, filter.clockedIn ?? {}, tolerance),
     clocked_out: isWithin(Option.getOrUndefined(punch.clockedOut), filter.clockedOut ?? {}, tolerance),
     business_date: isOnDates(punch.clockedIn, filter.businessDate ?? {}),
@@ -54,6 +79,31 @@ export const mismatches = (filter: PunchFilter, punch: TimePunch): ReadonlyArray
   }
   return Object.keys(matches).filter((name) => matches[name] === false)
 }
+
+/** Whether a punch shows every condition of the filter. */
+export const isShown = (filter: PunchFilter): boolean =>
+  filter.employeeApprovalStatuses === undefined &&
+  filter.localizeSearchTime !== true &&
+  filter.businessDate === undefined &&
+  (filter.flags ?? []).every((flag) => flag === "auto_clocked_out")
+
+/**
+ * Whether the service must send the punch for the filter, whatever digits the punch does not show. Where this is false,
+ * the punch may still match.
+ */
+export const mustMatch = (filter: PunchFilter, punch: TimePunch): boolean => {
+  const { clockedIn, clockedOut, modifiedSince } = filter
+  return isShown(filter) &&
+    mismatches(filter, punch).length === 0 &&
+    (modifiedSince === undefined ||
+      Option.exists(punch.modified, (at) => at.epochMilliseconds > modifiedSince.epochMilliseconds)) &&
+    isSurelyBefore(punch.clockedIn, clockedIn) &&
+    isSurelyBefore(Option.getOrUndefined(punch.clockedOut), clockedOut)
+}
+
+const isSurelyBefore = (at: DateTime.Utc | undefined, { lt, lte }: InstantRange = {}): boolean =>
+  at === undefined ||
+  [lt, lte].every((end) => end === undefined || at.epochMilliseconds + hiddenDigits <= end.epochMilliseconds)
 
 /** Whether the punches are in the order of their clock-ins, latest first. */
 export const isLatestFirst = (punches: ReadonlyArray<TimePunch>): boolean =>

@@ -1,69 +1,35 @@
 /** The checks of `doctor` that send one filter each and compare the rows with it. */
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { Company } from "../../Company.ts"
-import { BusinessDate } from "../../Ids.ts"
+import * as Result from "effect/Result"
 import type { Page } from "../../Page.ts"
-import type { Criteria, PunchFilter } from "../../PunchFilter.ts"
+import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
-import { exitCode } from "../failure.ts"
 import { countedPunches } from "../terminal/format.ts"
-import { type CheckResult, fail, failed, ok, warn } from "./checkResult.ts"
-import { isLatestFirst, mismatches } from "./matching.ts"
+import { idsOf, isAmong, readKnown, type Survey } from "./answers.ts"
+import { changed, type CheckResult, fail, ok, warn } from "./checkResult.ts"
+import { failed } from "./explain.ts"
+import { isLatestFirst, isShown, mismatches, mustMatch } from "./matching.ts"
 
-/** A filter, and a punch that it must find, if one is known. */
-interface Probe {
+/** A filter to send. */
+export interface Probe {
   readonly name: string
   readonly filter: PunchFilter
-  readonly finds: Option.Option<TimePunch>
+  /** A punch that it must find beside those for which `mustMatch` says so. */
+  readonly finds?: TimePunch
+  /** A filter that allows for digits which the punch does not show. It finds `finds` if only those are the reason. */
+  readonly wider?: PunchFilter
+  /** Whether the filter has an id that the service may not know: it may reject that. */
+  readonly isUnknown?: boolean
 }
 
-const probe = (name: string, filter: PunchFilter, finds?: TimePunch): Probe => ({
-  name,
-  filter,
-  finds: Option.fromUndefinedOr(finds)
-})
+export const notApplied = "The service does not apply these filters as sent: check the rows yourself, and report it."
 
-/** One probe for every filter whose effect a punch shows, made from an existing punch. */
-const probesOf = (sample: TimePunch): ReadonlyArray<Probe> => {
-  const { clockedIn } = sample
-  const department = Option.getOrUndefined(sample.departmentId)
-  const clockedOut = Option.getOrUndefined(sample.clockedOut)
-  const modified = Option.getOrUndefined(sample.modified)
-  const date = BusinessDate.make(DateTime.formatIsoDateUtc(clockedIn))
-  const shown: Criteria = sample.deleted ? { deleted: "include" } : {}
-  return [
-    probe("location_id", { ...shown, locationId: sample.locationId }, sample),
-    ...(department === undefined ? [] : [probe("department_id", { ...shown, departmentId: department }, sample)]),
-    probe("role_id", { ...shown, roleId: sample.roleId }, sample),
-    probe("user_id", { ...shown, userId: sample.userId }, sample),
-    probe("approved=true", { ...shown, approved: true }, sample.approved ? sample : undefined),
-    probe("approved=false", { ...shown, approved: false }, sample.approved ? undefined : sample),
-    probe("deleted=exclude", { deleted: "exclude" }),
-    probe("deleted=only", { deleted: "only" }),
-    probe("clocked_in", { ...shown, clockedIn: { gte: clockedIn, lte: clockedIn } }, sample),
-    ...(clockedOut === undefined
-      ? []
-      : [probe("clocked_out", { ...shown, clockedOut: { gte: clockedOut, lte: clockedOut } }, sample)]),
-    ...(modified === undefined
-      ? []
-      : [probe("modified_since", { ...shown, modifiedSince: DateTime.subtract(modified, { seconds: 1 }) }, sample)]),
-    // The service does not say which zone the date is in, so the punch may belong to the day before or after.
-    probe("business_date", { ...shown, businessDate: { start: date, end: date } }),
-    probe("flags=auto_clocked_out", { ...shown, flags: ["auto_clocked_out"] })
-  ]
-}
+export const omits = "The service omits matching punches: do not rely on these filters, and report it."
 
-/** Checks the rows of a page against the filter that was sent. */
-export const checkRows = (
-  name: string,
-  filter: PunchFilter,
-  finds: Option.Option<TimePunch>,
-  page: Page
-): CheckResult => {
-  const { cursor, items } = page
+/** Checks whether the rows match the filter that was sent. */
+export const checkRows = (name: string, filter: PunchFilter, items: ReadonlyArray<TimePunch>): CheckResult => {
   const check = `filter ${name}`
   const mismatched = items.flatMap((punch) => {
     const names = mismatches(filter, punch)
@@ -71,57 +37,78 @@ export const checkRows = (
   })
   const [first] = mismatched
   if (first !== undefined) {
-    return fail(
-      check,
-      `${mismatched.length} of ${countedPunches(items.length)} do not match, such as ${first.id} (${
-        first.names.join(", ")
-      })`,
-      "The service does not apply it as sent: check the rows yourself, and report it.",
-      exitCode.data
-    )
-  }
-  const isAll = Option.isNone(cursor.next)
-  const missing = Option.filter(finds, ({ id }) => isAll && !items.some((punch) => punch.id === id))
-  if (Option.isSome(missing)) {
-    return fail(
-      check,
-      `punch ${missing.value.id} matches, and is not among ${countedPunches(items.length)}`,
-      "The service omits matching punches: do not rely on this filter, and report it.",
-      exitCode.data
-    )
+    const such = `${first.id} (${first.names.join(", ")})`
+    const of = countedPunches(items.length)
+    return fail(check, `${mismatched.length} of ${of} do not match, such as ${such}`, "filters", notApplied)
   }
   if (items.length === 0) return ok(check, "no punch, which is possible")
   return ok(check, `${countedPunches(items.length)}, all match${isShown(filter) ? "" : " as far as a punch shows it"}`)
 }
 
-/** Whether a punch shows every condition of the filter. */
-const isShown = (filter: PunchFilter): boolean =>
-  filter.employeeApprovalStatuses === undefined &&
-  filter.localizeSearchTime !== true &&
-  (filter.flags ?? []).every((flag) => flag === "auto_clocked_out")
-
-const runProbe = Effect.fnUntraced(function*(company: Company, { filter, finds, name }: Probe, pageSize: number) {
-  const page = yield* Effect.result(TimePunches.page(company, filter, { pageSize }))
-  return page._tag === "Failure" ? failed(`filter ${name}`, page.failure) : checkRows(name, filter, finds, page.success)
-})
-
-/** One check and one request for each probe. The sample is a closed punch if there is one: it allows most probes. */
-export const filterChecks = (company: Company, page: Page, pageSize: number) => {
-  const sample = page.items.find((punch) => Option.isSome(punch.clockedOut) && Option.isSome(punch.departmentId)) ??
-    page.items[0]
-  return sample === undefined
-    ? []
-    : [...probesOf(sample).map((probe) => runProbe(company, probe, pageSize)), checkOrder(company, pageSize)]
+/** The punches that the answer to a probe must have and does not, if it has all rows. */
+const missingFrom = ({ cursor, items }: Page, { filter, finds }: Probe, survey: Survey): ReadonlyArray<TimePunch> => {
+  if (Option.isSome(cursor.next)) return []
+  const got = new Set(idsOf(items))
+  return [
+    ...(finds === undefined ? [] : [finds]),
+    ...survey.known.punches.filter((punch) => mustMatch(filter, punch))
+  ].filter(({ id }) => !got.has(id))
 }
 
+/** Reads the first page of a filter, a large one so that most answers are whole, and adds its rows to the sightings. */
+export const readProbe = Effect.fnUntraced(function*(survey: Survey, filter: PunchFilter) {
+  const page = yield* TimePunches.page(survey.company, filter)
+  survey.sightings.push(...page.items.map((punch) => ({ punch, filter })))
+  return page
+})
+
+/** Sends a probe. A missing punch counts only if the survey's own query still gives it, unchanged. */
+export const runProbe = Effect.fnUntraced(function*(survey: Survey, probe: Probe) {
+  const check = `filter ${probe.name}`
+  const answer = yield* Effect.result(readProbe(survey, probe.filter))
+  if (Result.isFailure(answer)) {
+    const { failure } = answer
+    return probe.isUnknown === true && (failure._tag === "UnprocessableEntity" || failure._tag === "UnexpectedStatus")
+      ? ok(check, "an id without punches is rejected")
+      : failed(check, failure, "filters")
+  }
+  const page = answer.success
+  const rows = checkRows(probe.name, probe.filter, page.items)
+  if (rows.status !== "ok") return rows
+  const missing = missingFrom(page, probe, survey)
+  return missing.length === 0 ? rows : yield* checkMissing(survey, probe, page, missing)
+}, (effect, _, { name }) => Effect.catch(effect, (error) => Effect.succeed(failed(`filter ${name}`, error, "filters"))))
+
+const checkMissing = Effect.fnUntraced(
+  function*(survey: Survey, { finds, name, wider }: Probe, page: Page, missing: ReadonlyArray<TimePunch>) {
+    const check = `filter ${name}`
+    const again = yield* readKnown(survey.company, survey.filter)
+    const first = missing.find((punch) => isAmong(punch, again.punches))
+    if (first === undefined) return changed(check, "filters")
+    if (wider !== undefined && first.id === finds?.id) {
+      const widened = yield* readProbe(survey, wider)
+      if (idsOf(widened.items).includes(first.id)) {
+        return warn(
+          check,
+          `punch ${first.id} at an end of the window is not found`,
+          "filters",
+          "An end of the window is exclusive, or instants have hidden digits: let windows overlap by a second."
+        )
+      }
+    }
+    const detail = `punch ${first.id} matches, and is not among ${countedPunches(page.items.length)}`
+    return fail(check, detail, "filters", omits)
+  }
+)
+
 /** Only a warning: many services ignore the order, and a complete listing does not depend on it. */
-const checkOrder = (company: Company, pageSize: number) =>
-  TimePunches.page(company, { sortBy: [["clockedIn", "desc"]] }, { pageSize }).pipe(
+export const checkOrder = (survey: Survey) =>
+  readProbe(survey, { sortBy: [["clockedIn", "desc"]] }).pipe(
     Effect.match({
-      onFailure: (error) => failed("sort_by", error),
+      onFailure: (error) => failed("sort_by", error, "filters"),
       onSuccess: ({ items }) =>
         isLatestFirst(items)
           ? ok("sort_by", "clocked_in.desc gives the latest first")
-          : warn("sort_by", "clocked_in.desc does not give the latest first", "Sort the rows yourself.")
+          : warn("sort_by", "clocked_in.desc does not give the latest first", "filters", "Sort the rows yourself.")
     })
   )

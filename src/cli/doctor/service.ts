@@ -1,4 +1,4 @@
-/** The checks of `doctor` on the service as a whole: its answer, its clock, its cursors forward and backward. */
+/** The checks of `doctor` on the service as a whole: its first answer, its page size, its clock. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -7,16 +7,13 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
-import type { ListError } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
-import type { Cursor } from "../../Ids.ts"
-import type { Page } from "../../Page.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
-import { TimePunches } from "../../TimePunches.ts"
-import { exitCode } from "../failure.ts"
-import { counted, countedPunches } from "../terminal/format.ts"
-import { type CheckResult, fail, failed, ok, warn } from "./checkResult.ts"
+import { maxPageSize } from "../flags/paging.ts"
+import { countedPunches } from "../terminal/format.ts"
+import { type Listing, readFirst } from "./answers.ts"
+import { type CheckResult, ok, warn } from "./checkResult.ts"
+import { failedAtFirst } from "./explain.ts"
 
 /** Reports for each response how far this machine's clock is ahead of its `Date`, in milliseconds. */
 export const layerClockSkew = (onSkew: (skew: number) => void) =>
@@ -41,102 +38,67 @@ export const checkClock = (skew: number): CheckResult => {
     `${Duration.format(Duration.seconds(Math.round(Math.abs(skew) / 1000)))} ${
       skew > 0 ? "ahead of" : "behind"
     } the service's`,
-    "Set this machine's clock, or windows that end now leave punches out."
+    "clock",
+    "Set this machine's clock, or windows that end now leave punches out. If it is right, the service's is wrong."
   )
 }
 
-/** The check that fails with this error of the first request. */
-const checkOf = (error: ListError): string => {
-  switch (error._tag) {
-    case "Unauthorized":
-    case "Forbidden":
-      return "access"
-    case "TokenError":
-      return error.reason === "Transport" || error.reason === "Throttled" ? "service" : "access"
-    case "DecodeError":
-      return error.reason === "WrongCompany" ? "company" : "rows"
-    case "PaginationError":
-      return "cursors"
-    case "InvalidRequest":
-    case "UnprocessableEntity":
-      return "request"
-    default:
-      return "service"
-  }
+/** Milliseconds after which an answer counts as slow. */
+const slow = 5000
+
+const checkTime = (millis: number): CheckResult =>
+  millis < slow
+    ? ok("service", `answered in ${millis} ms`)
+    : warn("service", `answered in ${millis} ms`, "reachability", "The service is slow: allow long runs more time.")
+
+const checkCount = ({ pages, punches }: Listing, isFiltered: boolean): CheckResult => {
+  if (punches.length > 0) return ok("rows", `${countedPunches(punches.length)} could be read`)
+  const advice = isFiltered
+    ? "Give fewer filters: the other checks need punches."
+    : "Give a company that has punches: the other checks need some."
+  return warn(
+    "rows",
+    pages.length > 1 ? `the first ${pages.length} pages are empty` : "no punch matches",
+    "answer",
+    advice
+  )
 }
 
-/** Requests the first page; the other checks need it. */
-export const checkFirstPage = Effect.fnUntraced(function*(company: Company, filter: PunchFilter, pageSize: number) {
-  const [took, page] = yield* Effect.timed(Effect.result(TimePunches.page(company, filter, { pageSize })))
-  if (Result.isFailure(page)) {
-    return { results: [failed(checkOf(page.failure), page.failure)], page: Option.none<Page>() }
+/** Reads the first punches; the other checks need them. */
+export const checkFirstPage = Effect.fnUntraced(
+  function*(company: Company, filter: PunchFilter, pageSize: number, isFiltered: boolean) {
+    const [took, first] = yield* Effect.timed(Effect.result(readFirst(company, filter, pageSize)))
+    if (Result.isFailure(first)) return { results: [failedAtFirst(first.failure)], first: Option.none<Listing>() }
+    const results = [
+      checkTime(Math.round(Duration.toMillis(took))),
+      ok("access", `the credential may list company ${company.id}`),
+      checkCount(first.success, isFiltered)
+    ]
+    return { results, first: Option.some(first.success) }
   }
-  const { items } = page.success
-  const results = [
-    ok("service", `answered in ${Math.round(Duration.toMillis(took))} ms`),
-    ok("access", `the credential may list company ${company.id}`),
-    items.length === 0
-      ? warn("rows", "no punch matches", "Use fewer filters: the other checks need punches.")
-      : items.length > pageSize
-      ? warn(
-        "rows",
-        `${countedPunches(items.length)} for a page size of ${pageSize}`,
-        "The service ignores the page size."
-      )
-      : ok("rows", `${countedPunches(items.length)} could be read`)
-  ]
-  return { results, page: Option.some(page.success) }
-})
-
-const pagesToWalk = 3
-
-const idsOf = ({ items }: Page) => items.map((punch) => punch.id)
-
-const isSame = (a: Page, b: Page): boolean => idsOf(a).join() === idsOf(b).join()
-
-/** Walks some pages forward. A repeated cursor fails the walk itself. */
-export const checkCursors = (company: Company, filter: PunchFilter, pageSize: number) =>
-  TimePunches.pages(company, filter, { pageSize }).pipe(
-    Stream.take(pagesToWalk),
-    Stream.runCollect,
-    Effect.match({
-      onFailure: (error) => failed("cursors", error),
-      onSuccess: (pages) => {
-        const ids = pages.flatMap(idsOf)
-        const repeated = ids.length - new Set(ids).size
-        return repeated === 0
-          ? ok("cursors", `${counted(pages.length, "page")} forward, ${countedPunches(ids.length)}, none twice`)
-          : warn(
-            "cursors",
-            `${countedPunches(repeated)} repeated within ${counted(pages.length, "page")}`,
-            "Unless punches are changing now, remove repeated rows by id."
-          )
-      }
-    })
-  )
-
-/** Going back from the second page must give the first one again. */
-export const checkBackward = Effect.fnUntraced(
-  function*(company: Company, filter: PunchFilter, pageSize: number) {
-    const page = (cursor: Option.Option<Cursor>) => TimePunches.page(company, filter, { pageSize, cursor })
-    const first = yield* page(Option.none())
-    if (Option.isNone(first.cursor.next)) return ok("back", "there is only one page")
-    const second = yield* page(first.cursor.next)
-    if (Option.isNone(second.cursor.prev)) {
-      return warn("back", "the second page has no cursor back", "Do not page backward on this service.")
-    }
-    const back = yield* page(second.cursor.prev)
-    if (isSame(first, back)) {
-      return ok("back", `from page 2 back to page 1: the same ${countedPunches(back.items.length)}`)
-    }
-    return isSame(first, yield* page(Option.none()))
-      ? fail(
-        "back",
-        "going back from page 2 does not give page 1",
-        "Do not page backward on this service; paging forward is not affected.",
-        exitCode.data
-      )
-      : warn("back", "page 1 changed during the check", "Run doctor again when fewer punches change.")
-  },
-  Effect.catch((error) => Effect.succeed(failed("back", error)))
 )
+
+/** Compares the pages with the sizes that were requested. Only a warning: no row is lost. */
+export const checkPageSize = (first: Listing, pageSize: number, known: Listing): CheckResult => {
+  const requested = [[first, pageSize], [known, maxPageSize]] as const
+  const larger = requested.find(([{ pages }, size]) => pages.some(({ items }) => items.length > size))
+  if (larger !== undefined) {
+    const [{ punches }, size] = larger
+    return warn(
+      "page size",
+      `${countedPunches(punches.length)} for a page size of ${size}`,
+      "answer",
+      "The service ignores the page size: expect large pages."
+    )
+  }
+  const last = known.pages.at(-1)
+  const rows = last === undefined ? 0 : Option.getOrElse(last.cursor.count, () => last.items.length)
+  return known.isWhole || rows >= maxPageSize
+    ? ok("page size", known.isWhole ? "no page is larger than requested" : `${maxPageSize} punches for ${maxPageSize}`)
+    : warn(
+      "page size",
+      `${countedPunches(rows)} for a page size of ${maxPageSize}, and more follow`,
+      "answer",
+      "The service sends smaller pages than requested: expect more requests."
+    )
+}

@@ -11,7 +11,8 @@ import { Credentials } from "../../Credentials.ts"
 import { Endpoints } from "../../Endpoints.ts"
 import { exitCode } from "../failure.ts"
 import { type CompanyInput, companyOf, layerCompanyHidden } from "../flags/connection.ts"
-import { type CheckResult, fail, failed, ok, warn } from "./checkResult.ts"
+import { type CheckResult, fail, ok, warn } from "./checkResult.ts"
+import { failed } from "./explain.ts"
 
 export interface SettingsCheck {
   readonly results: ReadonlyArray<CheckResult>
@@ -29,23 +30,23 @@ export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
 
   const results: ReadonlyArray<CheckResult> = [
     Result.match(addresses, {
-      onFailure: (error) => failed("addresses", error),
+      onFailure: (error) => failed("addresses", error, "settings"),
       onSuccess: ({ authUrl, baseUrl }) =>
         ok("addresses", authUrl === baseUrl ? baseUrl : `${baseUrl}, tokens from ${authUrl}`)
     }),
     Result.match(credentials, {
-      onFailure: (error) => failed("credential", error),
+      onFailure: (error) => failed("credential", error, "settings"),
       onSuccess: (kind) => ok("credential", kind)
     }),
     Result.match(version, {
-      onFailure: (error) => failed("version", error),
+      onFailure: (error) => failed("version", error, "settings"),
       onSuccess: (version) => checkVersion(version, defaultVersion, DateTime.formatIsoDateUtc(now))
     }),
     Result.match(company, {
       onFailure: (error) =>
         error._tag === "CommandFailure"
-          ? fail("company", error.message, error.advice.join(" "), error.code)
-          : failed("company", error),
+          ? fail("company", error.message, "settings", "Give --company, or set TIME_PUNCHES_COMPANY_ID.", error.code)
+          : failed("company", error, "settings"),
       onSuccess: (company) => checkCompany(company, Result.getOrElse(credentials, () => ""))
     })
   ]
@@ -83,11 +84,17 @@ const checkVersion = (
     return warn(
       "version",
       `${date} may send tips as decimals`,
+      "version",
       "Set TIME_PUNCHES_API_VERSION to a later one, or unset it."
     )
   }
   return date > today && !Option.contains(defaultVersion, date)
-    ? warn("version", `${date} is in the future`, "A service may answer an unknown version with its oldest one.")
+    ? warn(
+      "version",
+      `${date} is in the future`,
+      "version",
+      "Use a version that exists: a service may answer an unknown version with its oldest one."
+    )
     : ok("version", date)
 }
 
@@ -96,6 +103,7 @@ const checkCompany = ({ guid, id }: Company, kind: string): CheckResult => {
     return fail(
       "company",
       `${id} without a guid, which an OAuth client must send`,
+      "settings",
       "Give --guid, or set TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID.",
       exitCode.usage
     )

@@ -5,6 +5,9 @@ import { maxPageSize } from "../../listing/request.ts"
 import { shellWord } from "./shellWord.ts"
 import { readWhole, text, wholeNumber } from "./values.ts"
 
+/** The most punches that a page may have. */
+export { maxPageSize }
+
 /** `usual` is the page size without the flag. */
 export const makePageSizeFlag = (usual: number = maxPageSize) =>
   text(

@@ -2,136 +2,106 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
+import * as Fs from "node:fs"
+import { fail, ok, renderAdvice, warn } from "../../../src/cli/doctor/checkResult.ts"
 import { checkClock, layerClockSkew } from "../../../src/cli/doctor/service.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
-import { cli, environment, linesOf, queries, without } from "../support.ts"
+import { cli, environment, queries, temporaryFolder, without } from "../support.ts"
+import { examine, type Lie } from "./support.ts"
 
 const fake = FakeService.layer({
-  punches: generatePunches({ seed: 8, count: 900, companyId: defaultCompany.id })
+  punches: generatePunches({ seed: 8, count: 400, companyId: defaultCompany.id })
 })
 
-/** Runs doctor, and reads its results by check: the status and the text after it. */
-const examine = (options: Parameters<typeof cli>[1] = {}, ...flags: ReadonlyArray<string>) =>
-  Effect.map(cli(["doctor", ...flags], options), ({ code, stderr, stdout }) => {
-    const found = new Map<string, readonly [status: string, text: string]>()
-    for (const line of linesOf(stdout)) {
-      const [, status = "", check = "", text = ""] = /^(ok|warn|FAIL) +(.+?) {2,}(.*)$/.exec(line) ?? []
-      found.set(check, [status, text])
-    }
-    return { code, stderr, found, bad: [...found].filter(([, [status]]) => status !== "ok").map(([check]) => check) }
-  })
+const page = Fs.readFileSync(new URL("../../../docs/09-command-line.md", import.meta.url), "utf8")
 
-const checks = ["addresses", "credential", "version", "company", "service", "access", "rows", "cursors", "back"]
+/** The text between a heading of the page and the next one. */
+const section = page.split(/^## /m).find((text) => text.startsWith("doctor\n")) ?? ""
 
-const filters = [
-  "location_id",
-  "department_id",
-  "role_id",
-  "user_id",
-  "approved=true",
-  "approved=false",
-  "deleted=exclude",
-  "deleted=only",
-  "clocked_in",
-  "clocked_out",
-  "modified_since",
-  "business_date",
-  "flags=auto_clocked_out"
-]
+const quoted = [...section.matchAll(/```txt\n([\s\S]*?)```/g)].map(([, text = ""]) => text)
+
+const dropUser: Lie = { ask: (query) => query.delete("user_id") }
+
+/** The service of the page: the command's machine is two minutes ahead, and it drops a filter. */
+const serviceOfPage: Lie = { ...dropUser, headers: { date: "Fri, 01 May 2026 00:00:00 GMT" } }
+
+const clockOfPage = TestClock.setTime(Date.parse("2026-05-01T00:02:00Z"))
 
 describe("time-punches doctor", () => {
-  it.effect("reports ok for every check of a healthy service", () =>
+  it.effect("reports ok for every check of a healthy service, with about 35 requests", () =>
     Effect.gen(function*() {
-      const { bad, code, found, stderr } = yield* examine()
+      const { advice, bad, code, found, stderr } = yield* examine()
 
-      assert.deepStrictEqual([code, stderr, bad], [0, "", []])
-      assert.deepStrictEqual([...found.keys()], [
-        ...checks,
-        ...filters.map((name) => `filter ${name}`),
+      assert.deepStrictEqual([code, stderr, bad, advice], [0, "", [], "Advice: nothing to fix."])
+      assert.deepStrictEqual([...found.keys()].slice(0, 11), [
+        "addresses",
+        "credential",
+        "version",
+        "company",
+        "service",
+        "access",
+        "rows",
+        "page size",
+        "cursors",
+        "back",
+        "cursors with a filter"
+      ])
+      assert.strictEqual(found.get("cursors")?.[1], "4 pages forward, 80 punches, none twice")
+      assert.isAtMost((yield* queries).length, 35)
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("sends every filter of the interface", () =>
+    Effect.gen(function*() {
+      yield* examine()
+      const sent = new Set((yield* queries).flatMap((query) => Object.keys(query)))
+
+      assert.includeMembers([...sent], [
+        "location_id",
+        "department_id",
+        "role_id",
+        "user_id",
+        "approved",
+        "deleted",
+        "modified_since",
+        "clocked_in[gte]",
+        "clocked_in[lte]",
+        "clocked_out[gte]",
+        "clocked_out[lte]",
+        "business_date_start",
+        "business_date_end",
+        "flags",
+        "employee_approval_statuses",
+        "localize_search_time",
         "sort_by"
       ])
-      assert.strictEqual(found.get("cursors")?.[1], "3 pages forward, 60 punches, none twice")
-      assert.isAtMost((yield* queries).length, 25)
     }).pipe(Effect.provide(fake)))
 
-  it.effect.each(
-    [
-      ["location_id", "filter location_id"],
-      ["department_id", "filter department_id"],
-      ["role_id", "filter role_id"],
-      ["user_id", "filter user_id"],
-      ["approved", "filter approved=true"],
-      ["deleted", "filter deleted=only"],
-      ["clocked_in%5Bgte%5D", "filter clocked_in"],
-      ["clocked_in%5Blte%5D", "filter clocked_in"],
-      ["clocked_out%5Bgte%5D", "filter clocked_out"],
-      ["clocked_out%5Blte%5D", "filter clocked_out"],
-      ["modified_since", "filter modified_since"],
-      ["business_date_start", "filter business_date"],
-      ["business_date_end", "filter business_date"],
-      ["flags", "filter flags=auto_clocked_out"]
-    ] as const
-  )("detects that a service drops %s", ([parameter, check]) =>
+  it.effect("says what it sees and advises once, as its page of the docs shows", () =>
     Effect.gen(function*() {
-      const drop = new RegExp(`&${parameter}=[^&]*`)
-      const { code, found, stderr } = yield* examine({ rewrite: (url) => url.replace(drop, "") })
+      yield* clockOfPage
+      const { code, stderr, stdout } = yield* examine({ lie: serviceOfPage })
 
+      assert.lengthOf(quoted, 1)
+      const real = stdout.split("\n")
+      const lines = (quoted[0] ?? "").trimEnd().split("\n")
+      assert.isAbove(lines.length, 12)
+      for (const line of lines) if (line !== "…") assert.include(real, line)
+      assert.strictEqual(lines.at(-1), real.at(-2))
       assert.strictEqual(code, 7)
-      assert.strictEqual(found.get(check)?.[0], "FAIL")
-      assert.match(found.get(check)?.[1] ?? "", / of \d+ punches do not match, such as \d+ \(.+\) → .+/)
-      assert.match(stderr, /^time-punches: [12] of \d+ checks failed\n$/)
-    }).pipe(Effect.provide(fake)))
-
-  it.effect("detects a filter that omits a matching punch", () =>
-    Effect.gen(function*() {
-      const late = (url: string) =>
-        url.replace(/(clocked_in%5Blte%5D=\d{4})/, "clocked_in%5Blte%5D=1999")
-          .replace(/(clocked_in%5Bgte%5D=\d{4})/, "clocked_in%5Bgte%5D=1999")
-      const { code, found } = yield* examine({ rewrite: late })
-
-      assert.strictEqual(code, 7)
-      assert.match(found.get("filter clocked_in")?.[1] ?? "", /^punch \d+ matches, and is not among 0 punches/)
+      assert.match(stderr, /^time-punches: 1 of 34 checks failed\n$/)
     }).pipe(Effect.provide(fake)))
 
   it.effect("checks the filters that are given, and says how much of them a punch shows", () =>
     Effect.gen(function*() {
-      const good = yield* examine({}, "--flags", "late", "--approved", "false")
-      const rewrite = (url: string) => url.replace("&approved=false", "")
-      const bad = yield* examine({ rewrite }, "--approved", "false")
+      const good = yield* examine({ flags: ["--flags", "late", "--approved", "false"] })
+      const bad = yield* examine({
+        lie: { ask: (query) => query.delete("approved") },
+        flags: ["--approved", "false"]
+      })
 
       assert.strictEqual(good.code, 0)
       assert.match(good.found.get("filter as given")?.[1] ?? "", /^\d+ punches, all match as far as a punch shows it$/)
       assert.strictEqual(bad.found.get("filter as given")?.[0], "FAIL")
-    }).pipe(Effect.provide(fake)))
-
-  it.effect("warns of an order that is ignored, without failing", () =>
-    Effect.gen(function*() {
-      const { bad, code } = yield* examine({ rewrite: (url) => url.replace(/&sort_by=[^&]*/, "") })
-
-      assert.deepStrictEqual([code, bad], [0, ["sort_by"]])
-    }).pipe(Effect.provide(fake)))
-
-  it.effect("detects cursors that lead in a circle", () =>
-    Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* service.inject(Fault.cursorCycle(1))
-      const { code, found } = yield* examine()
-
-      assert.strictEqual(code, 7)
-      assert.match(found.get("cursors")?.[1] ?? "", /CursorCycle/)
-    }).pipe(Effect.provide(fake)))
-
-  it.effect("detects that paging backward gives other rows", () =>
-    Effect.gen(function*() {
-      const isBack = (url: string) => {
-        const cursor = /&cursor=([^&]+)/.exec(url)?.[1]
-        return cursor !== undefined && atob(decodeURIComponent(cursor)).startsWith("[\"p\"")
-      }
-      const { bad, code } = yield* examine({
-        rewrite: (url) => isBack(url) ? url.replace("limit=20", "limit=19") : url
-      })
-
-      assert.deepStrictEqual([code, bad], [7, ["back"]])
     }).pipe(Effect.provide(fake)))
 
   it.effect("makes several pages of a few punches, and warns when there are none", () =>
@@ -143,8 +113,22 @@ describe("time-punches doctor", () => {
       const few = yield* examine()
 
       assert.deepStrictEqual([none.code, none.bad], [0, ["rows"]])
+      assert.strictEqual(
+        none.advice,
+        "Advice: Give a company that has punches: the other checks need some. [rows]"
+      )
       assert.strictEqual(few.found.get("cursors")?.[1], "3 pages forward, 5 punches, none twice")
       assert.deepStrictEqual([few.code, few.bad], [0, []])
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("finds punches after some empty pages", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.emptyPage, { requests: [1, 2] })
+      const { code, found } = yield* examine()
+
+      assert.strictEqual(code, 0)
+      assert.strictEqual(found.get("rows")?.[1], "20 punches could be read")
     }).pipe(Effect.provide(fake)))
 
   it.effect("names all invalid settings at once, and sends no request", () =>
@@ -154,11 +138,12 @@ describe("time-punches doctor", () => {
         TIME_PUNCHES_BASE_URL: "http://example.com",
         TIME_PUNCHES_API_VERSION: "2026-02-30"
       }
-      const { bad, code, found } = yield* examine({ env })
+      const { advice, bad, code, found } = yield* examine({ env })
 
       assert.deepStrictEqual([code, bad], [3, ["addresses", "credential", "version"]])
-      assert.match(found.get("addresses")?.[1] ?? "", /TIME_PUNCHES_BASE_URL must be an https URL.* → /)
+      assert.match(found.get("addresses")?.[1] ?? "", /TIME_PUNCHES_BASE_URL must be an https URL/)
       assert.match(found.get("version")?.[1] ?? "", /TIME_PUNCHES_API_VERSION must be a real date/)
+      assert.match(advice, /^Advice: Fix the variables .* \[addresses, credential, version\]$/)
       assert.deepStrictEqual(yield* queries, [])
     }).pipe(Effect.provide(fake)))
 
@@ -172,10 +157,8 @@ describe("time-punches doctor", () => {
       const token = yield* examine({ env })
 
       assert.strictEqual(oauth.code, 2)
-      assert.match(
-        oauth.found.get("company")?.[1] ?? "",
-        /without a guid, which an OAuth client must send → Give --guid/
-      )
+      assert.match(oauth.found.get("company")?.[1] ?? "", /without a guid, which an OAuth client must send$/)
+      assert.match(oauth.advice, /^Advice: Give --guid, or set TIME_PUNCHES_COMPANY_GUID/)
       assert.strictEqual(token.code, 0)
       assert.match(token.found.get("company")?.[1] ?? "", /guid is not sent with access tokens/)
     }).pipe(Effect.provide(fake)))
@@ -193,25 +176,6 @@ describe("time-punches doctor", () => {
         yield* Effect.forEach(["2022-05-01", "2025-01-01", "2026-07-02"], statusOf),
         ["warn", "ok", "warn"]
       )
-    }).pipe(Effect.provide(fake)))
-
-  it.live.each(
-    [
-      ["access", Fault.status(401), 4],
-      ["access", Fault.status(403), 5],
-      ["service", Fault.status(404), 7],
-      ["service", Fault.retryAfter("900", 503), 6],
-      ["rows", Fault.html200, 7],
-      ["company", Fault.wrongCompany(), 7],
-      ["request", Fault.status(422), 7]
-    ] as const
-  )("reports a failure under %s", ([check, fault, expected]) =>
-    Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* service.inject(fault)
-      const { bad, code } = yield* examine()
-
-      assert.deepStrictEqual([code, bad], [expected, [check]])
     }).pipe(Effect.provide(fake)))
 
   it.effect("compares its clock with the date of a response", () =>
@@ -232,4 +196,76 @@ describe("time-punches doctor", () => {
       assert.match(checkClock(7_200_000).detail, /^2h ahead of the service's$/)
       assert.deepStrictEqual([-2000, 0, 2000].map((skew) => checkClock(skew).status), ["ok", "ok", "ok"])
     }))
+
+  it.effect("gives the other checks up when the service goes away", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.retryAfter("900", 503), { requests: Array.from({ length: 99 }, (_, at) => at + 8) })
+      const { advice, code, failed, found } = yield* examine()
+
+      assert.strictEqual(code, 6)
+      assert.lengthOf(failed, 3)
+      assert.match(found.get("other checks")?.[1] ?? "", /^\d+ were given up$/)
+      assert.match(advice, /^Advice: This may pass: try again later\. \[/)
+    }).pipe(Effect.provide(fake)))
+})
+
+describe("the advice of time-punches doctor", () => {
+  const filter = fail("filter user_id", "…", "filters", "Report it.")
+  const other = fail("filter role_id", "…", "filters", "Report it.")
+  const clock = warn("clock", "…", "clock", "Set it.")
+  const access = fail("access", "…", "credential", "Replace it.", 4)
+  const good = ok("rows", "…")
+
+  it.each([
+    ["nothing to fix.", [good]],
+    ["Set it. [clock]", [good, clock]],
+    ["Report it. [filter user_id, filter role_id]", [filter, good, other]],
+    ["Report it. [filter user_id] Then see the other finding.", [clock, filter]],
+    ["Replace it. [access] Then see the other 3 findings.", [filter, clock, other, access]]
+  ])("is %j where that is the most basic finding", (advice, results) => {
+    assert.strictEqual(renderAdvice(results), `Advice: ${advice}`)
+  })
+
+  it.effect("never is to run doctor itself", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const broken = yield* Effect.forEach(
+        [Fault.badRow(0, { user_id: "x" }), Fault.wrongObject(), Fault.countMismatch(1), Fault.cursorCycle(1)],
+        (fault) => Effect.andThen(service.inject(fault), Effect.tap(examine(), () => service.clearFaults))
+      )
+      const unset = yield* examine({ env: without("TIME_PUNCHES_BASE_URL", "TIME_PUNCHES_COMPANY_ID") })
+
+      assert.deepStrictEqual([...broken, unset].map(({ code }) => code), [7, 7, 7, 7, 3])
+      for (const { stderr, stdout } of [...broken, unset]) assert.notInclude(stdout + stderr, "doctor")
+    }).pipe(Effect.provide(fake)))
+})
+
+describe("one advice for a cursor that the service does not know any more", () => {
+  const expired = Fault.status(422, { problem: { param: "cursor", detail: "The cursor has expired." } })
+
+  const advice = /^time-punches: .*\n {2}The service does not know the cursor.*: start over, .*\n$/
+
+  it.effect("list does not name the cursor to resume from", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(expired, { requests: 2 })
+      const { code, stderr } = yield* cli(["list", "--page-size", "50"])
+
+      assert.strictEqual(code, 7)
+      assert.match(stderr, advice)
+      assert.notInclude(stderr, "--from=")
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("export does not say that the same command resumes it", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const output = `${yield* temporaryFolder}/punches.ndjson`
+      yield* service.inject(expired, { requests: 3 })
+      const { code, stderr } = yield* cli(["export", "--output", output, "--page-size", "50"])
+
+      assert.strictEqual(code, 7)
+      assert.match(stderr, advice)
+      assert.notInclude(stderr, "same command")
+    }).pipe(Effect.scoped, Effect.provide(fake)))
 })
