@@ -20,7 +20,7 @@ const sources = read("src")
 const roomOf = (file: string): string => {
   const folder = Path.dirname(file).replace(/^src\/?/, "")
   // What ends a command, and its version: every room of the command may name them.
-  if (file === "src/cli/failure.ts" || file === "src/cli/version.ts") return "cli/base"
+  if (/^src\/cli\/(failure|fileFailure|version)\.ts$/.test(file)) return "cli/base"
   if (folder !== "") return folder
   return file === "src/TimePunches.ts" || file === "src/index.ts" ? "client" : "names"
 }
