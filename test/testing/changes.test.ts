@@ -149,6 +149,24 @@ describe("a change that becomes visible late", () => {
       assert.isEmpty(yield* listed)
     }).pipe(Effect.provide(FakeService.layer({ punches, visibleAfter: "1 minute" }))))
 
+  it.effect("leaves nothing to later changes once its punch is seeded, or the service cleared", () =>
+    Effect.gen(function*() {
+      const service = yield* fake
+      yield* service.edit([1, 2], { notes: "late" })
+      yield* service.seed([newcomer(1)])
+      yield* service.edit([1], { tips: 5 })
+      yield* TestClock.adjust("1 minute")
+      const afterSeed = yield* find(1)
+      yield* service.edit([2], { notes: "later" })
+      yield* service.clear
+      yield* service.seed([newcomer(2)])
+      yield* service.edit([2], { tips: 6 })
+      yield* TestClock.adjust("1 minute")
+
+      assert.deepInclude(afterSeed, { tips: 5, notes: newcomer(1).notes })
+      assert.deepInclude(yield* find(2), { tips: 6, notes: newcomer(2).notes })
+    }).pipe(Effect.provide(FakeService.layer({ punches, visibleAfter: "1 minute" }))))
+
   it.effect("shows in a walk from the page on that is requested after its lag", () =>
     Effect.gen(function*() {
       const service = yield* fake

@@ -58,6 +58,19 @@ describe("the clock of the fake service", () => {
       ])
     }).pipe(Effect.provide(FakeService.layer({ clockOffset: "5 minutes" }))))
 
+  it.effect("decides from when a token is valid, however far ahead it is", () =>
+    Effect.gen(function*() {
+      const issued: { readonly access_token: string } = JSON.parse(textOf(yield* requestToken))
+      const headers = { ...bearer(issued.access_token), "x-company-guid": defaultCompany.guid }
+      const fresh = yield* ask({}, headers)
+      yield* TestClock.adjust("59 minutes")
+      const young = yield* ask({}, headers)
+      yield* TestClock.adjust("1 minute")
+      const old = yield* ask({}, headers)
+
+      assert.deepStrictEqual([fresh.status, young.status, old.status], [200, 200, 401])
+    }).pipe(Effect.provide(FakeService.layer({ clockOffset: "1 day" }))))
+
   it.effect("decides when a token expires, and not when a request arrived", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
