@@ -49,5 +49,21 @@ export const groups: Readonly<Record<string, Group>> = {
       "test/faults/answers.test.ts",
       "test/simulation/outage.test.ts"
     ]
+  },
+  body: {
+    modules: ["src/internal/http/body.ts"],
+    tests: ["test/internal/http/body.test.ts", "test/listing/response.test.ts", "test/hostile.test.ts"]
+  },
+  backfill: {
+    modules: ["src/backfill/{plan,window,orderedList,reorderBuffer,forecast}.ts"],
+    tests: ["test/backfill/{plan,window,orderedList,reorderBuffer,forecast}.test.ts"]
+  },
+  rows: {
+    modules: ["src/listing/rows.ts"],
+    tests: ["test/listing/rows.test.ts", "test/listing/envelope.test.ts", "test/faults/answers.test.ts"]
+  },
+  checkpoint: {
+    modules: ["src/cli/commands/checkpoint.ts"],
+    tests: ["test/cli/commands/checkpoint.test.ts"]
   }
 }
