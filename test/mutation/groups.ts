@@ -55,15 +55,18 @@ export const groups: Readonly<Record<string, Group>> = {
     modules: ["src/internal/http/body.ts"],
     tests: ["test/internal/http/body.test.ts", "test/listing/response.test.ts", "test/hostile.test.ts"]
   },
-  backfill: {
+  windows: {
     modules: [
-      "src/backfill/plan.ts",
       "src/backfill/window.ts",
       "src/backfill/orderedList.ts",
       "src/backfill/reorderBuffer.ts",
       "src/backfill/forecast.ts"
     ],
-    tests: ["test/backfill/{plan,window,orderedList,reorderBuffer,forecast}.test.ts"]
+    tests: ["test/backfill/{window,orderedList,reorderBuffer,forecast}.test.ts"]
+  },
+  plan: {
+    modules: ["src/backfill/plan.ts"],
+    tests: ["test/backfill/plan.test.ts"]
   },
   rows: {
     modules: ["src/listing/rows.ts"],
