@@ -1,10 +1,12 @@
 import { defineConfig } from "vitest/config"
+import { faultReporter } from "./test/support/faultReporter.ts"
 
 export default defineConfig({
   resolve: { conditions: ["effect-time-punches:source"] },
   ssr: { resolve: { conditions: ["effect-time-punches:source"] } },
   test: {
     include: ["test/**/*.test.ts"],
+    reporters: ["default", faultReporter({ script: "test", failsOnSkip: false })],
     exclude: ["test/full/**", "test/soak/**", "**/node_modules/**"],
     // Vitest leaves a core free by itself, which is half of a small machine.
     maxWorkers: 2,

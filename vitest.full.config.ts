@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config"
+import { faultReporter } from "./test/support/faultReporter.ts"
 
 /** What takes too long for every run of the tests and not too long for every change: `npm run test:full`. */
 export default defineConfig({
@@ -6,6 +7,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["effect-time-punches:source"] } },
   test: {
     include: ["test/full/**/*.test.ts"],
+    reporters: ["default", faultReporter({ script: "test:full", failsOnSkip: true })],
     testTimeout: 600_000,
     typecheck: { enabled: false }
   }

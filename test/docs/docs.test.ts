@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
 import { ListError } from "../../src/index.ts"
 import { root } from "./support/examples.ts"
-import { anchors, examples, fences, links, pages, tables } from "./support/pages.ts"
+import { anchors, examples, fences, links, pages } from "./support/pages.ts"
+import { tables } from "./support/tables.ts"
 
 // Runs the tests that a page quotes as tests of this file.
 await import("../../docs/examples/payroll.test.ts")

@@ -1,8 +1,8 @@
-/** The table of faults is true: it has every row once, and the tests that it names exist. */
+/** The shape of the table of faults. The reporter in `test/support` checks that the tests it names ran and passed. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
+import { faultRows } from "../support/faultTable.ts"
 import { root } from "./support/examples.ts"
-import { tables } from "./support/pages.ts"
 
 const read = (path: string) => Fs.readFileSync(root + path, "utf8")
 
@@ -26,18 +26,9 @@ const core = [
   ["S", 1, 2, 4, 6, 8]
 ].flatMap(([letter, ...numbers]) => numbers.map((number) => `${letter}${number}`))
 
-const rows = tables(read("docs/reliability-faults.md")).flatMap(([head, ...body]) =>
-  head?.[0] !== "row" ? [] : body.map(([row = "", fault = "", does = "", shown = ""]) => ({ row, fault, does, shown }))
-)
+const rows = faultRows(read("docs/reliability-faults.md"))
 
-/** The tests that a row names. */
-const testsOf = ({ row, shown }: { readonly row: string; readonly shown: string }) =>
-  [...shown.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => {
-    const [file = "", ...title] = name.split(" › ")
-    return { row, file, title: title.join(" › ") }
-  })
-
-const cited = rows.flatMap(testsOf)
+const cited = rows.flatMap(({ shown }) => shown)
 
 describe("the table of faults", () => {
   it("has every row once, in order, with what the library does", () => {
@@ -47,7 +38,7 @@ describe("the table of faults", () => {
   })
 
   it("names a test for every row except those whose reason is documented", () => {
-    const untested = rows.filter((each) => testsOf(each).length === 0)
+    const untested = rows.filter(({ shown }) => shown.length === 0)
     const reasons = read("docs/reliability.md")
 
     assert.strictEqual(core.length, 98)
@@ -58,16 +49,21 @@ describe("the table of faults", () => {
     assert.isBelow(untested.length, 3)
   })
 
-  it("names only existing tests, by their titles", () => {
-    const titles = new Map<string, string>()
+  it("names each test by its file and its title, and once a row", () => {
     assert.isAbove(cited.length, 200)
     for (const { file, row, title } of cited) {
-      const source = titles.get(file) ?? read(file)
-      titles.set(file, source)
-      const quoted = ["\"", "`"].some((quote) => source.includes(`${quote}${title}${quote}`))
-      assert.isTrue(title !== "" && quoted, `${row}: ${file} has no test "${title}"`)
-      // A title may take the row from the data of the test, which must then have it.
-      if (/^\[(\$row|%s)\]/.test(title)) assert.include(source, `"${row}"`, `${row}: ${file}, "${title}"`)
+      assert.isTrue(Fs.existsSync(root + file) && title.length > 0, `${row}: ${file} › ${title.join(" › ")}`)
+    }
+    for (const { row, shown } of rows) {
+      const names = shown.map(({ file, title }) => [file, ...title].join(" › "))
+      assert.strictEqual(new Set(names).size, names.length, row)
+    }
+  })
+
+  it("says of each test which script runs it", () => {
+    for (const { file, row, script } of cited) {
+      const folder = /^test\/(full|soak)\//.exec(file)?.[1]
+      assert.strictEqual(script, folder === undefined ? "test" : `test:${folder}`, `${row}: ${file}`)
     }
   })
 

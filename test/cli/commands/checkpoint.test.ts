@@ -128,9 +128,60 @@ describe("openCheckpoint", () => {
         assert.deepStrictEqual(filesOf(output), ["punches"])
       })
     ))
+
+  it.effect("names every flag that differs, also one that is no longer given", () =>
+    withOutput((output) =>
+      Effect.gen(function*() {
+        yield* open(output, { "--company": "4021", "--format": "csv", "--user-id": "5" })
+        const failure = yield* Effect.flip(open(output))
+
+        assert.match(failure.message, /other flags: --format csv, now ndjson; --user-id 5, now \(none\)$/)
+      })
+    ))
+
+  it.effect("fails on a state that it is not able to read, and does not take it for none", () =>
+    withOutput((output) =>
+      Effect.gen(function*() {
+        Fs.mkdirSync(`${output}.resume.json`)
+        yield* Effect.flip(open(output))
+
+        assert.deepStrictEqual(filesOf(output), ["punches.resume.json"])
+      })
+    ))
+
+  it.effect("removes the half-written states of killed runs, and no file of another", () =>
+    withOutput((output) =>
+      Effect.gen(function*() {
+        const others = [".resume.json.old", ".csv.resume.json.1.tmp", ".tmp", ".resume.jsonx.tmp"]
+        for (const name of [...others, ".resume.json.1.tmp", ".resume.json.2.tmp"]) Fs.writeFileSync(output + name, "{")
+        yield* open(output)
+
+        assert.deepStrictEqual(
+          filesOf(output),
+          [...others, ".resume.json"].map((name) => `punches${name}`).toSorted()
+        )
+      })
+    ))
 })
 
 describe("Checkpoint.append", () => {
+  it.effect("tells a part that has disappeared from one that it is not able to write", () =>
+    withOutput((output) =>
+      Effect.gen(function*() {
+        yield* leaveFirstPage(output)
+        const checkpoint = yield* open(output)
+        const append = failureOf(checkpoint.append([page("c\n", 1, next)]))
+        Fs.rmSync(`${output}.part`)
+        const gone = yield* append
+        Fs.mkdirSync(`${output}.part`)
+        const blocked = yield* append
+
+        assert.match(gone, takenOver)
+        assert.notMatch(blocked, takenOver)
+        assert.deepStrictEqual(yield* checkpoint.saved, checkpoint.start)
+      })
+    ))
+
   it.effect("appends the rows, and saves how many bytes, pages and punches count", () =>
     withOutput((output) =>
       Effect.gen(function*() {

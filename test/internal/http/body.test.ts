@@ -137,6 +137,7 @@ describe("isJson", () => {
     ["application/vnd.api+json", true],
     ["text/json", true],
     ["application/json-seq", false],
+    ["text/html application/json", false],
     ["application/xml", false],
     ["json", false]
   ])("%s: %s", (type, expected) => {
