@@ -1,4 +1,4 @@
-/** The reporter in the runner: small suites with a table of their own, run as processes. */
+/** The reporter in the runner: small suites, each with its own table, run as processes. */
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
