@@ -81,12 +81,15 @@ describe("a window", () => {
     assert.strictEqual(isPast(window, rows), expected)
   })
 
-  it("is not past an end that it owns with rows at that end", () => {
+  it.each([
+    ["not past an end that it owns with rows at that end", [60, 60], false],
+    ["past an end that it owns with a row after it", [60, 60.001], true]
+  ])("is %s", (_, read, expected) => {
     const window = { ...minute(true), queriedUntil: at(90) }
-    const rows = rowsAt(60, 60)
+    const rows = rowsAt(...read)
     observe(window, rows)
 
-    assert.isFalse(isPast(window, rows))
+    assert.strictEqual(isPast(window, rows), expected)
   })
 
   it.each<[ReadonlyArray<number>, ReadonlyArray<number>, boolean]>([

@@ -116,7 +116,7 @@ export const checkTable = (rows: ReadonlyArray<FaultRow>, script: Script, run: R
   return { judged: judged.length, unseen: own.length - judged.length, broken }
 }
 
-/** What the options of the runner leave out of a run. */
+/** What the options of the runner leave out. */
 export interface Filters {
   /** Parts of the names of files. */
   readonly files: ReadonlyArray<unknown>
