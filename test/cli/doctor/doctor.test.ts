@@ -33,7 +33,7 @@ describe("time-punches doctor", () => {
       const { advice, bad, code, found, stderr } = yield* examine()
 
       assert.deepStrictEqual([code, stderr, bad, advice], [0, "", [], "Advice: nothing to fix."])
-      assert.deepStrictEqual([...found.keys()].slice(0, 11), [
+      assert.deepStrictEqual([...found.keys()].slice(0, 12), [
         "addresses",
         "credential",
         "version",
@@ -41,6 +41,7 @@ describe("time-punches doctor", () => {
         "service",
         "access",
         "rows",
+        "clock",
         "page size",
         "cursors",
         "back",
