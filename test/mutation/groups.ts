@@ -73,7 +73,12 @@ export const groups: Readonly<Record<string, Group>> = {
     tests: ["test/listing/rows.test.ts", "test/listing/envelope.test.ts", "test/faults/answers.test.ts"]
   },
   checkpoint: {
-    modules: ["src/cli/commands/checkpoint.ts", "src/cli/commands/note.ts"],
-    tests: ["test/cli/commands/checkpoint.test.ts", "test/cli/commands/exportNote.test.ts"]
+    modules: ["src/cli/commands/checkpoint.ts"],
+    tests: [
+      "test/cli/commands/checkpoint.test.ts",
+      "test/cli/commands/exportNote.test.ts",
+      "test/cli/commands/exportFiles.test.ts",
+      "test/cli/commands/exportDisk.test.ts"
+    ]
   }
 }
