@@ -105,10 +105,11 @@ const isOrdered = (first: ReadonlyArray<TimePunch>, last: ReadonlyArray<TimePunc
 /** Whether the segments lie within the range and share no instant, so that no row is emitted twice. */
 const areWithin = (segments: ReadonlyArray<Segment>, range: Segment): boolean => {
   const inOrder = segments.toSorted((a, b) => a.gte.epochMilliseconds - b.gte.epochMilliseconds)
-  return inOrder.every(({ gte, inclusive, until }, index) => {
+  return inOrder.every(({ gte, inclusive, queriedUntil, until }, index) => {
     const next = inOrder[index + 1]
     const limit = next === undefined ? range : { until: next.gte, inclusive: false }
     return DateTime.isGreaterThanOrEqualTo(gte, range.gte) && DateTime.isLessThanOrEqualTo(gte, until) &&
+      DateTime.isGreaterThanOrEqualTo(queriedUntil ?? until, until) &&
       (DateTime.isLessThan(until, limit.until) ||
         (DateTime.Equivalence(until, limit.until) && (!inclusive || limit.inclusive)))
   })

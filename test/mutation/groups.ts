@@ -66,7 +66,7 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   plan: {
     modules: ["src/backfill/plan.ts"],
-    tests: ["test/backfill/plan.test.ts"]
+    tests: ["test/backfill/plan.test.ts", "test/backfill/resume.test.ts"]
   },
   rows: {
     modules: ["src/listing/rows.ts"],

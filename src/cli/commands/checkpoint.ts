@@ -151,7 +151,10 @@ export const openCheckpoint = Effect.fnUntraced(function*(
         yield* cut(partFile, saved.bytes)
         yield* verifyRows(partFile, saved.bytes, hash)
         yield* takeRights(partFile, target)
+        // The rows took a while to read. A run that took over meanwhile has put its own rows under this name.
+        yield* assertOwner
         yield* fs.rename(partFile, target)
+        yield* assertOwner
       }
       yield* fs.remove(noteFile, { force: true })
     }).pipe(stopIfGone, Effect.uninterruptible, Effect.provideContext(services)),
@@ -200,6 +203,7 @@ const findRows = Effect.fnUntraced(function*(
     return yield* usage(`${partFile} is not a regular file`, "Move it away, or choose another --output.")
   }
   if (Number(part.value.size) < bytes) return Option.none()
+  yield* narrow(partFile, part.value)
   const { endsLine, hash } = yield* hashStart(partFile, bytes)
   if (!endsLine || hash.copy().digest("hex") !== rows) {
     return yield* usage(
@@ -207,7 +211,6 @@ const findRows = Effect.fnUntraced(function*(
       forceHint
     )
   }
-  yield* narrow(partFile, part.value)
   return Option.some({ start, hash, isRenamed: false })
 })
 

@@ -79,9 +79,7 @@ export const exportCommand = Command.make(
         }))
       )
       yield* groups.run(listing).pipe(
-        Effect.andThen(checkpoint.finish),
-        mapToCommandFailure((error) => Effect.map(saved, (progress) => resumeHint(error, progress))),
-        // Pages that were received are written before the process ends.
+        // Pages that were received are written before the process ends. An interrupt after the last one stops nothing.
         Effect.onInterrupt(() =>
           groups.flush.pipe(
             mapToCommandFailure(() => Effect.succeed([])),
@@ -90,7 +88,9 @@ export const exportCommand = Command.make(
               Effect.flatMap(saved, (progress) => printError(...interrupted(problem, progress)))
             )
           )
-        )
+        ),
+        Effect.andThen(checkpoint.finish),
+        mapToCommandFailure((error) => Effect.map(saved, (progress) => resumeHint(error, progress)))
       )
       yield* printError(`${flags.output}: ${sizeOf(yield* saved)}`)
     },

@@ -51,10 +51,13 @@ export const cut = Effect.fnUntraced(function*(file: string, bytes: number) {
   }).pipe(Effect.scoped, naming(file))
 })
 
-/** Narrows the rights of a file that an earlier version, or another program, has left open to others. */
+/**
+ * Gives a file the rights of a file in progress: an earlier version, or another program, may have left it open to others,
+ * and a run that was killed before its last step may have left it without the right to write.
+ */
 export const narrow = Effect.fnUntraced(function*(file: string, { mode }: FileSystem.File.Info) {
   const fs = yield* FileSystem.FileSystem
-  if ((mode & 0o077) === 0) return
+  if ((mode & 0o777) === ownerOnly) return
   // A file system without such rights, as on many a memory stick, permits no change.
   yield* Effect.catchIf(
     fs.chmod(file, ownerOnly),
@@ -73,9 +76,12 @@ export const takeRights = Effect.fnUntraced(function*(file: string, replaced: st
   if (Option.isNone(old)) return
   const now = yield* fs.stat(file)
   const isGroupKept = yield* takeOwner(file, now, old.value)
-  const mode = old.value.mode & (isGroupKept ? 0o777 : 0o707)
+  const mode = isGroupKept ? old.value.mode & 0o777 : withoutGroup(old.value.mode)
   if ((now.mode & 0o777) !== mode) yield* fs.chmod(file, mode)
 })
+
+/** Without the rights of the group. Others keep what the group had too: the old group is now among them. */
+const withoutGroup = (mode: number): number => (mode & 0o700) | (mode & (mode >> 3) & 0o007)
 
 /** Whether the file now has the group of `old`. Only an administrator can give a file to another owner. */
 const takeOwner = Effect.fnUntraced(function*(file: string, now: FileSystem.File.Info, old: FileSystem.File.Info) {

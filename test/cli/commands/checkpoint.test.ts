@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type FileSystem, Option, type Path, type Scope } from "effect"
+import { Effect, FileSystem, Option, type Path, type Scope } from "effect"
 import * as Fs from "node:fs"
 import { type Checkpoint, openCheckpoint, type WrittenPage } from "../../../src/cli/commands/checkpoint.ts"
 import type { ExportSpec } from "../../../src/cli/commands/note.ts"
@@ -226,6 +226,30 @@ describe("Checkpoint.finish", () => {
 
         assert.deepStrictEqual([before, read(output)], ["old", "a\n"])
         assert.deepStrictEqual(filesOf(output), ["punches"])
+      })
+    ))
+
+  it.effect("replaces nothing if another run takes over while the rows are read once more", () =>
+    withOutput((output) =>
+      Effect.gen(function*() {
+        Fs.writeFileSync(output, "old")
+        const fs = yield* FileSystem.FileSystem
+        let takesOver: Effect.Effect<unknown, unknown> = Effect.void
+        // The rights of the output are read after its rows were verified, right before it is replaced.
+        const checkpoint = yield* Effect.provideService(open(output), FileSystem.FileSystem, {
+          ...fs,
+          stat: (file) => Effect.andThen(file === output ? Effect.orDie(takesOver) : Effect.void, fs.stat(file))
+        })
+        yield* checkpoint.append([page("a\n", 1, Option.none())])
+        const services = yield* Effect.context<FileSystem.FileSystem | Path.Path | Scope.Scope>()
+        takesOver = open(output, spec, true).pipe(
+          Effect.tap((later) => later.append([page("b\n", 1, next)])),
+          Effect.provideContext(services)
+        )
+        const failure = yield* failureOf(checkpoint.finish)
+
+        assert.match(failure, takenOver)
+        assert.deepStrictEqual([read(output), read(`${output}.part`)], ["old", "b\n"])
       })
     ))
 
