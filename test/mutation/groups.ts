@@ -20,6 +20,8 @@ export const groups: Readonly<Record<string, Group>> = {
       "src/internal/http/status.ts"
     ],
     tests: [
+      "test/Credentials.oauth.test.ts",
+      "test/listing/fetch.test.ts",
       "test/listing/rows.test.ts",
       "test/listing/response.test.ts",
       "test/listing/walk.test.ts",
