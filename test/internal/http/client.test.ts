@@ -12,6 +12,7 @@ import {
 } from "effect/http"
 import { inspect } from "node:util"
 import { secureClient, wasRedirected } from "../../../src/internal/http/client.ts"
+import { recorder } from "../../support/recorder.ts"
 
 const request = HttpClientRequest.get("https://api.test/punches?cursor=canary&limit=2").pipe(
   HttpClientRequest.bearerToken(Redacted.make("canary"))
@@ -48,18 +49,6 @@ const transport = (failure?: string) => {
     })
   )
   return { client, seen, body }
-}
-
-const recorder = () => {
-  const spans: Array<Tracer.NativeSpan> = []
-  const tracer = Tracer.make({
-    span: (options) => {
-      const span = new Tracer.NativeSpan(options)
-      spans.push(span)
-      return span
-    }
-  })
-  return { spans, tracer }
 }
 
 /** Sends the request through the guards and answers with the status. */

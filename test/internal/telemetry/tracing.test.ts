@@ -3,19 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Context, Effect, Exit, Option, Stream, Tracer } from "effect"
 import { inspect } from "node:util"
 import { isTraced, redactingTracer, span, streamSpan } from "../../../src/internal/telemetry/tracing.ts"
-
-/** A tracer that keeps its spans. */
-const recorder = () => {
-  const spans: Array<Tracer.NativeSpan> = []
-  const tracer = Tracer.make({
-    span: (options) => {
-      const span = new Tracer.NativeSpan(options)
-      spans.push(span)
-      return span
-    }
-  })
-  return { spans, tracer }
-}
+import { recorder } from "../../support/recorder.ts"
 
 const spanName = Effect.map(Effect.option(Effect.currentSpan), Option.map(({ name }) => name))
 

@@ -2,6 +2,7 @@
 import { Cause, Context, Effect, Exit, Layer, Logger, References, Schema, Tracer } from "effect"
 import { format, inspect } from "node:util"
 import { ListError } from "../../../src/index.ts"
+import { recorder } from "../../support/recorder.ts"
 
 /**
  * A secret, and the part of it that only base64 and hex change. The rest are characters that percent-encoding, JSON and
@@ -100,14 +101,7 @@ export const recordedSurfaces = Effect.map(
 /** Records every log and every span. */
 export const recording: Layer.Layer<Recorded> = Layer.unwrap(Effect.sync(() => {
   const logs: Array<string> = []
-  const spans: Array<Tracer.NativeSpan> = []
-  const tracer = Tracer.make({
-    span: (options) => {
-      const span = new Tracer.NativeSpan(options)
-      spans.push(span)
-      return span
-    }
-  })
+  const { spans, tracer } = recorder()
   const logger = Logger.make(({ cause, fiber, logLevel, message }) => {
     const annotations = fiber.getRef(References.CurrentLogAnnotations)
     logs.push(`${logLevel} ${naked(message)} ${Cause.pretty(cause)} ${naked(cause)} ${naked(annotations)}`)
