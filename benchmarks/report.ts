@@ -1,9 +1,51 @@
-/** Writes the measured tables into docs/performance.md, between its markers, and the chart beside it. */
+/** Tables, targets, and the sections of docs/performance.md between its markers. */
 import { readFile, writeFile } from "node:fs/promises"
 import { cpus } from "node:os"
 import { join } from "node:path"
+import type { Bar } from "./chart.ts"
 
-const docs = join(import.meta.dirname, "../docs")
+/** How a group is measured: where the service is, its pages of 200 punches, and whether the run is the quick one, without peers. */
+export interface Setting {
+  readonly url: string
+  readonly pages: number
+  readonly quick: boolean
+}
+
+/** What a group of measurements writes: a section of the page under its name, its targets, its bars of the chart. */
+export interface Section {
+  readonly name: string
+  readonly text: string
+  readonly targets: ReadonlyArray<Target>
+  readonly chart?: ReadonlyArray<{ readonly title: string; readonly bars: ReadonlyArray<Bar> }>
+}
+
+/** One target: the figure, its limit, and whether it is met; a quick run fails where it is `isFar` beyond. */
+export interface Target {
+  readonly what: string
+  readonly wanted: string
+  readonly measured: string
+  readonly isMet: boolean
+  readonly isFar: boolean
+}
+
+/** By default a figure is far beyond its limit from half as much again. */
+const far = 1.5
+
+export const atMost = (what: string, limit: number, value: number, { beyond = far, digits = 2 } = {}): Target => ({
+  what,
+  wanted: `≤ ${number(limit, Number.isInteger(limit) ? 0 : 2)}`,
+  measured: number(value, digits),
+  isMet: value <= limit,
+  isFar: !(value <= limit * beyond)
+})
+
+export const atLeast = (what: string, limit: number, value: number, { beyond = far, digits = 2 } = {}): Target => ({
+  what,
+  wanted: `≥ ${number(limit, Number.isInteger(limit) ? 0 : 2)}`,
+  measured: number(value, digits),
+  isMet: value >= limit,
+  isFar: !(value >= limit / beyond)
+})
 
 export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string | number>>): string =>
   [head, head.map((_, i) => i === 0 ? "---" : "--:"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n")
@@ -11,64 +53,25 @@ export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyA
 export const number = (value: number, digits = 2): string =>
   value.toFixed(digits).replace(/\B(?=(\d{3})+(?!\d)(?=\.|$))/g, " ")
 
-/** One target of the library: what is measured, the target, the figure, and whether it is met. */
-export interface Target {
-  readonly what: string
-  readonly target: string
-  readonly measured: string
-  readonly met: boolean
-}
+export const range = ([low, high]: readonly [number, number]): string => `${number(low)}–${number(high)}`
+
+export const targetTable = (targets: ReadonlyArray<Target>): string =>
+  table(
+    ["target", "wanted", "measured", "met"],
+    targets.map((row) => [row.what, row.wanted, row.measured, row.isMet ? "yes" : "**no**"])
+  )
 
 export const machine = (): string =>
   `Node ${process.versions.node}, ${cpus().length} cores, ${new Date().toISOString().slice(0, 10)}`
 
 /** Writes each section between `<!-- name -->` and `<!-- /name -->`. */
-export const writeSections = async (sections: Readonly<Record<string, string>>): Promise<void> => {
-  const file = join(docs, "performance.md")
-  const text = Object.entries(sections).reduce((page, [name, content]) => {
+export const writeSections = async (sections: ReadonlyArray<Pick<Section, "name" | "text">>): Promise<void> => {
+  const file = join(import.meta.dirname, "../docs/performance.md")
+  const text = sections.reduce((page, { name, text }) => {
     const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
     const [from, to] = [page.indexOf(start), page.indexOf(end)]
     if (from === -1 || to === -1) throw new Error(`docs/performance.md has no section ${name}`)
-    return `${page.slice(0, from + start.length)}\n\n${content}\n\n${page.slice(to)}`
+    return `${page.slice(0, from + start.length)}\n\n${text}\n\n${page.slice(to)}`
   }, await readFile(file, "utf8"))
   await writeFile(file, text)
-}
-
-export interface Bar {
-  readonly name: string
-  readonly value: number
-  readonly own: boolean
-}
-
-const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
-
-/** Horizontal bars in groups; shorter is faster. */
-export const writeChart = (groups: ReadonlyArray<{ readonly title: string; readonly bars: ReadonlyArray<Bar> }>) => {
-  const [row, left, width] = [24, 330, 880]
-  let y = 10
-  const parts = groups.flatMap(({ bars, title }) => {
-    const longest = Math.max(...bars.map(({ value }) => value))
-    y += 24
-    const lines = [`<text x="10" y="${y}" class="title">${escaped(title)}</text>`]
-    for (const { name, own, value } of bars.toSorted((a, b) => a.value - b.value)) {
-      y += row
-      const length = Math.max(2, ((width - left - 70) * value) / longest)
-      lines.push(
-        `<text x="${left - 8}" y="${y}" text-anchor="end">${escaped(name)}</text>`,
-        `<rect x="${left}" y="${y - 13}" width="${length.toFixed(1)}" height="17" class="${own ? "own" : "peer"}"/>`,
-        `<text x="${(left + length + 6).toFixed(1)}" y="${y}">${value.toFixed(2)} ×</text>`
-      )
-    }
-    y += 16
-    return lines
-  })
-  const style =
-    "text{font:13px system-ui,sans-serif;fill:#333}.title{font-weight:600}.own{fill:#2f6f4f}.peer{fill:#b9c4bd}"
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y + 10}" role="img">
-<style>${style}</style>
-<rect width="100%" height="100%" fill="#fff"/>
-${parts.join("\n")}
-</svg>
-`
-  return writeFile(join(docs, "performance.svg"), svg)
 }

@@ -1,12 +1,9 @@
-/** Starts the server of prepared bodies in another process, and stops it after use. */
+/** Starts the server of prepared pages in another process, and stops it after use. */
 import { fork } from "node:child_process"
 import { join } from "node:path"
 
-export const served = async <A>(
-  args: ReadonlyArray<number>,
-  use: (url: string) => Promise<A>
-): Promise<A> => {
-  const child = fork(join(import.meta.dirname, "server.ts"), args.map(String), {
+export const served = async <A>(pages: number, use: (url: string) => Promise<A>): Promise<A> => {
+  const child = fork(join(import.meta.dirname, "server.ts"), [String(pages)], {
     stdio: ["ignore", "pipe", "inherit", "ipc"]
   })
   try {

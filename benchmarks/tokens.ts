@@ -7,7 +7,7 @@ export interface TokenRow {
   readonly requestsOfTenThousandColdFibers: number
 }
 
-export const tokens = async (gets = 1_000_000): Promise<TokenRow> => {
+export const tokens = async ({ gets }: { readonly gets: number }): Promise<TokenRow> => {
   let requests = 0
   const endpoint = Layer.succeed(TokenEndpoint, {
     requestToken: Effect.delay(

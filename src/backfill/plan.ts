@@ -33,8 +33,15 @@ export interface Plan {
    * `isReady` if it can take one of them.
    */
   readonly next: (buffered: number, isReady: boolean) => Window | undefined
-  /** Records a page of a window that `next` returned, and returns the rows that the window owns. */
-  readonly complete: (window: Window, page: Rows<TimePunch>) => ReadonlyArray<TimePunch>
+  /**
+   * Records a page of a window that `next` returned, and returns the rows that the window owns. `last` are the rows of the
+   * last page of its query, in the order of time, where a survey read them.
+   */
+  readonly complete: (
+    window: Window,
+    page: Rows<TimePunch>,
+    last?: ReadonlyArray<TimePunch>
+  ) => ReadonlyArray<TimePunch>
   /** Whether every window is read and no page is in flight. */
   readonly isDone: () => boolean
   /** No unread row lies before this instant; infinite once all are read. */
@@ -80,16 +87,19 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
   /** Without order a window is cut to its length before it begins, since it cannot be cut later. */
   const mustCutFirst = (window: Window): boolean => !ordered && workers > 1 && !hasBegun(window)
 
-  /** Cuts in half the active window with the most expected rows, if that many are at least `least`. */
+  /**
+   * Cuts the active window with the most expected rows, if that many are at least `least`: in half, or, while only both
+   * ends of the range are known, for all workers without a window.
+   */
   const splitBusiest = (before: number, least: number): Window | undefined => {
     const busiest = [...active].reduce<Window | undefined>(
       (best, window) =>
         window.gte < before && (best === undefined || expected(window) > expected(best)) ? window : best,
       undefined
     )
-    return busiest === undefined || expected(busiest) < least
-      ? undefined
-      : cut(busiest, instantAfterUnread(busiest, expected(busiest) / 2))
+    if (busiest === undefined || expected(busiest) < least) return undefined
+    const parts = busiest.ends === undefined ? 2 : workers - active.size + 1
+    return cut(busiest, instantAfterUnread(busiest, expected(busiest) * (1 - 1 / parts)))
   }
 
   /**
@@ -136,10 +146,13 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
   const lengthFor = ({ gte, rows, until }: Window): number =>
     Math.min(longest, (until - gte) * (windowPages * pageSize) / Math.max(rows, 1))
 
-  const complete = (window: Window, { cursor, rows }: Rows<TimePunch>): ReadonlyArray<TimePunch> => {
+  const complete: Plan["complete"] = (window, { cursor, rows }, last) => {
     active.delete(window)
     anyCompleted = true
-    if (!observe(window, rows)) assumeUnordered()
+    const inOrder = observe(window, rows, last)
+    // A range cut into equal parts is read at all of them at once: in the order of time, the buffer must hold them.
+    if (order === "byTime" && (window.ends?.curve.total ?? 0) > capacity * pageSize) window.ends = undefined
+    if (!inOrder) assumeUnordered()
     window.cursor = cursor.next
     if (Option.isNone(cursor.next)) length = lengthFor(window)
     else if (ordered && isPast(window, rows)) stopped.push(toSegment(window, ordered))

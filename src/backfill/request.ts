@@ -84,14 +84,23 @@ const validateCall = (run: Run, company: CompanyId | Company, filter: BackfillFi
       fetch: ({ gte, queriedUntil }) => fetch(DateTime.makeUnsafe(gte), DateTime.makeUnsafe(queriedUntil), "asc"),
       survey: Effect.map(
         Effect.all([firstPage("asc"), firstPage("desc")], { concurrency: 2 }),
-        ([ascending, descending]) => ({
-          isSmall: Option.isNone(ascending.cursor.next),
-          ordered: isOrdered(ascending.rows, descending.rows.toReversed())
-        })
+        ([first, descending]) => {
+          const last = descending.rows.toReversed()
+          const isSmall = Option.isNone(first.cursor.next)
+          const ordered = isOrdered(first.rows, last)
+          const isUsable = isUnread(segments.value, range) && (isSmall || ordered)
+          return { isSmall, ordered, pages: isUsable ? { first, last } : undefined }
+        }
       )
     }
     return { reader, segments: segments.value, workers: concurrency, pageSize, order }
   })
+
+/** Whether the segments are the whole range, of which nothing was read. */
+const isUnread = ([segment, ...others]: ReadonlyArray<Segment>, range: Segment): boolean =>
+  segment !== undefined && others.length === 0 && Option.isNone(segment.cursor) && segment.unordered !== true &&
+  DateTime.Equivalence(segment.gte, range.gte) && DateTime.Equivalence(segment.until, range.until) &&
+  segment.inclusive === range.inclusive
 
 /** Whether rows rise from the first to the last. A service that ignores `sort_by` sends the same rows for both ends. */
 const isOrdered = (first: ReadonlyArray<TimePunch>, last: ReadonlyArray<TimePunch>): boolean => {

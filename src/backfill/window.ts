@@ -4,6 +4,7 @@ import * as Option from "effect/Option"
 import type { Segment } from "../Backfill.ts"
 import type { Cursor } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import { type BothEnds, bothEndsOf, instantBetween, rowsBetween } from "./bothEnds.ts"
 import { expectedRows, type Forecast, forecastOf, instantAfterRows } from "./forecast.ts"
 
 /** Instants are epoch milliseconds. */
@@ -22,9 +23,16 @@ export interface Window {
   latest: number
   /** From the last page with rows, of this window or of the one that it was cut from. */
   forecast: Forecast | undefined
+  /** Known while no page but the first of the range was read, of this window or of the one that it was cut from. */
+  ends: BothEnds | undefined
 }
 
-const makeWindow = (gte: number, until: number, inclusive: boolean, forecast?: Forecast): Window => ({
+const makeWindow = (
+  gte: number,
+  until: number,
+  inclusive: boolean,
+  known: Pick<Window, "forecast" | "ends">
+): Window => ({
   gte,
   until,
   inclusive,
@@ -32,11 +40,15 @@ const makeWindow = (gte: number, until: number, inclusive: boolean, forecast?: F
   cursor: Option.none(),
   rows: 0,
   latest: -Infinity,
-  forecast
+  forecast: known.forecast,
+  ends: known.ends
 })
 
 export const toWindow = (segment: Segment): Window => ({
-  ...makeWindow(segment.gte.epochMilliseconds, segment.until.epochMilliseconds, segment.inclusive),
+  ...makeWindow(segment.gte.epochMilliseconds, segment.until.epochMilliseconds, segment.inclusive, {
+    forecast: undefined,
+    ends: undefined
+  }),
   queriedUntil: (segment.queriedUntil ?? segment.until).epochMilliseconds,
   cursor: segment.cursor
 })
@@ -77,12 +89,12 @@ const second = 1000
 
 /** Cuts off the part from `at` on and returns it; `undefined` without a whole second left between its start and end. */
 export const cut = (window: Window, at: number): Window | undefined => {
-  const { forecast, inclusive, until } = window
+  const { inclusive, until } = window
   const border = Math.ceil(Math.max(at, unreadFrom(window) + 1) / second) * second
   if (border >= until) return undefined
   window.until = border
   window.inclusive = false
-  return makeWindow(border, until, inclusive, forecast)
+  return makeWindow(border, until, inclusive, window)
 }
 
 /**
@@ -92,6 +104,7 @@ export const cut = (window: Window, at: number): Window | undefined => {
  */
 export const unreadRows = (window: Window, byLength: boolean): number => {
   const from = unreadFrom(window)
+  if (window.ends !== undefined) return rowsBetween(window.ends, from, window.until)
   if (window.forecast !== undefined) return expectedRows(window.forecast, from, window.until)
   return byLength && !hasBegun(window) ? window.until - from : 0
 }
@@ -99,17 +112,29 @@ export const unreadRows = (window: Window, byLength: boolean): number => {
 /** The instant by which `rows` of the unread rows are expected. */
 export const instantAfterUnread = (window: Window, rows: number): number => {
   const from = unreadFrom(window)
+  if (window.ends !== undefined) return instantBetween(window.ends, from, window.until, rows)
   return window.forecast === undefined ? from + rows : instantAfterRows(window.forecast, from, rows)
 }
 
-/** Records the rows of a page and returns whether they came in order. */
-export const observe = (window: Window, rows: ReadonlyArray<TimePunch>): boolean => {
+const instantsOf = (rows: ReadonlyArray<TimePunch>): ReadonlyArray<number> =>
+  rows.map(({ clockedIn }) => clockedIn.epochMilliseconds)
+
+/**
+ * Records the rows of a page and returns whether they came in order. `last` are the rows of the last page of the query,
+ * where a survey read them.
+ */
+export const observe = (
+  window: Window,
+  rows: ReadonlyArray<TimePunch>,
+  last: ReadonlyArray<TimePunch> = []
+): boolean => {
   let inOrder = true
   for (const { clockedIn: { epochMilliseconds: at } } of rows) {
     if (at < window.latest) inOrder = false
     else window.latest = at
     if (owns(window, at)) window.rows++
   }
+  window.ends = bothEndsOf(instantsOf(rows), instantsOf(last))
   const [first] = rows
   if (first !== undefined) {
     window.forecast = forecastOf(rows.length, first.clockedIn.epochMilliseconds, window.latest)

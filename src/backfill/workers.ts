@@ -30,6 +30,11 @@ export interface Survey {
   readonly isSmall: boolean
   /** Whether the service returns rows in the requested order. */
   readonly ordered: boolean
+  /**
+   * What can be used of the pages: the first as the first page of the only segment, and the rows of the last, in the order
+   * of time. Absent if the segments are other parts of the range, or if rows are unordered and more than the page holds.
+   */
+  readonly pages: { readonly first: Rows<TimePunch>; readonly last: ReadonlyArray<TimePunch> } | undefined
 }
 
 type PageRows = Arr.NonEmptyReadonlyArray<TimePunch>
@@ -52,9 +57,9 @@ export const backfill = (
     const isKnown = options.workers > 1 && segments.some(({ windowLength }) => windowLength !== undefined)
     // A segment that was cut after it had begun can stop at its end only if rows are ordered.
     const needsSurvey = segments.some(({ queriedUntil }) => options.workers > 1 || queriedUntil !== undefined)
-    const { isSmall, ordered } = needsSurvey && !isKnown
+    const { isSmall, ordered, pages } = needsSurvey && !isKnown
       ? yield* Effect.mapError(reader.survey, (cause) => fail(cause, segments))
-      : { isSmall: !isKnown, ordered: false }
+      : { isSmall: !isKnown, ordered: false, pages: undefined }
     const workers = isSmall ? 1 : options.workers
     const plan = makePlan(segments, { workers, pageSize, order, ordered, capacity: workers * pagesPerWorker[order] })
     const buffer = makeReorderBuffer<PageRows>()
@@ -81,11 +86,14 @@ export const backfill = (
     }
 
     /** Synchronous, so that interruption finds a page either complete and buffered, or its window unfinished. */
-    const complete = (window: Window, page: Rows<TimePunch>): void => {
-      const rows = plan.complete(window, page)
+    const complete = (window: Window, page: Rows<TimePunch>, last?: ReadonlyArray<TimePunch>): void => {
+      const rows = plan.complete(window, page, last)
       if (Arr.isReadonlyArrayNonEmpty(rows)) buffer.put(positionOf(window), rows)
       condition.notifyAll()
     }
+
+    const first = pages && plan.next(0, true)
+    if (pages !== undefined && first !== undefined) complete(first, pages.first, pages.last)
 
     /** The first failure ends the run, but no page in flight: where many fail, those that succeed would be lost as well. */
     const worker = Effect.gen(function*() {

@@ -2,17 +2,19 @@
 import * as Duration from "effect/Duration"
 import * as Csv from "effect/encoding/Csv"
 import * as Option from "effect/Option"
-import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import { csvCell } from "../internal/base/csvCell.ts"
 import { timePunchNames } from "../internal/wire/names.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as WorkedTime from "../WorkedTime.ts"
 import type { UnwritablePunch } from "./ExportError.ts"
-import { joined, mapRows } from "./rows.ts"
+import { type FurtherColumns, joined, mapRows } from "./rows.ts"
 import { toWire } from "./wire.ts"
 
 const { breaks: _, ...fieldNames } = timePunchNames
+
+const fieldColumns = Object.values(fieldNames)
 
 /** What follows from a punch, its breaks among it. */
 const derivedColumns = [
@@ -34,7 +36,7 @@ type Derived = typeof derivedColumns[number]
  * @since 0.1.0
  */
 export const csvColumns: ReadonlyArray<typeof fieldNames[keyof typeof fieldNames] | Derived> = [
-  ...Object.values(fieldNames),
+  ...fieldColumns,
   ...derivedColumns
 ]
 
@@ -66,24 +68,38 @@ export interface CsvOptions extends WorkedTime.Options {
 export const toCsv = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
   options?: CsvOptions
+): Stream.Stream<string, E | UnwritablePunch, R> => writeCsv(punches, options)
+
+/** `toCsv` with further columns, which follow those of the punch: a reader by position still finds these. */
+export const writeCsv = <E, R>(
+  punches: Stream.Stream<TimePunch, E, R>,
+  options?: CsvOptions,
+  further?: FurtherColumns
 ): Stream.Stream<string, E | UnwritablePunch, R> => {
-  const format: Csv.EncodeOptions = { columns: csvColumns, headers: true, newline: options?.newline ?? "\r\n" }
-  return mapRows(punches, (punch) => toRecord(punch, options)).pipe(
+  const format: Csv.EncodeOptions = {
+    columns: further === undefined ? csvColumns : [...csvColumns, ...further.columns],
+    headers: true,
+    newline: options?.newline ?? "\r\n"
+  }
+  const row = further === undefined
+    ? (punch: TimePunch) => toRow(punch, options)
+    : (punch: TimePunch) =>
+      Result.map(toRow(punch, options), (cells) => [...cells, ...further.cells(punch).map(csvCell)])
+  return mapRows(punches, row).pipe(
     Stream.pipeThroughChannel(Csv.encodeString<E | UnwritablePunch>(format)),
     joined
   )
 }
 
-const toRecord = (punch: TimePunch, options: CsvOptions | undefined) =>
-  Result.map(toWire(punch), ({ breaks: _, ...wire }) => {
+/** The cells of a punch, in the order of `csvColumns`. */
+const toRow = (punch: TimePunch, options: CsvOptions | undefined) =>
+  Result.map(toWire(punch), (wire): ReadonlyArray<string> => {
     const worked = WorkedTime.of(punch, options)
+    const durations = Option.getOrUndefined(worked.durations)
     const seconds = (duration: keyof WorkedTime.Durations): string =>
-      Option.match(worked.durations, {
-        onNone: () => "",
-        onSome: (durations) => String(Duration.toSeconds(durations[duration]))
-      })
+      durations === undefined ? "" : String(Duration.toSeconds(durations[duration]))
     const derived: Record<Derived, string> = {
-      break_count: cell(punch.breaks.length),
+      break_count: csvCell(punch.breaks.length),
       gross_seconds: seconds("gross"),
       paid_break_seconds: seconds("paidBreaks"),
       unpaid_break_seconds: seconds("unpaidBreaks"),
@@ -91,25 +107,9 @@ const toRecord = (punch: TimePunch, options: CsvOptions | undefined) =>
       anomalies: worked.anomalies.join(" ")
     }
     // The wire form has a 0 for a punch without a shift; in a column of ids that would be a shift.
-    const fields: Record<string, Cell> = { ...wire, [timePunchNames.shiftId]: Option.getOrNull(punch.shiftId) }
-    return { ...Record.map(fields, cell), ...derived }
+    const shiftId = Option.getOrNull(punch.shiftId)
+    return [
+      ...fieldColumns.map((name) => csvCell(name === timePunchNames.shiftId ? shiftId : wire[name])),
+      ...derivedColumns.map((name) => derived[name])
+    ]
   })
-
-/**
- * Where a spreadsheet reads the start of a formula, in either width, also behind blanks, quotes and invisible characters
- * that some of them skip. A program that separates by `;` or tabs does not take the quotes of a field for quotes, so for
- * it a cell begins behind each of these and behind each line break. A `'` counts in, so that removing one `'` at each
- * such place restores the text.
- */
-const formula =
-  /^(?=['"\s\p{C}]*[=+\-@＝＋－＠]|'*[\t\r\n])|(?<=[;\t\r\n])(?=(?:(?![\t\r\n])['"\s\p{C}])*[=+\-@＝＋－＠])/gu
-
-/** What every text with such a place contains; most texts do not, and this test takes a third of the time. */
-const suspicious = /^['"\s\p{C}=+\-@＝＋－＠]|[;\t\r\n]/u
-
-type Cell = string | number | boolean | null | undefined
-
-const cell = (value: Cell): string => {
-  if (value === null || value === undefined) return ""
-  return typeof value === "string" && suspicious.test(value) ? value.replace(formula, "'") : String(value)
-}

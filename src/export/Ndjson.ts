@@ -6,7 +6,7 @@ import { firstIssue } from "../internal/base/issue.ts"
 import { idOf } from "../internal/wire/idOf.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { UnreadableLine, type UnwritablePunch } from "./ExportError.ts"
-import { joined, mapRows } from "./rows.ts"
+import { type FurtherColumns, joined, mapRows } from "./rows.ts"
 import { toWire } from "./wire.ts"
 
 /**
@@ -19,7 +19,14 @@ import { toWire } from "./wire.ts"
  */
 export const toNdjson = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>
-): Stream.Stream<string, E | UnwritablePunch, R> => joined(mapRows(punches, toLine))
+): Stream.Stream<string, E | UnwritablePunch, R> => writeNdjson(punches)
+
+/** `toNdjson` with further columns as keys after those of the punch. `fromNdjson` ignores them. */
+export const writeNdjson = <E, R>(
+  punches: Stream.Stream<TimePunch, E, R>,
+  further?: FurtherColumns
+): Stream.Stream<string, E | UnwritablePunch, R> =>
+  joined(mapRows(punches, further === undefined ? toLine : (punch) => toWiderLine(punch, further)))
 
 /**
  * Reads what `toNdjson` wrote, from texts that may be cut anywhere. Blank lines, `\r\n` and a byte order mark are
@@ -43,6 +50,13 @@ const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
 
 const toLine = (punch: TimePunch): Result.Result<string, UnwritablePunch> =>
   Result.map(toWire(punch), (wire) => `${JSON.stringify(wire)}\n`)
+
+const toWiderLine = (punch: TimePunch, { cells, columns }: FurtherColumns): Result.Result<string, UnwritablePunch> =>
+  Result.map(toWire(punch), (wire) => {
+    const values = cells(punch)
+    const further = columns.map((name, at) => [name, values[at] ?? null] as const)
+    return `${JSON.stringify({ ...wire, ...Object.fromEntries(further) })}\n`
+  })
 
 interface Line {
   readonly number: number

@@ -4,6 +4,14 @@ import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import type { TimePunch } from "../TimePunch.ts"
+
+/** Columns that follow those of a punch, such as names. A cell without a value is empty, and null in JSON. */
+export interface FurtherColumns {
+  readonly columns: ReadonlyArray<string>
+  /** As many as `columns`, in their order. */
+  readonly cells: (punch: TimePunch) => ReadonlyArray<string | undefined>
+}
 
 /** Rows that are written together: some hundred kilobytes, also where a stream comes as one huge chunk. */
 const batch = 256

@@ -168,7 +168,8 @@ describe("a backfill of a faulty service", () => {
 
         assert.deepStrictEqual(byId(emitted), expected(punches, spring))
       }
-      assert.isAbove(new Set(requests.map((search) => search.split("&cursor")[0])).size, 10, "the range was split")
+      // The survey of both ends, of which the first is a window too, and three more windows.
+      assert.isAtLeast(new Set(requests.map((search) => search.split("&cursor")[0])).size, 5, "the range was split")
     }))
 })
 

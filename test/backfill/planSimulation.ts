@@ -1,6 +1,6 @@
 /** Plays a plan against an array of rows: workers that complete in any order, a buffer, a consumer, runs that fail. */
 import { DateTime, Option } from "effect"
-import { makePlan } from "../../src/backfill/plan.ts"
+import { makePlan, type Plan } from "../../src/backfill/plan.ts"
 import type { Window } from "../../src/backfill/window.ts"
 import { Cursor, type Segment, type TimePunch, TimePunchId } from "../../src/index.ts"
 import type { Prng } from "../../src/testing/base/prng.ts"
@@ -93,6 +93,14 @@ const answer = (scene: Scene, { cursor, gte, queriedUntil }: Window, pageSize: n
   return { rows: matched.slice(from, from + pageSize), cursor: { current: none, prev: none, next, count: none } }
 }
 
+/** Completes the first window with the page that the survey of an unread range has read, and returns what it emits. */
+const survey = (plan: Plan, scene: Scene, pageSize: number) => {
+  const window = plan.next(0, true)
+  if (window === undefined) throw new Error("an unread range has no first window")
+  const last = matching(scene, window.gte, window.queriedUntil).slice(-pageSize)
+  return { gte: window.gte, rows: plan.complete(window, answer(scene, window, pageSize), last) }
+}
+
 /** How many pages a run may hold; the stream has larger buffers of the same kind. */
 export const capacityOf = ({ order, workers }: Run): number => workers * (order === "byTime" ? 8 : 1)
 
@@ -104,6 +112,11 @@ export const play = (random: Prng, scene: Scene, segments: ReadonlyArray<Segment
   const buffered: Array<{ readonly gte: number; readonly rows: ReadonlyArray<TimePunch> }> = []
   const emitted: Array<TimePunch> = []
   let [pages, mostHeld, mostInFlight] = [0, 0, 0]
+  // Half of the runs that could keep the first page of a survey do.
+  if (segments[0] === scene.range && scene.ordered && workers > 1 && random.chance(0.5)) {
+    const kept = survey(plan, scene, pageSize)
+    if (kept.rows.length > 0) buffered.push(kept)
+  }
 
   const ready = (failed: boolean) => {
     if (order === "asCompleted") return buffered[0]
@@ -149,11 +162,17 @@ export const play = (random: Prng, scene: Scene, segments: ReadonlyArray<Segment
   return { emitted, pages, unfinished: plan.unfinished(), mostHeld, mostInFlight }
 }
 
-/** All workers send at once and are answered at once: the number of rounds of a run, and of its requests. */
+/** All workers send at once and are answered at once: the number of rounds of a run, and of its requests, with its survey. */
 export const playInStep = (scene: Scene, run: Run): { readonly rounds: number; readonly requests: number } => {
   const plan = makePlan([scene.range], { ...run, ordered: scene.ordered, capacity: capacityOf(run) })
   const buffered: Array<number> = []
   let [rounds, requests] = [0, 0]
+  if (run.workers > 1) {
+    const kept = survey(plan, scene, run.pageSize)
+    if (kept.rows.length > 0) buffered.push(kept.gte)
+    rounds = 1
+    requests = 2
+  }
   while (!plan.isDone()) {
     const inFlight: Array<Window> = []
     for (let worker = 0; worker < run.workers; worker++) {

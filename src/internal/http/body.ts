@@ -5,6 +5,7 @@ import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import { LastRead } from "./lastRead.ts"
 
 /** The body exceeds its cap; the part that was read is discarded. */
 export const tooLarge = "TooLarge" as const
@@ -33,7 +34,7 @@ export const readBytes = (
   const declared = Number(headers["content-length"]?.trim() || NaN)
   if (declared > cap) return Effect.fail(tooLarge)
   if (declared >= 0 && !isEncoded({ headers }) && headers["transfer-encoding"] === undefined) {
-    return Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
+    return Effect.map(Effect.provideService(response.arrayBuffer, LastRead, true), (buffer) => new Uint8Array(buffer))
   }
   return Effect.suspend(() => {
     const parts: Array<Uint8Array> = []

@@ -6,6 +6,10 @@
  *                   │            │             └ redirects, redaction, trace headers off: whatever the client's layer has set
  *                   │            └ the caller's changes of the request
  *                   └ trace headers on or off: the client's layer can still switch them off
+ *
+ * A transform of the client has the guards on both sides, and sees no redirect as a response:
+ *
+ *     request ──▶ all guards ──▶ transform ──▶ preprocess ──▶ inside ──▶ transport
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -18,8 +22,10 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
+import { memoizeLast } from "../base/memoizeLast.ts"
 import { redactPrivateNames } from "../telemetry/privateNames.ts"
 import { isTraced, redactingTracer } from "../telemetry/tracing.ts"
+import { isRedirect } from "./status.ts"
 import { transportFailureOf } from "./transportFailure.ts"
 
 /** Sends a request and reads its response with `on.response`. On any failure or interruption the socket is released. */
@@ -31,34 +37,70 @@ export type Exchange = <A, E>(
   }
 ) => Effect.Effect<A, E>
 
-/** Whether trace headers are sent, and which query parameters are redacted in spans. */
+/** Whether trace headers are sent, which query parameters are redacted in spans, and a change of the client below. */
 export interface SecureClientOptions {
   readonly propagate: boolean
   readonly privateParameters: ReadonlyArray<string>
+  readonly transform?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
 }
 
 /** Adds the guards to a client. */
 export const secureClient = (client: HttpClient.HttpClient, options: SecureClientOptions): Exchange => {
-  const inside = memoizeLast((context) => guardContext(context, options))
-  const outside = memoizeLast((context) => Context.add(context, HttpClient.TracerPropagationEnabled, options.propagate))
+  const { propagate, transform } = options
+  // A span that a transform opens around the request ends with an exit that holds it: its tracer must be guarded too.
+  const outside = memoizeLast((context: Context.Context<never>) =>
+    Context.add(
+      transform === undefined ? context : guardContext(context, options),
+      HttpClient.TracerPropagationEnabled,
+      propagate
+    )
+  )
+  const inside = guardInside(client, options)
+  const guarded = transform === undefined ? inside : transform(withoutRedirects(inside))
+  return (request, on) =>
+    Effect.uninterruptibleMask((restore) => {
+      const read = (response: HttpClientResponse.HttpClientResponse) =>
+        Effect.onError(restore(on.response(response)), () => discard(response))
+      // `updateContext` also restores the caller's context after the request, which the guards inside do not.
+      return Effect.matchEffect(restore(Effect.updateContext(guarded.execute(request), outside)), {
+        onFailure: (error) =>
+          transform !== undefined && error.reason._tag === "StatusCodeError"
+            ? read(error.reason.response)
+            : Effect.fail(on.error(error)),
+        onSuccess: read
+      })
+    })
+}
+
+type Sending = Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientError.HttpClientError>
+
+/** Sets the guards directly before the transport, whatever was set on the way. */
+const guardInside = (client: HttpClient.HttpClient, options: SecureClientOptions): HttpClient.HttpClient => {
+  const inside = memoizeLast((context: Context.Context<never>) => guardContext(context, options))
   const setGuards = Effect.withFiber((fiber) => {
     fiber.setContext(inside(fiber.context))
     return Effect.void
   })
-  const guarded = HttpClient.makeWith(
-    (request: Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientError.HttpClientError>) =>
-      client.postprocess(Effect.tap(request, setGuards)),
+  return HttpClient.makeWith(
+    (request: Sending) => client.postprocess(Effect.tap(request, setGuards)),
     client.preprocess
   )
-  return (request, on) =>
-    Effect.uninterruptibleMask((restore) =>
-      // `updateContext` also restores the caller's context after the request, which `setGuards` does not.
-      Effect.matchEffect(restore(Effect.updateContext(guarded.execute(request), outside)), {
-        onFailure: (error) => Effect.fail(on.error(error)),
-        onSuccess: (response) => Effect.onError(restore(on.response(response)), () => discard(response))
-      })
-    )
 }
+
+/** Fails with a redirect, so that nothing above follows it with the credential; an exchange reads it as the response. */
+const withoutRedirects = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
+  HttpClient.transformResponse(
+    client,
+    Effect.flatMap((response) =>
+      isRedirect(response.status)
+        ? Effect.fail(
+          new HttpClientError.HttpClientError({
+            reason: new HttpClientError.StatusCodeError({ request: response.request, response })
+          })
+        )
+        : Effect.succeed(response)
+    )
+  )
 
 const guardContext = (
   context: Context.Context<never>,
@@ -79,19 +121,6 @@ const describeError = (error: unknown): string => {
   if (!HttpClientError.isHttpClientError(error)) return "the request failed"
   const { code } = transportFailureOf(error, "headers")
   return Option.isSome(code) ? `${error.reason._tag} (${code.value})` : error.reason._tag
-}
-
-/** Remembers the result for the last context: a client is mostly used in one. */
-const memoizeLast = (f: (context: Context.Context<never>) => Context.Context<never>): typeof f => {
-  let last: Context.Context<never> | undefined
-  let result = Context.empty()
-  return (context) => {
-    if (last !== context) {
-      result = f(context)
-      last = context
-    }
-    return result
-  }
 }
 
 /** Ends a response without reading it. Every transport releases its socket when the body is opened and closed again. */

@@ -36,3 +36,6 @@ const kinds: { readonly [status: number]: StatusKind } = {
 
 /** The kind of a status. A redirect and a 2xx other than 200 are `"other"`. */
 export const statusOf = (status: number): StatusKind => kinds[status] ?? "other"
+
+/** Whether a client that follows redirects would send the request again, to another address. */
+export const isRedirect = (status: number): boolean => status >= 300 && status < 400

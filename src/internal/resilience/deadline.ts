@@ -37,8 +37,10 @@ export interface Watchdog {
   readonly makeWork: (end: number, expire: () => void) => Work
   /** Adds work that runs, and returns when it is due. */
   readonly register: (work: Work, at: number) => number
-  /** Removes work that has ended. */
-  readonly release: (work: Work) => void
+  /** Removes work that has ended, and returns whether none is left. */
+  readonly release: (work: Work) => boolean
+  /** Whether no work runs. */
+  readonly isIdle: () => boolean
   /** The earliest time at which any work can be due; `Infinity` if none is. */
   readonly nextDue: (at: number) => number
   /** Removes and expires what is due, and returns whether there was any. */
@@ -69,7 +71,9 @@ export const makeWatchdog = (limit: number): Watchdog => {
     },
     release: (work) => {
       running.delete(work)
+      return running.size === 0
     },
+    isIdle: () => running.size === 0,
     nextDue: (at) => Math.min(...Array.from(running, (work) => work.dueAt(at))),
     expireDue: (at) => {
       const late = [...running].filter((work) => toMicros(work.dueAt(at) - at) <= 0)
@@ -92,7 +96,8 @@ export interface Deadlines<X> {
 
 /**
  * Deadlines for a run; `limit` is that of an attempt, in milliseconds. A race for each attempt would cost two fibers and
- * a timer for each page; here one fiber sleeps until the earliest deadline.
+ * a timer for each page; here one fiber sleeps until the earliest deadline. It ends when the run is idle, so that a stream
+ * that waits for its consumer holds no timer, but it keeps sleeping where the next page follows at once.
  */
 export const makeDeadlines = <X>(
   limit: number,
@@ -103,6 +108,7 @@ export const makeDeadlines = <X>(
     let sleeper: Fiber.Fiber<void> | undefined
     /** When the sleeper wakes; `Infinity` while there is none. */
     let wake = Infinity
+    let isEndScheduled = false
 
     const sleepAndExpire: Effect.Effect<void> = Effect.flatMap(now, (at) => {
       // Work that begins inside an expire callback is seen before this fiber sleeps again: it must not start another.
@@ -117,6 +123,21 @@ export const makeDeadlines = <X>(
       sleeper = Fiber.runIn(Effect.runForkWith(context)(sleepAndExpire), scope)
     }
 
+    const endIfIdle = () => {
+      isEndScheduled = false
+      if (!watchdog.isIdle()) return
+      sleeper?.interruptUnsafe()
+      sleeper = undefined
+      wake = Infinity
+    }
+
+    // Not at once: the next page mostly starts in the same turn, and a timer for each page would cost more than this.
+    const scheduleEnd = () => {
+      if (sleeper === undefined || isEndScheduled) return
+      isEndScheduled = true
+      sleeper.currentDispatcher.scheduleTask(endIfIdle, 0)
+    }
+
     const bounded: Deadlines<X>["bounded"] = (end, work) =>
       Effect.contextWith((context) =>
         Effect.flatMap(now, (at) =>
@@ -129,7 +150,7 @@ export const makeDeadlines = <X>(
             const fiber = Effect.runForkWith(context)(work(mine))
             // Called at once if the work has already ended.
             fiber.addObserver((exit) => {
-              watchdog.release(mine)
+              if (watchdog.release(mine)) scheduleEnd()
               resume(isLate ? expired : exit)
             })
             if (fiber.pollUnsafe() === undefined && watchdog.register(mine, at) < wake) restart(context)

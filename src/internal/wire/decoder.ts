@@ -10,13 +10,13 @@ type Break = typeof WireBreak.Encoded
 type Punch = ReturnType<typeof wireTimePunch<typeof WireBreak>>["Encoded"]
 type Envelope = ReturnType<typeof wireEnvelope<Schema.Unknown>>["Encoded"]
 
-/** An object that may have the keys of `Wire`, with anything under them. */
-const isRecord = <Wire>(input: unknown): input is { readonly [K in keyof Wire]?: unknown } =>
+/** An object that may have the keys of `A`, with anything under them. */
+export const isRecord = <A>(input: unknown): input is { readonly [K in keyof A]?: unknown } =>
   typeof input === "object" && input !== null && !Array.isArray(input)
 
-const isInt = (value: unknown): value is number => typeof value === "number" && Number.isSafeInteger(value)
+export const isInt = (value: unknown): value is number => typeof value === "number" && Number.isSafeInteger(value)
 
-const isNatural = (value: unknown): value is number => isInt(value) && value >= 0
+export const isNatural = (value: unknown): value is number => isInt(value) && value >= 0
 
 const none = Option.none()
 

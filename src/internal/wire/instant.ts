@@ -107,8 +107,45 @@ export const parseInstant = (text: string): number => {
   return isInYears(millis) ? millis : NaN
 }
 
+/** The digits of a number below 100, as codes of characters. */
+const tens = (value: number): number => 48 + (value / 10 | 0)
+const ones = (value: number): number => 48 + value % 10
+
 /** Writes a writable instant with `Z`, and with milliseconds only where there are any. */
 export const formatInstant = (epochMillis: number): string => {
-  const text = new Date(epochMillis).toISOString()
-  return text.endsWith(".000Z") ? `${text.slice(0, 19)}Z` : text
+  const days = Math.floor(epochMillis / 86_400_000)
+  const millisOfDay = epochMillis - days * 86_400_000
+  const secondOfDay = millisOfDay / 1000 | 0
+  const minuteOfDay = secondOfDay / 60 | 0
+  const hour = minuteOfDay / 60 | 0
+  const minute = minuteOfDay - hour * 60
+  const second = secondOfDay - minuteOfDay * 60
+  const millis = millisOfDay - secondOfDay * 1000
+
+  // The inverse of daysFromCivil: 400 years, counted from 0000-03-01, have 146 097 days.
+  const fromMarch = days + 719_468
+  const era = fromMarch / 146_097 | 0
+  const dayOfEra = fromMarch - era * 146_097
+  const yearOfEra = (dayOfEra - (dayOfEra / 1460 | 0) + (dayOfEra / 36_524 | 0) - (dayOfEra / 146_096 | 0)) / 365 | 0
+  const dayOfYear = dayOfEra - (yearOfEra * 365 + (yearOfEra / 4 | 0) - (yearOfEra / 100 | 0))
+  const monthFromMarch = (dayOfYear * 5 + 2) / 153 | 0
+  const day = dayOfYear - ((monthFromMarch * 153 + 2) / 5 | 0) + 1
+  const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+  const year = era * 400 + yearOfEra + (month > 2 ? 0 : 1)
+  const century = year / 100 | 0
+  const yearOfCentury = year - century * 100
+
+  // One call for all characters: a text of several pieces is copied again where it is used.
+  // dprint-ignore
+  return millis === 0
+    ? String.fromCharCode(
+      tens(century), ones(century), tens(yearOfCentury), ones(yearOfCentury), 45, tens(month), ones(month), 45,
+      tens(day), ones(day), 84, tens(hour), ones(hour), 58, tens(minute), ones(minute), 58, tens(second), ones(second),
+      90
+    )
+    : String.fromCharCode(
+      tens(century), ones(century), tens(yearOfCentury), ones(yearOfCentury), 45, tens(month), ones(month), 45,
+      tens(day), ones(day), 84, tens(hour), ones(hour), 58, tens(minute), ones(minute), 58, tens(second), ones(second),
+      46, 48 + (millis / 100 | 0), tens(millis % 100), ones(millis), 90
+    )
 }

@@ -37,7 +37,8 @@ export const instantFromText = {
   )
 }
 
-const Instant = Schema.String.pipe(Schema.decodeTo(Schema.DateTimeUtc, instantFromText))
+/** A text of the wire, as an instant. */
+export const Instant = Schema.String.pipe(Schema.decodeTo(Schema.DateTimeUtc, instantFromText))
 
 const NullableInstant = Schema.OptionFromNullOr(Instant)
 

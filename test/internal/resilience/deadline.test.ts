@@ -1,6 +1,6 @@
 /** The time limits of a page and its attempts, in virtual time, and the state behind them, without time. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, type Duration, Effect, Exit, Fiber, type Scope } from "effect"
+import { Clock, Deferred, type Duration, Effect, Exit, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import {
   type Deadlines,
@@ -222,6 +222,98 @@ describe("the fiber of a run", () => {
       assert.strictEqual(yield* sleepsOf(({ bounded }) => repeated(bounded(end, () => Effect.yieldNow))), 1)
     }))
 
+  /** Lets what is scheduled run, without moving the clock. */
+  const turn = Effect.repeat(Effect.yieldNow, { times: 5 })
+
+  /** The sleeps that have begun and not ended, before and after each step. */
+  const liveSleepsAt = (
+    steps: (deadlines: Deadlines<string>) => ReadonlyArray<Effect.Effect<unknown, string, Scope.Scope>>
+  ) =>
+    Effect.gen(function*() {
+      const clock = yield* Clock.Clock
+      let live = 0
+      const counting: Clock.Clock = Object.assign(Object.create(clock), {
+        sleep: (duration: Duration.Duration) =>
+          Effect.suspend(() => {
+            live++
+            return Effect.ensuring(clock.sleep(duration), Effect.sync(() => live--))
+          })
+      })
+      const deadlines = yield* makeDeadlines(limit, late)
+      const counts = [live]
+      for (const step of steps(deadlines)) {
+        yield* Effect.provideService(step, Clock.Clock, counting)
+        yield* turn
+        counts.push(live)
+      }
+      return counts
+    }).pipe(Effect.scoped)
+
+  it.effect("sleeps while work runs, and not while the run is idle, however often", () =>
+    Effect.gen(function*() {
+      const gates = yield* Effect.all(Array.from({ length: 3 }, () => Deferred.make<void>()))
+      const counts = yield* liveSleepsAt(({ bounded }) =>
+        gates.flatMap((gate) => [
+          Effect.forkChild(bounded(end, () => Deferred.await(gate)), { startImmediately: true }),
+          Deferred.succeed(gate, undefined)
+        ])
+      )
+
+      assert.deepStrictEqual(counts, [0, 1, 0, 1, 0, 1, 0])
+    }))
+
+  it.effect("sleeps until the last of its work has ended", () =>
+    Effect.gen(function*() {
+      const [one, other] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
+      const counts = yield* liveSleepsAt(({ bounded }) => [
+        ...[one, other].map((gate) =>
+          Effect.forkChild(bounded(end, () => Deferred.await(gate)), { startImmediately: true })
+        ),
+        Deferred.succeed(one, undefined),
+        Deferred.succeed(other, undefined)
+      ])
+
+      assert.deepStrictEqual(counts, [0, 1, 1, 1, 0])
+    }))
+
+  it.effect("sleeps no more where its work was late or interrupted", () =>
+    Effect.gen(function*() {
+      const counts = yield* liveSleepsAt(({ bounded }) => [
+        Effect.forkChild(Effect.ignore(bounded(end, stuck)), { startImmediately: true }),
+        TestClock.adjust(limit),
+        Effect.flatMap(
+          Effect.forkChild(bounded(end, stuck), { startImmediately: true }),
+          (fiber) => Effect.andThen(turn, Fiber.interrupt(fiber))
+        )
+      ])
+
+      assert.deepStrictEqual(counts, [0, 1, 0, 0])
+    }))
+
+  it.effect("interrupts work that starts after the run was idle, to the millisecond", () =>
+    Effect.gen(function*() {
+      const { bounded } = yield* makeDeadlines(limit, late)
+      const idleAt = Effect.fnUntraced(function*(at: number) {
+        yield* bounded(end, () => Effect.yieldNow)
+        yield* Effect.sleep(at)
+        return yield* outcome(bounded(Infinity, stuck))
+      })
+      const fiber = yield* Effect.forkChild(Effect.forEach([7, 29_999, 30_001], idleAt))
+      yield* TestClock.adjust("1 hour")
+
+      assert.deepStrictEqual(yield* Fiber.join(fiber), [["late", 30_007], ["late", 90_006], ["late", 150_007]])
+    }).pipe(Effect.scoped))
+
+  it.effect("leaves no fiber to the scope of an idle run", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const { bounded } = yield* Scope.provide(makeDeadlines(limit, late), scope)
+      const page = Effect.andThen(bounded(end, () => Effect.yieldNow), turn)
+      yield* Effect.all(Array.from({ length: 20 }, () => page))
+
+      assert.strictEqual(scope.state._tag, "Empty")
+    }))
+
   it.effect("sleeps once for work that starts at the same time", () =>
     Effect.gen(function*() {
       const sleeps = yield* sleepsOf(({ bounded }) =>
@@ -297,7 +389,20 @@ describe("the watchdog", () => {
     watchdog.release(work)
 
     assert.strictEqual(watchdog.nextDue(0), Infinity)
+    assert.isTrue(watchdog.isIdle())
     assert.isFalse(watchdog.expireDue(1000))
+  })
+
+  it("is idle when its last work has ended", () => {
+    const watchdog = makeWatchdog(30)
+    const [one, other] = [watchdog.makeWork(120, ignore), watchdog.makeWork(120, ignore)]
+    watchdog.register(one, 0)
+    watchdog.register(other, 0)
+
+    assert.deepStrictEqual(
+      [watchdog.isIdle(), watchdog.release(one), watchdog.isIdle(), watchdog.release(other), watchdog.isIdle()],
+      [false, false, false, true, true]
+    )
   })
 
   it("expires what is due, each once, and keeps the rest", () => {

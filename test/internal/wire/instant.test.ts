@@ -117,6 +117,27 @@ describe("formatInstant", () => {
     assert.strictEqual(formatInstant(500), "1970-01-01T00:00:00.500Z")
   })
 
+  it("writes the digits of the platform's calendar for every month, every day of 400 years, every second and millisecond", () => {
+    const day = 86_400_000
+    const instants = [
+      ...Array.from({ length: 9999 * 12 }, (_, month) => new Date(0).setUTCFullYear(1, month, 1)),
+      ...Array.from({ length: 146_098 }, (_, days) => Date.UTC(1800, 1, 1) + days * day),
+      ...Array.from({ length: 86_400 }, (_, second) => -day * 400 + second * 1000),
+      ...Array.from({ length: 1000 }, (_, millis) => day * 20_000 + millis)
+    ]
+    const compare = (instant: number) => {
+      const expected = new Date(instant).toISOString().replace(".000Z", "Z")
+      if (formatInstant(instant) !== expected) assert.strictEqual(formatInstant(instant), expected)
+    }
+    for (const instant of instants) {
+      compare(instant)
+      // The other side of a midnight.
+      if (isWritable(instant - 1)) compare(instant - 1)
+    }
+    assert.strictEqual(formatInstant(-0), "1970-01-01T00:00:00Z")
+    assert.strictEqual(formatInstant(Date.parse("9999-12-31T23:59:59.999Z")), "9999-12-31T23:59:59.999Z")
+  })
+
   it("writes what is read as the same instant", () => {
     const { chance, next } = prng(16)
     for (let run = 0; run < 20_000; run++) {

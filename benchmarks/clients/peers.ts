@@ -4,31 +4,26 @@ import { getPagedAsyncIterator } from "@azure/core-paging"
 import OpenAI from "openai"
 import { AbstractPage, type PageRequestOptions } from "openai/core/pagination"
 import createClient from "openapi-fetch"
-import type { PagingPeer } from "./endToEnd.ts"
-import { companyId } from "./floor.ts"
-import { parseZod } from "./peersDecode.ts"
-
-interface WirePage {
-  readonly data: ReadonlyArray<{ readonly id: number }>
-  readonly meta: { readonly cursor: { readonly next: string | null } }
-}
+import type { Client } from "../sample.ts"
+import { companyId, type WirePage } from "./raw.ts"
+import { parseZod } from "./validators.ts"
 
 const path = `/v2/company/${companyId}/time_punches`
 
 /** `openapi-fetch`, a thin typed client; with zod to validate the response. */
-const openapiFetch = (parse: (body: unknown) => WirePage) => (url: string) => {
+const openapiFetch = (parse: (body: unknown) => WirePage): Client => (url) => {
   const client = createClient<{
     "/v2/company/{company_id}/time_punches": {
       get: {
         parameters: { path: { company_id: number }; query: { limit: number; cursor?: string } }
-        responses: { 200: { content: { "application/json": WirePage } } }
+        responses: { 200: { content: { "application/json": unknown } } }
       }
     }
   }>({ baseUrl: url, headers: { authorization: "Bearer token" } })
   return async () => {
     let seen = 0
     for (let cursor: string | null | undefined = undefined; cursor !== null;) {
-      const { data }: { data?: WirePage } = await client.GET("/v2/company/{company_id}/time_punches", {
+      const { data }: { data?: unknown } = await client.GET("/v2/company/{company_id}/time_punches", {
         params: {
           path: { company_id: companyId },
           query: cursor === undefined ? { limit: 200 } : { limit: 200, cursor }
@@ -53,11 +48,12 @@ class PunchPage extends AbstractPage<{ id: number }> {
 }
 
 /** The generic core of a generated client: automatic pagination, no validation. */
-const generatedCore = (url: string) => {
+export const generatedCore: Client = (url) => {
   const client = new OpenAI({ apiKey: "token", baseURL: url })
   return async () => {
     let seen = 0
-    for await (const punch of client.getAPIList(path, PunchPage, { query: { limit: 200 } })) if (punch.id >= 0) seen++
+    for await (const punch of client.getAPIList<{ id: number }>(path, PunchPage, { query: { limit: 200 } }))
+      if (punch.id >= 0) seen++
     return seen
   }
 }
@@ -134,7 +130,7 @@ const mappers = {
 }
 
 /** A generated client in Azure's style: a mapper for each type, and its paging helper. */
-const azure = (url: string) => {
+export const azure: Client = (url) => {
   const client = new ServiceClient({
     endpoint: url,
     requestContentType: "application/json",
@@ -167,9 +163,6 @@ const azure = (url: string) => {
   }
 }
 
-export const pagingPeers: ReadonlyArray<PagingPeer> = [
-  { name: "openapi-fetch, no validation", list: openapiFetch((body) => body as WirePage) },
-  { name: "openapi-fetch with zod", list: openapiFetch((body) => parseZod(body)) },
-  { name: "generic core of openai-node, no validation", list: generatedCore },
-  { name: "Azure core-client mapper with core-paging", list: azure }
-]
+export const thin = openapiFetch((body) => body as WirePage)
+
+export const thinWithZod = openapiFetch((body) => parseZod(body))

@@ -6,6 +6,8 @@ import * as Type from "typebox"
 import { Compile } from "typebox/compile"
 import * as v from "valibot"
 import * as z from "zod"
+import type { Client } from "../sample.ts"
+import { decoding } from "./page.ts"
 
 const zodDate = z.iso.datetime({ offset: true }).transform((text) => new Date(text))
 const zodId = z.int().min(0)
@@ -196,22 +198,15 @@ const accepted = (ok: boolean, page: { data: Array<Dated> }) => {
   return withDates(page)
 }
 
-export const decodePeers = [
-  { name: "zod 4", decode: (text: string) => zodPage.parse(JSON.parse(text)) },
-  { name: "valibot", decode: (text: string) => v.parse(valibotPage, JSON.parse(text)) },
-  { name: "arktype", decode: (text: string) => arkPage.assert(JSON.parse(text)) },
-  {
-    name: "typebox, compiled, then dates",
-    decode: (text: string) => {
-      const page = JSON.parse(text)
-      return accepted(typeboxPage.Check(page), page)
-    }
-  },
-  {
-    name: "ajv, then dates",
-    decode: (text: string) => {
-      const page = JSON.parse(text)
-      return accepted(ajvPage(page), page)
-    }
-  }
-]
+const decoder = (decode: (page: ReturnType<typeof JSON.parse>) => unknown): Client => (shape) =>
+  decoding(shape, (text) => decode(JSON.parse(text)))
+
+export const zod = decoder((page) => zodPage.parse(page))
+
+export const valibot = decoder((page) => v.parse(valibotPage, page))
+
+export const arktype = decoder((page) => arkPage.assert(page))
+
+export const typebox = decoder((page) => accepted(typeboxPage.Check(page), page))
+
+export const ajv = decoder((page) => accepted(ajvPage(page), page))

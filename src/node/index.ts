@@ -1,0 +1,2 @@
+/** The names of the `./node` subpath: the transport for Node. */
+export * as NodeTransport from "./NodeTransport.ts"
