@@ -1,58 +1,24 @@
-/** Keeps a table equal to the punches of a company: changes since the last run, and a full read of recent days. */
+/** Keeps a copy of the punches of a company in a file of SQLite. */
 import { NodeRuntime } from "@effect/platform-node"
-import { Console, DateTime, Effect, Layer, Option, Stream } from "effect"
-import { type Company, TimePunches } from "effect-time-punches"
+import { Console, DateTime, Effect, Layer } from "effect"
+import { SqlStore } from "effect-time-punches/sql"
+import { NodeSqlite } from "effect-time-punches/sql/node"
+import { Sync } from "effect-time-punches/sync"
 import { app, company } from "./app.ts"
-import { PunchTable } from "./sqlite.ts"
 
-/** Clocks differ, and a change may become visible late: each run overlaps the last one by this much. */
-const lookback = { minutes: 10 }
+/** The tables of the copy, in a file. For PostgreSQL provide a `PgClient` instead. */
+export const storeIn = (filename: string) => SqlStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename })))
 
-/** Some changes do not move `modified`, such as an edited break. Punches older than this no longer change. */
-const reconciled = { days: 14 }
-
-/**
- * Reads what has changed since the last run began. It counts from the start of that run, not from the latest `modified`
- * in it: a punch may change after the run has passed it. A run that failed resumes at its cursor.
- */
-export const pull = Effect.fn("pull")(function*(company: Company) {
-  const table = yield* PunchTable
-  const last = yield* table.progress(company.id)
-  const running = Option.filter(last, (progress) => Option.isSome(progress.cursor))
-  const run = Option.isSome(running) ? running.value : {
-    since: Option.map(last, ({ began }) => DateTime.subtract(began, lookback)),
-    began: yield* DateTime.now,
-    cursor: Option.none()
-  }
-  const filter = { modifiedSince: Option.getOrUndefined(run.since), deleted: "include" } as const
-  yield* TimePunches.pages(company, filter, { from: run.cursor }).pipe(
-    // The service no longer knows the cursor: read again from the start, into the same rows.
-    Stream.catchTag(
-      "UnprocessableEntity",
-      (error) => error.problem.param === "cursor" ? TimePunches.pages(company, filter) : Stream.fail(error)
-    ),
-    Stream.runForEach((page) => table.write(company.id, page.items, run.began, { ...run, cursor: page.cursor.next }))
-  )
-})
-
-/** Reads every punch of the last days. Marks as deleted what the table has there and the service has not. */
-export const reconcile = Effect.fn("reconcile")(function*(company: Company) {
-  const table = yield* PunchTable
-  const began = yield* DateTime.now
-  const gte = DateTime.subtract(began, reconciled)
-  yield* TimePunches.list(company, { clockedIn: { gte }, deleted: "include" }).pipe(
-    Stream.runForEachArray((punches) => table.write(company.id, punches, began))
-  )
-  yield* table.sweep(company.id, gte, began)
-})
-
-/** Both in turn. In production, run `pull` every few minutes and `reconcile` once a night. */
-export const sync = (company: Company) => Effect.andThen(pull(company), reconcile(company))
-
+/** One pass: everything the first time, then what has changed. Run it on a schedule. */
 export const main = Effect.gen(function*() {
-  const id = yield* company
-  yield* sync({ id })
-  yield* Console.log(`${(yield* (yield* PunchTable).rows(id)).length} punches in the table`)
+  const { punches, unchanged, written } = yield* Sync.run(yield* company)
+  yield* Console.log(`${punches} punches read: ${written} written, ${unchanged} unchanged`)
 })
 
-if (import.meta.main) NodeRuntime.runMain(Effect.provide(main, Layer.merge(app, PunchTable.layer("punches.db"))))
+/** Once a night: finds what increments cannot hear of, among the clock-ins of the last 35 days. */
+export const nightly = Effect.gen(function*() {
+  const gte = DateTime.toUtc(DateTime.subtract(yield* DateTime.now, { days: 35 }))
+  return yield* Sync.sweep(yield* company, { window: { gte } })
+})
+
+if (import.meta.main) NodeRuntime.runMain(Effect.provide(main, Layer.merge(app, storeIn("punches.db"))))

@@ -9,7 +9,7 @@ const Punches = wireEnvelope(TimePunch.fromWire)
 
 /** With every row decoded: one bad row fails the page. */
 export const Envelope: Schema.Codec<typeof Punches.Type, typeof Punches.Encoded> = Punches.pipe(
-  compiled<typeof Punches.Type>(decodeEnvelope)
+  compiled<typeof Punches.Type, typeof Punches.Encoded>({ decode: decodeEnvelope })
 )
 
 /** With the rows untouched, to keep the good ones of a page that has a bad one. */

@@ -17,6 +17,7 @@ import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
 import { span } from "../internal/telemetry/tracing.ts"
 import type { RetryOptions } from "../RetryPolicy.ts"
 import { type Failure, foreignOrigin, signFailure, transportFailure } from "./failure.ts"
+import { beginReceipt, type Receipt } from "./receipt.ts"
 import { pageRequest, type Query } from "./request.ts"
 import { readPage } from "./response.ts"
 import type { Decode, Fetched } from "./rows.ts"
@@ -76,7 +77,11 @@ export const fetchRows = <A>(
   const rows = Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
     const page: Page = { run, query, cursor, pagesCompleted, attempts: 0, isReplayed: false }
     const attempt = (watch: Watch) =>
-      Effect.flatMap(readOnce(page, watch), (json) => Effect.fromResult(decode(json, query.company.id)))
+      Effect.flatMap(
+        readOnce(page, watch),
+        ({ json, receipt }) =>
+          Effect.fromResult(Result.map(decode(json, query.company.id), (rows) => ({ ...rows, receipt })))
+      )
     const attempts = retry({
       attempt: deadlines.bounded(Number(started) / 1e6 + policy.total, attempt),
       started,
@@ -86,8 +91,8 @@ export const fetchRows = <A>(
       onRetry: (retry, delay) => retrying("page", retry.kind, delay)
     })
     return Effect.matchEffect(attempts, {
-      onSuccess: ({ cursor, rows }) =>
-        Effect.as(pageRead(rows.length, started), { rows, cursor, attempts: page.attempts }),
+      onSuccess: ({ cursor, receipt, rows }) =>
+        Effect.as(pageRead(rows.length, started), { rows, cursor, response: { ...receipt, attempts: page.attempts } }),
       onFailure: (failure) => Effect.fail(locate(failure, page))
     })
   })
@@ -112,6 +117,12 @@ const expired = Effect.fail(transportFailure(timedOut))
 /** The listing error of a failure, with its place in the run. */
 const locate = (failure: Failure, { attempts, cursor, pagesCompleted, query }: Page): ListError =>
   failure.error({ companyId: query.company.id, resumeFrom: cursor, pagesCompleted, attempts })
+
+/** A page before it is decoded. */
+interface Received {
+  readonly json: unknown
+  readonly receipt: Receipt
+}
 
 /** One attempt for a page, up to its JSON. Once a page, a 401 that a fresh credential may cure is sent again within it. */
 const readOnce = Effect.fnUntraced(function*(page: Page, watch: Watch) {
@@ -138,9 +149,10 @@ const sign = ({ cursor, query, run: { baseUrl, sign, version } }: Page): Effect.
 }
 
 /** Sends a signed request and reads its response. The time of the attempt runs from here; waits for a token do not count. */
-const sendOnce = (page: Page, { request, secrets = [] }: Signed, watch: Watch): Effect.Effect<unknown, Failure> =>
-  Effect.suspend(() => {
+const sendOnce = (page: Page, { request, secrets = [] }: Signed, watch: Watch): Effect.Effect<Received, Failure> =>
+  Effect.flatMap(beginReceipt, (takeReceipt) => {
     page.attempts++
+    const secretsOfRequest = () => [...secrets, ...secretsOf(request)]
     return timed(
       watch,
       page.run.send(request, {
@@ -148,7 +160,10 @@ const sendOnce = (page: Page, { request, secrets = [] }: Signed, watch: Watch): 
         response: (response) =>
           wasRedirected(request.url, response.url)
             ? Effect.fail(foreignOrigin(response.status))
-            : readPage(response, () => [...secrets, ...secretsOf(request)])
+            : Effect.flatMap(
+              takeReceipt(response.headers, secretsOfRequest),
+              (receipt) => Effect.map(readPage(response, secretsOfRequest), (json) => ({ json, receipt }))
+            )
       })
     )
   })

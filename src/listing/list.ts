@@ -80,5 +80,6 @@ const itemsOf = ({ rows }: Step<TimePunch>, { isInRange }: Query): ReadonlyArray
 const toPage = (page: Step<TimePunch>, query: Query): Page => ({
   items: itemsOf(page, query),
   index: page.index,
-  cursor: { sent: page.sent, ...page.cursor }
+  cursor: { sent: page.sent, ...page.cursor },
+  response: page.response
 })

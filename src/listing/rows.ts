@@ -7,7 +7,7 @@ import { InvalidPunch } from "../ApiError.ts"
 import type { CompanyId } from "../Ids.ts"
 import { firstIssue } from "../internal/base/issue.ts"
 import { idOf } from "../internal/wire/idOf.ts"
-import type { PageCursor } from "../Page.ts"
+import type { PageCursor, PageResponse } from "../Page.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { Envelope, RawEnvelope } from "./envelope.ts"
 import { decodeFailure, type Failure, paginationFailure } from "./failure.ts"
@@ -18,9 +18,9 @@ export interface Rows<A> {
   readonly cursor: Omit<PageCursor, "sent">
 }
 
-/** A page, with the number of requests that were sent for it. */
+/** A page, with what its response says. */
 export interface Fetched<A> extends Rows<A> {
-  readonly attempts: number
+  readonly response: PageResponse
 }
 
 /** Reads the JSON of a page of a company. */

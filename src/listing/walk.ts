@@ -4,10 +4,10 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { type ListError, PaginationError } from "../ApiError.ts"
 import type { CompanyId, Cursor } from "../Ids.ts"
-import type { Fetched, Rows } from "./rows.ts"
+import type { Fetched } from "./rows.ts"
 
 /** A page with its place in the run. */
-export interface Step<A> extends Rows<A> {
+export interface Step<A> extends Fetched<A> {
   readonly index: number
   readonly sent: Option.Option<Cursor>
 }
@@ -38,13 +38,13 @@ export const follow = <A>(options: {
   return (sent) => {
     if (index >= maxPages) return stop("MaxPages", sent, 0)
     if (empty >= mostEmptyPages) return stop("EmptyPages", sent, 0)
-    return Effect.flatMap(fetch(sent, index), ({ attempts, cursor, rows }) => {
+    return Effect.flatMap(fetch(sent, index), ({ cursor, response, rows }) => {
       if (Option.isSome(cursor.next)) {
-        if (seen.has(cursor.next.value)) return stop("CursorCycle", sent, attempts)
+        if (seen.has(cursor.next.value)) return stop("CursorCycle", sent, response.attempts)
         seen.add(cursor.next.value)
       }
       empty = rows.length === 0 ? empty + 1 : 0
-      return Effect.succeed({ rows, cursor, index: index++, sent })
+      return Effect.succeed({ rows, cursor, response, index: index++, sent })
     })
   }
 }

@@ -111,6 +111,13 @@ describe("Page", () => {
         prev: Option.none(),
         next: Option.some(cursor),
         count: Option.some(1)
+      },
+      response: {
+        asOf: Option.some(domain.clockedIn),
+        sentAt: domain.clockedIn,
+        requestId: Option.some("r-1"),
+        attempts: 2,
+        remaining: Option.none()
       }
     }
     const codec = Schema.toCodecJson(Page)

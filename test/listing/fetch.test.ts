@@ -1,6 +1,6 @@
 /** The attempts of one page, over a credential and a service that a test scripts. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, Option, Redacted, Result } from "effect"
+import { Clock, DateTime, Effect, Fiber, Option, Redacted, Result } from "effect"
 import { HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { type Company, CompanyId, Cursor, InvalidRequest, RetryPolicy, TokenError } from "../../src/index.ts"
@@ -77,7 +77,7 @@ describe("fetchRows", () => {
 
       assert.deepStrictEqual(page?.rows.map(({ id }) => Number(id)), [1, 2])
       assert.deepStrictEqual(page?.cursor.next, Option.none())
-      assert.strictEqual(page?.attempts, 1)
+      assert.strictEqual(page?.response.attempts, 1)
       assert.deepStrictEqual(credentialsOf(sent), ["Bearer 1"])
     }))
 
@@ -98,8 +98,26 @@ describe("fetchRows", () => {
     Effect.gen(function*() {
       const { page, sent } = yield* fetched({ responses: [status(503), status(401), status(500), ok] })
 
-      assert.strictEqual(page?.attempts, 4)
+      assert.strictEqual(page?.response.attempts, 4)
       assert.strictEqual(sent.length, 4)
+    }))
+
+  it.effect("says of the response what the last of its attempts said", () =>
+    Effect.gen(function*() {
+      const dated = (date: string, status: number) => () =>
+        Response.json(wirePage([]), { status, headers: { date, "x-request-id": date.slice(0, 7) } })
+      const { page, sent } = yield* fetched({
+        responses: [dated("Tue, 10 Mar 2026 12:00:00 GMT", 503), dated("Wed, 11 Mar 2026 12:00:00 GMT", 200)],
+        delay: 2_000
+      })
+
+      assert.deepStrictEqual(
+        Option.map(page?.response.asOf ?? Option.none(), DateTime.formatIso),
+        Option.some("2026-03-11T11:59:58.000Z")
+      )
+      assert.deepStrictEqual(page?.response.requestId, Option.some("Wed, 11"))
+      assert.strictEqual(page?.response.sentAt.epochMilliseconds, Math.trunc(sent[1]?.at ?? 0))
+      assert.isAtLeast(sent[1]?.at ?? 0, 2_000)
     }))
 
   it.effect("counts each run of the effect separately", () =>
@@ -107,7 +125,7 @@ describe("fetchRows", () => {
       const { client } = yield* scripted({ responses: [status(401), ok, status(401), ok] })
       const page = fetchOf(client)
 
-      assert.deepStrictEqual([(yield* page).attempts, (yield* page).attempts], [2, 2])
+      assert.deepStrictEqual([(yield* page).response.attempts, (yield* page).response.attempts], [2, 2])
     }))
 
   it.effect("fails where the response is of another origin, without a retry", () =>
@@ -164,7 +182,7 @@ describe("the replay after a 401", () => {
     Effect.gen(function*() {
       const { page, sent } = yield* fetched({ responses: [status(401), ok] }).pipe(Effect.provide(RetryPolicy.none))
 
-      assert.strictEqual(page?.attempts, 2)
+      assert.strictEqual(page?.response.attempts, 2)
       assert.deepStrictEqual(sent, [{ credential: "Bearer 1", at: 0 }, { credential: "Bearer 2", at: 0 }])
     }))
 
@@ -200,7 +218,7 @@ describe("the replay after a 401", () => {
     Effect.gen(function*() {
       const { page, sent } = yield* fetched({ responses: [status(401), status(503), ok] })
 
-      assert.strictEqual(page?.attempts, 3)
+      assert.strictEqual(page?.response.attempts, 3)
       assert.deepStrictEqual(credentialsOf(sent), ["Bearer 1", "Bearer 2", "Bearer 3"])
     }))
 })
@@ -213,7 +231,7 @@ describe("the time of an attempt", () => {
     Effect.gen(function*() {
       const { page, sent } = yield* fetched({ responses: [ok], signing: long, delay: 29_000 })
 
-      assert.strictEqual(page?.attempts, 1)
+      assert.strictEqual(page?.response.attempts, 1)
       assert.deepStrictEqual(sent.map(({ at }) => at), [long])
     }))
 
@@ -225,7 +243,7 @@ describe("the time of an attempt", () => {
         onUnauthorized: Effect.as(Effect.sleep(long), true)
       })
 
-      assert.strictEqual(page?.attempts, 2)
+      assert.strictEqual(page?.response.attempts, 2)
       assert.deepStrictEqual(sent.map(({ at }) => at), [0, 29_000 + long])
     }))
 

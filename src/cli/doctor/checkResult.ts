@@ -10,7 +10,8 @@ export const causes = [
   "clock",
   "answer",
   "cursors",
-  "filters"
+  "filters",
+  "copy"
 ] as const
 
 export type Cause = typeof causes[number]
@@ -91,4 +92,13 @@ export const renderAdvice = (results: ReadonlyArray<CheckResult>): string => {
     ? " Then see the other finding."
     : ` Then see the other ${others} findings.`
   return `Advice: ${advice} [${alike.map(({ check }) => check).join(", ")}]${rest}`
+}
+
+/** All results for a program, and the advice about the most basic finding: one JSON object, a check a line. */
+export const renderJson = (results: ReadonlyArray<CheckResult>): string => {
+  const checks = results.map(({ check, detail, reason, status }) =>
+    JSON.stringify({ check, status, detail, cause: reason?.cause ?? null, advice: reason?.advice ?? null })
+  )
+  const advice = mostBasic(results)?.reason?.advice ?? null
+  return `{"checks":[\n${checks.join(",\n")}\n],"advice":${JSON.stringify(advice)}}`
 }

@@ -37,7 +37,8 @@ const checkOf: Readonly<Record<Cause, string>> = {
   clock: "clock",
   answer: "rows",
   cursors: "cursors",
-  filters: "request"
+  filters: "request",
+  copy: "copy"
 }
 
 const explain = (error: CheckError, context: Cause): Explanation => {

@@ -1,0 +1,30 @@
+/** `time-punches sync`: keeps a copy of the punches of a company in a database. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { syncFlags } from "../flags/sync.ts"
+
+export const sync = Command.make(
+  "sync",
+  syncFlags,
+  // The drivers of the databases are large; no other subcommand needs them.
+  (input) => Effect.flatMap(Effect.promise(() => import("../sync/serve.ts")), ({ serve }) => serve(input))
+).pipe(
+  Command.withDescription(
+    `Keep a copy of the punches of a company in a database.
+
+  A run does one pass: the changes since the last one, or everything in the first one. Rows and progress are stored together,
+  page by page: after an interruption the same command continues where it stopped. Rows that the service no longer shows
+  are found by --sweep, and marked as gone.
+
+  A password stands in PGPASSWORD, or in the URL of TIME_PUNCHES_DATABASE_URL; in --database it is refused.`
+  ),
+  Command.withShortDescription("Keep a copy of the punches in a database"),
+  Command.withExamples([
+    { command: "time-punches sync --database punches.db", description: "One pass, into a file of SQLite" },
+    {
+      command: "time-punches sync --database punches.db --every 15m --sweep 35d",
+      description: "A pass each quarter of an hour, a sweep each day"
+    },
+    { command: "time-punches sync --database punches.db --status", description: "How old the copy is" }
+  ])
+)

@@ -1,0 +1,169 @@
+/** The checks of a copy: its age, its rows, and whether they are what the service shows. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import type { Company } from "../../Company.ts"
+import { firstIssue } from "../../internal/base/issue.ts"
+import { readRows } from "../../sql/readRows.ts"
+import type { StoredRow } from "../../sql/rows.ts"
+import * as SqlStore from "../../sql/SqlStore.ts"
+import type { TimePunch } from "../../TimePunch.ts"
+import { TimePunches } from "../../TimePunches.ts"
+import { commandFailureOf } from "../failure.ts"
+import { counted, formatNumber } from "../terminal/format.ts"
+import { type CheckResult, fail, ok, warn } from "./checkResult.ts"
+import { compare, comparePunches, type Difference, unshown } from "./comparison.ts"
+import { failed } from "./explain.ts"
+
+/** Rows that are compared where not all are. */
+const sampleSize = 20
+
+/** Rows that are read from the database at once. */
+const chunkSize = 1000
+
+/** As long as the default overlap: what changed since may not be in the copy yet. */
+const overlap = Duration.minutes(15)
+
+const runSync = "Run time-punches sync, then check again."
+
+/** Checks the copy of a company: a sample of its rows, or all of them. */
+export const checkCopy = Effect.fnUntraced(function*(company: Company, isFull: boolean) {
+  const status = yield* Effect.result(SqlStore.status(company.id))
+  if (Result.isFailure(status)) return [storeFailed(status.failure)]
+  const { checkpoint, rows } = status.success
+  const age = ageOf(status.success, DateTime.toUtc(yield* DateTime.now))
+  const compared = yield* Effect.result(Effect.gen(function*() {
+    const found = yield* isFull ? compareAll(company) : compareSample(company)
+    const watermark = Option.flatMap(checkpoint, ({ watermark }) => watermark)
+    const changed = found.differences.length === 0 ? new Set<number>() : yield* changedSince(company, watermark)
+    return { ...found, changed }
+  }))
+  if (Result.isFailure(compared)) {
+    const error = compared.failure
+    return [age, error._tag === "SyncError" ? storeFailed(error) : failed("copy: service", error, "answer")]
+  }
+  const { changed, differences, invalid, seen } = compared.success
+  return [age, invalidResult(invalid, seen), comparisonResult(differences, changed, isFull ? rows : seen)]
+})
+
+/** What a comparison found. */
+interface Comparison {
+  readonly differences: ReadonlyArray<Difference>
+  /** The first row that is no punch, and where. */
+  readonly invalid: string | undefined
+  readonly seen: number
+}
+
+/** Rows at random, each with all rows of the second of its clock-in. */
+const compareSample = Effect.fnUntraced(function*(company: Company) {
+  const client = yield* TimePunches
+  const sample = yield* readRows(company.id, { _tag: "Sample", count: sampleSize })
+  const seconds = new Set(
+    sample.flatMap(({ punch }) =>
+      Option.toArray(Result.getSuccess(punch)).map(({ clockedIn }) => Math.floor(clockedIn.epochMilliseconds / 1000))
+    )
+  )
+  const differences: Array<Difference> = []
+  for (const second of seconds) {
+    const [gte, lt] = [second * 1000, (second + 1) * 1000]
+    const clockedIn = { gte: DateTime.makeUnsafe(gte), lt: DateTime.makeUnsafe(lt) }
+    const punches = yield* Stream.runCollect(client.list(company, { clockedIn, deleted: "include" }))
+    differences.push(...compare(yield* readRows(company.id, { _tag: "Window", gte, lt }), punches))
+  }
+  return { differences, invalid: invalidOf(sample), seen: sample.length } satisfies Comparison
+})
+
+/** Every punch of the service with its row, then every row that the service did not show. */
+const compareAll = Effect.fnUntraced(function*(company: Company) {
+  const client = yield* TimePunches
+  const shown = new Set<number>()
+  const differences: Array<Difference> = []
+  let invalid: string | undefined
+  let seen = 0
+  yield* Stream.runForEachArray(
+    client.list(company, { deleted: "include" }),
+    Effect.fnUntraced(function*(punches: ReadonlyArray<TimePunch>) {
+      for (const { id } of punches) shown.add(id)
+      const rows = yield* readRows(company.id, { _tag: "Ids", ids: punches.map(({ id }) => id) })
+      differences.push(...comparePunches(rows, punches))
+    })
+  )
+  let last = -1
+  while (true) {
+    const rows = yield* readRows(company.id, { _tag: "After", id: last, count: chunkSize })
+    invalid ??= invalidOf(rows)
+    seen += rows.length
+    for (const { id, isGone } of rows) {
+      if (!isGone && !shown.has(id)) differences.push(unshown(id))
+      last = id
+    }
+    if (rows.length < chunkSize) return { differences, invalid, seen } satisfies Comparison
+  }
+})
+
+/** Ids that changed since the copy can have heard of all changes; `None` of a watermark: any may have. */
+const changedSince = Effect.fnUntraced(function*(company: Company, watermark: Option.Option<DateTime.Utc>) {
+  const client = yield* TimePunches
+  const modifiedSince = Option.getOrUndefined(Option.map(watermark, DateTime.subtractDuration(overlap)))
+  const changed = new Set<number>()
+  yield* Stream.runForEachArray(
+    client.list(company, { modifiedSince, deleted: "include" }),
+    (punches) => Effect.sync(() => punches.forEach(({ id }) => changed.add(id)))
+  )
+  return changed
+})
+
+/** The database cannot be read. */
+export const storeFailed = (error: Parameters<typeof commandFailureOf>[0]): CheckResult => {
+  const { advice, code, message } = commandFailureOf(error)
+  return fail("copy", message, "copy", advice.join(" "), code)
+}
+
+const ageOf = ({ checkpoint, lastError, rows }: SqlStore.CopyStatus, now: DateTime.Utc): CheckResult => {
+  const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
+  if (Option.isNone(completedAt)) return warn("copy: age", "no pass is complete", "copy", runSync)
+  const age = Duration.format(Duration.max(Duration.zero, DateTime.distance(completedAt.value, now)))
+  const detail = `${counted(rows, "row")}, the last pass ended ${age} ago`
+  return Option.match(lastError, {
+    onNone: () => ok("copy: age", detail),
+    onSome: ({ tag }) => warn("copy: age", `${detail}; since then ${tag}`, "copy", runSync)
+  })
+}
+
+/** Where the first row that is no punch is wrong. */
+const invalidOf = (rows: ReadonlyArray<StoredRow>): string | undefined => {
+  for (const { id, punch } of rows) {
+    if (Result.isFailure(punch)) return `row ${id} is no punch at ${firstIssue(punch.failure).path}`
+  }
+  return undefined
+}
+
+const invalidResult = (invalid: string | undefined, seen: number): CheckResult =>
+  invalid === undefined
+    ? ok("copy: rows", `${counted(seen, "row")} read, all are punches`)
+    : fail("copy: rows", invalid, "copy", "Something else writes into the tables of the copy: find it.")
+
+/** A change that the next pass brings is no fault of the copy. */
+const comparisonResult = (
+  differences: ReadonlyArray<Difference>,
+  changed: ReadonlySet<number>,
+  compared: number
+): CheckResult => {
+  const check = "copy: service"
+  const wrong = differences.filter(({ id }) => !changed.has(id))
+  const [first] = wrong
+  if (first !== undefined) {
+    return fail(
+      check,
+      `${formatNumber(wrong.length)} of ${counted(compared, "punch", "punches")} differ; ${first.id} is ${first.how}`,
+      "copy",
+      "Run time-punches sync --sweep all, then check again."
+    )
+  }
+  return differences.length > 0
+    ? warn(check, `${counted(differences.length, "punch", "punches")} not yet synced`, "copy", runSync)
+    : ok(check, `${counted(compared, "punch", "punches")} compared, all are equal`)
+}

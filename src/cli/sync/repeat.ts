@@ -1,0 +1,92 @@
+/** Carries passes into the copy: one now, or one for each slot with a sweep a day, on through errors that may pass. */
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { ListError } from "../../ApiError.ts"
+import type { Company } from "../../Company.ts"
+import * as SqlStore from "../../sql/SqlStore.ts"
+import * as Sync from "../../sync/Sync.ts"
+import type { SyncError } from "../../sync/SyncError.ts"
+import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
+import { commandFailureOf, exitCode } from "../failure.ts"
+import { type SweepRange, untilNextSlot, windowOf } from "../flags/interval.ts"
+import { printError, printLines } from "../terminal/output.ts"
+import { describePass } from "./report.ts"
+
+/** What a command keeps up. */
+export interface Upkeep {
+  readonly company: Company
+  readonly sweep: Option.Option<SweepRange>
+  readonly acceptGone: boolean
+  /** Shows the counts of a pass while it runs. */
+  readonly onCommit: RunOptions["onCommit"]
+}
+
+type PassError = SyncError | ListError
+
+const report = (summary: SyncSummary) => printLines([describePass(summary)])
+
+/** The last error stands in the database until a pass is complete, for `--status` and `doctor`. */
+const noting = <A, R>(company: Company, pass: Effect.Effect<A, PassError, R>) =>
+  Effect.tapError(pass, (error) => Effect.ignore(SqlStore.noteError(company.id, error)))
+
+const sweepNow = ({ acceptGone, company, onCommit }: Upkeep, range: SweepRange) =>
+  Effect.gen(function*() {
+    const window = windowOf(range, DateTime.toUtc(yield* DateTime.now))
+    yield* report(yield* noting(company, Sync.sweep(company, { window, acceptGone, onCommit, prefetchPages: 1 })))
+  })
+
+const passNow = ({ company, onCommit }: Upkeep) => noting(company, Sync.run(company, { onCommit, prefetchPages: 1 }))
+
+/** One sweep, or one pass. A resumed pass only proves what was there when it began, so another follows it. */
+export const once = (upkeep: Upkeep) =>
+  Effect.gen(function*() {
+    if (Option.isSome(upkeep.sweep)) return yield* sweepNow(upkeep, upkeep.sweep.value)
+    const first = yield* passNow(upkeep)
+    yield* report(first)
+    if (first.resumed) yield* report(yield* passNow(upkeep))
+  })
+
+/** What ends a command that repeats: no later slot can cure it. */
+const isFinal = (error: PassError): boolean => {
+  const { code } = commandFailureOf(error)
+  return code === exitCode.usage || code === exitCode.configuration || code === exitCode.credential ||
+    code === exitCode.forbidden
+}
+
+/** A pass for each slot, and a sweep after the first pass of each UTC day. Ends only with an error that cannot pass. */
+export const forever = (upkeep: Upkeep, every: Duration.Duration) =>
+  Effect.gen(function*() {
+    const start = yield* Clock.currentTimeMillis
+    let sweptOn: string | undefined
+    const slot = Effect.gen(function*() {
+      yield* report(yield* passNow(upkeep))
+      const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
+      if (Option.isNone(upkeep.sweep) || sweptOn === today) return
+      yield* sweepNow(upkeep, upkeep.sweep.value).pipe(
+        // Refused marks do not cure themselves: the next sweep is tomorrow's.
+        Effect.tapError((error) =>
+          Effect.sync(() => {
+            if (error._tag === "SyncError" && error.reason === "TooManyGone") sweptOn = today
+          })
+        )
+      )
+      sweptOn = today
+    })
+    while (true) {
+      yield* Effect.catchIf(
+        slot,
+        (error): error is PassError =>
+          error._tag !== "OutputClosed" && error._tag !== "PlatformError" && !isFinal(error),
+        printFailure
+      )
+      yield* Effect.sleep(untilNextSlot(start, every, yield* Clock.currentTimeMillis))
+    }
+  })
+
+const printFailure = (error: PassError) => {
+  const { advice, message } = commandFailureOf(error)
+  return printError(`time-punches: ${message}`, ...advice.map((line) => `  ${line}`))
+}

@@ -1,0 +1,260 @@
+/** START HERE. A copy of the punches in SQLite or PostgreSQL: the store of a sync, its tables, and what they say of a company. */
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Migrator from "effect/sql/Migrator"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { Row } from "effect/sql/SqlConnection"
+import type { SqlError } from "effect/sql/SqlError"
+import type { CompanyId } from "../Ids.ts"
+import type { Checkpoint } from "../sync/Checkpoint.ts"
+import type { SyncError } from "../sync/SyncError.ts"
+import { SyncStore } from "../sync/SyncStore.ts"
+import { connect, dialectOf } from "./client.ts"
+import { storable } from "./dialect/columns.ts"
+import { numberOf, orUndefined, textOrUndefined } from "./dialect/result.ts"
+import { defaultTable, type DialectName, refused } from "./dialect/tables.ts"
+import { migrate, statementsOf, verify } from "./migrate.ts"
+import { failedWith } from "./sqlFailure.ts"
+import { checkpointOf, makeStore } from "./store.ts"
+import { retried, transact } from "./transaction.ts"
+
+/**
+ * Which tables a copy is kept in.
+ *
+ * @since 0.1.0
+ */
+export interface TableOptions {
+  /**
+   * The table of the rows: `name`, or on PostgreSQL `schema.name` of a schema that exists. Each is at most 40 characters of
+   * a-z, 0-9 and _. The other tables and the views are named after it. Default `time_punches`.
+   */
+  readonly table?: string | undefined
+}
+
+/**
+ * How a copy is kept.
+ *
+ * @since 0.1.0
+ */
+export interface SqlStoreOptions extends TableOptions {
+  /**
+   * Whether the layer creates the tables and brings them to the schema of this release. Default `true`. With `false` it
+   * fails where the schema is older.
+   */
+  readonly migrate?: boolean | undefined
+  /** How many pages `Sync.run` and `Sync.sweep` store in one transaction, at least 1. Default 1. */
+  readonly pagesPerTransaction?: number | undefined
+}
+
+/**
+ * Keeps a copy in the database of the `SqlClient`: SQLite, or PostgreSQL. Rows and checkpoint of a page are stored in one
+ * transaction, which is attempted for 5 seconds where the database is locked or the connection is lost. Fails where the
+ * tables cannot be used: another dialect, a name that is not one, a schema that is too old.
+ *
+ * **Example** (A copy in a file)
+ *
+ * ```ts
+ * import { Layer } from "effect"
+ * import { SqlStore } from "effect-time-punches/sql"
+ * import { NodeSqlite } from "effect-time-punches/sql/node"
+ *
+ * export const store = SqlStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename: "punches.db" })))
+ * ```
+ *
+ * @since 0.1.0
+ */
+export const layer = (
+  options: SqlStoreOptions = {}
+): Layer.Layer<SyncStore, SqlError | Migrator.MigrationError | SyncError, SqlClient> =>
+  Layer.effect(
+    SyncStore,
+    Effect.gen(function*() {
+      const { migrate: isMigrating = true, pagesPerTransaction = 1, table } = options
+      if (!Number.isSafeInteger(pagesPerTransaction) || pagesPerTransaction < 1) {
+        return yield* Effect.fail(
+          refused(`pagesPerTransaction is ${pagesPerTransaction}, and not a whole number of at least 1`)
+        )
+      }
+      const { dialect, sql } = yield* connect(table)
+      yield* isMigrating ? migrate(sql, dialect) : verify(sql, dialect)
+      return SyncStore.of({ ...makeStore(sql, dialect), pagesPerCommit: pagesPerTransaction })
+    })
+  )
+
+/**
+ * The migrations of a copy, for a program that runs its own: `Migrator.make({})(SqlStore.migrations())`, or the statements
+ * of `ddl`, which also record that they were run.
+ *
+ * @since 0.1.0
+ */
+export interface Migrations {
+  /** The table that records which of them were run. */
+  readonly table: string
+  /** The migrations, as `Migrator` of `effect/sql` runs them. */
+  readonly loader: Migrator.Loader<SqlClient>
+  /** The statements of all of them for an empty database. Fails where the name of the table is not one. */
+  readonly ddl: (dialect: DialectName) => Result.Result<ReadonlyArray<string>, SyncError>
+}
+
+/**
+ * What `layer` runs with `migrate`. Later releases only add to it.
+ *
+ * @since 0.1.0
+ */
+export const migrations = (table: string = defaultTable): Migrations => ({
+  table: `${table}_migrations`,
+  loader: Effect.map(
+    Effect.mapError(connect(table), ({ detail }) => new Migrator.MigrationError({ kind: "BadState", message: detail })),
+    ({ dialect, sql }) =>
+      dialect.migrations.map((migration) => {
+        const run = Effect.forEach(statementsOf(dialect, migration), (text) => sql.unsafe(text).unprepared)
+        return [migration.id, migration.name, Effect.succeed(run)] as const
+      })
+  ),
+  ddl: (name) =>
+    Result.map(
+      dialectOf(name, table),
+      (dialect) => dialect.migrations.flatMap((migration) => statementsOf(dialect, migration))
+    )
+})
+
+/**
+ * What is known of the copy of a company.
+ *
+ * @since 0.1.0
+ */
+export interface CopyStatus {
+  /** How far the copy is; `None` before the first commit. */
+  readonly checkpoint: Option.Option<Checkpoint>
+  /** All rows, with those that are deleted or gone. */
+  readonly rows: number
+  /** Rows that the service shows as deleted. */
+  readonly deleted: number
+  /** Rows that the service no longer shows. */
+  readonly gone: number
+  /** The error that `noteError` kept; `None` where a pass was completed since. */
+  readonly lastError: Option.Option<NotedError>
+}
+
+/**
+ * An error that a sync ended with.
+ *
+ * @since 0.1.0
+ */
+export interface NotedError {
+  /** When it was noted, by the local clock. */
+  readonly at: DateTime.Utc
+  /** The tag of the error. */
+  readonly tag: string
+  /** Its message. */
+  readonly text: string
+}
+
+/**
+ * Says how far the copy of a company is. Fails with `Store` where there are no tables, with `Checkpoint` where the
+ * checkpoint cannot be read.
+ *
+ * @since 0.1.0
+ */
+export const status = (
+  company: CompanyId,
+  options: TableOptions = {}
+): Effect.Effect<CopyStatus, SyncError, SqlClient> =>
+  Effect.gen(function*() {
+    const { dialect: { integer, millisOf, placeholder, tables }, sql } = yield* opened(company, options)
+    const counted =
+      `SELECT count(*) AS total, coalesce(sum(CASE WHEN deleted THEN 1 ELSE 0 END), 0) AS deleted, coalesce(sum(CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END), 0) AS gone FROM ${tables.rows} WHERE company_id = ${
+        placeholder(1, "bigint")
+      }`
+    // One statement, so that the counts are those of the checkpoint.
+    const [row] = yield* retried(sql.unsafe<Row>(
+      `SELECT c.total, c.deleted, c.gone, s.checkpoint, ${
+        millisOf("s.error_at")
+      } AS error_at, s.error_tag, s.error_text FROM (${counted}) AS c LEFT JOIN ${tables.sync} AS s ON s.company_id = ${
+        placeholder(2, "bigint")
+      }`,
+      [integer(company), integer(company)]
+    )).pipe(Effect.mapError(failedWith(company, "the status cannot be read")))
+    const lastError = Option.map(Option.fromUndefinedOr(orUndefined(row?.error_at)), (at) => ({
+      at: DateTime.makeUnsafe(at),
+      tag: textOrUndefined(row?.error_tag) ?? "",
+      text: textOrUndefined(row?.error_text) ?? ""
+    }))
+    return {
+      checkpoint: yield* checkpointOf(row?.checkpoint, company),
+      rows: numberOf(row?.total),
+      deleted: numberOf(row?.deleted),
+      gone: numberOf(row?.gone),
+      lastError
+    }
+  })
+
+/**
+ * Erases the copy of a company: its rows, its checkpoint, its last error. A sync that runs meanwhile is `Superseded`. What a
+ * database keeps in free pages until it is vacuumed is its own matter.
+ *
+ * @since 0.1.0
+ */
+export const purge = (company: CompanyId, options: TableOptions = {}): Effect.Effect<void, SyncError, SqlClient> =>
+  Effect.gen(function*() {
+    const { dialect: { integer, name, placeholder, tables }, sql } = yield* opened(company, options)
+    // In the order of a commit, so that the two never wait for each other.
+    const statements = [tables.sync, tables.rows].map((table) =>
+      sql.unsafe(`DELETE FROM ${table} WHERE company_id = ${placeholder(1, "bigint")}`, [integer(company)])
+    )
+    yield* transact(sql, name, Effect.forEach(statements, (statement) => statement, { discard: true })).pipe(
+      Effect.mapError(failedWith(company, "the copy cannot be erased"))
+    )
+  })
+
+/**
+ * Any tagged error: what `noteError` keeps of it.
+ *
+ * @since 0.1.0
+ */
+export interface ErrorToNote {
+  /** Its tag. */
+  readonly _tag: string
+  /** Its message, of which the first 2000 characters are kept. */
+  readonly message: string
+}
+
+/** Characters of an error that are kept. */
+const mostText = 2000
+
+/**
+ * Keeps the error that a sync ended with, for `status`. The next complete pass clears it.
+ *
+ * @since 0.1.0
+ */
+export const noteError = (
+  company: CompanyId,
+  error: ErrorToNote,
+  options: TableOptions = {}
+): Effect.Effect<void, SyncError, SqlClient> =>
+  Effect.gen(function*() {
+    const { dialect: { instant, integer, placeholder, tables }, sql } = yield* opened(company, options)
+    const values = `${placeholder(1, "bigint")}, ${placeholder(2, "timestamptz")}, ${placeholder(3, "text")}, ${
+      placeholder(4, "text")
+    }`
+    yield* retried(sql.unsafe(
+      `INSERT INTO ${tables.sync} (company_id, error_at, error_tag, error_text) VALUES (${values}) ON CONFLICT (company_id) DO UPDATE SET error_at = excluded.error_at, error_tag = excluded.error_tag, error_text = excluded.error_text`,
+      [
+        integer(company),
+        instant(yield* Clock.currentTimeMillis),
+        storable(error._tag),
+        storable(error.message.slice(0, mostText))
+      ]
+    )).pipe(Effect.mapError(failedWith(company, "the error cannot be noted")))
+  })
+
+/** The client, where the tables are there. */
+const opened = Effect.fnUntraced(function*(company: CompanyId, { table }: TableOptions) {
+  const client = yield* connect(table)
+  yield* Effect.mapError(verify(client.sql, client.dialect), failedWith(company, "the schema cannot be read"))
+  return client
+})

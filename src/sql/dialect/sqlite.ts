@@ -1,0 +1,113 @@
+/** SQLite: STRICT tables, instants as milliseconds, rows of `VALUES` whose text is made once. */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { Row } from "effect/sql/SqlConnection"
+import { type Cell, columns, contentColumns } from "./columns.ts"
+import { type Dialect, type Rows, Unclear, type Written } from "./Dialect.ts"
+import { numberOf, orUndefined } from "./result.ts"
+import { sqliteMigrations } from "./sqliteSchema.ts"
+import type { Tables } from "./tables.ts"
+
+export const sqlite = (tables: Tables): Dialect => ({
+  name: "sqlite",
+  tables,
+  placeholder: () => "?",
+  integer: (value) => value,
+  instant: (millis) => millis,
+  millisOf: (expression) => expression,
+  write: writer(tables),
+  migrations: sqliteMigrations(tables),
+  hasMigrations: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
+  lockMigrations: ""
+})
+
+/** Rows of one statement. More save little, and each size of a last chunk has a separate text. */
+const chunkSize = 100
+
+const writer = (tables: Tables): Dialect["write"] => {
+  const textOf = makeUpsert(tables)
+  const some = "company_id = ? AND id IN (SELECT value FROM json_each(?))"
+  const stamped = `SELECT count(*) AS count, min(modified) AS oldest FROM ${tables.rows} WHERE ${some} AND pass = ?`
+  const stamp = `UPDATE ${tables.rows} SET pass = ? WHERE ${some} AND pass <> ?`
+
+  /** To return the rows that were written costs a fifth more. */
+  const writeExactly = (sql: SqlClient, { pass }: Rows, chunk: Rows["punches"]) =>
+    Effect.map(
+      sql.unsafe<Row>(`${textOf(chunk.length)} RETURNING modified`, parametersOf(chunk, pass)),
+      (written): Written => ({
+        count: written.length,
+        oldestModified: earliest(written.map(({ modified }) => modified))
+      })
+    )
+
+  /** Counts them instead. Where only a part was written, it is the part that bears the number now, if no other row did. */
+  const writeChunk = Effect.fnUntraced(function*(sql: SqlClient, { company, pass }: Rows, chunk: Rows["punches"]) {
+    yield* sql.unsafe(textOf(chunk.length), parametersOf(chunk, pass))
+    const [changes] = yield* sql.unsafe<Row>("SELECT changes() AS count")
+    const count = numberOf(changes?.count)
+    if (count === 0 || count === chunk.length) {
+      const modified = count === 0 ? [] : chunk.flatMap(({ modified }) => Option.toArray(modified))
+      return { count, oldestModified: earliest(modified.map(({ epochMilliseconds }) => epochMilliseconds)) }
+    }
+    const [found] = yield* sql.unsafe<Row>(stamped, [company, idsOf(chunk), pass])
+    if (numberOf(found?.count) !== count) return yield* new Unclear()
+    return { count, oldestModified: orUndefined(found?.oldest) }
+  })
+
+  return Effect.fnUntraced(function*(sql, rows) {
+    const { company, isExact, isStamping, pass, punches } = rows
+    const write = isExact ? writeExactly : writeChunk
+    let count = 0
+    const oldest: Array<unknown> = []
+    for (let start = 0; start < punches.length; start += chunkSize) {
+      const written = yield* write(sql, rows, punches.slice(start, start + chunkSize))
+      count += written.count
+      oldest.push(written.oldestModified)
+    }
+    if (isStamping && count < punches.length) yield* sql.unsafe(stamp, [pass, company, idsOf(punches), pass])
+    return { count, oldestModified: earliest(oldest) }
+  })
+}
+
+const idsOf = (punches: Rows["punches"]): string => JSON.stringify(punches.map(({ id }) => id))
+
+const earliest = (modified: ReadonlyArray<unknown>): number | undefined => {
+  const least = modified.reduce<number>((least, at) => Math.min(least, orUndefined(at) ?? Infinity), Infinity)
+  return least === Infinity ? undefined : least
+}
+
+const parametersOf = (punches: Rows["punches"], pass: number): ReadonlyArray<Cell> => {
+  const parameters: Array<Cell> = []
+  for (const punch of punches) {
+    for (const cell of cells) {
+      const value = cell(punch)
+      parameters.push(value === true ? 1 : value === false ? 0 : value)
+    }
+    parameters.push(pass)
+  }
+  return parameters
+}
+
+const cells = columns.map(({ cell }) => cell)
+
+/** The upsert for a number of rows. A row that is equal already is not rewritten, unless it is gone. */
+const makeUpsert = ({ rows }: Tables) => {
+  const texts = new Map<number, string>()
+  const names = [...columns.map(({ name }) => name), "pass"]
+  const content = contentColumns.map(({ name }) => name)
+  const row = `(${names.map(() => "?").join(", ")})`
+  const start = `INSERT INTO ${rows} AS t (${names.join(", ")}) VALUES `
+  const end = ` ON CONFLICT (company_id, id) DO UPDATE SET ${
+    [...content, "pass"].map((name) => `${name} = excluded.${name}`).join(", ")
+  }, gone_at = NULL WHERE (${content.map((name) => `t.${name}`).join(", ")}) IS NOT (${
+    content.map((name) => `excluded.${name}`).join(", ")
+  }) OR t.gone_at IS NOT NULL`
+  return (count: number): string => {
+    const known = texts.get(count)
+    if (known !== undefined) return known
+    const text = start + Array.from({ length: count }, () => row).join(", ") + end
+    texts.set(count, text)
+    return text
+  }
+}

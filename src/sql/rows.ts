@@ -1,0 +1,59 @@
+/** The rows of a copy, read back as punches. */
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { Row } from "effect/sql/SqlConnection"
+import { formatInstant, isWritable } from "../internal/wire/instant.ts"
+import { TimePunch } from "../TimePunch.ts"
+import { columns } from "./dialect/columns.ts"
+import type { Dialect } from "./dialect/Dialect.ts"
+import { numberOf } from "./dialect/result.ts"
+
+/** A row of a copy. */
+export interface StoredRow {
+  readonly id: number
+  /** Its punch, or why it is none. */
+  readonly punch: Result.Result<TimePunch, Schema.SchemaError>
+  readonly pass: number
+  readonly isGone: boolean
+}
+
+/** The start of a statement that reads rows for `rowOf`; a condition follows. */
+export const selectRows = ({ millisOf, tables }: Dialect): string =>
+  `SELECT ${
+    columns.map(({ name, type }) =>
+      type === "timestamptz"
+        ? `${millisOf(name)} AS ${name}`
+        : type === "jsonb"
+        ? `CAST(${name} AS text) AS ${name}`
+        : name
+    ).join(", ")
+  }, pass, CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END AS is_gone FROM ${tables.rows}`
+
+export const rowOf = (row: Row): StoredRow => ({
+  id: numberOf(row["id"]),
+  punch: decode(Object.fromEntries(columns.map(({ name, type }) => [name, wireOf(row[name], type)]))),
+  pass: numberOf(row["pass"]),
+  isGone: numberOf(row["is_gone"]) === 1
+})
+
+const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
+const parse = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
+
+/** A value as the wire has it. What cannot be one is left to the codec, which names it. */
+const wireOf = (value: unknown, type: (typeof columns)[number]["type"]): unknown => {
+  if (value === null) return null
+  switch (type) {
+    case "bigint":
+      return numberOf(value)
+    case "boolean":
+      return typeof value === "boolean" ? value : numberOf(value) === 1
+    case "timestamptz": {
+      const millis = numberOf(value)
+      return isWritable(millis) ? formatInstant(millis) : millis
+    }
+    case "jsonb":
+      return Result.getOrElse(parse(value), () => value)
+    case "text":
+      return value
+  }
+}

@@ -1,0 +1,177 @@
+/** Loads and commits: rows and checkpoint in one transaction, whose first statement is the compare-and-set. */
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { Row } from "effect/sql/SqlConnection"
+import type { SqlError } from "effect/sql/SqlError"
+import type { CompanyId } from "../Ids.ts"
+import type { Batch, Committed, Gone } from "../sync/Batch.ts"
+import { type Checkpoint, checkpointText, readCanonical } from "../sync/Checkpoint.ts"
+import { isTooManyGone, superseded, type SyncError, tooManyGone, unreadable } from "../sync/SyncError.ts"
+import type { Dialect, Rows, Unclear } from "./dialect/Dialect.ts"
+import { numberOf, textOrUndefined } from "./dialect/result.ts"
+import { failedWith } from "./sqlFailure.ts"
+import { retried, transact } from "./transaction.ts"
+
+/** The checkpoint of a company in the row that holds it; NULL where only an error was noted. */
+export const checkpointOf = (
+  stored: unknown,
+  company: CompanyId
+): Effect.Effect<Option.Option<Checkpoint>, SyncError> => {
+  const text = textOrUndefined(stored)
+  return text === undefined
+    ? Effect.succeedNone
+    : Effect.fromResult(Result.mapBoth(readCanonical(text, company), {
+      onFailure: (why) => unreadable(company, why),
+      onSuccess: Option.some
+    }))
+}
+
+export const makeStore = (sql: SqlClient, dialect: Dialect) => {
+  const { instant, integer, placeholder, tables } = dialect
+  const [one, two, three] = ([1, 2, 3] as const).map((place) => placeholder(place, "bigint"))
+  const texts = {
+    load: `SELECT checkpoint FROM ${tables.sync} WHERE company_id = ${one}`,
+    // The row may be there without a checkpoint: an error was noted before the first commit.
+    insert: `INSERT INTO ${tables.sync} AS s (company_id, checkpoint) VALUES (${one}, ${
+      placeholder(2, "text")
+    }) ON CONFLICT (company_id) DO UPDATE SET checkpoint = excluded.checkpoint WHERE s.checkpoint IS NULL RETURNING company_id`,
+    update: `UPDATE ${tables.sync} SET checkpoint = ${
+      placeholder(1, "text")
+    } WHERE company_id = ${two} AND checkpoint = ${placeholder(3, "text")} RETURNING company_id`,
+    clearError:
+      `UPDATE ${tables.sync} SET error_at = NULL, error_tag = NULL, error_text = NULL WHERE company_id = ${one}`,
+    lowerStamps: `UPDATE ${tables.rows} SET pass = 0 WHERE company_id = ${one} AND pass >= ${two}`
+  }
+
+  const textOf = makeTexts()
+
+  const readText = (company: CompanyId) =>
+    Effect.map(sql.unsafe<Row>(texts.load, [integer(company)]), ([row]) => row?.checkpoint)
+
+  /** Whether the stored checkpoint was the expected one; then it is the new one. */
+  const exchange = (company: CompanyId, previous: Option.Option<Checkpoint>, text: string) =>
+    Effect.map(
+      Option.isNone(previous)
+        ? sql.unsafe<Row>(texts.insert, [integer(company), text])
+        : sql.unsafe<Row>(texts.update, [text, integer(company), textOf(previous.value)]),
+      (rows) => rows.length > 0
+    )
+
+  const windowed = ({ window: { gte, lt } }: Gone, from: number) => {
+    const bounds = [
+      ...(gte === undefined ? [] : [[">=", gte.epochMilliseconds] as const]),
+      ...(lt === undefined ? [] : [["<", lt.epochMilliseconds] as const])
+    ]
+    return {
+      where: bounds.map(([operator], at) => ` AND clocked_in ${operator} ${placeholder(from + at, "timestamptz")}`)
+        .join(""),
+      values: bounds.map(([, millis]) => instant(millis))
+    }
+  }
+
+  const markGone = Effect.fnUntraced(function*(company: CompanyId, gone: Gone) {
+    const inWindow = windowed(gone, 3)
+    const [found] = yield* sql.unsafe<Row>(
+      `SELECT count(*) AS present, coalesce(sum(CASE WHEN pass < ${one} THEN 1 ELSE 0 END), 0) AS missing FROM ${tables.rows} WHERE company_id = ${two} AND gone_at IS NULL${inWindow.where}`,
+      [integer(gone.before), integer(company), ...inWindow.values]
+    )
+    const missing = numberOf(found?.missing)
+    const present = numberOf(found?.present)
+    if (!gone.accepted && isTooManyGone(missing, present))
+      return yield* Effect.fail(tooManyGone(company, missing, present))
+    if (missing === 0) return 0
+    const marked = windowed(gone, 4)
+    yield* sql.unsafe<Row>(
+      `UPDATE ${tables.rows} SET gone_at = ${
+        placeholder(1, "timestamptz")
+      } WHERE company_id = ${two} AND pass < ${three} AND gone_at IS NULL${marked.where}`,
+      [instant(yield* Clock.currentTimeMillis), integer(company), integer(gone.before), ...marked.values]
+    )
+    return missing
+  })
+
+  /** All of a commit but BEGIN and COMMIT. */
+  const write = Effect.fnUntraced(function*(
+    batch: Batch,
+    previous: Option.Option<Checkpoint>,
+    text: string,
+    isExact: boolean
+  ) {
+    const { checkpoint, company, kind, pass } = batch
+    if (!(yield* exchange(company, previous, text))) return yield* Effect.fail(superseded(company))
+    if (isCompleted(checkpoint, previous)) yield* sql.unsafe<Row>(texts.clearError, [integer(company)])
+    if (kind === "sweep" && Option.exists(previous, (previous) => previous.pass < pass)) {
+      // A stamp that is not lower than the number of a sweep would hide a row that is gone.
+      yield* sql.unsafe<Row>(texts.lowerStamps, [integer(company), integer(pass)])
+    }
+    const rows = rowsOf(batch, isExact)
+    const { count, oldestModified } = yield* dialect.write(sql, rows)
+    const gone = Option.isSome(batch.gone) ? yield* markGone(company, batch.gone.value) : 0
+    return {
+      written: count,
+      unchanged: rows.punches.length - count,
+      gone,
+      oldestModified: Option.map(Option.fromUndefinedOr(oldestModified), (millis) => DateTime.makeUnsafe(millis))
+    } satisfies Committed
+  })
+
+  return {
+    load: (company: CompanyId): Effect.Effect<Option.Option<Checkpoint>, SyncError> =>
+      retried(readText(company)).pipe(
+        Effect.mapError(failedWith(company, "the checkpoint cannot be read")),
+        Effect.flatMap((stored) => checkpointOf(stored, company))
+      ),
+    commit: (batch: Batch, previous: Option.Option<Checkpoint>): Effect.Effect<Committed, SyncError> =>
+      Effect.suspend(() => {
+        const text = textOf(batch.checkpoint)
+        // What the last attempt did, once there was nothing left but its COMMIT.
+        let last: Committed | undefined
+        const attempt = (isExact: boolean): Effect.Effect<Committed, SyncError | SqlError | Unclear> =>
+          transact(
+            sql,
+            dialect.name,
+            Effect.gen(function*() {
+              if (last !== undefined && (yield* readText(batch.company)) === text) return last
+              last = undefined
+              last = yield* write(batch, previous, text, isExact)
+              return last
+            }),
+            () => last !== undefined
+          )
+        return attempt(false).pipe(
+          Effect.catchTag("Unclear", () => Effect.catchTag(attempt(true), "Unclear", Effect.die)),
+          Effect.mapError(failedWith(batch.company, "the batch cannot be stored"))
+        )
+      })
+  }
+}
+
+/** The text of a checkpoint, which most commits need twice: the next one replaces it. */
+const makeTexts = () => {
+  const texts = new WeakMap<Checkpoint, string>()
+  return (checkpoint: Checkpoint): string => {
+    const text = texts.get(checkpoint) ?? checkpointText(checkpoint)
+    texts.set(checkpoint, text)
+    return text
+  }
+}
+
+/** A pass ended with this checkpoint. Where its cursors were lost, it did not. */
+const isCompleted = ({ completedAt }: Checkpoint, previous: Option.Option<Checkpoint>): boolean =>
+  millisOf(completedAt) !== millisOf(Option.flatMap(previous, ({ completedAt }) => completedAt))
+
+const millisOf = (instant: Option.Option<DateTime.Utc>) =>
+  Option.getOrUndefined(Option.map(instant, ({ epochMilliseconds }) => epochMilliseconds))
+
+/** The last row of a key wins. */
+const rowsOf = ({ company, kind, pass, punches }: Batch, isExact: boolean): Rows => ({
+  company,
+  pass,
+  punches: [...new Map(punches.map((punch) => [punch.id, punch])).values()].toSorted((one, other) => one.id - other.id),
+  isStamping: kind !== "increment",
+  isExact
+})

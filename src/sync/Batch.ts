@@ -1,0 +1,57 @@
+/** What a sync hands to a store: the rows of a page, and the checkpoint that is true once they are durable. */
+import type * as DateTime from "effect/DateTime"
+import type * as Option from "effect/Option"
+import type { CompanyId } from "../Ids.ts"
+import type { TimePunch } from "../TimePunch.ts"
+import type { Checkpoint, PassKind, Window } from "./Checkpoint.ts"
+
+/**
+ * The rows of the copy that a sweep did not see. The service no longer shows them in the window; they are marked and
+ * keep their content.
+ *
+ * @since 0.1.0
+ */
+export interface Gone {
+  /** Rows whose `clockedIn` in the copy lies here. */
+  readonly window: Window
+  /** Rows that are stamped with a lower pass number than this. */
+  readonly before: number
+  /** Whether the limit of 20 % of the window and 100 rows is lifted. */
+  readonly accepted: boolean
+}
+
+/**
+ * One page of a pass. A store writes rows and checkpoint together, or neither.
+ *
+ * @since 0.1.0
+ */
+export interface Batch {
+  /** The company of all rows. */
+  readonly company: CompanyId
+  /** What the pass reads. An increment need not rewrite equal rows; the other kinds stamp every row. */
+  readonly kind: PassKind
+  /** The number of the attempt, with which the rows are stamped. */
+  readonly pass: number
+  /** The rows in the order of the service; the same id may come twice, and the last one counts. */
+  readonly punches: ReadonlyArray<TimePunch>
+  /** The checkpoint that is true once the rows are durable. */
+  readonly checkpoint: Checkpoint
+  /** The rows to mark, with the last page of a confirm; else `None`. */
+  readonly gone: Option.Option<Gone>
+}
+
+/**
+ * What a commit did.
+ *
+ * @since 0.1.0
+ */
+export interface Committed {
+  /** Rows that were inserted or changed. */
+  readonly written: number
+  /** Rows that were equal already. */
+  readonly unchanged: number
+  /** Rows that were marked as gone. */
+  readonly gone: number
+  /** The earliest `modified` of what was inserted or changed; `None` where nothing was, or a store cannot know. */
+  readonly oldestModified: Option.Option<DateTime.Utc>
+}

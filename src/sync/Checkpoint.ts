@@ -1,0 +1,163 @@
+/** How far the copy of a company is: what a sync stores beside the rows, and its text. */
+import * as DateTime from "effect/DateTime"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { CompanyId, Cursor } from "../Ids.ts"
+import { firstIssue } from "../internal/base/issue.ts"
+import { Instant } from "../internal/wire/schema.ts"
+
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/**
+ * A range of clock-ins, half-open: `gte` is inside, `lt` is not. A side that is left out is open.
+ *
+ * @since 0.1.0
+ */
+export const Window = Schema.Struct({
+  /** The first instant of the window. Absent: no first one. */
+  gte: Schema.optionalKey(Instant),
+  /** The first instant after the window. Absent: none. */
+  lt: Schema.optionalKey(Instant)
+})
+
+/** A range of clock-ins, as `Window` decodes it. @since 0.1.0 */
+export type Window = typeof Window.Type
+
+/**
+ * What a pass reads.
+ *
+ * - `first`: every row, without `modified_since`.
+ * - `increment`: what changed since the last pass.
+ * - `sweep`: every row of a window, to find what increments cannot hear of.
+ * - `confirm`: the increment after a sweep, with whose last page rows are marked as gone.
+ *
+ * @since 0.1.0
+ */
+export const PassKind = Schema.Literals(["first", "increment", "sweep", "confirm"])
+
+/** What a pass reads, as `PassKind` decodes it. @since 0.1.0 */
+export type PassKind = typeof PassKind.Type
+
+/**
+ * A pass that is not complete.
+ *
+ * @since 0.1.0
+ */
+export const RunningPass = Schema.Struct({
+  /** What the pass reads. */
+  kind: PassKind,
+  /** The number of this attempt, with which its rows are stamped. Before its first page: the highest number so far. */
+  pass: Count,
+  /** The `modified_since` of its requests; `None` in a first load and a sweep, which send none. */
+  since: Schema.OptionFromNullOr(Instant),
+  /** The service's clock at the first page of the attempt; `None` before it, and where it came without a valid `Date`. */
+  horizon: Schema.OptionFromNullOr(Instant),
+  /** The local clock when the first page of the attempt was sent; `None` before it. */
+  at: Schema.OptionFromNullOr(Instant),
+  /** The latest `modified` seen, less the local time since the first page: the watermark where there is no `Date`. */
+  latest: Schema.OptionFromNullOr(Instant),
+  /** The cursor of the next page; `None` where the attempt has no page yet. */
+  cursor: Schema.OptionFromNullOr(Cursor),
+  /** A cursor of the attempt, replaced at pages 1, 2, 4, 8 …: to meet it again is a cycle. */
+  landmark: Schema.OptionFromNullOr(Cursor),
+  /** Pages that the attempt has read. */
+  pages: Count,
+  /** How many times the pass began again, since its cursors were refused or led in a circle. */
+  restarts: Count,
+  /** The window of a sweep and of its confirm; `None` in a first load and an increment. */
+  window: Schema.OptionFromNullOr(Window),
+  /** In a confirm, the number of its sweep: rows of the window with a lower one were not seen. */
+  before: Schema.OptionFromNullOr(Count)
+})
+
+/** A pass that is not complete, as `RunningPass` decodes it. @since 0.1.0 */
+export type RunningPass = typeof RunningPass.Type
+
+/**
+ * How far the copy of a company is. A store keeps it in the transaction of the rows that it speaks of.
+ *
+ * @since 0.1.0
+ */
+export class Checkpoint extends Schema.Opaque<Checkpoint>()(Schema.Struct({
+  /** The version of this form. */
+  v: Schema.Literal(1),
+  /** The company of the copy. */
+  company: CompanyId,
+  /** The highest pass number ever used, also by an attempt that was abandoned. */
+  pass: Count,
+  /** The copy has every change that the service showed before this instant of its clock; `None` before a first load. */
+  watermark: Schema.OptionFromNullOr(Instant),
+  /** The local clock when the request behind the watermark was sent. */
+  at: Schema.OptionFromNullOr(Instant),
+  /** The local clock at the end of the last complete pass. */
+  completedAt: Schema.OptionFromNullOr(Instant),
+  /** Random, one for each call, so that no two calls write the same text. */
+  writer: Schema.String,
+  /** The pass that is not complete; `None` between two passes. */
+  running: Schema.OptionFromNullOr(RunningPass)
+})) {
+  /**
+   * The codec between a checkpoint and its text: JSON with its keys in one order, `v` first. Any other version than 1
+   * fails.
+   */
+  static get text(): Schema.Codec<Checkpoint, string> {
+    return text
+  }
+}
+
+const text: Schema.Codec<Checkpoint, string> = Schema.fromJsonString(Checkpoint)
+
+const encode = Schema.encodeSync(text)
+
+/** A commit compares the text that the one before it has written. */
+const texts = new WeakMap<Checkpoint, string>()
+
+/** The text of a checkpoint. Equal checkpoints have equal texts, which stores compare. @internal */
+export const checkpointText = (checkpoint: Checkpoint): string => {
+  const known = texts.get(checkpoint)
+  if (known !== undefined) return known
+  const written = encode(checkpoint)
+  texts.set(checkpoint, written)
+  return written
+}
+
+const decodeText = Schema.decodeUnknownResult(text)
+const decodeJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
+
+/** Reads the checkpoint of a company, or says why it cannot be one. No part of the text is quoted. @internal */
+export const readCheckpoint = (stored: string, company: CompanyId): Result.Result<Checkpoint, string> => {
+  const json = decodeJson(stored)
+  if (Result.isFailure(json)) return Result.fail("the text is not JSON")
+  if (Predicate.hasProperty(json.success, "v") && Predicate.isNumber(json.success.v) && json.success.v !== 1) {
+    return Result.fail(`it has version ${json.success.v}; this release reads version 1`)
+  }
+  return decodeText(stored).pipe(
+    Result.mapError((error) => {
+      const { detail, path } = firstIssue(error)
+      return path === "" ? detail : `${path}: ${detail}`
+    }),
+    Result.filterOrFail(
+      (checkpoint) => checkpoint.company === company,
+      (checkpoint) => `it is of company ${checkpoint.company}`
+    )
+  )
+}
+
+/**
+ * Reads the checkpoint of a store that compares texts. Where it would be written in another form, it was edited by hand: no
+ * commit could ever replace it. @internal
+ */
+export const readCanonical = (stored: string, company: CompanyId): Result.Result<Checkpoint, string> =>
+  Result.filterOrFail(
+    readCheckpoint(stored, company),
+    (checkpoint) => checkpointText(checkpoint) === stored,
+    () => "its text was edited: it is not in the form that this library writes"
+  )
+
+const first = Date.parse("0001-01-01T00:00:00.000Z")
+const last = Date.parse("9999-12-31T23:59:59.999Z")
+
+/** An instant that the text of a checkpoint can hold: years 0001 to 9999. @internal */
+export const instant = (millis: number): DateTime.Utc =>
+  DateTime.toUtc(DateTime.makeUnsafe(Math.min(Math.max(millis, first), last)))

@@ -1,0 +1,66 @@
+/** Why a sync stops, where the cause is not a listing: the checkpoint, the store, or another sync. */
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { CompanyId } from "../Ids.ts"
+import { withDefault } from "../internal/base/errorFields.ts"
+import { printable } from "../internal/base/printable.ts"
+import { Checkpoint } from "./Checkpoint.ts"
+
+/**
+ * A sync stopped. The copy and its checkpoint are those of the last commit; the next call continues from there.
+ *
+ * @since 0.1.0
+ */
+export class SyncError extends Schema.TaggedError<SyncError>("effect-time-punches/sync/SyncError")("SyncError", {
+  /**
+   * Why the sync stopped.
+   *
+   * - `Checkpoint`: the stored checkpoint cannot be read, or is of another company. Nothing was sent.
+   * - `CursorLost`: the service refused the cursors of the pass four times. The next call begins the pass again.
+   * - `Superseded`: another sync of the company wrote since this one read the checkpoint. Nothing of the batch was stored.
+   * - `TooManyGone`: a sweep would mark more than 20 % of its window and more than 100 rows. No row was marked.
+   * - `Store`: the store failed; `cause` says how.
+   */
+  reason: Schema.Literals(["Checkpoint", "CursorLost", "Superseded", "TooManyGone", "Store"]),
+  /** The company of the copy. Default for a mock: 0. */
+  companyId: withDefault(CompanyId, CompanyId.make(0)),
+  /** What happened, without cursors and secrets. Default: empty. */
+  detail: withDefault(Schema.String, ""),
+  /** The last checkpoint of this call that is durable. `None` (the default): it has none, or the store knows. */
+  checkpoint: withDefault(Schema.OptionFromNullOr(Checkpoint), Option.none()),
+  /** The error of the store, or of the caller's `write`. Absent: there is none. */
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  /** What stopped the sync of which company, on one printable line for a log. */
+  override get message(): string {
+    const detail = this.detail === "" ? "" : `: ${printable(this.detail)}`
+    return `the sync stopped (${this.reason})${detail} [company ${this.companyId}]`
+  }
+}
+
+/** The error with the last checkpoint that is durable. Its `cause` is no enumerable property, so a spread would lose it. @internal */
+export const withCheckpoint = (error: SyncError, checkpoint: Option.Option<Checkpoint>) =>
+  new SyncError({ ...error, ...("cause" in error ? { cause: error.cause } : {}), checkpoint })
+
+/** The stored checkpoint cannot be read, or is of another company. @internal */
+export const unreadable = (companyId: CompanyId, detail: string) =>
+  new SyncError({ reason: "Checkpoint", companyId, detail })
+
+/** The stored checkpoint is not the one that the sync read. @internal */
+export const superseded = (companyId: CompanyId) =>
+  new SyncError({ reason: "Superseded", companyId, detail: "another sync of this company wrote meanwhile" })
+
+/** More rows are missing than a sweep may mark. @internal */
+export const tooManyGone = (companyId: CompanyId, gone: number, rows: number) =>
+  new SyncError({
+    reason: "TooManyGone",
+    companyId,
+    detail: `the sweep did not see ${gone} of ${rows} rows of its window; a withdrawn permission looks the same`
+  })
+
+/** Whether so many of the rows of a window are more than a sweep may mark. @internal */
+export const isTooManyGone = (gone: number, rows: number): boolean => gone > 100 && gone > rows / 5
+
+/** The store failed. @internal */
+export const storeFailed = (companyId: CompanyId, detail: string, cause: unknown) =>
+  new SyncError({ reason: "Store", companyId, detail, cause })

@@ -1,0 +1,14 @@
+/** The `./sync` subpath: a copy of the punches that stays complete. It needs `TimePunches` and no Node. */
+export type { Batch, Committed, Gone } from "./Batch.ts"
+export { Checkpoint, PassKind, RunningPass, Window } from "./Checkpoint.ts"
+export * as Sync from "./Sync.ts"
+export { SyncError } from "./SyncError.ts"
+export type {
+  ChangesOptions,
+  RunOptions,
+  StopAfter,
+  SweepChangesOptions,
+  SweepOptions,
+  SyncSummary
+} from "./SyncOptions.ts"
+export { SyncStore } from "./SyncStore.ts"

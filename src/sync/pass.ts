@@ -1,0 +1,190 @@
+/** How a page moves the checkpoint of a sync. Pure: the page and the arguments bring every fact. */
+import * as Option from "effect/Option"
+import type { Page } from "../Page.ts"
+import { type Checkpoint, instant, type PassKind, type RunningPass, type Window } from "./Checkpoint.ts"
+
+const second = 1000
+const minute = 60 * second
+const day = 24 * 60 * minute
+
+/** What a page does. */
+export type Step =
+  /** The rows of the page may be stored, with this checkpoint. */
+  | {
+    readonly _tag: "Page"
+    readonly pass: number
+    readonly checkpoint: Checkpoint
+    readonly gone: Option.Option<Window>
+  }
+  /** The service's clock was set back: the page is discarded, and the pass begins again, from an earlier instant. */
+  | { readonly _tag: "Earlier"; readonly running: RunningPass }
+  /** The page leads to a cursor that the attempt has passed: it is discarded. */
+  | { readonly _tag: "Cycle" }
+
+/** What a page is judged by, beside the checkpoint. */
+export interface Facts {
+  /** Milliseconds that an increment reads again before the watermark. */
+  readonly overlap: number
+  /** The highest pass number that was ever taken, also by what was not stored. */
+  readonly highest: number
+  /** The local clock, in milliseconds. */
+  readonly now: number
+  /** The name of this call. */
+  readonly writer: string
+}
+
+/** A pass before its first page. */
+export const begin = (
+  checkpoint: Checkpoint,
+  kind: PassKind,
+  overlap: number,
+  sweep?: { readonly window: Window; readonly before?: number }
+): RunningPass => ({
+  kind,
+  pass: checkpoint.pass,
+  since: kind === "first" || kind === "sweep"
+    ? Option.none()
+    : Option.map(checkpoint.watermark, (watermark) => sinceOf(watermark.epochMilliseconds, overlap)),
+  horizon: Option.none(),
+  at: Option.none(),
+  latest: Option.none(),
+  cursor: Option.none(),
+  landmark: Option.none(),
+  pages: 0,
+  restarts: 0,
+  window: Option.fromUndefinedOr(sweep?.window),
+  before: Option.fromUndefinedOr(sweep?.before)
+})
+
+/** The pass again from its first page: what it reads and counts stays, what an attempt learns does not. */
+export const restart = (running: RunningPass): RunningPass => ({
+  ...running,
+  horizon: Option.none(),
+  at: Option.none(),
+  latest: Option.none(),
+  cursor: Option.none(),
+  landmark: Option.none(),
+  pages: 0,
+  restarts: running.restarts + 1
+})
+
+/** `modified_since` has whole seconds. */
+const sinceOf = (millis: number, overlap: number) => instant(Math.floor((millis - overlap) / second) * second)
+
+/** Judges a page of a pass. */
+export const step = (checkpoint: Checkpoint, running: RunningPass, page: Page, facts: Facts): Step => {
+  const attempt = Option.isSome(running.cursor) ? running : beginAttempt(checkpoint, running, page, facts)
+  if ("_tag" in attempt) return attempt
+  const { next } = page.cursor
+  if (Option.isSome(next) && Option.contains(attempt.landmark, next.value)) return { _tag: "Cycle" }
+  const read: RunningPass = { ...attempt, pages: attempt.pages + 1, latest: latestOf(attempt, page) }
+  return Option.isNone(next)
+    ? complete(checkpoint, read, facts)
+    : {
+      _tag: "Page",
+      pass: read.pass,
+      gone: Option.none(),
+      checkpoint: {
+        ...checkpoint,
+        pass: Math.max(checkpoint.pass, read.pass),
+        writer: facts.writer,
+        running: Option.some({ ...read, cursor: next, landmark: isPowerOfTwo(read.pages) ? next : read.landmark })
+      }
+    }
+}
+
+/** The attempt takes its horizon and its number from its first page. */
+const beginAttempt = (
+  checkpoint: Checkpoint,
+  running: RunningPass,
+  { response: { sentAt, asOf } }: Page,
+  { highest, overlap }: Facts
+): RunningPass | Step => {
+  const horizon = Option.filter(
+    asOf,
+    (date) => isPlausible(date.epochMilliseconds, sentAt.epochMilliseconds, checkpoint)
+  )
+  const earlier = Option.flatMap(
+    horizon,
+    (date) => earlierSince(checkpoint, running, date.epochMilliseconds, sentAt.epochMilliseconds, overlap)
+  )
+  if (Option.isSome(earlier)) return { _tag: "Earlier", running: { ...running, since: earlier } }
+  const clock = Option.getOrElse(horizon, () => sentAt).epochMilliseconds
+  return { ...running, pass: Math.max(highest + 1, clock), horizon, at: Option.some(sentAt) }
+}
+
+/** Whether a `Date` can be the service's clock: it is near the local clock, or where the service's clock should stand by now. */
+const isPlausible = (date: number, local: number, { at, watermark }: Checkpoint): boolean =>
+  Math.abs(date - local) <= day ||
+  Option.exists(
+    Option.all([watermark, at]),
+    ([{ epochMilliseconds: mark }, { epochMilliseconds: then }]) => Math.abs(date - (mark + local - then)) <= day
+  )
+
+/** The instant to begin again from, where the service's clock was set back behind the last watermark. */
+const earlierSince = (checkpoint: Checkpoint, running: RunningPass, date: number, local: number, overlap: number) =>
+  Option.flatMap(Option.all([checkpoint.watermark, checkpoint.at, running.since]), ([watermark, at, since]) => {
+    // Where the service's clock stood at the last pass, by its present setting.
+    const expected = date - (local - at.epochMilliseconds)
+    return expected < watermark.epochMilliseconds - minute && since.epochMilliseconds > expected - overlap
+      ? Option.some(sinceOf(expected, overlap))
+      : Option.none()
+  })
+
+/** Late pages of a long pass must not lift what stands in for the horizon: the time since its first page is taken off. */
+const latestOf = ({ at, latest }: RunningPass, { items, response: { sentAt } }: Page): RunningPass["latest"] => {
+  const elapsed = Option.match(at, {
+    onNone: () => 0,
+    onSome: (first) => Math.max(0, sentAt.epochMilliseconds - first.epochMilliseconds)
+  })
+  const known = Option.match(latest, { onNone: () => -Infinity, onSome: (known) => known.epochMilliseconds })
+  const seen = items.reduce(
+    (seen, { modified }) =>
+      Option.match(modified, {
+        onNone: () => seen,
+        onSome: ({ epochMilliseconds }) => Math.max(seen, epochMilliseconds - elapsed)
+      }),
+    known
+  )
+  return seen === -Infinity ? Option.none() : Option.some(instant(seen))
+}
+
+/** The page was the last one. A sweep is followed by its confirm; every other pass moves the watermark. */
+const complete = (checkpoint: Checkpoint, running: RunningPass, { now, overlap, writer }: Facts): Step => {
+  const counted = { ...checkpoint, pass: Math.max(checkpoint.pass, running.pass), writer }
+  const { window } = running
+  if (running.kind === "sweep") {
+    const sweep = { window: Option.getOrElse(window, (): Window => ({})), before: running.pass }
+    const confirm = Option.some(begin(counted, "confirm", overlap, sweep))
+    return { _tag: "Page", pass: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }
+  }
+  return {
+    _tag: "Page",
+    pass: running.pass,
+    gone: running.kind === "confirm" ? window : Option.none(),
+    checkpoint: {
+      ...counted,
+      ...(Option.isSome(running.horizon)
+        ? { watermark: running.horizon, at: running.at }
+        : { watermark: watermarkWithoutDate(checkpoint, running) }),
+      completedAt: Option.some(instant(now)),
+      running: Option.none()
+    }
+  }
+}
+
+/** The latest change seen, but never after the first request; never before the last watermark, but for that. */
+const watermarkWithoutDate = ({ watermark }: Checkpoint, { at, latest }: RunningPass): Checkpoint["watermark"] => {
+  const known = [watermark, latest].flatMap(Option.toArray).map(({ epochMilliseconds }) => epochMilliseconds)
+  if (known.length === 0) return Option.none()
+  const asked = Option.match(at, { onNone: () => Infinity, onSome: ({ epochMilliseconds }) => epochMilliseconds })
+  return Option.some(instant(Math.min(Math.max(...known), asked)))
+}
+
+const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0
+
+/** Whether every instant of the second window lies in the first. */
+export const contains = (window: Window, other: Window): boolean =>
+  (window.gte === undefined ||
+    (other.gte !== undefined && window.gte.epochMilliseconds <= other.gte.epochMilliseconds)) &&
+  (window.lt === undefined || (other.lt !== undefined && window.lt.epochMilliseconds >= other.lt.epochMilliseconds))

@@ -1,0 +1,249 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { DatabaseSync } from "node:sqlite"
+import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
+import { cli, environment, linesOf, queries, temporaryFolder, without } from "../support.ts"
+
+const start = Date.parse("2026-07-01T12:00:00Z")
+
+const punches = generatePunches({ seed: 6, count: 450, companyId: defaultCompany.id })
+
+const deleted = punches.filter((punch) => punch.deleted === true).length
+
+/** Runs with a file for the copy, on a service whose clock is in 2026. */
+const withCopy = <A, E>(use: (file: string) => Effect.Effect<A, E, FakeService>) =>
+  Effect.gen(function*() {
+    yield* TestClock.setTime(start)
+    return yield* use(`${yield* temporaryFolder}/punches.db`)
+  }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+
+const sync = (file: string, ...args: ReadonlyArray<string>) => cli(["sync", "--database", file, ...args])
+
+const change = (file: string, statement: string) => {
+  const database = new DatabaseSync(file)
+  database.exec(statement)
+  database.close()
+}
+
+const ids = punches.map(({ id }) => id)
+
+describe("time-punches sync", () => {
+  it.effect("loads everything, then what has changed", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const first = yield* sync(file)
+      const service = yield* FakeService
+      yield* TestClock.adjust("1 hour")
+      yield* service.edit(ids.slice(0, 3), { notes: "corrected" })
+      yield* service.add(generatePunches({ seed: 7, count: 1, companyId: defaultCompany.id, firstId: 900_000 }))
+      const second = yield* sync(file)
+
+      assert.deepStrictEqual([first.code, second.code], [0, 0])
+      assert.match(first.stdout, /^first load: 450 punches, 3 pages, 450 written, 0 unchanged, watermark 2026-07-01T/)
+      assert.match(second.stdout, /^increment: 4 punches, 1 page, 4 written, 0 unchanged, watermark 2026-07-01T13/)
+    })))
+
+  it.effect("says how old the copy is, without a request", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      yield* TestClock.adjust("125 minutes")
+      const requests = (yield* queries).length
+      const table = yield* cli(["sync", "--database", file, "--status"], {
+        env: without("TIME_PUNCHES_BASE_URL", "TIME_PUNCHES_CLIENT_ID")
+      })
+      const json = yield* sync(file, "--status", "--json")
+
+      assert.deepStrictEqual(linesOf(table.stdout), [
+        "company  watermark                   age  rows  deleted  gone  running",
+        `4021     2026-07-01T12:00:00.000Z  2h 5m   450       ${deleted}     0  -`
+      ])
+      assert.deepStrictEqual(JSON.parse(json.stdout), {
+        company: defaultCompany.id,
+        watermark: "2026-07-01T12:00:00.000Z",
+        completedAt: "2026-07-01T12:00:00.000Z",
+        ageSeconds: 7500,
+        rows: 450,
+        deleted,
+        gone: 0,
+        running: null,
+        lastError: null
+      })
+      assert.strictEqual((yield* queries).length, requests)
+    })))
+
+  it.effect("resumes a pass that failed, and adds a pass of today", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const service = yield* FakeService
+      yield* service.inject(Fault.status(403), { requests: [3] })
+      const failed = yield* sync(file)
+      const between = yield* sync(file, "--status", "--json")
+      const resumed = yield* sync(file)
+      const after = yield* sync(file, "--status", "--json")
+
+      assert.deepStrictEqual([failed.code, resumed.code], [5, 0])
+      assert.deepInclude(JSON.parse(between.stdout), { rows: 400, running: "first", ageSeconds: null })
+      assert.deepInclude(JSON.parse(between.stdout).lastError, { tag: "Forbidden", at: "2026-07-01T12:00:00.000Z" })
+      assert.match(linesOf(resumed.stdout)[0] ?? "", /^first load, resumed: 50 punches/)
+      assert.match(linesOf(resumed.stdout)[1] ?? "", /^increment: /)
+      assert.deepInclude(JSON.parse(after.stdout), { rows: 450, running: null, lastError: null })
+    })))
+
+  it.effect("marks what a sweep does not see, but not too much of it unasked", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      const service = yield* FakeService
+      yield* service.remove(ids.slice(0, 5))
+      const few = yield* sync(file, "--sweep", "all")
+      yield* service.remove(ids.slice(5, 300))
+      const many = yield* sync(file, "--sweep", "all")
+      const accepted = yield* sync(file, "--sweep", "all", "--accept-gone")
+
+      assert.match(few.stdout, /^sweep: 445 punches, 4 pages, 0 written, 445 unchanged, 5 gone, /)
+      assert.strictEqual(many.code, 7)
+      assert.include(many.stderr, "the sweep did not see 295 of 445 rows of its window")
+      assert.include(many.stderr, "--accept-gone")
+      assert.include(accepted.stdout, "295 gone")
+    })))
+
+  it.effect("sweeps only the window that it is given", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      const requests = (yield* queries).length
+      const { stdout } = yield* sync(file, "--sweep", "5d")
+      const [swept = {}] = (yield* queries).slice(requests)
+
+      assert.strictEqual(swept["clocked_in[gte]"], "2026-06-26T11:59:59Z")
+      assert.notProperty(swept, "clocked_in[lte]")
+      assert.match(stdout, /^sweep: /)
+    })))
+
+  it.effect("repeats, prints what may pass, and ends with what cannot", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const service = yield* FakeService
+      const stderr: Array<string> = []
+      const running = yield* Effect.forkChild(cli(["sync", "--database", file, "--every", "15m"], { stderr }))
+      yield* TestClock.adjust("1 minute")
+      yield* service.inject(Fault.status(503), { requests: Array.from({ length: 8 }, (_, at) => at + 5) })
+      yield* TestClock.adjust("30 minutes")
+      yield* service.clearFaults
+      yield* TestClock.adjust("30 minutes")
+      yield* service.inject(Fault.status(403))
+      yield* TestClock.adjust("15 minutes")
+      const { code, stdout } = yield* Fiber.join(running)
+
+      assert.strictEqual(code, 5)
+      assert.isAtLeast(linesOf(stdout).filter((line) => line.startsWith("increment: ")).length, 2)
+      assert.include(stderr.join(""), "503")
+    })))
+
+  it.effect("sends nothing where the checkpoint cannot be read, and says so", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      const requests = (yield* queries).length
+      change(file, "UPDATE time_punches_sync SET checkpoint = '{\"v\":2}'")
+      const { code, stderr } = yield* sync(file)
+
+      assert.strictEqual(code, 3)
+      assert.include(stderr, "it has version 2; this release reads version 1")
+      assert.strictEqual((yield* queries).length, requests)
+    })))
+
+  it.effect.each<readonly [ReadonlyArray<string>, number, string]>([
+    [["sync"], 2, "give --database FILE or set TIME_PUNCHES_DATABASE_URL"],
+    [["sync", "--database", "mysql://localhost/a"], 2, "has the scheme mysql"],
+    [["sync", "--database", "a.db", "--every", "0s"], 2, "a time such as 15m"],
+    [["sync", "--database", "a.db", "--sweep", "everything"], 2, "a time such as 35d, or all"],
+    [["sync", "--database", "a.db", "--json"], 2, "--json goes with --status"],
+    [["sync", "--database", "a.db", "--company", "4021,4022"], 2, "time-punches fleet"],
+    [["sync", "--database", "/nowhere/a.db"], 8, "the database failed"]
+  ])("ends %j with %d", ([args, code, text]) =>
+    Effect.gen(function*() {
+      const ran = yield* cli(args)
+
+      assert.strictEqual(ran.code, code, ran.stderr)
+      assert.include(ran.stderr, text)
+      assert.deepStrictEqual(yield* queries, [])
+    }).pipe(Effect.provide(FakeService.layer())))
+
+  it.live("reads the database from the environment, without a word of its password", () =>
+    Effect.gen(function*() {
+      const env = { ...environment, TIME_PUNCHES_DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/a" }
+      const { code, stderr, stdout } = yield* cli(["sync", "--status"], { env })
+
+      assert.strictEqual(code, 8)
+      assert.notInclude(stderr + stdout, "hunter2")
+    }).pipe(Effect.provide(FakeService.layer())))
+})
+
+describe("time-punches doctor --database", () => {
+  const doctor = (file: string, ...args: ReadonlyArray<string>) =>
+    Effect.map(cli(["doctor", "--database", file, ...args]), ({ code, stdout }) => ({
+      code,
+      copy: linesOf(stdout).filter((line) => line.includes("copy: ")).map((line) => line.replace(/ {2,}/g, "  ")),
+      advice: linesOf(stdout).at(-1)
+    }))
+
+  it.effect("finds a copy equal, by a sample and row for row", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      const sample = yield* doctor(file)
+      const full = yield* doctor(file, "--full")
+
+      assert.strictEqual(sample.code, 0)
+      assert.deepStrictEqual(sample.copy, [
+        "ok  copy: age  450 rows, the last pass ended 0 ago",
+        "ok  copy: rows  20 rows read, all are punches",
+        "ok  copy: service  20 punches compared, all are equal"
+      ])
+      assert.include(full.copy[2], "450 punches compared, all are equal")
+    })))
+
+  it.effect.each([
+    ["a row that was changed", "UPDATE time_punches SET notes = 'x' WHERE id = ID", "is not equal"],
+    ["a row that was removed", "DELETE FROM time_punches WHERE id = ID", "is missing in the copy"],
+    ["a row that is marked as gone", "UPDATE time_punches SET gone_at = 1 WHERE id = ID", "is gone in the copy"],
+    ["a row that the service does not have", "", "is not shown by the service"]
+  ])("finds %s", ([what = "", statement = "", how = ""]) =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      yield* TestClock.adjust("1 hour")
+      const service = yield* FakeService
+      if (what.startsWith("a row that the service")) yield* service.remove([ids[9] ?? 0])
+      else change(file, statement.replace("ID", `${ids[9]}`))
+      const { advice, code, copy } = yield* doctor(file, "--full")
+
+      assert.strictEqual(code, 7)
+      assert.include(copy[2], `FAIL  copy: service  1 of`)
+      assert.include(copy[2], `${ids[9]} ${how}`)
+      assert.include(advice, "--sweep all")
+    })))
+
+  it.effect("excuses what the next pass brings", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      yield* TestClock.adjust("1 minute")
+      yield* (yield* FakeService).edit(ids.slice(0, 40), { notes: "corrected" })
+      const { code, copy } = yield* doctor(file, "--full")
+
+      assert.strictEqual(code, 0)
+      assert.include(copy[2], "warn  copy: service  40 punches not yet synced")
+    })))
+
+  it.effect("names a row that is no punch, and a copy that is not there", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const none = yield* doctor(file)
+      yield* sync(file)
+      change(file, `UPDATE time_punches SET hourly_wage = -5 WHERE id = ${ids[3]}`)
+      const wrong = yield* doctor(file, "--full")
+
+      assert.strictEqual(none.code, 8)
+      assert.include(wrong.copy.join("\n"), `FAIL  copy: rows  row ${ids[3]} is no punch at hourly_wage`)
+    })))
+
+  it.effect("keeps --full for a copy", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* cli(["doctor", "--full"])
+
+      assert.deepStrictEqual([code, stderr.includes("--full goes with --database")], [2, true])
+    }).pipe(Effect.provide(FakeService.layer())))
+})

@@ -1,0 +1,77 @@
+/** A copy in SQLite as a strict program keeps it: compiled here, and once more against the packed package, where it runs. */
+import { Console, type DateTime, Duration, Effect, Layer, Option, Redacted, Schema, Stream } from "effect"
+import { type CompanyId, CompanyId as CompanyIds, Credentials, type ListError, TimePunches } from "effect-time-punches"
+import { NodeTransport } from "effect-time-punches/node"
+import { SqlStore } from "effect-time-punches/sql"
+import { NodeSqlite } from "effect-time-punches/sql/node"
+import {
+  type Batch,
+  Checkpoint,
+  type Committed,
+  type Gone,
+  Sync,
+  SyncError,
+  SyncStore,
+  type SyncSummary,
+  type Window
+} from "effect-time-punches/sync"
+import { defaultCompany, FakeService, generatePunches } from "effect-time-punches/testing"
+import { FakeServer } from "effect-time-punches/testing/server"
+
+const company = CompanyIds.make(defaultCompany.id)
+
+const punches = generatePunches({ seed: 1, count: 450, companyId: company })
+
+/** The names and their types, as the design has them. */
+export const names = {
+  changes: Sync.changes(company, Option.none(), { overlap: "1 hour", prefetchPages: 1 }) satisfies Stream.Stream<
+    Batch,
+    SyncError | ListError,
+    TimePunches
+  >,
+  sweepChanges: (from: Checkpoint, window: Window) => Sync.sweepChanges(company, from, { window }),
+  run: Sync.run(company, {
+    stopAfter: { pages: 5, duration: "1 minute" },
+    claim: true,
+    onCommit: ({ written }) => Effect.succeed(written < 100)
+  }) satisfies Effect.Effect<SyncSummary, SyncError | ListError, TimePunches | SyncStore>,
+  sweep: Sync.sweep(company, { window: {}, acceptGone: true }),
+  text: (checkpoint: Checkpoint): string => Schema.encodeSync(Checkpoint.text)(checkpoint),
+  lateness: ({ lateness }: SyncSummary): number =>
+    Option.match(lateness, { onNone: () => 0, onSome: Duration.toMillis }),
+  keys: SyncStore.layerKeyValueStore((batch) => Effect.log(batch.punches.length)),
+  memory: SyncStore.layerMemory satisfies Layer.Layer<SyncStore>,
+  committed: ({ gone, oldestModified, unchanged, written }: Committed) => [written, unchanged, gone, oldestModified],
+  gone: ({ accepted, before, window }: Gone): readonly [boolean, number, DateTime.Utc | undefined] => [
+    accepted,
+    before,
+    window.gte
+  ],
+  error: new SyncError({ reason: "Superseded", companyId: company }),
+  status: SqlStore.status(company),
+  purge: (id: CompanyId) => SqlStore.purge(id, { table: "punches" }),
+  noteError: SqlStore.noteError(company, new SyncError({ reason: "Store" })),
+  ddl: SqlStore.migrations("punches").ddl("pg")
+}
+
+const program = Effect.gen(function*() {
+  const { url } = yield* FakeServer
+  const client = TimePunches.layerWith({
+    baseUrl: url,
+    credentials: Credentials.layerAccessToken(Redacted.make(defaultCompany.accessToken))
+  }).pipe(Layer.provide(NodeTransport.layer()))
+  const store = SqlStore.layer({ pagesPerTransaction: 2 }).pipe(
+    Layer.provideMerge(NodeSqlite.layer({ filename: ":memory:" }))
+  )
+  return yield* Effect.gen(function*() {
+    const first = yield* Sync.run(company)
+    yield* (yield* FakeService).remove(punches.slice(0, 1).map(({ id }) => id))
+    const { gone } = yield* Sync.sweep(company)
+    const { rows } = yield* SqlStore.status(company)
+    return `written ${first.written} rows ${rows} gone ${gone}`
+  }).pipe(Effect.provide(Layer.merge(client, store)))
+})
+
+const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches })))
+
+if (import.meta.main) await Effect.runPromise(Effect.provide(program, served).pipe(Effect.flatMap(Console.log)))

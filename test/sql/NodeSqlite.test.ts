@@ -1,0 +1,160 @@
+/** The `SqlClient` over `node:sqlite`: files, transactions, types and errors. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Fs from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { CompanyId, TimePunchId } from "../../src/Ids.ts"
+import { SqlStore } from "../../src/sql/index.ts"
+import { NodeSqlite } from "../../src/sql/node/index.ts"
+import { punch } from "../support/arbitraryPunch.ts"
+import { batchOf } from "../support/storeBatches.ts"
+import { openSql } from "../support/stores.ts"
+
+const temporary = Effect.acquireRelease(
+  Effect.sync(() => Fs.mkdtempSync(join(tmpdir(), "time-punches-"))),
+  (folder) => Effect.sync(() => Fs.rmSync(folder, { recursive: true }))
+)
+
+/** A test over a client in memory. */
+const test = (title: string, body: (sql: SqlClient.SqlClient) => Effect.Effect<void, unknown>) =>
+  it.effect(
+    title,
+    () => Effect.flatMap(SqlClient.SqlClient, body).pipe(Effect.provide(NodeSqlite.layer({ filename: ":memory:" })))
+  )
+
+describe("NodeSqlite", () => {
+  it.effect("keeps what it stored, after the layer has ended", () =>
+    Effect.gen(function*() {
+      const filename = join(yield* temporary, "punches.db")
+      const client = NodeSqlite.layer({ filename })
+      const company = CompanyId.make(2)
+      yield* Effect.scoped(Effect.flatMap(openSql(client), ({ store }) =>
+        store.commit(batchOf(1, { punches: [punch({ id: TimePunchId.make(1) })] }), Option.none())))
+
+      const reader = NodeSqlite.layer({ filename, readonly: true })
+      assert.strictEqual((yield* Effect.provide(SqlStore.status(company), reader)).rows, 1)
+      const written = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        sql`DELETE FROM time_punches`)
+      assert.include((yield* Effect.flip(Effect.provide(written, reader))).message, "readonly")
+    }).pipe(Effect.scoped))
+
+  it.effect("fails typed where the file cannot be opened, or is no database", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporary
+      Fs.writeFileSync(
+        join(folder, "text.db"),
+        "not a database, but a text that is long enough to be read as one".repeat(20)
+      )
+      for (const filename of [join(folder, "missing", "punches.db"), folder, join(folder, "text.db")]) {
+        const error = yield* Effect.flip(Effect.scoped(Layer.build(NodeSqlite.layer({ filename }))))
+        assert.strictEqual(error._tag, "SqlError", filename)
+      }
+      const missing = NodeSqlite.layer({ filename: join(folder, "missing.db"), readonly: true })
+      assert.strictEqual((yield* Effect.flip(Effect.scoped(Layer.build(missing)))).reason._tag, "ConnectionError")
+    }).pipe(Effect.scoped))
+
+  it.live("opens a file that two layers open at once", () =>
+    Effect.gen(function*() {
+      const filename = join(yield* temporary, "punches.db")
+      const store = Effect.scoped(Layer.build(SqlStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename })))))
+
+      yield* Effect.all(Array.from({ length: 4 }, () => store), { concurrency: "unbounded" })
+    }).pipe(Effect.scoped))
+
+  test("rolls back what fails, and the savepoint alone where that is caught", (sql) =>
+    Effect.gen(function*() {
+      yield* sql`CREATE TABLE t (a INTEGER PRIMARY KEY) STRICT`
+      const insert = (a: number) => sql`INSERT INTO t VALUES (${a})`
+      yield* Effect.flip(sql.withTransaction(Effect.andThen(insert(1), insert(1))))
+      yield* sql.withTransaction(Effect.gen(function*() {
+        yield* insert(2)
+        yield* Effect.flip(sql.withTransaction(Effect.andThen(insert(3), insert(2))))
+        yield* insert(4)
+      }))
+
+      assert.deepStrictEqual((yield* sql`SELECT a FROM t`.values).flat(), [2, 4])
+    }))
+
+  test("names a key that exists as a unique violation", (sql) =>
+    Effect.gen(function*() {
+      yield* sql`CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER UNIQUE, c INTEGER NOT NULL) STRICT`
+      yield* sql`INSERT INTO t VALUES (1, 1, 1)`
+      const tagOf = (text: string) => Effect.map(Effect.flip(sql.unsafe(text)), ({ reason }) => reason._tag)
+
+      assert.strictEqual(yield* tagOf("INSERT INTO t VALUES (1, 2, 1)"), "UniqueViolation")
+      assert.strictEqual(yield* tagOf("INSERT INTO t VALUES (2, 1, 1)"), "UniqueViolation")
+      assert.strictEqual(yield* tagOf("INSERT INTO t VALUES (2, 2, NULL)"), "ConstraintError")
+      assert.strictEqual(yield* tagOf("SELECT * FROM missing"), "UnknownError")
+    }))
+
+  test("binds what effect/sql binds, and fails typed on what SQLite cannot hold", (sql) =>
+    Effect.gen(function*() {
+      const at = new Date(5)
+      const [row] = yield* sql.unsafe<{ readonly [column: string]: unknown }>(
+        "SELECT ? AS a, ? AS b, ? AS c, ? AS d, ? AS e, ? AS f",
+        [true, null, undefined, 2n ** 40n, at, new Uint8Array([1])]
+      )
+
+      assert.deepStrictEqual({ ...row }, {
+        a: 1,
+        b: null,
+        c: null,
+        d: 2 ** 40,
+        e: "1970-01-01T00:00:00.005Z",
+        f: new Uint8Array([1])
+      })
+      const error = yield* Effect.flip(sql.unsafe("SELECT ?", [Symbol("no")]))
+      assert.include(error.message, "symbol")
+    }))
+
+  test("reads large numbers as BigInt on request, and refuses to round them", (sql) =>
+    Effect.gen(function*() {
+      const large = sql`SELECT 9007199254740993 AS a`
+      assert.strictEqual((yield* Effect.flip(large))._tag, "SqlError")
+      const [row] = yield* Effect.provideService(large, SqlClient.SafeIntegers, true)
+
+      assert.deepStrictEqual({ ...row }, { a: 9007199254740993n })
+    }))
+
+  test("returns values by their place, also under one name", (sql) =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* sql`SELECT 1 AS a, 2 AS a`.values, [[1, 2]])
+      assert.deepStrictEqual((yield* sql`SELECT 1 AS a, 2 AS b`).map((row) => Object.entries(row)), [[["a", 1], [
+        "b",
+        2
+      ]]])
+      assert.deepStrictEqual(yield* sql`SELECT 1 AS a, 2 AS a`.valuesUnprepared, [[1, 2]])
+    }))
+
+  test("says in its raw result how many rows a statement changed", (sql) =>
+    Effect.gen(function*() {
+      yield* sql`CREATE TABLE t (a INTEGER) STRICT`
+      const done = yield* sql`INSERT INTO t VALUES (1), (2)`.raw
+      assert.deepInclude(done, { changes: 2 })
+      assert.lengthOf(Array.from(Object.values(Object(yield* sql`SELECT * FROM t`.raw))), 2)
+    }))
+
+  test("streams rows, also while the same text runs", (sql) =>
+    Effect.gen(function*() {
+      const text = "WITH RECURSIVE n(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n WHERE a < 1000) SELECT a FROM n"
+      const sum = yield* sql.unsafe<{ readonly a: number }>(text).stream.pipe(
+        Stream.runFold(() => 0, (sum, { a }) => sum + a)
+      )
+      assert.strictEqual(sum, 500_500)
+
+      const first = yield* sql.withTransaction(
+        sql.unsafe<{ readonly a: number }>(text).stream.pipe(
+          Stream.tap(({ a }) => a % 256 === 1 ? Effect.asVoid(sql.unsafe(text)) : Effect.void),
+          Stream.runCount
+        )
+      )
+      assert.strictEqual(first, 1000)
+    }))
+
+  test("keeps no more statements than it may", (sql) =>
+    Effect.gen(function*() {
+      for (let n = 0; n < 500; n++) assert.deepStrictEqual((yield* sql.unsafe(`SELECT ${n} AS n`).values).flat(), [n])
+    }))
+})

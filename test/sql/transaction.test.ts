@@ -1,0 +1,350 @@
+/** Commits while the database is locked, restarted or lost: whole transactions again, and nothing twice. */
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Fiber, Layer, Option, type Scope } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
+import * as Fs from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { inspect } from "node:util"
+import { CompanyId, TimePunchId } from "../../src/Ids.ts"
+import { SqlStore } from "../../src/sql/index.ts"
+import { NodeSqlite } from "../../src/sql/node/index.ts"
+import { punch } from "../support/arbitraryPunch.ts"
+import { needs } from "../support/needs.ts"
+import { clientOf, cluster, emptyDatabase, hasPostgres, hasPrograms, noPostgres } from "../support/postgres.ts"
+import { batchOf, checkpointAt } from "../support/storeBatches.ts"
+import { openSql } from "../support/stores.ts"
+
+const company = CompanyId.make(2)
+const rows = (count: number, notes = "") =>
+  Array.from({ length: count }, (_, id) => punch({ id: TimePunchId.make(id + 1), notes }))
+
+interface Hooks {
+  /** Before a statement of the store. */
+  readonly before?: (text: string) => Effect.Effect<unknown, SqlError.SqlError>
+  /** At the end of a transaction, before its COMMIT. */
+  readonly beforeCommit?: Effect.Effect<unknown, SqlError.SqlError>
+  /** After its COMMIT. */
+  readonly afterCommit?: Effect.Effect<unknown, SqlError.SqlError>
+}
+
+/** The client with what happens around its statements. */
+const hooked = (real: SqlClient.SqlClient, hooks: () => Hooks): SqlClient.SqlClient => {
+  const nothing = Effect.void
+  const overrides: Readonly<Record<PropertyKey, unknown>> = {
+    withoutTransforms: () => client,
+    unsafe: (text: string, parameters: ReadonlyArray<unknown>) => {
+      const statement = real.unsafe(text, parameters)
+      const before = Effect.suspend(() => hooks().before?.(text) ?? nothing)
+      return Object.assign(Effect.andThen(before, statement), { unprepared: statement.unprepared })
+    },
+    withTransaction: <A, E, R>(body: Effect.Effect<A, E, R>) =>
+      real.withTransaction(Effect.tap(body, () => hooks().beforeCommit ?? nothing)).pipe(
+        Effect.tap(() => hooks().afterCommit ?? nothing)
+      )
+  }
+  const client: SqlClient.SqlClient = new Proxy(real, {
+    get: (target, key, receiver) => key in overrides ? overrides[key] : Reflect.get(target, key, receiver)
+  })
+  return client
+}
+
+/** A store over a hooked client. */
+const openHooked = <E>(client: Layer.Layer<SqlClient.SqlClient, E>, hooks: () => Hooks) =>
+  openSql(Layer.provide(
+    Layer.effect(SqlClient.SqlClient, Effect.map(SqlClient.SqlClient, (real) => hooked(real, hooks))),
+    client
+  ))
+
+/** Does what it is given once, and nothing afterwards. */
+const once = <E>(effect: Effect.Effect<unknown, E>): Effect.Effect<unknown, E> => {
+  let isDone = false
+  return Effect.suspend(() => {
+    if (isDone) return Effect.void
+    isDone = true
+    return effect
+  })
+}
+
+const lost = (message: string) =>
+  new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error(message), message }) })
+
+const unknown = new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: new Error("?"), message: "?" }) })
+
+const temporary = Effect.acquireRelease(
+  Effect.sync(() => Fs.mkdtempSync(join(tmpdir(), "time-punches-"))),
+  (folder) => Effect.sync(() => Fs.rmSync(folder, { recursive: true }))
+)
+
+describe("a COMMIT whose answer is lost", () => {
+  const first = batchOf(1, { punches: rows(3) })
+
+  const open = (hooks: () => Hooks) => openHooked(NodeSqlite.layer({ filename: ":memory:" }), hooks)
+
+  it.live.each([["a lost connection", lost("gone")], ["an error of any kind", unknown]] as const)(
+    "is found to have happened, after %s",
+    ([, error]) =>
+      Effect.scoped(Effect.gen(function*() {
+        let hooks: Hooks = {}
+        const { rows: found, store } = yield* open(() => hooks)
+        hooks = { afterCommit: once(Effect.fail(error)) }
+
+        const done = yield* store.commit(first, Option.none())
+
+        assert.deepStrictEqual(done, { written: 3, unchanged: 0, gone: 0, oldestModified: Option.none() })
+        assert.lengthOf(yield* found(company), 3)
+      }))
+  )
+
+  it.live("is found not to have happened, and happens", () =>
+    Effect.scoped(Effect.gen(function*() {
+      let hooks: Hooks = {}
+      const { rows: found, store } = yield* open(() => hooks)
+      hooks = { beforeCommit: once(Effect.fail(lost("gone"))) }
+
+      const done = yield* store.commit(first, Option.none())
+
+      assert.strictEqual(done.written, 3)
+      assert.lengthOf(yield* found(company), 3)
+    })))
+
+  it.live("[Y74] is not taken for the commit of another sync that continued from it", () =>
+    Effect.scoped(Effect.gen(function*() {
+      let hooks: Hooks = {}
+      const { store } = yield* open(() => hooks)
+      const other = store.commit(batchOf(2, { checkpoint: checkpointAt(2, "another") }), Option.some(checkpointAt(1)))
+      hooks = {
+        afterCommit: once(Effect.suspend(() => {
+          hooks = {}
+          return Effect.andThen(Effect.orDie(other), Effect.fail(lost("gone")))
+        }))
+      }
+
+      const error = yield* Effect.flip(store.commit(first, Option.none()))
+
+      assert.strictEqual(error.reason, "Superseded")
+      assert.deepStrictEqual(yield* store.load(company), Option.some(checkpointAt(2, "another")))
+    })))
+})
+
+describe("SQLite that another connection has locked", () => {
+  const holdFor = (filename: string, time: Duration.Input) =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql.withTransaction(Effect.sleep(time))
+    }).pipe(Effect.provide(NodeSqlite.layer({ filename })))
+
+  it.live("is waited for", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const filename = join(yield* temporary, "punches.db")
+      const { rows: found, store } = yield* openSql(NodeSqlite.layer({ filename }))
+      const holder = yield* Effect.forkChild(holdFor(filename, "400 millis"))
+      yield* Effect.sleep("100 millis")
+
+      yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
+
+      assert.lengthOf(yield* found(company), 3)
+      yield* Fiber.join(holder)
+    })))
+
+  it.live("is given up after five seconds, and works again afterwards", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const filename = join(yield* temporary, "punches.db")
+      const { rows: found, store } = yield* openSql(NodeSqlite.layer({ filename }))
+      const holder = yield* Effect.forkChild(holdFor(filename, "30 seconds"))
+      yield* Effect.sleep("100 millis")
+
+      const error = yield* Effect.flip(store.commit(batchOf(1, { punches: rows(3) }), Option.none()))
+      assert.strictEqual(error.reason, "Store")
+      assert.include(error.detail, "locked")
+      yield* Fiber.interrupt(holder)
+
+      yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
+      assert.lengthOf(yield* found(company), 3)
+    })))
+})
+
+describe("PostgreSQL", () => {
+  const test = (title: string, isHere: boolean, body: Effect.Effect<void, unknown, Scope.Scope>) =>
+    it.live(title, (context) => {
+      needs(context, isHere, noPostgres)
+      return Effect.scoped(body)
+    })
+
+  const admin = (url: string, text: string) =>
+    Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text)).pipe(
+      Effect.provide(clientOf(url, "admin")),
+      Effect.orDie
+    )
+  const cut = (url: string) =>
+    admin(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'store'")
+
+  test(
+    "may lose the connection before any statement of a commit, and before its COMMIT",
+    hasPostgres,
+    Effect.gen(function*() {
+      const url = yield* emptyDatabase
+      let hooks: Hooks = {}
+      const { rows: found, store } = yield* openHooked(clientOf(url, "store"), () => hooks)
+      yield* store.commit(batchOf(1, { kind: "first", punches: rows(300) }), Option.none())
+      const batch = (pass: number) =>
+        batchOf(pass, {
+          kind: "confirm",
+          punches: [...rows(200), ...rows(250, `pass ${pass}`).slice(200)],
+          gone: Option.some({ window: {}, before: pass, accepted: false })
+        })
+
+      let statements = 0
+      hooks = { before: () => Effect.sync(() => statements++) }
+      yield* store.commit(batch(2), Option.some(checkpointAt(1)))
+      assert.isAtLeast(statements, 4)
+
+      for (let at = 0; at <= statements; at++) {
+        const pass = 3 + at
+        let count = 0
+        const here = once(cut(url))
+        hooks = at === statements
+          ? { beforeCommit: here }
+          : { before: () => Effect.suspend(() => count++ === at ? here : Effect.void) }
+
+        const done = yield* store.commit(batch(pass), Option.some(checkpointAt(pass - 1)))
+
+        assert.deepStrictEqual([done.written, done.unchanged, done.gone], [50, 200, 0], `statement ${at}`)
+        const passes = (yield* found(company)).map(({ pass }) => pass)
+        assert.deepStrictEqual(passes, Array.from({ length: 300 }, (_, id) => id < 250 ? pass : 1))
+      }
+    })
+  )
+
+  test(
+    "may be restarted in mid-transaction, by an administrator or by a crash",
+    hasPrograms,
+    Effect.gen(function*() {
+      const server = yield* cluster()
+      let hooks: Hooks = {}
+      const { rows: found, store } = yield* openHooked(clientOf(server.url()), () => hooks)
+      let pass = 0
+      for (const signal of ["SIGINT", "SIGQUIT"] as const) {
+        const restart = once(Effect.promise(async () => {
+          await server.stop(signal)
+          await server.start()
+        }))
+        hooks = { before: (text) => text.includes("unnest") ? restart : Effect.void }
+        const previous = pass === 0 ? Option.none() : Option.some(checkpointAt(pass))
+        pass++
+
+        yield* store.commit(batchOf(pass, { punches: rows(300, signal) }), previous)
+
+        assert.isTrue((yield* found(company)).every(({ punch: { notes } }) => notes === signal))
+      }
+    })
+  )
+
+  test(
+    "may find a deadlock with another writer",
+    hasPostgres,
+    Effect.gen(function*() {
+      const url = yield* emptyDatabase
+      const { rows: found, store } = yield* openSql(clientOf(url))
+      yield* store.commit(batchOf(1, { punches: rows(300) }), Option.none())
+      const update = (sql: SqlClient.SqlClient, id: number) =>
+        sql.unsafe(`UPDATE time_punches SET notes = 'theirs' WHERE id = ${id}`)
+      // It has the last row and waits for the first; the store has the first and waits for the last.
+      const other = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        sql.withTransaction(Effect.gen(function*() {
+          yield* update(sql, 300)
+          yield* Effect.sleep("300 millis")
+          yield* update(sql, 1)
+        }))).pipe(Effect.provide(clientOf(url)))
+      const writer = yield* Effect.forkChild(Effect.exit(other))
+      yield* Effect.sleep("150 millis")
+
+      const done = yield* store.commit(batchOf(2, { punches: rows(300, "ours") }), Option.some(checkpointAt(1)))
+
+      yield* Fiber.join(writer)
+      assert.strictEqual(done.written, 300)
+      assert.isTrue((yield* found(company)).every(({ punch: { notes } }) => notes === "ours"))
+    })
+  )
+
+  test(
+    "orders two syncs also where it serialises transactions",
+    hasPostgres,
+    Effect.gen(function*() {
+      const url = yield* emptyDatabase
+      const database = new URL(url).pathname.slice(1)
+      for (const level of ["repeatable read", "serializable"]) {
+        yield* admin(url, `ALTER DATABASE ${database} SET default_transaction_isolation = '${level}'`)
+        const { store } = yield* openSql(clientOf(url), { table: level.replace(" ", "_") })
+        yield* store.commit(batchOf(1, { punches: rows(100) }), Option.none())
+        const both = [2, 3].map((pass) =>
+          Effect.result(store.commit(batchOf(pass, { punches: rows(100, `${pass}`) }), Option.some(checkpointAt(1))))
+        )
+
+        const results = yield* Effect.all(both, { concurrency: "unbounded" })
+
+        assert.deepStrictEqual(results.map(({ _tag }) => _tag).toSorted(), ["Failure", "Success"])
+        for (const result of results)
+          if (result._tag === "Failure")
+            assert.strictEqual(result.failure.reason, "Superseded")
+      }
+    })
+  )
+
+  test(
+    "[Y58] [Y68] fails typed where a row is refused, quotes no row, and works again",
+    hasPostgres,
+    Effect.gen(function*() {
+      const url = yield* emptyDatabase
+      const { rows: found, store } = yield* openSql(clientOf(url))
+      yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
+      yield* admin(url, "ALTER TABLE time_punches ADD CONSTRAINT short CHECK (notes <> 'confidential')")
+      const before = yield* found(company)
+      const commit = store.commit(batchOf(2, { punches: rows(3, "confidential") }), Option.some(checkpointAt(1)))
+
+      const error = yield* Effect.flip(commit)
+
+      assert.strictEqual(error.reason, "Store")
+      assert.include(error.detail, "short")
+      assert.isTrue(SqlError.isSqlError(error.cause) && error.cause.reason._tag === "ConstraintError")
+      assert.notInclude(inspect(error, { depth: 20, showHidden: true }), "confidential")
+      assert.deepStrictEqual(yield* found(company), before)
+      yield* admin(url, "ALTER TABLE time_punches DROP CONSTRAINT short")
+      assert.strictEqual((yield* commit).written, 3)
+    })
+  )
+
+  test(
+    "[Y59] keeps nothing of a commit that is interrupted",
+    hasPostgres,
+    Effect.gen(function*() {
+      const url = yield* emptyDatabase
+      let hooks: Hooks = {}
+      const { rows: found, store } = yield* openHooked(clientOf(url), () => hooks)
+      for (const where of ["unnest", "UPDATE", "INSERT"]) {
+        hooks = { before: (text) => text.includes(where) ? Effect.never : Effect.void }
+        const fiber = yield* Effect.forkChild(
+          store.commit(batchOf(1, { kind: "sweep", punches: rows(3) }), Option.none())
+        )
+        yield* Effect.sleep("100 millis")
+        yield* Fiber.interrupt(fiber)
+        hooks = {}
+        assert.deepStrictEqual([yield* store.load(company), yield* found(company)], [Option.none(), []])
+      }
+      yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
+    })
+  )
+
+  test(
+    "says what is wrong where there is no server",
+    true,
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(
+        Effect.scoped(Layer.build(Layer.provide(SqlStore.layer(), clientOf("postgres://someone:word@127.0.0.1:1/x"))))
+      )
+
+      assert.strictEqual(error._tag, "SqlError")
+      assert.notInclude(inspect(error, { depth: 20 }), "word")
+    })
+  )
+})

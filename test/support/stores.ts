@@ -1,0 +1,109 @@
+/** The stores of a sync as a test sees them: the port, and what is behind it. */
+import { Effect, Layer, Option, Result, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CompanyId } from "../../src/Ids.ts"
+import { connect } from "../../src/sql/client.ts"
+import { SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
+import { NodeSqlite } from "../../src/sql/node/index.ts"
+import { rowOf, selectRows } from "../../src/sql/rows.ts"
+import { retried } from "../../src/sql/transaction.ts"
+import { SyncStore } from "../../src/sync/index.ts"
+import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
+import type { TimePunch } from "../../src/TimePunch.ts"
+import { hasPostgres, noPostgres } from "./postgres.ts"
+
+/** A row of a copy, whatever the store. */
+export interface CopyRow {
+  readonly punch: TimePunch
+  readonly pass: number
+  readonly isGone: boolean
+}
+
+/** A store that is open, and its content. */
+export interface OpenStore {
+  readonly store: SyncStore["Service"]
+  /** By id, in the order of the ids. */
+  readonly rows: (company: CompanyId) => Effect.Effect<ReadonlyArray<CopyRow>>
+  /** Replaces the text of the checkpoint behind the back of the store. */
+  readonly setText: (company: CompanyId, text: string) => Effect.Effect<void>
+}
+
+export interface StoreKind {
+  readonly name: string
+  /** Why it cannot be tested here. */
+  readonly missing: Option.Option<string>
+  readonly open: Effect.Effect<OpenStore, never, Scope.Scope>
+}
+
+const memory: Effect.Effect<OpenStore> = Effect.sync(() => {
+  const copies = new Map<CompanyId, Copy>()
+  return {
+    store: SyncStore.of(makeStoreOf(copies)),
+    rows: (company) =>
+      Effect.sync(() =>
+        [...(copies.get(company)?.rows.values() ?? [])].toSorted((one, other) => one.punch.id - other.punch.id)
+      ),
+    setText: (company, text) =>
+      Effect.sync(() => {
+        copies.set(company, { rows: new Map(), ...copies.get(company), checkpoint: text })
+      })
+  }
+})
+
+/** What the tables of a client hold. */
+export const opened = (table?: string): Effect.Effect<OpenStore, never, SqlClient.SqlClient | SyncStore> =>
+  Effect.gen(function*() {
+    const store = yield* SyncStore
+    const { dialect, sql } = yield* connect(table)
+    const { integer, placeholder, tables } = dialect
+    return {
+      store,
+      rows: (company: CompanyId) =>
+        sql.unsafe<{ readonly [column: string]: unknown }>(
+          `${selectRows(dialect)} WHERE company_id = ${placeholder(1, "bigint")} ORDER BY id`,
+          [integer(company)]
+        ).pipe(
+          // A test may have cut connections that were idle: the pool notices that at their next use.
+          retried,
+          Effect.map((rows) =>
+            rows.map(rowOf).map(({ isGone, pass, punch }) => ({ punch: Result.getOrThrow(punch), pass, isGone }))
+          ),
+          Effect.orDie
+        ),
+      setText: (company: CompanyId, text: string) =>
+        Effect.orDie(sql.unsafe(
+          `UPDATE ${tables.sync} SET checkpoint = ${placeholder(1, "text")} WHERE company_id = ${
+            placeholder(2, "bigint")
+          }`,
+          [text, integer(company)]
+        ))
+    }
+  }).pipe(Effect.orDie)
+
+/** A store over a client, which both end with the scope. */
+export const openSql = <E, R>(
+  client: Layer.Layer<SqlClient.SqlClient, E, R>,
+  options?: SqlStoreOptions
+): Effect.Effect<OpenStore, never, R | Scope.Scope> =>
+  Effect.gen(function*() {
+    const context = yield* Layer.build(Layer.provideMerge(SqlStore.layer(options), client))
+    return yield* Effect.provideContext(opened(options?.table), context)
+  }).pipe(Effect.orDie)
+
+export const memoryKind: StoreKind = { name: "in memory", missing: Option.none(), open: memory }
+
+export const sqliteKind: StoreKind = {
+  name: "in SQLite",
+  missing: Option.none(),
+  open: openSql(NodeSqlite.layer({ filename: ":memory:" }))
+}
+
+/** Every store has separate tables, in one server. */
+export const postgresKind = <E>(client: Layer.Layer<SqlClient.SqlClient, E>): StoreKind => {
+  let tables = 0
+  return {
+    name: "in PostgreSQL",
+    missing: hasPostgres ? Option.none() : Option.some(noPostgres),
+    open: Effect.suspend(() => openSql(client, { table: `copy_${tables++}` }))
+  }
+}

@@ -1,0 +1,229 @@
+/** The checkpoint as text, its refusals, and the options: what is wrong is said before anything is sent. */
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Duration, Effect, Layer, Option, Result, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { Cursor } from "../../src/index.ts"
+import { checkpointText, readCheckpoint } from "../../src/sync/Checkpoint.ts"
+import { Checkpoint, type RunOptions, Sync, SyncError, SyncStore } from "../../src/sync/index.ts"
+import { FakeService, Fault } from "../../src/testing/index.ts"
+import { company, inject, pageRequests, stranger } from "../support/client.ts"
+import { assertEqual, makeCopy, noon, over, punches, watermarkOf } from "./support.ts"
+
+const at = Option.some(DateTime.makeUnsafe(noon))
+
+const running: Checkpoint = {
+  v: 1,
+  company: company.id,
+  pass: noon,
+  watermark: at,
+  at,
+  completedAt: Option.none(),
+  writer: "w",
+  running: Option.some({
+    kind: "confirm",
+    pass: noon,
+    since: at,
+    horizon: Option.none(),
+    at,
+    latest: at,
+    cursor: Option.some(Cursor.make("next")),
+    landmark: Option.some(Cursor.make("mark")),
+    pages: 3,
+    restarts: 1,
+    window: Option.some({ gte: DateTime.makeUnsafe(noon) }),
+    before: Option.some(7)
+  })
+}
+
+const text = checkpointText(running)
+
+describe("Checkpoint.text", () => {
+  it("is one line of JSON with its keys in order, the version first, and reads back equal", () => {
+    assert.strictEqual(
+      text,
+      `{"v":1,"company":${company.id},"pass":${noon},"watermark":"2026-04-05T12:00:00Z","at":"2026-04-05T12:00:00Z",` +
+        `"completedAt":null,"writer":"w","running":{"kind":"confirm","pass":${noon},"since":"2026-04-05T12:00:00Z",` +
+        `"horizon":null,"at":"2026-04-05T12:00:00Z","latest":"2026-04-05T12:00:00Z","cursor":"next","landmark":"mark",` +
+        `"pages":3,"restarts":1,"window":{"gte":"2026-04-05T12:00:00Z"},"before":7}}`
+    )
+    assert.deepStrictEqual(Schema.decodeSync(Checkpoint.text)(text), running)
+    assert.strictEqual(Schema.encodeSync(Checkpoint.text)(Schema.decodeSync(Checkpoint.text)(text)), text)
+  })
+
+  it.each<[string, string, string]>([
+    ["[Y14] empty", "", "the text is not JSON"],
+    ["[Y14] cut", text.slice(0, 40), "the text is not JSON"],
+    ["[Y14] of another kind", "[]", ""],
+    ["[Y14] without a version", text.replace(`"v":1,`, ""), "v: "],
+    ["[Y15] of a later version", text.replace(`"v":1`, `"v":2`), "it has version 2; this release reads version 1"],
+    ["[Y14] with a pass that is no count", text.replace(`"pass":${noon}`, `"pass":-1`), "pass: "],
+    ["[Y13] of another company", text.replace(`:${company.id},`, `:${stranger.id},`), `it is of company ${stranger.id}`]
+  ])("is refused by name: %s", (_, broken, why) => {
+    const read = readCheckpoint(broken, company.id)
+
+    assert.isTrue(Result.isFailure(read))
+    assert.include(Option.getOrThrow(Result.getFailure(read)), why)
+  })
+
+  const unreadable: ReadonlyArray<readonly [string, string]> = [
+    ["[Y14] empty", ""],
+    ["[Y14] cut", text.slice(0, 40)],
+    ["[Y15] of a later version", text.replace(`"v":1`, `"v":2`)],
+    ["[Y13] of another company", text.replace(`:${company.id},`, `:${stranger.id},`)]
+  ]
+
+  it.effect.each(unreadable)(
+    "of a store that cannot be read fails the call, and is never a silent first load: %s",
+    ([, broken]) => {
+      const copy = makeCopy()
+      copy.replaceText(broken)
+      return Effect.gen(function*() {
+        const errors = yield* Effect.all([
+          Effect.flip(Sync.run(company)),
+          Effect.flip(Sync.sweep(company)),
+          Effect.flip(Sync.run(company, { claim: true }))
+        ])
+
+        for (const error of errors) {
+          assert.instanceOf(error, SyncError)
+          assert.include(error, { reason: "Checkpoint", companyId: company.id })
+        }
+        assert.isEmpty(yield* pageRequests)
+      }).pipe(Effect.provide(over(copy)))
+    }
+  )
+
+  it.effect("[Y13] of another company is refused before anything is sent, also by a store that has no such rule", () => {
+    const copy = makeCopy()
+    const foreign = { ...running, company: stranger.id }
+    const store = Layer.succeed(SyncStore, { ...copy.store, load: () => Effect.succeedSome(foreign) })
+    return Effect.gen(function*() {
+      const errors = yield* Effect.all([
+        Effect.flip(Effect.provide(Sync.run(company), store)),
+        Effect.flip(Stream.runDrain(Sync.changes(company, Option.some(foreign)))),
+        Effect.flip(Stream.runDrain(Sync.sweepChanges(company, foreign)))
+      ])
+
+      assert.deepStrictEqual(
+        errors.map((error) => error._tag === "SyncError" && error.reason),
+        Array(3).fill("Checkpoint")
+      )
+      assert.isEmpty(yield* pageRequests)
+    }).pipe(Effect.provide(over(copy)))
+  })
+})
+
+describe("a copy", () => {
+  it.effect("[Y16] whose checkpoint was lost is loaded again, with a higher number, and no row is refused", () => {
+    const copy = makeCopy()
+    return Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* TestClock.setTime(noon)
+      yield* service.seed(punches)
+      yield* Sync.run(company)
+      const { pass } = copy.checkpoint()
+      copy.replace(undefined)
+      yield* service.edit(punches.map(({ id }) => id), { notes: "edited" })
+      yield* TestClock.adjust("1 second")
+      const summary = yield* Sync.run(company)
+
+      assert.include(summary, { kind: "first", complete: true, written: 450 })
+      assert.isAbove(copy.checkpoint().pass, pass)
+      yield* assertEqual(copy)
+    }).pipe(Effect.provide(over(copy)))
+  })
+
+  it.effect("[Y17] whose checkpoint was put back reads more, and loses nothing", () => {
+    const copy = makeCopy()
+    return Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* TestClock.setTime(noon)
+      yield* service.seed(punches)
+      yield* Sync.run(company)
+      const older = copy.checkpoint()
+      for (const { id } of punches.slice(0, 3)) {
+        yield* TestClock.adjust("1 hour")
+        yield* service.edit([id], { notes: `edited ${id}` })
+        yield* Sync.run(company)
+      }
+      copy.replace(older)
+
+      assert.include(yield* Sync.run(company), { kind: "increment", punches: 3, written: 0, unchanged: 3 })
+      assert.strictEqual(watermarkOf(copy), noon + 3 * 3_600_000)
+      yield* assertEqual(copy)
+    }).pipe(Effect.provide(over(copy)))
+  })
+})
+
+describe("an option of a sync", () => {
+  const instants = { gte: DateTime.makeUnsafe(noon), lt: DateTime.makeUnsafe(noon) }
+  const refused: ReadonlyArray<readonly [string, RunOptions]> = [
+    ["[Y64] overlap", { overlap: "59 seconds" }],
+    ["[Y64] overlap", { overlap: 0 }],
+    ["[Y64] overlap", { overlap: -900_000 }],
+    ["[Y64] overlap", { overlap: Number.NaN }],
+    ["[Y64] overlap", { overlap: Duration.infinity }],
+    ["prefetchPages", { prefetchPages: -1 }],
+    ["prefetchPages", { prefetchPages: 1.5 }],
+    ["prefetchPages", { prefetchPages: 101 }],
+    ["stopAfter.pages", { stopAfter: { pages: 0 } }],
+    ["stopAfter.duration", { stopAfter: { duration: 0 } }]
+  ]
+
+  it.effect.each(refused)("is refused before anything is sent or loaded: %s %j", ([name, options]) => {
+    const copy = makeCopy()
+    copy.replaceText("not read")
+    const field = name.replace(/^\[\w+\] /, "")
+    return Effect.gen(function*() {
+      const errors = yield* Effect.all([
+        Effect.flip(Sync.run(company, options)),
+        Effect.flip(Sync.sweep(company, options)),
+        Effect.flip(Stream.runDrain(Sync.changes(company, Option.none(), options)))
+      ])
+
+      for (const error of errors)
+        assert.deepInclude({ ...error }, { _tag: "InvalidRequest", field, companyId: company.id })
+      assert.isEmpty(yield* pageRequests)
+    }).pipe(Effect.provide(over(copy)))
+  })
+
+  it.effect("is refused in a window that is empty", () => {
+    const copy = makeCopy()
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(Sync.sweep(company, { window: instants }))
+
+      assert.deepInclude({ ...error }, { _tag: "InvalidRequest", field: "window.lt" })
+      assert.isEmpty(yield* pageRequests)
+    }).pipe(Effect.provide(over(copy)))
+  })
+
+  it.effect("may be an overlap of a minute", () => {
+    const copy = makeCopy()
+    return Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      yield* Sync.run(company, { overlap: "1 minute" })
+      yield* Sync.run(company, { overlap: "1 minute" })
+
+      assert.strictEqual((yield* pageRequests).at(-1)?.query["modified_since"], "2026-04-05T11:59:00Z")
+    }).pipe(Effect.provide(over(copy)))
+  })
+})
+
+describe("a failure of a sync", () => {
+  it.effect("[Y68] shows no cursor, in none of its texts", () => {
+    const copy = makeCopy()
+    return Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      yield* (yield* FakeService).seed(punches)
+      yield* inject(Fault.status(422, { problem: { param: "cursor" } }), { requests: [2, 4, 6, 8] })
+      const error = yield* Effect.flip(Sync.run(company))
+      const cursors = (yield* pageRequests).flatMap(({ query }) => query["cursor"] ?? [])
+
+      assert.lengthOf(cursors, 4)
+      assert.instanceOf(error, SyncError)
+      for (const shown of [String(error), error.message, error.stack ?? "", JSON.stringify(error)]) {
+        for (const cursor of cursors) assert.notInclude(shown, cursor)
+      }
+    }).pipe(Effect.provide(over(copy)))
+  })
+})

@@ -1,0 +1,134 @@
+/** The `Date` of a service, and the local clock, over the fake service: which of them a sync believes. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { RetryPolicy } from "../../src/index.ts"
+import { Sync } from "../../src/sync/index.ts"
+import { FakeService, Fault } from "../../src/testing/index.ts"
+import { client, company, inject, pageRequests } from "../support/client.ts"
+import { assertEqual, firstId, makeCopy, noon, over, punches, sent, watermarkOf } from "./support.ts"
+
+const minute = 60_000
+const modified = Date.parse("2026-04-01T08:00:00Z")
+
+const isFirst = (query: Readonly<Record<string, string>>) => query["cursor"] === undefined
+
+describe("Sync.run without a Date that it can believe", () => {
+  it.effect.each(
+    [
+      ["[Y31] where there is none", () => undefined],
+      [
+        "[Y31] where only later pages have one",
+        (time: string, query: Readonly<Record<string, string>>) => isFirst(query) ? undefined : time
+      ],
+      ["[Y32] where it is no date", () => "yesterday"],
+      ["[Y32] where it is of 1970", () => "Thu, 01 Jan 1970 00:00:00 GMT"],
+      ["[Y32] where it is of 9999", () => "Fri, 31 Dec 9999 23:59:59 GMT"]
+    ] as const
+  )("counts from the latest change that it has seen: %s", ([, date]) => {
+    const copy = makeCopy()
+    return Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* TestClock.setTime(noon)
+      yield* service.seed(punches)
+      yield* Sync.run(company)
+      assert.strictEqual(watermarkOf(copy), modified)
+      assert.deepStrictEqual(copy.checkpoint().at, Option.none())
+      yield* TestClock.adjust("1 hour")
+      yield* service.edit([firstId], { notes: "edited" })
+      yield* Sync.run(company)
+
+      assert.strictEqual((yield* sent("modified_since")).at(-1), "2026-04-01T07:45:00Z")
+      assert.strictEqual(watermarkOf(copy), noon + 60 * minute)
+      yield* assertEqual(copy)
+    }).pipe(Effect.provide(over(copy, { date: (time, { query }) => date(time, query) })))
+  })
+
+  it.effect("[Y31] counts from the first page where only that has one", () => {
+    const copy = makeCopy()
+    return Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      yield* (yield* FakeService).seed(punches)
+      yield* Sync.run(company, { onCommit: () => Effect.as(TestClock.adjust("1 minute"), true) })
+
+      assert.strictEqual(watermarkOf(copy), noon)
+    }).pipe(Effect.provide(over(copy, { date: (time, { query }) => isFirst(query) ? time : undefined })))
+  })
+
+  it.effect("[Y33] counts from an older Date of a cache, and reads more", () => {
+    const copy = makeCopy()
+    return Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      yield* (yield* FakeService).seed(punches)
+      yield* Sync.run(company)
+      yield* Sync.run(company)
+
+      assert.strictEqual(watermarkOf(copy), noon - 60 * minute)
+      assert.strictEqual((yield* sent("modified_since")).at(-1), "2026-04-05T10:45:00Z")
+    }).pipe(Effect.provide(over(copy, { date: () => new Date(noon - 60 * minute).toUTCString() })))
+  })
+
+  it.effect("[Y34] counts from the Date of the last attempt, less the time of that attempt", () => {
+    const copy = makeCopy()
+    const app = client().pipe(
+      Layer.provide(RetryPolicy.layer({ attempts: 2, baseDelay: "10 seconds", maxDelay: "10 seconds" })),
+      Layer.provide(FakeService.layerClient),
+      Layer.provideMerge(FakeService.layer({ latency: "2 seconds" })),
+      Layer.merge(copy.layer)
+    )
+    return Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      yield* (yield* FakeService).seed(punches.slice(0, 10))
+      yield* inject(Fault.status(503), { requests: 1 })
+      const fiber = yield* Effect.forkChild(Sync.run(company))
+      for (let count = 0; count < 40; count++) yield* TestClock.adjust("1 second")
+      assert.include(yield* Fiber.join(fiber), { complete: true, pages: 1 })
+      const [, second] = yield* pageRequests
+      assert.isDefined(second)
+      const sentAt = Math.floor(second.at)
+
+      assert.isAbove(sentAt, noon + 2000)
+      assert.strictEqual(watermarkOf(copy), Math.floor((sentAt + 2000) / 1000) * 1000 - 2000)
+      assert.deepStrictEqual(
+        Option.map(copy.checkpoint().at, ({ epochMilliseconds }) => epochMilliseconds),
+        Option.some(sentAt)
+      )
+    }).pipe(Effect.provide(app))
+  })
+})
+
+describe("Sync.run with a local clock that is wrong", () => {
+  it.effect.each([-23, -5, 5, 23])("[Y27] misses nothing where the service has a Date: %d hours", (hours) => {
+    const copy = makeCopy()
+    return Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* TestClock.setTime(noon)
+      yield* service.seed(punches)
+      yield* Sync.run(company)
+      yield* TestClock.adjust("1 hour")
+      yield* service.edit([firstId], { notes: "edited" })
+
+      assert.include(yield* Sync.run(company), { complete: true, pages: 1, written: 1 })
+      assert.strictEqual(watermarkOf(copy), noon + 60 * minute - hours * 60 * minute)
+      yield* assertEqual(copy)
+    }).pipe(Effect.provide(over(copy, { clockOffset: `${-hours} hours` })))
+  })
+
+  it.effect.each([9, -9])("[Y28] misses nothing where it jumps between two passes: %d hours", (hours) => {
+    const copy = makeCopy()
+    return Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* TestClock.setTime(noon)
+      yield* service.seed(punches)
+      yield* Sync.run(company)
+      // Both clocks are the test's: the service's goes the other way, and stays where it was.
+      yield* TestClock.setTime(noon + hours * 60 * minute)
+      yield* service.stepClock(`${-hours} hours`)
+      yield* service.edit([firstId], { notes: "edited" })
+
+      assert.include(yield* Sync.run(company), { complete: true, restarts: 0, written: 1 })
+      assert.strictEqual(watermarkOf(copy), noon)
+      yield* assertEqual(copy)
+    }).pipe(Effect.provide(over(copy)))
+  })
+})

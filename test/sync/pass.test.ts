@@ -1,0 +1,425 @@
+/** How a page moves the checkpoint: each rule of a pass as a table, without a service. */
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Option } from "effect"
+import { Cursor, type Page } from "../../src/index.ts"
+import type { Checkpoint, RunningPass, Window } from "../../src/sync/index.ts"
+import { begin, contains, type Facts, restart, type Step, step } from "../../src/sync/pass.ts"
+import { company } from "../support/client.ts"
+import { toPunch } from "./support.ts"
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+const noon = Date.UTC(2026, 3, 5, 12)
+
+const utc = (millis: number) => DateTime.makeUnsafe(millis)
+const some = (millis: number) => Option.some(utc(millis))
+const millisOf = (at: Option.Option<DateTime.Utc>) => Option.getOrUndefined(at)?.epochMilliseconds
+
+/** A checkpoint whose watermark and `at` are noon. */
+const atNoon: Checkpoint = {
+  v: 1,
+  company: company.id,
+  pass: noon,
+  watermark: some(noon),
+  at: some(noon),
+  completedAt: some(noon),
+  writer: "before",
+  running: Option.none()
+}
+
+const blank: Checkpoint = {
+  ...atNoon,
+  pass: 0,
+  watermark: Option.none(),
+  at: Option.none(),
+  completedAt: Option.none()
+}
+
+interface Answer {
+  readonly sentAt?: number
+  readonly asOf?: number | undefined
+  readonly next?: string
+  readonly modified?: ReadonlyArray<number | undefined>
+}
+
+const page = ({ asOf, modified = [], next, sentAt = noon + hour }: Answer): Page => ({
+  items: modified.map((at, index) => toPunch(index + 1, at)),
+  index: 0,
+  cursor: {
+    sent: Option.none(),
+    current: Option.none(),
+    prev: Option.none(),
+    next: Option.map(Option.fromUndefinedOr(next), (text) => Cursor.make(text)),
+    count: Option.none()
+  },
+  response: {
+    asOf: Option.map(Option.fromUndefinedOr(asOf), utc),
+    sentAt: utc(sentAt),
+    requestId: Option.none(),
+    attempts: 1,
+    remaining: Option.none()
+  }
+})
+
+const facts = (checkpoint: Checkpoint, changes: Partial<Facts> = {}): Facts => ({
+  overlap: 15 * minute,
+  highest: checkpoint.pass,
+  now: noon + 2 * hour,
+  writer: "me",
+  ...changes
+})
+
+/** The step of a page that is kept. */
+const kept = (judged: Step) => {
+  if (judged._tag !== "Page") return assert.fail(`the page is discarded: ${judged._tag}`)
+  return judged
+}
+
+const judge = (
+  checkpoint: Checkpoint,
+  answer: Answer,
+  running: RunningPass = begin(checkpoint, "increment", 15 * minute)
+) => step(checkpoint, running, page(answer), facts(checkpoint))
+
+/** Reads pages one after another, and returns the last checkpoint. */
+const read = (checkpoint: Checkpoint, answers: ReadonlyArray<Answer>): Checkpoint =>
+  answers.reduce<Checkpoint>((now, answer) => {
+    const running = Option.getOrElse(
+      now.running,
+      () => begin(now, Option.isNone(now.watermark) ? "first" : "increment", 15 * minute)
+    )
+    return kept(judge(now, answer, running)).checkpoint
+  }, checkpoint)
+
+describe("a pass", () => {
+  it.each(
+    [
+      ["first", undefined],
+      ["sweep", undefined],
+      ["increment", noon - 15 * minute],
+      ["confirm", noon - 15 * minute]
+    ] as const
+  )("begins without a horizon, and asks for changes since the watermark less the overlap: %s", (kind, since) => {
+    const running = begin(atNoon, kind, 15 * minute)
+
+    assert.strictEqual(millisOf(running.since), since)
+    assert.deepInclude(running, {
+      kind,
+      pass: noon,
+      horizon: Option.none(),
+      at: Option.none(),
+      cursor: Option.none(),
+      restarts: 0,
+      pages: 0
+    })
+  })
+
+  it.each([[0, 0], [1, 0], [999, 0], [1000, 1000], [1999, 1000]])(
+    "asks for whole seconds, never for a later one: %d ms after noon",
+    (after, expected) => {
+      const running = begin({ ...atNoon, watermark: some(noon + after) }, "increment", 15 * minute)
+
+      assert.strictEqual(millisOf(running.since), noon + expected - 15 * minute)
+    }
+  )
+
+  it.each([
+    ["summer time", "2026-03-29T01:05:00.000Z", "2026-03-29T00:50:00.000Z"],
+    ["winter time", "2026-10-25T01:05:00.000Z", "2026-10-25T00:50:00.000Z"],
+    ["a leap second", "2017-01-01T00:00:00.000Z", "2016-12-31T23:45:00.000Z"],
+    ["the end of a year", "2027-01-01T00:00:30.500Z", "2026-12-31T23:45:30.000Z"],
+    ["29 February", "2028-03-01T00:00:00.000Z", "2028-02-29T23:45:00.000Z"]
+  ])("[Y65] counts in UTC over %s", (_, watermark, since) => {
+    const running = begin({ ...atNoon, watermark: some(Date.parse(watermark)) }, "increment", 15 * minute)
+
+    assert.strictEqual(millisOf(running.since), Date.parse(since))
+  })
+
+  it("takes horizon, at and number from its first page, and moves no watermark before its last", () => {
+    const { checkpoint, gone, pass } = kept(judge(atNoon, { asOf: noon + hour - 300, next: "2" }))
+    const running = Option.getOrThrow(checkpoint.running)
+
+    assert.deepStrictEqual(gone, Option.none())
+    assert.strictEqual(pass, noon + hour - 300)
+    assert.include(checkpoint, { pass, writer: "me", watermark: atNoon.watermark, at: atNoon.at })
+    assert.deepInclude(running, { pass, horizon: some(noon + hour - 300), at: some(noon + hour), pages: 1 })
+    assert.deepStrictEqual([running.cursor, running.landmark], [Option.some("2"), Option.some("2")])
+  })
+
+  it("keeps horizon, at and number on later pages, whatever their Date, and moves the watermark with the last", () => {
+    const checkpoint = read(atNoon, [
+      { asOf: noon + hour, next: "2" },
+      { asOf: noon + 20 * hour, sentAt: noon + 20 * hour, next: "3" },
+      { asOf: undefined, sentAt: noon + 30 * hour }
+    ])
+
+    assert.deepStrictEqual(checkpoint, {
+      ...atNoon,
+      pass: noon + hour,
+      writer: "me",
+      watermark: some(noon + hour),
+      at: some(noon + hour),
+      completedAt: some(noon + 2 * hour)
+    })
+  })
+
+  it.each([
+    ["the horizon, where it is higher", noon, noon + hour],
+    ["one more than the highest, where that is not", noon + 5 * hour, noon + 5 * hour + 1]
+  ])("is numbered by %s", (_, highest, pass) => {
+    const judged = step(
+      atNoon,
+      begin(atNoon, "increment", 15 * minute),
+      page({ asOf: noon + hour }),
+      facts(atNoon, { highest })
+    )
+
+    assert.strictEqual(kept(judged).checkpoint.pass, pass)
+  })
+
+  it("is numbered by the local clock where the first page has no Date", () => {
+    assert.strictEqual(read(atNoon, [{ sentAt: noon + hour + 5 }]).pass, noon + hour + 5)
+  })
+
+  it.each([
+    ["[Y33] from a cache, an hour older than the watermark", noon - hour],
+    ["in the year 1, of a local clock that stands there", Date.parse("0001-01-01T00:00:10Z")]
+  ])("moves the watermark to a horizon that is earlier: %s", (_, asOf) => {
+    const running: RunningPass = { ...begin(atNoon, "increment", 15 * minute), since: Option.none() }
+
+    assert.strictEqual(
+      millisOf(kept(judge(atNoon, { asOf, sentAt: asOf + minute }, running)).checkpoint.watermark),
+      asOf
+    )
+  })
+})
+
+describe("without a Date on the first page, the watermark", () => {
+  const sentAt = noon + hour
+
+  it.each([
+    ["[Y31] stays, where no row was changed since", [], noon],
+    ["is the latest modified", [noon + 10 * minute, noon + 20 * minute, undefined], noon + 20 * minute],
+    ["does not go back to an earlier modified", [noon - day], noon],
+    ["is the local clock at most", [noon + 3 * day], sentAt]
+  ])("%s", (_, modified, expected) => {
+    const checkpoint = read(atNoon, [{ sentAt, modified }])
+
+    assert.strictEqual(millisOf(checkpoint.watermark), expected)
+    assert.deepStrictEqual(checkpoint.at, atNoon.at)
+    assert.deepStrictEqual(checkpoint.completedAt, some(noon + 2 * hour))
+  })
+
+  it("[Y31] is not taken from later pages that have one", () => {
+    const checkpoint = read(atNoon, [
+      { sentAt, next: "2", modified: [noon + minute] },
+      { sentAt, asOf: sentAt, modified: [] }
+    ])
+
+    assert.strictEqual(millisOf(checkpoint.watermark), noon + minute)
+    assert.deepStrictEqual(checkpoint.at, atNoon.at)
+  })
+
+  it("is not lifted by the late pages of a long pass", () => {
+    const checkpoint = read(atNoon, [
+      { sentAt, next: "2", modified: [noon + minute] },
+      { sentAt: sentAt + 40 * minute, modified: [noon + 41 * minute + second] }
+    ])
+
+    assert.strictEqual(millisOf(checkpoint.watermark), noon + minute + second)
+  })
+
+  it("[Y28] is not lifted where the local clock is set back within the pass", () => {
+    const checkpoint = read(atNoon, [
+      { sentAt, next: "2", modified: [noon + minute] },
+      { sentAt: sentAt - 10 * hour, modified: [noon + 2 * minute] }
+    ])
+
+    assert.strictEqual(millisOf(checkpoint.watermark), noon + 2 * minute)
+  })
+
+  it("is the local clock, where that is behind the watermark before", () => {
+    assert.strictEqual(millisOf(read(atNoon, [{ sentAt: noon - 5 * hour }]).watermark), noon - 5 * hour)
+  })
+
+  it("is none for a company without a row, and the next pass is a first load again", () => {
+    const checkpoint = read(blank, [{ sentAt }])
+
+    assert.deepStrictEqual(checkpoint.watermark, Option.none())
+    assert.deepStrictEqual(checkpoint.completedAt, some(noon + 2 * hour))
+  })
+})
+
+describe("a Date", () => {
+  it.each([
+    ["[Y32] of 1970", noon, 0, false],
+    ["[Y32] of 9999", noon, Date.UTC(9999, 0), false],
+    ["[Y27] a day from the local clock", noon, noon + day, true],
+    ["more than a day from the local clock, and from where the service's should stand", noon, noon + day + 1, false],
+    [
+      "[Y27] [Y28] where the service's clock should stand, of a local clock that is days off",
+      noon + 9 * day,
+      noon + hour,
+      false
+    ]
+  ])("counts as missing where it cannot be the service's clock: %s", (_, sentAt, asOf, isTaken) => {
+    const checkpoint = read(atNoon, [{ sentAt: sentAt + 1, asOf: asOf + 1 }])
+
+    assert.strictEqual(Option.contains(checkpoint.watermark, utc(asOf + 1)), isTaken)
+    assert.strictEqual(Option.contains(checkpoint.at, utc(sentAt + 1)), isTaken)
+  })
+
+  it("[Y27] is taken where it fits the last pass, however far the local clock is off", () => {
+    const off = 400 * day
+    const checkpoint = { ...atNoon, watermark: some(noon), at: some(noon + off) }
+    const after = read(checkpoint, [{ sentAt: noon + off + hour, asOf: noon + hour }])
+
+    assert.deepStrictEqual(after.watermark, some(noon + hour))
+  })
+
+  it("[Y32] counts as missing in a first load too, where there is no pass to compare with", () => {
+    assert.deepStrictEqual(read(blank, [{ sentAt: noon, asOf: noon + 2 * day }]).at, Option.none())
+  })
+})
+
+describe("the check of the service's clock", () => {
+  const overlap = 15 * minute
+
+  it.each([
+    ["a minute, which the overlap covers", minute, undefined],
+    ["a minute and a second", minute + second, noon - minute - second - overlap],
+    ["[Y29] two hours", 2 * hour, noon - 2 * hour - overlap]
+  ])("begins again from an earlier since where it was set back by %s", (_, by, since) => {
+    const judged = judge(atNoon, { asOf: noon + hour - by })
+
+    assert.strictEqual(judged._tag, since === undefined ? "Page" : "Earlier")
+    if (judged._tag !== "Earlier") return
+    assert.deepStrictEqual(judged.running, {
+      ...begin(atNoon, "increment", overlap),
+      since: some(since ?? Number.NaN)
+    })
+    // The new first page is checked again, and kept.
+    assert.strictEqual(judge(atNoon, { asOf: noon + hour - by }, judged.running)._tag, "Page")
+  })
+
+  it("begins again once more where the clock was set back between the two first pages", () => {
+    const judged = judge(atNoon, { asOf: noon + hour - 2 * hour })
+    const running = judged._tag === "Earlier" ? judged.running : assert.fail("the page is kept")
+
+    assert.strictEqual(judge(atNoon, { asOf: noon + hour - 4 * hour }, running)._tag, "Earlier")
+  })
+
+  it.each(["first", "sweep"] as const)("has nothing to do in a pass that asks for everything: %s", (kind) => {
+    const judged = judge(atNoon, { asOf: noon - 5 * hour }, begin(atNoon, kind, overlap, { window: {} }))
+
+    assert.strictEqual(judged._tag, "Page")
+  })
+
+  it("is made of a confirm too", () => {
+    const running = begin(atNoon, "confirm", overlap, { window: {}, before: noon })
+
+    assert.strictEqual(judge(atNoon, { asOf: noon - 5 * hour }, running)._tag, "Earlier")
+  })
+
+  it("[Y28] reads more at most, where the local clock jumped and the service's did not", () => {
+    assert.strictEqual(judge(atNoon, { asOf: noon + hour, sentAt: noon + 9 * hour })._tag, "Earlier")
+    assert.strictEqual(judge(atNoon, { asOf: noon + hour, sentAt: noon - 9 * hour })._tag, "Page")
+  })
+})
+
+describe("a sweep", () => {
+  const window: Window = { gte: utc(noon - day), lt: utc(noon) }
+  const swept = () => kept(judge(atNoon, { asOf: noon + hour }, begin(atNoon, "sweep", 15 * minute, { window })))
+
+  it("ends in a confirm from the watermark that stood before it, and marks nothing", () => {
+    const { checkpoint, gone } = swept()
+
+    assert.deepStrictEqual(gone, Option.none())
+    assert.deepStrictEqual([checkpoint.watermark, checkpoint.at, checkpoint.pass], [
+      some(noon),
+      some(noon),
+      noon + hour
+    ])
+    assert.deepStrictEqual(
+      checkpoint.running,
+      Option.some({
+        ...begin({ ...atNoon, pass: noon + hour }, "confirm", 15 * minute),
+        window: Option.some(window),
+        before: Option.some(noon + hour)
+      })
+    )
+  })
+
+  it("marks with the last page of its confirm, and only there moves the watermark", () => {
+    const { checkpoint } = swept()
+    const running = Option.getOrThrow(checkpoint.running)
+    const first = kept(judge(checkpoint, { asOf: noon + hour + minute, next: "2" }, running))
+    assert.deepStrictEqual([first.gone, first.checkpoint.watermark], [Option.none(), some(noon)])
+    const last = kept(judge(first.checkpoint, {}, Option.getOrThrow(first.checkpoint.running)))
+
+    assert.deepStrictEqual(last.gone, Option.some(window))
+    assert.deepStrictEqual(last.checkpoint.watermark, some(noon + hour + minute))
+    assert.deepStrictEqual(last.checkpoint.running, Option.none())
+  })
+
+  it("keeps window and before over a restart of its confirm, and begins all else again", () => {
+    const { checkpoint } = swept()
+    const running = Option.getOrThrow(checkpoint.running)
+    const first = kept(judge(checkpoint, { asOf: noon + hour + minute, next: "2" }, running))
+    const again = restart(Option.getOrThrow(first.checkpoint.running))
+
+    assert.deepStrictEqual(again, { ...running, pass: again.pass, restarts: 1 })
+  })
+})
+
+describe("a landmark", () => {
+  it("is replaced at pages 1, 2, 4, 8 and so on, and met again only in a cycle", () => {
+    let now = atNoon
+    const marks: Array<string> = []
+    for (let number = 1; number <= 17; number++) {
+      now = read(now, [{ asOf: noon + hour, next: `after ${number}` }])
+      marks.push(Option.getOrThrow(Option.getOrThrow(now.running).landmark))
+    }
+    assert.deepStrictEqual(
+      marks,
+      [1, 2, 2, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 16, 16].map((number) => `after ${number}`)
+    )
+    const running = Option.getOrThrow(now.running)
+    assert.strictEqual(judge(now, { next: "after 16" }, running)._tag, "Cycle")
+    assert.strictEqual(judge(now, { next: "after 15" }, running)._tag, "Page")
+  })
+
+  it.each([1, 2, 3, 5, 7, 8, 12, 40])("finds every cycle in the end: of %d pages", (length) => {
+    let now = atNoon
+    for (let number = 1; number <= 5 * length + 4; number++) {
+      const running = Option.getOrElse(now.running, () => begin(now, "increment", 15 * minute))
+      const judged = judge(now, { asOf: noon + hour, next: `after ${number % length}` }, running)
+      if (judged._tag === "Cycle") return
+      now = kept(judged).checkpoint
+    }
+    assert.fail("the cycle is not found")
+  })
+})
+
+describe("a window", () => {
+  const [one, two, three] = [utc(noon), utc(noon + hour), utc(noon + 2 * hour)]
+
+  it.each([
+    [{}, {}, true],
+    [{}, { gte: one, lt: two }, true],
+    [{ gte: one }, {}, false],
+    [{ lt: two }, {}, false],
+    [{ gte: one, lt: three }, { gte: one, lt: three }, true],
+    [{ gte: one, lt: three }, { gte: one, lt: two }, true],
+    [{ gte: two, lt: three }, { gte: one, lt: three }, false],
+    [{ gte: one, lt: two }, { gte: one, lt: three }, false],
+    [{ gte: one }, { gte: two }, true],
+    [{ gte: two }, { gte: one }, false],
+    [{ lt: two }, { gte: one, lt: two }, true],
+    [{ gte: one, lt: two }, { gte: one }, false]
+  ])("%j contains %j: %s", (window, other, expected) => {
+    assert.strictEqual(contains(window, other), expected)
+  })
+})

@@ -1,0 +1,338 @@
+/** The variants of SYNC that lose rows, as edits of the source. The simulation must find each of them. */
+import { minute, type Plan } from "./plan.ts"
+import type { Planting } from "./subject.ts"
+
+const pass = (find: string, replace: string) => ({ file: "pass.ts", find, replace })
+const passes = (find: string, replace: string) => ({ file: "passes.ts", find, replace })
+const memory = (find: string, replace: string) => ({ file: "memoryStore.ts", find, replace })
+const keys = (find: string, replace: string) => ({ file: "keyValueStore.ts", find, replace })
+
+const having = (...faults: ReadonlyArray<Parameters<Plan["faults"]["has"]>[0]>) => (plan: Plan): Plan => ({
+  ...plan,
+  faults: new Set([...plan.faults, ...faults])
+})
+
+/** Changes show late by up to five minutes, whatever the overlap. */
+const late = (plan: Plan): Plan => ({
+  ...having("lateChange")(plan),
+  overlap: 15 * minute,
+  lateness: 5 * minute,
+  replicaLag: 0,
+  skew: 0,
+  slack: 8 * minute
+})
+
+const overlapOf = (minutes: number) => ({
+  file: "options.ts",
+  find: "overlap: Duration.toMillis(overlap.value)",
+  replace: `overlap: Math.min(Duration.toMillis(overlap.value), ${minutes * minute})`
+})
+
+/** Many rows, one a page. */
+const long = (plan: Plan): Plan => ({ ...plan, rows: Math.max(plan.rows, 8), pageSize: 1, steps: 60 })
+
+const watermark = (value: string) =>
+  pass(
+    "? { watermark: running.horizon, at: running.at }",
+    `? { watermark: ${value}, at: running.at }`
+  )
+
+const stepCondition =
+  "return expected < watermark.epochMilliseconds - minute && since.epochMilliseconds > expected - overlap"
+
+export const plantings: ReadonlyArray<Planting> = [
+  {
+    name: "the watermark is the latest modified seen",
+    edits: [
+      watermark("Option.orElse(running.latest, () => checkpoint.watermark)"),
+      pass("epochMilliseconds - elapsed)", "epochMilliseconds - elapsed * 0)"),
+      overlapOf(0)
+    ],
+    change: late
+  },
+  {
+    name: "the watermark is the latest modified seen, stored on every page",
+    edits: [
+      pass(
+        "        ...checkpoint,\n        pass: Math.max(checkpoint.pass, read.pass),",
+        "        ...checkpoint,\n        watermark: Option.orElse(read.latest, () => checkpoint.watermark),\n        at: read.at,\n        pass: Math.max(checkpoint.pass, read.pass),"
+      ),
+      overlapOf(0)
+    ],
+    change: having("kill")
+  },
+  {
+    name: "the watermark is the time after reading",
+    edits: [watermark("Option.some(instant(now))"), overlapOf(0)]
+  },
+  {
+    name: "the watermark is the local clock less ten minutes",
+    edits: [
+      watermark("Option.map(running.at, ({ epochMilliseconds }) => instant(epochMilliseconds - 10 * minute))"),
+      overlapOf(0)
+    ]
+  },
+  { name: "an overlap of 0", edits: [overlapOf(0)], change: late },
+  { name: "an overlap of 1 minute", edits: [overlapOf(1)], change: late },
+  {
+    name: "a guard by modified",
+    edits: [memory(
+      "for (const punch of kind === \"increment\" ? changed : last.values()) {",
+      `const stamp = (punch: TimePunch | undefined) =>
+    Option.match(punch?.modified ?? Option.none(), { onNone: () => -Infinity, onSome: ({ epochMilliseconds }) => epochMilliseconds })
+  for (const punch of kind === "increment" ? changed : last.values()) {
+    if (stamp(rows.get(punch.id)?.punch) > stamp(punch)) continue`
+    )]
+  },
+  {
+    name: "sorted by modified, cursors by record",
+    edits: [passes(
+      "return { deleted: \"include\", modifiedSince: Option.getOrUndefined(since) }",
+      "return { deleted: \"include\", modifiedSince: Option.getOrUndefined(since), sortBy: [[\"modified\", \"asc\"]] }"
+    )],
+    change: (plan) => ({ ...long(plan), cursors: "record" })
+  },
+  {
+    name: "sorted by clocked_in, cursors by record",
+    edits: [passes(
+      "return { deleted: \"include\", modifiedSince: Option.getOrUndefined(since) }",
+      "return { deleted: \"include\", modifiedSince: Option.getOrUndefined(since), sortBy: [[\"clockedIn\", \"asc\"]] }"
+    )],
+    change: (plan) => ({ ...long(having("moveClockIn")(plan)), cursors: "record" })
+  },
+  {
+    name: "a new horizon on resume",
+    edits: [pass(
+      "const attempt = Option.isSome(running.cursor) ? running : beginAttempt(checkpoint, running, page, facts)",
+      "const begun = Option.isSome(running.cursor) ? running : beginAttempt(checkpoint, running, page, facts)\n  const attempt = \"_tag\" in begun || page.index > 0 ? begun : { ...begun, horizon: page.response.asOf, at: Option.some(page.response.sentAt) }"
+    )],
+    change: having("kill", "stop", "gap")
+  },
+  {
+    name: "a restart is numbered from the last complete pass",
+    edits: [
+      pass("pass: Math.max(highest + 1, clock)", "pass: Math.max(checkpoint.pass + 1, clock)"),
+      pass("        pass: Math.max(checkpoint.pass, read.pass),\n        writer", "        writer")
+    ],
+    change: (plan) => ({ ...having("lostCursors", "serviceBack", "stop", "kill")(plan), store: "keys" })
+  },
+  {
+    name: "CursorLost keeps the dead run",
+    edits: [passes(
+      "const without: Checkpoint = { ...checkpoint, pass: highest, writer, running: Option.none() }",
+      "const without: Checkpoint = { ...checkpoint, pass: highest, writer, running: Option.some({ ...running, cursor: pass.cursor, horizon: pass.horizon, at: pass.at }) }"
+    )],
+    change: having("lostCursors", "stop")
+  },
+  {
+    name: "the watermark never goes back",
+    edits: [
+      watermark(
+        "Option.some(instant(Math.max(...[checkpoint.watermark, running.horizon].flatMap(Option.toArray).map((at) => at.epochMilliseconds))))"
+      ),
+      pass(stepCondition, "return expected < -Infinity")
+    ],
+    change: having("serviceBack")
+  },
+  {
+    name: "no check of the service's clock",
+    edits: [pass(stepCondition, "return expected < -Infinity")],
+    change: having("serviceBack")
+  },
+  {
+    name: "no compare-and-set",
+    edits: [
+      memory(
+        "if (stored?.checkpoint !== Option.getOrUndefined(Option.map(previous, checkpointText))) {",
+        "if (stored === null) {"
+      )
+    ],
+    change: (plan) => ({ ...having("concurrent", "sleeper")(plan), store: "memory" })
+  },
+  {
+    name: "no compare-and-set, counted pass numbers",
+    edits: [
+      memory(
+        "if (stored?.checkpoint !== Option.getOrUndefined(Option.map(previous, checkpointText))) {",
+        "if (stored === null) {"
+      ),
+      pass("pass: Math.max(highest + 1, clock)", "pass: highest + 1 + clock * 0")
+    ],
+    change: (plan) => ({ ...having("concurrent", "sleeper")(plan), store: "memory" })
+  },
+  {
+    name: "no compare-and-set, a fence, unchanged rows skipped",
+    edits: [
+      memory(
+        "if (stored?.checkpoint !== Option.getOrUndefined(Option.map(previous, checkpointText))) {",
+        "if (stored === null) {"
+      ),
+      memory(
+        "    rows.set(punch.id, { punch, pass, isGone: false })",
+        "    if ((rows.get(punch.id)?.pass ?? 0) <= pass) rows.set(punch.id, { punch, pass, isGone: false })"
+      )
+    ],
+    change: (plan) => ({ ...having("concurrent", "sleeper")(plan), store: "memory" })
+  },
+  {
+    name: "a fence in a store with a transaction",
+    edits: [memory(
+      "    rows.set(punch.id, { punch, pass, isGone: false })",
+      "    if ((rows.get(punch.id)?.pass ?? 0) <= pass) rows.set(punch.id, { punch, pass, isGone: false })"
+    )],
+    change: (plan) => ({ ...having("checkpointPutBack", "checkpointLost", "serviceBack")(plan), store: "memory" })
+  },
+  {
+    name: "a sweep moves the watermark",
+    edits: [pass(
+      "const confirm = Option.some(begin(counted, \"confirm\", overlap, sweep))\n    return { _tag: \"Page\", pass: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }",
+      "const moved = { ...counted, watermark: Option.orElse(running.horizon, () => counted.watermark), at: running.at }\n    const confirm = Option.some(begin(moved, \"confirm\", overlap, sweep))\n    return { _tag: \"Page\", pass: running.pass, gone: Option.none(), checkpoint: { ...moved, running: confirm } }"
+    )],
+    change: having("sweep", "window", "gap")
+  },
+  {
+    name: "gone at the end of the sweep",
+    edits: [
+      pass(
+        "return { _tag: \"Page\", pass: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }",
+        "return { _tag: \"Page\", pass: running.pass, gone: Option.some(sweep.window), checkpoint: { ...counted, running: confirm } }"
+      ),
+      passes(
+        "Option.map(pass.before, (before) => ({",
+        "Option.map(Option.orElseSome(pass.before, () => judged.pass), (before) => ({"
+      )
+    ],
+    change: having("sweep", "moveClockIn")
+  },
+  {
+    name: "an unchanged increment does not bring gone rows back",
+    edits: [
+      memory(
+        "return row === undefined || row.isGone || !Equal.equals(row.punch, punch)",
+        "return row === undefined || !Equal.equals(row.punch, punch)"
+      )
+    ],
+    change: (plan) => ({ ...having("sweep", "hide")(plan), store: "memory" })
+  },
+  {
+    name: "a confirm does not stamp unchanged rows",
+    edits: [memory("kind === \"increment\" ? changed", "kind === \"increment\" || kind === \"confirm\" ? changed")],
+    change: (plan) => ({ ...having("sweep", "moveClockIn")(plan), store: "memory" })
+  },
+  {
+    name: "no landmark",
+    edits: [
+      pass("if (Option.isSome(next) && Option.contains(attempt.landmark, next.value)) return { _tag: \"Cycle\" }", "")
+    ],
+    change: (plan) => ({ ...having("cycle", "stop")(plan), namesWalks: true, quietPages: 1 })
+  },
+  {
+    name: "no claim",
+    edits: [{
+      file: "execute.ts",
+      find:
+        "yield* commit({ company: company.id, kind, pass, punches: [], checkpoint, gone: Option.none() })\n      from = Option.some(checkpoint)",
+      replace: "void [kind, pass]\n      void commit"
+    }],
+    change: (plan) => ({ ...having("claim", "concurrent", "sleeper")(plan), store: "memory" })
+  },
+  {
+    name: "a pass without a Date moves at",
+    edits: [
+      pass(
+        ": { watermark: watermarkWithoutDate(checkpoint, running) }),",
+        ": { watermark: watermarkWithoutDate(checkpoint, running), at: running.at }),"
+      )
+    ],
+    change: (plan) => ({ ...having("serviceBack", "futureModified")(plan), dates: "sometimes" })
+  },
+  {
+    name: "a first load since 1970",
+    edits: [
+      passes(
+        "modifiedSince: Option.getOrUndefined(since) }",
+        "modifiedSince: Option.getOrElse(since, () => instant(0)) }"
+      )
+    ],
+    change: having("nullModified")
+  },
+  {
+    name: "a first load of a closed window",
+    edits: [passes(
+      "if (kind !== \"sweep\") return {",
+      "if (kind === \"first\") return { deleted: \"include\", clockedIn: { gte: instant(Date.UTC(2025, 0)), lte: instant(Date.UTC(2027, 0)) } }\n  if (kind !== \"sweep\") return {"
+    )]
+  },
+  {
+    name: "deleted left out",
+    edits: [passes("return { deleted: \"include\", modifiedSince", "return { modifiedSince")],
+    change: having("softDelete")
+  },
+  // Beyond the table of SYNC: rules whose absence must show too.
+  {
+    name: "since is not moved by the overlap of a restart: the first page of a clock set back is kept",
+    edits: [
+      pass(
+        "if (Option.isSome(earlier)) return { _tag: \"Earlier\", running: { ...running, since: earlier } }",
+        "if (Option.isSome(earlier)) running = { ...running, since: earlier }"
+      )
+    ],
+    change: having("serviceBack")
+  },
+  {
+    name: "a late page lifts the watermark without a Date",
+    edits: [pass("epochMilliseconds - elapsed)", "epochMilliseconds + elapsed * 0)")],
+    change: (plan) => ({ ...having("kill", "stop", "gap")(plan), dates: "never" })
+  },
+  {
+    name: "only a 422 restarts",
+    edits: [passes("unknownCursor.includes(error.status)", "error.status === 499")],
+    change: (plan) => ({ ...having("lostCursors", "stop")(plan), refusal: 404 })
+  },
+  {
+    name: "a pass that began again is not stored",
+    edits: [
+      passes(
+        "if (!isAhead || running === undefined) return Option.none()",
+        "if (highest >= 0 || running === undefined) return Option.none()"
+      )
+    ],
+    change: (plan) => ({ ...having("cycle", "stop", "serviceBack")(plan), namesWalks: true, quietPages: 1 })
+  },
+  {
+    name: "a first write that was cut fails every load",
+    edits: [
+      keys(
+        "if (even === undefined && odd !== undefined && Result.isFailure(readEntry(odd))) return empty",
+        "void [even, odd]"
+      )
+    ],
+    change: (plan) => ({ ...having("kill")(plan), store: "keys" })
+  },
+  {
+    name: "the checkpoint before the rows",
+    edits: [
+      keys(
+        "      yield* Effect.mapError(\n        Effect.provideContext(write(batch), context),",
+        "      yield* put(company, stored.commit + 1, batch.checkpoint)\n      yield* Effect.mapError(\n        Effect.provideContext(write(batch), context),"
+      ),
+      keys(
+        "      const now = yield* read(company)\n      if (now.commit !== stored.commit || textOf(now) !== textOf(stored)) return yield* Effect.fail(superseded(company))\n      yield* put(company, stored.commit + 1, batch.checkpoint)\n",
+        "      void textOf\n"
+      )
+    ],
+    change: (plan) => ({ ...having("kill")(plan), store: "keys" })
+  },
+  {
+    name: "stale stamps are not lowered",
+    edits: [memory("lowerStamps(rows, batch.pass)", "lowerStamps(new Map(rows), batch.pass)")],
+    change: (plan) => ({
+      ...having("checkpointLost", "checkpointPutBack", "serviceBack", "sweep", "hardDelete")(plan),
+      store: "memory"
+    })
+  },
+  {
+    name: "an early end at an empty page",
+    edits: [pass("return Option.isNone(next)\n", "return Option.isNone(next) || page.items.length === 0\n")]
+  }
+]

@@ -1,0 +1,98 @@
+/** Runs many plans and counts what they did; a plan that breaks a promise is reported with its seed. */
+import { Broken } from "./judge.ts"
+import { describePlan, drawPlan, type Plan, type StoreKind } from "./plan.ts"
+import { Run } from "./run.ts"
+import type { Copies, Subject } from "./stores.ts"
+
+/** What a series did. */
+export interface Figures {
+  plans: number
+  calls: number
+  requests: number
+  commits: number
+  /** Calls by how they ended. */
+  readonly ends: Map<string, number>
+}
+
+/** The seed to run again, from the environment; `NaN` runs all seeds. */
+const replaySeed = Number(process.env["SIMULATION_SEED"] ?? Number.NaN)
+
+export const isReplay = !Number.isNaN(replaySeed)
+
+/** `count` seeds from `first`, or only the seed in `SIMULATION_SEED`. */
+export const seedsFrom = function*(first: number, count: number): Generator<number> {
+  if (isReplay) yield replaySeed
+  else for (let seed = first; seed < first + count; seed++) yield seed
+}
+
+export type Stores = readonly [StoreKind, ...ReadonlyArray<StoreKind>]
+
+/** Runs the plans of some seeds. Throws at the first broken promise, with how to repeat it. */
+export const series = (
+  seeds: Iterable<number>,
+  options: {
+    readonly file: string
+    readonly stores: Stores
+    readonly subject: Subject
+    readonly copies?: (subject: Subject) => Copies
+  }
+): Figures => {
+  const { copies, file, stores, subject } = options
+  const figures: Figures = { plans: 0, calls: 0, requests: 0, commits: 0, ends: new Map() }
+  for (const seed of seeds) {
+    const plan = drawPlan(seed, stores)
+    const run = new Run(plan, subject, copies?.(subject))
+    try {
+      const { calls, commits, ends, requests } = run.run()
+      figures.plans++
+      figures.calls += calls
+      figures.commits += commits
+      figures.requests += requests
+      for (const [end, count] of ends) figures.ends.set(end, (figures.ends.get(end) ?? 0) + count)
+    } catch (error) {
+      throw new Error(report(plan, run, file, error), { cause: error })
+    }
+  }
+  return figures
+}
+
+const report = (plan: Plan, { log }: Run, file: string, error: unknown): string =>
+  [
+    `seed ${plan.seed}: ${error instanceof Error ? error.message : String(error)}`,
+    `again: SIMULATION_SEED=${plan.seed} npx vitest run ${file}`,
+    `plan: ${describePlan(plan)}`,
+    ...log.slice(-120)
+  ].join("\n")
+
+/** How many plans of a defective sync end wrong. Stops at the first one where `untilFound`. */
+export const countBroken = (
+  seeds: Iterable<number>,
+  options: {
+    readonly stores: Stores
+    readonly subject: Subject
+    readonly change: (plan: Plan) => Plan
+    readonly untilFound: boolean
+  }
+): { readonly plans: number; readonly broken: number; readonly first: string | undefined } => {
+  const { change, stores, subject, untilFound } = options
+  let plans = 0
+  let broken = 0
+  let first: string | undefined
+  for (const seed of seeds) {
+    plans++
+    try {
+      new Run(change(drawPlan(seed, stores)), subject).run()
+    } catch (error) {
+      if (!(error instanceof Broken)) throw error
+      broken++
+      first ??= error.message
+    }
+    if (untilFound && broken > 0) break
+  }
+  return { plans, broken, first }
+}
+
+/** The figures on one line. */
+export const line = ({ calls, commits, ends, plans, requests }: Figures, seconds: number): string =>
+  `${plans} plans in ${seconds.toFixed(1)} s: ${calls} calls, ${requests} requests, ${commits} commits; ` +
+  [...ends].toSorted(([, a], [, b]) => b - a).map(([end, count]) => `${end} ${count}`).join(", ")

@@ -1,0 +1,223 @@
+/** The rows of a service that changes while it is read, its clock and the local one. Knows nothing of a sync. */
+import { DateTime, Option } from "effect"
+import { Cents, CompanyId, LocationId, RoleId, type TimePunch, TimePunchId, UserId } from "../../../src/index.ts"
+import { type Order, type Plan, second } from "./plan.ts"
+
+export const company = CompanyId.make(4021)
+
+/** A state of a row, from the true time at which all but lagging replicas show it. */
+interface Version {
+  readonly from: number
+  /** `undefined`: the row does not exist. */
+  readonly punch: TimePunch | undefined
+  /** Whether no stamp tells that the row came to this state. */
+  readonly isSilent: boolean
+}
+
+interface Row {
+  readonly id: TimePunchId
+  readonly versions: Array<Version>
+  /** Spans of true time in which the account may not see the row. */
+  readonly hidden: Array<{ readonly from: number; until: number }>
+  /** Whether an increment need not have heard of the last change. */
+  needsSweep: boolean
+}
+
+export interface Query {
+  readonly since: number | undefined
+  readonly gte: number | undefined
+  readonly lte: number | undefined
+  readonly deleted: "exclude" | "only" | "include"
+  readonly order: Order
+}
+
+export interface Change {
+  /** How `modified` is stamped: with the service's time, or else. */
+  readonly stamp: "now" | "none" | "kept" | "null" | "future" | "old"
+  readonly moves?: boolean
+  readonly deleted?: boolean
+  readonly lag: number
+  /** By which the clock of the host that writes differs. */
+  readonly skew: number
+  /** For a stamp of the future or the past. */
+  readonly by?: number
+  /** The clock-in of a moved or a new row. */
+  readonly clockedIn: number
+}
+
+export const epoch = Date.UTC(2026, 9, 1, 12)
+
+const at = (millis: number): DateTime.Utc => DateTime.makeUnsafe(millis)
+
+const template: Omit<TimePunch, "id" | "clockedIn" | "notes" | "modified" | "deleted"> = {
+  companyId: company,
+  userId: UserId.make(7),
+  roleId: RoleId.make(1),
+  locationId: LocationId.make(1),
+  shiftId: Option.none(),
+  departmentId: Option.none(),
+  clockedOut: Option.none(),
+  hourlyWage: Cents.make(1500),
+  tips: Cents.make(0),
+  approved: false,
+  editablePunch: true,
+  posType: Option.none(),
+  breaks: [],
+  autoClockedOut: false,
+  clockedInOffline: false,
+  clockedOutOffline: false,
+  created: Option.none()
+}
+
+export class Source {
+  /** The true time. */
+  now = epoch
+  /** The service's clock less the true time. */
+  serviceOffset = 0
+  localOffset: number
+  /** No replica is older than this: what was on its way when the service's clock was set forward, was let arrive. */
+  freshSince = 0
+  readonly rows: Array<Row> = []
+  private edits = 0
+  private readonly plan: Plan
+
+  constructor(plan: Plan) {
+    this.plan = plan
+    this.localOffset = plan.localOffset
+  }
+
+  get service(): number {
+    return this.now + this.serviceOffset
+  }
+
+  get local(): number {
+    return this.now + this.localOffset
+  }
+
+  /** Adds a row, or changes one. */
+  change(row: Row | undefined, change: Change): void {
+    const changed = row ?? this.addRow()
+    const last = changed.versions.at(-1)
+    const before = changed.versions.findLast(({ punch }) => punch !== undefined)?.punch
+    const now = this.service + change.skew
+    const stamp = this.plan.wholeSeconds ? Math.floor(now / second) * second : now
+    const modified = change.stamp === "kept"
+      ? before?.modified ?? Option.none()
+      : change.stamp === "null"
+      ? Option.none()
+      : Option.some(at(stamp + (change.stamp === "now" ? 0 : change.by ?? 0)))
+    const clockedIn = before === undefined || change.moves === true ? at(change.clockedIn) : before.clockedIn
+    const isSilent = change.stamp === "kept" || change.stamp === "null" || change.stamp === "old"
+    changed.versions.push({
+      from: Math.max(last?.from ?? 0, this.now + change.lag),
+      punch: change.stamp === "none" ? undefined : {
+        ...template,
+        id: changed.id,
+        clockedIn,
+        notes: `v${++this.edits}`,
+        modified,
+        deleted: change.deleted ?? before?.deleted ?? false
+      },
+      isSilent: isSilent || change.stamp === "none"
+    })
+    changed.needsSweep = isSilent || change.stamp === "none" || this.isHidden(changed, Infinity)
+  }
+
+  /** Puts a row back as it was, without a word: a backup, or a hand in the database. */
+  restore(row: Row): void {
+    const before = row.versions.findLast(({ punch }) => punch !== undefined)
+    if (before === undefined) return
+    row.versions.push({ ...before, from: Math.max(row.versions.at(-1)?.from ?? 0, this.now), isSilent: true })
+    row.needsSweep = true
+  }
+
+  hide(row: Row): void {
+    row.hidden.push({ from: this.now, until: Infinity })
+    row.needsSweep = true
+  }
+
+  show(row: Row): void {
+    for (const span of row.hidden) span.until = Math.min(span.until, this.now)
+  }
+
+  /** Lets everything that is on its way arrive. */
+  settle(): void {
+    for (const { versions } of this.rows) {
+      for (const [index, version] of versions.entries()) {
+        if (version.from > this.now) versions[index] = { ...version, from: this.now }
+      }
+    }
+    this.freshSince = this.now
+  }
+
+  exists(row: Row): boolean {
+    return row.versions.at(-1)?.punch !== undefined
+  }
+
+  isHidden({ hidden }: Row, when: number): boolean {
+    return hidden.some(({ from, until }) => from <= when && (when < until || (when === Infinity && until === Infinity)))
+  }
+
+  /** What the account sees of a row at a true time, on a replica that lags. */
+  seen(row: Row, lag = 0): TimePunch | undefined {
+    const when = Math.max(this.now - lag, Math.min(this.freshSince, this.now))
+    return this.isHidden(row, when) ? undefined : row.versions.findLast(({ from }) => from <= when)?.punch
+  }
+
+  /** Whether a row was there, in a window of clock-ins, without a break since a true time, and every move was stamped. */
+  wasThroughout(row: Row, since: number, gte: number, lt: number): boolean {
+    if (row.hidden.some(({ from, until }) => until >= since && from <= this.now)) return false
+    const first = row.versions.findLastIndex(({ from }) => from <= since)
+    return first >= 0 &&
+      row.versions.slice(first).every(({ isSilent, punch }, index) =>
+        (index === 0 || !isSilent) && punch !== undefined && punch.clockedIn.epochMilliseconds >= gte &&
+        punch.clockedIn.epochMilliseconds < lt
+      )
+  }
+
+  /** The rows of a query, in its order. */
+  list({ deleted, gte, lte, order, since }: Query, lag: number): Array<TimePunch> {
+    const found = this.rows.flatMap((row) => this.seen(row, lag) ?? []).filter((punch) => {
+      const clockedIn = punch.clockedIn.epochMilliseconds
+      if (gte !== undefined && clockedIn < gte) return false
+      if (lte !== undefined && clockedIn > lte) return false
+      if (deleted !== "include" && punch.deleted !== (deleted === "only")) return false
+      if (since === undefined) return true
+      const modified = Option.match(punch.modified, {
+        onNone: () => -Infinity,
+        onSome: ({ epochMilliseconds }) => epochMilliseconds
+      })
+      return this.plan.sinceIsInclusive ? modified >= since : modified > since
+    })
+    return found.toSorted((one, other) => compare(keyOf(one, order), keyOf(other, order)))
+  }
+
+  private addRow(): Row {
+    const row: Row = { id: TimePunchId.make(100 + this.rows.length), versions: [], hidden: [], needsSweep: false }
+    this.rows.push(row)
+    return row
+  }
+}
+
+export type { Row }
+
+/** The place of a row in an order. */
+export type Key = readonly [number, number]
+
+export const keyOf = (punch: TimePunch, order: Order): Key => {
+  switch (order) {
+    case "id":
+      return [punch.id, 0]
+    case "idDown":
+      return [-punch.id, 0]
+    case "clockedIn":
+      return [punch.clockedIn.epochMilliseconds, punch.id]
+    case "modified":
+      return [
+        Option.match(punch.modified, { onNone: () => 0, onSome: ({ epochMilliseconds }) => epochMilliseconds }),
+        punch.id
+      ]
+  }
+}
+
+export const compare = (one: Key, other: Key): number => one[0] - other[0] || one[1] - other[1]

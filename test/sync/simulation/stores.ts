@@ -1,0 +1,141 @@
+/** The stores of a plan: the real ones, with gates between any two steps, and their copies to read, lose and put back. */
+import { Context, Effect, Option } from "effect"
+import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import type { CompanyId, TimePunch } from "../../../src/index.ts"
+import type { Batch, Checkpoint, Sync, SyncStore } from "../../../src/sync/index.ts"
+import type { makeKeyValueStore } from "../../../src/sync/keyValueStore.ts"
+import type { Copy, makeStoreOf } from "../../../src/sync/memoryStore.ts"
+import { company } from "./source.ts"
+
+/** Suspends a process between two steps, until the driver lets it continue. `torn` is run if it is killed there. */
+export type Gate = (torn?: () => void) => Effect.Effect<void>
+
+/** The gate of the process that runs. */
+export const CurrentGate = Context.Reference<Gate>("test/sync/CurrentGate", { defaultValue: () => () => Effect.void })
+
+export const gate: Gate = (torn) => Effect.flatMap(CurrentGate, (gate) => gate(torn))
+
+/** The code under test: that of `src/sync`, or a planted copy of it. */
+export interface Subject {
+  readonly run: typeof Sync.run
+  readonly sweep: typeof Sync.sweep
+  readonly makeStoreOf: typeof makeStoreOf
+  readonly makeKeyValueStore: typeof makeKeyValueStore
+  readonly checkpointText: (checkpoint: Checkpoint) => string
+  readonly readCheckpoint: (text: string) => Checkpoint
+}
+
+/** What the judge compares of a row of a copy. */
+export interface CopiedRow {
+  /** Each state of a row in the source has its own notes. */
+  readonly notes: string
+  readonly deleted: boolean
+  readonly clockedIn: number
+  readonly pass: number
+  readonly isGone: boolean
+}
+
+const copied = ({ clockedIn, deleted, notes }: TimePunch, pass: number, isGone: boolean): CopiedRow => ({
+  notes,
+  deleted,
+  clockedIn: clockedIn.epochMilliseconds,
+  pass,
+  isGone
+})
+
+/** A copy and the stores over it. */
+export interface Copies {
+  readonly rows: () => ReadonlyMap<number, CopiedRow>
+  readonly checkpoint: () => Checkpoint | undefined
+  /** Loses the checkpoint, or puts an older one in its place, as who has done so by hand. */
+  readonly replace: (checkpoint: Checkpoint | undefined) => void
+  /** A store for a process, which is suspended between two steps of a commit. */
+  readonly open: () => SyncStore["Service"]
+}
+
+/** The memory store: what it has is one value, replaced in one step. */
+export const memoryCopies = (subject: Subject): Copies => {
+  const copies = new Map<CompanyId, Copy>()
+  const store = subject.makeStoreOf(copies)
+  return {
+    rows: () =>
+      new Map(
+        [...copies.get(company)?.rows ?? []].map(([id, { isGone, pass, punch }]) => [id, copied(punch, pass, isGone)])
+      ),
+    checkpoint: () => {
+      const text = copies.get(company)?.checkpoint
+      return text === undefined ? undefined : subject.readCheckpoint(text)
+    },
+    replace: (checkpoint) => {
+      const rows = copies.get(company)?.rows ?? new Map()
+      copies.set(company, { rows, checkpoint: checkpoint && subject.checkpointText(checkpoint) })
+    },
+    open: () => ({ ...store, commit: (batch, previous) => Effect.andThen(gate(), store.commit(batch, previous)) })
+  }
+}
+
+/** A caller's own rows beside a `KeyValueStore`. The rows follow what `layerKeyValueStore` asks of `write`. */
+export const keyCopies = (subject: Subject, isOneProcess: boolean): Copies => {
+  const rows = new Map<number, CopiedRow>()
+  const keys = new Map<string, string>()
+
+  const write = (batch: Batch) => {
+    for (const punch of new Map(batch.punches.map((punch) => [punch.id, punch])).values()) {
+      const row = rows.get(punch.id)
+      if (row === undefined || row.pass <= batch.pass) rows.set(punch.id, copied(punch, batch.pass, false))
+    }
+    if (Option.isNone(batch.gone)) return
+    const { before, window } = batch.gone.value
+    for (const [id, row] of rows) {
+      const isWithin = row.clockedIn >= (window.gte?.epochMilliseconds ?? -Infinity) &&
+        row.clockedIn < (window.lt?.epochMilliseconds ?? Infinity)
+      if (isWithin && row.pass < before) rows.set(id, { ...row, isGone: true })
+    }
+  }
+
+  const store = KeyValueStore.makeStringOnly({
+    get: (key) => Effect.sync(() => keys.get(key)),
+    set: (key, value) =>
+      Effect.andThen(
+        gate(() => keys.set(key, value.slice(0, value.length >> 1))),
+        Effect.sync(() => {
+          keys.set(key, value)
+        })
+      ),
+    remove: (key) => Effect.sync(() => keys.delete(key)),
+    clear: Effect.sync(() => keys.clear()),
+    size: Effect.sync(() => keys.size),
+    keys: Effect.sync(() => [...keys.keys()])
+  })
+
+  const make = () => {
+    const torn = (batch: Batch) => write({ ...batch, punches: batch.punches.slice(0, 1), gone: Option.none() })
+    const made = subject.makeKeyValueStore((batch) =>
+      Effect.andThen(gate(() => torn(batch)), Effect.sync(() => write(batch)))
+    )
+    return Effect.runSync(Effect.provideService(made, KeyValueStore.KeyValueStore, store))
+  }
+  const reader = make()
+
+  return {
+    rows: () => rows,
+    // A call says what is wrong with keys that cannot be read.
+    checkpoint: () =>
+      Option.getOrUndefined(
+        Effect.runSync(Effect.orElseSucceed(reader.load(company), () => Option.none<Checkpoint>()))
+      ),
+    replace: (checkpoint) => {
+      const [commit = 0] = [...keys.values()].flatMap((text) => {
+        const found = /"commit":(\d+)/.exec(text)?.[1]
+        return found === undefined ? [] : Number(found)
+      }).toSorted((one, other) => other - one)
+      keys.clear()
+      if (checkpoint !== undefined) {
+        const text = JSON.stringify({ commit: commit + 1, checkpoint: subject.checkpointText(checkpoint) })
+        keys.set(`time-punches-sync-${company}-${(commit + 1) % 2}`, text)
+      }
+      for (const [id, row] of rows) rows.set(id, { ...row, pass: 0 })
+    },
+    open: () => isOneProcess ? reader : make()
+  }
+}

@@ -1,0 +1,102 @@
+/** A sync over the fake service, into a copy that a test can read, lose and put back. */
+import { assert } from "@effect/vitest"
+import { DateTime, Effect, Layer, Option, Result, Stream } from "effect"
+import {
+  Cents,
+  type CompanyId,
+  LocationId,
+  RetryPolicy,
+  RoleId,
+  type TimePunch,
+  TimePunches,
+  TimePunchId,
+  UserId
+} from "../../src/index.ts"
+import { checkpointText, readCheckpoint } from "../../src/sync/Checkpoint.ts"
+import { type Checkpoint, SyncStore } from "../../src/sync/index.ts"
+import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
+import { type FakeServiceOptions, generatePunches } from "../../src/testing/index.ts"
+import { app, company, pageRequests } from "../support/client.ts"
+
+export const noon = Date.UTC(2026, 3, 5, 12)
+
+/** Three pages: a sync asks for 200 rows at a time. All of them were modified long before noon. */
+export const punches = generatePunches({ count: 450, companyId: company.id, timestampForms: false })
+  .map((punch) => Object.assign(punch, { modified: "2026-04-01T08:00:00Z" }))
+
+export const firstId = punches[0]?.id ?? 0
+export const lastId = punches.at(-1)?.id ?? 0
+
+/** A punch with this id, changed at this instant. */
+export const toPunch = (id: number, modified?: number): TimePunch => ({
+  id: TimePunchId.make(id),
+  companyId: company.id,
+  userId: UserId.make(7),
+  roleId: RoleId.make(1),
+  locationId: LocationId.make(1),
+  shiftId: Option.none(),
+  departmentId: Option.none(),
+  clockedIn: DateTime.makeUnsafe(noon + id * 1000),
+  clockedOut: Option.none(),
+  hourlyWage: Cents.make(1500),
+  tips: Cents.make(0),
+  approved: false,
+  editablePunch: true,
+  notes: "",
+  posType: Option.none(),
+  breaks: [],
+  autoClockedOut: false,
+  clockedInOffline: false,
+  clockedOutOffline: false,
+  created: Option.none(),
+  modified: Option.map(Option.fromUndefinedOr(modified), (at) => DateTime.makeUnsafe(at)),
+  deleted: false
+})
+
+/** A copy in memory. */
+export const makeCopy = () => {
+  const copies = new Map<CompanyId, Copy>()
+  const store = makeStoreOf(copies)
+  const row = (id: number) => [...copies.get(company.id)?.rows.values() ?? []].find(({ punch }) => punch.id === id)
+  return {
+    store,
+    layer: Layer.succeed(SyncStore, store),
+    row,
+    /** The rows that are not gone, by id. */
+    present: (): ReadonlyArray<TimePunch> =>
+      [...copies.get(company.id)?.rows.values() ?? []].flatMap(({ isGone, punch }) => isGone ? [] : [punch])
+        .toSorted((one, other) => one.id - other.id),
+    checkpoint: (): Checkpoint => {
+      const text = copies.get(company.id)?.checkpoint
+      assert.isDefined(text)
+      return Result.getOrThrow(readCheckpoint(text, company.id))
+    },
+    hasCheckpoint: () => copies.get(company.id)?.checkpoint !== undefined,
+    replaceText: (checkpoint: string) => {
+      copies.set(company.id, { rows: new Map(), checkpoint })
+    },
+    replace: (checkpoint: Checkpoint | undefined) => {
+      const rows = copies.get(company.id)?.rows ?? new Map()
+      copies.set(company.id, { rows, checkpoint: checkpoint && checkpointText(checkpoint) })
+    }
+  }
+}
+
+export type TestCopy = ReturnType<typeof makeCopy>
+
+/** The client over a fake service, which sends each request once, and the store of a copy. */
+export const over = (copy: TestCopy, options: FakeServiceOptions = {}) =>
+  Layer.merge(app(options).pipe(Layer.provide(RetryPolicy.none)), copy.layer)
+
+/** Fails unless the copy has the rows of the service and no others. */
+export const assertEqual = (copy: TestCopy) =>
+  Effect.map(
+    Stream.runCollect(TimePunches.list(company, { deleted: "include" })),
+    (rows) => assert.deepStrictEqual(copy.present(), [...rows].toSorted((one, other) => one.id - other.id))
+  )
+
+/** The values of a parameter in the requests for pages so far. */
+export const sent = (name: string) => Effect.map(pageRequests, (all) => all.map(({ query }) => query[name]))
+
+export const watermarkOf = (copy: TestCopy): number | undefined =>
+  Option.getOrUndefined(Option.map(copy.checkpoint().watermark, ({ epochMilliseconds }) => epochMilliseconds))
