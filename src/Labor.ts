@@ -7,9 +7,13 @@ import * as MutableHashMap from "effect/MutableHashMap"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
-import { Cents, TimePunchId } from "./Ids.ts"
+import { Cents } from "./Ids.ts"
+import { SumOverflow, type Totals } from "./LaborTotals.ts"
 import type { TimePunch } from "./TimePunch.ts"
 import * as WorkedTime from "./WorkedTime.ts"
+
+export * from "./HoursAbove.ts"
+export * from "./LaborTotals.ts"
 
 /**
  * How a fraction of a cent is rounded: `down` and `up` to the next cent below and above, `halfUp` and `halfEven` to the
@@ -45,52 +49,6 @@ export const cost = (punch: TimePunch, options: Options): Option.Option<Cents> =
     WorkedTime.of(punch, options).durations,
     ({ net }) => Cents.makeOption(amount(net, punch, options.rounding))
   )
-
-/**
- * The sums over the punches of one key.
- *
- * @since 0.1.0
- */
-export interface Totals {
-  /** Number of punches, incomplete and anomalous ones included. */
-  readonly punches: number
-  /** Number of punches with unknown durations (`WorkedTime.of`). Of these only the tips are in the sums below. */
-  readonly incomplete: number
-  /** Number of punches with at least one anomaly (`WorkedTime.of`). */
-  readonly anomalous: number
-  /** Time from clock-in to clock-out. */
-  readonly gross: Duration.Duration
-  /** Time in paid breaks, without what an unpaid break covers. Part of `net`. */
-  readonly paidBreaks: Duration.Duration
-  /** Time in unpaid breaks. */
-  readonly unpaidBreaks: Duration.Duration
-  /** Paid time: `gross` without `unpaidBreaks`. */
-  readonly net: Duration.Duration
-  /** Wages in cents, rounded punch by punch. Without tips. */
-  readonly cost: Cents
-  /** Tips in cents. */
-  readonly tips: Cents
-}
-
-/**
- * A sum exceeds the safe integers, beyond which an addition can lose cents. No real sum is that large: check the wage,
- * the tips and the instants of the punch.
- *
- * @since 0.1.0
- */
-export class SumOverflow
-  extends Schema.TaggedError<SumOverflow>("effect-time-punches/Labor/SumOverflow")("SumOverflow", {
-    /** The sum that overflows. */
-    field: Schema.Literals(["gross", "cost", "tips"]),
-    /** The punch whose addition overflows it. */
-    punchId: TimePunchId
-  })
-{
-  /** The sum and the punch. */
-  override get message(): string {
-    return `the sum of ${this.field} is no safe integer with punch ${this.punchId}`
-  }
-}
 
 /**
  * Sums punches by a key, in one pass. Memory grows with the number of keys only. Keys are compared by value: an id, an

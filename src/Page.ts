@@ -25,6 +25,30 @@ export const PageCursor = Schema.Struct({
 export type PageCursor = typeof PageCursor.Type
 
 /**
+ * What the response of a page says beside its rows. No other header is kept.
+ *
+ * @since 0.1.0
+ */
+export const PageResponse = Schema.Struct({
+  /**
+   * The service's clock when it read the page, at the latest: its `Date` header less the time that the request took.
+   * `None` without a valid `Date`.
+   */
+  asOf: Schema.Option(Schema.DateTimeUtc),
+  /** The local clock when the request that brought the page was sent. */
+  sentAt: Schema.DateTimeUtc,
+  /** The service's name for the request, from `x-request-id` or `request-id`, for its support. */
+  requestId: Schema.Option(Schema.String),
+  /** How many requests were sent for the page, at least 1. */
+  attempts: Schema.Int,
+  /** How many requests the rate limit still allows, from `ratelimit-remaining` or `x-ratelimit-remaining`. */
+  remaining: Schema.Option(Schema.Int)
+})
+
+/** The response of a page, as `PageResponse` decodes it. @since 0.1.0 */
+export type PageResponse = typeof PageResponse.Type
+
+/**
  * One page of a listing.
  *
  * @since 0.1.0
@@ -35,5 +59,7 @@ export class Page extends Schema.Opaque<Page>()(Schema.Struct({
   /** The place of the page in this run, counted from 0. */
   index: Schema.Int,
   /** The cursors of the page, to continue from or to step back. */
-  cursor: PageCursor
+  cursor: PageCursor,
+  /** What the response says beside its rows: the service's clock, the id of the request, the rate limit. */
+  response: PageResponse
 })) {}

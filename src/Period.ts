@@ -2,18 +2,10 @@
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import { BusinessDate } from "./Ids.ts"
+import type { Interval } from "./Interval.ts"
 
-/**
- * A half-open range of instants, ready for a filter: `{ clockedIn: interval }`.
- *
- * @since 0.1.0
- */
-export interface Interval {
-  /** The first instant of the range. */
-  readonly gte: DateTime.Utc
-  /** The first instant after the range. */
-  readonly lt: DateTime.Utc
-}
+export type { Interval } from "./Interval.ts"
+export { byLocation, type LocalPeriods, MissingZone, type Zones, zones } from "./Zones.ts"
 
 /**
  * The instants of the local dates `first` to `last`, both inclusive. A day lasts as long as its clocks say: 23, 24 or
@@ -62,10 +54,28 @@ export const week = (
     readonly firstDay?: Weekday | undefined
   }
 ): Interval => {
-  // Day 0, 1 January 1970, was a Thursday.
-  const day = dayOf(date)
-  const start = day - modulo(day + 4 - weekdays.indexOf(options?.firstDay ?? "monday"), 7)
+  const start = weekStart(date, options?.firstDay)
   return between(zone, start, start + 7)
+}
+
+/**
+ * The first date of the week that contains `date`. In the first week of the year 0001 it is the first date of the
+ * calendar.
+ *
+ * @since 0.1.0
+ */
+export const firstDateOfWeek = (
+  date: BusinessDate,
+  options?: {
+    /** Default: `"monday"`. */
+    readonly firstDay?: Weekday | undefined
+  }
+): BusinessDate => fromDay(weekStart(date, options?.firstDay))
+
+/** Day 0, 1 January 1970, was a Thursday. */
+const weekStart = (date: BusinessDate, first: Weekday = "monday"): number => {
+  const day = dayOf(date)
+  return day - modulo(day + 4 - weekdays.indexOf(first), 7)
 }
 
 /**

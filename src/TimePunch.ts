@@ -15,6 +15,7 @@ import {
 } from "./Ids.ts"
 import { compiled } from "./internal/wire/compiled.ts"
 import { decodeBreak, decodePunch } from "./internal/wire/decoder.ts"
+import { encodeBreak, encodePunch } from "./internal/wire/encoder.ts"
 import { breakNames, fromWireNames, timePunchNames, toWireNames } from "./internal/wire/names.ts"
 import { Wage, WireBreak, wireTimePunch } from "./internal/wire/schema.ts"
 
@@ -115,7 +116,7 @@ const breakFromWire: Schema.Codec<Break, typeof WireBreak.Encoded> = WireBreak.p
     Schema.toType(Break),
     Transformation.transform({ decode: fromWireNames(breakNames), encode: toWireNames(breakNames) })
   ),
-  compiled<Break>(decodeBreak)
+  compiled<Break, typeof WireBreak.Encoded>({ decode: decodeBreak, encode: encodeBreak })
 )
 
 const WireTimePunch = wireTimePunch(breakFromWire)
@@ -125,5 +126,5 @@ const timePunchFromWire: Schema.Codec<TimePunch, typeof WireTimePunch.Encoded> =
     Schema.toType(TimePunch),
     Transformation.transform({ decode: fromWireNames(timePunchNames), encode: toWireNames(timePunchNames) })
   ),
-  compiled<TimePunch>(decodePunch)
+  compiled<TimePunch, typeof WireTimePunch.Encoded>({ decode: decodePunch, encode: encodePunch })
 )

@@ -2,30 +2,26 @@
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { InvalidPunch, ListError } from "./ApiError.ts"
 import { ApiVersion } from "./ApiVersion.ts"
 import { type BackfillError, type BackfillFilter, type BackfillOptions } from "./Backfill.ts"
-import { planBackfill } from "./backfill/request.ts"
-import { backfill } from "./backfill/workers.ts"
+import { makeOperations } from "./backfill/operations.ts"
+import type { ClientOptions } from "./ClientOptions.ts"
 import type { Company } from "./Company.ts"
 import { Credentials } from "./Credentials.ts"
 import { Endpoints } from "./Endpoints.ts"
 import type { CompanyId } from "./Ids.ts"
-import { secureClient } from "./internal/http/client.ts"
-import { streamSpan } from "./internal/telemetry/tracing.ts"
-import { type Client, makePolicy, startRun } from "./listing/fetch.ts"
-import { makeListings } from "./listing/list.ts"
-import { privateParameters } from "./listing/parameters.ts"
+import { unmocked } from "./listing/unmocked.ts"
 import type { ListOptions, PageOptions } from "./ListOptions.ts"
 import type { Page } from "./Page.ts"
 import type { PunchFilter } from "./PunchFilter.ts"
 import { RetryPolicy } from "./RetryPolicy.ts"
 import type { TimePunch } from "./TimePunch.ts"
-import { TracePropagation } from "./TracePropagation.ts"
 
 /** A listing as a stream of `A`. */
 type Listing<A, R = never> = (
@@ -107,7 +103,7 @@ export class TimePunches extends Context.Service<TimePunches, {
     never,
     HttpClient.HttpClient | Credentials | Endpoints
   > {
-    return makeService
+    return makeOperations()
   }
 
   /**
@@ -134,7 +130,40 @@ export class TimePunches extends Context.Service<TimePunches, {
   static readonly layer: Layer.Layer<TimePunches, never, HttpClient.HttpClient | Credentials | Endpoints> = Layer
     .effect(
       TimePunches,
-      Effect.suspend(() => makeService)
+      Effect.suspend(() => makeOperations())
+    )
+
+  /**
+   * The client with its settings as options, over an `HttpClient` and what the credentials need besides. A bad setting
+   * fails with the `ConfigError` of the layer that it stands for.
+   *
+   * **Example** (Wire the client with options)
+   *
+   * ```ts
+   * import { NodeHttpClient } from "@effect/platform-node"
+   * import { Layer, Redacted } from "effect"
+   * import { Credentials, TimePunches } from "effect-time-punches"
+   * import { HttpClient, HttpClientRequest } from "effect/http"
+   *
+   * export const layer = TimePunches.layerWith({
+   *   baseUrl: "https://api.example.com",
+   *   credentials: Credentials.layerAccessToken(Redacted.make("an access token")),
+   *   retry: { attempts: 6 },
+   *   transformClient: HttpClient.mapRequest(HttpClientRequest.setHeader("user-agent", "payroll/1.0"))
+   * }).pipe(Layer.provide(NodeHttpClient.layerUndici))
+   * ```
+   *
+   * @since 0.1.0
+   */
+  static readonly layerWith = <E, R>(
+    options: ClientOptions<E, R>
+  ): Layer.Layer<TimePunches, E | Config.ConfigError, HttpClient.HttpClient | Exclude<R, Endpoints>> =>
+    Layer.effect(TimePunches, makeOperations(options.transformClient)).pipe(
+      Layer.provide(options.retry === undefined ? Layer.empty : RetryPolicy.layer(options.retry)),
+      Layer.provide(versionLayer(options.apiVersion)),
+      // Fresh: of two clients with one credentials value, each signs with its own address.
+      Layer.provide(Layer.fresh(options.credentials)),
+      Layer.provide(Endpoints.layer(options))
     )
 
   /**
@@ -164,7 +193,7 @@ export class TimePunches extends Context.Service<TimePunches, {
 
   /** A mock with the given members. A member that is not given dies with its name when it is run. @since 0.1.0 */
   static readonly layerMock = (members: Partial<TimePunches["Service"]>): Layer.Layer<TimePunches> =>
-    Layer.succeed(TimePunches, { ...absent, ...members })
+    Layer.succeed(TimePunches, { ...unmocked, ...members })
 
   /**
    * Streams every punch that matches the filter, page after page, in the service's order. Fails with a `ListError`
@@ -263,37 +292,8 @@ export class TimePunches extends Context.Service<TimePunches, {
 const streamOf = <A, E>(f: (service: TimePunches["Service"]) => Stream.Stream<A, E>) =>
   Stream.unwrap(Effect.map(TimePunches, f))
 
-const makeService = Effect.gen(function*() {
-  const { baseUrl } = yield* Endpoints
-  const { sign } = yield* Credentials
-  const client: Client = {
-    baseUrl,
-    version: yield* ApiVersion,
-    sign,
-    send: secureClient(yield* HttpClient.HttpClient, { propagate: yield* TracePropagation, privateParameters }),
-    policy: makePolicy(yield* RetryPolicy)
-  }
-  return TimePunches.of({
-    ...makeListings(client),
-    backfill: (company, filter, options) => {
-      const punches = Stream.unwrap(Effect.gen(function*() {
-        const run = yield* startRun(client)
-        const planned = planBackfill(run, company, { ...filter }, { ...options })
-        const { reader, segments, ...bounds } = yield* Effect.fromResult(planned)
-        return backfill(reader, segments, bounds)
-      }))
-      return streamSpan(punches, "TimePunches.backfill")
-    }
-  })
-})
-
-const unmocked = (member: string) =>
-  Effect.die(new Error(`TimePunches.${member} was called, but the mock does not have it`))
-
-const absent: TimePunches["Service"] = {
-  list: () => Stream.unwrap(unmocked("list")),
-  pages: () => Stream.unwrap(unmocked("pages")),
-  listResults: () => Stream.unwrap(unmocked("listResults")),
-  page: () => unmocked("page"),
-  backfill: () => Stream.unwrap(unmocked("backfill"))
+const versionLayer = (version: string | Option.Option<string> | undefined): Layer.Layer<never, Config.ConfigError> => {
+  if (version === undefined) return Layer.empty
+  const date = Option.isOption(version) ? Option.getOrUndefined(version) : version
+  return date === undefined ? ApiVersion.layerTokenDefault : ApiVersion.layer(date)
 }

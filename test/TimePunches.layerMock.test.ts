@@ -9,7 +9,8 @@ const none = Option.none()
 const page = {
   items: [punch()],
   index: 0,
-  cursor: { sent: none, current: none, prev: none, next: none, count: none }
+  cursor: { sent: none, current: none, prev: none, next: none, count: none },
+  response: { asOf: none, sentAt: punch().clockedIn, requestId: none, attempts: 1, remaining: none }
 }
 
 /** The message of the defect that a program died of. */

@@ -36,9 +36,11 @@ const ground = [
 
 /** Which rooms each room may import, from the highest to the lowest. A room always sees itself. */
 const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
-  cli: ["cli/commands", "cli/terminal", "cli/base"],
+  cli: ["cli/commands", "cli/terminal", "cli/base", "node"],
   "cli/commands": [
     "cli/doctor",
+    "cli/summary",
+    "cli/sync",
     "cli/flags",
     "cli/terminal",
     "cli/base",
@@ -50,17 +52,34 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "internal/wire",
     "internal/base"
   ],
-  "cli/doctor": ["cli/flags", "cli/terminal", "cli/base", "client", "names"],
-  "cli/flags": ["cli/base", "client", "listing", "names", "internal/wire", "internal/base"],
+  "cli/doctor": [
+    "cli/sync",
+    "cli/flags",
+    "cli/terminal",
+    "cli/base",
+    "sql",
+    "sql/dialect",
+    "client",
+    "names",
+    "internal/base"
+  ],
+  "cli/sync": ["cli/flags", "cli/terminal", "cli/base", "sql/node", "sql", "sync", "names"],
+  "cli/summary": ["cli/flags", "cli/terminal", "cli/base", "names"],
+  "cli/flags": ["cli/base", "sync", "client", "listing", "names", "internal/wire", "internal/base"],
   "cli/terminal": ["cli/base", "internal/base"],
-  "cli/base": ["export", "names", "internal/base"],
+  "cli/base": ["sync", "export", "names", "internal/base"],
   testing: ["testing/service", "testing/faults", "testing/generate", "testing/transports", "testing/base"],
   "testing/transports": ["testing/service", "testing/base"],
   "testing/service": ["testing/faults", "testing/base"],
   "testing/faults": ["testing/base"],
   "testing/generate": ["testing/base"],
   "testing/base": [],
+  sql: ["sql/dialect", "sync", "names", "internal/wire"],
+  "sql/dialect": ["sync", "names", "internal/wire"],
+  "sql/node": [],
+  sync: ["client", "names", "internal/wire", "internal/base"],
   export: ["names", "internal/wire", "internal/base"],
+  node: ["internal/http", "internal/base"],
   client: ["backfill", "listing", "names", ...ground],
   backfill: ["listing", "names", ...ground],
   listing: ["names", ...ground],
@@ -81,7 +100,9 @@ const runsUp: Readonly<Record<string, string>> = {
 
 /** The packages that a room may import beside `effect`, and the files that alone may. */
 const outside: ReadonlyArray<readonly [files: RegExp, packages: RegExp]> = [
-  [/^src\/cli\//, /^(node:|@effect\/platform-node)/],
+  [/^src\/cli\//, /^(node:|@effect\/(platform-node|sql-pg))/],
+  [/^src\/sql\/node\//, /^node:/],
+  [/^src\/node\//, /^(node:|@effect\/platform-node)/],
   [/^src\/testing\/FakeServer\.ts$/, /^(node:|@effect\/platform-node)/]
 ]
 
@@ -163,6 +184,8 @@ describe("the rooms of src", () => {
     ["the fake that imports the client", "src/testing/service/paging.ts", `import { Cursor } from "../../Ids.ts"`],
     ["Node in the client", "src/Credentials.ts", `import * as Fs from "node:fs"`],
     ["the barrel", "src/Ids.ts", `import { Schema } from "effect"`],
+    ["Node in the store", "src/sql/store.ts", `import * as Fs from "node:fs"`],
+    ["a driver in the store", "src/sql/node/NodeSqlite.ts", `import { PgClient } from "@effect/sql-pg"`],
     ["a package in the fake", "src/testing/faults/page.ts", `import { it } from "vitest"`],
     ["a dynamic import", "src/export/Csv.ts", `export const late = () => import("../cli/main.ts")`]
   ])("would show %s", (_, file, line) => {
@@ -232,6 +255,8 @@ describe("the exports of the package", () => {
     const flat = [...sources.keys()].map((file) => file.slice("src/".length, -".ts".length))
       .filter((path) => !path.includes("/") && path !== "index")
 
-    for (const path of [...flat, "testing", "testing/server", "export"]) assert.isTrue(opens(path), path)
+    for (const path of [...flat, "testing", "testing/server", "export", "sync", "sql", "sql/node", "node"]) {
+      assert.isTrue(opens(path), path)
+    }
   })
 })

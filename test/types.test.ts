@@ -113,6 +113,27 @@ describe("every operation", () => {
   })
 })
 
+describe("TimePunches.layerWith", () => {
+  it("fails and needs what its credentials do, and gives them the endpoints", () => {
+    const baseUrl = "https://api.test"
+    const plain = TimePunches.layerWith({ baseUrl, credentials: Credentials.layerSessionCookie(Redacted.make("a")) })
+    const oauth = TimePunches.layerWith({
+      baseUrl,
+      credentials: Credentials.layerOAuth({ clientId: "a", clientSecret: Redacted.make("b") })
+    })
+    const custom = (credentials: Layer.Layer<Credentials, "e", Endpoints | TokenCache>) =>
+      TimePunches.layerWith({ baseUrl, credentials })
+
+    expectTypeOf(plain).toEqualTypeOf<Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient>>()
+    expectTypeOf(oauth).toEqualTypeOf<Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient>>()
+    expectTypeOf<ReturnType<typeof custom>>().toEqualTypeOf<
+      Layer.Layer<TimePunches, "e" | Config.ConfigError, HttpClient.HttpClient | TokenCache>
+    >()
+    // @ts-expect-error a client must not fail with more than a client does
+    TimePunches.layerWith({ baseUrl, credentials: plain, transformClient: () => 1 })
+  })
+})
+
 describe("a punch", () => {
   it("has an Option for what may be absent, and branded ids", () => {
     expectTypeOf<TimePunch["clockedIn"]>().toEqualTypeOf<DateTime.Utc>()

@@ -1,10 +1,10 @@
 /** The layers of an application, wired in one file: the client from the environment, over a bounded transport. */
-import { NodeHttpClient } from "@effect/platform-node"
 import { Config, Layer, Schema } from "effect"
 import { CompanyId, TimePunches } from "effect-time-punches"
+import { NodeTransport } from "effect-time-punches/node"
 
-/** At most 16 sockets, and five seconds to connect one. */
-export const transport = NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } })
+/** The transport for Node: at most 16 sockets, and five seconds to connect one. */
+export const transport = NodeTransport.layer()
 
 /** The client: address, credential and version come from the environment. */
 export const app = TimePunches.layerFromConfig.pipe(Layer.provide(transport))

@@ -1,5 +1,5 @@
 /** `npm run demo`: a fake service on a free port, and a client that lists its punches over real HTTP. */
-import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
+import { NodeRuntime } from "@effect/platform-node"
 import { Console, Duration, Effect, HashMap, Layer, Option, Redacted, Ref, Stream } from "effect"
 import {
   CompanyGuid,
@@ -11,6 +11,7 @@ import {
   type TimePunch,
   TimePunches
 } from "effect-time-punches"
+import { NodeTransport } from "effect-time-punches/node"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "effect-time-punches/testing"
 import { loopback } from "./loopback.ts"
 
@@ -22,7 +23,7 @@ const app = TimePunches.layer.pipe(
     clientId: defaultOAuthClient.clientId,
     clientSecret: Redacted.make(defaultOAuthClient.clientSecret)
   })),
-  Layer.provide(NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } })),
+  Layer.provide(NodeTransport.layer()),
   Layer.provideMerge(loopback({ punches: generatePunches({ count: 40_000, companyId: defaultCompany.id }) }))
 )
 

@@ -1,7 +1,7 @@
 /** Handling errors by tag, by policy, and with a rate limiter. */
 import { Effect, Layer, Option, Stream } from "effect"
-import { type Company, type ListError, RetryPolicy, TimePunches } from "effect-time-punches"
-import { HttpClient } from "effect/http"
+import { type Company, Credentials, type ListError, RetryPolicy, TimePunches } from "effect-time-punches"
+import { HttpClient, HttpClientRequest } from "effect/http"
 import { RateLimiter } from "effect/persistence"
 import { transport } from "./app.ts"
 
@@ -40,6 +40,14 @@ export const patient = TimePunches.layerFromConfig.pipe(
 
 /** Pitfall: a policy merged beside the layer has no effect. The defaults apply, and nothing warns of it. */
 export const notPatient = Layer.merge(TimePunches.layerFromConfig, RetryPolicy.layer({ attempts: 6 }))
+
+/** The settings as options: an address, credentials, and what differs from the defaults. */
+export const withOptions = TimePunches.layerWith({
+  baseUrl: "https://punches.example.com",
+  credentials: Credentials.layerFromConfig,
+  retry: { attempts: 6 },
+  transformClient: HttpClient.mapRequest(HttpClientRequest.setHeader("user-agent", "payroll/1.0"))
+})
 
 /** At most ten requests per second from this client. The retry policy, not the limiter, handles a 429. */
 export const tenASecond = Layer.effect(

@@ -1,5 +1,4 @@
 /** The payroll program at three levels: over a mock, over the fake service in this process, and over a socket. */
-import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
 import {
@@ -17,6 +16,7 @@ import {
   TimePunchId,
   UserId
 } from "effect-time-punches"
+import { NodeTransport } from "effect-time-punches/node"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "effect-time-punches/testing"
 import { TestClock } from "effect/testing"
 import { loopback } from "./loopback.ts"
@@ -167,7 +167,7 @@ describe("payroll, while punches change", () => {
 
 const overTcp = TimePunches.layer.pipe(
   Layer.provide(credentials),
-  Layer.provide(NodeHttpClient.layerUndici),
+  Layer.provide(NodeTransport.layer()),
   Layer.provideMerge(loopback({ punches }))
 )
 

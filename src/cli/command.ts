@@ -12,6 +12,7 @@ import { exportCommand } from "./commands/export.ts"
 import { list } from "./commands/list.ts"
 import { sandbox } from "./commands/sandbox.ts"
 import { summary } from "./commands/summary.ts"
+import { sync } from "./commands/sync.ts"
 import {
   type CommandFailure,
   commandFailureOf,
@@ -32,11 +33,12 @@ const settings = `  Settings come from the environment; secrets are read from no
     TIME_PUNCHES_SESSION_COOKIE    or a session
     TIME_PUNCHES_COMPANY_ID      instead of --company
     TIME_PUNCHES_COMPANY_GUID    instead of --guid
-    TIME_PUNCHES_API_VERSION     API version to send, if not the default`
+    TIME_PUNCHES_API_VERSION     API version to send, if not the default
+    TIME_PUNCHES_DATABASE_URL    instead of --database; may have a password`
 
 export const command = Command.make("time-punches").pipe(
-  Command.withDescription(`Lists, exports and sums the time punches of a company.\n\n${settings}`),
-  Command.withSubcommands([list, exportCommand, summary, doctor, sandbox]),
+  Command.withDescription(`Lists, exports, sums and copies the time punches of a company.\n\n${settings}`),
+  Command.withSubcommands([list, exportCommand, summary, sync, doctor, sandbox]),
   Command.withExamples([
     { command: "time-punches list --take 20", description: "Print the first punches" }
   ])

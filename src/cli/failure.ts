@@ -5,11 +5,14 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
+import type { MigrationError } from "effect/sql/Migrator"
+import type { SqlError } from "effect/sql/SqlError"
 import type { ListError } from "../ApiError.ts"
 import type { UnwritablePunch } from "../export/ExportError.ts"
 import { firstIssue } from "../internal/base/issue.ts"
 import { printable } from "../internal/base/printable.ts"
 import type { SumOverflow } from "../Labor.ts"
+import type { SyncError } from "../sync/SyncError.ts"
 import { describeFileError } from "./fileFailure.ts"
 
 /** Exit codes by kind of error, the same as in the table of `docs/09-command-line.md`. */
@@ -39,7 +42,15 @@ export class CommandFailure extends Data.TaggedError("CommandFailure")<{
 export class OutputClosed extends Data.TaggedError("OutputClosed")<{}> {}
 
 /** The errors of the library and the platform that a command expects; any other is a bug. */
-export type ExpectedError = ListError | Config.ConfigError | PlatformError.PlatformError | UnwritablePunch | SumOverflow
+export type ExpectedError =
+  | ListError
+  | Config.ConfigError
+  | PlatformError.PlatformError
+  | UnwritablePunch
+  | SumOverflow
+  | SyncError
+  | SqlError
+  | MigrationError
 
 /** The command was called wrongly. */
 export const usage = (message: string, ...advice: ReadonlyArray<string>) =>
@@ -131,8 +142,40 @@ const describe = (error: ExpectedError): Description => {
     case "UnwritablePunch":
     case "SumOverflow":
       return { code: exitCode.data, advice: ["Run time-punches doctor to find the cause."] }
+    case "SyncError":
+      return describeSync(error)
+    case "SqlError":
+    case "MigrationError":
+      return {
+        code: exitCode.system,
+        advice: ["Check the database: its address, its rights, its space."],
+        message: `the database failed: ${printable(error.message)}`
+      }
     case "PlatformError":
       return { code: exitCode.system, ...describeFileError(error) }
+  }
+}
+
+const describeSync = ({ reason }: SyncError): Description => {
+  switch (reason) {
+    case "Checkpoint":
+      return {
+        code: exitCode.configuration,
+        advice: [
+          "Nothing was sent. Restore the row of the company in time_punches_sync, or delete it to load everything."
+        ]
+      }
+    case "CursorLost":
+      return { code: exitCode.data, advice: ["The next run begins the pass again."] }
+    case "TooManyGone":
+      return {
+        code: exitCode.data,
+        advice: ["Check the permissions of the credential. If the rows are really gone, --accept-gone marks them."]
+      }
+    case "Superseded":
+      return { code: exitCode.system, advice: ["Another sync of this company runs: stop one of them."] }
+    case "Store":
+      return { code: exitCode.system, advice: ["Check the database: its address, its rights, its space."] }
   }
 }
 

@@ -1,5 +1,4 @@
 /** Runs the command as a Node process: its platform, log, signals and exit code. */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Cause from "effect/Cause"
@@ -12,16 +11,15 @@ import * as PlatformError from "effect/PlatformError"
 import type * as Runtime from "effect/Runtime"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
+import * as NodeTransport from "../node/NodeTransport.ts"
 import { run } from "./command.ts"
 import { exitCode } from "./failure.ts"
+import { onFirstRequest } from "./onFirstRequest.ts"
 import { eraseLine } from "./terminal/output.ts"
 
-/**
- * Without these options undici opens any number of sockets and waits for a connection as long as the system does. Bun has
- * its own undici, which this transport cannot use: there requests go through fetch.
- */
+/** Bun has its own undici, which this transport cannot use: there requests go through fetch. */
 const layerHttp = process.versions["bun"] === undefined
-  ? NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 5000 } })
+  ? Layer.orDie(NodeTransport.layer())
   : FetchHttpClient.layer
 
 /** Logs to standard error: standard output is for results only. */
@@ -60,7 +58,7 @@ export const main = () => {
   process.stdout.on("error", () => {})
   process.stderr.on("error", () => {})
   NodeRuntime.runMain(
-    run(process.argv.slice(2)).pipe(Effect.provide(Layer.mergeAll(layerStdio, layerHttp, layerLog))),
+    run(process.argv.slice(2)).pipe(Effect.provide(Layer.mergeAll(layerStdio, onFirstRequest(layerHttp), layerLog))),
     { teardown }
   )
 }

@@ -9,7 +9,7 @@ const fake = FakeService.layer({
   punches: generatePunches({ seed: 6, count: 120, companyId: defaultCompany.id })
 })
 
-const subcommands = ["list", "export", "summary", "doctor", "sandbox"]
+const subcommands = ["list", "export", "summary", "sync", "doctor", "sandbox"]
 
 const page = Fs.readFileSync(new URL("../../docs/09-command-line.md", import.meta.url), "utf8")
 
@@ -26,11 +26,17 @@ const argumentsOf = (call: string, folder: string) =>
   [...call.replace(/\s+[|#>].*$/, "").matchAll(/'([^']*)'|(\S+)/g)]
     .map(([, quoted, plain]) => quoted ?? plain ?? "")
     .slice(1)
-    .map((word, at, words) => words[at - 1] === "--output" ? `${folder}/${word}` : word)
+    .map((word, at, words) =>
+      ["--output", "--database", "--names"].includes(words[at - 1] ?? "") ? `${folder}/${word}` : word
+    )
 
 const runs = (call: string) =>
   Effect.gen(function*() {
-    const ran = yield* cli(argumentsOf(call, yield* temporaryFolder))
+    const folder = yield* temporaryFolder
+    Fs.writeFileSync(`${folder}/names.csv`, "kind,id,name\nuser,501,Anna\n")
+    // A copy that is checked must be there.
+    if (call.includes("--database")) yield* cli(argumentsOf("time-punches sync --database punches.db", folder))
+    const ran = yield* cli(argumentsOf(call, folder))
 
     assert.deepStrictEqual([ran.code, ran.code === 0 ? "" : ran.stderr], [0, ""], call)
     assert.isAbove((yield* queries).length, 0, call)

@@ -18,11 +18,11 @@ const ndjson = Stream.mkString(toNdjson(Stream.fromIterable(punches)))
 const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches: generated })))
 
 /** Starts the command against the service, and kills it when the scope closes. */
-const spawn = (args: ReadonlyArray<string>, env?: Record<string, string>, script?: string) =>
+const spawn = (args: ReadonlyArray<string>, env?: Record<string, string>) =>
   Effect.gen(function*() {
     const variables = env ?? environmentOf((yield* FakeServer).url)
     return yield* Effect.acquireRelease(
-      Effect.sync(() => start(args, variables, script)),
+      Effect.sync(() => start(args, variables)),
       ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
     )
   })
@@ -126,6 +126,19 @@ describe("the time-punches process", () => {
       assert.match(stderr, /^http:\/\/127\.0\.0\.1:\d+ serves 300 punches\. Ctrl-C stops it\.\n$/)
     })), timeout)
 
+  it.live("serves a sandbox that prints its variables as one JSON object", () =>
+    inService(Effect.gen(function*() {
+      const sandbox = yield* spawn(["sandbox", "--port", "0", "--punches", "300", "--json"])
+      const printed = yield* Effect.promise(() => sandbox.printed("\n"))
+      const variables: Record<string, string> = JSON.parse(printed)
+      const list = yield* finished(["list", "--json", "--take", "5"], variables)
+      sandbox.child.kill("SIGINT")
+      yield* ended(sandbox)
+
+      assert.deepStrictEqual([list.code, list.stderr], [0, ""])
+      assert.lengthOf(JSON.parse(list.stdout), 5)
+    })), timeout)
+
   it.live("logs retries on standard error", () =>
     inService(Effect.gen(function*() {
       yield* FakeService.use((service) => service.inject(Fault.retryAfter("1", 503), { requests: 1, times: 1 }))
@@ -134,20 +147,5 @@ describe("the time-punches process", () => {
       assert.strictEqual(code, 0)
       assert.strictEqual(linesOf(stdout).length, 1)
       assert.match(stderr, /level=WARN .*next attempt in/i)
-    })), timeout)
-
-  it.live("names the missing package when the platform is not installed", () =>
-    inService(Effect.gen(function*() {
-      const folder = yield* temporaryFolder
-      for (const name of ["main.ts", "run.ts"]) {
-        Fs.copyFileSync(new URL(`../../src/cli/${name}`, import.meta.url), `${folder}/${name}`)
-      }
-      const { code, stderr } = yield* finished(["list"], {}, `${folder}/main.ts`)
-
-      assert.strictEqual(code, 3)
-      assert.strictEqual(
-        stderr,
-        "time-punches needs @effect/platform-node beside it: npm install @effect/platform-node\n"
-      )
     })), timeout)
 })

@@ -29,11 +29,12 @@ export const without = (...names: ReadonlyArray<string>): Environment =>
 
 const decoder = new TextDecoder()
 
-/** A sink that appends what it receives to `texts`. */
-export const capture = (texts: Array<string>) => () =>
+/** A sink that appends what it receives to each of `texts`. */
+export const capture = (...texts: ReadonlyArray<Array<string>>) => () =>
   Sink.forEach((chunk: string | Uint8Array) =>
     Effect.sync(() => {
-      texts.push(typeof chunk === "string" ? chunk : decoder.decode(chunk))
+      const text = typeof chunk === "string" ? chunk : decoder.decode(chunk)
+      for (const each of texts) each.push(text)
     })
   )
 
@@ -53,7 +54,8 @@ const layerFiles = (change: (fs: FileSystem.FileSystem) => FileSystem.FileSystem
 /**
  * `terminal`: both outputs are terminals. `rewrite`: changes the URL of each request on its way to the service. `http`:
  * another client than that of the fake service. `files`: changes the file system. `stderr`: receives standard error as it
- * is written, also that of a run that is interrupted.
+ * is written, also that of a run that is interrupted. `screen`: receives both outputs in the order of writing, as a
+ * terminal does.
  */
 export const cli = (
   args: ReadonlyArray<string>,
@@ -64,17 +66,19 @@ export const cli = (
     readonly http?: Layer.Layer<HttpClient.HttpClient, never, FakeService>
     readonly files?: (fs: FileSystem.FileSystem) => FileSystem.FileSystem
     readonly stderr?: Array<string>
+    readonly screen?: Array<string>
   } = {}
 ): Effect.Effect<Ran, never, FakeService> => {
-  const { env = environment, files = (fs) => fs, rewrite = (url) => url, stderr = [], terminal = false } = options
+  const { env = environment, files = (fs) => fs, rewrite = (url) => url, screen = [], stderr = [], terminal = false } =
+    options
   const { http = layerRewriting(rewrite) } = options
   const stdout: Array<string> = []
   return Effect.map(run(args), (code) => ({ code, stdout: stdout.join(""), stderr: stderr.join("") })).pipe(
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
     Effect.provide(http),
     Effect.provide(Stdio.layerTest({
-      stdout: capture(stdout),
-      stderr: capture(stderr),
+      stdout: capture(stdout, screen),
+      stderr: capture(stderr, screen),
       stdoutIsTerminal: Effect.succeed(terminal),
       stderrIsTerminal: Effect.succeed(terminal)
     })),

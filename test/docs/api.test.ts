@@ -8,7 +8,20 @@ const dist = join(import.meta.dirname, "../../dist")
 /** Everything under `dist` that `exports` lets a program import. */
 const publicModules = async (): Promise<ReadonlyArray<string>> => {
   const top = (await readdir(dist)).filter((name) => name.endsWith(".d.ts") && name !== "index.d.ts").toSorted()
-  return ["index.d.ts", ...top, "export/index.d.ts", "testing/index.d.ts"]
+  return [
+    "index.d.ts",
+    ...top,
+    "export/index.d.ts",
+    "sync/index.d.ts",
+    "sync/Sync.d.ts",
+    "sql/index.d.ts",
+    "sql/SqlStore.d.ts",
+    "sql/node/index.d.ts",
+    "sql/node/NodeSqlite.d.ts",
+    "node/index.d.ts",
+    "node/NodeTransport.d.ts",
+    "testing/index.d.ts"
+  ]
 }
 
 const declarations = (module: string) => readFile(join(dist, module), "utf8")

@@ -12,6 +12,10 @@ const required = [
   "TimePunches.backfill",
   "Credentials.layerAccessToken",
   "Labor.rollup",
+  "HoursAbove.hoursAbove",
+  "LaborTotals.toCsv",
+  "Zones.byLocation",
+  "PeriodCheck.of",
   "Period.week",
   "WorkedTime.of"
 ]

@@ -148,7 +148,7 @@ const files = [
   ...below("src", /\.ts$/),
   ...below("test", /\.ts$/),
   ...below("docs", /\.(?:md|ts)$/),
-  ...Fs.readdirSync(`${root}benchmarks`).filter((name) => name.endsWith(".ts")).map((name) => `benchmarks/${name}`),
+  ...below("benchmarks", /\.ts$/),
   ...["README.md", "CHANGELOG.md", "CONTRIBUTING.md"].filter((name) => Fs.existsSync(root + name))
 ].filter((path) => path !== "test/docs/words.test.ts" && !path.startsWith("docs/api/"))
 

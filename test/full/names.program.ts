@@ -1,5 +1,17 @@
 /** The public names as a strict program uses them: compiled here, and once more against the packed package. */
-import { Config, DateTime, Duration, Effect, Layer, Option, Redacted, type Result, Schema, Stream } from "effect"
+import {
+  Config,
+  DateTime,
+  Duration,
+  Effect,
+  type HashMap,
+  Layer,
+  Option,
+  Redacted,
+  type Result,
+  Schema,
+  Stream
+} from "effect"
 import {
   ApiVersion,
   BackfillError,
@@ -10,6 +22,7 @@ import {
   BusinessDate,
   type CachedToken,
   Cents,
+  type ClientOptions,
   type Company,
   CompanyGuid,
   CompanyId,
@@ -36,6 +49,7 @@ import {
   type PageOptions,
   PaginationError,
   Period,
+  PeriodCheck,
   Problem,
   PunchFilter,
   PunchFlag,
@@ -126,6 +140,14 @@ const mock = TimePunches.layerMock({ list: () => Stream.fail(new Forbidden({})) 
 const signing = Layer.succeed(Credentials, {
   sign: (request) => Effect.succeed({ request, onUnauthorized: Effect.succeed(false) } satisfies Signed)
 })
+const withOptions: ClientOptions<never, never> = {
+  baseUrl: "https://punches.example.com",
+  credentials: signing,
+  retry: { attempts: 5 },
+  apiVersion: Option.none(),
+  transformClient: (client) => client
+}
+const wired = TimePunches.layerWith(withOptions)
 const vault = Layer.succeed(TokenEndpoint, {
   requestToken: Effect.fail(
     {
@@ -227,6 +249,22 @@ const cycles = [
 const worked = (punch: TimePunch) => [WorkedTime.of(punch).durations, Labor.cost(punch, { rounding: "halfUp" })]
 const totals = rows.pipe(Stream.run(Labor.rollup((punch) => punch.userId, { rounding: "halfUp" })))
 const overflow = (error: Labor.SumOverflow) => error.field
+const byUser = { columns: { user_id: (id: UserId) => id } }
+const sums = Effect.map(totals, (each) => [Labor.toCsv(each, byUser), Labor.toJson(each, byUser)])
+const zones: Period.Zones<Period.MissingZone> = Period.zones(new Map([[LocationId.make(301), zone]]))
+const weeks: Period.LocalPeriods<Period.MissingZone> = Period.byLocation(zones, (each) => Period.week(each, sure))
+const own = rows.pipe(Stream.filterEffect((punch) => Effect.fromResult(weeks.contains(punch))))
+const hours: Effect.Effect<HashMap.HashMap<UserId, Labor.HoursAbove>, ListError | Labor.SumOverflow, TimePunches> = rows
+  .pipe(Stream.run(Labor.hoursAbove({ zone, above: "40 hours", aboveDay: "8 hours" })))
+const closing: PeriodCheck.Options<Period.MissingZone> = { zone: zones, period: (each) => Period.week(each, sure) }
+const issues: Effect.Effect<
+  ReadonlyArray<PeriodCheck.Issue>,
+  ListError | Period.MissingZone | PeriodCheck.OutOfOrder,
+  TimePunches
+> = TimePunches.list(CompanyId.make(7), { clockedIn: PeriodCheck.window(closing) }).pipe(
+  Stream.run(PeriodCheck.of(closing))
+)
+const kinds: ReadonlyArray<PeriodCheck.Kind> = PeriodCheck.Kind.literals
 
 // Subpaths.
 const lines = rows.pipe(toNdjson, fromNdjson)
@@ -247,14 +285,19 @@ export const program = {
   endpoints,
   environment,
   history,
+  hours,
   ids,
+  issues,
   issued,
+  kinds,
   lines,
   logged,
   made,
   mock,
+  wired,
   next,
   overflow,
+  own,
   page,
   pages,
   propagation,
@@ -267,6 +310,7 @@ export const program = {
   server,
   sheet,
   signing,
+  sums,
   totals,
   versions,
   week,

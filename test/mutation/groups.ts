@@ -50,7 +50,7 @@ export const groups: Readonly<Record<string, Group>> = {
       "test/faults/waits.test.ts",
       "test/faults/pages.test.ts",
       "test/faults/answers.test.ts",
-      "test/simulation/outage.test.ts"
+      "test/full/outage.test.ts"
     ]
   },
   body: {

@@ -1,7 +1,8 @@
-/** Runs a plan over real sockets: a server per plan, one of the three clients, real time. */
+/** Runs a plan over real sockets: a server per plan, one of the four clients, real time. */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Effect, Layer, Random, References, Schedule } from "effect"
 import { HttpClient } from "effect/http"
+import { NodeTransport } from "../../src/node/index.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { FakeService } from "../../src/testing/index.ts"
 import { clientOf, type Plan, serviceOf } from "./plan.ts"
@@ -11,7 +12,8 @@ import { type Broken, broken, operate, type Outcome, type Sent } from "./run.ts"
 export const transports: ReadonlyArray<readonly [name: string, layer: Layer.Layer<HttpClient.HttpClient>]> = [
   ["undici", NodeHttpClient.layerUndiciOptions({ connections: 16 })],
   ["fetch", NodeHttpClient.layerFetch],
-  ["node:http", NodeHttpClient.layerNodeHttpOptions({ keepAlive: true, maxSockets: 16 })]
+  ["node:http", NodeHttpClient.layerNodeHttpOptions({ keepAlive: true, maxSockets: 16 })],
+  ["NodeTransport", Layer.orDie(NodeTransport.layer())]
 ]
 
 /** Longer than any plan takes on a machine under load. */

@@ -25,7 +25,7 @@ export const changing = (file: string, seeds: Iterable<number>): Effect.Effect<F
       })
   })
 
-/** Plans over real sockets, some at a time; the seed chooses one of the three clients. */
+/** Plans over real sockets, some at a time; the seed chooses one of the four clients. */
 export const overSockets = (file: string, seeds: Iterable<number>, concurrency: number): Effect.Effect<Figures> =>
   series(seeds, {
     file,

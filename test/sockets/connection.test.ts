@@ -1,4 +1,4 @@
-/** Faults of the connection, over real sockets and all three transports: every row once, or an error to resume from. */
+/** Faults of the connection, over real sockets and all transports: every row once, or an error to resume from. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { Cursor, TimePunches } from "../../src/index.ts"
@@ -81,7 +81,7 @@ const faults: ReadonlyArray<Fault> = [
     what: "a chunk of broken size",
     answer: [head(200, chunked), chunk(second.slice(0, 100)), { pause: 20 }, "ZZ\r\n"],
     error: /^TransportError body (ECONNRESET|UND_ERR_HTTP_PARSER)$/,
-    attempts: { fetch: 2, undici: 2, "node:http": 4 }
+    attempts: { fetch: 2, undici: 2, "node:http": 4, NodeTransport: 2 }
   },
   {
     row: "C9",

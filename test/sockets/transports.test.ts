@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Endpoints, RetryPolicy, TimePunches } from "../../src/index.ts"
+import { NodeTransport } from "../../src/node/index.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { accessToken, company, inject, oauth, pageRequests, sessionCookie } from "../support/client.ts"
@@ -14,7 +15,8 @@ const punches = generatePunches({ seed: 21, count: 700, companyId: defaultCompan
 const transports = [
   ["undici", NodeHttpClient.layerUndici],
   ["fetch", FetchHttpClient.layer],
-  ["node:http", NodeHttpClient.layerNodeHttp]
+  ["node:http", NodeHttpClient.layerNodeHttp],
+  ["NodeTransport", NodeTransport.layer()]
 ] as const
 
 const kinds = [

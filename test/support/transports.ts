@@ -1,4 +1,4 @@
-/** The three transports, a client over each, and pages for a raw server to send. */
+/** The four transports, a client over each, and pages for a raw server to send. */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Cause, type Config, type Duration, Effect, Exit, Layer, Option, Stream } from "effect"
 import type { HttpClient } from "effect/http"
@@ -11,11 +11,12 @@ import {
   type TimePunch,
   TimePunches
 } from "../../src/index.ts"
+import { NodeTransport } from "../../src/node/index.ts"
 import { defaultCompany, generatePunches, toWire } from "../../src/testing/index.ts"
 import { accessToken, company } from "./client.ts"
 import { type Wire, wirePage } from "./wire.ts"
 
-export type Transport = "fetch" | "undici" | "node:http"
+export type Transport = "fetch" | "undici" | "node:http" | "NodeTransport"
 
 /** The settings of production: a limit of connections, which are kept alive. */
 export const transports: ReadonlyArray<{
@@ -24,7 +25,8 @@ export const transports: ReadonlyArray<{
 }> = [
   { transport: "fetch", http: NodeHttpClient.layerFetch },
   { transport: "undici", http: NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 400 } }) },
-  { transport: "node:http", http: NodeHttpClient.layerNodeHttpOptions({ keepAlive: true, maxSockets: 16 }) }
+  { transport: "node:http", http: NodeHttpClient.layerNodeHttpOptions({ keepAlive: true, maxSockets: 16 }) },
+  { transport: "NodeTransport", http: Layer.orDie(NodeTransport.layer({ connectTimeout: "400 millis" })) }
 ]
 
 export interface ClientOptions {

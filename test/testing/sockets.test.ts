@@ -2,6 +2,7 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Option, Schedule, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
+import { NodeTransport } from "../../src/node/index.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { bearer, type Envelope, idsOf, inject, pagePath } from "./support.ts"
@@ -32,7 +33,8 @@ const eventually = <A, E, R>(check: Effect.Effect<A, E, R>) =>
 const transports = [
   ["fetch", FetchHttpClient.layer],
   ["undici", NodeHttpClient.layerUndici],
-  ["node:http", NodeHttpClient.layerNodeHttp]
+  ["node:http", NodeHttpClient.layerNodeHttp],
+  ["NodeTransport", NodeTransport.layer()]
 ] as const
 
 describe.each(transports)("the fake service over a socket, with %s", (_name, layer) => {

@@ -13,6 +13,7 @@ import * as Crypto from "node:crypto"
 import type { Cursor } from "../../Ids.ts"
 import { printable } from "../../internal/base/printable.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { readInstant } from "../flags/values.ts"
 import { cut, hashStart, narrow, takeRights, writeSynced } from "./exportFiles.ts"
 import {
   type ExportProgress,
@@ -78,6 +79,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
     return yield* usage(
       `${noteFile} belongs to an export with other flags: ${differences(note.value.spec, spec)}`,
       "Resume that export with its own flags, or choose another --output.",
+      ...windowHint(note.value.spec, spec),
       forceHint
     )
   }
@@ -257,3 +259,16 @@ const differences = (then: ExportSpec, now: ExportSpec): string =>
     .filter((name) => then[name] !== now[name])
     .map((name) => printable(`${name} ${then[name] ?? "(none)"}, now ${now[name] ?? "(none)"}`))
     .join("; ")
+
+/**
+ * The flags of a window of clock-ins that has moved: those of a period, such as --last, were resolved on another day. The
+ * note may have been edited, so only instants are named as something to type.
+ */
+const windowHint = (then: ExportSpec, now: ExportSpec): ReadonlyArray<string> => {
+  const ends = ["--clocked-in-gte", "--clocked-in-lt"]
+  const isMoved = ends.some((name) => then[name] !== now[name])
+  const isKnown = ends.every((name) => Option.isSome(readInstant(then[name] ?? "")))
+  return isMoved && isKnown
+    ? [`Its window, in place of a period: ${ends.map((name) => `${name} ${then[name]}`).join(" ")}`]
+    : []
+}

@@ -8,10 +8,11 @@ import { ApiVersion } from "../../ApiVersion.ts"
 import { Endpoints } from "../../Endpoints.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { TimePunches } from "../../TimePunches.ts"
-import { type ExpectedError, mapToCommandFailure } from "../failure.ts"
+import { type ExpectedError, mapToCommandFailure, usage } from "../failure.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
 import { fromFlag, makePageSizeFlag } from "../flags/paging.ts"
+import { isPeriodGiven, periodFlags, resolvePeriod } from "../flags/period.ts"
 import { counted, countedPunches, formatNumber } from "../terminal/format.ts"
 import { printError } from "../terminal/output.ts"
 import { makeProgress } from "../terminal/progress.ts"
@@ -41,6 +42,7 @@ const force = Flag.Boolean("force").pipe(
 const flags = {
   ...companyFlags,
   ...filterFlags,
+  ...periodFlags,
   format,
   output,
   force,
@@ -52,7 +54,11 @@ export const exportCommand = Command.make(
   "export",
   flags,
   Effect.fnUntraced(
-    function*(flags) {
+    function*(given) {
+      const flags = yield* resolvePeriod(given)
+      if (Option.isSome(flags.zone) && !isPeriodGiven(flags)) {
+        return yield* usage("--zone goes with a period, such as --week; the times in the file are in UTC")
+      }
       const company = yield* companyOf(flags)
       const filter = yield* Effect.fromResult(toFilter(flags))
       const checkpoint = yield* openCheckpoint(flags.output, yield* specOf(flags, company.id), flags.force)
@@ -109,8 +115,7 @@ export const exportCommand = Command.make(
   Command.withExamples([
     { command: "time-punches export --output punches.ndjson", description: "Everything" },
     {
-      command:
-        "time-punches export --format csv --output march.csv --business-date-start 2026-03-01 --business-date-end 2026-03-31",
+      command: "time-punches export --format csv --output march.csv --month 2026-03 --zone America/New_York",
       description: "A month for a spreadsheet"
     },
     {
@@ -120,7 +125,10 @@ export const exportCommand = Command.make(
   ])
 )
 
-/** Everything that decides the bytes of the file. The page size and the kind of credential do not. */
+/**
+ * Everything that decides the bytes of the file. The page size and the kind of credential do not. A period is in it as the
+ * window that it was resolved to, so that `--last 7d` of another day is another export.
+ */
 const specOf = Effect.fnUntraced(function*(flags: Input, company: CompanyId) {
   const { baseUrl } = yield* Endpoints
   const version = yield* ApiVersion

@@ -20,6 +20,7 @@ export const sandbox = Command.make(
     {
       command: "time-punches sandbox --port 4010 --fail 0.1 --latency 200",
       description: "A slow service that often fails"
-    }
+    },
+    { command: "time-punches sandbox --churn", description: "Punches that change, for time-punches sync" }
   ])
 )

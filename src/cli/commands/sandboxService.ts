@@ -1,4 +1,5 @@
 /** The service behind `time-punches sandbox`: serves the fake service on a port and prints a client's settings. */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -17,18 +18,27 @@ import { errorCode } from "../fileFailure.ts"
 import type { SandboxInput } from "../flags/sandbox.ts"
 import { countedPunches } from "../terminal/format.ts"
 import { printError, printLines } from "../terminal/output.ts"
+import { churn } from "./sandboxChurn.ts"
 
 /** Serves until interrupted. */
 export const serve = (options: SandboxInput) =>
   Effect.gen(function*() {
     const service = yield* FakeService
     const { url } = yield* FakeServer
-    yield* service.seed(punchesOf(options.punches, options.seed))
+    const punches = punchesOf(options.punches, options.seed)
+    yield* service.seed(punches)
     if (options.fail > 0) {
       yield* service.inject(Fault.retryAfter("1", 503), { probability: { chance: options.fail, seed: options.seed } })
     }
-    yield* printLines(settingsFor(url))
+    yield* printLines(options.json ? [JSON.stringify(variablesFor(url))] : settingsFor(url))
     yield* printError(`${url} serves ${countedPunches(options.punches)}. Ctrl-C stops it.`)
+    if (options.churn || Option.isSome(options.churnFor)) {
+      const ofDefault = punches.filter((punch) => punch.company_id === defaultCompany.id)
+      const seconds = Option.getOrElse(options.churnFor, () => Infinity)
+      yield* printError("Punches change twice a second.")
+      yield* Effect.timeoutOption(churn(ofDefault, options.seed), Duration.seconds(seconds))
+      yield* printError("Punches no longer change.")
+    }
     return yield* Effect.never
   }).pipe(
     Effect.provide(
@@ -44,15 +54,20 @@ export const serve = (options: SandboxInput) =>
       ))
   )
 
+/** The environment of an OAuth client. */
+const variablesFor = (url: string) => ({
+  TIME_PUNCHES_BASE_URL: url,
+  TIME_PUNCHES_AUTH_URL: url,
+  TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
+  TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
+  TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}`,
+  TIME_PUNCHES_COMPANY_GUID: defaultCompany.guid
+})
+
 /** Lines for a shell: the settings of an OAuth client, and commented out those of other credentials. */
 const settingsFor = (url: string): ReadonlyArray<string> => [
   "# OAuth client:",
-  `export TIME_PUNCHES_BASE_URL=${url}`,
-  `export TIME_PUNCHES_AUTH_URL=${url}`,
-  `export TIME_PUNCHES_CLIENT_ID=${defaultOAuthClient.clientId}`,
-  `export TIME_PUNCHES_CLIENT_SECRET=${defaultOAuthClient.clientSecret}`,
-  `export TIME_PUNCHES_COMPANY_ID=${defaultCompany.id}`,
-  `export TIME_PUNCHES_COMPANY_GUID=${defaultCompany.guid}`,
+  ...Object.entries(variablesFor(url)).map(([name, value]) => `export ${name}=${value}`),
   "",
   "# or, in place of client id and secret, the access token of one company:",
   `# export TIME_PUNCHES_ACCESS_TOKEN=${defaultCompany.accessToken}`,

@@ -1,33 +1,29 @@
 /** `time-punches summary`: sums hours, labour cost and tips by location, user, role, department or day. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import type * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { Cents } from "../../Ids.ts"
 import * as Labor from "../../Labor.ts"
-import * as Period from "../../Period.ts"
-import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
-import { CommandFailure, exitCode } from "../failure.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
+import { formatOf, jsonFlag } from "../flags/format.ts"
+import { namesFlag, readNames } from "../flags/names.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
-import { instant, zone } from "../flags/values.ts"
-import { countedPunches, formatHours, formatMoney, formatNumber } from "../terminal/format.ts"
-import { printError, printLines } from "../terminal/output.ts"
+import { periodFlags, resolvePeriod } from "../flags/period.ts"
+import { instant } from "../flags/values.ts"
+import { groupings, keyOf } from "../summary/groups.ts"
+import { csvOf, jsonOf } from "../summary/machine.ts"
+import { tableOf } from "../summary/table.ts"
+import { countedPunches } from "../terminal/format.ts"
+import { print, printError, printLines } from "../terminal/output.ts"
 import { makeProgress } from "../terminal/progress.ts"
-import { bar, type Column, makeTable } from "../terminal/table.ts"
-
-const groupings = ["location", "user", "role", "department", "day"] as const
-
-type Grouping = typeof groupings[number]
 
 const by = Flag.Literals("by", groupings).pipe(
-  Flag.withDescription("What to sum by; a day is the date of the clock-in in --zone (default: location)"),
+  Flag.withDescription("What to sum by; a day is the date of the clock-in in --zone, else in UTC (default: location)"),
   Flag.withDefault("location")
 )
 
@@ -41,35 +37,53 @@ const rounding = Flag.ChoiceWithValue("rounding", [
   Flag.withDefault("halfUp")
 )
 
+const format = Flag.Literals("format", ["table", "csv", "json"]).pipe(
+  Flag.withDescription("table for people; csv and json are exact, without the total (default: table)"),
+  Flag.optional
+)
+
 export const summary = Command.make(
   "summary",
   {
     by,
-    zone,
     asOf: instant("as-of", "Count open punches up to this instant; without it their time is left out"),
     rounding,
+    format,
+    json: jsonFlag,
+    names: namesFlag,
     ...companyFlags,
     ...filterFlags,
+    ...periodFlags,
     pageSize: makePageSizeFlag()
   },
   Effect.fnUntraced(
     function*(flags) {
       const company = yield* companyOf(flags)
-      const filter = yield* Effect.fromResult(toFilter(flags))
-      const progress = yield* makeProgress({ printsResults: false })
+      const filter = yield* Effect.fromResult(toFilter(yield* resolvePeriod(flags)))
+      const format = yield* Effect.fromResult(formatOf(flags, "table"))
+      const names = Option.getOrUndefined(yield* readNames(flags.names))
+      const zone = Option.getOrElse(flags.zone, () => DateTime.zoneMakeOffset(0))
       const pageSize = Option.getOrUndefined(flags.pageSize)
 
-      const groups = yield* TimePunches.pages(company, filter, { pageSize, prefetchPages: 1 }).pipe(
-        Stream.tap(({ items }) => progress.add(items.length)),
-        Stream.flatMap(({ items }) => Stream.fromIterable(items)),
-        Stream.run(Labor.rollup(keyOf(flags.by, flags.zone), {
-          rounding: flags.rounding,
-          asOf: Option.getOrUndefined(flags.asOf)
-        }))
+      const groups = yield* makeProgress({ printsResults: false }).pipe(
+        Effect.flatMap((progress) =>
+          TimePunches.pages(company, filter, { pageSize, prefetchPages: 1 }).pipe(
+            Stream.tap(({ items }) => progress.add(items.length)),
+            Stream.flatMap(({ items }) => Stream.fromIterable(items)),
+            Stream.run(Labor.rollup(keyOf(flags.by, zone), {
+              rounding: flags.rounding,
+              asOf: Option.getOrUndefined(flags.asOf)
+            }))
+          )
+        ),
+        // The progress line is erased before anything is printed where it stands.
+        Effect.scoped
       )
-      if (HashMap.isEmpty(groups)) return yield* printError("no punch matches")
       const entries = [...HashMap.entries(groups)]
-      yield* printLines(report(flags.by, entries, yield* sumOf(entries)))
+      if (format === "json") yield* print(Stream.make(jsonOf(flags.by, entries, names)))
+      else if (format === "csv") yield* print(Stream.make(csvOf(flags.by, entries, names)))
+      else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, names))
+      if (entries.length === 0) yield* printError("no punch matches")
       const incomplete = HashMap.reduce(groups, 0, (sum, totals) => sum + totals.incomplete)
       if (incomplete > 0) {
         yield* printError(
@@ -77,8 +91,7 @@ export const summary = Command.make(
             (Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant." : ".")
         )
       }
-    },
-    Effect.scoped
+    }
   )
 ).pipe(
   Command.provide(layerClient),
@@ -95,86 +108,12 @@ export const summary = Command.make(
       description: "One location, day by day"
     },
     {
-      command:
-        "time-punches summary --by user --clocked-in-gte 2026-03-02T00:00:00Z --clocked-in-lt 2026-03-09T00:00:00Z",
-      description: "Hours of each user in a week"
+      command: "time-punches summary --by user --week 2026-03-02 --week-starts sunday --zone America/New_York",
+      description: "Hours of each user in a payroll week"
+    },
+    {
+      command: "time-punches summary --by user --month 2026-03 --zone America/New_York --names names.csv --json",
+      description: "A month for a program, with names"
     }
   ])
 )
-
-type Key = string | number
-
-const keyOf = (by: Grouping, zone: DateTime.TimeZone): (punch: TimePunch) => Key => {
-  switch (by) {
-    case "location":
-      return (punch) => punch.locationId
-    case "user":
-      return (punch) => punch.userId
-    case "role":
-      return (punch) => punch.roleId
-    case "department":
-      return (punch) => Option.getOrUndefined(punch.departmentId) ?? "none"
-    case "day": {
-      const dateOf = Period.businessDates(zone)
-      return (punch) => dateOf(punch.clockedIn)
-    }
-  }
-}
-
-interface Line {
-  readonly key: Key
-  readonly totals: Omit<Labor.Totals, "gross" | "paidBreaks" | "unpaidBreaks">
-  /** Share of the longest net time, 0 to 1; undefined in the line of totals. */
-  readonly share: number | undefined
-}
-
-const barCells = 24
-
-const columnsOf = (by: Grouping): ReadonlyArray<Column<Line>> => [
-  { title: by === "day" ? "day" : `${by}_id`, cell: ({ key }) => `${key}` },
-  { title: "punches", align: "right", cell: ({ totals }) => formatNumber(totals.punches) },
-  { title: "incomplete", align: "right", cell: ({ totals }) => formatNumber(totals.incomplete) },
-  { title: "net", align: "right", cell: ({ totals }) => formatHours(totals.net) },
-  { title: "", cell: ({ share }) => share === undefined ? "" : bar(share, barCells) },
-  { title: "cost", align: "right", cell: ({ totals }) => formatMoney(totals.cost) },
-  { title: "tips", align: "right", cell: ({ totals }) => formatMoney(totals.tips) }
-]
-
-/** Sorts days by date, other groups by net time, longest first. */
-const report = (
-  by: Grouping,
-  entries: ReadonlyArray<readonly [Key, Labor.Totals]>,
-  totals: Line["totals"]
-): ReadonlyArray<string> => {
-  const longest = Math.max(...entries.map(([, { net }]) => Duration.toMillis(net)))
-  const lines = entries
-    .map(([key, totals]) => ({ key, totals, share: longest === 0 ? 0 : Duration.toMillis(totals.net) / longest }))
-    .toSorted((a, b) => (by === "day" ? 0 : b.share - a.share) || (a.key < b.key ? -1 : 1))
-  return makeTable(columnsOf(by)).lines([...lines, { key: "total", totals, share: undefined }])
-}
-
-/** The total of all groups, which may be no safe integer although that of each group is one. */
-const sumOf = Effect.fnUntraced(function*(
-  entries: ReadonlyArray<readonly [Key, Labor.Totals]>
-): Effect.fn.Return<Line["totals"], CommandFailure> {
-  const sum = (f: (totals: Labor.Totals) => number) => entries.reduce((total, [, totals]) => total + f(totals), 0)
-  const sums = {
-    net: sum((totals) => Duration.toMillis(totals.net)),
-    cost: sum((totals) => totals.cost),
-    tips: sum((totals) => totals.tips)
-  }
-  for (const [name, value] of Object.entries(sums)) {
-    if (!Number.isSafeInteger(value)) {
-      const message = `the sum of ${name} over all groups is no safe integer`
-      return yield* new CommandFailure({ message, advice: ["Sum fewer punches at a time."], code: exitCode.data })
-    }
-  }
-  return {
-    punches: sum((totals) => totals.punches),
-    incomplete: sum((totals) => totals.incomplete),
-    anomalous: sum((totals) => totals.anomalous),
-    net: Duration.millis(sums.net),
-    cost: Cents.make(sums.cost),
-    tips: Cents.make(sums.tips)
-  }
-})

@@ -1,9 +1,11 @@
 /** The flags of the sandbox: what it serves, and how badly it behaves. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import { jsonFlag } from "./format.ts"
 import { wholeNumber } from "./values.ts"
 
 export const sandboxFlags = {
+  json: jsonFlag,
   port: Flag.Int("port").pipe(
     Flag.withDescription("Port to listen on, for this machine only; 0 takes a free one (default: 0)"),
     Flag.filter((port) => port >= 0 && port <= 65_535, () => wholeNumber(0, 65_535)),
@@ -28,6 +30,17 @@ export const sandboxFlags = {
     Flag.withDescription("Time from a request to its answer (default: 0)"),
     Flag.filter((millis) => millis >= 0, () => wholeNumber(0)),
     Flag.withDefault(0)
+  ),
+  churn: Flag.Boolean("churn").pipe(
+    Flag.withDescription("Add, edit, delete and restore punches twice a second"),
+    Flag.withoutNegation,
+    Flag.withDefault(false)
+  ),
+  churnFor: Flag.Int("churn-for").pipe(
+    Flag.withMetavar("SECONDS"),
+    Flag.withDescription("The same, and stop after so many seconds; the service runs on"),
+    Flag.filter((seconds) => seconds >= 1, () => wholeNumber(1)),
+    Flag.optional
   )
 }
 

@@ -53,10 +53,10 @@ export const instant = (name: string, description: string) =>
     readInstant
   )
 
-const decodeDate = Schema.decodeUnknownOption(BusinessDate)
+export const readDate: (text: string) => Option.Option<BusinessDate> = Schema.decodeUnknownOption(BusinessDate)
 
 export const date = (name: string, description: string) =>
-  text(name, "DATE", description, "a real date as YYYY-MM-DD", decodeDate)
+  text(name, "DATE", description, "a real date as YYYY-MM-DD", readDate)
 
 /** A list of known words, joined by commas, as on the wire. */
 export const words = <A extends string>(name: string, known: ReadonlyArray<A>, description: string) =>
@@ -90,12 +90,10 @@ export const sortBy = text(
   (text) => Option.all(text.split(",").map(readSortKey))
 )
 
-export const zone = Flag.String("zone").pipe(
-  Flag.withMetavar("ZONE"),
-  Flag.withDescription("Time zone that decides the date of a day, such as America/New_York or +01:00 (default: UTC)"),
-  Flag.filterMap(
-    DateTime.zoneFromString,
-    () => "the name of a time zone, such as Europe/Berlin, or an offset, such as +01:00"
-  ),
-  Flag.withDefault(DateTime.zoneMakeOffset(0))
+export const zone = text(
+  "zone",
+  "ZONE",
+  "Time zone of local dates and times, such as America/New_York or +01:00",
+  "the name of a time zone, such as Europe/Berlin, or an offset, such as +01:00",
+  DateTime.zoneFromString
 )

@@ -1,5 +1,7 @@
 /** Counts, times and amounts as people read them. Pure. */
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
 
 const whole = new Intl.NumberFormat("en-US")
 
@@ -22,3 +24,10 @@ const hundredths = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, ma
 
 /** Minor units as major units, without a currency: the service does not name one. */
 export const formatMoney = (cents: number): string => hundredths.format(cents / 100)
+
+/** RFC 3339: local time with its offset in a zone, else UTC. */
+export const formatTime = (at: DateTime.Utc, zone: Option.Option<DateTime.TimeZone>): string =>
+  Option.match(zone, {
+    onNone: () => DateTime.formatIso(at),
+    onSome: (zone) => DateTime.formatIsoOffset(DateTime.setZone(at, zone))
+  }).replace(".000", "")

@@ -30,6 +30,12 @@ export const streamSpan = <A, E, R>(self: Stream.Stream<A, E, R>, name: string):
  * in clear, and the address with its cursor and filters. `describe` gives what a span may record of an error.
  */
 export const redactingTracer = (tracer: Tracer.Tracer, describe: (error: unknown) => string): Tracer.Tracer =>
+  redacting in tracer ? tracer : Object.assign(makeRedacting(tracer, describe), { [redacting]: true })
+
+/** Marks a tracer that redacts: a second one around it would describe a description. */
+const redacting = Symbol("redacting")
+
+const makeRedacting = (tracer: Tracer.Tracer, describe: (error: unknown) => string): Tracer.Tracer =>
   Tracer.make({
     ...(tracer.context === undefined ? undefined : { context: tracer.context }),
     span: (options) => {

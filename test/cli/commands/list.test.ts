@@ -107,4 +107,18 @@ describe("time-punches list", () => {
       assert.strictEqual(other.code, 2, "the guid of the environment belongs to another company")
       assert.match(other.stderr, /--guid \(or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID\) is required/)
     }).pipe(Effect.provide(fake)))
+
+  it.effect("shows times on the clocks of --zone, with their offset, and leaves the machine forms in UTC", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const [first] = generated
+      yield* service.clear
+      const clocks = { clocked_in: "2026-03-29T00:30:00Z", clocked_out: "2026-03-29T01:30:00Z" }
+      if (first !== undefined) yield* service.seed([{ ...toWire(first), ...clocks, breaks: [], notes: "" }])
+      const table = yield* cli(["list", "--zone", "Europe/Berlin"])
+      const ndjson = yield* cli(["list", "--zone", "Europe/Berlin", "--format", "ndjson"])
+
+      assert.match(table.stdout, / 2026-03-29T01:30:00\+01:00  2026-03-29T03:30:00\+02:00 +1:00 /)
+      assert.include(ndjson.stdout, `"clocked_in":"2026-03-29T00:30:00Z","clocked_out":"2026-03-29T01:30:00Z"`)
+    }).pipe(Effect.provide(fake)))
 })

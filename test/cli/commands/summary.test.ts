@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as Fs from "node:fs"
+import { eraseLine } from "../../../src/cli/terminal/output.ts"
 import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
-import { cli, linesOf } from "../support.ts"
+import { cli, linesOf, temporaryFolder } from "../support.ts"
 
 const punch = (id: number, given: Partial<WirePunch>): WirePunch => ({
   id,
@@ -154,4 +156,94 @@ describe("time-punches summary", () => {
       assert.deepStrictEqual([empty.code, empty.stdout, empty.stderr], [0, "", "no punch matches\n"])
       assert.deepStrictEqual([failed.code, failed.stdout], [5, ""])
     }).pipe(Effect.provide(fake)))
+
+  it.effect("erases its progress line before the table, on the terminal that both go to", () =>
+    Effect.gen(function*() {
+      const screen: Array<string> = []
+      const { stdout } = yield* cli(["summary"], { terminal: true, screen })
+      const transcript = screen.join("")
+      const shown = transcript.split("\n").map((line) => line.split(eraseLine).at(-1))
+
+      assert.include(transcript, `${eraseLine}1 page, 3 punches`)
+      assert.strictEqual(linesOf(stdout).length, 4)
+      // What stays of each line on the screen: what was written after it was erased last.
+      assert.deepStrictEqual(shown.slice(0, 4), [...linesOf(stdout)])
+      assert.match(shown[4] ?? "", /The time of 1 punch is unknown/)
+    }).pipe(Effect.provide(fake)))
+
+  const sums301 = [1, 0, 0, 28_800, 0, 1800, 27_000, 7500, 250]
+  const sums302 = [2, 1, 1, 7200, 0, 0, 7200, 4000, -100]
+
+  it.effect("is exact in CSV and JSON, a row for each group by its key", () =>
+    Effect.gen(function*() {
+      const csv = yield* cli(["summary", "--format", "csv"])
+      const json = yield* cli(["summary", "--json"])
+      const rows: ReadonlyArray<Record<string, unknown>> = JSON.parse(json.stdout)
+
+      assert.deepStrictEqual([csv.code, json.code], [0, 0])
+      assert.strictEqual(
+        csv.stdout,
+        "location_id,punches,incomplete,anomalous,gross_seconds,paid_break_seconds,unpaid_break_seconds,net_seconds," +
+          `cost_cents,tips_cents\r\n301,${sums301.join()}\r\n302,${sums302.join()}\r\n`
+      )
+      assert.strictEqual(
+        Object.keys(rows[0] ?? {}).join(),
+        "locationId,punches,incomplete,anomalous,grossSeconds,paidBreakSeconds,unpaidBreakSeconds,netSeconds," +
+          "costCents,tipsCents"
+      )
+      assert.deepStrictEqual(rows.map((row) => Object.values(row)), [[301, ...sums301], [302, ...sums302]])
+      assert.match(json.stderr, /^The time of 1 punch is unknown/)
+    }).pipe(Effect.provide(fake)))
+
+  it.effect.each(
+    [
+      ["day", ["2026-03-02", "2026-03-03"], "day"],
+      ["department", [21, null], "departmentId"]
+    ] as const
+  )("names the groups by %s in JSON", ([by, keys, field]) =>
+    Effect.gen(function*() {
+      const { stdout } = yield* cli(["summary", "--by", by, "--format", "json"])
+      const rows: ReadonlyArray<Record<string, unknown>> = JSON.parse(stdout)
+
+      assert.strictEqual(JSON.stringify(rows.map((row) => row[field])), JSON.stringify(keys))
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("has machine forms without punches, and where only the total is no safe integer", () =>
+    Effect.gen(function*() {
+      const none = yield* cli(["summary", "--json", "--user-id", "99"])
+      const header = yield* cli(["summary", "--format", "csv", "--user-id", "99"])
+      const service = yield* FakeService
+      yield* service.clear
+      yield* service.seed([punch(1, { tips: 5e15, location_id: 301 }), punch(2, { tips: 5e15, location_id: 302 })])
+      const large = yield* cli(["summary", "--json"])
+      const tips: ReadonlyArray<Record<string, unknown>> = JSON.parse(large.stdout)
+
+      assert.deepStrictEqual([none.code, none.stdout, none.stderr], [0, "[]\n", "no punch matches\n"])
+      assert.match(header.stdout, /^location_id,.*\r\n$/)
+      assert.deepStrictEqual(tips.map((row) => row["tipsCents"]), [5e15, 5e15])
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("shows names beside the ids, and has them as a column in machine forms", () =>
+    Effect.gen(function*() {
+      const file = `${yield* temporaryFolder}/names.csv`
+      Fs.writeFileSync(file, "kind,id,name\nlocation,301,\"=cmd|'x', 東京\"\nuser,302,Wrong kind\n")
+      const table = yield* tableOf("--names", file)
+      const csv = yield* cli(["summary", "--names", file, "--format", "csv"])
+      const json = yield* cli(["summary", "--names", file, "--json"])
+      const rows: ReadonlyArray<Record<string, unknown>> = JSON.parse(json.stdout)
+
+      assert.deepStrictEqual(table.map((cells) => cells.slice(0, 3)), [
+        ["location_id", "location", "punches"],
+        ["301", "=cmd|'x', 東京", "1"],
+        ["302", "2", "1"],
+        ["total", "3", "1"]
+      ])
+      assert.match(csv.stdout, /^location_id,location_name,punches,/)
+      assert.include(csv.stdout, `\r\n301,"'=cmd|'x', 東京",1,0,`)
+      assert.include(csv.stdout, "\r\n302,,2,1,")
+      assert.deepStrictEqual(rows.map((row) => [row["locationId"], row["locationName"]]), [
+        [301, "=cmd|'x', 東京"],
+        [302, null]
+      ])
+    }).pipe(Effect.scoped, Effect.provide(fake)))
 })

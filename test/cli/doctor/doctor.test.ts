@@ -92,6 +92,24 @@ describe("time-punches doctor", () => {
       assert.match(stderr, /^time-punches: 1 of 34 checks failed\n$/)
     }).pipe(Effect.provide(fake)))
 
+  it.effect("prints the same as one object with --json, and exits alike", () =>
+    Effect.gen(function*() {
+      yield* clockOfPage
+      const text = yield* examine({ lie: serviceOfPage })
+      const json = yield* examine({ lie: serviceOfPage, flags: ["--json"] })
+      const { advice, checks } = JSON.parse(json.stdout)
+      const lines = text.stdout.split("\n").slice(0, -2)
+
+      assert.deepStrictEqual([json.code, json.stderr], [text.code, text.stderr])
+      assert.strictEqual(checks.length, 34)
+      for (const [at, { check, detail, status }] of checks.entries()) {
+        assert.strictEqual(lines[at], `${status.padEnd(4)}  ${check.padEnd(34)}  ${detail}`)
+      }
+      assert.strictEqual(lines.length, checks.length)
+      assert.include(text.advice ?? "", advice)
+      assert.match(advice, /does not apply these filters/)
+    }).pipe(Effect.provide(fake)))
+
   it.effect("checks the filters that are given, and says how much of them a punch shows", () =>
     Effect.gen(function*() {
       const good = yield* examine({ flags: ["--flags", "late", "--approved", "false"] })

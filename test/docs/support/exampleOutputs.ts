@@ -3,13 +3,13 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { app } from "../../../docs/examples/app.ts"
+import { main as closeWeek } from "../../../docs/examples/close-week.ts"
 import { roundTrip } from "../../../docs/examples/export.ts"
 import { app as inProcess, printQueries } from "../../../docs/examples/filters.ts"
 import { main as labourCost } from "../../../docs/examples/labour-cost.ts"
 import { main as manyCompanies } from "../../../docs/examples/many-companies.ts"
 import { main as payroll } from "../../../docs/examples/payroll.ts"
-import { main as sync } from "../../../docs/examples/sqlite-sync.ts"
-import { PunchTable } from "../../../docs/examples/sqlite.ts"
+import { main as sync, nightly, storeIn } from "../../../docs/examples/sqlite-sync.ts"
 import { CompanyId, Endpoints } from "../../../src/index.ts"
 import { defaultCompany, defaultOAuthClient, otherCompany } from "../../../src/testing/index.ts"
 import { environment, linesOf, punches, served, spawn } from "./examples.ts"
@@ -31,7 +31,7 @@ const exported = Effect.gen(function*() {
   yield* roundTrip(CompanyId.make(defaultCompany.id), directory)
 })
 
-type Name = "start" | "filters" | "payroll" | "labourCost" | "manyCompanies" | "export" | "sync" | "demo"
+type Name = "start" | "filters" | "payroll" | "labourCost" | "closeWeek" | "manyCompanies" | "export" | "sync" | "demo"
 
 export const outputs: Record<Name, Effect.Effect<string, unknown>> = {
   start: Effect.flatMap(Endpoints, ({ baseUrl }) => spawn("start.ts", environment(baseUrl))).pipe(
@@ -41,13 +41,14 @@ export const outputs: Record<Name, Effect.Effect<string, unknown>> = {
   filters: printed(printQueries).pipe(Effect.provide(inProcess)),
   payroll: printed(Effect.provide(payroll, app)).pipe(Effect.provide(served())),
   labourCost: Effect.andThen(onTheTwentieth, printed(Effect.provide(labourCost, app))).pipe(Effect.provide(served())),
+  closeWeek: printed(Effect.provide(closeWeek, app)).pipe(Effect.provide(served())),
   manyCompanies: printed(Effect.provide(manyCompanies, app)).pipe(Effect.provide(oneWithdrawn)),
   export: printed(Effect.provide(Effect.scoped(exported), Layer.merge(app, NodeServices.layer))).pipe(
     Effect.provide(served())
   ),
   sync: Effect.andThen(
     onTheTwentieth,
-    printed(Effect.provide(sync, Layer.merge(app, PunchTable.layer(":memory:"))))
+    printed(Effect.provide(Effect.andThen(sync, nightly), Layer.merge(app, storeIn(":memory:"))))
   ).pipe(Effect.provide(served())),
   demo: Effect.map(spawn("demo.ts", {}), ({ stdout }) => stdout)
 }

@@ -9,9 +9,9 @@ import {
   TimePunches,
   TokenCache,
   type TokenError
-} from "../src/index.ts"
-import { type Prng, prng } from "../src/testing/base/prng.ts"
-import { FakeServer } from "../src/testing/FakeServer.ts"
+} from "../../src/index.ts"
+import { type Prng, prng } from "../../src/testing/base/prng.ts"
+import { FakeServer } from "../../src/testing/FakeServer.ts"
 import {
   defaultCompany,
   FakeService,
@@ -19,8 +19,8 @@ import {
   Fault,
   generatePunches,
   otherCompany
-} from "../src/testing/index.ts"
-import { client, company, inject as injectPage, oauth, pageRequests, stranger } from "./support/client.ts"
+} from "../../src/testing/index.ts"
+import { client, company, inject as injectPage, oauth, pageRequests, stranger } from "../support/client.ts"
 import {
   type Between,
   cacheOf,
@@ -30,8 +30,8 @@ import {
   oauthClient,
   requestTimes,
   serviceOf
-} from "./support/tokens.ts"
-import { transports } from "./support/transports.ts"
+} from "../support/tokens.ts"
+import { transports } from "../support/transports.ts"
 
 const punches = generatePunches({ seed: 3, count: 40, companyId: defaultCompany.id, deletedShare: 0 })
 

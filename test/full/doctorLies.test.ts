@@ -3,12 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
-import { defaultCompany, FakeService, generatePunches, type StoredPunch } from "../../../src/testing/index.ts"
-import { queries } from "../support.ts"
-import { type Case, filterLies, pageLies, serviceLies, unseenLies } from "./lies.ts"
-import { examine } from "./support.ts"
+import { defaultCompany, FakeService, generatePunches, type StoredPunch } from "../../src/testing/index.ts"
+import { type Case, filterLies, pageLies, serviceLies, unseenLies } from "../cli/doctor/lies.ts"
+import { examine } from "../cli/doctor/support.ts"
+import { queries } from "../cli/support.ts"
 
-const page = Fs.readFileSync(new URL("../../../docs/09-command-line.md", import.meta.url), "utf8")
+const page = Fs.readFileSync(new URL("../../docs/09-command-line.md", import.meta.url), "utf8")
 
 const now = Date.parse("2026-05-01T00:00:00Z")
 

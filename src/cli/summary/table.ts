@@ -1,0 +1,80 @@
+/** The table of a summary, with bars and a line of totals. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { Cents } from "../../Ids.ts"
+import type * as Labor from "../../Labor.ts"
+import { CommandFailure, exitCode } from "../failure.ts"
+import type { Names } from "../flags/names.ts"
+import { formatHours, formatMoney, formatNumber } from "../terminal/format.ts"
+import { bar, type Column, makeTable } from "../terminal/table.ts"
+import { compareKeys, type Grouping, type Key, nameOfKey } from "./groups.ts"
+
+/** The lines of the table. Fails where the total over all groups is no safe integer. */
+export const tableOf = (
+  by: Grouping,
+  entries: ReadonlyArray<readonly [Key, Labor.Totals]>,
+  names: Names | undefined
+): Effect.Effect<ReadonlyArray<string>, CommandFailure> =>
+  Effect.map(sumOf(entries), (totals) => linesOf(by, entries, names, totals))
+
+interface Line {
+  readonly key: Key
+  readonly totals: Omit<Labor.Totals, "gross" | "paidBreaks" | "unpaidBreaks">
+  /** Share of the longest net time, 0 to 1; undefined in the line of totals. */
+  readonly share: number | undefined
+}
+
+const barCells = 24
+
+const columnsOf = (by: Grouping, names: Names | undefined): ReadonlyArray<Column<Line>> => [
+  { title: by === "day" ? "day" : `${by}_id`, cell: ({ key }) => `${key ?? "none"}` },
+  ...(names === undefined || by === "day"
+    ? []
+    : [{ title: by, maxWidth: 40, cell: ({ key }: Line) => nameOfKey(by, names, key) ?? "" }]),
+  { title: "punches", align: "right", cell: ({ totals }) => formatNumber(totals.punches) },
+  { title: "incomplete", align: "right", cell: ({ totals }) => formatNumber(totals.incomplete) },
+  { title: "net", align: "right", cell: ({ totals }) => formatHours(totals.net) },
+  { title: "", cell: ({ share }) => share === undefined ? "" : bar(share, barCells) },
+  { title: "cost", align: "right", cell: ({ totals }) => formatMoney(totals.cost) },
+  { title: "tips", align: "right", cell: ({ totals }) => formatMoney(totals.tips) }
+]
+
+/** Sorts days by date, other groups by net time, longest first. */
+const linesOf = (
+  by: Grouping,
+  entries: ReadonlyArray<readonly [Key, Labor.Totals]>,
+  names: Names | undefined,
+  totals: Line["totals"]
+): ReadonlyArray<string> => {
+  const longest = Math.max(...entries.map(([, { net }]) => Duration.toMillis(net)))
+  const lines = entries
+    .map(([key, totals]) => ({ key, totals, share: longest === 0 ? 0 : Duration.toMillis(totals.net) / longest }))
+    .toSorted((a, b) => (by === "day" ? 0 : b.share - a.share) || compareKeys(a.key, b.key))
+  return makeTable(columnsOf(by, names)).lines([...lines, { key: "total", totals, share: undefined }])
+}
+
+/** The total of all groups, which may be no safe integer although that of each group is one. */
+const sumOf = Effect.fnUntraced(function*(
+  entries: ReadonlyArray<readonly [Key, Labor.Totals]>
+): Effect.fn.Return<Line["totals"], CommandFailure> {
+  const sum = (f: (totals: Labor.Totals) => number) => entries.reduce((total, [, totals]) => total + f(totals), 0)
+  const sums = {
+    net: sum((totals) => Duration.toMillis(totals.net)),
+    cost: sum((totals) => totals.cost),
+    tips: sum((totals) => totals.tips)
+  }
+  for (const [name, value] of Object.entries(sums)) {
+    if (!Number.isSafeInteger(value)) {
+      const message = `the sum of ${name} over all groups is no safe integer`
+      return yield* new CommandFailure({ message, advice: ["Sum fewer punches at a time."], code: exitCode.data })
+    }
+  }
+  return {
+    punches: sum((totals) => totals.punches),
+    incomplete: sum((totals) => totals.incomplete),
+    anomalous: sum((totals) => totals.anomalous),
+    net: Duration.millis(sums.net),
+    cost: Cents.make(sums.cost),
+    tips: Cents.make(sums.tips)
+  }
+})
