@@ -39,12 +39,13 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: ["cli/commands", "cli/terminal", "cli/base", "node"],
   "cli/commands": [
     "cli/doctor",
+    "cli/export",
+    "cli/sandbox",
     "cli/summary",
     "cli/sync",
     "cli/flags",
     "cli/terminal",
     "cli/base",
-    "testing",
     "export",
     "client",
     "listing",
@@ -63,6 +64,8 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "names",
     "internal/base"
   ],
+  "cli/export": ["cli/flags", "cli/base", "names", "internal/base"],
+  "cli/sandbox": ["cli/flags", "cli/terminal", "cli/base", "testing"],
   "cli/sync": ["cli/flags", "cli/terminal", "cli/base", "sql/node", "sql", "sync", "names"],
   "cli/summary": ["cli/flags", "cli/terminal", "cli/base", "names"],
   "cli/flags": ["cli/base", "sync", "client", "listing", "names", "internal/wire", "internal/base"],

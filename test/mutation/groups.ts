@@ -75,12 +75,12 @@ export const groups: Readonly<Record<string, Group>> = {
     tests: ["test/listing/rows.test.ts", "test/listing/envelope.test.ts", "test/faults/answers.test.ts"]
   },
   checkpoint: {
-    modules: ["src/cli/commands/checkpoint.ts"],
+    modules: ["src/cli/export/checkpoint.ts"],
     tests: [
-      "test/cli/commands/checkpoint.test.ts",
-      "test/cli/commands/exportNote.test.ts",
-      "test/cli/commands/exportFiles.test.ts",
-      "test/cli/commands/exportDisk.test.ts"
+      "test/cli/export/checkpoint.test.ts",
+      "test/cli/export/exportNote.test.ts",
+      "test/cli/export/exportFiles.test.ts",
+      "test/cli/export/exportDisk.test.ts"
     ]
   }
 }

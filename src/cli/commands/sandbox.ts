@@ -7,7 +7,7 @@ export const sandbox = Command.make(
   "sandbox",
   sandboxFlags,
   // No other subcommand needs the service, so it is loaded only here.
-  (options) => Effect.flatMap(Effect.promise(() => import("./sandboxService.ts")), ({ serve }) => serve(options))
+  (options) => Effect.flatMap(Effect.promise(() => import("../sandbox/service.ts")), ({ serve }) => serve(options))
 ).pipe(
   Command.withDescription(
     `Run a time-punch service on this machine, filled with made-up punches, until Ctrl-C.

@@ -18,7 +18,7 @@ import { errorCode } from "../fileFailure.ts"
 import type { SandboxInput } from "../flags/sandbox.ts"
 import { countedPunches } from "../terminal/format.ts"
 import { printError, printLines } from "../terminal/output.ts"
-import { churn } from "./sandboxChurn.ts"
+import { churn } from "./churn.ts"
 
 /** Serves until interrupted. */
 export const serve = (options: SandboxInput) =>

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import * as Fs from "node:fs"
-import { checksumOf } from "../../../src/cli/commands/note.ts"
+import { checksumOf } from "../../../src/cli/export/note.ts"
 import { Cursor } from "../../../src/index.ts"
 import { queries } from "../support.ts"
 import { exported, failAfter, filesOf, inFake, noteOf, read, setting } from "./exportSupport.ts"
