@@ -13,7 +13,7 @@ import type { CompanyId } from "../Ids.ts"
 import type { Checkpoint } from "../sync/Checkpoint.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { SyncStore } from "../sync/SyncStore.ts"
-import { connect, dialectOf } from "./client.ts"
+import { connect, dialectOf, opened } from "./client.ts"
 import { storable } from "./dialect/columns.ts"
 import { numberOf, orUndefined, textOrUndefined } from "./dialect/result.ts"
 import { defaultTable, type DialectName, refused } from "./dialect/tables.ts"
@@ -21,6 +21,8 @@ import { migrate, statementsOf, verify } from "./migrate.ts"
 import { failedWith } from "./sqlFailure.ts"
 import { checkpointOf, makeStore } from "./store.ts"
 import { retried, transact } from "./transaction.ts"
+
+export { list } from "./list.ts"
 
 /**
  * Which tables a copy is kept in.
@@ -165,7 +167,7 @@ export const status = (
   options: TableOptions = {}
 ): Effect.Effect<CopyStatus, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect: { integer, millisOf, placeholder, tables }, sql } = yield* opened(company, options)
+    const { dialect: { integer, millisOf, placeholder, tables }, sql } = yield* opened(company, options.table)
     const counted =
       `SELECT count(*) AS total, coalesce(sum(CASE WHEN deleted THEN 1 ELSE 0 END), 0) AS deleted, coalesce(sum(CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END), 0) AS gone FROM ${tables.rows} WHERE company_id = ${
         placeholder(1, "bigint")
@@ -201,7 +203,7 @@ export const status = (
  */
 export const purge = (company: CompanyId, options: TableOptions = {}): Effect.Effect<void, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect: { integer, name, placeholder, tables }, sql } = yield* opened(company, options)
+    const { dialect: { integer, name, placeholder, tables }, sql } = yield* opened(company, options.table)
     // In the order of a commit, so that the two never wait for each other.
     const statements = [tables.sync, tables.rows].map((table) =>
       sql.unsafe(`DELETE FROM ${table} WHERE company_id = ${placeholder(1, "bigint")}`, [integer(company)])
@@ -237,7 +239,7 @@ export const noteError = (
   options: TableOptions = {}
 ): Effect.Effect<void, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect: { instant, integer, placeholder, tables }, sql } = yield* opened(company, options)
+    const { dialect: { instant, integer, placeholder, tables }, sql } = yield* opened(company, options.table)
     const values = `${placeholder(1, "bigint")}, ${placeholder(2, "timestamptz")}, ${placeholder(3, "text")}, ${
       placeholder(4, "text")
     }`
@@ -251,10 +253,3 @@ export const noteError = (
       ]
     )).pipe(Effect.mapError(failedWith(company, "the error cannot be noted")))
   })
-
-/** The client, where the tables are there. */
-const opened = Effect.fnUntraced(function*(company: CompanyId, { table }: TableOptions) {
-  const client = yield* connect(table)
-  yield* Effect.mapError(verify(client.sql, client.dialect), failedWith(company, "the schema cannot be read"))
-  return client
-})

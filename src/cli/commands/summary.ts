@@ -7,20 +7,17 @@ import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Labor from "../../Labor.ts"
-import { TimePunches } from "../../TimePunches.ts"
-import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
 import { formatOf, jsonFlag } from "../flags/format.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
-import { makePageSizeFlag } from "../flags/paging.ts"
 import { periodFlags, resolvePeriod } from "../flags/period.ts"
 import { instant } from "../flags/values.ts"
+import { punchesOf, sourceFlags } from "../punches/source.ts"
 import { groupings, keyOf } from "../summary/groups.ts"
 import { csvOf, jsonOf } from "../summary/machine.ts"
 import { tableOf } from "../summary/table.ts"
 import { countedPunches } from "../terminal/format.ts"
 import { print, printError, printLines } from "../terminal/output.ts"
-import { makeProgress } from "../terminal/progress.ts"
 
 const by = Flag.Literals("by", groupings).pipe(
   Flag.withDescription("What to sum by; a day is the date of the clock-in in --zone, else in UTC (default: location)"),
@@ -51,33 +48,22 @@ export const summary = Command.make(
     format,
     json: jsonFlag,
     names: namesFlag,
-    ...companyFlags,
+    ...sourceFlags,
     ...filterFlags,
-    ...periodFlags,
-    pageSize: makePageSizeFlag()
+    ...periodFlags
   },
   Effect.fnUntraced(
     function*(flags) {
-      const company = yield* companyOf(flags)
       const filter = yield* Effect.fromResult(toFilter(yield* resolvePeriod(flags)))
       const format = yield* Effect.fromResult(formatOf(flags, "table"))
       const names = Option.getOrUndefined(yield* readNames(flags.names))
       const zone = Option.getOrElse(flags.zone, () => DateTime.zoneMakeOffset(0))
-      const pageSize = Option.getOrUndefined(flags.pageSize)
 
-      const groups = yield* makeProgress({ printsResults: false }).pipe(
-        Effect.flatMap((progress) =>
-          TimePunches.pages(company, filter, { pageSize, prefetchPages: 1 }).pipe(
-            Stream.tap(({ items }) => progress.add(items.length)),
-            Stream.flatMap(({ items }) => Stream.fromIterable(items)),
-            Stream.run(Labor.rollup(keyOf(flags.by, zone), {
-              rounding: flags.rounding,
-              asOf: Option.getOrUndefined(flags.asOf)
-            }))
-          )
-        ),
-        // The progress line is erased before anything is printed where it stands.
-        Effect.scoped
+      const groups = yield* punchesOf(flags, filter).pipe(
+        Stream.run(Labor.rollup(keyOf(flags.by, zone), {
+          rounding: flags.rounding,
+          asOf: Option.getOrUndefined(flags.asOf)
+        }))
       )
       const entries = [...HashMap.entries(groups)]
       if (format === "json") yield* print(Stream.make(jsonOf(flags.by, entries, names)))
@@ -94,12 +80,13 @@ export const summary = Command.make(
     }
   )
 ).pipe(
-  Command.provide(layerClient),
   Command.withDescription(
     `Sum the punches of a company.
 
   net is the time worked without unpaid breaks, in hours and minutes; cost is net time at the hourly wage of each punch,
-  rounded to the cent punch by punch, without tips. It is an estimate, not a payroll.`
+  rounded to the cent punch by punch, without tips. It is an estimate, not a payroll.
+
+  With --database it sums the copy that time-punches sync keeps there, and says how old that is. It needs no credential then.`
   ),
   Command.withShortDescription("Sum punches, as a table with bars"),
   Command.withExamples([
@@ -114,6 +101,10 @@ export const summary = Command.make(
     {
       command: "time-punches summary --by user --month 2026-03 --zone America/New_York --names names.csv --json",
       description: "A month for a program, with names"
+    },
+    {
+      command: "time-punches summary --by user --last 7d --zone America/New_York --database punches.db",
+      description: "The same sums from a copy, without a request"
     }
   ])
 )
