@@ -13,29 +13,18 @@ import type { CompanyId } from "../Ids.ts"
 import type { Checkpoint } from "../sync/Checkpoint.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { SyncStore } from "../sync/SyncStore.ts"
-import { connect, dialectOf, opened } from "./client.ts"
+import { connect, dialectOf } from "./client.ts"
 import { storable } from "./dialect/columns.ts"
 import { numberOf, orUndefined, textOrUndefined } from "./dialect/result.ts"
 import { defaultTable, type DialectName, refused } from "./dialect/tables.ts"
 import { migrate, statementsOf, verify } from "./migrate.ts"
 import { failedWith } from "./sqlFailure.ts"
 import { checkpointOf, makeStore } from "./store.ts"
+import { opened, type TableOptions } from "./TableOptions.ts"
 import { retried, transact } from "./transaction.ts"
 
 export { list } from "./list.ts"
-
-/**
- * Which tables a copy is kept in.
- *
- * @since 0.1.0
- */
-export interface TableOptions {
-  /**
-   * The table of the rows: `name`, or on PostgreSQL `schema.name` of a schema that exists. Each is at most 40 characters of
-   * a-z, 0-9 and _. The other tables and the views are named after it. Default `time_punches`.
-   */
-  readonly table?: string | undefined
-}
+export type { TableOptions } from "./TableOptions.ts"
 
 /**
  * How a copy is kept.
@@ -167,7 +156,7 @@ export const status = (
   options: TableOptions = {}
 ): Effect.Effect<CopyStatus, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect: { integer, millisOf, placeholder, tables }, sql } = yield* opened(company, options.table)
+    const { dialect: { integer, millisOf, placeholder, tables }, sql } = yield* opened(company, options)
     const counted =
       `SELECT count(*) AS total, coalesce(sum(CASE WHEN deleted THEN 1 ELSE 0 END), 0) AS deleted, coalesce(sum(CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END), 0) AS gone FROM ${tables.rows} WHERE company_id = ${
         placeholder(1, "bigint")
@@ -203,7 +192,7 @@ export const status = (
  */
 export const purge = (company: CompanyId, options: TableOptions = {}): Effect.Effect<void, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect: { integer, name, placeholder, tables }, sql } = yield* opened(company, options.table)
+    const { dialect: { integer, name, placeholder, tables }, sql } = yield* opened(company, options)
     // In the order of a commit, so that the two never wait for each other.
     const statements = [tables.sync, tables.rows].map((table) =>
       sql.unsafe(`DELETE FROM ${table} WHERE company_id = ${placeholder(1, "bigint")}`, [integer(company)])
@@ -239,7 +228,7 @@ export const noteError = (
   options: TableOptions = {}
 ): Effect.Effect<void, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect: { instant, integer, placeholder, tables }, sql } = yield* opened(company, options.table)
+    const { dialect: { instant, integer, placeholder, tables }, sql } = yield* opened(company, options)
     const values = `${placeholder(1, "bigint")}, ${placeholder(2, "timestamptz")}, ${placeholder(3, "text")}, ${
       placeholder(4, "text")
     }`

@@ -1,15 +1,12 @@
-/** The client of the context, without its transformations, the dialect that it speaks, and whether its tables are there. */
+/** The client of the context, without its transformations, and the dialect that it speaks. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { CompanyId } from "../Ids.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { Dialect } from "./dialect/Dialect.ts"
 import { postgres } from "./dialect/postgres.ts"
 import { sqlite } from "./dialect/sqlite.ts"
 import { defaultTable, type DialectName, refused, tablesOf } from "./dialect/tables.ts"
-import { verify } from "./migrate.ts"
-import { failedWith } from "./sqlFailure.ts"
 
 /** The client of the context with the dialect that it speaks, for a copy in this table. */
 export const connect = (
@@ -27,13 +24,6 @@ export const connect = (
     })
     return { sql, dialect: yield* Effect.fromResult(dialect) }
   })
-
-/** The same, for what reads or erases a copy: fails where there are no tables, or older ones. */
-export const opened = Effect.fnUntraced(function*(company: CompanyId, table?: string) {
-  const client = yield* connect(table)
-  yield* Effect.mapError(verify(client.sql, client.dialect), failedWith(company, "the schema cannot be read"))
-  return client
-})
 
 /** A dialect, with its statements for this table. */
 export const dialectOf = (name: DialectName, table: string): Result.Result<Dialect, SyncError> =>

@@ -13,13 +13,12 @@ import { validFilter } from "../listing/filter.ts"
 import type { InstantRange, PunchFilter } from "../PunchFilter.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { opened } from "./client.ts"
 import type { ColumnType } from "./dialect/columns.ts"
 import type { Dialect } from "./dialect/Dialect.ts"
 import { rowOf, selectRows } from "./rows.ts"
 import { inSnapshot } from "./snapshot.ts"
 import { failedWith } from "./sqlFailure.ts"
-import type { TableOptions } from "./SqlStore.ts"
+import { opened, type TableOptions } from "./TableOptions.ts"
 
 /**
  * Lists the punches of a copy by clock-in, then by id: those that the service would list for this filter, as far as the copy
@@ -49,12 +48,12 @@ const pageSize = 1000
 export const readPages = (
   company: CompanyId,
   filter: PunchFilter,
-  { table }: TableOptions,
+  options: TableOptions,
   size: number
 ): Stream.Stream<TimePunch, SyncError | InvalidRequest, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const conditions = yield* Effect.fromResult(conditionsOf(company, filter))
-    const { dialect, sql } = yield* opened(company, table)
+    const { dialect, sql } = yield* opened(company, options)
 
     const pages = Stream.paginate(
       Option.none<TimePunch>(),

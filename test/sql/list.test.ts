@@ -109,7 +109,7 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
         const [client] = yield* clients
         const context = yield* Layer.build(Layer.provideMerge(SqlStore.layer({ table }), client))
         yield* Effect.provideContext(Sync.run(served), context)
-        for (let each = 0; each < 10; each++) {
+        for (let each = 0; each < 8; each++) {
           const {
             businessDate: _date,
             employeeApprovalStatuses: _statuses,
@@ -136,7 +136,7 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
         }
       }).pipe(Effect.scoped, Effect.provide(app({ punches })))
     },
-    { arbitrary: { runs: 25 } }
+    { arbitrary: { runs: 12 } }
   )
 
   test(
