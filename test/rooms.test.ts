@@ -66,7 +66,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "internal/base"
   ],
   "cli/export": ["cli/flags", "cli/base", "names", "internal/base"],
-  "cli/punches": ["cli/sync", "cli/flags", "cli/terminal", "cli/base", "sql", "client", "names"],
+  "cli/punches": ["cli/sync", "cli/flags", "cli/terminal", "cli/base", "sql", "client", "names", "internal/base"],
   "cli/sandbox": ["cli/flags", "cli/terminal", "cli/base", "testing"],
   "cli/sync": ["cli/flags", "cli/terminal", "cli/base", "sql/node", "sql", "sync", "names"],
   "cli/summary": ["cli/flags", "cli/terminal", "cli/base", "names"],

@@ -2,9 +2,11 @@
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { Company } from "../../Company.ts"
+import { printable } from "../../internal/base/printable.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import { connect } from "../../sql/client.ts"
 import { conditionsOf } from "../../sql/list.ts"
@@ -23,6 +25,8 @@ export const fromCopy = (company: Company, database: string, filter: PunchFilter
     const target = yield* Effect.fromResult(readTarget(database, "--database"))
     // Before a database is opened for a question that it cannot answer.
     yield* Effect.fromResult(conditionsOf(company.id, filter))
+    const fs = yield* FileSystem.FileSystem
+    if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) return yield* missing(company, target.shown)
     return complete(company, target.shown, filter).pipe(Stream.provide(layerDatabase(target, { readonly: true })))
   }))
 
@@ -40,13 +44,24 @@ const complete = (company: Company, shown: string, filter: PunchFilter) =>
       }))
     )))
 
+const syncFirst = ({ id }: Company, shown: string): ReadonlyArray<string> => [
+  `Run time-punches sync --company ${id} --database ${shellWord(shown)}, then try again.`
+]
+
+const missing = (company: Company, shown: string) =>
+  new CommandFailure({
+    message: `there is no file ${printable(shown)}`,
+    advice: syncFirst(company, shown),
+    code: exitCode.system
+  })
+
 /** The sums of a part of the punches look like those of all. */
-const incomplete = ({ id }: Company, shown: string, isBegun: boolean) =>
+const incomplete = (company: Company, shown: string, isBegun: boolean) =>
   new CommandFailure({
     message: isBegun
-      ? `the copy of company ${id} in ${shown} is not complete: its first load did not end`
-      : `${shown} has no copy of company ${id}`,
-    advice: [`Run time-punches sync --company ${id} --database ${shellWord(shown)}, then try again.`],
+      ? `the copy of company ${company.id} in ${printable(shown)} is not complete: its first load did not end`
+      : `${printable(shown)} has no copy of company ${company.id}`,
+    advice: syncFirst(company, shown),
     code: exitCode.data
   })
 
@@ -58,7 +73,7 @@ const ageOf = (
 ): string => {
   const watermark = Option.flatMap(checkpoint, ({ watermark }) => watermark)
   const age = formatAge(Duration.max(Duration.zero, DateTime.distance(completedAt, now)))
-  return `The copy in ${shown} has the changes up to ${
+  return `The copy in ${printable(shown)} has the changes up to ${
     Option.match(watermark, { onNone: () => "an unknown instant", onSome: DateTime.formatIso })
   }; its last pass ended ${age} ago${
     Option.match(lastError, { onNone: () => "", onSome: ({ tag }) => `, and a later one with ${tag}` })
