@@ -40,6 +40,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/commands": [
     "cli/doctor",
     "cli/export",
+    "cli/punches",
     "cli/sandbox",
     "cli/summary",
     "cli/sync",
@@ -65,6 +66,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "internal/base"
   ],
   "cli/export": ["cli/flags", "cli/base", "names", "internal/base"],
+  "cli/punches": ["cli/sync", "cli/flags", "cli/terminal", "cli/base", "sql", "client", "names"],
   "cli/sandbox": ["cli/flags", "cli/terminal", "cli/base", "testing"],
   "cli/sync": ["cli/flags", "cli/terminal", "cli/base", "sql/node", "sql", "sync", "names"],
   "cli/summary": ["cli/flags", "cli/terminal", "cli/base", "names"],
@@ -77,7 +79,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "testing/faults": ["testing/base"],
   "testing/generate": ["testing/base"],
   "testing/base": [],
-  sql: ["sql/dialect", "sync", "names", "internal/wire"],
+  sql: ["sql/dialect", "sync", "listing", "names", "internal/wire", "internal/base"],
   "sql/dialect": ["sync", "names", "internal/wire"],
   "sql/node": [],
   sync: ["client", "names", "internal/wire", "internal/base"],

@@ -20,20 +20,11 @@ import { defaultTable, type DialectName, refused } from "./dialect/tables.ts"
 import { migrate, statementsOf, verify } from "./migrate.ts"
 import { failedWith } from "./sqlFailure.ts"
 import { checkpointOf, makeStore } from "./store.ts"
+import { opened, type TableOptions } from "./TableOptions.ts"
 import { retried, transact } from "./transaction.ts"
 
-/**
- * Which tables a copy is kept in.
- *
- * @since 0.1.0
- */
-export interface TableOptions {
-  /**
-   * The table of the rows: `name`, or on PostgreSQL `schema.name` of a schema that exists. Each is at most 40 characters of
-   * a-z, 0-9 and _. The other tables and the views are named after it. Default `time_punches`.
-   */
-  readonly table?: string | undefined
-}
+export { list } from "./list.ts"
+export type { TableOptions } from "./TableOptions.ts"
 
 /**
  * How a copy is kept.
@@ -251,10 +242,3 @@ export const noteError = (
       ]
     )).pipe(Effect.mapError(failedWith(company, "the error cannot be noted")))
   })
-
-/** The client, where the tables are there. */
-const opened = Effect.fnUntraced(function*(company: CompanyId, { table }: TableOptions) {
-  const client = yield* connect(table)
-  yield* Effect.mapError(verify(client.sql, client.dialect), failedWith(company, "the schema cannot be read"))
-  return client
-})
