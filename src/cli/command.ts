@@ -36,7 +36,7 @@ const settings = `  Settings come from the environment; secrets are read from no
     TIME_PUNCHES_COMPANY_ID      instead of --company
     TIME_PUNCHES_COMPANY_GUID    instead of --guid
     TIME_PUNCHES_API_VERSION     API version to send, if not the default
-    TIME_PUNCHES_DATABASE_URL    instead of --database; may have a password`
+    TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary; may have a password`
 
 export const command = Command.make("time-punches").pipe(
   Command.withDescription(`Lists, exports, sums, checks and copies the time punches of a company.\n\n${settings}`),

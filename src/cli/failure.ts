@@ -176,7 +176,7 @@ const describe = (error: ExpectedError): Description => {
   }
 }
 
-const describeSync = ({ reason }: SyncError): Description => {
+const describeSync = ({ cause, reason }: SyncError): Description => {
   switch (reason) {
     case "Checkpoint":
       return {
@@ -195,7 +195,14 @@ const describeSync = ({ reason }: SyncError): Description => {
     case "Superseded":
       return { code: exitCode.system, advice: ["Another sync of this company runs: stop one of them."] }
     case "Store":
-      return { code: exitCode.system, advice: ["Check the database: its address, its rights, its space."] }
+      return Schema.isSchemaError(cause)
+        ? {
+          code: exitCode.data,
+          advice: [
+            "Something else writes into the tables of the copy: time-punches doctor --database … --full finds it."
+          ]
+        }
+        : { code: exitCode.system, advice: ["Check the database: its address, its rights, its space."] }
   }
 }
 

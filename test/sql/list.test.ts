@@ -1,4 +1,4 @@
-/** The punches of a copy: what the service lists for the same filter, of one state, whoever writes meanwhile. */
+/** The punches of a copy: what the service lists for the same filter, of one state, whatever is written meanwhile. */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Fiber, Layer, ManagedRuntime, Option, Schema, type Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"
@@ -143,8 +143,10 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
     "lists every row once where many have the same clock-in, at every size of a page",
     (table, store) =>
       Effect.gen(function*() {
-        const punches = [5, 3, 8, 1, 9, 2].map((id) => row(id, { clockedIn: at(id > 2 ? 7 : id) }))
-        yield* store.commit(batchOf(1, { punches }), Option.none())
+        const tied = (...ids: ReadonlyArray<number>) => ids.map((id) => row(id, { clockedIn: at(id > 2 ? 7 : id) }))
+        // Late in the table and early in the list.
+        yield* store.commit(batchOf(1, { punches: tied(5, 8, 9) }), Option.none())
+        yield* store.commit(batchOf(2, { punches: tied(1, 2, 3) }), Option.some(checkpointAt(1)))
 
         for (const size of [1, 2, 3, 5, 6, 7]) {
           assert.deepStrictEqual(idsOf(yield* listed(table, {}, size)), [1, 2, 3, 5, 8, 9], `${size} rows a page`)
@@ -152,6 +154,30 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
         assert.deepStrictEqual(idsOf(yield* listed(table, { clockedIn: { gte: at(2) } }, 1)), [2, 3, 5, 8, 9])
       })
   )
+
+  test("has the ends of a window in it as the service has them", (table, store) =>
+    Effect.gen(function*() {
+      const punches = [1, 2, 3].map((id) =>
+        row(id, { clockedIn: at(id), clockedOut: Option.some(at(id * 10)), modified: Option.some(at(id * 100)) })
+      )
+      const open = row(4, { clockedIn: at(4), clockedOut: Option.none() })
+      yield* store.commit(batchOf(1, { punches: [...punches, open] }), Option.none())
+      const cases: ReadonlyArray<readonly [PunchFilter, ids: ReadonlyArray<number>]> = [
+        [{ clockedIn: { gte: at(2) } }, [2, 3, 4]],
+        [{ clockedIn: { lte: at(2) } }, [1, 2]],
+        [{ clockedIn: { lt: at(2) } }, [1]],
+        [{ clockedIn: { gte: at(1), lte: at(3), lt: at(3) } }, [1, 2]],
+        [{ clockedIn: { gte: at(1), lte: at(2), lt: at(3) } }, [1, 2]],
+        [{ clockedOut: { gte: at(20) } }, [2, 3]],
+        [{ clockedOut: { lte: at(20) } }, [1, 2]],
+        [{ clockedOut: { lt: at(20) } }, [1]],
+        [{ clockedOut: {} }, [1, 2, 3, 4]],
+        [{ modifiedSince: at(200) }, [3]]
+      ]
+      for (const [filter, ids] of cases) {
+        assert.deepStrictEqual(idsOf(yield* listed(table, filter)), ids, JSON.stringify(filter))
+      }
+    }))
 
   test("lists no row that is gone, whatever the filter", (table, store) =>
     Effect.gen(function*() {

@@ -37,7 +37,7 @@ const change = (file: string, statement: string) => {
   database.close()
 }
 
-/** What a copy can be asked for, as flags. */
+/** A filter that a copy knows, as flags. */
 const flagsOf = ({ clockedIn, clockedOut, ...filter }: PunchFilter): ReadonlyArray<string> =>
   Object.entries({
     "location-id": filter.locationId,
@@ -73,16 +73,25 @@ const assertSame = Effect.fnUntraced(function*(database: string, args: ReadonlyA
   assert.strictEqual(served.code, 0)
 })
 
-/** Arguments of a summary, from a seed. */
-const argumentsOf = (random: ReturnType<typeof prng>, served: ReadonlyArray<StoredPunch>) => [
-  ...flagsOf(randomFilter(random, served)),
-  "--by",
-  random.pick(groupings),
+/** Arguments of a summary, from a seed; `zones` is a file of the zones of all locations. */
+const argumentsOf = (random: ReturnType<typeof prng>, served: ReadonlyArray<StoredPunch>, zones: string) => [
+  ...random.pick([
+    flagsOf(randomFilter(random, served)),
+    ["--by", random.pick(groupings), ...flagsOf(randomFilter(random, served))],
+    ["--by", random.pick(groupings), "--zone", "America/New_York", "--as-of", "2026-04-20T00:00:00Z"],
+    ["--by", "user", "--week", "2026-03-11", "--zones", zones, "--above", "40h", "--above-day", "8h"]
+  ]),
   "--format",
-  random.pick(["table", "csv", "json"]),
-  ...(random.chance(0.5) ? ["--zone", "America/New_York"] : []),
-  ...(random.chance(0.3) ? ["--as-of", "2026-04-20T00:00:00Z"] : [])
+  random.pick(["table", "csv", "json"])
 ]
+
+/** A file of the zones of all generated locations. */
+const writeZones = Effect.fnUntraced(function*() {
+  const file = `${yield* temporaryFolder}/zones.csv`
+  const places = ["America/New_York", "Europe/Berlin", "Asia/Kolkata", "America/Los_Angeles", "UTC", "Pacific/Honolulu"]
+  Fs.writeFileSync(file, ["location_id,zone", ...places.map((zone, at) => `${301 + at},${zone}`)].join("\n"))
+  return file
+})
 
 describe("time-punches summary --database", () => {
   it.effect.prop(
@@ -94,10 +103,11 @@ describe("time-punches summary --database", () => {
       return withCopy((file) =>
         Effect.gen(function*() {
           yield* sync(file)
-          for (let each = 0; each < 5; each++) yield* assertSame(file, argumentsOf(random, served))
+          const zones = yield* writeZones()
+          for (let each = 0; each < 5; each++) yield* assertSame(file, argumentsOf(random, served, zones))
         }), served)
     },
-    { arbitrary: { runs: 15 } }
+    { arbitrary: { runs: 8 } }
   )
 
   it.live("prints it of a copy in PostgreSQL too", (context) => {
@@ -106,7 +116,8 @@ describe("time-punches summary --database", () => {
       const random = prng(3)
       const url = yield* emptyDatabase
       assert.strictEqual((yield* sync(url)).code, 0)
-      for (let each = 0; each < 5; each++) yield* assertSame(url, argumentsOf(random, punches))
+      const zones = yield* writeZones()
+      for (let each = 0; each < 5; each++) yield* assertSame(url, argumentsOf(random, punches, zones))
     }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
   })
 
@@ -171,8 +182,9 @@ describe("time-punches summary --database", () => {
       )
       const { code, stderr, stdout } = yield* cli(["summary", "--database", file])
 
-      assert.deepStrictEqual([code, stdout], [8, ""])
+      assert.deepStrictEqual([code, stdout], [7, ""])
       assert.match(stderr, /row \d+ is no punch at hourly_wage/)
+      assert.include(stderr, "doctor --database … --full")
     })))
 
   it.effect("reads the service where only the variable names a database", () =>
