@@ -16,6 +16,8 @@ const publicModules = async (): Promise<ReadonlyArray<string>> => {
     "sync/Sync.d.ts",
     "sql/index.d.ts",
     "sql/SqlStore.d.ts",
+    "sql/TableOptions.d.ts",
+    "sql/list.d.ts",
     "sql/node/index.d.ts",
     "sql/node/NodeSqlite.d.ts",
     "node/index.d.ts",
