@@ -38,6 +38,7 @@ const ground = [
 const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: ["cli/commands", "cli/terminal", "cli/base", "node"],
   "cli/commands": [
+    "cli/check",
     "cli/doctor",
     "cli/export",
     "cli/punches",
@@ -65,6 +66,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "names",
     "internal/base"
   ],
+  "cli/check": ["cli/punches", "cli/flags", "cli/terminal", "names", "internal/base"],
   "cli/export": ["cli/flags", "cli/base", "names", "internal/base"],
   "cli/punches": ["cli/sync", "cli/flags", "cli/terminal", "cli/base", "sql", "client", "names", "internal/base"],
   "cli/sandbox": ["cli/flags", "cli/terminal", "cli/base", "testing"],

@@ -13,6 +13,7 @@ import { firstIssue } from "../internal/base/issue.ts"
 import { printable } from "../internal/base/printable.ts"
 import type { SumOverflow } from "../Labor.ts"
 import type { MissingZone } from "../Period.ts"
+import type { OutOfOrder } from "../PeriodCheck.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { describeFileError } from "./fileFailure.ts"
 
@@ -27,6 +28,7 @@ export const exitCode = {
   later: 6,
   data: 7,
   system: 8,
+  findings: 9,
   interrupted: 130
 } as const
 
@@ -42,6 +44,9 @@ export class CommandFailure extends Data.TaggedError("CommandFailure")<{
 /** The reader closed standard output (EPIPE), as `head` does. Not a failure. */
 export class OutputClosed extends Data.TaggedError("OutputClosed")<{}> {}
 
+/** A check has found something, and has printed it. Not a failure: it only gives the exit code. */
+export class Findings extends Data.TaggedError("Findings")<{}> {}
+
 /** The errors of the library and the platform that a command expects; any other is a bug. */
 export type ExpectedError =
   | ListError
@@ -49,6 +54,7 @@ export type ExpectedError =
   | PlatformError.PlatformError
   | UnwritablePunch
   | SumOverflow
+  | OutOfOrder
   | SyncError
   | SqlError
   | MigrationError
@@ -148,6 +154,13 @@ const describe = (error: ExpectedError): Description => {
       return {
         code: exitCode.usage,
         advice: ["Add it and its zone to the file of --zones: without one, its punches belong to no local day."]
+      }
+    case "OutOfOrder":
+      return {
+        code: exitCode.data,
+        advice: ["The service does not sort by the clock-in: check a shorter period."],
+        message:
+          `punch ${error.punchId} of user ${error.userId} came so late that an overlap with an earlier one may be missed`
       }
     case "SyncError":
       return describeSync(error)
