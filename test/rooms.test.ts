@@ -38,6 +38,7 @@ const ground = [
 const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: ["cli/commands", "cli/terminal", "cli/base", "node"],
   "cli/commands": [
+    "cli/changes",
     "cli/doctor",
     "cli/export",
     "cli/sandbox",
@@ -49,6 +50,17 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "export",
     "client",
     "listing",
+    "names",
+    "internal/wire",
+    "internal/base"
+  ],
+  "cli/changes": [
+    "cli/sync",
+    "cli/flags",
+    "cli/terminal",
+    "cli/base",
+    "sql",
+    "export",
     "names",
     "internal/wire",
     "internal/base"

@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import { changes } from "./commands/changes.ts"
 import { doctor } from "./commands/doctor.ts"
 import { exportCommand } from "./commands/export.ts"
 import { list } from "./commands/list.ts"
@@ -38,7 +39,7 @@ const settings = `  Settings come from the environment; secrets are read from no
 
 export const command = Command.make("time-punches").pipe(
   Command.withDescription(`Lists, exports, sums and copies the time punches of a company.\n\n${settings}`),
-  Command.withSubcommands([list, exportCommand, summary, sync, doctor, sandbox]),
+  Command.withSubcommands([list, exportCommand, summary, changes, sync, doctor, sandbox]),
   Command.withExamples([
     { command: "time-punches list --take 20", description: "Print the first punches" }
   ])

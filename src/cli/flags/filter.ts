@@ -86,6 +86,24 @@ export const filterFlags = named(rows)
 /** What the flags were parsed to. */
 export type FilterInput = Command.Command.Config.Infer<typeof filterFlags>
 
+/** What a command without these flags has. */
+export const noFilter: FilterInput = {
+  locationId: Option.none(),
+  departmentId: Option.none(),
+  roleId: Option.none(),
+  userId: Option.none(),
+  approved: Option.none(),
+  deleted: Option.none(),
+  modifiedSince: Option.none(),
+  clockedIn: { gte: Option.none(), lte: Option.none(), lt: Option.none() },
+  clockedOut: { gte: Option.none(), lte: Option.none(), lt: Option.none() },
+  businessDate: { start: Option.none(), end: Option.none() },
+  flags: Option.none(),
+  employeeApprovalStatuses: Option.none(),
+  localizeSearchTime: Option.none(),
+  sortBy: Option.none()
+}
+
 type Given<F> = {
   readonly [K in keyof F]: F[K] extends Option.Option<infer A> ? A | undefined : Given<F[K]> | undefined
 }
