@@ -8,7 +8,7 @@ import type { UnwritablePunch } from "../../export/ExportError.ts"
 import type { FurtherColumns } from "../../export/rows.ts"
 import { toWire } from "../../export/wire.ts"
 import { csvCell } from "../../internal/base/csvCell.ts"
-import type { Changes, PersonChange } from "../../sql/SqlStore.ts"
+import type { Changes } from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { nameColumns, type Names } from "../flags/names.ts"
 import type * as WorkedTime from "../../WorkedTime.ts"
@@ -109,8 +109,10 @@ const pairs = (
 ): ReadonlyArray<string> =>
   columns.flatMap((name, at) => name === "id" || name === "company_id" ? [] : of(name, at))
 
-const csvOf = (columns: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
-  Stream.fromIterable(rows).pipe(
-    Stream.pipeThroughChannel(Csv.encodeString({ columns, headers: true, newline: "\r\n" })),
-    Stream.mkString
-  )
+const csvOf = (
+  columns: ReadonlyArray<string>,
+  rows: ReadonlyArray<ReadonlyArray<string>>
+): Effect.Effect<string> => {
+  const format: Csv.EncodeOptions = { columns, headers: true, newline: "\r\n" }
+  return Stream.fromIterable(rows).pipe(Stream.pipeThroughChannel(Csv.encodeString<never>(format)), Stream.mkString)
+}

@@ -56,17 +56,17 @@ const cellsOf = (csv: string) =>
 describe("the table of changes", () => {
   it("has the punches with what differs, then the people", () => {
     assert.deepStrictEqual(linesOf(changes, reading), [
-      "id  user_id  location_id  clocked_in                 kind    field        before                     after",
-      " 1        8            4  2026-03-02T03:00:00-05:00  edited  user_id      7                          8",
-      "                                                             tips         -5.00                      2.50",
-      "                                                             notes                                   +1 = \\u001b[2J,\\u000alater",
-      " 2        7            5  2026-03-02T03:00:00-05:00  added   clocked_out                             2026-03-02T03:01:30-05:00",
-      "                                                             net                                     0:01:30",
-      "                                                             hourly_wage                             15.50",
-      "                                                             tips                                    0.00",
-      "                                                             approved                                yes",
+      "id  user_id  location_id  clocked_in                 kind    field        before  after",
+      " 1        8            4  2026-03-02T03:00:00-05:00  edited  user_id      7       8",
+      "                                                             tips         -5.00   2.50",
+      "                                                             notes                +1 = \\u001b[2J,\\u000alater",
+      " 2        7            5  2026-03-02T03:00:00-05:00  added   clocked_out          2026-03-02T03:01:30-05:00",
+      "                                                             net                  0:01:30",
+      "                                                             hourly_wage          15.50",
+      "                                                             tips                 0.00",
+      "                                                             approved             yes",
       "",
-      "user_id         net     cost   tips",
+      "user_id       net     cost   tips",
       "7        -7:58:30  -123.61  +5.00",
       "8           +8:00  +124.00  +2.50"
     ])

@@ -145,7 +145,7 @@ describe("time-punches changes", () => {
       const json = JSON.parse((yield* changes(week, "--json", ...names)).stdout)
       const csv = yield* changes(week, "--format", "csv", ...names)
 
-      assert.match(table.stdout, /\n {3}1 {6}501 {2}=1\+1\\u001b\[2J +301 /)
+      assert.match(table.stdout, /\n *1 +501 {2}=1\+1\\u001b\[2J +301 /)
       assert.match(table.stdout, /\n502 +Анна 東京 +0:00 /)
       assert.deepStrictEqual(
         json.people.map((each: Record<string, unknown>) => each["userName"]),
