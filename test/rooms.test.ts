@@ -82,7 +82,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/summary": ["cli/flags", "cli/terminal", "cli/base", "names"],
   "cli/flags": ["cli/base", "sync", "client", "listing", "names", "internal/wire", "internal/base"],
   "cli/terminal": ["cli/base", "internal/base"],
-  "cli/base": ["sync", "export", "names", "internal/base"],
+  "cli/base": ["sql", "sync", "export", "names", "internal/base"],
   testing: ["testing/service", "testing/faults", "testing/generate", "testing/transports", "testing/base"],
   "testing/transports": ["testing/service", "testing/base"],
   "testing/service": ["testing/faults", "testing/base"],
