@@ -13,6 +13,7 @@ import type { UnwritablePunch } from "../export/ExportError.ts"
 import { firstIssue } from "../internal/base/issue.ts"
 import { printable } from "../internal/base/printable.ts"
 import type { SumOverflow } from "../Labor.ts"
+import type { MissingZone } from "../Period.ts"
 import type { HistoryUnknown } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { describeFileError } from "./fileFailure.ts"
@@ -54,6 +55,7 @@ export type ExpectedError =
   | HistoryUnknown
   | SqlError
   | MigrationError
+  | MissingZone
 
 /** The command was called wrongly. */
 export const usage = (message: string, ...advice: ReadonlyArray<string>) =>
@@ -145,6 +147,11 @@ const describe = (error: ExpectedError): Description => {
     case "UnwritablePunch":
     case "SumOverflow":
       return { code: exitCode.data, advice: ["Run time-punches doctor to find the cause."] }
+    case "MissingZone":
+      return {
+        code: exitCode.usage,
+        advice: ["Add it and its zone to the file of --zones: without one, its punches belong to no local day."]
+      }
     case "SyncError":
       return describeSync(error)
     case "HistoryUnknown":

@@ -79,7 +79,11 @@ const breakText = ({ in: start, out, paid }: Break, punch: TimePunch, reading: R
   `${timeOfDay(start, punch, reading)} to ${orNone(timeOfDay)(out, punch, reading)} ${paid ? "paid" : "unpaid"}`
 
 /** With dates, ids and the user, in which breaks of equal times can differ. */
-const exactBreakText = ({ customBreakId, id, in: start, out, paid, userId }: Break, punch: TimePunch, reading: Reading) =>
+const exactBreakText = (
+  { customBreakId, id, in: start, out, paid, userId }: Break,
+  punch: TimePunch,
+  reading: Reading
+) =>
   `${id}: ${localTime(start, punch, reading)} to ${orNone(localTime)(out, punch, reading)} ${
     paid ? "paid" : "unpaid"
   }, type ${customBreakId}, user ${userId}`

@@ -10,8 +10,8 @@ import { toWire } from "../../export/wire.ts"
 import { csvCell } from "../../internal/base/csvCell.ts"
 import type { Changes } from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { nameColumns, type Names } from "../flags/names.ts"
 import type * as WorkedTime from "../../WorkedTime.ts"
+import { nameColumns, type Names } from "../flags/names.ts"
 
 type Version = Option.Option<TimePunch>
 
@@ -24,7 +24,8 @@ export const jsonOf = Effect.fnUntraced(function*(
   const versionOf = (version: Version) =>
     Option.match(version, {
       onNone: () => Effect.succeed(null),
-      onSome: (punch) => Effect.map(Effect.fromResult(toWire(punch)), (wire) => ({ ...wire, ...namesIn(punch, further) }))
+      onSome: (punch) =>
+        Effect.map(Effect.fromResult(toWire(punch)), (wire) => ({ ...wire, ...namesIn(punch, further) }))
     })
   const changes = yield* Effect.forEach(
     punches,
@@ -106,8 +107,7 @@ export const punchesCsv = Effect.fnUntraced(function*(
 const pairs = (
   columns: ReadonlyArray<string>,
   of: (name: string, at: number) => readonly [before: string, after: string]
-): ReadonlyArray<string> =>
-  columns.flatMap((name, at) => name === "id" || name === "company_id" ? [] : of(name, at))
+): ReadonlyArray<string> => columns.flatMap((name, at) => name === "id" || name === "company_id" ? [] : of(name, at))
 
 const csvOf = (
   columns: ReadonlyArray<string>,

@@ -90,11 +90,14 @@ export const sortBy = text(
   (text) => Option.all(text.split(",").map(readSortKey))
 )
 
+/** What a zone is written as; it completes "must be …". */
+export const zoneForm = "the name of a time zone, such as Europe/Berlin, or an offset, such as +01:00"
+
 export const zone = text(
   "zone",
   "ZONE",
   "Time zone of local dates and times, such as America/New_York or +01:00",
-  "the name of a time zone, such as Europe/Berlin, or an offset, such as +01:00",
+  zoneForm,
   DateTime.zoneFromString
 )
 

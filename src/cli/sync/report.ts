@@ -56,7 +56,10 @@ export const formatAge = (age: Duration.Duration): string => {
 /** How old the copy is, as a sentence. */
 export const describeAge = ({ checkpoint, lastError }: CopyStatus, now: DateTime.Utc): string => {
   const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
-  const since = Option.match(lastError, { onNone: () => "", onSome: ({ tag }) => `; since then a sync ended with ${tag}` })
+  const since = Option.match(lastError, {
+    onNone: () => "",
+    onSome: ({ tag }) => `; since then a sync ended with ${tag}`
+  })
   return Option.match(completedAt, {
     onNone: () => `no pass into the copy is complete${since}`,
     onSome: (at) => `the copy is ${formatAge(ageOf(at, now))} old${since}`

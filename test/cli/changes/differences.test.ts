@@ -96,9 +96,12 @@ describe("the differences of two versions", () => {
   it("have names beside the ids that the file names", () => {
     const names = (kind: NameKind, id: number) => kind === "user" && id === 8 ? "Анна" : undefined
 
-    assert.deepStrictEqual(told(Option.some(punch()), Option.some(punch({ userId: UserId.make(8) })), { ...reading, names }), [
-      ["user_id", "7", "8 Анна"]
-    ])
+    assert.deepStrictEqual(
+      told(Option.some(punch()), Option.some(punch({ userId: UserId.make(8) })), { ...reading, names }),
+      [
+        ["user_id", "7", "8 Анна"]
+      ]
+    )
   })
 
   it("count an open punch up to asOf", () => {

@@ -14,7 +14,11 @@ import { at, punch } from "../../support/arbitraryPunch.ts"
 const bad = "=HYPERLINK(\"x\")\u001b[2J"
 
 const names: Names = (kind: NameKind, id: number) =>
-  kind === "user" ? new Map([[7, bad], [8, "東京 Анна"]]).get(id) : kind === "location" && id === 4 ? "Main St, 5" : undefined
+  kind === "user"
+    ? new Map([[7, bad], [8, "東京 Анна"]]).get(id)
+    : kind === "location" && id === 4
+    ? "Main St, 5"
+    : undefined
 
 const reading: Reading = {
   zoneOf: () => Option.some(DateTime.zoneMakeNamedUnsafe("America/New_York")),
@@ -39,7 +43,9 @@ const changes: Changes = {
       userId: UserId.make(7),
       kind: "added",
       before: Option.none(),
-      after: Option.some(punch({ id: TimePunchId.make(2), clockedOut: Option.some(at(90)), locationId: LocationId.make(5) }))
+      after: Option.some(
+        punch({ id: TimePunchId.make(2), clockedOut: Option.some(at(90)), locationId: LocationId.make(5) })
+      )
     }
   ],
   people: [
@@ -182,7 +188,13 @@ describe("the CSV of changes", () => {
   it.effect("counts an open punch up to asOf", () =>
     Effect.gen(function*() {
       const open = { ...punch({ clockedOut: Option.none() }) }
-      const change = { id: open.id, userId: open.userId, kind: "back" as const, before: Option.none(), after: Option.some(open) }
+      const change = {
+        id: open.id,
+        userId: open.userId,
+        kind: "back" as const,
+        before: Option.none(),
+        after: Option.some(open)
+      }
       const [row] = yield* cellsOf(yield* punchesCsv({ punches: [change], people: [] }, undefined, { asOf: at(60) }))
 
       assert.deepInclude(row, { kind: "back", before_net_seconds: "", after_net_seconds: "60" })

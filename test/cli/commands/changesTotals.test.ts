@@ -39,7 +39,9 @@ const exact = ({ cents, minutes, tips }: Sums) => [Math.round(minutes * 60_000),
 
 /** What is not zero, by person: a person without punches is in no summary. */
 const worked = (sums: ReadonlyMap<number, Sums>) =>
-  Object.fromEntries([...sums].map(([user, each]) => [user, exact(each)] as const).filter(([, each]) => each.some((n) => n !== 0)))
+  Object.fromEntries(
+    [...sums].map(([user, each]) => [user, exact(each)] as const).filter(([, each]) => each.some((n) => n !== 0))
+  )
 
 const run = (env: Environment, ...args: ReadonlyArray<string>) =>
   Effect.map(cli(args, { env }), (ran) => {
@@ -50,9 +52,10 @@ const run = (env: Environment, ...args: ReadonlyArray<string>) =>
 /** The sums of each person, as the service has them now. */
 const totals = (env: Environment, flags: ReadonlyArray<string>) =>
   Effect.map(run(env, "summary", "--by", "user", "--json", ...flags), (json) => {
-    const rows: ReadonlyArray<{ userId: number; netSeconds: number; costCents: number; tipsCents: number }> = JSON.parse(
-      json
-    )
+    const rows: ReadonlyArray<{ userId: number; netSeconds: number; costCents: number; tipsCents: number }> = JSON
+      .parse(
+        json
+      )
     return new Map<number, Sums>(
       rows.map((row) => [row.userId, { minutes: row.netSeconds / 60, cents: row.costCents, tips: row.tipsCents }])
     )
@@ -83,7 +86,9 @@ const rounds: ReadonlyArray<Effect.Effect<void, never, FakeService>> = [
     const service = yield* FakeService
     yield* service.edit(ids, patch)
     yield* service.softDelete(every(13, round))
-    yield* service.undelete(round === 0 ? punches.flatMap((each) => each.deleted === true ? [each.id] : []) : every(13, round - 1))
+    yield* service.undelete(
+      round === 0 ? punches.flatMap((each) => each.deleted === true ? [each.id] : []) : every(13, round - 1)
+    )
     yield* service.remove(every(43, round))
     yield* service.add(generatePunches({ ...given, seed: 50 + round, count: 9, firstId: 900_000 + 1000 * round }))
     // What was removed a round ago shows again, as it was.
@@ -135,11 +140,15 @@ const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 const clocks = [["--zone", "America/New_York"], ["--zones", "zones.csv"]] as const
 
 describe("the totals of a closed week and the changes since", () => {
-  it.live.each(clocks)("are the totals now for every person, over a copy in SQLite, with %s %s", (by) =>
-    inFake(Effect.gen(function*() {
-      const folder = yield* temporaryFolder
-      yield* check({ ...environment, TIME_PUNCHES_DATABASE_URL: `${folder}/punches.db` }, folder, by)
-    })), 60_000)
+  it.live.each(clocks)(
+    "are the totals now for every person, over a copy in SQLite, with %s %s",
+    (by) =>
+      inFake(Effect.gen(function*() {
+        const folder = yield* temporaryFolder
+        yield* check({ ...environment, TIME_PUNCHES_DATABASE_URL: `${folder}/punches.db` }, folder, by)
+      })),
+    60_000
+  )
 
   it.live("are the totals now for every person, over a copy in PostgreSQL", (context) =>
     inFake(Effect.gen(function*() {

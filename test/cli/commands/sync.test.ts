@@ -158,7 +158,11 @@ describe("time-punches sync", () => {
     [["sync", "--database", "a.db", "--json"], 2, "--json goes with --status"],
     [["sync", "--database", "a.db", "--history-days", "30"], 2, "--history-days goes with --history"],
     [["sync", "--database", "a.db", "--history", "--history-days", "0"], 2, "a whole number from 1 to 36525, the days"],
-    [["sync", "--database", "a.db", "--history", "--history-days", "30d"], 2, "a whole number from 1 to 36525, the days"],
+    [
+      ["sync", "--database", "a.db", "--history", "--history-days", "30d"],
+      2,
+      "a whole number from 1 to 36525, the days"
+    ],
     [["sync", "--database", "a.db", "--company", "4021,4022"], 2, "time-punches fleet"],
     [["sync", "--database", "/nowhere/a.db"], 8, "the database failed"]
   ])("ends %j with %d", ([args, code, text]) =>
@@ -182,8 +186,10 @@ describe("time-punches sync", () => {
 
 describe("time-punches sync --history", () => {
   const historyOf = (file: string) =>
-    Effect.map(sync(file, "--status", "--json"), ({ stdout }): { since: string; last: string } | null =>
-      JSON.parse(stdout).history)
+    Effect.map(
+      sync(file, "--status", "--json"),
+      ({ stdout }): { since: string; last: string } | null => JSON.parse(stdout).history
+    )
 
   /** The number of versions that are kept. */
   const versions = (file: string) => {

@@ -1,6 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
-import { counted, countedPunches, formatExactHours, formatHours, formatMoney } from "../../../src/cli/terminal/format.ts"
+import {
+  counted,
+  countedPunches,
+  formatExactHours,
+  formatHours,
+  formatMoney
+} from "../../../src/cli/terminal/format.ts"
 
 describe("a count", () => {
   it("has grouped digits and the right number of its noun", () => {
