@@ -12,8 +12,8 @@ import { noFilter } from "../flags/filter.ts"
 import { formatOf } from "../flags/format.ts"
 import { readNames } from "../flags/names.ts"
 import { requirePeriod, resolvePeriod } from "../flags/period.ts"
+import { completeCopy } from "../sync/complete.ts"
 import { layerDatabase, optionalTargetOf } from "../sync/connect.ts"
-import { describeAge } from "../sync/report.ts"
 import { print, printError, printLines } from "../terminal/output.ts"
 import type { ChangesInput } from "./flags.ts"
 import { jsonOf, peopleCsv, punchesCsv } from "./machine.ts"
@@ -32,12 +32,10 @@ export const serve = Effect.fnUntraced(function*(given: ChangesInput) {
   const names = Option.getOrUndefined(yield* readNames(flags.names))
   const asOf = Option.getOrUndefined(flags.asOf)
 
-  const { changes, status } = yield* Effect.gen(function*() {
-    const status = yield* SqlStore.status(company.id)
-    yield* refuseFuture(since, status)
-    const options = { zone, period, since, rounding: flags.rounding, asOf }
-    return { status, changes: yield* SqlStore.changes(company.id, options) }
-  }).pipe(Effect.provide(layerDatabase(target)))
+  const changes = yield* Effect.gen(function*() {
+    yield* refuseFuture(since, yield* completeCopy(company.id, target.shown))
+    return yield* SqlStore.changes(company.id, { zone, period, since, rounding: flags.rounding, asOf })
+  }).pipe(Effect.provide(layerDatabase(target, { readonly: true })))
   if (format === "table") {
     const { of } = zonesOf(zone)
     const zoneOf = ({ locationId }: Parameters<typeof flags.keeps>[0]) => Result.getSuccess(of(locationId))
@@ -51,7 +49,6 @@ export const serve = Effect.fnUntraced(function*(given: ChangesInput) {
     yield* print(Stream.make(yield* text))
   }
   if (changes.punches.length === 0) yield* printError(`nothing has changed since ${DateTime.formatIso(since)}`)
-  yield* printError(describeAge(status, DateTime.toUtc(yield* DateTime.now)))
 })
 
 const targetOf = Effect.fnUntraced(function*(flag: ChangesInput["database"]) {

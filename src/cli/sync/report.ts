@@ -53,22 +53,6 @@ export const formatAge = (age: Duration.Duration): string => {
   return parts.length === 0 ? "0s" : parts.slice(0, 2).join(" ")
 }
 
-/** How old the copy is, as a sentence. */
-export const describeAge = ({ checkpoint, lastError }: CopyStatus, now: DateTime.Utc): string => {
-  const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
-  const since = Option.match(lastError, {
-    onNone: () => "",
-    onSome: ({ tag }) => `; since then a sync ended with ${tag}`
-  })
-  return Option.match(completedAt, {
-    onNone: () => `no pass into the copy is complete${since}`,
-    onSome: (at) => `the copy is ${formatAge(ageOf(at, now))} old${since}`
-  })
-}
-
-const ageOf = (at: DateTime.Utc, now: DateTime.Utc): Duration.Duration =>
-  Duration.max(Duration.zero, DateTime.distance(at, now))
-
 /** The copy of a company, as the columns of a table and the members of its JSON. */
 export const statusFields = (company: CompanyId, status: CopyStatus, now: DateTime.Utc) => {
   const { checkpoint, deleted, gone, history, lastError, rows } = status
@@ -80,7 +64,7 @@ export const statusFields = (company: CompanyId, status: CopyStatus, now: DateTi
     ),
     completedAt: Option.getOrNull(Option.map(completedAt, DateTime.formatIso)),
     ageSeconds: Option.getOrNull(
-      Option.map(completedAt, (at) => Math.round(Duration.toSeconds(ageOf(at, now))))
+      Option.map(completedAt, (at) => Math.max(0, Math.round(Duration.toSeconds(DateTime.distance(at, now)))))
     ),
     rows,
     deleted,

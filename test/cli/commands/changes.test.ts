@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import * as Fs from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
+import { defaultCompany, FakeService, Fault, type WirePunch } from "../../../src/testing/index.ts"
 import { cli, type Environment, linesOf, queries, temporaryFolder } from "../support.ts"
 
 const punch = (id: number, given: Partial<WirePunch> = {}): WirePunch => ({
@@ -105,7 +105,7 @@ describe("time-punches changes", () => {
         "502       0:00  +16.00   0.00",
         "503      -8:00  -80.00   0.00"
       ]])
-      assert.match(stderr, /^the copy is \d+s old\n$/)
+      assert.strictEqual(stderr.split(" has the changes up to ")[0], `The copy in ${week.file}`)
       assert.strictEqual((yield* queries).length, requests)
     })))
 
@@ -213,7 +213,11 @@ describe("time-punches changes", () => {
         "{\"punches\":[],\"people\":[]}\n",
         "user_id,minutes,cents,tips\r\n"
       ])
-      for (const { stderr } of forms) assert.match(stderr, /^nothing has changed since 2.*Z\nthe copy is \d+s old\n$/)
+      for (const { stderr } of forms)
+        assert.match(
+          stderr,
+          /^The copy in .* ago\. To compare with it later: changes --since 2.*Z\.\nnothing has changed since 2.*Z\n$/
+        )
     })))
 
   it.live("refuses an instant that the history does not know, and says since when it does", () =>
@@ -247,6 +251,39 @@ describe("time-punches changes", () => {
 
       assert.deepStrictEqual([written.code, future.code], [0, 2])
       assert.include(future.stderr, "is in the future")
+    })))
+
+  it.live("names the instant of the copy that it read, which the next call may give", () =>
+    inFake(Effect.gen(function*() {
+      const week = yield* corrected
+      const { stderr } = yield* changes(week)
+      const [, at = ""] = / changes --since (\S+)\.\n/.exec(stderr) ?? []
+      yield* (yield* FakeService).edit([4], { tips: 1 })
+      yield* sync(week.file)
+      const { stdout } = yield* changes({ ...week, at }, "--format", "csv")
+
+      assert.strictEqual(stdout, "user_id,minutes,cents,tips\r\n504,0,0,1\r\n")
+    })))
+
+  it.live("runs as its help and its page show it", () =>
+    inFake(Effect.gen(function*() {
+      const week = yield* corrected
+      const names = namesIn(week.file)
+      const page = Fs.readFileSync(new URL("../../../docs/09-command-line.md", import.meta.url), "utf8")
+      const help = yield* cli(["changes", "--help"])
+      const calls = linesOf(help.stdout + page).map((line) => line.trim())
+        .filter((line) => line.startsWith("time-punches changes --"))
+      const shown = new Map([["--since", week.at], ["--database", week.file], ["--names", names]])
+
+      assert.isAbove(calls.length, 3)
+      for (const call of calls) {
+        const words = call.replace(/ *[|>].*$/, "").split(" ").slice(1)
+        const args = words.map((word, at) => shown.get(words[at - 1] ?? "") ?? word)
+        const ran = yield* cli(args, { env: { ...env, TIME_PUNCHES_DATABASE_URL: week.file } })
+
+        assert.strictEqual(ran.code, 0, `${call}\n${ran.stderr}`)
+        assert.include(ran.stdout, "501", call)
+      }
     })))
 
   const since = ["--since", "2026-03-09T15:00:00Z"]
@@ -283,8 +320,17 @@ describe("time-punches changes", () => {
 
   it.live("fails where there is no copy, and names the way to one", () =>
     inFake(Effect.gen(function*() {
-      const { code, stderr } = yield* changes({ file: `${yield* temporaryFolder}/a.db`, at: "2026-03-09T15:00:00Z" })
+      const file = `${yield* temporaryFolder}/a.db`
+      const missing = yield* changes({ file, at: "2026-03-09T15:00:00Z" })
+      const isCreated = Fs.existsSync(file)
+      const service = yield* FakeService
+      yield* service.inject(Fault.status(403))
+      yield* cli(["sync", "--history", "--database", file])
+      const empty = yield* changes({ file, at: "2026-03-09T15:00:00Z" })
 
-      assert.strictEqual(code, 8, stderr)
+      assert.deepStrictEqual([missing.code, isCreated, empty.code, empty.stdout], [8, false, 7, ""])
+      assert.include(missing.stderr, "the database failed")
+      assert.include(empty.stderr, `${file} has no copy of company ${defaultCompany.id}`)
+      assert.include(empty.stderr, "Run time-punches sync")
     })))
 })
