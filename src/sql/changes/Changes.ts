@@ -2,12 +2,12 @@
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { CompanyId, type TimePunchId, type UserId } from "../Ids.ts"
-import { Instant } from "../internal/wire/schema.ts"
-import type { Interval } from "../Interval.ts"
-import type * as Labor from "../Labor.ts"
-import type { TimePunch } from "../TimePunch.ts"
-import type { Zones } from "../Zones.ts"
+import { CompanyId, type TimePunchId, type UserId } from "../../Ids.ts"
+import { Instant } from "../../internal/wire/schema.ts"
+import type { Interval } from "../../Interval.ts"
+import type * as Labor from "../../Labor.ts"
+import type { TimePunch } from "../../TimePunch.ts"
+import type { Zones } from "../../Zones.ts"
 
 /**
  * Of which period, and since when. `asOf` stands in for the clock-out of an open punch, at that instant and now.

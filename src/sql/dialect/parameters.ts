@@ -1,5 +1,5 @@
 /** The parameters of a statement, in the order of their placeholders. */
-import type { Dialect } from "./dialect/Dialect.ts"
+import type { Dialect } from "./Dialect.ts"
 
 /**
  * Each placeholder has its own parameter, since SQLite knows them by their place alone. An instant is in milliseconds; one
