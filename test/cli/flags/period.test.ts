@@ -314,3 +314,39 @@ describe("The window of every period by locations", () => {
       }
     }))
 })
+
+const names = ["America/New_York", "Europe/Berlin", "Asia/Kolkata", "Pacific/Kiritimati"] as const
+
+/** Locations with zones, a Monday of 2026, and clock-ins around its week. */
+const Shifts = Arbitrary.schema(Schema.Struct({
+  zones: Schema.NonEmptyArray(Schema.Literals(names)),
+  monday: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 51 })),
+  shifts: Schema.Array(Schema.Struct({
+    at: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 })),
+    hours: Schema.Int.check(Schema.isBetween({ minimum: -40, maximum: 210 }))
+  }))
+}))
+
+describe("The punches of every week by locations", () => {
+  it.effect.prop(
+    "are those with a date of the week on the wall clock of their location",
+    [Shifts],
+    ([each]) =>
+      Effect.gen(function*() {
+        const start = Date.UTC(2026, 0, 5 + 7 * each.monday)
+        const [first, last] = [0, 6].map((days) => new Date(start + days * 86_400_000).toISOString().slice(0, 10))
+        const zones = new Map(each.zones.map((name, at) => [LocationId.make(at), zone(name)]))
+        const flags = yield* resolved(`--week ${last} --zones FILE`, now, zones)
+        const punches = each.shifts.map(({ at, hours }) =>
+          punchAt(LocationId.make(at % each.zones.length), new Date(start + hours * 3_600_000).toISOString())
+        )
+        const expected = punches.filter(({ clockedIn, locationId }) => {
+          const wall = new Intl.DateTimeFormat("en-CA", { timeZone: each.zones[locationId] ?? "", dateStyle: "short" })
+          const date = wall.format(clockedIn.epochMilliseconds)
+          return `${first}` <= date && date <= `${last}`
+        })
+
+        assert.deepStrictEqual(keptOf(punches, flags), Result.succeed(expected))
+      })
+  )
+})

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import { describeZones, parseZones } from "../../../src/cli/flags/zones.ts"
 import { BusinessDate, LocationId } from "../../../src/Ids.ts"
 import * as Period from "../../../src/Period.ts"
@@ -102,10 +102,43 @@ describe("the identity of zones", () => {
       const others = yield* Effect.all([
         identity("2026-03-09", "301,UTC", "302,Asia/Tokyo"),
         identity("2026-03-08", "302,UTC", "301,Asia/Tokyo"),
+        identity("2026-03-08", "301,UTC", "303,Asia/Tokyo"),
         identity("2026-03-08", "301,UTC", "302,Asia/Tokyo", "303,Asia/Tokyo")
       ])
 
       assert.deepStrictEqual(yield* identity("2026-03-07", "\"302\", Asia/Tokyo", "", "301,UTC"), one)
       for (const other of others) assert.notDeepEqual(other, one)
     }))
+})
+
+const Rows = Schema.Array(Schema.Struct({
+  id: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  zone: Schema.Literals(["UTC", "America/St_Johns", "Europe/Berlin", "+09:30", "-03:00"]),
+  quoted: Schema.Boolean,
+  spaces: Schema.Literals(["", " ", "\t "]),
+  end: Schema.Literals(["\n", "\r\n", "\n\n"])
+}))
+
+describe("Every file of zones", () => {
+  it.effect.prop(
+    "is read as it was written, or fails at the first location that is there twice",
+    [Rows],
+    ([rows]) =>
+      Effect.gen(function*() {
+        const lines = rows.map(({ end, id, quoted, spaces, zone }) =>
+          (quoted ? `"${spaces}${id}","${zone}${spaces}"` : `${id}${spaces},${spaces}${zone}`) + end
+        )
+        const firstTwice = rows.findIndex(({ id }, at) => rows.slice(0, at).some((row) => row.id === id))
+        const read = parseZones(encoder.encode(`${head}\n${lines.join("")}`), "zones.csv")
+
+        if (rows.length === 0) {
+          assert.include((yield* Effect.flip(read)).message, "no location")
+        } else if (firstTwice >= 0) {
+          const line = 2 + lines.slice(0, firstTwice).join("").split("\n").length - 1
+          assert.include((yield* Effect.flip(read)).message, `line ${line}: line `)
+        } else {
+          assert.deepStrictEqual(rowsOf(yield* read), rows.map(({ id, zone }) => `${id} ${zone}`))
+        }
+      })
+  )
 })
