@@ -44,7 +44,7 @@ export const periodFlags = {
   start: date("start", "Clocked in on this local date or later; goes with --end"),
   end: date("end", "Clocked in on this local date or earlier; goes with --start"),
   weekStarts: Flag.Literals("week-starts", weekdays).pipe(
-    Flag.withDescription("The first day of --week (default: monday)"),
+    Flag.withDescription("The first day of --week, and of the weeks of summary --above (default: monday)"),
     Flag.optional
   ),
   zone,
