@@ -26,6 +26,7 @@ import { retried, transact } from "./transaction.ts"
 export { HistoryUnknown } from "./changes/Changes.ts"
 export type { ChangeKind, Changes, ChangesOptions, PersonChange, PunchChange } from "./changes/Changes.ts"
 export { pruneHistory, type PruneOptions } from "./history.ts"
+export { list } from "./list.ts"
 export { changes } from "./readChanges.ts"
 export type { TableOptions } from "./TableOptions.ts"
 

@@ -4,6 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import { connect } from "../../sql/client.ts"
+import { inSnapshot } from "../../sql/snapshot.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { zonesOf } from "../../Zones.ts"
 import { usage } from "../failure.ts"
@@ -32,10 +34,10 @@ export const serve = Effect.fnUntraced(function*(given: ChangesInput) {
   const names = Option.getOrUndefined(yield* readNames(flags.names))
   const asOf = Option.getOrUndefined(flags.asOf)
 
-  const changes = yield* Effect.gen(function*() {
+  const changes = yield* inOneState(Effect.gen(function*() {
     yield* refuseFuture(since, yield* completeCopy(company.id, target.shown))
     return yield* SqlStore.changes(company.id, { zone, period, since, rounding: flags.rounding, asOf })
-  }).pipe(Effect.provide(layerDatabase(target, { readonly: true })))
+  })).pipe(Effect.provide(layerDatabase(target, { readonly: true })))
   if (format === "table") {
     const { of } = zonesOf(zone)
     const zoneOf = ({ locationId }: Parameters<typeof flags.keeps>[0]) => Result.getSuccess(of(locationId))
@@ -50,6 +52,13 @@ export const serve = Effect.fnUntraced(function*(given: ChangesInput) {
   }
   if (changes.punches.length === 0) yield* printError(`nothing has changed since ${DateTime.formatIso(since)}`)
 })
+
+/** Whatever commits meanwhile: the instant that is named is that of what is compared. */
+const inOneState = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(
+    connect(),
+    (client) => Effect.map(Stream.runHead(inSnapshot(client, Stream.fromEffect(effect))), Option.getOrThrow)
+  )
 
 const targetOf = Effect.fnUntraced(function*(flag: ChangesInput["database"]) {
   const target = yield* optionalTargetOf(flag)

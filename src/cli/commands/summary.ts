@@ -5,14 +5,12 @@ import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { TimePunches } from "../../TimePunches.ts"
-import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
 import { formatOf, jsonFlag } from "../flags/format.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
-import { makePageSizeFlag } from "../flags/paging.ts"
 import { keptOf, periodFlags, resolvePeriod } from "../flags/period.ts"
 import { asOf, rounding } from "../flags/values.ts"
+import { pagesOf, sourceFlags } from "../punches/source.ts"
 import { aboveColumns, aboveFlags, limitsOf } from "../summary/above.ts"
 import { groupings, keyOf } from "../summary/groups.ts"
 import { csvOf, jsonOf } from "../summary/machine.ts"
@@ -20,7 +18,6 @@ import { sumsOf } from "../summary/sums.ts"
 import { tableOf } from "../summary/table.ts"
 import { countedPunches } from "../terminal/format.ts"
 import { print, printError, printLines } from "../terminal/output.ts"
-import { makeProgress } from "../terminal/progress.ts"
 
 const by = Flag.Literals("by", groupings).pipe(
   Flag.withDescription(
@@ -44,35 +41,27 @@ export const summary = Command.make(
     format,
     json: jsonFlag,
     names: namesFlag,
-    ...companyFlags,
+    ...sourceFlags,
     ...filterFlags,
-    ...periodFlags,
-    pageSize: makePageSizeFlag()
+    ...periodFlags
   },
   Effect.fnUntraced(
     function*(given) {
       const flags = yield* resolvePeriod(given, { countsWeeks: Option.isSome(given.above) })
       const limits = yield* Effect.fromResult(limitsOf(flags))
-      const company = yield* companyOf(flags)
       const filter = yield* Effect.fromResult(toFilter(flags))
       const format = yield* Effect.fromResult(formatOf(flags, "table"))
       const names = Option.getOrUndefined(yield* readNames(flags.names))
-      const pageSize = Option.getOrUndefined(flags.pageSize)
 
-      const { groups, people } = yield* makeProgress({ printsResults: false }).pipe(
-        Effect.flatMap((progress) => {
-          const punches = TimePunches.pages(company, filter, { pageSize, prefetchPages: 1 }).pipe(
-            Stream.mapEffect(({ items }) => Effect.fromResult(keptOf(items, flags))),
-            Stream.tap((kept) => progress.add(kept.length)),
-            Stream.flatMap((kept) => Stream.fromIterable(kept))
-          )
-          return sumsOf(punches, keyOf(flags.by, flags.zoneOf), {
-            rounding: flags.rounding,
-            asOf: Option.getOrUndefined(flags.asOf)
-          }, limits)
-        }),
-        // The progress line is erased before anything is printed where it stands.
-        Effect.scoped
+      const punches = pagesOf(flags, filter).pipe(
+        Stream.mapEffect((page) => Effect.fromResult(keptOf(page, flags))),
+        Stream.flatMap((kept) => Stream.fromIterable(kept))
+      )
+      const { groups, people } = yield* sumsOf(
+        punches,
+        keyOf(flags.by, flags.zoneOf),
+        { rounding: flags.rounding, asOf: Option.getOrUndefined(flags.asOf) },
+        limits
       )
       const beside = { names, above: aboveColumns(flags, people) }
       const entries = [...HashMap.entries(groups)]
@@ -93,13 +82,14 @@ export const summary = Command.make(
     }
   )
 ).pipe(
-  Command.provide(layerClient),
   Command.withDescription(
     `Sum the punches of a company.
 
   net is the time worked without unpaid breaks, in hours and minutes; cost is net time at the hourly wage of each punch,
   rounded to the cent punch by punch, without tips. It is an estimate, not a payroll. --above and --above-day add columns
-  with the part of net above a threshold: figures that know no rate, no law and no agreement.`
+  with the part of net above a threshold: figures that know no rate, no law and no agreement.
+
+  With --database it sums the copy that time-punches sync keeps there, and says how old that is. It needs no credential then.`
   ),
   Command.withShortDescription("Sum punches, as a table with bars"),
   Command.withExamples([
@@ -118,6 +108,10 @@ export const summary = Command.make(
     {
       command: "time-punches summary --by user --week 2026-03-02 --zones zones.csv --above 40h --above-day 8h",
       description: "Hours above 40 a week and 8 a day, each location by its own clock"
+    },
+    {
+      command: "time-punches summary --by user --last 7d --zone America/New_York --database punches.db",
+      description: "The same sums from a copy, without a request"
     }
   ])
 )

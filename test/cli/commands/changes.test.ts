@@ -253,11 +253,13 @@ describe("time-punches changes", () => {
       assert.include(future.stderr, "is in the future")
     })))
 
-  it.live("names the instant of the copy that it read, which the next call may give", () =>
+  it.live("names the instant of the copy that it read, as a sum of it does, which the next call may give", () =>
     inFake(Effect.gen(function*() {
       const week = yield* corrected
       const { stderr } = yield* changes(week)
-      const [, at = ""] = / changes --since (\S+)\.\n/.exec(stderr) ?? []
+      const summed = yield* cli(["summary", "--database", week.file], { env })
+      const [at = "", other] = [stderr, summed.stderr].map((text) => / changes --since (\S+)\.\n/.exec(text)?.[1])
+      assert.strictEqual(other, at)
       yield* (yield* FakeService).edit([4], { tips: 1 })
       yield* sync(week.file)
       const { stdout } = yield* changes({ ...week, at }, "--format", "csv")

@@ -96,8 +96,9 @@ const rounds: ReadonlyArray<Effect.Effect<void, never, FakeService>> = [
   })
 )
 
-/** A commit of the same millisecond would belong to the instant. */
-const tick = Effect.sleep("5 millis")
+/** The instant of the copy as it is. */
+const lastCommit = (env: Environment) =>
+  Effect.map(run(env, "sync", "--status", "--json"), (json): string => JSON.parse(json).history.last)
 
 const check = (env: Environment, folder: string, [flag, value]: readonly [flag: string, value: string]) =>
   Effect.gen(function*() {
@@ -109,9 +110,7 @@ const check = (env: Environment, folder: string, [flag, value]: readonly [flag: 
     yield* sync
     const closed: Array<{ readonly at: string; readonly sums: ReadonlyMap<number, Sums> }> = []
     for (const round of rounds) {
-      yield* tick
-      closed.push({ at: DateTime.formatIso(yield* DateTime.now), sums: yield* totals(env, flags) })
-      yield* tick
+      closed.push({ at: yield* lastCommit(env), sums: yield* totals(env, flags) })
       yield* round
       yield* sync
     }
