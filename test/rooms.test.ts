@@ -39,6 +39,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: ["cli/commands", "cli/terminal", "cli/base", "node"],
   "cli/commands": [
     "cli/changes",
+    "cli/check",
     "cli/doctor",
     "cli/export",
     "cli/punches",
@@ -77,6 +78,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "names",
     "internal/base"
   ],
+  "cli/check": ["cli/punches", "cli/flags", "cli/terminal", "names", "internal/base"],
   "cli/export": ["cli/flags", "cli/base", "names", "internal/base"],
   "cli/punches": ["cli/sync", "cli/flags", "cli/terminal", "cli/base", "sql", "client", "names"],
   "cli/sandbox": ["cli/flags", "cli/terminal", "cli/base", "testing"],

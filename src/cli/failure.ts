@@ -14,6 +14,7 @@ import { firstIssue } from "../internal/base/issue.ts"
 import { printable } from "../internal/base/printable.ts"
 import type { SumOverflow } from "../Labor.ts"
 import type { MissingZone } from "../Period.ts"
+import type { OutOfOrder } from "../PeriodCheck.ts"
 import type { HistoryUnknown } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { describeFileError } from "./fileFailure.ts"
@@ -29,6 +30,7 @@ export const exitCode = {
   later: 6,
   data: 7,
   system: 8,
+  findings: 9,
   interrupted: 130
 } as const
 
@@ -44,6 +46,9 @@ export class CommandFailure extends Data.TaggedError("CommandFailure")<{
 /** The reader closed standard output (EPIPE), as `head` does. Not a failure. */
 export class OutputClosed extends Data.TaggedError("OutputClosed")<{}> {}
 
+/** A check has found something, and has printed it. Not a failure: it only gives the exit code. */
+export class Findings extends Data.TaggedError("Findings")<{}> {}
+
 /** The errors of the library and the platform that a command expects; any other is a bug. */
 export type ExpectedError =
   | ListError
@@ -51,6 +56,7 @@ export type ExpectedError =
   | PlatformError.PlatformError
   | UnwritablePunch
   | SumOverflow
+  | OutOfOrder
   | SyncError
   | HistoryUnknown
   | SqlError
@@ -152,6 +158,13 @@ const describe = (error: ExpectedError): Description => {
         code: exitCode.usage,
         advice: ["Add it and its zone to the file of --zones: without one, its punches belong to no local day."]
       }
+    case "OutOfOrder":
+      return {
+        code: exitCode.data,
+        advice: ["The service does not sort by the clock-in: check a shorter period."],
+        message:
+          `punch ${error.punchId} of user ${error.userId} came so late that an overlap with an earlier one may be missed`
+      }
     case "SyncError":
       return describeSync(error)
     case "HistoryUnknown":
@@ -168,7 +181,7 @@ const describe = (error: ExpectedError): Description => {
   }
 }
 
-const describeSync = ({ reason }: SyncError): Description => {
+const describeSync = ({ cause, reason }: SyncError): Description => {
   switch (reason) {
     case "Checkpoint":
       return {
@@ -187,7 +200,14 @@ const describeSync = ({ reason }: SyncError): Description => {
     case "Superseded":
       return { code: exitCode.system, advice: ["Another sync of this company runs: stop one of them."] }
     case "Store":
-      return { code: exitCode.system, advice: ["Check the database: its address, its rights, its space."] }
+      return Schema.isSchemaError(cause)
+        ? {
+          code: exitCode.data,
+          advice: [
+            "Something else writes into the tables of the copy: time-punches doctor --database … --full finds it."
+          ]
+        }
+        : { code: exitCode.system, advice: ["Check the database: its address, its rights, its space."] }
   }
 }
 

@@ -1,4 +1,4 @@
-/** Whether a filter can be asked for: its schema, the order of its ends, and what text can write. Pure. */
+/** Whether a filter is one that can be requested: its schema, the order of its ends, and what text can write. Pure. */
 import * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"

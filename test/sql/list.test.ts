@@ -1,4 +1,4 @@
-/** The punches of a copy: what the service lists for the same filter, of one state, whoever writes meanwhile. */
+/** The punches of a copy: what the service lists for the same filter, of one state, whatever is written meanwhile. */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Fiber, Layer, ManagedRuntime, Option, Schema, type Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"

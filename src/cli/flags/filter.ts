@@ -86,22 +86,24 @@ export const filterFlags = named(rows)
 /** What the flags were parsed to. */
 export type FilterInput = Command.Command.Config.Infer<typeof filterFlags>
 
-/** What a command without these flags has. */
+const none = Option.none()
+
+/** The flags of a command that has none of them, or of those that it does not have. */
 export const noFilter: FilterInput = {
-  locationId: Option.none(),
-  departmentId: Option.none(),
-  roleId: Option.none(),
-  userId: Option.none(),
-  approved: Option.none(),
-  deleted: Option.none(),
-  modifiedSince: Option.none(),
-  clockedIn: { gte: Option.none(), lte: Option.none(), lt: Option.none() },
-  clockedOut: { gte: Option.none(), lte: Option.none(), lt: Option.none() },
-  businessDate: { start: Option.none(), end: Option.none() },
-  flags: Option.none(),
-  employeeApprovalStatuses: Option.none(),
-  localizeSearchTime: Option.none(),
-  sortBy: Option.none()
+  locationId: none,
+  departmentId: none,
+  roleId: none,
+  userId: none,
+  approved: none,
+  deleted: none,
+  modifiedSince: none,
+  clockedIn: { gte: none, lte: none, lt: none },
+  clockedOut: { gte: none, lte: none, lt: none },
+  businessDate: { start: none, end: none },
+  flags: none,
+  employeeApprovalStatuses: none,
+  localizeSearchTime: none,
+  sortBy: none
 }
 
 type Given<F> = {

@@ -34,8 +34,8 @@ export const sourceFlags = {
 export type SourceInput = Command.Command.Config.Infer<typeof sourceFlags>
 
 /**
- * `any`: as it comes. `clockedIn`: by clock-in, then by id, as a copy always is; the service is asked for it, and some
- * services ignore that.
+ * `any`: as it comes. `clockedIn`: by clock-in, then by id, as a copy always is. The service receives it as `sort_by`, which
+ * some ignore.
  */
 export type Order = "any" | "clockedIn"
 

@@ -37,7 +37,7 @@ const change = (file: string, statement: string) => {
   database.close()
 }
 
-/** What a copy can be asked for, as flags. */
+/** A filter that a copy knows, as flags. */
 const flagsOf = ({ clockedIn, clockedOut, ...filter }: PunchFilter): ReadonlyArray<string> =>
   Object.entries({
     "location-id": filter.locationId,
@@ -182,8 +182,9 @@ describe("time-punches summary --database", () => {
       )
       const { code, stderr, stdout } = yield* cli(["summary", "--database", file])
 
-      assert.deepStrictEqual([code, stdout], [8, ""])
+      assert.deepStrictEqual([code, stdout], [7, ""])
       assert.match(stderr, /row \d+ is no punch at hourly_wage/)
+      assert.include(stderr, "doctor --database … --full")
     })))
 
   it.effect("reads the service where only the variable names a database", () =>
