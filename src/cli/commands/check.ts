@@ -60,8 +60,8 @@ export const check = Command.make(
       knowsDisputes
     }, (filter, order) => punchesOf(flags, filter, order))
 
-    const text = textOf(format, issues, names)
-    yield* (text === "" ? Effect.void : print(Stream.make(text))).pipe(
+    const found = textOf(format, issues, names)
+    yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
       Effect.andThen(printError(
         verdictOf(issues, checked),
         ...(knowsDisputes ? [] : ["Disputes are not in a copy: only the service knows them."])
@@ -92,6 +92,10 @@ export const check = Command.make(
     {
       command: "time-punches check --month 2026-03 --zone America/New_York --names names.csv --json",
       description: "A month for a program, with names"
+    },
+    {
+      command: "time-punches check --week 2026-03-02 --zones zones.csv --database punches.db",
+      description: "Each location by its own clock, from a copy and without a request"
     }
   ])
 )
