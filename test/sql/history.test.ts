@@ -154,6 +154,10 @@ describe.each(kinds)("a history in $name", ({ client, dialect, isHere }) => {
       yield* commit(plain, other, rows(2, "x"))
       assert.deepStrictEqual(yield* versionsOf(opened, other), [])
       yield* commit(kept, other, rows(2, "y"))
+      yield* commit(kept, company, rows(2, "y"))
+      const before = yield* lastOf(opened, company)
+      assert.strictEqual(yield* opened.run(SqlStore.pruneHistory(company, { before }, { table: opened.table })), 2)
+      assert.lengthOf(yield* versionsOf(opened, other), 2)
       yield* opened.run(SqlStore.purge(other, { table: opened.table }))
 
       assert.deepStrictEqual(yield* versionsOf(opened, other), [])
