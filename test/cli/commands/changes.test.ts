@@ -332,7 +332,7 @@ describe("time-punches changes", () => {
       const empty = yield* changes({ file, at: "2026-03-09T15:00:00Z" })
 
       assert.deepStrictEqual([missing.code, isCreated, empty.code, empty.stdout], [8, false, 7, ""])
-      assert.include(missing.stderr, "the database failed")
+      assert.include(missing.stderr, `there is no file ${file}\n  Run time-punches sync --company`)
       assert.include(empty.stderr, `${file} has no copy of company ${defaultCompany.id}`)
       assert.include(empty.stderr, "Run time-punches sync")
     })))
