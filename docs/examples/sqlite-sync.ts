@@ -1,7 +1,7 @@
 /** Keeps a copy of the punches of a company in a file of SQLite. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, DateTime, Effect, Layer, Stream } from "effect"
-import { Labor } from "effect-time-punches"
+import { BusinessDate, Labor, Period } from "effect-time-punches"
 import { SqlStore } from "effect-time-punches/sql"
 import { NodeSqlite } from "effect-time-punches/sql/node"
 import { Sync } from "effect-time-punches/sync"
@@ -21,6 +21,16 @@ export const nightly = Effect.gen(function*() {
   const gte = DateTime.toUtc(DateTime.subtract(yield* DateTime.now, { days: 35 }))
   return yield* Sync.sweep(yield* company, { window: { gte } })
 })
+
+/** What changed in a week since it was closed: each punch, and what it is to each person. Needs a copy with a history. */
+export const corrections = (closedAt: DateTime.Utc) =>
+  Effect.flatMap(company, (id) =>
+    SqlStore.changes(id, {
+      zone: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+      period: (zone) => Period.week(zone, BusinessDate.make("2026-03-09")),
+      since: closedAt,
+      rounding: "halfUp"
+    }))
 
 /** Hours and cost of each person in the last seven days, from the copy: nothing is sent. */
 export const lastWeek = Effect.gen(function*() {

@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import { changes } from "./commands/changes.ts"
 import { check } from "./commands/check.ts"
 import { doctor } from "./commands/doctor.ts"
 import { exportCommand } from "./commands/export.ts"
@@ -36,11 +37,11 @@ const settings = `  Settings come from the environment; secrets are read from no
     TIME_PUNCHES_COMPANY_ID      instead of --company
     TIME_PUNCHES_COMPANY_GUID    instead of --guid
     TIME_PUNCHES_API_VERSION     API version to send, if not the default
-    TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary; may have a password`
+    TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary and check; may have a password`
 
 export const command = Command.make("time-punches").pipe(
   Command.withDescription(`Lists, exports, sums, checks and copies the time punches of a company.\n\n${settings}`),
-  Command.withSubcommands([list, exportCommand, summary, check, sync, doctor, sandbox]),
+  Command.withSubcommands([list, exportCommand, summary, check, changes, sync, doctor, sandbox]),
   Command.withExamples([
     { command: "time-punches list --take 20", description: "Print the first punches" }
   ])

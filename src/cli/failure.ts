@@ -1,6 +1,7 @@
 /** Describes the end of a command: one line for what happened, lines for what to do, and an exit code. */
 import type * as Config from "effect/Config"
 import * as Data from "effect/Data"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
@@ -14,6 +15,7 @@ import { printable } from "../internal/base/printable.ts"
 import type { SumOverflow } from "../Labor.ts"
 import type { MissingZone } from "../Period.ts"
 import type { OutOfOrder } from "../PeriodCheck.ts"
+import type { HistoryUnknown } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { describeFileError } from "./fileFailure.ts"
 
@@ -56,6 +58,7 @@ export type ExpectedError =
   | SumOverflow
   | OutOfOrder
   | SyncError
+  | HistoryUnknown
   | SqlError
   | MigrationError
   | MissingZone
@@ -164,6 +167,8 @@ const describe = (error: ExpectedError): Description => {
       }
     case "SyncError":
       return describeSync(error)
+    case "HistoryUnknown":
+      return describeUnknown(error)
     case "SqlError":
     case "MigrationError":
       return {
@@ -205,6 +210,22 @@ const describeSync = ({ cause, reason }: SyncError): Description => {
         : { code: exitCode.system, advice: ["Check the database: its address, its rights, its space."] }
   }
 }
+
+const describeUnknown = ({ asked, companyId, since }: HistoryUnknown): Description => ({
+  code: exitCode.usage,
+  message: Option.match(since, {
+    onNone: () => `the copy has no history of company ${companyId}, so what was at --since is not known`,
+    onSome: (since) =>
+      `the history of company ${companyId} is known since ${DateTime.formatIso(since)}, and --since is ${
+        DateTime.formatIso(asked)
+      }`
+  }),
+  advice: [
+    Option.isNone(since)
+      ? "Run time-punches sync --history: from then on the copy keeps what it replaces."
+      : "Give a later instant. What was replaced before is not kept."
+  ]
+})
 
 const retryLater = "This may pass: try again later."
 

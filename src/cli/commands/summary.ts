@@ -9,7 +9,7 @@ import { filterFlags, toFilter } from "../flags/filter.ts"
 import { formatOf, jsonFlag } from "../flags/format.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { keptOf, periodFlags, resolvePeriod } from "../flags/period.ts"
-import { instant } from "../flags/values.ts"
+import { asOf, rounding } from "../flags/values.ts"
 import { pagesOf, sourceFlags } from "../punches/source.ts"
 import { aboveColumns, aboveFlags, limitsOf } from "../summary/above.ts"
 import { groupings, keyOf } from "../summary/groups.ts"
@@ -26,16 +26,6 @@ const by = Flag.Literals("by", groupings).pipe(
   Flag.withDefault("location")
 )
 
-const rounding = Flag.ChoiceWithValue("rounding", [
-  ["half-up", "halfUp"],
-  ["half-even", "halfEven"],
-  ["down", "down"],
-  ["up", "up"]
-]).pipe(
-  Flag.withDescription("How the cost of each punch is rounded to the cent (default: half-up)"),
-  Flag.withDefault("halfUp")
-)
-
 const format = Flag.Literals("format", ["table", "csv", "json"]).pipe(
   Flag.withDescription("table for people; csv and json are exact, without the total (default: table)"),
   Flag.optional
@@ -46,7 +36,7 @@ export const summary = Command.make(
   {
     by,
     ...aboveFlags,
-    asOf: instant("as-of", "Count open punches up to this instant; without it their time is left out"),
+    asOf,
     rounding,
     format,
     json: jsonFlag,
