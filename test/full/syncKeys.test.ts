@@ -4,11 +4,12 @@ import { Effect } from "effect"
 import * as Fs from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
-import { FakeService } from "../../src/testing/index.ts"
 import { start } from "../cli/child.ts"
 import { temporaryFolder } from "../cli/support.ts"
-import { inService } from "./kills.ts"
-import { punches } from "./syncService.ts"
+import { punches, served } from "./syncService.ts"
+
+/** Five pages. */
+const count = 1000
 
 const program = new URL("syncKeys.program.ts", import.meta.url).pathname
 
@@ -37,7 +38,7 @@ describe("Sync.run over a KeyValueStore of files", () => {
   it.live(
     "[Y2] [Y73] reads the other key where it was killed in the middle of writing one, and the page comes again",
     () =>
-      inService(Effect.gen(function*() {
+      Effect.gen(function*() {
         const folder = yield* temporaryFolder
         const first = yield* run(folder, 1)
         assert.deepStrictEqual([first.signal, wholeKeys(folder), rowsIn(folder)], ["SIGKILL", [0, 1], []])
@@ -54,13 +55,14 @@ describe("Sync.run over a KeyValueStore of files", () => {
         }
         const rows = rowsIn(folder)
 
-        assert.isAbove(kills, 5)
-        assert.deepStrictEqual(rows.map(({ id, notes }) => [id, notes]), punches.map(({ id, notes }) => [id, notes]))
+        assert.isAbove(kills, 3)
+        assert.deepStrictEqual(
+          rows.map(({ id, notes }) => [id, notes]),
+          punches.slice(0, count).map(({ id, notes }) => [id, notes])
+        )
         // At least once: the page whose key was cut.
         assert.isAbove(rows.filter(({ written }) => Number(written) > 1).length, 200)
-        const { length } = yield* FakeService.use((service) => service.requests)
-        assert.isAbove(length, 15)
-      })),
+      }).pipe(Effect.scoped, Effect.provide(served(count))),
     120_000
   )
 })

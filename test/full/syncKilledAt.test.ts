@@ -246,7 +246,7 @@ describe("two processes of time-punches sync", () => {
         const after = yield* statusOf(database)
         assert.deepStrictEqual([after.rows, after.rows > 0], [before.rows, true])
         yield* assertSettled(database, inFile(folder, "undisturbed"))
-      }).pipe(Effect.scoped, Effect.provide(served("400 millis"))),
+      }).pipe(Effect.scoped, Effect.provide(served(1000, "400 millis"))),
     120_000
   )
 })

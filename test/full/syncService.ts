@@ -10,8 +10,9 @@ export const company = CompanyId.make(defaultCompany.id)
 /** Fifteen pages. */
 export const punches = generatePunches({ seed: 10, count: 3000, companyId: defaultCompany.id })
 
-export const served = (latency: Duration.Input = "20 millis") =>
-  FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches, latency })))
+/** Serves so many of them, in order. */
+export const served = (count: number = punches.length, latency: Duration.Input = "20 millis") =>
+  FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches: punches.slice(0, count), latency })))
 
 /** Edits, deletes, restores and removes punches, so that the next increment has several pages. */
 export const changeSome = (random: Prng) =>
