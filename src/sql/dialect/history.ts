@@ -1,8 +1,8 @@
 /** What both dialects share of a history: the columns of a version, and what must not be done to the row of a sync. */
-import { columns } from "./columns.ts"
+import type { Column } from "./columns.ts"
 
 /** The columns of a row that a version has too. A version ends at its `valid_to`. */
-export const versionColumns: ReadonlyArray<string> = [
+export const versionColumns = (columns: ReadonlyArray<Column>): ReadonlyArray<string> => [
   ...columns.map(({ name }) => name),
   "pass",
   "gone_at",

@@ -1,19 +1,24 @@
 /** The tables and views of a copy in PostgreSQL. A migration that was published is never changed: the next one adds. */
-import { columns } from "./columns.ts"
+import { additions, viewTexts } from "./additions.ts"
+import { type Column, columns, columnsAfter } from "./columns.ts"
 import type { Migration } from "./Dialect.ts"
 import { end, endsHistory, hole, makesHole, versionColumns } from "./history.ts"
 import type { Tables } from "./tables.ts"
 
-export const postgresMigrations = (tables: Tables): ReadonlyArray<Migration> => [
+/** The migrations for these columns: the first two have those that they were published with, and each later one adds. */
+export const postgresMigrations = (
+  tables: Tables,
+  all: ReadonlyArray<Column> = columns
+): ReadonlyArray<Migration> => [
   {
     id: 1,
     name: "tables",
     statements: [
       createMigrations(tables),
-      createRows(tables),
+      createRows(tables, columnsAfter(1, all)),
       `CREATE INDEX ${tables.clockedIn} ON ${tables.rows} (company_id, clocked_in)`,
       createSync(tables),
-      createCurrent(tables),
+      createCurrent(tables, columnsAfter(1, all)),
       createBreaks(tables)
     ]
   },
@@ -23,13 +28,24 @@ export const postgresMigrations = (tables: Tables): ReadonlyArray<Migration> => 
     statements: [
       `ALTER TABLE ${tables.rows} ADD COLUMN valid_from timestamptz`,
       `ALTER TABLE ${tables.sync} ADD COLUMN history_since timestamptz, ADD COLUMN history_last timestamptz`,
-      createHistory(tables),
+      createHistory(tables, columnsAfter(2, all)),
       `CREATE INDEX ${tables.historyEnded} ON ${tables.history} (company_id, valid_to)`,
-      ...createKeepVersion(tables),
+      createKeepFunction(tables, columnsAfter(2, all)),
+      createKeepTrigger(tables),
       ...createRefusals(tables)
     ]
-  }
+  },
+  // A view or a function that is replaced, not dropped, keeps its grants and what depends on it.
+  ...additions(all, (added, known) => [
+    ...[tables.rows, tables.history].map((table) =>
+      `ALTER TABLE ${table} ${added.map(({ name, type }) => `ADD COLUMN ${name} ${type}`).join(", ")}`
+    ),
+    replacing(createKeepFunction(tables, known)),
+    replacing(createCurrent(tables, known))
+  ])
 ]
+
+const replacing = (create: string): string => create.replace("CREATE", "CREATE OR REPLACE")
 
 const createMigrations = ({ migrations }: Tables) =>
   `CREATE TABLE IF NOT EXISTS ${migrations} (
@@ -38,7 +54,7 @@ const createMigrations = ({ migrations }: Tables) =>
   name text NOT NULL
 )`
 
-const createRows = ({ rows }: Tables) =>
+const createRows = ({ rows }: Tables, columns: ReadonlyArray<Column>) =>
   `CREATE TABLE ${rows} (
 ${columns.map(({ name, nullable, type }) => `  ${name} ${type}${nullable ? "" : " NOT NULL"},`).join("\n")}
   pass bigint NOT NULL,
@@ -56,7 +72,7 @@ const createSync = ({ sync }: Tables) =>
 )`
 
 /** A version: the row as it was from `valid_from` (NULL: since before the history began) to `valid_to`, which is not in it. */
-const createHistory = ({ history }: Tables) =>
+const createHistory = ({ history }: Tables, columns: ReadonlyArray<Column>) =>
   `CREATE TABLE ${history} (
 ${columns.map(({ name, nullable, type }) => `  ${name} ${type}${nullable ? "" : " NOT NULL"},`).join("\n")}
   pass bigint NOT NULL,
@@ -67,18 +83,19 @@ ${columns.map(({ name, nullable, type }) => `  ${name} ${type}${nullable ? "" : 
   CHECK (valid_from < valid_to)
 )`
 
-/** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
-const createKeepVersion = ({ history, keepVersion, keepVersionFunction, rows }: Tables) => [
+const createKeepFunction = ({ history, keepVersionFunction }: Tables, columns: ReadonlyArray<Column>) =>
   `CREATE FUNCTION ${keepVersionFunction}() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO ${history} (${versionColumns.join(", ")}, valid_to)
-  VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
+  INSERT INTO ${history} (${versionColumns(columns).join(", ")}, valid_to)
+  VALUES (${versionColumns(columns).map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
   RETURN NULL;
-END $$`,
+END $$`
+
+/** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
+const createKeepTrigger = ({ keepVersion, keepVersionFunction, rows }: Tables) =>
   `CREATE TRIGGER ${keepVersion} AFTER UPDATE OF valid_from ON ${rows} FOR EACH ROW
 WHEN (NEW.valid_from IS NOT NULL AND NEW.valid_from IS DISTINCT FROM OLD.valid_from)
 EXECUTE FUNCTION ${keepVersionFunction}()`
-]
 
 const createRefusals = ({ refuseEnd, refuseFunction, refuseHole, sync }: Tables) => [
   `CREATE FUNCTION ${refuseFunction}() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -112,21 +129,18 @@ const unpaidMillis = `(
     ) AS ordered
   )`
 
-const currentColumn = (name: string): string =>
+const currentColumn = ({ name }: Column): string =>
   name === "hourly_wage" || name === "tips"
     ? `(t.${name} / 100.0)::numeric(20, 2) AS ${name}`
     : `t.${name}`
 
-const createCurrent = ({ current, rows }: Tables) =>
+const hoursWorked = `CASE WHEN t.clocked_out >= t.clocked_in THEN (${
+  millisBetween("t.clocked_in", "t.clocked_out")
+} - CASE WHEN t.breaks = '[]' THEN 0 ELSE ${unpaidMillis} END)::double precision / 3600000 END AS hours_worked`
+
+const createCurrent = ({ current, rows }: Tables, columns: ReadonlyArray<Column>) =>
   `CREATE VIEW ${current} AS SELECT
-${
-    columns.filter(({ name }) => name !== "deleted").map(({ name }) => `  ${currentColumn(name)},`).join(
-      "\n"
-    )
-  }
-  CASE WHEN t.clocked_out >= t.clocked_in THEN (${
-    millisBetween("t.clocked_in", "t.clocked_out")
-  } - CASE WHEN t.breaks = '[]' THEN 0 ELSE ${unpaidMillis} END)::double precision / 3600000 END AS hours_worked
+${viewTexts(columns.filter(({ name }) => name !== "deleted"), currentColumn, hoursWorked)}
 FROM ${rows} AS t WHERE NOT t.deleted AND t.gone_at IS NULL`
 
 const createBreaks = ({ breaks, rows }: Tables) =>

@@ -1,19 +1,24 @@
 /** The tables and views of a copy in SQLite. A migration that was published is never changed: the next one adds. */
-import { columns, type ColumnType } from "./columns.ts"
+import { additions, viewTexts } from "./additions.ts"
+import { type Column, columns, columnsAfter, type ColumnType } from "./columns.ts"
 import type { Migration } from "./Dialect.ts"
 import { end, endsHistory, hole, makesHole, versionColumns } from "./history.ts"
 import type { Tables } from "./tables.ts"
 
-export const sqliteMigrations = (tables: Tables): ReadonlyArray<Migration> => [
+/** The migrations for these columns: the first two have those that they were published with, and each later one adds. */
+export const sqliteMigrations = (
+  tables: Tables,
+  all: ReadonlyArray<Column> = columns
+): ReadonlyArray<Migration> => [
   {
     id: 1,
     name: "tables",
     statements: [
       createMigrations(tables),
-      createRows(tables),
+      createRows(tables, columnsAfter(1, all)),
       `CREATE INDEX ${tables.clockedIn} ON ${tables.rows} (company_id, clocked_in)`,
       createSync(tables),
-      createCurrent(tables),
+      createCurrent(tables, columnsAfter(1, all)),
       createBreaks(tables)
     ]
   },
@@ -24,12 +29,21 @@ export const sqliteMigrations = (tables: Tables): ReadonlyArray<Migration> => [
       `ALTER TABLE ${tables.rows} ADD COLUMN valid_from INTEGER`,
       `ALTER TABLE ${tables.sync} ADD COLUMN history_since INTEGER`,
       `ALTER TABLE ${tables.sync} ADD COLUMN history_last INTEGER`,
-      createHistory(tables),
+      createHistory(tables, columnsAfter(2, all)),
       `CREATE INDEX ${tables.historyEnded} ON ${tables.history} (company_id, valid_to)`,
-      createKeepVersion(tables),
+      createKeepVersion(tables, columnsAfter(2, all)),
       ...createRefusals(tables)
     ]
-  }
+  },
+  ...additions(all, (added, known) => [
+    ...[tables.rows, tables.history].flatMap((table) =>
+      added.map(({ name, type }) => `ALTER TABLE ${table} ADD COLUMN ${name} ${types[type]}`)
+    ),
+    `DROP TRIGGER ${tables.keepVersion}`,
+    createKeepVersion(tables, known),
+    `DROP VIEW ${tables.current}`,
+    createCurrent(tables, known)
+  ])
 ]
 
 const types: Readonly<Record<ColumnType, string>> = {
@@ -47,7 +61,7 @@ const createMigrations = ({ migrations }: Tables) =>
   name VARCHAR(255) NOT NULL
 )`
 
-const createRows = ({ rows }: Tables) =>
+const createRows = ({ rows }: Tables, columns: ReadonlyArray<Column>) =>
   `CREATE TABLE ${rows} (
 ${columns.map(({ name, nullable, type }) => `  ${name} ${types[type]}${nullable ? "" : " NOT NULL"},`).join("\n")}
   pass INTEGER NOT NULL,
@@ -65,7 +79,7 @@ const createSync = ({ sync }: Tables) =>
 ) STRICT`
 
 /** A version: the row as it was from `valid_from` (NULL: since before the history began) to `valid_to`, which is not in it. */
-const createHistory = ({ history }: Tables) =>
+const createHistory = ({ history }: Tables, columns: ReadonlyArray<Column>) =>
   `CREATE TABLE ${history} (
 ${columns.map(({ name, nullable, type }) => `  ${name} ${types[type]}${nullable ? "" : " NOT NULL"},`).join("\n")}
   pass INTEGER NOT NULL,
@@ -77,12 +91,12 @@ ${columns.map(({ name, nullable, type }) => `  ${name} ${types[type]}${nullable 
 ) STRICT`
 
 /** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
-const createKeepVersion = ({ history, keepVersion, rows }: Tables) =>
+const createKeepVersion = ({ history, keepVersion, rows }: Tables, columns: ReadonlyArray<Column>) =>
   `CREATE TRIGGER ${keepVersion} AFTER UPDATE OF valid_from ON ${rows}
 WHEN NEW.valid_from IS NOT NULL AND NEW.valid_from IS NOT OLD.valid_from
 BEGIN
-  INSERT INTO ${history} (${versionColumns.join(", ")}, valid_to)
-  VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
+  INSERT INTO ${history} (${versionColumns(columns).join(", ")}, valid_to)
+  VALUES (${versionColumns(columns).map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
 END`
 
 const createRefusals = ({ refuseEnd, refuseHole, sync }: Tables) => [
@@ -120,21 +134,19 @@ const unpaidMillis = `(
     )
   )`
 
-const currentColumn = (name: string, type: ColumnType): string =>
+const currentColumn = ({ name, type }: Column): string =>
   name === "hourly_wage" || name === "tips"
     ? `t.${name} / 100.0 AS ${name}`
     : type === "timestamptz"
     ? `${isoOfMillis(`t.${name}`)} AS ${name}`
     : `t.${name}`
 
-const createCurrent = ({ current, rows }: Tables) =>
+const hoursWorked =
+  `CASE WHEN t.clocked_out >= t.clocked_in THEN (t.clocked_out - t.clocked_in - CASE WHEN t.breaks = '[]' THEN 0 ELSE ${unpaidMillis} END) / 3600000.0 END AS hours_worked`
+
+const createCurrent = ({ current, rows }: Tables, columns: ReadonlyArray<Column>) =>
   `CREATE VIEW ${current} AS SELECT
-${
-    columns.filter(({ name }) => name !== "deleted").map(({ name, type }) => `  ${currentColumn(name, type)},`).join(
-      "\n"
-    )
-  }
-  CASE WHEN t.clocked_out >= t.clocked_in THEN (t.clocked_out - t.clocked_in - CASE WHEN t.breaks = '[]' THEN 0 ELSE ${unpaidMillis} END) / 3600000.0 END AS hours_worked
+${viewTexts(columns.filter(({ name }) => name !== "deleted"), currentColumn, hoursWorked)}
 FROM ${rows} AS t WHERE NOT t.deleted AND t.gone_at IS NULL`
 
 const createBreaks = ({ breaks, rows }: Tables) =>

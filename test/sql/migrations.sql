@@ -1,0 +1,314 @@
+-- sqlite
+
+CREATE TABLE IF NOT EXISTS "time_punches_migrations" (
+  migration_id integer PRIMARY KEY NOT NULL,
+  created_at datetime NOT NULL DEFAULT current_timestamp,
+  name VARCHAR(255) NOT NULL
+);
+
+CREATE TABLE "time_punches" (
+  company_id INTEGER NOT NULL,
+  id INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  role_id INTEGER NOT NULL,
+  location_id INTEGER NOT NULL,
+  department_id INTEGER,
+  shift_id INTEGER,
+  clocked_in INTEGER NOT NULL,
+  clocked_out INTEGER,
+  hourly_wage INTEGER NOT NULL,
+  tips INTEGER NOT NULL,
+  approved INTEGER NOT NULL,
+  editable_punch INTEGER NOT NULL,
+  auto_clocked_out INTEGER NOT NULL,
+  clocked_in_offline INTEGER NOT NULL,
+  clocked_out_offline INTEGER NOT NULL,
+  pos_type TEXT,
+  notes TEXT NOT NULL,
+  created INTEGER,
+  modified INTEGER,
+  deleted INTEGER NOT NULL,
+  breaks TEXT NOT NULL,
+  pass INTEGER NOT NULL,
+  gone_at INTEGER,
+  PRIMARY KEY (company_id, id)
+) STRICT;
+
+CREATE INDEX "time_punches_clocked_in" ON "time_punches" (company_id, clocked_in);
+
+CREATE TABLE "time_punches_sync" (
+  company_id INTEGER NOT NULL PRIMARY KEY,
+  checkpoint TEXT,
+  error_at INTEGER,
+  error_tag TEXT,
+  error_text TEXT
+) STRICT;
+
+CREATE VIEW "time_punches_current" AS SELECT
+  t.company_id,
+  t.id,
+  t.user_id,
+  t.role_id,
+  t.location_id,
+  t.department_id,
+  t.shift_id,
+  strftime('%Y-%m-%dT%H:%M:%S', (t.clocked_in - (t.clocked_in % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (t.clocked_in % 1000 + 1000) % 1000) AS clocked_in,
+  strftime('%Y-%m-%dT%H:%M:%S', (t.clocked_out - (t.clocked_out % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (t.clocked_out % 1000 + 1000) % 1000) AS clocked_out,
+  t.hourly_wage / 100.0 AS hourly_wage,
+  t.tips / 100.0 AS tips,
+  t.approved,
+  t.editable_punch,
+  t.auto_clocked_out,
+  t.clocked_in_offline,
+  t.clocked_out_offline,
+  t.pos_type,
+  t.notes,
+  strftime('%Y-%m-%dT%H:%M:%S', (t.created - (t.created % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (t.created % 1000 + 1000) % 1000) AS created,
+  strftime('%Y-%m-%dT%H:%M:%S', (t.modified - (t.modified % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (t.modified % 1000 + 1000) % 1000) AS modified,
+  t.breaks,
+  CASE WHEN t.clocked_out >= t.clocked_in THEN (t.clocked_out - t.clocked_in - CASE WHEN t.breaks = '[]' THEN 0 ELSE (
+    SELECT coalesce(sum(max(0, ended - max(started, coalesce(reached, started)))), 0) FROM (
+      SELECT started, ended, max(ended) OVER (
+        ORDER BY started, ended ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS reached FROM (
+        SELECT
+          max(t.clocked_in, (unixepoch(substr(json_extract(b.value, '$.in'), 1, 19)) * 1000 + CAST(substr(json_extract(b.value, '$.in'), 21, 3) AS INTEGER))) AS started,
+          min(t.clocked_out, coalesce((unixepoch(substr(json_extract(b.value, '$.out'), 1, 19)) * 1000 + CAST(substr(json_extract(b.value, '$.out'), 21, 3) AS INTEGER)), t.clocked_out)) AS ended
+        FROM json_each(t.breaks) AS b WHERE NOT json_extract(b.value, '$.paid')
+      ) WHERE ended > started
+    )
+  ) END) / 3600000.0 END AS hours_worked
+FROM "time_punches" AS t WHERE NOT t.deleted AND t.gone_at IS NULL;
+
+CREATE VIEW "time_punches_breaks" AS SELECT
+  t.company_id,
+  t.id AS time_punch_id,
+  b.key + 1 AS place,
+  json_extract(b.value, '$.id') AS id,
+  json_extract(b.value, '$.user_id') AS user_id,
+  json_extract(b.value, '$.custom_break_id') AS custom_break_id,
+  json_extract(b.value, '$.paid') AS paid,
+  json_extract(b.value, '$.in') AS break_in,
+  json_extract(b.value, '$.out') AS break_out
+FROM "time_punches" AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.gone_at IS NULL;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (1, 'tables') ON CONFLICT (migration_id) DO NOTHING;
+
+ALTER TABLE "time_punches" ADD COLUMN valid_from INTEGER;
+
+ALTER TABLE "time_punches_sync" ADD COLUMN history_since INTEGER;
+
+ALTER TABLE "time_punches_sync" ADD COLUMN history_last INTEGER;
+
+CREATE TABLE "time_punches_history" (
+  company_id INTEGER NOT NULL,
+  id INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  role_id INTEGER NOT NULL,
+  location_id INTEGER NOT NULL,
+  department_id INTEGER,
+  shift_id INTEGER,
+  clocked_in INTEGER NOT NULL,
+  clocked_out INTEGER,
+  hourly_wage INTEGER NOT NULL,
+  tips INTEGER NOT NULL,
+  approved INTEGER NOT NULL,
+  editable_punch INTEGER NOT NULL,
+  auto_clocked_out INTEGER NOT NULL,
+  clocked_in_offline INTEGER NOT NULL,
+  clocked_out_offline INTEGER NOT NULL,
+  pos_type TEXT,
+  notes TEXT NOT NULL,
+  created INTEGER,
+  modified INTEGER,
+  deleted INTEGER NOT NULL,
+  breaks TEXT NOT NULL,
+  pass INTEGER NOT NULL,
+  gone_at INTEGER,
+  valid_from INTEGER,
+  valid_to INTEGER NOT NULL,
+  PRIMARY KEY (company_id, id, valid_to),
+  CHECK (valid_from < valid_to)
+) STRICT;
+
+CREATE INDEX "time_punches_history_ended" ON "time_punches_history" (company_id, valid_to);
+
+CREATE TRIGGER "time_punches_keep_version" AFTER UPDATE OF valid_from ON "time_punches"
+WHEN NEW.valid_from IS NOT NULL AND NEW.valid_from IS NOT OLD.valid_from
+BEGIN
+  INSERT INTO "time_punches_history" (company_id, id, user_id, role_id, location_id, department_id, shift_id, clocked_in, clocked_out, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, pos_type, notes, created, modified, deleted, breaks, pass, gone_at, valid_from, valid_to)
+  VALUES (OLD.company_id, OLD.id, OLD.user_id, OLD.role_id, OLD.location_id, OLD.department_id, OLD.shift_id, OLD.clocked_in, OLD.clocked_out, OLD.hourly_wage, OLD.tips, OLD.approved, OLD.editable_punch, OLD.auto_clocked_out, OLD.clocked_in_offline, OLD.clocked_out_offline, OLD.pos_type, OLD.notes, OLD.created, OLD.modified, OLD.deleted, OLD.breaks, OLD.pass, OLD.gone_at, OLD.valid_from, NEW.valid_from);
+END;
+
+CREATE TRIGGER "time_punches_refuse_hole" BEFORE UPDATE OF checkpoint ON "time_punches_sync"
+WHEN OLD.history_since IS NOT NULL AND NEW.checkpoint IS NOT NULL AND (NEW.history_last IS NULL OR NEW.history_last <= OLD.history_last)
+BEGIN
+  SELECT RAISE(ABORT, 'the history of this company has begun, and this write would leave a hole in it: use a release that keeps histories, or raise history_last too');
+END;
+
+CREATE TRIGGER "time_punches_refuse_end" BEFORE DELETE ON "time_punches_sync"
+WHEN OLD.history_since IS NOT NULL
+BEGIN
+  SELECT RAISE(ABORT, 'the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company');
+END;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (2, 'history') ON CONFLICT (migration_id) DO NOTHING;
+
+-- pg
+
+CREATE TABLE IF NOT EXISTS "time_punches_migrations" (
+  migration_id integer PRIMARY KEY,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  name text NOT NULL
+);
+
+CREATE TABLE "time_punches" (
+  company_id bigint NOT NULL,
+  id bigint NOT NULL,
+  user_id bigint NOT NULL,
+  role_id bigint NOT NULL,
+  location_id bigint NOT NULL,
+  department_id bigint,
+  shift_id bigint,
+  clocked_in timestamptz NOT NULL,
+  clocked_out timestamptz,
+  hourly_wage bigint NOT NULL,
+  tips bigint NOT NULL,
+  approved boolean NOT NULL,
+  editable_punch boolean NOT NULL,
+  auto_clocked_out boolean NOT NULL,
+  clocked_in_offline boolean NOT NULL,
+  clocked_out_offline boolean NOT NULL,
+  pos_type text,
+  notes text NOT NULL,
+  created timestamptz,
+  modified timestamptz,
+  deleted boolean NOT NULL,
+  breaks jsonb NOT NULL,
+  pass bigint NOT NULL,
+  gone_at timestamptz,
+  PRIMARY KEY (company_id, id)
+);
+
+CREATE INDEX "time_punches_clocked_in" ON "time_punches" (company_id, clocked_in);
+
+CREATE TABLE "time_punches_sync" (
+  company_id bigint NOT NULL PRIMARY KEY,
+  checkpoint text,
+  error_at timestamptz,
+  error_tag text,
+  error_text text
+);
+
+CREATE VIEW "time_punches_current" AS SELECT
+  t.company_id,
+  t.id,
+  t.user_id,
+  t.role_id,
+  t.location_id,
+  t.department_id,
+  t.shift_id,
+  t.clocked_in,
+  t.clocked_out,
+  (t.hourly_wage / 100.0)::numeric(20, 2) AS hourly_wage,
+  (t.tips / 100.0)::numeric(20, 2) AS tips,
+  t.approved,
+  t.editable_punch,
+  t.auto_clocked_out,
+  t.clocked_in_offline,
+  t.clocked_out_offline,
+  t.pos_type,
+  t.notes,
+  t.created,
+  t.modified,
+  t.breaks,
+  CASE WHEN t.clocked_out >= t.clocked_in THEN ((extract(epoch FROM t.clocked_out - t.clocked_in) * 1000)::bigint - CASE WHEN t.breaks = '[]' THEN 0 ELSE (
+    SELECT coalesce(sum(greatest(0, (extract(epoch FROM ended - greatest(started, coalesce(reached, started))) * 1000)::bigint)), 0) FROM (
+      SELECT started, ended, max(ended) OVER (
+        ORDER BY started, ended ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS reached FROM (
+        SELECT
+          greatest(t.clocked_in, (b.value->>'in')::timestamptz) AS started,
+          least(t.clocked_out, coalesce((b.value->>'out')::timestamptz, t.clocked_out)) AS ended
+        FROM jsonb_array_elements(t.breaks) AS b(value) WHERE NOT (b.value->>'paid')::boolean
+      ) AS clipped WHERE ended > started
+    ) AS ordered
+  ) END)::double precision / 3600000 END AS hours_worked
+FROM "time_punches" AS t WHERE NOT t.deleted AND t.gone_at IS NULL;
+
+CREATE VIEW "time_punches_breaks" AS SELECT
+  t.company_id,
+  t.id AS time_punch_id,
+  b.place,
+  (b.value->>'id')::bigint AS id,
+  (b.value->>'user_id')::bigint AS user_id,
+  (b.value->>'custom_break_id')::bigint AS custom_break_id,
+  (b.value->>'paid')::boolean AS paid,
+  (b.value->>'in')::timestamptz AS break_in,
+  (b.value->>'out')::timestamptz AS break_out
+FROM "time_punches" AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.gone_at IS NULL;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (1, 'tables') ON CONFLICT (migration_id) DO NOTHING;
+
+ALTER TABLE "time_punches" ADD COLUMN valid_from timestamptz;
+
+ALTER TABLE "time_punches_sync" ADD COLUMN history_since timestamptz, ADD COLUMN history_last timestamptz;
+
+CREATE TABLE "time_punches_history" (
+  company_id bigint NOT NULL,
+  id bigint NOT NULL,
+  user_id bigint NOT NULL,
+  role_id bigint NOT NULL,
+  location_id bigint NOT NULL,
+  department_id bigint,
+  shift_id bigint,
+  clocked_in timestamptz NOT NULL,
+  clocked_out timestamptz,
+  hourly_wage bigint NOT NULL,
+  tips bigint NOT NULL,
+  approved boolean NOT NULL,
+  editable_punch boolean NOT NULL,
+  auto_clocked_out boolean NOT NULL,
+  clocked_in_offline boolean NOT NULL,
+  clocked_out_offline boolean NOT NULL,
+  pos_type text,
+  notes text NOT NULL,
+  created timestamptz,
+  modified timestamptz,
+  deleted boolean NOT NULL,
+  breaks jsonb NOT NULL,
+  pass bigint NOT NULL,
+  gone_at timestamptz,
+  valid_from timestamptz,
+  valid_to timestamptz NOT NULL,
+  PRIMARY KEY (company_id, id, valid_to),
+  CHECK (valid_from < valid_to)
+);
+
+CREATE INDEX "time_punches_history_ended" ON "time_punches_history" (company_id, valid_to);
+
+CREATE FUNCTION "time_punches_keep_version"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO "time_punches_history" (company_id, id, user_id, role_id, location_id, department_id, shift_id, clocked_in, clocked_out, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, pos_type, notes, created, modified, deleted, breaks, pass, gone_at, valid_from, valid_to)
+  VALUES (OLD.company_id, OLD.id, OLD.user_id, OLD.role_id, OLD.location_id, OLD.department_id, OLD.shift_id, OLD.clocked_in, OLD.clocked_out, OLD.hourly_wage, OLD.tips, OLD.approved, OLD.editable_punch, OLD.auto_clocked_out, OLD.clocked_in_offline, OLD.clocked_out_offline, OLD.pos_type, OLD.notes, OLD.created, OLD.modified, OLD.deleted, OLD.breaks, OLD.pass, OLD.gone_at, OLD.valid_from, NEW.valid_from);
+  RETURN NULL;
+END $$;
+
+CREATE TRIGGER "time_punches_keep_version" AFTER UPDATE OF valid_from ON "time_punches" FOR EACH ROW
+WHEN (NEW.valid_from IS NOT NULL AND NEW.valid_from IS DISTINCT FROM OLD.valid_from)
+EXECUTE FUNCTION "time_punches_keep_version"();
+
+CREATE FUNCTION "time_punches_refuse"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION USING MESSAGE = TG_ARGV[0], ERRCODE = 'integrity_constraint_violation';
+END $$;
+
+CREATE TRIGGER "time_punches_refuse_hole" BEFORE UPDATE OF checkpoint ON "time_punches_sync" FOR EACH ROW
+WHEN (OLD.history_since IS NOT NULL AND NEW.checkpoint IS NOT NULL AND (NEW.history_last IS NULL OR NEW.history_last <= OLD.history_last))
+EXECUTE FUNCTION "time_punches_refuse"('the history of this company has begun, and this write would leave a hole in it: use a release that keeps histories, or raise history_last too');
+
+CREATE TRIGGER "time_punches_refuse_end" BEFORE DELETE ON "time_punches_sync" FOR EACH ROW
+WHEN (OLD.history_since IS NOT NULL)
+EXECUTE FUNCTION "time_punches_refuse"('the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company');
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (2, 'history') ON CONFLICT (migration_id) DO NOTHING;
