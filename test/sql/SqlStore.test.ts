@@ -30,7 +30,9 @@ const kinds = [
 ] as const
 
 /** Number and name of each migration. */
-const ids = Result.getOrThrow(dialectOf("sqlite", "any")).migrations.map(({ id, name }) => [id, name])
+const ids = Result.getOrThrow(dialectOf("sqlite", "any")).migrations.map((
+  { id, name }
+): readonly [number, string] => [id, name])
 const newest = ids.length
 
 /** Builds the layer of a store, and closes it again. */
@@ -61,7 +63,7 @@ describe.each(kinds)("SqlStore in $name", ({ client, dialect, isHere }) => {
       const found = yield* sql.unsafe<{ migration_id: unknown; name: unknown }>(
         `SELECT migration_id, name FROM ${table}_migrations`
       )
-      assert.deepStrictEqual(found.map(({ migration_id, name }) => [Number(migration_id), name]), ids)
+      assert.deepStrictEqual<unknown>(found.map(({ migration_id, name }) => [Number(migration_id), name]), ids)
     }))
 
   test("accepts a newer schema, whether it migrates or not", (table) =>
@@ -105,7 +107,7 @@ describe.each(kinds)("SqlStore in $name", ({ client, dialect, isHere }) => {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const ran = yield* Migrator.make({})(SqlStore.migrations(table))
-      assert.deepStrictEqual(ran, ids)
+      assert.deepStrictEqual<unknown>(ran, ids)
       assert.deepStrictEqual(yield* Migrator.make({})(SqlStore.migrations(table)), [])
       yield* build({ table, migrate: false })
 

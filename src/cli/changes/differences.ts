@@ -1,5 +1,5 @@
 /** What differs between two versions of a punch, field by field, as people read it. Pure. */
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import { timePunchNames } from "../../internal/wire/names.ts"
@@ -71,8 +71,20 @@ const exactBreakText = (
     paid ? "paid" : "unpaid"
   }, type ${customBreakId}, user ${userId}`
 
-/** A key without a text does not compile. The order is that of the table. */
-const shown: { readonly [K in Exclude<keyof TimePunch, "id" | "companyId" | "modified">]: Shown<TimePunch[K]> } = {
+type Key = Exclude<keyof TimePunch, "id" | "companyId" | "modified">
+
+/** The text of a value of any kind that a field has. */
+const plainText: Shown<unknown>["text"] = (value, punch, reading) =>
+  Option.isOption(value)
+    ? orNone(plainText)(value, punch, reading)
+    : DateTime.isDateTime(value)
+    ? localTime(DateTime.toUtc(value), punch, reading)
+    : typeof value === "boolean"
+    ? yesNo(value)
+    : String(value)
+
+/** The fields that are shown in another way than by the kind of their value, or first: in this order. */
+const special: { readonly [K in Key]?: Shown<TimePunch[K]> } = {
   userId: { text: named("user") },
   locationId: { text: named("location") },
   clockedIn: { text: localTime },
@@ -86,22 +98,15 @@ const shown: { readonly [K in Exclude<keyof TimePunch, "id" | "companyId" | "mod
   tips: { text: formatMoney, isMain: true },
   approved: { text: yesNo, isMain: true },
   deleted: { text: yesNo },
-  notes: { text: (notes) => notes, isMain: true },
+  notes: { text: plainText, isMain: true },
   roleId: { text: named("role") },
-  departmentId: { text: orNone(named("department")) },
-  shiftId: { text: orNone(String) },
-  posType: { text: orNone((posType) => posType) },
-  editablePunch: { text: yesNo },
-  autoClockedOut: { text: yesNo },
-  clockedInOffline: { text: yesNo },
-  clockedOutOffline: { text: yesNo },
-  created: { text: orNone(localTime) }
+  departmentId: { text: orNone(named("department")) }
 }
 
 type DifferenceOf = (change: Change, reading: Reading) => Option.Option<Difference>
 
-const fieldOf = <K extends keyof typeof shown>(key: K): DifferenceOf => {
-  const { exact, isMain = false, text } = shown[key]
+const fieldOf = <K extends Key>(key: K): DifferenceOf => {
+  const { exact, isMain = false, text } = special[key] ?? { text: plainText }
   const field = timePunchNames[key]
   return ({ after, before }, reading) => {
     const textsOf = (text: Shown<TimePunch[K]>["text"]) => {
@@ -138,8 +143,10 @@ const net: DifferenceOf = ({ after, before, kind }, reading) => {
   })
 }
 
-const isKey = (key: string): key is keyof typeof shown => key in shown
+const { companyId: _company, id: _id, modified: _modified, ...names } = timePunchNames
+
+const isKey = (key: string): key is Key => Object.hasOwn(names, key)
 
 /** Net time stands behind the times and the breaks that it follows from. */
-const fields: ReadonlyArray<DifferenceOf> = Object.keys(shown).filter(isKey)
+const fields: ReadonlyArray<DifferenceOf> = Object.keys({ ...special, ...names }).filter(isKey)
   .flatMap((key) => key === "hourlyWage" ? [net, fieldOf(key)] : [fieldOf(key)])

@@ -1,8 +1,6 @@
 /** Compares rows of a copy with what the service shows, both ways. Pure. */
-import * as Equal from "effect/Equal"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { storable } from "../../sql/dialect/columns.ts"
+import { columns } from "../../sql/dialect/columns.ts"
 import type { StoredRow } from "../../sql/rows.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 
@@ -34,7 +32,7 @@ export const comparePunches = (
     const row = stored.get(punch.id)
     if (row === undefined) return [{ id: punch.id, how: "missing in the copy" }]
     if (row.isGone) return [{ id: punch.id, how: "gone in the copy" }]
-    const isEqual = Result.isSuccess(row.punch) && Equal.equals(row.punch.success, asStored(punch))
+    const isEqual = Result.isSuccess(row.punch) && isSameRow(row.punch.success, punch)
     return isEqual ? [] : [{ id: punch.id, how: "not equal" }]
   })
 }
@@ -42,9 +40,5 @@ export const comparePunches = (
 /** A row that the copy has and the service does not. */
 export const unshown = (id: number): Difference => ({ id, how: "not shown by the service" })
 
-/** A database cannot hold every text: the copy has the punch with the same change. */
-const asStored = (punch: TimePunch): TimePunch => ({
-  ...punch,
-  notes: storable(punch.notes),
-  posType: Option.map(punch.posType, storable)
-})
+/** Whether both have the same values in every column: a database cannot hold every text, and has a changed one instead. */
+const isSameRow = (one: TimePunch, other: TimePunch): boolean => columns.every(({ cell }) => cell(one) === cell(other))
