@@ -1,6 +1,6 @@
 /** The payroll program at three levels: over a mock, over the fake service in this process, and over a socket. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Duration, Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
+import { Array as Arr, DateTime, Duration, Effect, Fiber, Layer, Option, Redacted, Schema, Stream } from "effect"
 import {
   BusinessDate,
   Cents,
@@ -9,15 +9,20 @@ import {
   Credentials,
   Endpoints,
   Forbidden,
-  LocationId,
-  RoleId,
   TimePunch,
   TimePunches,
   TimePunchId,
   UserId
 } from "effect-time-punches"
 import { NodeTransport } from "effect-time-punches/node"
-import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "effect-time-punches/testing"
+import {
+  defaultCompany,
+  defaultOAuthClient,
+  FakeService,
+  Fault,
+  generatePunches,
+  toWire
+} from "effect-time-punches/testing"
 import { TestClock } from "effect/testing"
 import { loopback } from "./loopback.ts"
 import { payroll } from "./payroll.ts"
@@ -25,31 +30,20 @@ import { payroll } from "./payroll.ts"
 const company = { id: CompanyId.make(defaultCompany.id), guid: CompanyGuid.make(defaultCompany.guid) }
 const monday = BusinessDate.make("2026-03-09")
 
-const punch = (clockedIn: string, clockedOut: Option.Option<string>): TimePunch =>
-  TimePunch.make({
-    id: TimePunchId.make(1),
-    companyId: company.id,
-    userId: UserId.make(7),
-    roleId: RoleId.make(1),
-    locationId: LocationId.make(1),
-    shiftId: Option.none(),
-    departmentId: Option.none(),
-    clockedIn: DateTime.makeUnsafe(clockedIn),
-    clockedOut: Option.map(clockedOut, (text) => DateTime.makeUnsafe(text)),
-    hourlyWage: Cents.make(1550),
-    tips: Cents.make(0),
-    approved: true,
-    editablePunch: true,
-    notes: "",
-    posType: Option.none(),
-    breaks: [],
-    autoClockedOut: false,
-    clockedInOffline: false,
-    clockedOutOffline: false,
-    created: Option.none(),
-    modified: Option.none(),
-    deleted: false
-  })
+const anyPunch = Arr.getUnsafe(generatePunches({ count: 1, companyId: company.id }), 0)
+
+// What the tests do not name has the value of a generated punch.
+const template = Schema.decodeUnknownSync(TimePunch.fromWire)(toWire(anyPunch))
+
+const punch = (clockedIn: string, clockedOut: Option.Option<string>): TimePunch => ({
+  ...template,
+  id: TimePunchId.make(1),
+  userId: UserId.make(7),
+  clockedIn: DateTime.makeUnsafe(clockedIn),
+  clockedOut: Option.map(clockedOut, (text) => DateTime.makeUnsafe(text)),
+  breaks: [],
+  hourlyWage: Cents.make(1550)
+})
 
 describe("payroll, over a mock", () => {
   const closed = punch("2026-03-10T14:00:00Z", Option.some("2026-03-10T18:30:00Z"))

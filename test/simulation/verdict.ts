@@ -1,43 +1,23 @@
 /** Compares the rows of a run with the rows due: every row once, in order, with the values of the service. */
-import { DateTime, Effect, Option, Result } from "effect"
-import type { TimePunch } from "../../src/index.ts"
-import type { StoredPunch } from "../../src/testing/index.ts"
+import { Effect, Equal, Option, Result, Schema } from "effect"
+import { TimePunch } from "../../src/index.ts"
+import { type StoredPunch, toWire } from "../../src/testing/index.ts"
 import type { Plan } from "./plan.ts"
 import { type Broken, broken, type Outcome, type Row } from "./run.ts"
 
 export const idOf = (row: Row): number | undefined =>
   Result.isSuccess(row) ? row.success.id : Option.getOrUndefined(row.failure.punchId)
 
-const millis = (text: string | null | undefined): number | undefined =>
-  text === null || text === undefined ? undefined : DateTime.makeUnsafe(text).epochMilliseconds
+const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
 
-const millisOf = (instant: Option.Option<DateTime.Utc>): number | undefined =>
-  Option.getOrUndefined(Option.map(instant, (utc) => utc.epochMilliseconds))
-
-/** The values of a punch as the client emits them, each beside the value of the service. */
-const pairs = (punch: TimePunch, stored: StoredPunch): ReadonlyArray<readonly [unknown, unknown]> => [
-  [punch.companyId, stored.company_id],
-  [punch.userId, stored.user_id],
-  [punch.roleId, stored.role_id],
-  [punch.locationId, stored.location_id],
-  [Option.getOrElse(punch.shiftId, () => 0), stored.shift_id],
-  [Option.getOrElse(punch.departmentId, () => 0), stored.department_id ?? 0],
-  [punch.clockedIn.epochMilliseconds, millis(stored.clocked_in)],
-  [millisOf(punch.clockedOut), millis(stored.clocked_out)],
-  [millisOf(punch.modified), millis(stored.modified)],
-  [punch.hourlyWage, stored.hourly_wage],
-  [punch.tips, stored.tips],
-  [punch.approved, stored.approved],
-  [punch.notes, stored.notes],
-  [Option.getOrUndefined(punch.posType), stored.pos_type ?? undefined],
-  [punch.breaks.length, stored.breaks?.length ?? 0],
-  [punch.deleted, stored.deleted ?? false]
-]
-
-/** Whether a row is this punch: by its id and, if it was decoded, by its values. */
+/** Whether a row is this punch: by its id and, if it was decoded, by the value of every field. */
 export const isSame = (row: Row, punch: StoredPunch): boolean =>
   idOf(row) === punch.id &&
-  (Result.isFailure(row) || pairs(row.success, punch).every(([emitted, stored]) => emitted === stored))
+  (Result.isFailure(row) ||
+    Result.match(decode(toWire(punch)), {
+      onFailure: () => false,
+      onSuccess: (stored) => Equal.equals(row.success, stored)
+    }))
 
 /** Fails on data at rest unless every row due came once, in its order, with its values. */
 export const judge = (plan: Plan, { ends, rows }: Outcome): Effect.Effect<void, Broken> => {

@@ -1,18 +1,8 @@
 /** Punches for property tests: short spans with many breaks, so that every relation of two spans occurs. */
 import { Arbitrary, DateTime, Option, Schema } from "effect"
-import {
-  BreakId,
-  Cents,
-  CompanyId,
-  CustomBreakId,
-  DepartmentId,
-  LocationId,
-  RoleId,
-  ShiftId,
-  TimePunchId,
-  UserId
-} from "../../src/Ids.ts"
+import { BreakId, Cents, CompanyId, CustomBreakId, DepartmentId, TimePunchId, UserId } from "../../src/Ids.ts"
 import type { Break, TimePunch } from "../../src/TimePunch.ts"
+import { samplePair } from "./punchPair.ts"
 
 /** An instant, a number of ticks after 08:00 on a fixed Monday; a tick is a second. */
 export const tick = 1000
@@ -36,28 +26,13 @@ export const rest = (parts: RestParts): Break => ({
 
 /** A closed punch of eight hours, with changes. */
 export const punch = (changes: Partial<TimePunch> = {}): TimePunch => ({
-  id: TimePunchId.make(1),
+  ...samplePair.domain,
   companyId: CompanyId.make(2),
-  userId: UserId.make(7),
-  roleId: RoleId.make(3),
-  locationId: LocationId.make(4),
-  shiftId: Option.some(ShiftId.make(5)),
   departmentId: Option.none(),
-  clockedIn: at(0),
   clockedOut: Option.some(at(8 * 3600)),
-  hourlyWage: Cents.make(1550),
   tips: Cents.make(0),
-  approved: true,
-  editablePunch: true,
-  notes: "",
-  posType: Option.some("web"),
   breaks: [],
-  autoClockedOut: false,
-  clockedInOffline: false,
-  clockedOutOffline: false,
   created: Option.some(at(0)),
-  modified: Option.none(),
-  deleted: false,
   ...changes
 })
 

@@ -1,4 +1,4 @@
-/** Pairs of a punch in any valid form of the wire and the domain value that it must decode to. */
+/** Pairs of a punch in any valid form of the wire and the domain value that it must decode to: random ones, and a fixed one. */
 import { Arbitrary, DateTime, Option, Schema } from "effect"
 import {
   type Break,
@@ -163,3 +163,37 @@ const pair = (parts: typeof PunchParts.Type) => {
 
 /** Pairs for properties. */
 export const PunchPair = Arbitrary.map(Arbitrary.schema(PunchParts), pair)
+
+const part = (time: string): typeof InstantParts.Type => ({
+  epoch: Date.parse(`2026-03-02T${time}Z`),
+  whole: true,
+  zone: "+00:00",
+  finer: ""
+})
+
+const sampleRest = { id: 31, user: 7, kind: 2, paid: true, in: part("12:00:00"), out: part("12:30:00") }
+
+/** The break of the pair below, in the form of the wire. */
+export const sampleBreak = breakPair(sampleRest).wire
+
+/** The pair that tests begin from: a closed punch with every key of the interface, and a paid break. */
+export const samplePair = pair({
+  id: 1,
+  company: 4021,
+  user: 7,
+  role: 3,
+  location: 4,
+  shift: 5,
+  department: 6,
+  in: part("08:00:00"),
+  out: part("16:30:00"),
+  wage: 1550,
+  tips: 250,
+  flags: [true, true, false, false, false],
+  notes: "",
+  source: "web",
+  breaks: [sampleRest],
+  created: part("08:00:01"),
+  modified: null,
+  deleted: false
+})

@@ -1,41 +1,41 @@
 /** Punches and envelopes in the form of the wire, with the changes of a test. */
+import { Array as Arr } from "effect"
+import { defaultCompany, generatePunches, toWire, type WirePunch } from "../../src/testing/index.ts"
+import { sampleBreak, samplePair } from "./punchPair.ts"
 
 export type Wire = Readonly<Record<string, unknown>>
 
 /** A break with every key, and with changes. */
-export const wireBreak = (changes: Wire = {}): Wire => ({
-  id: 31,
-  user_id: 7,
-  custom_break_id: 2,
-  paid: true,
-  in: "2026-03-02T12:00:00+00:00",
-  out: "2026-03-02T12:30:00+00:00",
-  ...changes
-})
+export const wireBreak = (changes: Wire = {}): Wire => ({ ...sampleBreak, ...changes })
 
 /** A punch with every key of the interface, and with changes. */
-export const wirePunch = (changes: Wire = {}): Wire => ({
+export const wirePunch = (changes: Wire = {}): Wire => ({ ...samplePair.wire, ...changes })
+
+const generated = toWire(Arr.getUnsafe(generatePunches({ count: 1, companyId: defaultCompany.id }), 0))
+
+/** A closed, approved punch of eight hours for the fake service, with changes. */
+export const servicePunch = (changes: Partial<WirePunch> = {}): WirePunch => ({
+  ...generated,
   id: 1,
-  shift_id: 5,
-  user_id: 7,
-  editable_punch: true,
-  role_id: 3,
-  company_id: 4021,
-  location_id: 4,
-  department_id: 6,
-  hourly_wage: 1550,
+  user_id: 1,
+  role_id: 11,
+  location_id: 301,
+  department_id: null,
+  shift_id: 0,
+  clocked_in: "2026-03-02T08:00:00Z",
+  clocked_out: "2026-03-02T16:00:00Z",
+  hourly_wage: 1000,
   approved: true,
-  clocked_in: "2026-03-02T08:00:00+00:00",
-  clocked_out: "2026-03-02T16:30:00+00:00",
+  editable_punch: true,
   notes: "",
   auto_clocked_out: false,
   clocked_in_offline: false,
   clocked_out_offline: false,
-  tips: 250,
+  tips: 0,
   pos_type: "web",
-  breaks: [wireBreak()],
-  created: "2026-03-02T08:00:01+00:00",
-  modified: null,
+  breaks: [],
+  created: "2026-03-02T08:00:00Z",
+  modified: "2026-03-02T16:00:00Z",
   deleted: false,
   ...changes
 })

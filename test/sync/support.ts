@@ -1,21 +1,12 @@
 /** A sync over the fake service, into a copy that a test can read, lose and put back. */
 import { assert } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Result, Stream } from "effect"
-import {
-  Cents,
-  type CompanyId,
-  LocationId,
-  RetryPolicy,
-  RoleId,
-  type TimePunch,
-  TimePunches,
-  TimePunchId,
-  UserId
-} from "../../src/index.ts"
+import { type CompanyId, RetryPolicy, type TimePunch, TimePunches, TimePunchId } from "../../src/index.ts"
 import { checkpointText, readCheckpoint } from "../../src/sync/Checkpoint.ts"
 import { type Checkpoint, SyncStore } from "../../src/sync/index.ts"
 import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
 import { type FakeServiceOptions, generatePunches } from "../../src/testing/index.ts"
+import { punch } from "../support/arbitraryPunch.ts"
 import { app, company, pageRequests } from "../support/client.ts"
 
 export const noon = Date.UTC(2026, 3, 5, 12)
@@ -28,30 +19,14 @@ export const firstId = punches[0]?.id ?? 0
 export const lastId = punches.at(-1)?.id ?? 0
 
 /** A punch with this id, changed at this instant. */
-export const toPunch = (id: number, modified?: number): TimePunch => ({
-  id: TimePunchId.make(id),
-  companyId: company.id,
-  userId: UserId.make(7),
-  roleId: RoleId.make(1),
-  locationId: LocationId.make(1),
-  shiftId: Option.none(),
-  departmentId: Option.none(),
-  clockedIn: DateTime.makeUnsafe(noon + id * 1000),
-  clockedOut: Option.none(),
-  hourlyWage: Cents.make(1500),
-  tips: Cents.make(0),
-  approved: false,
-  editablePunch: true,
-  notes: "",
-  posType: Option.none(),
-  breaks: [],
-  autoClockedOut: false,
-  clockedInOffline: false,
-  clockedOutOffline: false,
-  created: Option.none(),
-  modified: Option.map(Option.fromUndefinedOr(modified), (at) => DateTime.makeUnsafe(at)),
-  deleted: false
-})
+export const toPunch = (id: number, modified?: number): TimePunch =>
+  punch({
+    id: TimePunchId.make(id),
+    companyId: company.id,
+    clockedIn: DateTime.makeUnsafe(noon + id * 1000),
+    clockedOut: Option.none(),
+    modified: Option.map(Option.fromUndefinedOr(modified), (at) => DateTime.makeUnsafe(at))
+  })
 
 /** A copy in memory. */
 export const makeCopy = () => {

@@ -1,6 +1,7 @@
 /** Punches and files for the tests of a check. */
 import * as Fs from "node:fs"
-import { defaultCompany, type StoredPunch, type WireBreak } from "../../../src/testing/index.ts"
+import { type StoredPunch, type WireBreak } from "../../../src/testing/index.ts"
+import { servicePunch } from "../../support/wire.ts"
 import type { Found } from "./model.ts"
 
 const hour = 3_600_000
@@ -14,28 +15,13 @@ export const punch = (
   hours: number | null,
   given: Partial<StoredPunch> = {}
 ): StoredPunch => ({
-  id,
-  shift_id: 0,
-  user_id: 1,
-  editable_punch: true,
-  role_id: 11,
-  company_id: defaultCompany.id,
-  location_id: 301,
-  department_id: null,
-  hourly_wage: 1000,
-  approved: true,
-  clocked_in: isoOf(Date.parse(clockedIn)),
-  clocked_out: hours === null ? null : isoOf(Date.parse(clockedIn) + hours * hour),
-  notes: "",
-  auto_clocked_out: false,
-  clocked_in_offline: false,
-  clocked_out_offline: false,
-  tips: 0,
-  pos_type: "web",
-  breaks: [],
-  created: isoOf(Date.parse(clockedIn)),
-  modified: isoOf(Date.parse(clockedIn)),
-  deleted: false,
+  ...servicePunch({
+    id,
+    clocked_in: isoOf(Date.parse(clockedIn)),
+    clocked_out: hours === null ? null : isoOf(Date.parse(clockedIn) + hours * hour),
+    created: isoOf(Date.parse(clockedIn)),
+    modified: isoOf(Date.parse(clockedIn))
+  }),
   employeeApprovalStatus: "approved",
   flags: [],
   timeZone: "UTC",

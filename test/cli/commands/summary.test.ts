@@ -2,34 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
 import { eraseLine } from "../../../src/cli/terminal/output.ts"
-import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
+import { FakeService, type WirePunch } from "../../../src/testing/index.ts"
+import { servicePunch } from "../../support/wire.ts"
 import { cli, linesOf, temporaryFolder } from "../support.ts"
 
-const punch = (id: number, given: Partial<WirePunch>): WirePunch => ({
-  id,
-  shift_id: 0,
-  user_id: 1,
-  editable_punch: true,
-  role_id: 11,
-  company_id: defaultCompany.id,
-  location_id: 301,
-  department_id: null,
-  hourly_wage: 1000,
-  approved: true,
-  clocked_in: "2026-03-02T08:00:00Z",
-  clocked_out: "2026-03-02T16:00:00Z",
-  notes: "",
-  auto_clocked_out: false,
-  clocked_in_offline: false,
-  clocked_out_offline: false,
-  tips: 0,
-  pos_type: "web",
-  breaks: [],
-  created: "2026-03-02T08:00:00Z",
-  modified: "2026-03-02T16:00:00Z",
-  deleted: false,
-  ...given
-})
+const punch = (id: number, given: Partial<WirePunch>): WirePunch => servicePunch({ id, ...given })
 
 const rest = {
   id: 1,

@@ -1,6 +1,7 @@
 /** The rows of a service that changes while it is read, its clock and the local one. Knows nothing of a sync. */
 import { DateTime, Option } from "effect"
-import { Cents, CompanyId, LocationId, RoleId, type TimePunch, TimePunchId, UserId } from "../../../src/index.ts"
+import { CompanyId, type TimePunch, TimePunchId } from "../../../src/index.ts"
+import { punch } from "../../support/arbitraryPunch.ts"
 import { type Order, type Plan, second } from "./plan.ts"
 
 export const company = CompanyId.make(4021)
@@ -49,25 +50,7 @@ export const epoch = Date.UTC(2026, 9, 1, 12)
 
 const at = (millis: number): DateTime.Utc => DateTime.makeUnsafe(millis)
 
-const template: Omit<TimePunch, "id" | "clockedIn" | "notes" | "modified" | "deleted"> = {
-  companyId: company,
-  userId: UserId.make(7),
-  roleId: RoleId.make(1),
-  locationId: LocationId.make(1),
-  shiftId: Option.none(),
-  departmentId: Option.none(),
-  clockedOut: Option.none(),
-  hourlyWage: Cents.make(1500),
-  tips: Cents.make(0),
-  approved: false,
-  editablePunch: true,
-  posType: Option.none(),
-  breaks: [],
-  autoClockedOut: false,
-  clockedInOffline: false,
-  clockedOutOffline: false,
-  created: Option.none()
-}
+const template = punch({ companyId: company, clockedOut: Option.none(), approved: false })
 
 export class Source {
   /** The true time. */
