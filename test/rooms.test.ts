@@ -75,7 +75,9 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "sql",
     "sql/dialect",
     "client",
+    "listing",
     "names",
+    "internal/wire",
     "internal/base"
   ],
   "cli/check": ["cli/punches", "cli/flags", "cli/terminal", "names", "internal/base"],

@@ -23,6 +23,9 @@ type Values = { readonly [K in Key]: NonNullable<PunchFilter[K]> }
 
 type Rows = { readonly [K in Key]: Parameter<Values[K]> }
 
+/** The keys that select an id, each named as the field of the punch that has it; 0 selects the punches without one. */
+export const idKeys = ["locationId", "roleId", "userId", "departmentId"] as const satisfies ReadonlyArray<Key>
+
 const asIs = (value: Value) => [value]
 
 const instant = (at: DateTime.DateTime | undefined) =>

@@ -1,16 +1,9 @@
 /** Listings for property tests: random data, and random filters with boundaries near its instants. */
 import { DateTime } from "effect"
-import {
-  BusinessDate,
-  DepartmentId,
-  type InstantRange,
-  LocationId,
-  type PunchFilter,
-  RoleId,
-  UserId
-} from "../../src/index.ts"
+import { BusinessDate, type InstantRange, type PunchFilter } from "../../src/index.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, generatePunches, type StoredPunch } from "../../src/testing/index.ts"
+import { idFilter } from "./oracle.ts"
 
 const sortFields = [
   "id",
@@ -59,6 +52,7 @@ const datesNear = (random: Prng) => {
 /** A filter with few enough criteria that some punches match. */
 export const randomFilter = (random: Prng, punches: ReadonlyArray<StoredPunch>): PunchFilter => {
   const { between, chance, pick } = random
+  const punch = punches[between(0, punches.length - 1)]
   const localizeSearchTime = chance(0.3)
   const dates: PunchFilter = chance(0.3)
     ? { businessDate: datesNear(random) }
@@ -69,10 +63,7 @@ export const randomFilter = (random: Prng, punches: ReadonlyArray<StoredPunch>):
   return {
     ...dates,
     localizeSearchTime,
-    ...(chance(0.2) ? { locationId: LocationId.make(between(301, 306)) } : {}),
-    ...(chance(0.2) ? { departmentId: DepartmentId.make(pick([0, 21, 22, 23, 24])) } : {}),
-    ...(chance(0.15) ? { roleId: RoleId.make(between(11, 15)) } : {}),
-    ...(chance(0.1) ? { userId: UserId.make(between(501, 504)) } : {}),
+    ...(punch === undefined ? {} : idFilter(punch, () => chance(0.15))),
     ...(chance(0.25) ? { approved: chance(0.5) } : {}),
     ...(chance(0.5) ? { deleted: pick(["exclude", "only", "include", "include"]) } : {}),
     ...(chance(0.2) ? { modifiedSince: instantNear(random, punches) } : {}),

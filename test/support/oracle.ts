@@ -2,8 +2,8 @@
  * The rows that a listing must have, by the plainest means: filter an array, sort it. Instants and local times come
  * from `Date` and `Intl`; the fake service does its own arithmetic, so that one mistake cannot stand on both sides.
  */
-import { DateTime, Schema } from "effect"
-import { type InstantRange, type PunchFilter, TimePunch } from "../../src/index.ts"
+import { DateTime, Schema, Struct } from "effect"
+import { type Criteria, type InstantRange, PunchFilter, TimePunch } from "../../src/index.ts"
 import type { StoredPunch } from "../../src/testing/index.ts"
 
 /** Parameters of a listing by their names on the wire. */
@@ -66,14 +66,28 @@ const matchesDeleted = (punch: StoredPunch, query: Query) => {
   return wanted === "null" || String(punch.deleted === true) === wanted
 }
 
+/** The parameters that select an id, by their keys in a filter. Each is named as the field of the punch that has it. */
+const ids = {
+  locationId: "location_id",
+  departmentId: "department_id",
+  roleId: "role_id",
+  userId: "user_id"
+} as const
+
+/** The ids of a punch under the names of the parameters that select it; 0 for none. */
+export const idsOf = (punch: StoredPunch): ReadonlyArray<readonly [name: string, id: number]> =>
+  Object.values(ids).map((name) => [name, punch[name] ?? 0])
+
+/** A filter of some keys, each with the id of a punch. */
+export const idFilter = (punch: StoredPunch, isPart: (key: string) => boolean): Criteria =>
+  Schema.decodeUnknownSync(PunchFilter)(
+    Object.fromEntries(Struct.keys(ids).filter(isPart).map((key) => [key, punch[ids[key]] ?? 0]))
+  )
+
 const matches = (punch: StoredPunch, query: Query) => {
   const since = query["modified_since"]
-  const same = (name: string, value: number) => query[name] === undefined || Number(query[name]) === value
   return matchesDeleted(punch, query) &&
-    same("location_id", punch.location_id) &&
-    same("user_id", punch.user_id) &&
-    same("role_id", punch.role_id) &&
-    same("department_id", punch.department_id ?? 0) &&
+    idsOf(punch).every(([name, id]) => query[name] === undefined || Number(query[name]) === id) &&
     (query["approved"] === undefined || query["approved"] === "null" || query["approved"] === String(punch.approved)) &&
     (since === undefined || (punch.modified !== null && millis(punch.modified) > millis(since))) &&
     isOneOf(query["flags"], punch.flags) &&
@@ -118,10 +132,7 @@ const deletedOf = { exclude: "false", only: "true", include: "null" } as const
 const queryOf = (filter: PunchFilter): Query => {
   const { businessDate, clockedIn, clockedOut, deleted, modifiedSince, sortBy } = filter
   const parameters: Readonly<Record<string, string | number | boolean | undefined>> = {
-    location_id: filter.locationId,
-    department_id: filter.departmentId,
-    role_id: filter.roleId,
-    user_id: filter.userId,
+    ...Object.fromEntries(Struct.keys(ids).map((key) => [ids[key], filter[key]])),
     approved: filter.approved,
     deleted: deleted && deletedOf[deleted],
     modified_since: modifiedSince && iso(modifiedSince),

@@ -2,6 +2,8 @@
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import { BusinessDate } from "../../Ids.ts"
+import { timePunchNames } from "../../internal/wire/names.ts"
+import { idKeys } from "../../listing/parameters.ts"
 import type { DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 
@@ -57,16 +59,18 @@ const matchesDeleted = (punch: TimePunch, deleted: PunchFilter["deleted"]): bool
 
 const isUnsetOr = <A>(wanted: A | undefined, value: A | undefined): boolean => wanted === undefined || wanted === value
 
+/** The id that a punch has under a key; 0, as on the wire, for none. */
+export const idOf = (punch: TimePunch, key: typeof idKeys[number]): number => {
+  const id: number | Option.Option<number> = punch[key]
+  return Option.isOption(id) ? Option.getOrElse(id, () => 0) : id
+}
+
 /** The wire names of the conditions of the filter that the punch does not meet. */
 export const mismatches = (filter: PunchFilter, punch: TimePunch): ReadonlyArray<string> => {
   const tolerance = filter.localizeSearchTime === true ? widestOffset : 0
   const modified = Option.getOrUndefined(punch.modified)
   const matches: Record<string, boolean> = {
-    location_id: isUnsetOr(filter.locationId, punch.locationId),
-    // Department 0 on the wire is `None` here.
-    department_id: isUnsetOr<number>(filter.departmentId, Option.getOrElse(punch.departmentId, () => 0)),
-    role_id: isUnsetOr(filter.roleId, punch.roleId),
-    user_id: isUnsetOr(filter.userId, punch.userId),
+    ...Object.fromEntries(idKeys.map((key) => [timePunchNames[key], isUnsetOr<number>(filter[key], idOf(punch, key))])),
     approved: isUnsetOr(filter.approved, punch.approved),
     deleted: matchesDeleted(punch, filter.deleted),
     // The spec says "after"; a punch modified at exactly this instant passes too.

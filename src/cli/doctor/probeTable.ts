@@ -1,10 +1,12 @@
 /** Which filters `doctor` sends: each is made from known punches so that a service that misreads it must show it. Pure. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import { BusinessDate, DepartmentId, LocationId, RoleId, UserId } from "../../Ids.ts"
+import { BusinessDate } from "../../Ids.ts"
+import { timePunchNames } from "../../internal/wire/names.ts"
+import { idKeys } from "../../listing/parameters.ts"
 import type { Criteria, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { possibleDates, timeOfDay, widestOffset } from "./matching.ts"
+import { idOf, possibleDates, timeOfDay, widestOffset } from "./matching.ts"
 import type { Probe } from "./probes.ts"
 
 const hour = 3_600_000
@@ -43,28 +45,18 @@ const idProbes = (
   sample: TimePunch,
   punches: ReadonlyArray<TimePunch>,
   shown: Criteria
-): ReadonlyArray<Probe> => {
-  const fields: ReadonlyArray<readonly [string, (punch: TimePunch) => number, (id: number) => PunchFilter]> = [
-    ["location_id", (punch) => punch.locationId, (id) => ({ ...shown, locationId: LocationId.make(id) })],
-    ["role_id", (punch) => punch.roleId, (id) => ({ ...shown, roleId: RoleId.make(id) })],
-    ["user_id", (punch) => punch.userId, (id) => ({ ...shown, userId: UserId.make(id) })],
-    [
-      "department_id",
-      (punch) => Option.getOrElse(punch.departmentId, () => 0),
-      (id) => ({ ...shown, departmentId: DepartmentId.make(id) })
-    ]
-  ]
-  return fields.flatMap(([name, idOf, filterOf]) => {
-    const id = idOf(sample)
-    // Whether 0 finds the punches without a department is not known.
+): ReadonlyArray<Probe> =>
+  idKeys.flatMap((key) => {
+    const name = timePunchNames[key]
+    const id = idOf(sample, key)
+    const filterOf = (id: number): PunchFilter => ({ ...shown, [key]: id })
+    // Whether 0 finds the punches without such an id is not known.
     const own: Probe = { name, filter: filterOf(id) }
     // If all have the same id, only another one shows that the filter is dropped.
     const other: Probe = { name: `${name}, another`, filter: filterOf(neighbour(id)), isUnknown: true }
-    const isKnown = name !== "department_id" || id !== 0
-    const isSingle = punches.every((punch) => idOf(punch) === id)
-    return [isKnown ? own : undefined, isSingle ? other : undefined].filter((probe) => probe !== undefined)
+    const isSingle = punches.every((punch) => idOf(punch, key) === id)
+    return [id === 0 ? undefined : own, isSingle ? other : undefined].filter((probe) => probe !== undefined)
   })
-}
 
 /** Windows of one instant: they show whether both ends are sent and inclusive. */
 const windowProbes = (sample: TimePunch, shown: Criteria): ReadonlyArray<Probe> => {

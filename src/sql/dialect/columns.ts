@@ -85,7 +85,7 @@ const cells: { readonly [Name in WireName]: Omit<Column, "name"> } = {
 
 /** The columns of a punch; the table has `pass` and `gone_at` behind them. The first two are its key. */
 export const columns: ReadonlyArray<Column> = Object.entries(cells).map(
-  ([name, rest]) => ({ name, ...rest })
+  ([name, { cell, nullable, since, type }]) => ({ name, since, type, nullable, cell })
 )
 
 /** The columns of the content: all but the key. */

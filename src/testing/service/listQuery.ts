@@ -18,12 +18,12 @@ interface Between<A> {
   lte?: A
 }
 
+/** The parameters that select an id, each named as the field of the punch that has it. */
+const idNames = ["location_id", "department_id", "role_id", "user_id"] as const
+
 /** A parsed query. `undefined` does not filter. */
 export interface ListQuery {
-  readonly locationId: number | undefined
-  readonly departmentId: number | undefined
-  readonly roleId: number | undefined
-  readonly userId: number | undefined
+  readonly ids: ReadonlyMap<typeof idNames[number], number>
   readonly approved: boolean | undefined
   /** `false` lists undeleted punches, `true` deleted ones, `null` both. */
   readonly deleted: boolean | null
@@ -43,6 +43,7 @@ export interface ListQuery {
 type Mutable<A> = { -readonly [K in keyof A]: A[K] }
 
 interface Draft extends Mutable<ListQuery> {
+  ids: Map<typeof idNames[number], number>
   clockedIn: Between<WrittenInstant>
   clockedOut: Between<WrittenInstant>
   businessDate: Between<number>
@@ -87,10 +88,10 @@ const parseWords =
   }
 
 const readers = new Map<string, Reader>([
-  ["location_id", reader(parseInteger, (draft, value) => (draft.locationId = value))],
-  ["department_id", reader(parseInteger, (draft, value) => (draft.departmentId = value))],
-  ["role_id", reader(parseInteger, (draft, value) => (draft.roleId = value))],
-  ["user_id", reader(parseInteger, (draft, value) => (draft.userId = value))],
+  ...idNames.map((name): [string, Reader] => [
+    name,
+    reader(parseInteger, (draft, value) => draft.ids.set(name, value))
+  ]),
   ["approved", reader(parseNullableBoolean, (draft, value) => (draft.approved = value ?? undefined))],
   ["limit", reader(parseInteger, (draft, value) => (draft.limit = value))],
   ["cursor", reader(parseText, (draft, value) => (draft.cursor = value))],
@@ -152,10 +153,7 @@ export const isRefusal = (value: QueryPairs | ListQuery | Refusal): value is Ref
 /** Parses decoded pairs. It refuses an unknown name, so that a misspelt filter is not ignored in silence. */
 export const parseListQuery = (pairs: QueryPairs, maxLimit: number): ListQuery | Refusal => {
   const draft: Draft = {
-    locationId: undefined,
-    departmentId: undefined,
-    roleId: undefined,
-    userId: undefined,
+    ids: new Map(),
     approved: undefined,
     deleted: false,
     deletedGiven: false,

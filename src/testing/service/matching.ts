@@ -44,11 +44,8 @@ export const makeMatcher = (query: ListQuery): Test => {
   const { deleted, flags, modifiedSince, statuses } = query
   const tests = [
     equal(deleted ?? undefined, (row) => row.deleted),
-    equal(query.userId, (row) => row.wire.user_id),
-    equal(query.locationId, (row) => row.wire.location_id),
-    // Department 0 selects the punches without a department, in every form of the wire.
-    equal(query.departmentId, (row) => row.wire.department_id ?? 0),
-    equal(query.roleId, (row) => row.wire.role_id),
+    // 0 selects the punches without such an id, in every form of the wire.
+    ...[...query.ids].map(([name, id]) => (row: Row) => (row.wire[name] ?? 0) === id),
     equal(query.approved, (row) => row.wire.approved),
     ...dateTests(query),
     modifiedSince && ((row: Row) => row.modified !== undefined && row.modified > modifiedSince.epoch),
