@@ -1,4 +1,4 @@
-/** The measured listings: all 22 fields, breaks, notes, generated from a seed. */
+/** The measured listings: all fields, breaks, notes, generated from a seed. */
 import { generatePunches, toWire } from "../src/testing/index.ts"
 import { pageSize, type Shape } from "./clients/page.ts"
 import { companyId } from "./clients/raw.ts"

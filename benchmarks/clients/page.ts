@@ -1,4 +1,5 @@
 /** The page on which decoders are measured, in two shapes of text. */
+import { generatePunches, toWire } from "../../src/testing/index.ts"
 import type { Run } from "../sample.ts"
 import { companyId } from "./raw.ts"
 
@@ -22,10 +23,13 @@ const notes: Readonly<Record<Shape, string>> = {
 export const fullPage = (shape: Shape): string => {
   const [instant, minute] = [Date.UTC(2026, 0, 5, 8), 60_000]
   const at = (millis: number) => `${new Date(millis).toISOString().slice(0, 19)}+00:00`
+  // A field that is not named below has the value of a generated punch.
+  const [anyPunch] = generatePunches({ count: 1, companyId }).map(toWire)
   const data = Array.from({ length: pageSize }, (_, i) => {
     const start = instant + i * 137 * 1000
     const user = 1000 + (i * 7919) % 90_000
     return {
+      ...anyPunch,
       id: 1_234_567 + i * 3,
       shift_id: i % 5 === 0 ? 0 : 1_000_000 + i * 911,
       user_id: user,
