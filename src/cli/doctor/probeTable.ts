@@ -11,11 +11,13 @@ import type { Probe } from "./probes.ts"
 
 const hour = 3_600_000
 
-/** The closed punch with a department in the middle of its kind: others are before and after it. */
+/** A closed punch with as many ids as any, in the middle of its kind: others are before and after it. */
 const sampleOf = (punches: ReadonlyArray<TimePunch>): TimePunch | undefined => {
   const closed = punches.filter((punch) => Option.isSome(punch.clockedOut))
-  const full = closed.filter((punch) => Option.isSome(punch.departmentId))
-  const kind = [full, closed, punches].find(({ length }) => length > 0) ?? []
+  const idsOf = (punch: TimePunch): number => idKeys.filter((key) => idOf(punch, key) !== 0).length
+  const most = Math.max(...closed.map(idsOf))
+  const full = closed.filter((punch) => idsOf(punch) === most)
+  const kind = full.length > 0 ? full : punches
   return kind.toSorted((a, b) => a.clockedIn.epochMilliseconds - b.clockedIn.epochMilliseconds)[kind.length >> 1]
 }
 
