@@ -1,5 +1,7 @@
 /** Services that lie: what each does wrong, the check that shows it, and the exit code. */
 import { HttpServerResponse } from "effect/http"
+import { timePunchNames } from "../../../src/internal/wire/names.ts"
+import { idKeys } from "../../../src/listing/parameters.ts"
 import type { WirePunch } from "../../../src/testing/index.ts"
 import { type Lie, type WirePage, withCursor, withRows } from "./support.ts"
 
@@ -51,10 +53,7 @@ const ends = (name: string) => [`${name}[gte]`, `${name}[lte]`]
 
 /** The lies about filters. */
 export const filterLies: ReadonlyArray<Case> = [
-  dropped("location_id", "filter location_id"),
-  dropped("department_id", "filter department_id"),
-  dropped("role_id", "filter role_id"),
-  dropped("user_id", "filter user_id"),
+  ...idKeys.map((key) => dropped(timePunchNames[key], `filter ${timePunchNames[key]}`)),
   dropped("approved", "filter approved=true"),
   dropped("deleted", "filter deleted=only"),
   dropped("clocked_in[gte]", "filter clocked_in"),
