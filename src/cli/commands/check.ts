@@ -15,7 +15,7 @@ import { readInterval } from "../flags/interval.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
 import { instant, text } from "../flags/values.ts"
-import { punchesOf, sourceFlags } from "../punches/source.ts"
+import { openSource, sourceFlags } from "../punches/source.ts"
 import { print, printError } from "../terminal/output.ts"
 
 const usualLongest = Duration.hours(16)
@@ -51,6 +51,7 @@ export const check = Command.make(
     const format = yield* Effect.fromResult(formatOf(flags, "table"))
     const names = Option.getOrUndefined(yield* readNames(flags.names))
     const knowsDisputes = Option.isNone(flags.database)
+    const source = yield* openSource(flags)
     const { checked, issues } = yield* look({
       ...local,
       clockedIn: resolved.clockedIn,
@@ -58,7 +59,7 @@ export const check = Command.make(
       longest: Option.getOrElse(flags.longest, () => usualLongest),
       asOf: Option.getOrUndefined(flags.asOf),
       knowsDisputes
-    }, (filter, order) => punchesOf(flags, filter, order))
+    }, (filter, order) => Stream.flatMap(source(filter, order), (punches) => Stream.fromArray(punches)))
 
     const found = textOf(format, issues, names)
     yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
@@ -70,7 +71,7 @@ export const check = Command.make(
       Effect.catchTag("OutputClosed", () => Effect.void)
     )
     if (issues.length > 0) return yield* new Findings()
-  })
+  }, Effect.scoped)
 ).pipe(
   Command.withDescription(
     `Find what a person must look at before a period is closed.

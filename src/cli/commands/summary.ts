@@ -10,7 +10,7 @@ import { formatOf, jsonFlag } from "../flags/format.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { keptOf, periodFlags, resolvePeriod } from "../flags/period.ts"
 import { asOf, rounding } from "../flags/values.ts"
-import { pagesOf, sourceFlags } from "../punches/source.ts"
+import { openSource, sourceFlags } from "../punches/source.ts"
 import { aboveColumns, aboveFlags, limitsOf } from "../summary/above.ts"
 import { groupings, keyOf } from "../summary/groups.ts"
 import { csvOf, jsonOf } from "../summary/machine.ts"
@@ -53,7 +53,8 @@ export const summary = Command.make(
       const format = yield* Effect.fromResult(formatOf(flags, "table"))
       const names = Option.getOrUndefined(yield* readNames(flags.names))
 
-      const punches = pagesOf(flags, filter).pipe(
+      const source = yield* openSource(flags)
+      const punches = source(filter).pipe(
         Stream.mapEffect((page) => Effect.fromResult(keptOf(page, flags))),
         Stream.flatMap((kept) => Stream.fromIterable(kept))
       )
@@ -79,7 +80,8 @@ export const summary = Command.make(
             (Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant." : ".")
         )
       }
-    }
+    },
+    Effect.scoped
   )
 ).pipe(
   Command.withDescription(

@@ -241,6 +241,16 @@ describe("time-punches check", () => {
         }))
   )
 
+  it.effect("sends one request for a token, however many listings it has", () =>
+    over(everything, () =>
+      Effect.gen(function*() {
+        yield* cli(newYork)
+        const requests = yield* FakeService.use((service) => service.requests)
+
+        assert.lengthOf(requests.filter(({ endpoint }) => endpoint === "token"), 1)
+        assert.isAbove(requests.filter(({ endpoint }) => endpoint === "page").length, 1)
+      })))
+
   it.effect("prints nothing but the error where a page fails", () =>
     over(everything, () =>
       Effect.gen(function*() {
