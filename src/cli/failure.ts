@@ -189,7 +189,7 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
       return {
         code: exitCode.configuration,
         advice: [
-          "Nothing was sent. Restore the row of the company in time_punches_sync, or delete it to load everything."
+          "Nothing was sent. Restore the checkpoint of the company in time_punches_sync, or set it to NULL to load everything."
         ]
       }
     case "CursorLost":
