@@ -16,7 +16,7 @@ import { namesFlag, readNames } from "../flags/names.ts"
 import { periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
 import { instant, text } from "../flags/values.ts"
 import { openSource, sourceFlags } from "../punches/source.ts"
-import { print, printError } from "../terminal/output.ts"
+import { outputWidth, print, printError } from "../terminal/output.ts"
 
 const usualLongest = Duration.hours(16)
 
@@ -61,7 +61,7 @@ export const check = Command.make(
       knowsDisputes
     }, (filter, order) => Stream.flatMap(source(filter, order), (punches) => Stream.fromArray(punches)))
 
-    const found = textOf(format, issues, names)
+    const found = textOf(format, issues, names, yield* outputWidth)
     yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
       Effect.andThen(printError(
         verdictOf(issues, checked),

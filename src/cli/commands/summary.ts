@@ -17,7 +17,7 @@ import { csvOf, jsonOf } from "../summary/machine.ts"
 import { sumsOf } from "../summary/sums.ts"
 import { tableOf } from "../summary/table.ts"
 import { countedPunches } from "../terminal/format.ts"
-import { print, printError, printLines } from "../terminal/output.ts"
+import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
 
 const by = Flag.Literals("by", groupings).pipe(
   Flag.withDescription(
@@ -68,7 +68,7 @@ export const summary = Command.make(
       const entries = [...HashMap.entries(groups)]
       if (format === "json") yield* print(Stream.make(jsonOf(flags.by, entries, beside)))
       else if (format === "csv") yield* print(Stream.make(csvOf(flags.by, entries, beside)))
-      else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, beside))
+      else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, beside, yield* outputWidth))
       if (entries.length === 0) yield* printError("no punch matches")
       if (Option.isSome(flags.above) && Option.isNone(flags.week)) {
         yield* printError("--above: a week that the listed punches cover in part counts with that part")
