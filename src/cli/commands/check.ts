@@ -23,7 +23,7 @@ const usualLongest = Duration.hours(16)
 const longest = text(
   "longest",
   "TIME",
-  "A longer punch is to be looked at; also how far around the period overlaps are found (default: 16h)",
+  "Report longer punches, and find overlaps so far around the period (default: 16h)",
   "a time such as 16h",
   readInterval
 )
@@ -76,9 +76,11 @@ export const check = Command.make(
   Command.withDescription(
     `Find what a person must look at before a period is closed.
 
-  open, unapproved, disputed, overlap (two punches of one person share time), long, anomaly and noWage: each with the punch,
-  the person, the local time and a sentence. Overlaps are found with punches of any location, and over the edges of the
-  period. The exit code is 0 where there is nothing to look at, and 9 where there is.`
+  It lists the punches that are open, unapproved, disputed, too long or
+  without a wage, that overlap another one of the same person (at any
+  location, also over the edges of the period), or that are odd in another way
+  (an anomaly). Each is listed with the person, the local time and a sentence.
+  The exit code is 0 where there is nothing to look at, and 9 where there is.`
   ),
   Command.withShortDescription("Find what to look at before a period is closed"),
   Command.withExamples([

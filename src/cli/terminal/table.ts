@@ -101,7 +101,7 @@ const widen = (widths: Array<number>, body: ReadonlyArray<ReadonlyArray<string>>
 }
 
 /** The words of a text in lines of a width; a longer word is broken. */
-const wrap = (text: string, width: number): ReadonlyArray<string> => {
+export const wrap = (text: string, width: number): ReadonlyArray<string> => {
   if (widthOf(text) <= width) return [text]
   const lines: Array<string> = []
   for (const word of text.split(" ").flatMap((word) => broken(word, width))) {
