@@ -123,7 +123,10 @@ describe("the time-punches process", () => {
       assert.strictEqual(taken.code, 8)
       assert.match(taken.stderr, /cannot listen on port \d+: EADDRINUSE/)
       assert.strictEqual(code, 130)
-      assert.match(stderr, /^http:\/\/127\.0\.0\.1:\d+ serves 300 punches\. Ctrl-C stops it\.\n$/)
+      assert.match(
+        stderr,
+        /^http:\/\/127\.0\.0\.1:\d+ serves 300 punches of 2026-03-02 to 2026-04-\d\d\. Ctrl-C stops it\.\n$/
+      )
     })), timeout)
 
   it.live("serves a sandbox that prints its variables as one JSON object", () =>

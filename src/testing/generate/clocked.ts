@@ -52,7 +52,7 @@ export const recordPunches = (
     const clockedOut = length === undefined ? undefined : clockedIn + length * minute
     const approved = !deleted && clockedOut !== undefined && problem !== "unapproved"
     const created = clockedIn + random.between(0, 20) * second
-    // A manager approves or deletes within two days, and nobody has looked at the others.
+    // A manager approves or deletes within two days; the service stamps the others when they end.
     const looked = approved || deleted ? random.between(4 * 3600, 44 * 3600) : random.between(0, 20)
     const modified = clockedOut === undefined ? created : clockedOut + looked * second
     return {

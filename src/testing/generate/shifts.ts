@@ -39,7 +39,7 @@ const problems: readonly [Problem, ...ReadonlyArray<Problem>] = [
   "forgotten"
 ]
 
-/** Without those after which nobody can clock in a second time on that day. */
+/** Without those that leave a punch open for the rest of the day. */
 const problemsOfSecond: typeof problems = ["unapproved", "unapproved", "disputed", "noWage", "overlap"]
 
 /** Share of the punches that someone clocked by mistake and a manager deleted. */

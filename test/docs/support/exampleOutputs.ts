@@ -17,8 +17,8 @@ import { environment, linesOf, punches, served, spawn } from "./examples.ts"
 const printed = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.map(linesOf(program), (lines) => lines.map((line) => `${line}\n`).join(""))
 
-/** What `npm run sandbox -- --punches 300` serves. */
-const ofSandbox = generateWeeks({ count: 300, people: 8, companyId: defaultCompany.id })
+/** What `npm run sandbox -- --punches 1000` serves. */
+const ofSandbox = generateWeeks({ count: 1000, people: 11, companyId: defaultCompany.id })
 
 /** In the middle of the data, after twenty days of March. */
 const onTheTwentieth = TestClock.setTime(Date.UTC(2026, 2, 20, 12))
