@@ -165,38 +165,41 @@ const rawSqlite = (chunk: number, text: string): SyncCase["open"] => async (file
 }
 
 /** The store of this library; five pages are joined as `Sync.run` joins them. */
-const own =
-  (client: (target: string) => Layer.Layer<SqlClient.SqlClient, unknown>, join: number): SyncCase["open"] =>
-  async (target) => {
-    const runtime = ManagedRuntime.make(SqlStore.layer().pipe(Layer.provide(client(target))))
-    const store = await runtime.runPromise(Effect.service(SyncStore))
-    let previous = Option.none<Checkpoint>()
-    let held: ReadonlyArray<TimePunch> = []
-    let pages = 0
-    return {
-      write: async (punches, text) => {
-        held = pages % join === 0 ? punches : [...held, ...punches]
-        pages++
-        if (pages % join !== 0) return
-        const none = Option.none()
-        const checkpoint: Checkpoint = {
-          v: 1,
-          company,
-          pass: 5,
-          watermark: none,
-          at: none,
-          completedAt: none,
-          writer: `${text}${pages}`,
-          running: none
-        }
-        await runtime.runPromise(
-          store.commit({ company, kind: "increment", pass: 5 + pages, punches: held, checkpoint, gone: none }, previous)
-        )
-        previous = Option.some(checkpoint)
-      },
-      close: () => runtime.dispose()
-    }
+const own = (
+  client: (target: string) => Layer.Layer<SqlClient.SqlClient, unknown>,
+  join: number,
+  history = false
+): SyncCase["open"] =>
+async (target) => {
+  const runtime = ManagedRuntime.make(SqlStore.layer({ history }).pipe(Layer.provide(client(target))))
+  const store = await runtime.runPromise(Effect.service(SyncStore))
+  let previous = Option.none<Checkpoint>()
+  let held: ReadonlyArray<TimePunch> = []
+  let pages = 0
+  return {
+    write: async (punches, text) => {
+      held = pages % join === 0 ? punches : [...held, ...punches]
+      pages++
+      if (pages % join !== 0) return
+      const none = Option.none()
+      const checkpoint: Checkpoint = {
+        v: 1,
+        company,
+        pass: 5,
+        watermark: none,
+        at: none,
+        completedAt: none,
+        writer: `${text}${pages}`,
+        running: none
+      }
+      await runtime.runPromise(
+        store.commit({ company, kind: "increment", pass: 5 + pages, punches: held, checkpoint, gone: none }, previous)
+      )
+      previous = Option.some(checkpoint)
+    },
+    close: () => runtime.dispose()
   }
+}
 
 /** `sql.insert` of all rows of a page, as the documentation of `effect/sql` shows it, or a statement for each row. */
 const effectSql = (
@@ -248,6 +251,7 @@ export const sqliteCases: ReadonlyArray<SyncCase> = [
   { name: "node:sqlite, a plain upsert for each row", open: rawSqlite(1, plain(() => "?")) },
   { name: ownName, open: own(fileClient, 1) },
   { name: `${ownName}, five pages a transaction`, open: own(fileClient, 5) },
+  { name: `${ownName}, with a history`, open: own(fileClient, 1, true) },
   { name: "sql.insert", open: effectSql(fileClient, "sqlite", insertAll(sqliteValues, "IS NOT")) },
   { name: "effect/sql, row by row", open: effectSql(fileClient, "sqlite", eachRow(sqliteValues, plain(() => "?"))) }
 ]
@@ -274,6 +278,7 @@ export const pgUpsert = `INSERT INTO time_punches AS t (${names.join(", ")}) SEL
 export const pgCases: ReadonlyArray<SyncCase> = [
   { name: ownName, open: own(pgClient, 1) },
   { name: `${ownName}, five pages a transaction`, open: own(pgClient, 5) },
+  { name: `${ownName}, with a history`, open: own(pgClient, 1, true) },
   { name: "sql.insert", open: effectSql(pgClient, "pg", insertAll(pgValues, "IS DISTINCT FROM")) },
   {
     name: "effect/sql, row by row",

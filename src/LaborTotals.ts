@@ -2,7 +2,7 @@
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { type Cents, TimePunchId } from "./Ids.ts"
-import { type Cell, csvCell } from "./internal/base/csvCell.ts"
+import { type Cell, csvRecord } from "./internal/base/csvCell.ts"
 
 /**
  * The sums over the punches of one key.
@@ -121,7 +121,7 @@ export const toCsv = <K>(
 ): string => {
   const header = [...Object.keys(options.columns), ...sums.map(([csv]) => csv)]
   const rows = rowsOf(totals, options.columns)
-  return [header, ...rows].map((cells) => `${cells.map(quoted).join(",")}${options.newline ?? "\r\n"}`).join("")
+  return [header, ...rows].map((cells) => `${csvRecord(cells)}${options.newline ?? "\r\n"}`).join("")
 }
 
 /**
@@ -175,9 +175,4 @@ const compareCells = (a: Cell, b: Cell): number => {
 const rankOf = (cell: Cell): number => {
   if (cell === null || cell === undefined) return 2
   return typeof cell === "number" ? 0 : 1
-}
-
-const quoted = (cell: Cell): string => {
-  const text = csvCell(cell)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text
 }

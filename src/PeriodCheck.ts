@@ -62,6 +62,11 @@ export interface Options<out E = never> extends WorkedTime.Options {
   readonly longest?: Duration.Input | undefined
   /** The disputed punches. Only the service knows them: list with `employeeApprovalStatuses`. Default: none. */
   readonly disputed?: ReadonlySet<TimePunchId> | undefined
+  /**
+   * Which punches of the period are checked, such as those of one location. The others are only reported if they overlap
+   * one of these: a person may be clocked in at two locations. Default: all.
+   */
+  readonly only?: ((punch: TimePunch) => boolean) | undefined
   /** How many punches of a person may arrive in any order. Default: 256. */
   readonly punchesKept?: number | undefined
 }
@@ -92,7 +97,8 @@ const longestOf = (options: Options<unknown>): Duration.Duration =>
 
 /**
  * What to list for a check: the period in all zones of the locations, and `longest` more on each side, so that an
- * overlap across an edge of the period is found.
+ * overlap across an edge of the period is found. A punch that reaches into the period from before that is `long` or
+ * `open` in an earlier period.
  *
  * @since 0.1.0
  */
@@ -182,7 +188,7 @@ const makeCheck = <E>(options: Options<E>) => {
 
   const look = (punch: TimePunch): Result.Result<void, E | OutOfOrder> => {
     if (punch.deleted) return Result.void
-    const located = locate(punch, zones, periods)
+    const located = locate(punch, zones, periods, options)
     if (Result.isFailure(located)) return Result.fail(located.failure)
     const shift = shiftOf(located.success, options)
     const others = memoryOf(punch.userId)(shift)
@@ -202,10 +208,15 @@ const makeCheck = <E>(options: Options<E>) => {
   return { issues, look }
 }
 
-const locate = <E>(punch: TimePunch, zones: Zones<E>, periods: LocalPeriods<E>): Result.Result<Located, E> =>
+const locate = <E>(
+  punch: TimePunch,
+  zones: Zones<E>,
+  periods: LocalPeriods<E>,
+  { only = Function.constTrue }: Options<E>
+): Result.Result<Located, E> =>
   Result.flatMap(
     zones.of(punch.locationId),
-    (zone) => Result.map(periods.contains(punch), (belongs) => ({ punch, zone, belongs }))
+    (zone) => Result.map(periods.contains(punch), (isWithin) => ({ punch, zone, belongs: isWithin && only(punch) }))
   )
 
 const shiftOf = ({ belongs, punch, zone }: Located, { asOf }: WorkedTime.Options): Shift => {
@@ -258,15 +269,17 @@ const anomalyTexts: Record<Exclude<WorkedTime.Anomaly, "OpenPunch">, string> = {
 }
 
 const overlapText = (other: Shift, zone: DateTime.TimeZone): string => {
-  const local = (millis: number) => localTime(DateTime.setZone(DateTime.makeUnsafe(millis), zone))
-  return other.open
-    ? `It overlaps punch ${other.punchId}, open since ${local(other.start)}.`
-    : `It overlaps punch ${other.punchId}, ${local(other.start)} to ${local(other.end)}.`
+  const local = (millis: number) => DateTime.formatIsoOffset(DateTime.setZone(DateTime.makeUnsafe(millis), zone))
+  const [start, end] = [local(other.start), local(other.end)]
+  if (other.open) return `It overlaps punch ${other.punchId}, open since ${localTime(start, false)}.`
+  // Where the clocks were set back in between, it could end before it begins.
+  const withOffset = start.slice(-6) !== end.slice(-6)
+  return `It overlaps punch ${other.punchId}, ${localTime(start, withOffset)} to ${localTime(end, withOffset)}.`
 }
 
-/** `2026-03-09 16:30`. */
-const localTime = (instant: DateTime.Zoned): string =>
-  DateTime.formatIsoOffset(instant).replace(/^(.*)T(\d\d:\d\d).*$/, "$1 $2")
+/** `2026-03-09 16:30`, or `2026-03-09 16:30-04:00`, from RFC 3339. */
+const localTime = (iso: string, withOffset: boolean): string =>
+  iso.replace(/^(.*)T(\d\d:\d\d).*(.{6})$/, withOffset ? "$1 $2$3" : "$1 $2")
 
 /** By person, clock-in, punch and kind. A punch that was listed twice has each issue once. */
 const inOrder = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {

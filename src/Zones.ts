@@ -74,7 +74,7 @@ export interface LocalPeriods<out E = never> {
   readonly window: Interval
   /**
    * The same over all zones of the world, UTC-12:00 to UTC+14:00. List it to fail with `MissingZone` also for a location
-   * whose punches all lie outside `window`.
+   * whose punches all lie outside `window`. The dates of the period must be the same in every zone, for it to be that wide.
    */
   readonly widest: Interval
   /** The period of a location. */

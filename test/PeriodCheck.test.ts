@@ -198,6 +198,33 @@ describe("The overlaps of PeriodCheck.of", () => {
       assert.deepStrictEqual(told(earlier).map(([id, kind]) => [id, kind]), [[1, "overlap"], [2, "overlap"]])
     }))
 
+  it.effect("have the offset with their times where the clocks change in between", () =>
+    Effect.gen(function*() {
+      // From 01:30 to 01:10, since the clocks are set back by an hour at 02:00.
+      const night = [shift(1, "2026-11-01T05:30:00Z", 2 / 3), shift(2, "2026-11-01T06:00:00Z", 4)]
+      const october = {
+        ...options,
+        period: (zone: DateTime.TimeZone) => Period.week(zone, BusinessDate.make("2026-11-01"))
+      }
+
+      assert.deepStrictEqual(told(yield* run(night, october)), [
+        [1, "overlap", "It overlaps punch 2, 2026-11-01 01:00 to 2026-11-01 05:00."],
+        [2, "overlap", "It overlaps punch 1, 2026-11-01 01:30-04:00 to 2026-11-01 01:10-05:00."]
+      ])
+    }))
+
+  it.effect("are found with what only leaves out, which has no other issue", () =>
+    Effect.gen(function*() {
+      const elsewhere = { locationId: far, approved: false }
+      const issues = yield* run([
+        shift(1, monday, 8),
+        shift(2, "2026-03-09T20:00:00Z", 4, elsewhere),
+        shift(3, "2026-03-09T22:00:00Z", 4, elsewhere)
+      ], { ...byLocation, only: (punch) => punch.locationId === east })
+
+      assert.deepStrictEqual(told(issues).map(([id, kind]) => [id, kind]), [[1, "overlap"], [2, "overlap"]])
+    }))
+
   it.effect("of an open punch are those with its clock-in, and those up to asOf", () =>
     Effect.gen(function*() {
       const within = [shift(1, monday, 8), shift(2, "2026-03-09T14:00:00Z", 0, open)]

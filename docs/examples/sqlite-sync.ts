@@ -1,13 +1,14 @@
 /** Keeps a copy of the punches of a company in a file of SQLite. */
 import { NodeRuntime } from "@effect/platform-node"
-import { Console, DateTime, Effect, Layer } from "effect"
+import { Console, DateTime, Effect, Layer, Stream } from "effect"
+import { BusinessDate, Labor, Period } from "effect-time-punches"
 import { SqlStore } from "effect-time-punches/sql"
 import { NodeSqlite } from "effect-time-punches/sql/node"
 import { Sync } from "effect-time-punches/sync"
 import { app, company } from "./app.ts"
 
 /** The tables of the copy, in a file. For PostgreSQL provide a `PgClient` instead. */
-export const storeIn = (filename: string) => SqlStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename })))
+export const storeIn = (filename: string) => SqlStore.layer().pipe(Layer.provideMerge(NodeSqlite.layer({ filename })))
 
 /** One pass: everything the first time, then what has changed. Run it on a schedule. */
 export const main = Effect.gen(function*() {
@@ -19,6 +20,24 @@ export const main = Effect.gen(function*() {
 export const nightly = Effect.gen(function*() {
   const gte = DateTime.toUtc(DateTime.subtract(yield* DateTime.now, { days: 35 }))
   return yield* Sync.sweep(yield* company, { window: { gte } })
+})
+
+/** What changed in a week since it was closed: each punch, and what it is to each person. Needs a copy with a history. */
+export const corrections = (closedAt: DateTime.Utc) =>
+  Effect.flatMap(company, (id) =>
+    SqlStore.changes(id, {
+      zone: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+      period: (zone) => Period.week(zone, BusinessDate.make("2026-03-09")),
+      since: closedAt,
+      rounding: "halfUp"
+    }))
+
+/** Hours and cost of each person in the last seven days, from the copy: nothing is sent. */
+export const lastWeek = Effect.gen(function*() {
+  const gte = DateTime.subtract(yield* DateTime.now, { days: 7 })
+  return yield* SqlStore.list(yield* company, { clockedIn: { gte } }).pipe(
+    Stream.run(Labor.rollup((punch) => punch.userId, { rounding: "halfUp" }))
+  )
 })
 
 if (import.meta.main) NodeRuntime.runMain(Effect.provide(main, Layer.merge(app, storeIn("punches.db"))))

@@ -7,6 +7,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import { changes } from "./commands/changes.ts"
+import { check } from "./commands/check.ts"
 import { doctor } from "./commands/doctor.ts"
 import { exportCommand } from "./commands/export.ts"
 import { list } from "./commands/list.ts"
@@ -19,6 +21,7 @@ import {
   type ExitCode,
   exitCode,
   type ExpectedError,
+  type Findings,
   type OutputClosed
 } from "./failure.ts"
 import { print, printError } from "./terminal/output.ts"
@@ -34,11 +37,11 @@ const settings = `  Settings come from the environment; secrets are read from no
     TIME_PUNCHES_COMPANY_ID      instead of --company
     TIME_PUNCHES_COMPANY_GUID    instead of --guid
     TIME_PUNCHES_API_VERSION     API version to send, if not the default
-    TIME_PUNCHES_DATABASE_URL    instead of --database; may have a password`
+    TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary and check; may have a password`
 
 export const command = Command.make("time-punches").pipe(
-  Command.withDescription(`Lists, exports, sums and copies the time punches of a company.\n\n${settings}`),
-  Command.withSubcommands([list, exportCommand, summary, sync, doctor, sandbox]),
+  Command.withDescription(`Lists, exports, sums, checks and copies the time punches of a company.\n\n${settings}`),
+  Command.withSubcommands([list, exportCommand, summary, check, changes, sync, doctor, sandbox]),
   Command.withExamples([
     { command: "time-punches list --take 20", description: "Print the first punches" }
   ])
@@ -79,12 +82,13 @@ const printFailure = ({ advice, code, message }: CommandFailure): Effect.Effect<
   Effect.as(printError(`time-punches: ${message}`, ...advice.map((line) => `  ${line}`)), code)
 
 const handleError = (
-  error: ExpectedError | CommandFailure | OutputClosed | CliError.CliError
+  error: ExpectedError | CommandFailure | OutputClosed | Findings | CliError.CliError
 ): Effect.Effect<ExitCode, never, Stdio.Stdio> => {
   if (CliError.isCliError(error)) {
     return Effect.succeed(error._tag === "ShowHelp" && error.errors.length === 0 ? exitCode.ok : exitCode.usage)
   }
   if (error._tag === "OutputClosed") return Effect.succeed(exitCode.ok)
+  if (error._tag === "Findings") return Effect.succeed(exitCode.findings)
   return printFailure(error._tag === "CommandFailure" ? error : commandFailureOf(error))
 }
 

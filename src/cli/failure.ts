@@ -1,6 +1,7 @@
 /** Describes the end of a command: one line for what happened, lines for what to do, and an exit code. */
 import type * as Config from "effect/Config"
 import * as Data from "effect/Data"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
@@ -12,6 +13,9 @@ import type { UnwritablePunch } from "../export/ExportError.ts"
 import { firstIssue } from "../internal/base/issue.ts"
 import { printable } from "../internal/base/printable.ts"
 import type { SumOverflow } from "../Labor.ts"
+import type { MissingZone } from "../Period.ts"
+import type { OutOfOrder } from "../PeriodCheck.ts"
+import type { HistoryUnknown } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { describeFileError } from "./fileFailure.ts"
 
@@ -26,6 +30,7 @@ export const exitCode = {
   later: 6,
   data: 7,
   system: 8,
+  findings: 9,
   interrupted: 130
 } as const
 
@@ -41,6 +46,9 @@ export class CommandFailure extends Data.TaggedError("CommandFailure")<{
 /** The reader closed standard output (EPIPE), as `head` does. Not a failure. */
 export class OutputClosed extends Data.TaggedError("OutputClosed")<{}> {}
 
+/** A check has found something, and has printed it. Not a failure: it only gives the exit code. */
+export class Findings extends Data.TaggedError("Findings")<{}> {}
+
 /** The errors of the library and the platform that a command expects; any other is a bug. */
 export type ExpectedError =
   | ListError
@@ -48,9 +56,12 @@ export type ExpectedError =
   | PlatformError.PlatformError
   | UnwritablePunch
   | SumOverflow
+  | OutOfOrder
   | SyncError
+  | HistoryUnknown
   | SqlError
   | MigrationError
+  | MissingZone
 
 /** The command was called wrongly. */
 export const usage = (message: string, ...advice: ReadonlyArray<string>) =>
@@ -142,8 +153,22 @@ const describe = (error: ExpectedError): Description => {
     case "UnwritablePunch":
     case "SumOverflow":
       return { code: exitCode.data, advice: ["Run time-punches doctor to find the cause."] }
+    case "MissingZone":
+      return {
+        code: exitCode.usage,
+        advice: ["Add it and its zone to the file of --zones: without one, its punches belong to no local day."]
+      }
+    case "OutOfOrder":
+      return {
+        code: exitCode.data,
+        advice: ["The service does not sort by the clock-in: check a shorter period."],
+        message:
+          `punch ${error.punchId} of user ${error.userId} came so late that an overlap with an earlier one may be missed`
+      }
     case "SyncError":
       return describeSync(error)
+    case "HistoryUnknown":
+      return describeUnknown(error)
     case "SqlError":
     case "MigrationError":
       return {
@@ -156,7 +181,7 @@ const describe = (error: ExpectedError): Description => {
   }
 }
 
-const describeSync = ({ reason }: SyncError): Description => {
+const describeSync = ({ cause, reason }: SyncError): Description => {
   switch (reason) {
     case "Checkpoint":
       return {
@@ -175,9 +200,32 @@ const describeSync = ({ reason }: SyncError): Description => {
     case "Superseded":
       return { code: exitCode.system, advice: ["Another sync of this company runs: stop one of them."] }
     case "Store":
-      return { code: exitCode.system, advice: ["Check the database: its address, its rights, its space."] }
+      return Schema.isSchemaError(cause)
+        ? {
+          code: exitCode.data,
+          advice: [
+            "Something else writes into the tables of the copy: time-punches doctor --database … --full finds it."
+          ]
+        }
+        : { code: exitCode.system, advice: ["Check the database: its address, its rights, its space."] }
   }
 }
+
+const describeUnknown = ({ asked, companyId, since }: HistoryUnknown): Description => ({
+  code: exitCode.usage,
+  message: Option.match(since, {
+    onNone: () => `the copy has no history of company ${companyId}, so what was at --since is not known`,
+    onSome: (since) =>
+      `the history of company ${companyId} is known since ${DateTime.formatIso(since)}, and --since is ${
+        DateTime.formatIso(asked)
+      }`
+  }),
+  advice: [
+    Option.isNone(since)
+      ? "Run time-punches sync --history: from then on the copy keeps what it replaces."
+      : "Give a later instant. What was replaced before is not kept."
+  ]
+})
 
 const retryLater = "This may pass: try again later."
 
@@ -197,6 +245,10 @@ const flagOf: Partial<Record<string, string>> = {
   company: "--company",
   "company.guid": "--guid (or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID)",
   modifiedSince: "--modified-since",
+  flags: "--flags",
+  employeeApprovalStatuses: "--employee-approval-statuses",
+  localizeSearchTime: "--localize-search-time",
+  sortBy: "--sort-by",
   businessDate: "--business-date-start and -end",
   clockedIn: "--clocked-in-…",
   clockedOut: "--clocked-out-…",

@@ -82,17 +82,17 @@ export const writeCsv = <E, R>(
     newline: options?.newline ?? "\r\n"
   }
   const row = further === undefined
-    ? (punch: TimePunch) => toRow(punch, options)
+    ? (punch: TimePunch) => cellsOf(punch, options)
     : (punch: TimePunch) =>
-      Result.map(toRow(punch, options), (cells) => [...cells, ...further.cells(punch).map(csvCell)])
+      Result.map(cellsOf(punch, options), (cells) => [...cells, ...further.cells(punch).map(csvCell)])
   return mapRows(punches, row).pipe(
     Stream.pipeThroughChannel(Csv.encodeString<E | UnwritablePunch>(format)),
     joined
   )
 }
 
-/** The cells of a punch, in the order of `csvColumns`. */
-const toRow = (punch: TimePunch, options: CsvOptions | undefined) =>
+/** The cells of a punch, in the order of `csvColumns`: guarded, not yet quoted. */
+export const cellsOf = (punch: TimePunch, options: CsvOptions | undefined) =>
   Result.map(toWire(punch), (wire): ReadonlyArray<string> => {
     const worked = WorkedTime.of(punch, options)
     const durations = Option.getOrUndefined(worked.durations)

@@ -1,18 +1,17 @@
 /** From company, filter and page size to a request, or to the first reason not to send one. Pure. */
-import * as DateTime from "effect/DateTime"
+import type * as DateTime from "effect/DateTime"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { InvalidRequest } from "../ApiError.ts"
+import type { InvalidRequest } from "../ApiError.ts"
 import { type Company, CompanySchema } from "../Company.ts"
-import { CompanyId, Cursor } from "../Ids.ts"
-import { firstIssue } from "../internal/base/issue.ts"
+import { type CompanyId, Cursor } from "../Ids.ts"
 import { wholeNumber } from "../internal/base/wholeNumber.ts"
-import { isWritable } from "../internal/wire/instant.ts"
-import { PunchFilter } from "../PunchFilter.ts"
+import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { lastInstant, writeParameters } from "./parameters.ts"
+import { invalid, validated, validFilter } from "./filter.ts"
+import { writeParameters } from "./parameters.ts"
 
 /** A listing that passed every local check: what its pages have in common. */
 export interface Query {
@@ -26,11 +25,7 @@ export interface Query {
 /** The most rows that a page may have, and the default. */
 export const maxPageSize = 200
 
-const invalid = (companyId: CompanyId, field: string, detail: string) =>
-  Result.fail(new InvalidRequest({ companyId, field, detail }))
-
 const decodeCompany = Schema.decodeUnknownResult(CompanySchema)
-const decodeFilter = Schema.decodeUnknownResult(Schema.toType(PunchFilter))
 const isCursor = Schema.is(Cursor)
 
 /** Validates company, filter and page size before any request, and writes all parameters but the cursor. */
@@ -44,10 +39,9 @@ export const buildQuery = (
       decodeCompany(typeof company === "number" ? { id: company } : company),
       (path) => path === "" ? "company" : `company.${path}`
     )
-    const valid = yield* validated(decodeFilter(filter), (path) => path === "" ? "filter" : path, id)
+    const valid = yield* validFilter(id, filter)
     const limit = wholeNumber(pageSize, 1, maxPageSize)
     if (Result.isFailure(limit)) return yield* invalid(id, "pageSize", `must be ${limit.failure}`)
-    yield* checkWindows(id, valid)
     const query = [["limit", pageSize] as const, ...writeParameters(valid)].flatMap(([name, value]) =>
       value === undefined ? [] : [`${encode(name)}=${encode(`${value}`)}`]
     )
@@ -80,45 +74,6 @@ export const pageRequest = (baseUrl: string, query: Query, cursor: Option.Option
 
 /** Form style, not exploded: the service expects literal commas. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("%2C", ",")
-
-const validated = <A>(
-  result: Result.Result<A, Schema.SchemaError>,
-  fieldOf: (path: string) => string,
-  companyId = CompanyId.make(0)
-) =>
-  Result.mapError(result, (error) => {
-    const { detail, path } = firstIssue(error)
-    return new InvalidRequest({ companyId, field: fieldOf(path), detail })
-  })
-
-/** What the schema of a filter does not know: the order of two ends, and what a request can write. */
-const checkWindows = (companyId: CompanyId, filter: PunchFilter): Result.Result<void, InvalidRequest> =>
-  Result.gen(function*() {
-    const { end, start } = filter.businessDate ?? {}
-    if (start !== undefined && end !== undefined && start > end) {
-      return yield* invalid(companyId, "businessDate", reversed)
-    }
-    for (const field of ["clockedIn", "clockedOut"] as const) {
-      const range = filter[field] ?? {}
-      const last = lastInstant(range)
-      if (range.lt !== undefined && filter.localizeSearchTime === true) {
-        return yield* invalid(companyId, `${field}.lt`, "cannot go with localizeSearchTime: use lte")
-      }
-      if (range.gte !== undefined && last !== undefined && DateTime.isGreaterThan(range.gte, last)) {
-        return yield* invalid(companyId, field, reversed)
-      }
-      yield* checkInstant(companyId, `${field}.gte`, range.gte)
-      yield* checkInstant(companyId, `${field}.${range.lte === undefined ? "lt" : "lte"}`, last)
-    }
-    yield* checkInstant(companyId, "modifiedSince", filter.modifiedSince)
-  })
-
-const reversed = "must not end before it starts"
-
-const checkInstant = (companyId: CompanyId, field: string, at: DateTime.DateTime | undefined) =>
-  at === undefined || isWritable(at.epochMilliseconds)
-    ? Result.void
-    : invalid(companyId, field, "must be an instant of the years 0001 to 9999")
 
 /** Tells the rows before an exclusive end, which the service can only include; `undefined` where no end is exclusive. */
 const rowFilter = ({ clockedIn, clockedOut }: PunchFilter): Query["isInRange"] => {

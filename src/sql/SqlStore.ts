@@ -20,20 +20,15 @@ import { defaultTable, type DialectName, refused } from "./dialect/tables.ts"
 import { migrate, statementsOf, verify } from "./migrate.ts"
 import { failedWith } from "./sqlFailure.ts"
 import { checkpointOf, makeStore } from "./store.ts"
+import { opened, type TableOptions } from "./TableOptions.ts"
 import { retried, transact } from "./transaction.ts"
 
-/**
- * Which tables a copy is kept in.
- *
- * @since 0.1.0
- */
-export interface TableOptions {
-  /**
-   * The table of the rows: `name`, or on PostgreSQL `schema.name` of a schema that exists. Each is at most 40 characters of
-   * a-z, 0-9 and _. The other tables and the views are named after it. Default `time_punches`.
-   */
-  readonly table?: string | undefined
-}
+export { HistoryUnknown } from "./changes/Changes.ts"
+export type { ChangeKind, Changes, ChangesOptions, PersonChange, PunchChange } from "./changes/Changes.ts"
+export { pruneHistory, type PruneOptions } from "./history.ts"
+export { list } from "./list.ts"
+export { changes } from "./readChanges.ts"
+export type { TableOptions } from "./TableOptions.ts"
 
 /**
  * How a copy is kept.
@@ -46,6 +41,11 @@ export interface SqlStoreOptions extends TableOptions {
    * fails where the schema is older.
    */
   readonly migrate?: boolean | undefined
+  /**
+   * Whether each version that a commit replaces is kept, from the first commit of a company on. From then on every commit
+   * of that company keeps them, also one without this option. Default `false`.
+   */
+  readonly history?: boolean | undefined
   /** How many pages `Sync.run` and `Sync.sweep` store in one transaction, at least 1. Default 1. */
   readonly pagesPerTransaction?: number | undefined
 }
@@ -73,7 +73,7 @@ export const layer = (
   Layer.effect(
     SyncStore,
     Effect.gen(function*() {
-      const { migrate: isMigrating = true, pagesPerTransaction = 1, table } = options
+      const { history = false, migrate: isMigrating = true, pagesPerTransaction = 1, table } = options
       if (!Number.isSafeInteger(pagesPerTransaction) || pagesPerTransaction < 1) {
         return yield* Effect.fail(
           refused(`pagesPerTransaction is ${pagesPerTransaction}, and not a whole number of at least 1`)
@@ -81,7 +81,7 @@ export const layer = (
       }
       const { dialect, sql } = yield* connect(table)
       yield* isMigrating ? migrate(sql, dialect) : verify(sql, dialect)
-      return SyncStore.of({ ...makeStore(sql, dialect), pagesPerCommit: pagesPerTransaction })
+      return SyncStore.of({ ...makeStore(sql, dialect, history), pagesPerCommit: pagesPerTransaction })
     })
   )
 
@@ -138,6 +138,20 @@ export interface CopyStatus {
   readonly gone: number
   /** The error that `noteError` kept; `None` where a pass was completed since. */
   readonly lastError: Option.Option<NotedError>
+  /** Since when the history of the company is known; `None` where it has not begun. */
+  readonly history: Option.Option<KnownHistory>
+}
+
+/**
+ * What is known of the past of a copy.
+ *
+ * @since 0.1.0
+ */
+export interface KnownHistory {
+  /** The first instant at which the copy is known, by the clock of the database. */
+  readonly since: DateTime.Utc
+  /** The instant of the last commit: `changes` since it says what later commits change. */
+  readonly last: DateTime.Utc
 }
 
 /**
@@ -174,7 +188,9 @@ export const status = (
     const [row] = yield* retried(sql.unsafe<Row>(
       `SELECT c.total, c.deleted, c.gone, s.checkpoint, ${
         millisOf("s.error_at")
-      } AS error_at, s.error_tag, s.error_text FROM (${counted}) AS c LEFT JOIN ${tables.sync} AS s ON s.company_id = ${
+      } AS error_at, s.error_tag, s.error_text, ${millisOf("s.history_since")} AS history_since, ${
+        millisOf("s.history_last")
+      } AS history_last FROM (${counted}) AS c LEFT JOIN ${tables.sync} AS s ON s.company_id = ${
         placeholder(2, "bigint")
       }`,
       [integer(company), integer(company)]
@@ -189,26 +205,31 @@ export const status = (
       rows: numberOf(row?.total),
       deleted: numberOf(row?.deleted),
       gone: numberOf(row?.gone),
-      lastError
+      lastError,
+      history: Option.map(Option.fromUndefinedOr(orUndefined(row?.history_since)), (since) => ({
+        since: DateTime.makeUnsafe(since),
+        last: DateTime.makeUnsafe(numberOf(row?.history_last))
+      }))
     }
   })
 
 /**
- * Erases the copy of a company: its rows, its checkpoint, its last error. A sync that runs meanwhile is `Superseded`. What a
- * database keeps in free pages until it is vacuumed is its own matter.
+ * Erases the copy of a company: its rows, its history, its checkpoint, its last error. A sync that runs meanwhile is
+ * `Superseded`. What a database keeps in free pages until it is vacuumed is its own matter.
  *
  * @since 0.1.0
  */
 export const purge = (company: CompanyId, options: TableOptions = {}): Effect.Effect<void, SyncError, SqlClient> =>
   Effect.gen(function*() {
     const { dialect: { integer, name, placeholder, tables }, sql } = yield* opened(company, options)
-    // In the order of a commit, so that the two never wait for each other.
-    const statements = [tables.sync, tables.rows].map((table) =>
-      sql.unsafe(`DELETE FROM ${table} WHERE company_id = ${placeholder(1, "bigint")}`, [integer(company)])
-    )
-    yield* transact(sql, name, Effect.forEach(statements, (statement) => statement, { discard: true })).pipe(
-      Effect.mapError(failedWith(company, "the copy cannot be erased"))
-    )
+    const isOurs = `WHERE company_id = ${placeholder(1, "bigint")}`
+    // In the order of a commit, so that the two never wait for each other. A history ends before its row may go.
+    const statements = [
+      `UPDATE ${tables.sync} SET history_since = NULL, history_last = NULL ${isOurs}`,
+      ...[tables.sync, tables.rows, tables.history].map((table) => `DELETE FROM ${table} ${isOurs}`)
+    ]
+    const run = Effect.forEach(statements, (text) => sql.unsafe(text, [integer(company)]), { discard: true })
+    yield* transact(sql, name, run).pipe(Effect.mapError(failedWith(company, "the copy cannot be erased")))
   })
 
 /**
@@ -251,10 +272,3 @@ export const noteError = (
       ]
     )).pipe(Effect.mapError(failedWith(company, "the error cannot be noted")))
   })
-
-/** The client, where the tables are there. */
-const opened = Effect.fnUntraced(function*(company: CompanyId, { table }: TableOptions) {
-  const client = yield* connect(table)
-  yield* Effect.mapError(verify(client.sql, client.dialect), failedWith(company, "the schema cannot be read"))
-  return client
-})

@@ -1,4 +1,19 @@
 /** The `./sql` subpath: a copy of the punches in SQLite or PostgreSQL. It needs `SqlClient` of `effect/sql`, and no driver. */
 export type { DialectName } from "./dialect/tables.ts"
 export * as SqlStore from "./SqlStore.ts"
-export type { CopyStatus, ErrorToNote, Migrations, NotedError, SqlStoreOptions, TableOptions } from "./SqlStore.ts"
+export { HistoryUnknown } from "./SqlStore.ts"
+export type {
+  ChangeKind,
+  Changes,
+  ChangesOptions,
+  CopyStatus,
+  ErrorToNote,
+  KnownHistory,
+  Migrations,
+  NotedError,
+  PersonChange,
+  PruneOptions,
+  PunchChange,
+  SqlStoreOptions,
+  TableOptions
+} from "./SqlStore.ts"

@@ -18,8 +18,11 @@ export interface StoredRow {
 }
 
 /** The start of a statement that reads rows for `rowOf`; a condition follows. */
-export const selectRows = ({ millisOf, tables }: Dialect): string =>
-  `SELECT ${
+export const selectRows = (dialect: Dialect): string => `SELECT ${rowColumns(dialect)} FROM ${dialect.tables.rows}`
+
+/** The columns that `rowOf` reads, of a row or of a version. */
+export const rowColumns = ({ millisOf }: Dialect): string =>
+  `${
     columns.map(({ name, type }) =>
       type === "timestamptz"
         ? `${millisOf(name)} AS ${name}`
@@ -27,7 +30,7 @@ export const selectRows = ({ millisOf, tables }: Dialect): string =>
         ? `CAST(${name} AS text) AS ${name}`
         : name
     ).join(", ")
-  }, pass, CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END AS is_gone FROM ${tables.rows}`
+  }, pass, CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END AS is_gone`
 
 export const rowOf = (row: Row): StoredRow => ({
   id: numberOf(row["id"]),

@@ -1,4 +1,5 @@
 /** Loads and commits: rows and checkpoint in one transaction, whose first statement is the compare-and-set. */
+import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -12,7 +13,7 @@ import type { Batch, Committed, Gone } from "../sync/Batch.ts"
 import { type Checkpoint, checkpointText, readCanonical } from "../sync/Checkpoint.ts"
 import { isTooManyGone, superseded, type SyncError, tooManyGone, unreadable } from "../sync/SyncError.ts"
 import type { Dialect, Rows, Unclear } from "./dialect/Dialect.ts"
-import { numberOf, textOrUndefined } from "./dialect/result.ts"
+import { numberOf, orUndefined, textOrUndefined } from "./dialect/result.ts"
 import { failedWith } from "./sqlFailure.ts"
 import { retried, transact } from "./transaction.ts"
 
@@ -30,18 +31,30 @@ export const checkpointOf = (
     }))
 }
 
-export const makeStore = (sql: SqlClient, dialect: Dialect) => {
-  const { instant, integer, placeholder, tables } = dialect
-  const [one, two, three] = ([1, 2, 3] as const).map((place) => placeholder(place, "bigint"))
+/** `beginsHistory`: whether the first commit of a company begins its history. One that has begun is kept in any case. */
+export const makeStore = (sql: SqlClient, dialect: Dialect, beginsHistory: boolean) => {
+  const { clock, clockAfter, instant, integer, millisOf, placeholder, tables } = dialect
+  const [one, two] = ([1, 2] as const).map((place) => placeholder(place, "bigint"))
+  // Each commit has an instant later than the last one, also where a clock was set back: it orders the versions.
+  const historyOf = (row: string) =>
+    beginsHistory
+      ? `history_since = coalesce(${row}history_since, ${clock}), history_last = ${clockAfter(`${row}history_last`)}`
+      : `history_last = CASE WHEN ${row}history_since IS NOT NULL THEN ${clockAfter(`${row}history_last`)} END`
   const texts = {
     load: `SELECT checkpoint FROM ${tables.sync} WHERE company_id = ${one}`,
     // The row may be there without a checkpoint: an error was noted before the first commit.
-    insert: `INSERT INTO ${tables.sync} AS s (company_id, checkpoint) VALUES (${one}, ${
+    insert: `INSERT INTO ${tables.sync} AS s (company_id, checkpoint, history_since, history_last) VALUES (${one}, ${
       placeholder(2, "text")
-    }) ON CONFLICT (company_id) DO UPDATE SET checkpoint = excluded.checkpoint WHERE s.checkpoint IS NULL RETURNING company_id`,
-    update: `UPDATE ${tables.sync} SET checkpoint = ${
-      placeholder(1, "text")
-    } WHERE company_id = ${two} AND checkpoint = ${placeholder(3, "text")} RETURNING company_id`,
+    }, ${
+      beginsHistory ? `${clock}, ${clock}` : "NULL, NULL"
+    }) ON CONFLICT (company_id) DO UPDATE SET checkpoint = excluded.checkpoint, ${
+      historyOf("s.")
+    } WHERE s.checkpoint IS NULL RETURNING ${millisOf("history_last")} AS history_last`,
+    update: `UPDATE ${tables.sync} SET checkpoint = ${placeholder(1, "text")}, ${
+      historyOf("")
+    } WHERE company_id = ${two} AND checkpoint = ${placeholder(3, "text")} RETURNING ${
+      millisOf("history_last")
+    } AS history_last`,
     clearError:
       `UPDATE ${tables.sync} SET error_at = NULL, error_tag = NULL, error_text = NULL WHERE company_id = ${one}`,
     lowerStamps: `UPDATE ${tables.rows} SET pass = 0 WHERE company_id = ${one} AND pass >= ${two}`
@@ -52,13 +65,13 @@ export const makeStore = (sql: SqlClient, dialect: Dialect) => {
   const readText = (company: CompanyId) =>
     Effect.map(sql.unsafe<Row>(texts.load, [integer(company)]), ([row]) => row?.checkpoint)
 
-  /** Whether the stored checkpoint was the expected one; then it is the new one. */
+  /** `None` where the stored checkpoint was not the expected one. Else it is the new one, and this the instant of the commit. */
   const exchange = (company: CompanyId, previous: Option.Option<Checkpoint>, text: string) =>
     Effect.map(
       Option.isNone(previous)
         ? sql.unsafe<Row>(texts.insert, [integer(company), text])
         : sql.unsafe<Row>(texts.update, [text, integer(company), textOf(previous.value)]),
-      (rows) => rows.length > 0
+      (rows) => Option.map(Arr.head(rows), (row) => orUndefined(row.history_last))
     )
 
   const windowed = ({ window: { gte, lt } }: Gone, from: number) => {
@@ -73,7 +86,7 @@ export const makeStore = (sql: SqlClient, dialect: Dialect) => {
     }
   }
 
-  const markGone = Effect.fnUntraced(function*(company: CompanyId, gone: Gone) {
+  const markGone = Effect.fnUntraced(function*(company: CompanyId, gone: Gone, at: number | undefined) {
     const inWindow = windowed(gone, 3)
     const [found] = yield* sql.unsafe<Row>(
       `SELECT count(*) AS present, coalesce(sum(CASE WHEN pass < ${one} THEN 1 ELSE 0 END), 0) AS missing FROM ${tables.rows} WHERE company_id = ${two} AND gone_at IS NULL${inWindow.where}`,
@@ -84,12 +97,17 @@ export const makeStore = (sql: SqlClient, dialect: Dialect) => {
     if (!gone.accepted && isTooManyGone(missing, present))
       return yield* Effect.fail(tooManyGone(company, missing, present))
     if (missing === 0) return 0
-    const marked = windowed(gone, 4)
+    const goneAt = ["gone_at", yield* Clock.currentTimeMillis] as const
+    const set = at === undefined ? [goneAt] : [goneAt, ["valid_from", at] as const]
+    const next = set.length + 1
+    const marked = windowed(gone, next + 2)
     yield* sql.unsafe<Row>(
-      `UPDATE ${tables.rows} SET gone_at = ${
-        placeholder(1, "timestamptz")
-      } WHERE company_id = ${two} AND pass < ${three} AND gone_at IS NULL${marked.where}`,
-      [instant(yield* Clock.currentTimeMillis), integer(company), integer(gone.before), ...marked.values]
+      `UPDATE ${tables.rows} SET ${
+        set.map(([name], place) => `${name} = ${placeholder(place + 1, "timestamptz")}`).join(", ")
+      } WHERE company_id = ${placeholder(next, "bigint")} AND pass < ${
+        placeholder(next + 1, "bigint")
+      } AND gone_at IS NULL${marked.where}`,
+      [...set.map(([, millis]) => instant(millis)), integer(company), integer(gone.before), ...marked.values]
     )
     return missing
   })
@@ -102,15 +120,17 @@ export const makeStore = (sql: SqlClient, dialect: Dialect) => {
     isExact: boolean
   ) {
     const { checkpoint, company, kind, pass } = batch
-    if (!(yield* exchange(company, previous, text))) return yield* Effect.fail(superseded(company))
+    const exchanged = yield* exchange(company, previous, text)
+    if (Option.isNone(exchanged)) return yield* Effect.fail(superseded(company))
+    const at = exchanged.value
     if (isCompleted(checkpoint, previous)) yield* sql.unsafe<Row>(texts.clearError, [integer(company)])
     if (kind === "sweep" && Option.exists(previous, (previous) => previous.pass < pass)) {
       // A stamp that is not lower than the number of a sweep would hide a row that is gone.
       yield* sql.unsafe<Row>(texts.lowerStamps, [integer(company), integer(pass)])
     }
-    const rows = rowsOf(batch, isExact)
+    const rows = rowsOf(batch, isExact, at)
     const { count, oldestModified } = yield* dialect.write(sql, rows)
-    const gone = Option.isSome(batch.gone) ? yield* markGone(company, batch.gone.value) : 0
+    const gone = Option.isSome(batch.gone) ? yield* markGone(company, batch.gone.value, at) : 0
     return {
       written: count,
       unchanged: rows.punches.length - count,
@@ -168,10 +188,11 @@ const millisOf = (instant: Option.Option<DateTime.Utc>) =>
   Option.getOrUndefined(Option.map(instant, ({ epochMilliseconds }) => epochMilliseconds))
 
 /** The last row of a key wins. */
-const rowsOf = ({ company, kind, pass, punches }: Batch, isExact: boolean): Rows => ({
+const rowsOf = ({ company, kind, pass, punches }: Batch, isExact: boolean, at: number | undefined): Rows => ({
   company,
   pass,
   punches: [...new Map(punches.map((punch) => [punch.id, punch])).values()].toSorted((one, other) => one.id - other.id),
   isStamping: kind !== "increment",
-  isExact
+  isExact,
+  at
 })

@@ -35,10 +35,10 @@ export const transact = <A, E>(
 }
 
 /** Runs what is one statement, or one transaction, and again as `transact` does. */
-export const retried = <A, E>(
-  self: Effect.Effect<A, E | SqlError>,
+export const retried = <A, E, R>(
+  self: Effect.Effect<A, E | SqlError, R>,
   isOpen: () => boolean = () => false
-): Effect.Effect<A, E | SqlError> =>
+): Effect.Effect<A, E | SqlError, R> =>
   Effect.gen(function*() {
     const end = (yield* now) + patience
     for (let pause = shortestPause;; pause = Math.min(pause * 2, longestPause)) {
@@ -53,7 +53,7 @@ export const retried = <A, E>(
 const now = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
 /** A connection that is lost within a transaction comes as a defect, since its ROLLBACK fails: it is a failure like others. */
-const surfaced = <A, E>(self: Effect.Effect<A, E | SqlError>): Effect.Effect<A, E | SqlError> =>
+const surfaced = <A, E, R>(self: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, E | SqlError, R> =>
   Effect.catchCause(self, (cause) => {
     const defects = cause.reasons.flatMap((reason) => Cause.isDieReason(reason) ? [reason.defect] : [])
     const lost = defects.find(isSqlError)

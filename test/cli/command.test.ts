@@ -9,14 +9,17 @@ const fake = FakeService.layer({
   punches: generatePunches({ seed: 6, count: 120, companyId: defaultCompany.id })
 })
 
-const subcommands = ["list", "export", "summary", "sync", "doctor", "sandbox"]
+const subcommands = ["list", "export", "summary", "check", "sync", "doctor", "sandbox"]
 
 const page = Fs.readFileSync(new URL("../../docs/09-command-line.md", import.meta.url), "utf8")
+
+/** The zones that the page shows, of every location of the fake. */
+const [, zonesFile = ""] = /```txt\n(location_id,zone\n[\s\S]*?)```/.exec(page) ?? []
 
 /** The calls that a text shows, one a line, without those that run until Ctrl-C or need a cursor. */
 const callsIn = (text: string) =>
   linesOf(text).map((line) => line.trim()).filter((line) =>
-    /^time-punches (list|export|summary|doctor)( |$)/.test(line)
+    /^time-punches (list|export|summary|check|doctor)( |$)/.test(line)
   )
 
 const callsOfDocs = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, code = ""]) => callsIn(code))
@@ -27,18 +30,21 @@ const argumentsOf = (call: string, folder: string) =>
     .map(([, quoted, plain]) => quoted ?? plain ?? "")
     .slice(1)
     .map((word, at, words) =>
-      ["--output", "--database", "--names"].includes(words[at - 1] ?? "") ? `${folder}/${word}` : word
+      ["--output", "--database", "--names", "--zones"].includes(words[at - 1] ?? "") ? `${folder}/${word}` : word
     )
 
 const runs = (call: string) =>
   Effect.gen(function*() {
     const folder = yield* temporaryFolder
     Fs.writeFileSync(`${folder}/names.csv`, "kind,id,name\nuser,501,Anna\n")
+    Fs.writeFileSync(`${folder}/zones.csv`, zonesFile)
     // A copy that is checked must be there.
     if (call.includes("--database")) yield* cli(argumentsOf("time-punches sync --database punches.db", folder))
     const ran = yield* cli(argumentsOf(call, folder))
 
-    assert.deepStrictEqual([ran.code, ran.code === 0 ? "" : ran.stderr], [0, ""], call)
+    // A check that finds something has succeeded.
+    const code = ran.code === exitCode.findings && call.startsWith("time-punches check") ? exitCode.ok : ran.code
+    assert.deepStrictEqual([code, code === 0 ? "" : ran.stderr], [0, ""], call)
     assert.isAbove((yield* queries).length, 0, call)
   }).pipe(Effect.scoped, Effect.provide(fake))
 

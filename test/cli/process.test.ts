@@ -142,6 +142,40 @@ describe("the time-punches process", () => {
       assert.lengthOf(JSON.parse(list.stdout), 5)
     })), timeout)
 
+  const march = ["check", "--month", "2026-03", "--zone", "America/New_York", "--json"]
+
+  it.live(
+    "exits with 9 after it has printed all that a check found, and with 0 where there is nothing",
+    () =>
+      inService(Effect.gen(function*() {
+        const found = yield* finished(march)
+        const none = yield* finished([...march, "--user-id", "1"])
+        const issues: ReadonlyArray<{ readonly kind: string }> = JSON.parse(found.stdout)
+
+        assert.deepStrictEqual([found.code, found.signal], [9, null])
+        assert.match(found.stderr, /^[\d,]+ things to look at, of [\d,]+ punches; [\d,]+ punches were checked\n$/)
+        assert.isAbove(issues.filter(({ kind }) => kind === "disputed").length, 100)
+        assert.deepStrictEqual([none.code, none.stdout, none.stderr], [
+          0,
+          "[]\n",
+          "no punch of the period matches: nothing was checked\n"
+        ])
+      })),
+    timeout
+  )
+
+  it.live("exits with 9, quietly, when the reader of a check closes the pipe", () =>
+    inService(Effect.gen(function*() {
+      const running = yield* spawn(march)
+      // What is printed is more than a pipe holds.
+      yield* Effect.promise(() => running.printed("\n"))
+      running.child.stdout.destroy()
+      const { code, signal, stderr, stdout } = yield* ended(running)
+
+      assert.deepStrictEqual([code, signal, stderr], [9, null, ""])
+      assert.throws(() => JSON.parse(stdout))
+    })), timeout)
+
   it.live("logs retries on standard error", () =>
     inService(Effect.gen(function*() {
       yield* FakeService.use((service) => service.inject(Fault.retryAfter("1", 503), { requests: 1, times: 1 }))

@@ -35,7 +35,7 @@ describe("Sync under random faults, for long", () => {
     const stores: Stores = ["sqlite"]
     const subject = await real()
     const seeds = within("15 minutes", seedsFrom(20_000_001, 100_000))
-    await report("in SQLite", () => series(seeds, { file, stores, subject, copies: openSqlite(3) }))
+    await report("in SQLite", () => series(seeds, { file, stores, subject, copies: openSqlite(3, true) }))
   })
 
   it.each(plantings)("finds in a share of plans: $name", async (planting) => {

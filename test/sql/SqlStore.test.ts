@@ -56,14 +56,17 @@ describe.each(kinds)("SqlStore in $name", ({ client, dialect, isHere }) => {
       const found = yield* sql.unsafe<{ migration_id: unknown; name: unknown }>(
         `SELECT migration_id, name FROM ${table}_migrations`
       )
-      assert.deepStrictEqual(found.map(({ migration_id, name }) => [Number(migration_id), name]), [[1, "tables"]])
+      assert.deepStrictEqual(found.map(({ migration_id, name }) => [Number(migration_id), name]), [[1, "tables"], [
+        2,
+        "history"
+      ]])
     }))
 
   test("accepts a newer schema, whether it migrates or not", (table) =>
     Effect.gen(function*() {
       yield* build({ table })
       const sql = yield* SqlClient.SqlClient
-      yield* sql.unsafe(`INSERT INTO ${table}_migrations (migration_id, name) VALUES (2, 'later')`)
+      yield* sql.unsafe(`INSERT INTO ${table}_migrations (migration_id, name) VALUES (3, 'later')`)
 
       yield* build({ table })
       yield* build({ table, migrate: false })
@@ -78,7 +81,7 @@ describe.each(kinds)("SqlStore in $name", ({ client, dialect, isHere }) => {
       yield* build({ table })
       const sql = yield* SqlClient.SqlClient
       yield* sql.unsafe(`DELETE FROM ${table}_migrations`)
-      assert.include((yield* Effect.flip(build({ table, migrate: false }))).message, "needs 1")
+      assert.include((yield* Effect.flip(build({ table, migrate: false }))).message, "needs 2")
     }))
 
   test("leaves a table alone that another program has under its name", (table) =>
@@ -100,7 +103,7 @@ describe.each(kinds)("SqlStore in $name", ({ client, dialect, isHere }) => {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const ran = yield* Migrator.make({})(SqlStore.migrations(table))
-      assert.deepStrictEqual(ran, [[1, "tables"]])
+      assert.deepStrictEqual(ran, [[1, "tables"], [2, "history"]])
       assert.deepStrictEqual(yield* Migrator.make({})(SqlStore.migrations(table)), [])
       yield* build({ table, migrate: false })
 
@@ -149,7 +152,8 @@ describe.each(kinds)("SqlStore in $name", ({ client, dialect, isHere }) => {
         rows: 0,
         deleted: 0,
         gone: 0,
-        lastError: Option.none()
+        lastError: Option.none(),
+        history: Option.none()
       })
       const punches = rows(6).map(({ id }) => punch({ id, deleted: id === 2 }))
       yield* store.commit(batchOf(1, { kind: "first", punches }), Option.none())
@@ -162,7 +166,8 @@ describe.each(kinds)("SqlStore in $name", ({ client, dialect, isHere }) => {
         rows: 6,
         deleted: 1,
         gone: 2,
-        lastError: Option.none()
+        lastError: Option.none(),
+        history: Option.none()
       })
     }))
 

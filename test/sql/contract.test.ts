@@ -8,11 +8,11 @@ import { at, punch } from "../support/arbitraryPunch.ts"
 import { needs } from "../support/needs.ts"
 import { postgresClient } from "../support/postgres.ts"
 import { batchesOf, batchOf, checkpointAt, idsOf, Plan } from "../support/storeBatches.ts"
-import { memoryKind, type OpenStore, postgresKind, sqliteKind } from "../support/stores.ts"
+import { memoryKind, type OpenStore, postgresKind, sqliteHistoryKind, sqliteKind } from "../support/stores.ts"
 
 const server = ManagedRuntime.make(postgresClient)
 afterAll(() => server.dispose())
-const kinds = [memoryKind, sqliteKind, postgresKind(Layer.effectContext(server.contextEffect))]
+const kinds = [memoryKind, sqliteKind, sqliteHistoryKind, postgresKind(Layer.effectContext(server.contextEffect))]
 
 const company = CompanyId.make(2)
 const row = (id: number, changes: Parameters<typeof punch>[0] = {}) => punch({ id: TimePunchId.make(id), ...changes })

@@ -9,6 +9,7 @@ import { inspect } from "node:util"
 import { CompanyId, TimePunchId } from "../../src/Ids.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
+import { retried } from "../../src/sql/transaction.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { needs } from "../support/needs.ts"
 import { clientOf, cluster, emptyDatabase, hasPostgres, hasPrograms, noPostgres } from "../support/postgres.ts"
@@ -49,12 +50,18 @@ const hooked = (real: SqlClient.SqlClient, hooks: () => Hooks): SqlClient.SqlCli
   return client
 }
 
-/** A store over a hooked client. */
+/** A store over a hooked client, with a history: what is done twice would be two versions. */
 const openHooked = <E>(client: Layer.Layer<SqlClient.SqlClient, E>, hooks: () => Hooks) =>
-  openSql(Layer.provide(
-    Layer.effect(SqlClient.SqlClient, Effect.map(SqlClient.SqlClient, (real) => hooked(real, hooks))),
-    client
-  ))
+  Effect.gen(function*() {
+    const context = yield* Effect.orDie(Layer.build(client))
+    const real = yield* Effect.provideContext(SqlClient.SqlClient, context)
+    const opened = yield* openSql(Layer.succeed(SqlClient.SqlClient, hooked(real, hooks)), { history: true })
+    const versions = Effect.map(
+      retried(real.unsafe<{ readonly n: unknown }>("SELECT count(*) AS n FROM time_punches_history")),
+      ([row]) => Number(row?.n)
+    )
+    return { ...opened, versions }
+  })
 
 /** Does what it is given once, and nothing afterwards. */
 const once = <E>(effect: Effect.Effect<unknown, E>): Effect.Effect<unknown, E> => {
@@ -86,13 +93,16 @@ describe("a COMMIT whose answer is lost", () => {
     ([, error]) =>
       Effect.scoped(Effect.gen(function*() {
         let hooks: Hooks = {}
-        const { rows: found, store } = yield* open(() => hooks)
+        const { rows: found, store, versions } = yield* open(() => hooks)
         hooks = { afterCommit: once(Effect.fail(error)) }
 
         const done = yield* store.commit(first, Option.none())
 
         assert.deepStrictEqual(done, { written: 3, unchanged: 0, gone: 0, oldestModified: Option.none() })
         assert.lengthOf(yield* found(company), 3)
+        hooks = { afterCommit: once(Effect.fail(error)) }
+        const again = yield* store.commit(batchOf(2, { punches: rows(3, "new") }), Option.some(checkpointAt(1)))
+        assert.deepStrictEqual([again.written, yield* versions], [3, 3])
       }))
   )
 
@@ -185,7 +195,7 @@ describe("PostgreSQL", () => {
     Effect.gen(function*() {
       const url = yield* emptyDatabase
       let hooks: Hooks = {}
-      const { rows: found, store } = yield* openHooked(clientOf(url, "store"), () => hooks)
+      const { rows: found, store, versions } = yield* openHooked(clientOf(url, "store"), () => hooks)
       yield* store.commit(batchOf(1, { kind: "first", punches: rows(300) }), Option.none())
       const batch = (pass: number) =>
         batchOf(pass, {
@@ -212,6 +222,8 @@ describe("PostgreSQL", () => {
         assert.deepStrictEqual([done.written, done.unchanged, done.gone], [50, 200, 0], `statement ${at}`)
         const passes = (yield* found(company)).map(({ pass }) => pass)
         assert.deepStrictEqual(passes, Array.from({ length: 300 }, (_, id) => id < 250 ? pass : 1))
+        // Those of each pass, and once the rows that are gone.
+        assert.strictEqual(yield* versions, 50 * (pass - 1) + 50)
       }
     })
   )
@@ -222,7 +234,7 @@ describe("PostgreSQL", () => {
     Effect.gen(function*() {
       const server = yield* cluster()
       let hooks: Hooks = {}
-      const { rows: found, store } = yield* openHooked(clientOf(server.url()), () => hooks)
+      const { rows: found, store, versions } = yield* openHooked(clientOf(server.url()), () => hooks)
       let pass = 0
       for (const signal of ["SIGINT", "SIGQUIT"] as const) {
         const restart = once(Effect.promise(async () => {
@@ -237,6 +249,7 @@ describe("PostgreSQL", () => {
 
         assert.isTrue((yield* found(company)).every(({ punch: { notes } }) => notes === signal))
       }
+      assert.strictEqual(yield* versions, 300)
     })
   )
 
@@ -245,7 +258,7 @@ describe("PostgreSQL", () => {
     hasPostgres,
     Effect.gen(function*() {
       const url = yield* emptyDatabase
-      const { rows: found, store } = yield* openSql(clientOf(url))
+      const { rows: found, store, versions } = yield* openHooked(clientOf(url), () => ({}))
       yield* store.commit(batchOf(1, { punches: rows(300) }), Option.none())
       const update = (sql: SqlClient.SqlClient, id: number) =>
         sql.unsafe(`UPDATE time_punches SET notes = 'theirs' WHERE id = ${id}`)
@@ -264,6 +277,7 @@ describe("PostgreSQL", () => {
       yield* Fiber.join(writer)
       assert.strictEqual(done.written, 300)
       assert.isTrue((yield* found(company)).every(({ punch: { notes } }) => notes === "ours"))
+      assert.strictEqual(yield* versions, 300)
     })
   )
 

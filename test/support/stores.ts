@@ -24,7 +24,7 @@ export interface OpenStore {
   readonly store: SyncStore["Service"]
   /** By id, in the order of the ids. */
   readonly rows: (company: CompanyId) => Effect.Effect<ReadonlyArray<CopyRow>>
-  /** Replaces the text of the checkpoint behind the back of the store. */
+  /** Replaces the text of the checkpoint behind the back of the store, as who does so by hand where there is a history. */
   readonly setText: (company: CompanyId, text: string) => Effect.Effect<void>
 }
 
@@ -72,9 +72,11 @@ export const opened = (table?: string): Effect.Effect<OpenStore, never, SqlClien
         ),
       setText: (company: CompanyId, text: string) =>
         Effect.orDie(sql.unsafe(
-          `UPDATE ${tables.sync} SET checkpoint = ${placeholder(1, "text")} WHERE company_id = ${
-            placeholder(2, "bigint")
-          }`,
+          `UPDATE ${tables.sync} SET checkpoint = ${
+            placeholder(1, "text")
+          }, history_last = CASE WHEN history_since IS NOT NULL THEN ${
+            dialect.clockAfter("history_last")
+          } END WHERE company_id = ${placeholder(2, "bigint")}`,
           [text, integer(company)]
         ))
     }
@@ -96,6 +98,12 @@ export const sqliteKind: StoreKind = {
   name: "in SQLite",
   missing: Option.none(),
   open: openSql(NodeSqlite.layer({ filename: ":memory:" }))
+}
+
+export const sqliteHistoryKind: StoreKind = {
+  name: "in SQLite with a history",
+  missing: Option.none(),
+  open: openSql(NodeSqlite.layer({ filename: ":memory:" }), { history: true })
 }
 
 /** Every store has separate tables, in one server. */

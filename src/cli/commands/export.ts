@@ -15,7 +15,8 @@ import { type ExpectedError, mapToCommandFailure, usage } from "../failure.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
 import { fromFlag, makePageSizeFlag } from "../flags/paging.ts"
-import { isPeriodGiven, periodFlags, resolvePeriod } from "../flags/period.ts"
+import { isPeriodGiven, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
+import { describeZones } from "../flags/zones.ts"
 import { counted, countedPunches, formatNumber } from "../terminal/format.ts"
 import { printError } from "../terminal/output.ts"
 import { makeProgress } from "../terminal/progress.ts"
@@ -56,8 +57,9 @@ export const exportCommand = Command.make(
   Effect.fnUntraced(
     function*(given) {
       const flags = yield* resolvePeriod(given)
-      if (Option.isSome(flags.zone) && !isPeriodGiven(flags)) {
-        return yield* usage("--zone goes with a period, such as --week; the times in the file are in UTC")
+      if (Option.isSome(flags.clock) && !isPeriodGiven(flags)) {
+        const flag = Option.isSome(flags.zone) ? "--zone" : "--zones"
+        return yield* usage(`${flag} goes with a period, such as --week; the times in the file are in UTC`)
       }
       const company = yield* companyOf(flags)
       const filter = yield* Effect.fromResult(toFilter(flags))
@@ -79,9 +81,10 @@ export const exportCommand = Command.make(
       const groups = makePageGroups(checkpoint.append)
       const listing = client.pages(company, filter, { pageSize, from, prefetchPages: 1 }).pipe(
         Stream.runForEach(Effect.fnUntraced(function*({ cursor, items }) {
-          const text = yield* pageText(items, flags.format, progress.totals().pages === 0)
-          yield* groups.add({ bytes: encoder.encode(text), punches: items.length, next: cursor.next })
-          yield* progress.add(items.length)
+          const kept = yield* Effect.fromResult(keptOf(items, flags))
+          const text = yield* pageText(kept, flags.format, progress.totals().pages === 0)
+          yield* groups.add({ bytes: encoder.encode(text), punches: kept.length, next: cursor.next })
+          yield* progress.add(kept.length)
         }))
       )
       yield* groups.run(listing).pipe(
@@ -119,6 +122,10 @@ export const exportCommand = Command.make(
       description: "A month for a spreadsheet"
     },
     {
+      command: "time-punches export --output week.ndjson --week 2026-03-02 --zones zones.csv",
+      description: "The week of each location, by its own clock"
+    },
+    {
       command: "time-punches export --deleted include --modified-since 2026-03-20T00:00:00Z --output changes.ndjson",
       description: "What changed, with deletions"
     }
@@ -127,9 +134,10 @@ export const exportCommand = Command.make(
 
 /**
  * Everything that decides the bytes of the file. The page size and the kind of credential do not. A period is in it as the
- * window that it was resolved to, so that `--last 7d` of another day is another export.
+ * window that it was resolved to, so that `--last 7d` of another day is another export; by several zones also as the
+ * period in each.
  */
-const specOf = Effect.fnUntraced(function*(flags: Input, company: CompanyId) {
+const specOf = Effect.fnUntraced(function*(flags: Input & LocalPeriod, company: CompanyId) {
   const { baseUrl } = yield* Endpoints
   const version = yield* ApiVersion
   return {
@@ -138,7 +146,11 @@ const specOf = Effect.fnUntraced(function*(flags: Input, company: CompanyId) {
     "--company": `${company}`,
     "--format": flags.format,
     ...Option.match(flags.from, { onNone: () => ({}), onSome: (from) => ({ "--from": from }) }),
-    ...describeFilter(flags)
+    ...describeFilter(flags),
+    ...Option.match(Option.all([flags.locations, flags.period]), {
+      onNone: () => ({}),
+      onSome: ([locations, period]) => describeZones(locations, period)
+    })
   } satisfies ExportSpec
 })
 
@@ -159,6 +171,8 @@ const encoder = new TextEncoder()
 
 /** An error that may repeat at the same page needs another way out. */
 const resumeHint = (error: ExpectedError, progress: ExportProgress): ReadonlyArray<string> => {
+  // Other zones are another export.
+  if (error._tag === "MissingZone") return progress.bytes === 0 ? [] : ["Then start over, with --force."]
   const repeats = error._tag === "UnprocessableEntity" || error._tag === "PaginationError" ||
     error._tag === "DecodeError"
   return repeats && progress.bytes > 0

@@ -1,7 +1,6 @@
 /** `time-punches list`: prints punches page by page, as a table, JSON, NDJSON or CSV. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -15,7 +14,7 @@ import { filterFlags, toFilter } from "../flags/filter.ts"
 import { formatOf, jsonFlag } from "../flags/format.ts"
 import { nameColumns, type NameKind, nameOf, type Names, namesFlag, readNames } from "../flags/names.ts"
 import { fromFlag, makePageSizeFlag, resumeHint, takeFlag } from "../flags/paging.ts"
-import { fixedWindowHint, periodFlags, resolvePeriod } from "../flags/period.ts"
+import { fixedWindowHint, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
 import { counted, countedPunches, formatHours, formatTime } from "../terminal/format.ts"
 import { print, printError } from "../terminal/output.ts"
 import { makeProgress } from "../terminal/progress.ts"
@@ -49,22 +48,29 @@ export const list = Command.make(
       const names = Option.getOrUndefined(yield* readNames(flags.names))
       const further = names && nameColumns(names)
       const most = Option.getOrElse(flags.take, () => Infinity)
-      const pageSize = Option.getOrElse(flags.pageSize, () => Math.min(most, maxPageSize))
+      // Of a page for several zones not every punch is in the period of its location.
+      const usual = Option.isSome(flags.locations) ? maxPageSize : Math.min(most, maxPageSize)
+      const pageSize = Option.getOrElse(flags.pageSize, () => usual)
       const { add, totals } = yield* makeProgress({ printsResults: true })
       const client = yield* TimePunches
-      const table = makeTable(columnsOf(flags.zone, names))
+      const table = makeTable(columnsOf(flags, names))
       let next = flags.from
       const hintAt = (cursor: typeof next) =>
         Option.isSome(cursor) ? [...resumeHint(cursor), ...fixedWindowHint(flags)] : []
 
       yield* client.pages(company, filter, { pageSize, from: flags.from }).pipe(
+        Stream.mapEffect(({ cursor, items }) =>
+          Effect.map(Effect.fromResult(keptOf(items, flags)), (kept) => ({ cursor, items, kept }))
+        ),
         // The page that reaches --take is the last request.
-        Stream.takeUntil(({ items }) => totals().punches + items.length >= most),
-        Stream.tap(Effect.fnUntraced(function*({ cursor, items }) {
+        Stream.takeUntil(({ kept }) => totals().punches + kept.length >= most),
+        Stream.tap(Effect.fnUntraced(function*({ cursor, items, kept }) {
           const { pages, punches } = totals()
-          const taken = items.slice(0, most - punches)
+          const taken = kept.slice(0, most - punches)
+          // Titles have the width of the first rows, so they wait for one.
+          const isTitled = taken.length > 0 || items.length === 0
           const text = format === "table"
-            ? table.lines(taken).map((line) => `${line}\n`).join("")
+            ? (isTitled ? table.lines(taken) : []).map((line) => `${line}\n`).join("")
             : yield* format === "json"
               ? jsonText(taken, punches, further)
               : pageText(taken, format, pages === 0, further)
@@ -73,7 +79,12 @@ export const list = Command.make(
           yield* add(taken.length)
         })),
         Stream.runDrain,
-        mapToCommandFailure((error) => Effect.succeed("resumeFrom" in error ? hintAt(error.resumeFrom) : [])),
+        mapToCommandFailure((error) =>
+          Effect.succeed(
+            // Of the page with that location nothing is printed.
+            error._tag === "MissingZone" ? hintAt(next) : "resumeFrom" in error ? hintAt(error.resumeFrom) : []
+          )
+        ),
         Effect.onInterrupt(() => {
           const { pages, punches } = totals()
           return printError(
@@ -97,6 +108,7 @@ export const list = Command.make(
       command: "time-punches list --location-id 301 --week 2026-03-02 --zone America/New_York",
       description: "A week of one location, in its local time"
     },
+    { command: "time-punches list --last 7d --zones zones.csv", description: "Each location by its own clock" },
     { command: "time-punches list --approved false --format ndjson", description: "Unapproved punches, for jq" },
     {
       command: "time-punches list --flags late,missed_break --format csv",
@@ -106,7 +118,7 @@ export const list = Command.make(
 )
 
 const columnsOf = (
-  zone: Option.Option<DateTime.TimeZone>,
+  { zoneOf }: LocalPeriod,
   names: Names | undefined
 ): ReadonlyArray<Column<TimePunch>> => {
   const named = (kind: NameKind): ReadonlyArray<Column<TimePunch>> =>
@@ -121,10 +133,11 @@ const columnsOf = (
     ...named("location"),
     { title: "role_id", align: "right", cell: (punch) => `${punch.roleId}` },
     ...named("role"),
-    { title: "clocked_in", cell: (punch) => formatTime(punch.clockedIn, zone) },
+    { title: "clocked_in", cell: (punch) => formatTime(punch.clockedIn, zoneOf(punch)) },
     {
       title: "clocked_out",
-      cell: (punch) => Option.match(punch.clockedOut, { onNone: () => "open", onSome: (at) => formatTime(at, zone) })
+      cell: (punch) =>
+        Option.match(punch.clockedOut, { onNone: () => "open", onSome: (at) => formatTime(at, zoneOf(punch)) })
     },
     {
       title: "net",

@@ -1,40 +1,29 @@
 /** `time-punches summary`: sums hours, labour cost and tips by location, user, role, department or day. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Labor from "../../Labor.ts"
-import { TimePunches } from "../../TimePunches.ts"
-import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
 import { formatOf, jsonFlag } from "../flags/format.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
-import { makePageSizeFlag } from "../flags/paging.ts"
-import { periodFlags, resolvePeriod } from "../flags/period.ts"
-import { instant } from "../flags/values.ts"
+import { keptOf, periodFlags, resolvePeriod } from "../flags/period.ts"
+import { asOf, rounding } from "../flags/values.ts"
+import { pagesOf, sourceFlags } from "../punches/source.ts"
+import { aboveColumns, aboveFlags, limitsOf } from "../summary/above.ts"
 import { groupings, keyOf } from "../summary/groups.ts"
 import { csvOf, jsonOf } from "../summary/machine.ts"
+import { sumsOf } from "../summary/sums.ts"
 import { tableOf } from "../summary/table.ts"
 import { countedPunches } from "../terminal/format.ts"
 import { print, printError, printLines } from "../terminal/output.ts"
-import { makeProgress } from "../terminal/progress.ts"
 
 const by = Flag.Literals("by", groupings).pipe(
-  Flag.withDescription("What to sum by; a day is the date of the clock-in in --zone, else in UTC (default: location)"),
+  Flag.withDescription(
+    "What to sum by; a day is the date of the clock-in by --zone or --zones, else in UTC (default: location)"
+  ),
   Flag.withDefault("location")
-)
-
-const rounding = Flag.ChoiceWithValue("rounding", [
-  ["half-up", "halfUp"],
-  ["half-even", "halfEven"],
-  ["down", "down"],
-  ["up", "up"]
-]).pipe(
-  Flag.withDescription("How the cost of each punch is rounded to the cent (default: half-up)"),
-  Flag.withDefault("halfUp")
 )
 
 const format = Flag.Literals("format", ["table", "csv", "json"]).pipe(
@@ -46,44 +35,43 @@ export const summary = Command.make(
   "summary",
   {
     by,
-    asOf: instant("as-of", "Count open punches up to this instant; without it their time is left out"),
+    ...aboveFlags,
+    asOf,
     rounding,
     format,
     json: jsonFlag,
     names: namesFlag,
-    ...companyFlags,
+    ...sourceFlags,
     ...filterFlags,
-    ...periodFlags,
-    pageSize: makePageSizeFlag()
+    ...periodFlags
   },
   Effect.fnUntraced(
-    function*(flags) {
-      const company = yield* companyOf(flags)
-      const filter = yield* Effect.fromResult(toFilter(yield* resolvePeriod(flags)))
+    function*(given) {
+      const flags = yield* resolvePeriod(given, { countsWeeks: Option.isSome(given.above) })
+      const limits = yield* Effect.fromResult(limitsOf(flags))
+      const filter = yield* Effect.fromResult(toFilter(flags))
       const format = yield* Effect.fromResult(formatOf(flags, "table"))
       const names = Option.getOrUndefined(yield* readNames(flags.names))
-      const zone = Option.getOrElse(flags.zone, () => DateTime.zoneMakeOffset(0))
-      const pageSize = Option.getOrUndefined(flags.pageSize)
 
-      const groups = yield* makeProgress({ printsResults: false }).pipe(
-        Effect.flatMap((progress) =>
-          TimePunches.pages(company, filter, { pageSize, prefetchPages: 1 }).pipe(
-            Stream.tap(({ items }) => progress.add(items.length)),
-            Stream.flatMap(({ items }) => Stream.fromIterable(items)),
-            Stream.run(Labor.rollup(keyOf(flags.by, zone), {
-              rounding: flags.rounding,
-              asOf: Option.getOrUndefined(flags.asOf)
-            }))
-          )
-        ),
-        // The progress line is erased before anything is printed where it stands.
-        Effect.scoped
+      const punches = pagesOf(flags, filter).pipe(
+        Stream.mapEffect((page) => Effect.fromResult(keptOf(page, flags))),
+        Stream.flatMap((kept) => Stream.fromIterable(kept))
       )
+      const { groups, people } = yield* sumsOf(
+        punches,
+        keyOf(flags.by, flags.zoneOf),
+        { rounding: flags.rounding, asOf: Option.getOrUndefined(flags.asOf) },
+        limits
+      )
+      const beside = { names, above: aboveColumns(flags, people) }
       const entries = [...HashMap.entries(groups)]
-      if (format === "json") yield* print(Stream.make(jsonOf(flags.by, entries, names)))
-      else if (format === "csv") yield* print(Stream.make(csvOf(flags.by, entries, names)))
-      else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, names))
+      if (format === "json") yield* print(Stream.make(jsonOf(flags.by, entries, beside)))
+      else if (format === "csv") yield* print(Stream.make(csvOf(flags.by, entries, beside)))
+      else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, beside))
       if (entries.length === 0) yield* printError("no punch matches")
+      if (Option.isSome(flags.above) && Option.isNone(flags.week)) {
+        yield* printError("--above: a week that the listed punches cover in part counts with that part")
+      }
       const incomplete = HashMap.reduce(groups, 0, (sum, totals) => sum + totals.incomplete)
       if (incomplete > 0) {
         yield* printError(
@@ -94,12 +82,14 @@ export const summary = Command.make(
     }
   )
 ).pipe(
-  Command.provide(layerClient),
   Command.withDescription(
     `Sum the punches of a company.
 
   net is the time worked without unpaid breaks, in hours and minutes; cost is net time at the hourly wage of each punch,
-  rounded to the cent punch by punch, without tips. It is an estimate, not a payroll.`
+  rounded to the cent punch by punch, without tips. It is an estimate, not a payroll. --above and --above-day add columns
+  with the part of net above a threshold: figures that know no rate, no law and no agreement.
+
+  With --database it sums the copy that time-punches sync keeps there, and says how old that is. It needs no credential then.`
   ),
   Command.withShortDescription("Sum punches, as a table with bars"),
   Command.withExamples([
@@ -114,6 +104,14 @@ export const summary = Command.make(
     {
       command: "time-punches summary --by user --month 2026-03 --zone America/New_York --names names.csv --json",
       description: "A month for a program, with names"
+    },
+    {
+      command: "time-punches summary --by user --week 2026-03-02 --zones zones.csv --above 40h --above-day 8h",
+      description: "Hours above 40 a week and 8 a day, each location by its own clock"
+    },
+    {
+      command: "time-punches summary --by user --last 7d --zone America/New_York --database punches.db",
+      description: "The same sums from a copy, without a request"
     }
   ])
 )

@@ -25,6 +25,10 @@ export const sync = Command.make(
       command: "time-punches sync --database punches.db --every 15m --sweep 35d",
       description: "A pass each quarter of an hour, a sweep each day"
     },
+    {
+      command: "time-punches sync --database punches.db --history",
+      description: "Keep what a pass replaces, for time-punches changes"
+    },
     { command: "time-punches sync --database punches.db --status", description: "How old the copy is" }
   ])
 )

@@ -262,13 +262,13 @@ const differences = (then: ExportSpec, now: ExportSpec): string =>
 
 /**
  * The flags of a window of clock-ins that has moved: those of a period, such as --last, were resolved on another day. The
- * note may have been edited, so only instants are named as something to type.
+ * note may have been edited, so only instants are named as something to type. By several zones a window is not the period.
  */
 const windowHint = (then: ExportSpec, now: ExportSpec): ReadonlyArray<string> => {
   const ends = ["--clocked-in-gte", "--clocked-in-lt"]
   const isMoved = ends.some((name) => then[name] !== now[name])
   const isKnown = ends.every((name) => Option.isSome(readInstant(then[name] ?? "")))
-  return isMoved && isKnown
+  return isMoved && isKnown && then["--zones"] === undefined
     ? [`Its window, in place of a period: ${ends.map((name) => `${name} ${then[name]}`).join(" ")}`]
     : []
 }

@@ -86,6 +86,26 @@ export const filterFlags = named(rows)
 /** What the flags were parsed to. */
 export type FilterInput = Command.Command.Config.Infer<typeof filterFlags>
 
+const none = Option.none()
+
+/** The flags of a command that has none of them, or of those that it does not have. */
+export const noFilter: FilterInput = {
+  locationId: none,
+  departmentId: none,
+  roleId: none,
+  userId: none,
+  approved: none,
+  deleted: none,
+  modifiedSince: none,
+  clockedIn: { gte: none, lte: none, lt: none },
+  clockedOut: { gte: none, lte: none, lt: none },
+  businessDate: { start: none, end: none },
+  flags: none,
+  employeeApprovalStatuses: none,
+  localizeSearchTime: none,
+  sortBy: none
+}
+
 type Given<F> = {
   readonly [K in keyof F]: F[K] extends Option.Option<infer A> ? A | undefined : Given<F[K]> | undefined
 }

@@ -1,4 +1,4 @@
-/** Intervals as people write them, the days of a period, and the slots and windows of a sync that repeats. Pure. */
+/** Intervals as people write them, hours of work, the days of a period, and the slots and windows of a sync that repeats. Pure. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -19,6 +19,16 @@ export const readInterval = (text: string): Option.Option<Duration.Duration> => 
 /** Reads a number of days, `1d` to `366d`. A local day is not always 24 hours, so no other unit will do. */
 export const readLastDays = (text: string): Option.Option<number> =>
   text.endsWith("d") ? Option.map(readInterval(text), (interval) => Duration.toDays(interval)) : Option.none()
+
+/** What `readHours` expects; it completes "must be …". */
+export const hoursForm = "hours or minutes, such as 40h, 37.5h or 450m"
+
+/** Reads a length of work: hours with up to two decimals, or whole minutes. A day of work has no length, so `1d` is none. */
+export const readHours = (text: string): Option.Option<Duration.Duration> => {
+  const [, hours, minutes] = /^(?:(\d{1,5}(?:\.\d{1,2})?)h|(\d{1,7})m)$/.exec(text) ?? []
+  if (hours !== undefined) return Option.some(Duration.millis(Math.round(Number(hours) * units.h)))
+  return minutes === undefined ? Option.none() : Option.some(Duration.millis(Number(minutes) * units.m))
+}
 
 /** What a sweep compares: the last so long, or everything. */
 export type SweepRange = Duration.Duration | "all"

@@ -1,14 +1,10 @@
 /** Names for the ids of punches, from a file of the user: `--names FILE`. A name is data, escaped wherever it is written. */
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import * as Csv from "effect/encoding/Csv"
-import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import type * as PlatformError from "effect/PlatformError"
-import * as Stream from "effect/Stream"
-import { printable } from "../../internal/base/printable.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { type CommandFailure, usage } from "../failure.ts"
+import type { CommandFailure } from "../failure.ts"
+import { parseCsvFile, readCsvFile } from "./csvFile.ts"
 import { readWhole, wholeNumber } from "./values.ts"
 
 /** The kinds of id that may have a name. */
@@ -20,72 +16,37 @@ export type NameKind = typeof nameKinds[number]
 /** The name of an id of a kind, if the file has one. */
 export type Names = (kind: NameKind, id: number) => string | undefined
 
+const columns = "kind,id,name"
+
 export const namesFlag = Flag.String("names").pipe(
   Flag.withMetavar("FILE"),
-  Flag.withDescription(`Names beside ids, from CSV with the columns kind,id,name; a kind is ${listed(nameKinds)}`),
+  Flag.withDescription(`Names beside ids, from CSV with the columns ${columns}; a kind is ${listed(nameKinds)}`),
   Flag.optional
 )
 
 /** The names of the file, if one is given. Fails on the first line that is wrong, before anything is requested. */
-export const readNames = (
-  file: Option.Option<string>
-): Effect.Effect<Option.Option<Names>, CommandFailure | PlatformError.PlatformError, FileSystem.FileSystem> =>
-  Option.match(file, {
-    onNone: () => Effect.succeedNone,
-    onSome: (file) =>
-      FileSystem.FileSystem.use((fs) => fs.readFile(file)).pipe(
-        Effect.flatMap((bytes) => parseNames(bytes, file)),
-        Effect.asSome
-      )
-  })
+export const readNames = (file: Option.Option<string>) => readCsvFile(file, parseNames)
 
 /** Reads the bytes of such a file, in UTF-8. `file` is its name in errors. */
 export const parseNames = Effect.fnUntraced(function*(
   bytes: Uint8Array,
   file: string
 ): Effect.fn.Return<Names, CommandFailure> {
-  const wrong = (line: number, what: string) => usage(`${printable(file)}, line ${line}: ${printable(what)}`)
-  const text = decoder.decode(bytes)
-  const firstBad = text.indexOf("\uFFFD")
-  if (firstBad >= 0) return yield* wrong(lineBreaks(text.slice(0, firstBad)) + 1, "this is not UTF-8")
-
-  const records = yield* Stream.make(text).pipe(
-    Stream.pipeThroughChannel(Csv.decodeString({ maxRecordSize: Infinity })),
-    Stream.runCollect,
-    Effect.mapError(({ line, message }) => wrong(line, message))
-  )
-  const [header = []] = records
-  if (header.join() !== columns) return yield* wrong(1, `the columns must be ${columns}, not ${header.join()}`)
-
   const names = new Map<string, { readonly name: string; readonly line: number }>()
-  let line = 1 + lineBreaks(header.join())
-  for (const cells of records.slice(1)) {
-    line += 1
-    const at = line
-    // A cell in quotes may have line breaks.
-    line += lineBreaks(cells.join())
-    if (cells.length === 1 && cells[0] === "") continue
-    const [kind, id, name, ...rest] = cells
-    if (kind === undefined || id === undefined || name === undefined || rest.length > 0) {
-      return yield* wrong(at, `it must have 3 cells, ${columns}, and has ${cells.length}`)
-    }
-    if (!isKind(kind)) return yield* wrong(at, `the kind must be ${listed(nameKinds)}, not "${kind}"`)
+  yield* parseCsvFile(bytes, file, columns, (cells, line) => {
+    const [kind = "", id = "", name = ""] = cells
+    if (!isKind(kind)) return `the kind must be ${listed(nameKinds)}, not "${kind}"`
     const number = readWhole(id)
-    if (Option.isNone(number)) return yield* wrong(at, `the id must be ${wholeNumber(0)}, not "${id}"`)
-    if (name.trim() === "") return yield* wrong(at, "the name is empty")
+    if (Option.isNone(number)) return `the id must be ${wholeNumber(0)}, not "${id}"`
+    if (name.trim() === "") return "the name is empty"
     const key = `${kind} ${number.value}`
     const earlier = names.get(key)
-    if (earlier !== undefined) return yield* wrong(at, `line ${earlier.line} has a name for ${key} already`)
-    names.set(key, { name, line: at })
-  }
+    if (earlier !== undefined) return `line ${earlier.line} has a name for ${key} already`
+    names.set(key, { name, line })
+    return undefined
+  })
   return (kind, id) => names.get(`${kind} ${id}`)?.name
 })
-
-const columns = "kind,id,name"
-
-const decoder = new TextDecoder()
-
-const lineBreaks = (text: string): number => text.match(/\r\n|\r|\n/g)?.length ?? 0
 
 const isKind = (text: string): text is NameKind => nameKinds.some((kind) => kind === text)
 

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import { CompanyId } from "../../Ids.ts"
 import { companyFlags } from "./connection.ts"
 import { readInterval, readSweepRange } from "./interval.ts"
-import { readWhole, text } from "./values.ts"
+import { readWhole, text, wholeNumber } from "./values.ts"
 
 /** The database of a copy, for every subcommand that reads one. */
 export const databaseFlag = Flag.String("database").pipe(
@@ -26,6 +26,9 @@ export const copyFlags = {
 /** The parsed flags. */
 export type CopyInput = Command.Command.Config.Infer<typeof copyFlags>
 
+/** A century: further back lies no punch, and an instant must be in the calendar. */
+const mostHistoryDays = 36_525
+
 export const syncFlags = {
   ...companyFlags,
   company: text(
@@ -43,6 +46,14 @@ export const syncFlags = {
     "Compare the clock-ins of the last so long, such as 35d: now, or with --every once a day",
     "a time such as 35d, or all",
     readSweepRange
+  ),
+  history: onFlag("history", "Keep each version that a pass replaces, for time-punches changes"),
+  historyDays: text(
+    "history-days",
+    "DAYS",
+    "With --history: after each pass remove versions that were replaced longer ago (default: keep all)",
+    `${wholeNumber(1, mostHistoryDays)}, the days that a version is kept`,
+    (value) => readWhole(value, 1, mostHistoryDays)
   ),
   acceptGone: onFlag("accept-gone", "Let a sweep mark more than 20 % of its window as gone"),
   status: onFlag("status", "Print how old the copy is, and send nothing"),

@@ -1,4 +1,4 @@
-/** Flags that parse one value strictly: an id, an instant, a date, a list of known words, an order, a zone. */
+/** Flags that parse one value strictly: an id, an instant, a date, a list of known words, an order, a zone, a rounding. */
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
@@ -90,10 +90,25 @@ export const sortBy = text(
   (text) => Option.all(text.split(",").map(readSortKey))
 )
 
+/** What a zone is written as; it completes "must be …". */
+export const zoneForm = "the name of a time zone, such as Europe/Berlin, or an offset, such as +01:00"
+
 export const zone = text(
   "zone",
   "ZONE",
   "Time zone of local dates and times, such as America/New_York or +01:00",
-  "the name of a time zone, such as Europe/Berlin, or an offset, such as +01:00",
+  zoneForm,
   DateTime.zoneFromString
+)
+
+export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is left out")
+
+export const rounding = Flag.ChoiceWithValue("rounding", [
+  ["half-up", "halfUp"],
+  ["half-even", "halfEven"],
+  ["down", "down"],
+  ["up", "up"]
+]).pipe(
+  Flag.withDescription("How the cost of each punch is rounded to the cent (default: half-up)"),
+  Flag.withDefault("halfUp")
 )

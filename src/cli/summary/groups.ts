@@ -1,5 +1,5 @@
 /** What a summary sums by: the key of a punch, and the name of a key. */
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Period from "../../Period.ts"
 import type { TimePunch } from "../../TimePunch.ts"
@@ -13,7 +13,11 @@ export type Grouping = typeof groupings[number]
 /** An id, a date, or none for the punches without a department. */
 export type Key = number | string | null
 
-export const keyOf = (by: Grouping, zone: DateTime.TimeZone): (punch: TimePunch) => Key => {
+/** `zoneOf`: the zone of a punch; a day without one is that of UTC. */
+export const keyOf = (
+  by: Grouping,
+  zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>
+): (punch: TimePunch) => Key => {
   switch (by) {
     case "location":
       return (punch) => punch.locationId
@@ -24,9 +28,23 @@ export const keyOf = (by: Grouping, zone: DateTime.TimeZone): (punch: TimePunch)
     case "department":
       return (punch) => Option.getOrUndefined(punch.departmentId) ?? null
     case "day": {
-      const dateOf = Period.businessDates(zone)
-      return (punch) => dateOf(punch.clockedIn)
+      const dateOf = makeDateOf()
+      return (punch) => dateOf(Option.getOrElse(zoneOf(punch), () => utc))(punch.clockedIn)
     }
+  }
+}
+
+const utc = DateTime.zoneMakeOffset(0)
+
+/** The dates in a zone, with the days of each zone in a cache. */
+const makeDateOf = () => {
+  const byZone = new Map<DateTime.TimeZone, ReturnType<typeof Period.businessDates>>()
+  return (zone: DateTime.TimeZone) => {
+    const known = byZone.get(zone)
+    if (known !== undefined) return known
+    const dateOf = Period.businessDates(zone)
+    byZone.set(zone, dateOf)
+    return dateOf
   }
 }
 

@@ -4,18 +4,18 @@ import * as Effect from "effect/Effect"
 import { Cents } from "../../Ids.ts"
 import type * as Labor from "../../Labor.ts"
 import { CommandFailure, exitCode } from "../failure.ts"
-import type { Names } from "../flags/names.ts"
 import { formatHours, formatMoney, formatNumber } from "../terminal/format.ts"
 import { bar, type Column, makeTable } from "../terminal/table.ts"
 import { compareKeys, type Grouping, type Key, nameOfKey } from "./groups.ts"
+import type { Beside } from "./machine.ts"
 
 /** The lines of the table. Fails where the total over all groups is no safe integer. */
 export const tableOf = (
   by: Grouping,
   entries: ReadonlyArray<readonly [Key, Labor.Totals]>,
-  names: Names | undefined
+  beside: Beside
 ): Effect.Effect<ReadonlyArray<string>, CommandFailure> =>
-  Effect.map(sumOf(entries), (totals) => linesOf(by, entries, names, totals))
+  Effect.map(sumOf(entries), (totals) => linesOf(by, entries, beside, totals))
 
 interface Line {
   readonly key: Key
@@ -26,7 +26,7 @@ interface Line {
 
 const barCells = 24
 
-const columnsOf = (by: Grouping, names: Names | undefined): ReadonlyArray<Column<Line>> => [
+const columnsOf = (by: Grouping, { above, names }: Beside): ReadonlyArray<Column<Line>> => [
   { title: by === "day" ? "day" : `${by}_id`, cell: ({ key }) => `${key ?? "none"}` },
   ...(names === undefined || by === "day"
     ? []
@@ -35,6 +35,11 @@ const columnsOf = (by: Grouping, names: Names | undefined): ReadonlyArray<Column
   { title: "incomplete", align: "right", cell: ({ totals }) => formatNumber(totals.incomplete) },
   { title: "net", align: "right", cell: ({ totals }) => formatHours(totals.net) },
   { title: "", cell: ({ share }) => share === undefined ? "" : bar(share, barCells) },
+  ...above.map(({ of, title, total }): Column<Line> => ({
+    title,
+    align: "right",
+    cell: ({ key, share }) => formatHours(share === undefined ? total : of(key))
+  })),
   { title: "cost", align: "right", cell: ({ totals }) => formatMoney(totals.cost) },
   { title: "tips", align: "right", cell: ({ totals }) => formatMoney(totals.tips) }
 ]
@@ -43,14 +48,14 @@ const columnsOf = (by: Grouping, names: Names | undefined): ReadonlyArray<Column
 const linesOf = (
   by: Grouping,
   entries: ReadonlyArray<readonly [Key, Labor.Totals]>,
-  names: Names | undefined,
+  beside: Beside,
   totals: Line["totals"]
 ): ReadonlyArray<string> => {
   const longest = Math.max(...entries.map(([, { net }]) => Duration.toMillis(net)))
   const lines = entries
     .map(([key, totals]) => ({ key, totals, share: longest === 0 ? 0 : Duration.toMillis(totals.net) / longest }))
     .toSorted((a, b) => (by === "day" ? 0 : b.share - a.share) || compareKeys(a.key, b.key))
-  return makeTable(columnsOf(by, names)).lines([...lines, { key: "total", totals, share: undefined }])
+  return makeTable(columnsOf(by, beside)).lines([...lines, { key: "total", totals, share: undefined }])
 }
 
 /** The total of all groups, which may be no safe integer although that of each group is one. */

@@ -28,9 +28,10 @@ export const targetOf = (flag: Option.Option<string>) =>
       ? Effect.succeed(target.value)
       : usage(`no database: give --database FILE or set ${variable}`))
 
-/** A client of the database. */
+/** A client of the database. With `readonly` a file must exist, and is not created for a name that is misspelt. */
 export const layerDatabase = (
-  target: DatabaseTarget
+  target: DatabaseTarget,
+  { readonly = false }: { readonly readonly?: boolean } = {}
 ): Layer.Layer<
   SqlClient.SqlClient,
   SqlError.SqlError | Config.ConfigError | PlatformError.PlatformError,
@@ -40,7 +41,7 @@ export const layerDatabase = (
     target._tag === "Sqlite"
       ? Effect.map(
         Effect.promise(() => import("../../sql/node/NodeSqlite.ts")),
-        (NodeSqlite) => NodeSqlite.layer({ filename: target.filename })
+        (NodeSqlite) => NodeSqlite.layer({ filename: target.filename, readonly })
       )
       : postgres(target)
   )

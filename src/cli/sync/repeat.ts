@@ -13,13 +13,15 @@ import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
 import { commandFailureOf, exitCode } from "../failure.ts"
 import { type SweepRange, untilNextSlot, windowOf } from "../flags/interval.ts"
 import { printError, printLines } from "../terminal/output.ts"
-import { describePass } from "./report.ts"
+import { describePass, describePruning } from "./report.ts"
 
 /** What a command keeps up. */
 export interface Upkeep {
   readonly company: Company
   readonly sweep: Option.Option<SweepRange>
   readonly acceptGone: boolean
+  /** How long the versions of a history are kept, in days; `None`: for ever, or there is no history. */
+  readonly historyDays: Option.Option<number>
   /** Shows the counts of a pass while it runs. */
   readonly onCommit: RunOptions["onCommit"]
 }
@@ -32,21 +34,38 @@ const report = (summary: SyncSummary) => printLines([describePass(summary)])
 const noting = <A, R>(company: Company, pass: Effect.Effect<A, PassError, R>) =>
   Effect.tapError(pass, (error) => Effect.ignore(SqlStore.noteError(company.id, error)))
 
-const sweepNow = ({ acceptGone, company, onCommit }: Upkeep, range: SweepRange) =>
+const sweepNow = (upkeep: Upkeep, range: SweepRange) =>
   Effect.gen(function*() {
+    const { acceptGone, company, onCommit } = upkeep
     const window = windowOf(range, DateTime.toUtc(yield* DateTime.now))
     yield* report(yield* noting(company, Sync.sweep(company, { window, acceptGone, onCommit, prefetchPages: 1 })))
+    yield* prune(upkeep)
   })
 
-const passNow = ({ company, onCommit }: Upkeep) => noting(company, Sync.run(company, { onCommit, prefetchPages: 1 }))
+const passNow = (upkeep: Upkeep) =>
+  Effect.gen(function*() {
+    const { company, onCommit } = upkeep
+    const summary = yield* noting(company, Sync.run(company, { onCommit, prefetchPages: 1 }))
+    yield* report(summary)
+    yield* prune(upkeep)
+    return summary
+  })
+
+/** Removes what was replaced longer ago than the history is kept. */
+const prune = ({ company, historyDays }: Upkeep) =>
+  Effect.gen(function*() {
+    if (Option.isNone(historyDays)) return
+    const before = DateTime.subtract(yield* DateTime.now, { days: historyDays.value })
+    const removed = yield* noting(company, SqlStore.pruneHistory(company.id, { before }))
+    if (removed > 0) yield* printLines([describePruning(removed, historyDays.value)])
+  })
 
 /** One sweep, or one pass. A resumed pass only proves what was there when it began, so another follows it. */
 export const once = (upkeep: Upkeep) =>
   Effect.gen(function*() {
     if (Option.isSome(upkeep.sweep)) return yield* sweepNow(upkeep, upkeep.sweep.value)
     const first = yield* passNow(upkeep)
-    yield* report(first)
-    if (first.resumed) yield* report(yield* passNow(upkeep))
+    if (first.resumed) yield* passNow(upkeep)
   })
 
 /** What ends a command that repeats: no later slot can cure it. */
@@ -62,7 +81,7 @@ export const forever = (upkeep: Upkeep, every: Duration.Duration) =>
     const start = yield* Clock.currentTimeMillis
     let sweptOn: string | undefined
     const slot = Effect.gen(function*() {
-      yield* report(yield* passNow(upkeep))
+      yield* passNow(upkeep)
       const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
       if (Option.isNone(upkeep.sweep) || sweptOn === today) return
       yield* sweepNow(upkeep, upkeep.sweep.value).pipe(

@@ -28,6 +28,10 @@ export const describePass = (summary: SyncSummary): string => {
   ].join(", ")
 }
 
+/** One line for what a history no longer has. */
+export const describePruning = (removed: number, days: number): string =>
+  `history: ${counted(removed, "version")} removed, replaced more than ${counted(days, "day")} ago`
+
 const formatInstant = (at: Option.Option<DateTime.Utc>) =>
   Option.match(at, { onNone: () => "none", onSome: (at) => DateTime.formatIso(at) })
 
@@ -51,7 +55,7 @@ export const formatAge = (age: Duration.Duration): string => {
 
 /** The copy of a company, as the columns of a table and the members of its JSON. */
 export const statusFields = (company: CompanyId, status: CopyStatus, now: DateTime.Utc) => {
-  const { checkpoint, deleted, gone, lastError, rows } = status
+  const { checkpoint, deleted, gone, history, lastError, rows } = status
   const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
   return {
     company,
@@ -67,6 +71,9 @@ export const statusFields = (company: CompanyId, status: CopyStatus, now: DateTi
     gone,
     running: Option.getOrNull(
       Option.map(Option.flatMap(checkpoint, ({ running }) => running), ({ kind }) => kind)
+    ),
+    history: Option.getOrNull(
+      Option.map(history, ({ last, since }) => ({ since: DateTime.formatIso(since), last: DateTime.formatIso(last) }))
     ),
     lastError: Option.getOrNull(
       Option.map(lastError, ({ at, tag, text }) => ({ at: DateTime.formatIso(at), tag, text }))
@@ -89,7 +96,8 @@ export const statusLines = (fields: StatusFields): ReadonlyArray<string> => {
     { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right" },
     { title: "deleted", cell: ({ deleted }) => formatNumber(deleted), align: "right" },
     { title: "gone", cell: ({ gone }) => formatNumber(gone), align: "right" },
-    { title: "running", cell: ({ running }) => running ?? "-" }
+    { title: "running", cell: ({ running }) => running ?? "-" },
+    { title: "history since", cell: ({ history }) => history?.since ?? "none" }
   ])
   return [
     ...table.lines([fields]),

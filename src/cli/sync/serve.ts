@@ -19,11 +19,13 @@ export const serve = Effect.fnUntraced(function*(input: SyncInput) {
   const target = yield* targetOf(input.database)
   if (input.json && !input.status) return yield* usage("--json goes with --status")
   const database = layerDatabase(target)
+  if (Option.isSome(input.historyDays) && !input.history) return yield* usage("--history-days goes with --history")
   if (input.status) return yield* Effect.provide(printStatus(company.id, input.json), database)
   const onCommit = yield* makePassProgress
-  const upkeep = { company, sweep: input.sweep, acceptGone: input.acceptGone, onCommit }
+  const { acceptGone, history, historyDays, sweep } = input
+  const upkeep = { company, sweep, acceptGone, historyDays, onCommit }
   const work = Option.match(input.every, { onNone: () => once(upkeep), onSome: (every) => forever(upkeep, every) })
-  yield* Effect.provide(work, Layer.merge(layerClient, Layer.provideMerge(SqlStore.layer(), database)))
+  yield* Effect.provide(work, Layer.merge(layerClient, Layer.provideMerge(SqlStore.layer({ history }), database)))
 }, Effect.scoped)
 
 const printStatus = Effect.fnUntraced(function*(company: CompanyId, json: boolean) {

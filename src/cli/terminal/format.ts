@@ -20,6 +20,12 @@ export const formatHours = (duration: Duration.Duration): string => {
   return `${formatNumber(Math.floor(minutes / 60))}:${String(minutes % 60).padStart(2, "0")}`
 }
 
+/** Hours and minutes, and seconds where there are any. */
+export const formatExactHours = (duration: Duration.Duration): string => {
+  const seconds = (Duration.toMillis(duration) % 60_000) / 1000
+  return formatHours(duration) + (seconds === 0 ? "" : `:${seconds < 10 ? "0" : ""}${seconds}`)
+}
+
 const hundredths = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
 /** Minor units as major units, without a currency: the service does not name one. */

@@ -1,4 +1,4 @@
-/** A cell of a CSV file that no spreadsheet runs as a formula. Pure. */
+/** Cells of a CSV file that no spreadsheet runs as a formula, and records of them. Pure. */
 
 /**
  * Where a spreadsheet reads the start of a formula, in either width, also behind blanks, quotes and invisible characters
@@ -19,4 +19,12 @@ export type Cell = string | number | boolean | null | undefined
 export const csvCell = (value: Cell): string => {
   if (value === null || value === undefined) return ""
   return typeof value === "string" && suspicious.test(value) ? value.replace(formula, "'") : String(value)
+}
+
+/** A record of such cells, in quotes where RFC 4180 needs them, without its line end. */
+export const csvRecord = (cells: ReadonlyArray<Cell>): string => cells.map(quoted).join(",")
+
+const quoted = (cell: Cell): string => {
+  const text = csvCell(cell)
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text
 }

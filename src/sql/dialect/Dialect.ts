@@ -17,6 +17,8 @@ export interface Rows {
   readonly isStamping: boolean
   /** Whether the write says what it did in any case, at a price. Else it may be `Unclear`. */
   readonly isExact: boolean
+  /** The instant of the commit in milliseconds, where the history of the company is kept: of what is written from now on. */
+  readonly at: number | undefined
 }
 
 /** What was inserted, changed, or brought back. */
@@ -38,6 +40,10 @@ export interface Dialect {
   readonly instant: (millis: number) => number | string
   /** The value of a column of instants, as epoch milliseconds. */
   readonly millisOf: (expression: string) => string
+  /** The clock of the database as the value of a column, in whole milliseconds. */
+  readonly clock: string
+  /** The later of the clock and the first millisecond after a column of instants, which may be NULL. */
+  readonly clockAfter: (column: string) => string
   /** Writes the rows within the transaction that is open. */
   readonly write: (sql: SqlClient, rows: Rows) => Effect.Effect<Written, SqlError | Unclear>
   /** The statements of every migration, in turn. */

@@ -15,6 +15,9 @@ export const postgres = (tables: Tables): Dialect => ({
   integer: String,
   instant: instantText,
   millisOf,
+  clock,
+  // Without the values that are NULL.
+  clockAfter: (column) => `greatest(${clock}, ${column} + interval '1 millisecond')`,
   write: writer(tables),
   migrations: postgresMigrations(tables),
   // To read a table of the catalogue makes the session hear of what another created while this one waited for the lock.
@@ -24,6 +27,9 @@ export const postgres = (tables: Tables): Dialect => ({
 })
 
 const millisOf = (expression: string) => `(extract(epoch FROM ${expression}) * 1000)::bigint`
+
+/** Not `now()`: a commit that waited for another one would bear the instant at which it began to wait. */
+const clock = "date_trunc('milliseconds', clock_timestamp())"
 
 /** PostgreSQL writes years before 1 as `BC`, and years of five digits without a sign. */
 const instantText = (millis: number): string => {
@@ -39,14 +45,17 @@ const instantText = (millis: number): string => {
 const chunkSize = 1000
 
 const writer = (tables: Tables): Dialect["write"] => {
-  const upsert = upsertOf(tables)
+  const plain = upsertOf(tables, false)
+  const withHistory = upsertOf(tables, true)
   const stamp =
     `UPDATE ${tables.rows} SET pass = $1::bigint WHERE company_id = $2::bigint AND id = ANY($3::bigint[]) AND pass <> $1::bigint`
 
   const writeChunk = Effect.fnUntraced(
-    function*(sql: SqlClient, { company, isStamping, pass, punches }: Rows) {
+    function*(sql: SqlClient, { at, company, isStamping, pass, punches }: Rows) {
       const parameters = [String(company), String(pass), ...arrayColumns.map((column) => arrayOf(column, punches))]
-      const [found] = yield* sql.unsafe<Row>(upsert, parameters)
+      const [found] = yield* at === undefined
+        ? sql.unsafe<Row>(plain, parameters)
+        : sql.unsafe<Row>(withHistory, [...parameters, instantText(at)])
       const count = numberOf(found?.count)
       if (isStamping && count < punches.length) {
         yield* sql.unsafe(stamp, [String(pass), String(company), `{${punches.map(({ id }) => id).join(",")}}`])
@@ -70,16 +79,21 @@ const writer = (tables: Tables): Dialect["write"] => {
 /** All but the company, which is the same for each row. */
 const arrayColumns = columns.slice(1)
 
-/** The upsert of any number of rows. A row that is equal already is not rewritten, unless it is gone. */
-const upsertOf = ({ rows }: Tables): string => {
-  const names = [...columns.map(({ name }) => name), "pass"]
+/**
+ * The upsert of any number of rows. A row that is equal already is not rewritten, unless it is gone. Only with history it
+ * sets `valid_from`, so that a trigger keeps what it replaces.
+ */
+const upsertOf = ({ rows }: Tables, hasHistory: boolean): string => {
+  const more = hasHistory ? ["valid_from"] : []
+  const names = [...columns.map(({ name }) => name), "pass", ...more]
   const content = contentColumns.map(({ name }) => name)
   const arrays = arrayColumns.map(({ type }, at) => `$${at + 3}::${type}[]`)
+  const instant = hasHistory ? `, $${arrays.length + 3}::timestamptz` : ""
   return `WITH written AS (
 INSERT INTO ${rows} AS t (${names.join(", ")})
-SELECT $1::bigint, u.*, $2::bigint FROM unnest(${arrays.join(", ")}) AS u
+SELECT $1::bigint, u.*, $2::bigint${instant} FROM unnest(${arrays.join(", ")}) AS u
 ON CONFLICT (company_id, id) DO UPDATE SET ${
-    [...content, "pass"].map((name) => `${name} = excluded.${name}`).join(", ")
+    [...content, "pass", ...more].map((name) => `${name} = excluded.${name}`).join(", ")
   }, gone_at = NULL
 WHERE (${content.map((name) => `t.${name}`).join(", ")}) IS DISTINCT FROM (${
     content.map((name) => `excluded.${name}`).join(", ")

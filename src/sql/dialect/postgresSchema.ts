@@ -1,6 +1,7 @@
 /** The tables and views of a copy in PostgreSQL. A migration that was published is never changed: the next one adds. */
 import { columns } from "./columns.ts"
 import type { Migration } from "./Dialect.ts"
+import { end, endsHistory, hole, makesHole, versionColumns } from "./history.ts"
 import type { Tables } from "./tables.ts"
 
 export const postgresMigrations = (tables: Tables): ReadonlyArray<Migration> => [
@@ -14,6 +15,18 @@ export const postgresMigrations = (tables: Tables): ReadonlyArray<Migration> => 
       createSync(tables),
       createCurrent(tables),
       createBreaks(tables)
+    ]
+  },
+  {
+    id: 2,
+    name: "history",
+    statements: [
+      `ALTER TABLE ${tables.rows} ADD COLUMN valid_from timestamptz`,
+      `ALTER TABLE ${tables.sync} ADD COLUMN history_since timestamptz, ADD COLUMN history_last timestamptz`,
+      createHistory(tables),
+      `CREATE INDEX ${tables.historyEnded} ON ${tables.history} (company_id, valid_to)`,
+      ...createKeepVersion(tables),
+      ...createRefusals(tables)
     ]
   }
 ]
@@ -41,6 +54,44 @@ const createSync = ({ sync }: Tables) =>
   error_tag text,
   error_text text
 )`
+
+/** A version: the row as it was from `valid_from` (NULL: since before the history began) to `valid_to`, which is not in it. */
+const createHistory = ({ history }: Tables) =>
+  `CREATE TABLE ${history} (
+${columns.map(({ name, nullable, type }) => `  ${name} ${type}${nullable ? "" : " NOT NULL"},`).join("\n")}
+  pass bigint NOT NULL,
+  gone_at timestamptz,
+  valid_from timestamptz,
+  valid_to timestamptz NOT NULL,
+  PRIMARY KEY (company_id, id, valid_to),
+  CHECK (valid_from < valid_to)
+)`
+
+/** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
+const createKeepVersion = ({ history, keepVersion, keepVersionFunction, rows }: Tables) => [
+  `CREATE FUNCTION ${keepVersionFunction}() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO ${history} (${versionColumns.join(", ")}, valid_to)
+  VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
+  RETURN NULL;
+END $$`,
+  `CREATE TRIGGER ${keepVersion} AFTER UPDATE OF valid_from ON ${rows} FOR EACH ROW
+WHEN (NEW.valid_from IS NOT NULL AND NEW.valid_from IS DISTINCT FROM OLD.valid_from)
+EXECUTE FUNCTION ${keepVersionFunction}()`
+]
+
+const createRefusals = ({ refuseEnd, refuseFunction, refuseHole, sync }: Tables) => [
+  `CREATE FUNCTION ${refuseFunction}() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION USING MESSAGE = TG_ARGV[0], ERRCODE = 'integrity_constraint_violation';
+END $$`,
+  `CREATE TRIGGER ${refuseHole} BEFORE UPDATE OF checkpoint ON ${sync} FOR EACH ROW
+WHEN (${makesHole})
+EXECUTE FUNCTION ${refuseFunction}('${hole}')`,
+  `CREATE TRIGGER ${refuseEnd} BEFORE DELETE ON ${sync} FOR EACH ROW
+WHEN (${endsHistory})
+EXECUTE FUNCTION ${refuseFunction}('${end}')`
+]
 
 /** Whole milliseconds between two instants. */
 const millisBetween = (from: string, to: string) => `(extract(epoch FROM ${to} - ${from}) * 1000)::bigint`

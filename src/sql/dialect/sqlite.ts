@@ -16,11 +16,16 @@ export const sqlite = (tables: Tables): Dialect => ({
   integer: (value) => value,
   instant: (millis) => millis,
   millisOf: (expression) => expression,
+  clock,
+  clockAfter: (column) => `max(${clock}, coalesce(${column} + 1, ${clock}))`,
   write: writer(tables),
   migrations: sqliteMigrations(tables),
   hasMigrations: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
   lockMigrations: ""
 })
+
+/** A day has few enough milliseconds that the fraction of a Julian day has each of them. All calls in a statement are equal. */
+const clock = "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"
 
 /** Rows of one statement. More save little, and each size of a last chunk has a separate text. */
 const chunkSize = 100
@@ -32,9 +37,9 @@ const writer = (tables: Tables): Dialect["write"] => {
   const stamp = `UPDATE ${tables.rows} SET pass = ? WHERE ${some} AND pass <> ?`
 
   /** To return the rows that were written costs a fifth more. */
-  const writeExactly = (sql: SqlClient, { pass }: Rows, chunk: Rows["punches"]) =>
+  const writeExactly = (sql: SqlClient, { at, pass }: Rows, chunk: Rows["punches"]) =>
     Effect.map(
-      sql.unsafe<Row>(`${textOf(chunk.length)} RETURNING modified`, parametersOf(chunk, pass)),
+      sql.unsafe<Row>(`${textOf(chunk.length, at !== undefined)} RETURNING modified`, parametersOf(chunk, pass, at)),
       (written): Written => ({
         count: written.length,
         oldestModified: earliest(written.map(({ modified }) => modified))
@@ -42,8 +47,8 @@ const writer = (tables: Tables): Dialect["write"] => {
     )
 
   /** Counts them instead. Where only a part was written, it is the part that bears the number now, if no other row did. */
-  const writeChunk = Effect.fnUntraced(function*(sql: SqlClient, { company, pass }: Rows, chunk: Rows["punches"]) {
-    yield* sql.unsafe(textOf(chunk.length), parametersOf(chunk, pass))
+  const writeChunk = Effect.fnUntraced(function*(sql: SqlClient, { at, company, pass }: Rows, chunk: Rows["punches"]) {
+    yield* sql.unsafe(textOf(chunk.length, at !== undefined), parametersOf(chunk, pass, at))
     const [changes] = yield* sql.unsafe<Row>("SELECT changes() AS count")
     const count = numberOf(changes?.count)
     if (count === 0 || count === chunk.length) {
@@ -77,7 +82,7 @@ const earliest = (modified: ReadonlyArray<unknown>): number | undefined => {
   return least === Infinity ? undefined : least
 }
 
-const parametersOf = (punches: Rows["punches"], pass: number): ReadonlyArray<Cell> => {
+const parametersOf = (punches: Rows["punches"], pass: number, at: number | undefined): ReadonlyArray<Cell> => {
   const parameters: Array<Cell> = []
   for (const punch of punches) {
     for (const cell of cells) {
@@ -85,21 +90,31 @@ const parametersOf = (punches: Rows["punches"], pass: number): ReadonlyArray<Cel
       parameters.push(value === true ? 1 : value === false ? 0 : value)
     }
     parameters.push(pass)
+    if (at !== undefined) parameters.push(at)
   }
   return parameters
 }
 
 const cells = columns.map(({ cell }) => cell)
 
-/** The upsert for a number of rows. A row that is equal already is not rewritten, unless it is gone. */
+/**
+ * The upsert for a number of rows. A row that is equal already is not rewritten, unless it is gone. Only with history it
+ * sets `valid_from`, so that a trigger keeps what it replaces. `changes()` and `RETURNING` do not count what a trigger does.
+ */
 const makeUpsert = ({ rows }: Tables) => {
+  const plain = makeTexts(rows, [])
+  const withHistory = makeTexts(rows, ["valid_from"])
+  return (count: number, hasHistory: boolean): string => (hasHistory ? withHistory : plain)(count)
+}
+
+const makeTexts = (rows: string, more: ReadonlyArray<string>) => {
   const texts = new Map<number, string>()
-  const names = [...columns.map(({ name }) => name), "pass"]
   const content = contentColumns.map(({ name }) => name)
+  const names = [...columns.map(({ name }) => name), "pass", ...more]
   const row = `(${names.map(() => "?").join(", ")})`
   const start = `INSERT INTO ${rows} AS t (${names.join(", ")}) VALUES `
   const end = ` ON CONFLICT (company_id, id) DO UPDATE SET ${
-    [...content, "pass"].map((name) => `${name} = excluded.${name}`).join(", ")
+    [...content, "pass", ...more].map((name) => `${name} = excluded.${name}`).join(", ")
   }, gone_at = NULL WHERE (${content.map((name) => `t.${name}`).join(", ")}) IS NOT (${
     content.map((name) => `excluded.${name}`).join(", ")
   }) OR t.gone_at IS NOT NULL`

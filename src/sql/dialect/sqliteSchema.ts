@@ -1,6 +1,7 @@
 /** The tables and views of a copy in SQLite. A migration that was published is never changed: the next one adds. */
 import { columns, type ColumnType } from "./columns.ts"
 import type { Migration } from "./Dialect.ts"
+import { end, endsHistory, hole, makesHole, versionColumns } from "./history.ts"
 import type { Tables } from "./tables.ts"
 
 export const sqliteMigrations = (tables: Tables): ReadonlyArray<Migration> => [
@@ -14,6 +15,19 @@ export const sqliteMigrations = (tables: Tables): ReadonlyArray<Migration> => [
       createSync(tables),
       createCurrent(tables),
       createBreaks(tables)
+    ]
+  },
+  {
+    id: 2,
+    name: "history",
+    statements: [
+      `ALTER TABLE ${tables.rows} ADD COLUMN valid_from INTEGER`,
+      `ALTER TABLE ${tables.sync} ADD COLUMN history_since INTEGER`,
+      `ALTER TABLE ${tables.sync} ADD COLUMN history_last INTEGER`,
+      createHistory(tables),
+      `CREATE INDEX ${tables.historyEnded} ON ${tables.history} (company_id, valid_to)`,
+      createKeepVersion(tables),
+      ...createRefusals(tables)
     ]
   }
 ]
@@ -49,6 +63,40 @@ const createSync = ({ sync }: Tables) =>
   error_tag TEXT,
   error_text TEXT
 ) STRICT`
+
+/** A version: the row as it was from `valid_from` (NULL: since before the history began) to `valid_to`, which is not in it. */
+const createHistory = ({ history }: Tables) =>
+  `CREATE TABLE ${history} (
+${columns.map(({ name, nullable, type }) => `  ${name} ${types[type]}${nullable ? "" : " NOT NULL"},`).join("\n")}
+  pass INTEGER NOT NULL,
+  gone_at INTEGER,
+  valid_from INTEGER,
+  valid_to INTEGER NOT NULL,
+  PRIMARY KEY (company_id, id, valid_to),
+  CHECK (valid_from < valid_to)
+) STRICT`
+
+/** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
+const createKeepVersion = ({ history, keepVersion, rows }: Tables) =>
+  `CREATE TRIGGER ${keepVersion} AFTER UPDATE OF valid_from ON ${rows}
+WHEN NEW.valid_from IS NOT NULL AND NEW.valid_from IS NOT OLD.valid_from
+BEGIN
+  INSERT INTO ${history} (${versionColumns.join(", ")}, valid_to)
+  VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
+END`
+
+const createRefusals = ({ refuseEnd, refuseHole, sync }: Tables) => [
+  `CREATE TRIGGER ${refuseHole} BEFORE UPDATE OF checkpoint ON ${sync}
+WHEN ${makesHole}
+BEGIN
+  SELECT RAISE(ABORT, '${hole}');
+END`,
+  `CREATE TRIGGER ${refuseEnd} BEFORE DELETE ON ${sync}
+WHEN ${endsHistory}
+BEGIN
+  SELECT RAISE(ABORT, '${end}');
+END`
+]
 
 /** The milliseconds of an ISO text with milliseconds, without a detour over floating-point numbers. */
 const millisOfIso = (text: string) =>

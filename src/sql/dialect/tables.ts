@@ -1,4 +1,4 @@
-/** The names of all tables, views and indexes of a copy, derived once from the name of its table. */
+/** The names of all tables, views, indexes and triggers of a copy, derived once from the name of its table. */
 import * as Result from "effect/Result"
 import { CompanyId } from "../../Ids.ts"
 import { SyncError } from "../../sync/SyncError.ts"
@@ -16,9 +16,19 @@ export interface Tables {
   readonly migrations: string
   readonly current: string
   readonly breaks: string
+  /** The versions that were replaced. */
+  readonly history: string
   readonly primaryKey: string
   /** An index is in the schema of its table, and its name never has one. */
   readonly clockedIn: string
+  readonly historyEnded: string
+  /** The trigger that keeps a version; in PostgreSQL the function of it too, which has the schema of the table. */
+  readonly keepVersion: string
+  readonly keepVersionFunction: string
+  /** The triggers that refuse a hole in a history; in PostgreSQL also their function. */
+  readonly refuseHole: string
+  readonly refuseEnd: string
+  readonly refuseFunction: string
   /** The migrations table as `Migrator` takes it: without quotes. */
   readonly migrationsName: string
 }
@@ -47,8 +57,15 @@ export const tablesOf = (table: string, dialect: DialectName): Result.Result<Tab
     migrations: quoted("_migrations"),
     current: quoted("_current"),
     breaks: quoted("_breaks"),
+    history: quoted("_history"),
     primaryKey: `"${name}_pkey"`,
     clockedIn: `"${name}_clocked_in"`,
+    historyEnded: `"${name}_history_ended"`,
+    keepVersion: `"${name}_keep_version"`,
+    keepVersionFunction: quoted("_keep_version"),
+    refuseHole: `"${name}_refuse_hole"`,
+    refuseEnd: `"${name}_refuse_end"`,
+    refuseFunction: quoted("_refuse"),
     migrationsName: `${table}_migrations`
   })
 }

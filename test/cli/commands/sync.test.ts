@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { DatabaseSync } from "node:sqlite"
+import { vi } from "vitest"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
 import { cli, environment, linesOf, queries, temporaryFolder, without } from "../support.ts"
 
@@ -54,8 +55,8 @@ describe("time-punches sync", () => {
       const json = yield* sync(file, "--status", "--json")
 
       assert.deepStrictEqual(linesOf(table.stdout), [
-        "company  watermark                   age  rows  deleted  gone  running",
-        `4021     2026-07-01T12:00:00.000Z  2h 5m   450       ${deleted}     0  -`
+        "company  watermark                   age  rows  deleted  gone  running  history since",
+        `4021     2026-07-01T12:00:00.000Z  2h 5m   450       ${deleted}     0  -        none`
       ])
       assert.deepStrictEqual(JSON.parse(json.stdout), {
         company: defaultCompany.id,
@@ -66,6 +67,7 @@ describe("time-punches sync", () => {
         deleted,
         gone: 0,
         running: null,
+        history: null,
         lastError: null
       })
       assert.strictEqual((yield* queries).length, requests)
@@ -154,6 +156,13 @@ describe("time-punches sync", () => {
     [["sync", "--database", "a.db", "--every", "0s"], 2, "a time such as 15m"],
     [["sync", "--database", "a.db", "--sweep", "everything"], 2, "a time such as 35d, or all"],
     [["sync", "--database", "a.db", "--json"], 2, "--json goes with --status"],
+    [["sync", "--database", "a.db", "--history-days", "30"], 2, "--history-days goes with --history"],
+    [["sync", "--database", "a.db", "--history", "--history-days", "0"], 2, "a whole number from 1 to 36525, the days"],
+    [
+      ["sync", "--database", "a.db", "--history", "--history-days", "30d"],
+      2,
+      "a whole number from 1 to 36525, the days"
+    ],
     [["sync", "--database", "a.db", "--company", "4021,4022"], 2, "time-punches fleet"],
     [["sync", "--database", "/nowhere/a.db"], 8, "the database failed"]
   ])("ends %j with %d", ([args, code, text]) =>
@@ -173,6 +182,86 @@ describe("time-punches sync", () => {
       assert.strictEqual(code, 8)
       assert.notInclude(stderr + stdout, "hunter2")
     }).pipe(Effect.provide(FakeService.layer())))
+})
+
+describe("time-punches sync --history", () => {
+  const historyOf = (file: string) =>
+    Effect.map(
+      sync(file, "--status", "--json"),
+      ({ stdout }): { since: string; last: string } | null => JSON.parse(stdout).history
+    )
+
+  /** The number of versions that are kept. */
+  const versions = (file: string) => {
+    const database = new DatabaseSync(file)
+    const found = database.prepare("SELECT count(*) AS count FROM time_punches_history").get()
+    database.close()
+    return found?.["count"]
+  }
+
+  it.effect("begins a history, to which a pass without the flag adds, and which the status names", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      const none = yield* historyOf(file)
+      yield* sync(file, "--history")
+      const begun = yield* historyOf(file)
+      const service = yield* FakeService
+      yield* service.edit(ids.slice(0, 3), { notes: "corrected" })
+      yield* sync(file)
+      const later = yield* historyOf(file)
+      const table = yield* sync(file, "--status")
+
+      assert.isNull(none)
+      assert.isTrue(begun !== null && later !== null && begun.since === later.since && begun.last < later.last)
+      assert.include(linesOf(table.stdout)[1], `-        ${begun?.since}`)
+      assert.strictEqual(versions(file), 3)
+    })))
+
+  it.effect("removes what --history-days no longer keeps, after each pass, and says how much", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const service = yield* FakeService
+      // The clock of the database is that of this machine, whatever the service says.
+      yield* TestClock.setTime(Date.now())
+      yield* sync(file, "--history")
+      const begun = yield* historyOf(file)
+      yield* service.edit(ids.slice(0, 3), { notes: "corrected" })
+      const kept = yield* sync(file, "--history", "--history-days", "2")
+      const keptVersions = versions(file)
+      yield* TestClock.adjust("3 days")
+      yield* service.edit(ids.slice(0, 1), { notes: "late" })
+      const without = yield* sync(file, "--history")
+      const stays = versions(file)
+      const pruned = yield* sync(file, "--history", "--history-days", "2", "--sweep", "all")
+      const after = yield* historyOf(file)
+
+      assert.deepStrictEqual([keptVersions, stays, versions(file)], [3, 4, 0])
+      assert.notInclude(kept.stdout + without.stdout, "removed")
+      assert.strictEqual(linesOf(pruned.stdout)[1], "history: 4 versions removed, replaced more than 2 days ago")
+      assert.isTrue(begun !== null && after !== null && begun.since < after.since && after.since <= after.last)
+    })))
+
+  it.effect("repeats, and removes after each pass", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const service = yield* FakeService
+      yield* TestClock.setTime(Date.now())
+      const screen: Array<string> = []
+      const shows = (count: number, line: string) =>
+        Effect.promise(() => vi.waitUntil(() => screen.join("").split(line).length > count, { timeout: 20_000 }))
+      const flags = ["--history", "--history-days", "1", "--every", "12h"]
+      const running = yield* Effect.forkChild(cli(["sync", "--database", file, ...flags], { screen }))
+      yield* shows(1, "first load: ")
+      yield* service.edit(ids.slice(0, 3), { notes: "corrected" })
+      yield* TestClock.adjust("12 hours")
+      yield* shows(1, "increment: ")
+      const between = versions(file)
+      yield* TestClock.adjust("12 hours")
+      yield* shows(2, "increment: ")
+      yield* TestClock.adjust("12 hours")
+      yield* shows(1, "history: 3 versions removed, replaced more than 1 day ago")
+      yield* Fiber.interrupt(running)
+
+      assert.deepStrictEqual([between, versions(file)], [3, 0])
+    })))
 })
 
 describe("time-punches doctor --database", () => {

@@ -1,9 +1,20 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Result, Stdio } from "effect"
+import { Arbitrary, DateTime, Effect, Option, Result, Schema, Stdio } from "effect"
 import { Command } from "effect/cli"
 import { describeFilter, filterFlags, type FilterInput } from "../../../src/cli/flags/filter.ts"
-import { fixedWindowHint, periodFlags, type PeriodInput, withPeriod } from "../../../src/cli/flags/period.ts"
+import {
+  fixedWindowHint,
+  keptOf,
+  periodFlags,
+  type PeriodInput,
+  requirePeriod,
+  withPeriod
+} from "../../../src/cli/flags/period.ts"
+import type { LocationZones } from "../../../src/cli/flags/zones.ts"
+import { LocationId } from "../../../src/Ids.ts"
+import { MissingZone } from "../../../src/Period.ts"
+import { punch } from "../../support/arbitraryPunch.ts"
 
 /** What the flags of a call are parsed to; fails as the command does. */
 const parse = Effect.fnUntraced(function*(call: string) {
@@ -174,4 +185,168 @@ describe("a period", () => {
         "On another day, replace --last by --clocked-in-gte 2026-03-11T00:00:00Z --clocked-in-lt 2026-03-12T00:00:00Z"
       ])
     }))
+})
+
+const zone = DateTime.zoneMakeNamedUnsafe
+const [east, far, unknown] = [LocationId.make(301), LocationId.make(303), LocationId.make(309)]
+const locations: LocationZones = new Map([[east, zone("America/New_York")], [far, zone("Pacific/Honolulu")]])
+
+const resolved = (call: string, at = now, zones = locations) =>
+  Effect.flatMap(
+    parse(call),
+    (flags) => Effect.fromResult(withPeriod(flags, at, { locations: Option.some(zones) }))
+  )
+
+const punchAt = (locationId: LocationId, instant: string) =>
+  punch({ locationId, clockedIn: DateTime.makeUnsafe(instant) })
+
+describe("a period by the zone of each location", () => {
+  it.effect("is a window over all zones of the world, of which each location keeps its own", () =>
+    Effect.gen(function*() {
+      const flags = yield* resolved("--week 2026-03-08 --zones FILE")
+      // 23:30 of Sunday in Honolulu is Monday morning in New York.
+      const instant = "2026-03-09T09:30:00Z"
+
+      assert.deepStrictEqual(describeFilter(flags), {
+        "--clocked-in-gte": "2026-03-01T10:00:00Z",
+        "--clocked-in-lt": "2026-03-09T12:00:00Z"
+      })
+      assert.deepStrictEqual(flags.keeps(punchAt(far, instant)), Result.succeed(true))
+      assert.deepStrictEqual(flags.keeps(punchAt(east, instant)), Result.succeed(false))
+      assert.deepStrictEqual(
+        Option.map(flags.zoneOf(punchAt(far, instant)), DateTime.zoneToString),
+        Option.some("Pacific/Honolulu")
+      )
+    }))
+
+  it.effect.each(["", "--week 2026-03-08 "])(
+    "fails for a location that has none, with %s--zones",
+    (period) =>
+      Effect.gen(function*() {
+        const flags = yield* resolved(`${period}--zones FILE`)
+        const missing = Result.fail(new MissingZone({ locationId: unknown }))
+
+        for (const instant of ["2026-03-04T00:00:00Z", "2026-06-01T00:00:00Z"]) {
+          assert.deepStrictEqual(flags.keeps(punchAt(unknown, instant)), missing)
+        }
+        assert.deepStrictEqual(
+          keptOf([punchAt(east, "2026-03-04T00:00:00Z"), punchAt(unknown, "2026-03-04T00:00:00Z")], flags),
+          missing
+        )
+      })
+  )
+
+  it.effect("keeps every punch without a period, and without a zone", () =>
+    Effect.gen(function*() {
+      const punches = [punchAt(east, "2026-03-04T00:00:00Z"), punchAt(far, "2020-01-01T00:00:00Z")]
+      const without = yield* Effect.flatMap(parse("--user-id 5"), (flags) => Effect.fromResult(withPeriod(flags, now)))
+
+      assert.deepStrictEqual(keptOf(punches, yield* resolved("--zones FILE")), Result.succeed(punches))
+      assert.deepStrictEqual(
+        keptOf([...punches, punchAt(unknown, "2020-01-01T00:00:00Z")], without).pipe(
+          Result.map((kept) => kept.length)
+        ),
+        Result.succeed(3)
+      )
+      assert.deepStrictEqual(without.zoneOf(punchAt(east, "2020-01-01T00:00:00Z")), Option.none())
+    }))
+
+  it.effect("gives the clock and the period to a command that needs them, and refuses to be without", () =>
+    Effect.gen(function*() {
+      const flags = yield* resolved("--month 2026-03 --zones FILE")
+      const { period, zone: clock } = yield* Effect.fromResult(requirePeriod(flags, "check"))
+      const without = requirePeriod(yield* resolved("--zones FILE"), "check")
+      const failure = yield* Effect.flip(Effect.fromResult(without))
+
+      assert.isFalse(DateTime.isTimeZone(clock))
+      assert.strictEqual(DateTime.formatIso(period(zone("Asia/Tokyo")).gte), "2026-02-28T15:00:00.000Z")
+      assert.deepStrictEqual([failure.code, failure.message], [2, "check needs a period"])
+      assert.include(failure.advice.join(), "--zone or --zones")
+    }))
+
+  it.effect("is refused beside --zone", () =>
+    Effect.gen(function*() {
+      const failure = yield* Effect.flip(resolved("--week 2026-03-08 --zone UTC --zones FILE"))
+
+      assert.strictEqual(failure.message, "--zone and --zones both say which clock counts")
+    }))
+
+  it.effect("counts weeks from another day for a command that counts them, also without --week", () =>
+    Effect.gen(function*() {
+      const flags = yield* parse("--month 2026-03 --week-starts sunday --zone UTC")
+
+      assert.isTrue(Result.isFailure(withPeriod(flags, now)))
+      assert.isTrue(Result.isSuccess(withPeriod(flags, now, { countsWeeks: true })))
+    }))
+
+  it.effect("names no window for --last: the days of each location change at its own midnight", () =>
+    Effect.gen(function*() {
+      const [hint = "", ...more] = fixedWindowHint(yield* resolved("--last 7d --zones FILE"))
+
+      assert.match(hint, /^Only until the next midnight of a location: .*without --from/)
+      assert.deepStrictEqual(more, [])
+    }))
+})
+
+const Case = Arbitrary.schema(Schema.Struct({
+  now: Schema.Int.check(Schema.isBetween({ minimum: 1_767_225_600, maximum: 1_798_761_600 })),
+  quarters: Schema.Int.check(Schema.isBetween({ minimum: -48, maximum: 56 })),
+  days: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 }))
+}))
+
+describe("The window of every period by locations", () => {
+  it.effect.prop("covers the period also in a zone that no location has", [Case], ([each]) =>
+    Effect.gen(function*() {
+      const elsewhere = DateTime.zoneMakeOffset(each.quarters * 900_000)
+      for (const call of [`--last ${each.days}d`, "--week 2026-03-08", "--start 2026-03-01 --end 2026-03-14"]) {
+        const flags = yield* resolved(
+          `${call} --zones FILE`,
+          DateTime.makeUnsafe(each.now * 1000),
+          new Map([[east, zone("Pacific/Kiritimati")]])
+        )
+        const { gte, lt } = Option.getOrThrow(flags.period)(elsewhere)
+        const from = Option.getOrThrow(flags.clockedIn.gte).epochMilliseconds
+        const to = Option.getOrThrow(flags.clockedIn.lt).epochMilliseconds
+
+        assert.isTrue(from <= gte.epochMilliseconds && lt.epochMilliseconds <= to, call)
+        // No more than the days of the period, and one and two days on each side.
+        assert.isTrue(to - from <= lt.epochMilliseconds - gte.epochMilliseconds + 4 * 86_400_000, call)
+      }
+    }))
+})
+
+const names = ["America/New_York", "Europe/Berlin", "Asia/Kolkata", "Pacific/Kiritimati"] as const
+
+/** Locations with zones, a Monday of 2026, and clock-ins around its week. */
+const Shifts = Arbitrary.schema(Schema.Struct({
+  zones: Schema.NonEmptyArray(Schema.Literals(names)),
+  monday: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 51 })),
+  shifts: Schema.Array(Schema.Struct({
+    at: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 })),
+    hours: Schema.Int.check(Schema.isBetween({ minimum: -40, maximum: 210 }))
+  }))
+}))
+
+describe("The punches of every week by locations", () => {
+  it.effect.prop(
+    "are those with a date of the week on the wall clock of their location",
+    [Shifts],
+    ([each]) =>
+      Effect.gen(function*() {
+        const start = Date.UTC(2026, 0, 5 + 7 * each.monday)
+        const [first, last] = [0, 6].map((days) => new Date(start + days * 86_400_000).toISOString().slice(0, 10))
+        const zones = new Map(each.zones.map((name, at) => [LocationId.make(at), zone(name)]))
+        const flags = yield* resolved(`--week ${last} --zones FILE`, now, zones)
+        const punches = each.shifts.map(({ at, hours }) =>
+          punchAt(LocationId.make(at % each.zones.length), new Date(start + hours * 3_600_000).toISOString())
+        )
+        const expected = punches.filter(({ clockedIn, locationId }) => {
+          const wall = new Intl.DateTimeFormat("en-CA", { timeZone: each.zones[locationId] ?? "", dateStyle: "short" })
+          const date = wall.format(clockedIn.epochMilliseconds)
+          return `${first}` <= date && date <= `${last}`
+        })
+
+        assert.deepStrictEqual(keptOf(punches, flags), Result.succeed(expected))
+      })
+  )
 })

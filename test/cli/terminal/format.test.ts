@@ -1,6 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
-import { counted, countedPunches, formatHours, formatMoney } from "../../../src/cli/terminal/format.ts"
+import {
+  counted,
+  countedPunches,
+  formatExactHours,
+  formatHours,
+  formatMoney
+} from "../../../src/cli/terminal/format.ts"
 
 describe("a count", () => {
   it("has grouped digits and the right number of its noun", () => {
@@ -16,6 +22,13 @@ describe("a duration", () => {
     assert.deepStrictEqual(
       [formatHours(Duration.seconds(59)), formatHours(Duration.minutes(61)), formatHours(Duration.hours(1234))],
       ["0:00", "1:01", "1,234:00"]
+    )
+  })
+
+  it("has seconds where none may be lost", () => {
+    assert.deepStrictEqual(
+      [0, 59_000, 3_600_000, 3_690_500, 61].map((millis) => formatExactHours(Duration.millis(millis))),
+      ["0:00", "0:00:59", "1:00", "1:01:30.5", "0:00:00.061"]
     )
   })
 })

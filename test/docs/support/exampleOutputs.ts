@@ -9,7 +9,7 @@ import { app as inProcess, printQueries } from "../../../docs/examples/filters.t
 import { main as labourCost } from "../../../docs/examples/labour-cost.ts"
 import { main as manyCompanies } from "../../../docs/examples/many-companies.ts"
 import { main as payroll } from "../../../docs/examples/payroll.ts"
-import { main as sync, nightly, storeIn } from "../../../docs/examples/sqlite-sync.ts"
+import { lastWeek, main as sync, nightly, storeIn } from "../../../docs/examples/sqlite-sync.ts"
 import { CompanyId, Endpoints } from "../../../src/index.ts"
 import { defaultCompany, defaultOAuthClient, generateWeeks, otherCompany } from "../../../src/testing/index.ts"
 import { environment, linesOf, punches, served, spawn } from "./examples.ts"
@@ -51,7 +51,9 @@ export const outputs: Record<Name, Effect.Effect<string, unknown>> = {
   ),
   sync: Effect.andThen(
     onTheTwentieth,
-    printed(Effect.provide(Effect.andThen(sync, nightly), Layer.merge(app, storeIn(":memory:"))))
+    printed(
+      Effect.provide(Effect.andThen(Effect.andThen(sync, nightly), lastWeek), Layer.merge(app, storeIn(":memory:")))
+    )
   ).pipe(Effect.provide(served())),
   demo: Effect.map(spawn("demo.ts", {}), ({ stdout }) => stdout)
 }

@@ -10,6 +10,8 @@ export interface Figures {
   calls: number
   requests: number
   commits: number
+  /** Copies of past commits that were rebuilt. */
+  rebuilt: number
   /** Calls by how they ended. */
   readonly ends: Map<string, number>
 }
@@ -38,12 +40,14 @@ export const series = (
   }
 ): Figures => {
   const { copies, file, stores, subject } = options
-  const figures: Figures = { plans: 0, calls: 0, requests: 0, commits: 0, ends: new Map() }
+  const figures: Figures = { plans: 0, calls: 0, requests: 0, commits: 0, rebuilt: 0, ends: new Map() }
   for (const seed of seeds) {
     const plan = drawPlan(seed, stores)
-    const run = new Run(plan, subject, copies?.(subject))
+    const made = copies?.(subject)
+    const run = new Run(plan, subject, made)
     try {
       const { calls, commits, ends, requests } = run.run()
+      figures.rebuilt += made?.atEnd?.() ?? 0
       figures.plans++
       figures.calls += calls
       figures.commits += commits

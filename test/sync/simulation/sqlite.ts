@@ -1,16 +1,19 @@
-/** The store in SQLite, in memory: opened once, and emptied for each plan. */
+/** The store in SQLite, in memory: opened once, and emptied for each plan. With history, each past copy is rebuilt from it. */
 import { Effect, Layer, Option, Scope } from "effect"
 import { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import { SqlStore } from "../../../src/sql/index.ts"
 import { NodeSqlite } from "../../../src/sql/node/index.ts"
 import { SyncStore } from "../../../src/sync/index.ts"
+import { Broken } from "./judge.ts"
 import { company } from "./source.ts"
-import { type Copies, gate, type Subject } from "./stores.ts"
+import { type CopiedRow, type Copies, gate, type Subject } from "./stores.ts"
+
+const columns = "id, notes, deleted, clocked_in, pass, gone_at IS NOT NULL AS is_gone"
 
 /** A maker of copies over one database. `pagesPerTransaction` is how many pages are joined. */
-export const openSqlite = (pagesPerTransaction: number): (subject: Subject) => Copies => {
-  const layer = SqlStore.layer({ pagesPerTransaction }).pipe(
+export const openSqlite = (pagesPerTransaction: number, history: boolean): (subject: Subject) => Copies => {
+  const layer = SqlStore.layer({ history, pagesPerTransaction }).pipe(
     Layer.provideMerge(NodeSqlite.layer({ filename: ":memory:" }))
   )
   const opened = Effect.runSync(Layer.buildWithScope(layer, Scope.makeUnsafe()))
@@ -22,36 +25,67 @@ export const openSqlite = (pagesPerTransaction: number): (subject: Subject) => C
   ))
   const query = (text: string, ...params: ReadonlyArray<unknown>) => Effect.runSync(sql.unsafe<Row>(text, params))
 
+  const rowsOf = (rows: ReadonlyArray<Row>): ReadonlyMap<number, CopiedRow> =>
+    new Map(rows.map((row) => [
+      Number(row["id"]),
+      {
+        notes: String(row["notes"]),
+        deleted: row["deleted"] === 1,
+        clockedIn: Number(row["clocked_in"]),
+        pass: Number(row["pass"]),
+        isGone: row["is_gone"] === 1
+      }
+    ]))
+  const rows = () => rowsOf(query(`SELECT ${columns} FROM time_punches ORDER BY id`))
+  const was = "(valid_from IS NULL OR valid_from <= ?)"
+  const rowsAt = (at: number) =>
+    rowsOf(query(
+      `SELECT * FROM (SELECT ${columns} FROM time_punches WHERE ${was} UNION ALL SELECT ${columns} FROM time_punches_history WHERE ${was} AND valid_to > ?) ORDER BY id`,
+      at,
+      at,
+      at
+    ))
+
   return (subject) => {
-    query("DELETE FROM time_punches")
-    query("DELETE FROM time_punches_sync")
+    query("UPDATE time_punches_sync SET history_since = NULL, history_last = NULL")
+    for (const table of ["_sync", "", "_history"]) query(`DELETE FROM time_punches${table}`)
+    const past: Array<{ readonly at: number; readonly rows: string }> = []
+
+    const remember = () => {
+      if (!history) return
+      const [last] = query("SELECT history_last FROM time_punches_sync")
+      const at = Number(last?.["history_last"])
+      const before = past.at(-1)
+      if (before !== undefined && at <= before.at) throw new Broken("a commit is not later than the one before it")
+      past.push({ at, rows: textOf(rows()) })
+    }
+
     return {
-      rows: () =>
-        new Map(
-          query("SELECT id, notes, deleted, clocked_in, pass, gone_at IS NOT NULL AS is_gone FROM time_punches").map((
-            row
-          ) => [
-            Number(row["id"]),
-            {
-              notes: String(row["notes"]),
-              deleted: row["deleted"] === 1,
-              clockedIn: Number(row["clocked_in"]),
-              pass: Number(row["pass"]),
-              isGone: row["is_gone"] === 1
-            }
-          ])
-        ),
+      rows,
       checkpoint: () => Option.getOrUndefined(Effect.runSync(store.load(company))),
       replace: (checkpoint) => {
-        query("DELETE FROM time_punches_sync")
-        if (checkpoint === undefined) return
-        const text = subject.checkpointText(checkpoint)
-        query("INSERT INTO time_punches_sync (company_id, checkpoint) VALUES (?, ?)", company, text)
+        const text = checkpoint === undefined ? null : subject.checkpointText(checkpoint)
+        query(
+          "INSERT INTO time_punches_sync (company_id, checkpoint) VALUES (?, ?) ON CONFLICT DO UPDATE SET checkpoint = excluded.checkpoint, history_last = history_last + 1",
+          company,
+          text
+        )
       },
       open: () => ({
         ...store,
-        commit: (batch, previous) => Effect.andThen(gate(), store.commit(batch, previous))
-      })
+        commit: (batch, previous) =>
+          Effect.andThen(gate(), Effect.tap(store.commit(batch, previous), () => Effect.sync(remember)))
+      }),
+      atEnd: () => {
+        for (const { at, rows } of past) {
+          if (textOf(rowsAt(at)) !== rows) throw new Broken(`the copy of commit ${at} cannot be rebuilt`)
+        }
+        return past.length
+      }
     }
   }
 }
+
+/** Without the numbers of passes: to stamp a row makes no version of it. */
+const textOf = (rows: ReadonlyMap<number, CopiedRow>): string =>
+  JSON.stringify([...rows], (key, value: unknown) => key === "pass" ? undefined : value)

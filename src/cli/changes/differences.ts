@@ -1,0 +1,154 @@
+/** What differs between two versions of a punch, field by field, as people read it. Pure. */
+import type * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Equal from "effect/Equal"
+import * as Option from "effect/Option"
+import { timePunchNames } from "../../internal/wire/names.ts"
+import type { Break, TimePunch } from "../../TimePunch.ts"
+import * as WorkedTime from "../../WorkedTime.ts"
+import type { NameKind, Names } from "../flags/names.ts"
+import { formatExactHours, formatMoney, formatTime } from "../terminal/format.ts"
+
+/** How a punch is read: by which clock, up to when an open one counts, with which names. */
+export interface Reading extends WorkedTime.Options {
+  /** The clock of the punch; `None`: UTC. */
+  readonly zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>
+  readonly names: Names | undefined
+}
+
+/** A field that differs. The text of a version that is not there is empty. */
+export interface Difference {
+  readonly field: string
+  readonly before: string
+  readonly after: string
+}
+
+/**
+ * The fields that differ, in one order for all punches. Of a punch with one version only, its main fields. Without
+ * `modified`, which moves with every edit.
+ */
+export const differencesOf = (
+  before: Option.Option<TimePunch>,
+  after: Option.Option<TimePunch>,
+  reading: Reading
+): ReadonlyArray<Difference> => {
+  if (Option.isSome(before) && Option.isSome(after)) return between(before.value, after.value, reading)
+  const textOf = (version: Option.Option<TimePunch>, { text }: Field) =>
+    Option.match(version, { onNone: () => "", onSome: (punch) => text(punch, reading) })
+  return fields.filter(({ isMain }) => isMain)
+    .map((field) => ({ field: field.name, before: textOf(before, field), after: textOf(after, field) }))
+    .filter((each) => each.before !== each.after)
+}
+
+const between = (before: TimePunch, after: TimePunch, reading: Reading): ReadonlyArray<Difference> =>
+  fields.filter(({ value }) => !Equal.equals(value(before, reading), value(after, reading)))
+    .map(({ exact, name, text }) => {
+      const [one, other] = [text(before, reading), text(after, reading)]
+      return one === other && exact !== undefined
+        ? { field: name, before: exact(before, reading), after: exact(after, reading) }
+        : { field: name, before: one, after: other }
+    })
+
+/** What is shown of a value of a punch. */
+interface Shown<A> {
+  readonly text: (value: A, punch: TimePunch, reading: Reading) => string
+  /** Another text, for two values that differ and have equal texts. */
+  readonly exact?: (value: A, punch: TimePunch, reading: Reading) => string
+  /** Whether it is shown of a punch with one version only. */
+  readonly isMain?: true
+}
+
+const yesNo = (value: boolean): string => value ? "yes" : "no"
+
+const orNone = <A>(text: Shown<A>["text"], none = "none"): Shown<Option.Option<A>>["text"] => (value, punch, reading) =>
+  Option.match(value, { onNone: () => none, onSome: (held) => text(held, punch, reading) })
+
+const localTime: Shown<DateTime.Utc>["text"] = (at, punch, { zoneOf }) => formatTime(at, zoneOf(punch))
+
+/** The id, and its name if the file has one. */
+const named = (kind: NameKind): Shown<number>["text"] => (id, _, { names }) => {
+  const name = names?.(kind, id)
+  return name === undefined ? `${id}` : `${id} ${name}`
+}
+
+/** `12:00`, or with seconds where there are any, by the clock of the punch. */
+const timeOfDay: Shown<DateTime.Utc>["text"] = (at, punch, reading) =>
+  localTime(at, punch, reading).replace(/^.*T(\d\d:\d\d)(?::00(?![.\d]))?(:[\d.]+)?.*$/, "$1$2")
+
+const breakText = ({ in: start, out, paid }: Break, punch: TimePunch, reading: Reading): string =>
+  `${timeOfDay(start, punch, reading)} to ${orNone(timeOfDay)(out, punch, reading)} ${paid ? "paid" : "unpaid"}`
+
+/** With dates, ids and the user, in which breaks of equal times can differ. */
+const exactBreakText = (
+  { customBreakId, id, in: start, out, paid, userId }: Break,
+  punch: TimePunch,
+  reading: Reading
+) =>
+  `${id}: ${localTime(start, punch, reading)} to ${orNone(localTime)(out, punch, reading)} ${
+    paid ? "paid" : "unpaid"
+  }, type ${customBreakId}, user ${userId}`
+
+/** A key without a text does not compile. The order is that of the table. */
+const shown: { readonly [K in Exclude<keyof TimePunch, "id" | "companyId" | "modified">]: Shown<TimePunch[K]> } = {
+  userId: { text: named("user") },
+  locationId: { text: named("location") },
+  clockedIn: { text: localTime },
+  clockedOut: { text: orNone(localTime, "open"), isMain: true },
+  breaks: {
+    text: (breaks, punch, reading) => breaks.map((rest) => breakText(rest, punch, reading)).join("; "),
+    exact: (breaks, punch, reading) => breaks.map((rest) => exactBreakText(rest, punch, reading)).join("; "),
+    isMain: true
+  },
+  hourlyWage: { text: formatMoney, isMain: true },
+  tips: { text: formatMoney, isMain: true },
+  approved: { text: yesNo, isMain: true },
+  deleted: { text: yesNo },
+  notes: { text: (notes) => notes, isMain: true },
+  roleId: { text: named("role") },
+  departmentId: { text: orNone(named("department")) },
+  shiftId: { text: orNone(String) },
+  posType: { text: orNone((posType) => posType) },
+  editablePunch: { text: yesNo },
+  autoClockedOut: { text: yesNo },
+  clockedInOffline: { text: yesNo },
+  clockedOutOffline: { text: yesNo },
+  created: { text: orNone(localTime) }
+}
+
+/** A field of a punch, or what follows from it. */
+interface Field {
+  readonly name: string
+  /** What decides whether two versions differ. */
+  readonly value: (punch: TimePunch, reading: Reading) => unknown
+  readonly text: (punch: TimePunch, reading: Reading) => string
+  readonly exact?: (punch: TimePunch, reading: Reading) => string
+  readonly isMain: boolean
+}
+
+const fieldOf = <K extends keyof typeof shown>(key: K): Field => {
+  const { exact, isMain = false, text } = shown[key]
+  return {
+    name: timePunchNames[key],
+    value: (punch) => punch[key],
+    text: (punch, reading) => text(punch[key], punch, reading),
+    ...(exact && { exact: (punch, reading) => exact(punch[key], punch, reading) }),
+    isMain
+  }
+}
+
+const netOf = (punch: TimePunch, reading: Reading) =>
+  Option.map(WorkedTime.of(punch, reading).durations, ({ net }) => Duration.toMillis(net))
+
+/** The paid time, which a change of the clock-out and one of a break both move. */
+const net: Field = {
+  name: "net",
+  value: netOf,
+  text: (punch, reading) =>
+    Option.match(netOf(punch, reading), { onNone: () => "?", onSome: (net) => formatExactHours(Duration.millis(net)) }),
+  isMain: true
+}
+
+const isKey = (key: string): key is keyof typeof shown => key in shown
+
+const fields: ReadonlyArray<Field> = Object.keys(shown).filter(isKey)
+  .flatMap((key) => key === "hourlyWage" ? [net, fieldOf(key)] : [fieldOf(key)])

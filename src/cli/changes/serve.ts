@@ -1,0 +1,87 @@
+/** What `time-punches changes` does: compares the copy with what it was, and prints what differs. Sends nothing. */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { connect } from "../../sql/client.ts"
+import { inSnapshot } from "../../sql/snapshot.ts"
+import * as SqlStore from "../../sql/SqlStore.ts"
+import { zonesOf } from "../../Zones.ts"
+import { usage } from "../failure.ts"
+import { companyOf } from "../flags/connection.ts"
+import { noFilter } from "../flags/filter.ts"
+import { formatOf } from "../flags/format.ts"
+import { readNames } from "../flags/names.ts"
+import { requirePeriod, resolvePeriod } from "../flags/period.ts"
+import { completeCopy } from "../sync/complete.ts"
+import { layerDatabase, optionalTargetOf } from "../sync/connect.ts"
+import { print, printError, printLines } from "../terminal/output.ts"
+import type { ChangesInput } from "./flags.ts"
+import { jsonOf, peopleCsv, punchesCsv } from "./machine.ts"
+import { linesOf } from "./table.ts"
+
+export const serve = Effect.fnUntraced(function*(given: ChangesInput) {
+  const company = yield* companyOf({ company: given.company, guid: Option.none() })
+  const target = yield* targetOf(given.database)
+  const since = yield* sinceOf(given.since)
+  const flags = yield* resolvePeriod({ ...noFilter, ...given })
+  const { period, zone } = yield* Effect.fromResult(requirePeriod(flags, "changes"))
+  const format = yield* Effect.fromResult(formatOf(flags, "table"))
+  if (Option.isSome(flags.of) && format !== "csv") {
+    return yield* usage("--of goes with --format csv; every other form has both punches and people")
+  }
+  const names = Option.getOrUndefined(yield* readNames(flags.names))
+  const asOf = Option.getOrUndefined(flags.asOf)
+
+  const changes = yield* inOneState(Effect.gen(function*() {
+    yield* refuseFuture(since, yield* completeCopy(company.id, target.shown))
+    return yield* SqlStore.changes(company.id, { zone, period, since, rounding: flags.rounding, asOf })
+  })).pipe(Effect.provide(layerDatabase(target, { readonly: true })))
+  if (format === "table") {
+    const { of } = zonesOf(zone)
+    const zoneOf = ({ locationId }: Parameters<typeof flags.keeps>[0]) => Result.getSuccess(of(locationId))
+    yield* printLines(linesOf(changes, { zoneOf, names, asOf }))
+  } else {
+    const text = format === "json"
+      ? jsonOf(changes, names)
+      : Option.contains(flags.of, "punches")
+      ? punchesCsv(changes, names, { asOf })
+      : peopleCsv(changes, names)
+    yield* print(Stream.make(yield* text))
+  }
+  if (changes.punches.length === 0) yield* printError(`nothing has changed since ${DateTime.formatIso(since)}`)
+})
+
+/** Whatever commits meanwhile: the instant that is named is that of what is compared. */
+const inOneState = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(
+    connect(),
+    (client) => Effect.map(Stream.runHead(inSnapshot(client, Stream.fromEffect(effect))), Option.getOrThrow)
+  )
+
+const targetOf = Effect.fnUntraced(function*(flag: ChangesInput["database"]) {
+  const target = yield* optionalTargetOf(flag)
+  if (Option.isSome(target)) return target.value
+  return yield* usage(
+    "changes needs a database: give --database FILE or set TIME_PUNCHES_DATABASE_URL",
+    "The service does not tell what a punch was; a copy that time-punches sync --history keeps does."
+  )
+})
+
+const sinceOf = Effect.fnUntraced(function*(flag: ChangesInput["since"]) {
+  if (Option.isNone(flag)) {
+    return yield* usage(
+      "changes needs --since INSTANT: when the period was closed",
+      "Give an instant with a zone, such as --since 2026-03-09T15:00:00Z."
+    )
+  }
+  return flag.value
+})
+
+/** The clock of the database may be ahead: what it has written is not in the future. */
+const refuseFuture = Effect.fnUntraced(function*(since: DateTime.Utc, { history }: SqlStore.CopyStatus) {
+  const written = Option.exists(history, ({ last }) => DateTime.isGreaterThanOrEqualTo(last, since))
+  if (written || DateTime.isLessThanOrEqualTo(since, yield* DateTime.now)) return
+  return yield* usage(`--since ${DateTime.formatIso(since)} is in the future: nothing can have changed since then`)
+}, Effect.asVoid)

@@ -1,0 +1,93 @@
+/** What a check found, as a table for people and as CSV and JSON for programs, and the line that sums it up. Pure. */
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
+import { csvRecord } from "../../internal/base/csvCell.ts"
+import type { Issue } from "../../PeriodCheck.ts"
+import type { Names } from "../flags/names.ts"
+import { counted, countedPunches, formatTime } from "../terminal/format.ts"
+import { type Column, makeTable } from "../terminal/table.ts"
+
+/** The kinds of id of an issue that may have a name. */
+const named = ["user", "location"] as const
+
+type Named = typeof named[number]
+
+const nameOf = (names: Names, issue: Issue, kind: Named): string | undefined =>
+  names(kind, kind === "user" ? issue.userId : issue.locationId)
+
+/** The clock-in in UTC, as in every machine form. */
+const instantOf = ({ at }: Issue): string => formatTime(DateTime.toUtc(at), Option.none())
+
+/** The same on the clock of the location, with its offset. */
+const localOf = ({ at }: Issue): string => formatTime(DateTime.toUtc(at), Option.some(at.zone))
+
+/** The forms of a check. */
+export type Form = "table" | "csv" | "json"
+
+/** What was found in a form; names are those of users and locations. */
+export const textOf = (form: Form, issues: ReadonlyArray<Issue>, names: Names | undefined): string => {
+  switch (form) {
+    case "table":
+      return tableOf(issues, names)
+    case "csv":
+      return csvOf(issues, names)
+    case "json":
+      return jsonOf(issues, names)
+  }
+}
+
+/** Nothing without issues. */
+const tableOf = (issues: ReadonlyArray<Issue>, names: Names | undefined): string =>
+  issues.length === 0 ? "" : makeTable(columnsOf(names)).lines(issues).map((line) => `${line}\n`).join("")
+
+const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
+  const nameColumn = (kind: Named): ReadonlyArray<Column<Issue>> =>
+    names === undefined ? [] : [{ title: kind, maxWidth: 24, cell: (issue) => nameOf(names, issue, kind) ?? "" }]
+  return [
+    { title: "user_id", align: "right", cell: (issue) => `${issue.userId}` },
+    ...nameColumn("user"),
+    { title: "location_id", align: "right", cell: (issue) => `${issue.locationId}` },
+    ...nameColumn("location"),
+    { title: "punch_id", align: "right", cell: (issue) => `${issue.punchId}` },
+    { title: "clocked_in", cell: localOf },
+    { title: "kind", cell: (issue) => issue.kind },
+    { title: "text", cell: (issue) => issue.text }
+  ]
+}
+
+/** CSV with a header, also without issues. Names are the last columns. */
+const csvOf = (issues: ReadonlyArray<Issue>, names: Names | undefined): string => {
+  const header = ["punch_id", "user_id", "location_id", "kind", "at", "at_local", "text"]
+  const rows = issues.map((issue) => [
+    issue.punchId,
+    issue.userId,
+    issue.locationId,
+    issue.kind,
+    instantOf(issue),
+    localOf(issue),
+    issue.text,
+    ...(names === undefined ? [] : named.map((kind) => nameOf(names, issue, kind)))
+  ])
+  const nameHeader = names === undefined ? [] : named.map((kind) => `${kind}_name`)
+  return [[...header, ...nameHeader], ...rows].map((cells) => `${csvRecord(cells)}\r\n`).join("")
+}
+
+/** A JSON array with an object for each issue, one a line. */
+const jsonOf = (issues: ReadonlyArray<Issue>, names: Names | undefined): string => {
+  const lines = issues.map((issue) => {
+    const { kind, locationId, punchId, text, userId } = issue
+    const own = { punchId, userId, locationId, kind, at: instantOf(issue), text }
+    const further = named.map((each) => [`${each}Name`, names && (nameOf(names, issue, each) ?? null)] as const)
+    return JSON.stringify({ ...own, ...Object.fromEntries(further) })
+  })
+  return lines.length === 0 ? "[]\n" : `[\n${lines.join(",\n")}\n]\n`
+}
+
+/** One line for people: how much there is to look at, of how many punches. `checked`: the punches of the period. */
+export const verdictOf = (issues: ReadonlyArray<Issue>, checked: number): string => {
+  if (checked === 0) return "no punch of the period matches: nothing was checked"
+  const were = `${countedPunches(checked)} ${checked === 1 ? "was" : "were"} checked`
+  if (issues.length === 0) return `nothing to look at: ${were}`
+  const punches = new Set(issues.map(({ punchId }) => punchId)).size
+  return `${counted(issues.length, "thing")} to look at, of ${countedPunches(punches)}; ${were}`
+}

@@ -1,0 +1,33 @@
+/** `time-punches changes`: what has changed in a period since it was closed, from a copy with a history. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { changesFlags } from "../changes/flags.ts"
+
+export const changes = Command.make(
+  "changes",
+  changesFlags,
+  // The drivers of the databases are large; they are loaded where one is read.
+  (flags) => Effect.flatMap(Effect.promise(() => import("../changes/serve.ts")), ({ serve }) => serve(flags))
+).pipe(
+  Command.withDescription(
+    `Compare the punches of a period with what they were when it was closed.
+
+  It reads a copy that time-punches sync --history keeps, and sends nothing: --since is an instant of the copy, and what it
+  did not have then has been added. Each punch that is not what it was stands with its kind: edited, added, movedIn or
+  movedOut (of the period), deleted, undeleted, gone (the service no longer shows it) or back. Each person whose sums differ
+  stands with the difference in net time, cost and tips: what a correction run has to pay.`
+  ),
+  Command.withShortDescription("Show what has changed since a period was closed"),
+  Command.withExamples([
+    {
+      command: "time-punches changes --week 2026-03-02 --zone America/New_York --since 2026-03-09T15:00:00Z " +
+        "--database punches.db",
+      description: "What has changed in a closed week"
+    },
+    {
+      command: "time-punches changes --week 2026-03-02 --zone America/New_York --since 2026-03-09T15:00:00Z " +
+        "--database punches.db --format csv --names names.csv",
+      description: "The difference of each person, for a correction run"
+    }
+  ])
+)

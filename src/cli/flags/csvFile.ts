@@ -1,0 +1,73 @@
+/** Reads a CSV file of the user, such as names or zones. Each mistake is a usage error with the file and the line. */
+import * as Effect from "effect/Effect"
+import * as Csv from "effect/encoding/Csv"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import type * as PlatformError from "effect/PlatformError"
+import * as Stream from "effect/Stream"
+import { printable } from "../../internal/base/printable.ts"
+import { type CommandFailure, usage } from "../failure.ts"
+
+/** What `parse` makes of the bytes of the file, if one is given. */
+export const readCsvFile = <A>(
+  file: Option.Option<string>,
+  parse: (bytes: Uint8Array, file: string) => Effect.Effect<A, CommandFailure>
+): Effect.Effect<Option.Option<A>, CommandFailure | PlatformError.PlatformError, FileSystem.FileSystem> =>
+  Option.match(file, {
+    onNone: () => Effect.succeedNone,
+    onSome: (file) =>
+      FileSystem.FileSystem.use((fs) => fs.readFile(file)).pipe(
+        Effect.flatMap((bytes) => parse(bytes, file)),
+        Effect.asSome
+      )
+  })
+
+/** A usage error at a line of a file. The text of a file is data: what controls a terminal is escaped. */
+export const wrongLine = (file: string, line: number, what: string): CommandFailure =>
+  usage(`${printable(file)}, line ${line}: ${printable(what)}`)
+
+/**
+ * Reads the bytes of a CSV file in UTF-8, row by row. The header must be `columns`, joined by commas, and each row has as
+ * many cells; blank lines are skipped. `row` returns what is wrong with the cells of a line, or nothing.
+ */
+export const parseCsvFile = Effect.fnUntraced(function*(
+  bytes: Uint8Array,
+  file: string,
+  columns: string,
+  row: (cells: ReadonlyArray<string>, line: number) => string | undefined
+): Effect.fn.Return<void, CommandFailure> {
+  const text = decoder.decode(bytes)
+  const firstBad = text.indexOf("\uFFFD")
+  if (firstBad >= 0) return yield* wrongLine(file, lineBreaks(text.slice(0, firstBad)) + 1, "this is not UTF-8")
+
+  const records = yield* Stream.make(text).pipe(
+    Stream.pipeThroughChannel(Csv.decodeString({ maxRecordSize: Infinity })),
+    Stream.runCollect,
+    Effect.mapError(({ line, message }) => wrongLine(file, line, message))
+  )
+  const [header = []] = records
+  const titles = header.map((title) => title.trim()).join()
+  if (titles !== columns) {
+    const found = titles === "" ? "an empty line" : titles
+    return yield* wrongLine(file, 1, `the columns must be ${columns}, not ${found}`)
+  }
+
+  const width = columns.split(",").length
+  let line = 1 + lineBreaks(header.join())
+  for (const cells of records.slice(1)) {
+    line += 1
+    const at = line
+    // A cell in quotes may have line breaks.
+    line += lineBreaks(cells.join())
+    if (cells.length === 1 && cells[0] === "") continue
+    if (cells.length !== width) {
+      return yield* wrongLine(file, at, `it must have ${width} cells, ${columns}, and has ${cells.length}`)
+    }
+    const what = row(cells, at)
+    if (what !== undefined) return yield* wrongLine(file, at, what)
+  }
+})
+
+const decoder = new TextDecoder()
+
+const lineBreaks = (text: string): number => text.match(/\r\n|\r|\n/g)?.length ?? 0

@@ -1,0 +1,32 @@
+/** The punches of a copy, which is complete and says how old it is. */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { Company } from "../../Company.ts"
+import type { PunchFilter } from "../../PunchFilter.ts"
+import { connect } from "../../sql/client.ts"
+import { conditionsOf } from "../../sql/list.ts"
+import { inSnapshot } from "../../sql/snapshot.ts"
+import * as SqlStore from "../../sql/SqlStore.ts"
+import { readTarget } from "../flags/database.ts"
+import { completeCopy } from "../sync/complete.ts"
+import { layerDatabase } from "../sync/connect.ts"
+
+/** The punches of a filter in the database that `--database` names, by clock-in. Nothing is written into it. */
+export const fromCopy = (company: Company, database: string, filter: PunchFilter) =>
+  Stream.unwrap(Effect.gen(function*() {
+    const target = yield* Effect.fromResult(readTarget(database, "--database"))
+    // Before a database is opened for a question that it cannot answer.
+    yield* Effect.fromResult(conditionsOf(company.id, filter))
+    return complete(company, target.shown, filter).pipe(Stream.provide(layerDatabase(target, { readonly: true })))
+  }))
+
+/** How old the copy is, and its punches: both of one state, so that a purge between them is no empty sum. */
+const complete = (company: Company, shown: string, filter: PunchFilter) =>
+  Stream.unwrap(Effect.map(connect(), (client) =>
+    inSnapshot(
+      client,
+      Stream.unwrap(Effect.gen(function*() {
+        yield* completeCopy(company.id, shown)
+        return SqlStore.list(company.id, filter)
+      }))
+    )))

@@ -1,0 +1,192 @@
+/** Lists the punches of a copy: the filters of the service as conditions on its rows, and pages of one snapshot. */
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { Row } from "effect/sql/SqlConnection"
+import * as Stream from "effect/Stream"
+import { InvalidRequest } from "../ApiError.ts"
+import type { CompanyId } from "../Ids.ts"
+import { firstIssue } from "../internal/base/issue.ts"
+import { validFilter } from "../listing/filter.ts"
+import type { InstantRange, PunchFilter } from "../PunchFilter.ts"
+import { storeFailed, type SyncError } from "../sync/SyncError.ts"
+import type { TimePunch } from "../TimePunch.ts"
+import type { ColumnType } from "./dialect/columns.ts"
+import type { Dialect } from "./dialect/Dialect.ts"
+import { rowOf, selectRows } from "./rows.ts"
+import { inSnapshot } from "./snapshot.ts"
+import { failedWith } from "./sqlFailure.ts"
+import { opened, type TableOptions } from "./TableOptions.ts"
+
+/**
+ * Lists the punches of a copy by clock-in, then by id: those that the service would list for this filter, as far as the copy
+ * has heard. Rows that are gone are not listed. Memory is that of a page, however many rows there are.
+ *
+ * All rows are of one state of the copy, that of the first page: a sync that commits meanwhile is not seen, and not held up.
+ * Within a transaction of the caller they are read in it, so there its isolation decides. The stream has a connection to
+ * itself until it ends: a client with only one, as `NodeSqlite`, runs no other statement meanwhile, and one that the consumer
+ * of the stream waits for would wait for ever.
+ *
+ * `flags`, `employeeApprovalStatuses`, `localizeSearchTime`, `businessDate` and `sortBy` are refused with `InvalidRequest`, as
+ * only the service knows them; so is what `TimePunches.list` refuses. Neither asks the database. Fails with `Store` where
+ * the database does, and at a row that is no punch, with its id.
+ *
+ * @since 0.1.0
+ */
+export const list = (
+  company: CompanyId,
+  filter: PunchFilter = {},
+  options: TableOptions = {}
+): Stream.Stream<TimePunch, SyncError | InvalidRequest, SqlClient> => readPages(company, filter, options, pageSize)
+
+/** Rows of a page: more of them save little time, and a page is in memory twice. */
+const pageSize = 1000
+
+/** The same, with so many rows a page. */
+export const readPages = (
+  company: CompanyId,
+  filter: PunchFilter,
+  options: TableOptions,
+  size: number
+): Stream.Stream<TimePunch, SyncError | InvalidRequest, SqlClient> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const conditions = yield* Effect.fromResult(conditionsOf(company, filter))
+    const { dialect, sql } = yield* opened(company, options)
+
+    const pages = Stream.paginate(
+      Option.none<TimePunch>(),
+      Effect.fnUntraced(function*(last) {
+        const { parameters, text } = statementOf(dialect, company, conditions, last, size)
+        const rows = yield* sql.unsafe<Row>(text, parameters)
+        const punches: Array<TimePunch> = []
+        for (const row of rows) punches.push(yield* Effect.fromResult(punchOf(company, row)))
+        const end = Option.fromUndefinedOr(punches.at(-1))
+        return [punches, rows.length < size ? Option.none() : Option.map(end, Option.some)] as const
+      })
+    )
+    return inSnapshot({ dialect, sql }, pages)
+  })).pipe(Stream.catchTag("SqlError", (error) => Stream.fail(failedWith(company, "the rows cannot be read")(error))))
+
+/** The punch of a row. One that cannot be read is no reason to leave it out: a sum would be wrong in silence. */
+const punchOf = (company: CompanyId, row: Row): Result.Result<TimePunch, SyncError> => {
+  const { id, punch } = rowOf(row)
+  return Result.mapError(
+    punch,
+    (error) => storeFailed(company, `row ${id} is no punch at ${firstIssue(error).path}`, error)
+  )
+}
+
+/** What a row must be: a column that holds, or a comparison with a parameter. */
+export interface Condition {
+  readonly test: string
+  readonly parameter?: { readonly type: ColumnType; readonly value: number }
+}
+
+type Key = keyof PunchFilter
+
+type Values = { readonly [K in Key]: NonNullable<PunchFilter[K]> }
+
+const is = (test: string): ReadonlyArray<Condition> => [{ test }]
+
+const isId = (column: string) => (value: number): ReadonlyArray<Condition> => [
+  { test: `${column} =`, parameter: { type: "bigint", value } }
+]
+
+const isAt = (test: string, instant: DateTime.DateTime | undefined): ReadonlyArray<Condition> =>
+  instant === undefined ? [] : [{ test, parameter: { type: "timestamptz", value: instant.epochMilliseconds } }]
+
+const within = (column: string) => ({ gte, lt, lte }: InstantRange): ReadonlyArray<Condition> => [
+  ...isAt(`${column} >=`, gte),
+  ...isAt(`${column} <=`, lte),
+  ...isAt(`${column} <`, lt)
+]
+
+const byServiceAlone = () => undefined
+
+/**
+ * What each key of a filter asks of a row; `undefined` where the copy cannot tell. A value that is NULL is outside of every
+ * range: an open punch has no clock-out, and one that was never modified has none since any instant.
+ */
+const conditions: { readonly [K in Key]: (value: Values[K]) => ReadonlyArray<Condition> | undefined } = {
+  locationId: isId("t.location_id"),
+  // The service has 0 where there is no department.
+  departmentId: isId("coalesce(t.department_id, 0)"),
+  roleId: isId("t.role_id"),
+  userId: isId("t.user_id"),
+  approved: (isApproved) => is(isApproved ? "t.approved" : "NOT t.approved"),
+  deleted: (which) => ({ exclude: is("NOT t.deleted"), only: is("t.deleted"), include: [] })[which],
+  modifiedSince: (since) => isAt("t.modified >", since),
+  clockedIn: within("t.clocked_in"),
+  clockedOut: within("t.clocked_out"),
+  localizeSearchTime: (isLocal) => isLocal ? undefined : [],
+  flags: byServiceAlone,
+  employeeApprovalStatuses: byServiceAlone,
+  businessDate: byServiceAlone,
+  sortBy: byServiceAlone
+}
+
+const isKey = (key: string): key is Key => Object.hasOwn(conditions, key)
+
+const keys = Object.keys(conditions).filter(isKey)
+
+const conditionsOfKey = <K extends Key>(key: K, filter: { readonly [K in Key]?: Values[K] | undefined }) => {
+  const value = filter[key]
+  return value === undefined ? [] : conditions[key](value)
+}
+
+/** What a filter asks of the rows, or why the copy cannot answer it. */
+export const conditionsOf = (
+  company: CompanyId,
+  filter: PunchFilter
+): Result.Result<ReadonlyArray<Condition>, InvalidRequest> =>
+  Result.gen(function*() {
+    const { deleted = "exclude", ...rest } = yield* validFilter(company, filter)
+    const given: Array<Condition> = []
+    for (const key of keys) {
+      const each = conditionsOfKey(key, { ...rest, deleted })
+      if (each === undefined) {
+        return yield* Result.fail(
+          new InvalidRequest({
+            companyId: company,
+            field: key,
+            detail: "cannot go with a copy: only the service knows it"
+          })
+        )
+      }
+      given.push(...each)
+    }
+    return given
+  })
+
+/** The statement of the first page, or of the page after a punch. */
+const statementOf = (
+  dialect: Dialect,
+  company: CompanyId,
+  conditions: ReadonlyArray<Condition>,
+  last: Option.Option<TimePunch>,
+  size: number
+) => {
+  const { instant, integer, placeholder } = dialect
+  const parameters: Array<number | string> = []
+  const bound = (type: ColumnType, value: number) => {
+    parameters.push(type === "timestamptz" ? instant(value) : integer(value))
+    return placeholder(parameters.length, type)
+  }
+  // In the order of the text, as SQLite counts them.
+  const ofCompany = `t.company_id = ${bound("bigint", company)}`
+  const after = Option.toArray(last).map(({ clockedIn, id }) =>
+    `(t.clocked_in, t.id) > (${bound("timestamptz", clockedIn.epochMilliseconds)}, ${bound("bigint", id)})`
+  )
+  // A later page has a lower end already. With two, the database might begin each page at that of the filter.
+  const rest = conditions.filter(({ test }) => after.length === 0 || test !== "t.clocked_in >=").map((
+    { parameter, test }
+  ) => parameter === undefined ? test : `${test} ${bound(parameter.type, parameter.value)}`)
+  const tests = [ofCompany, "t.gone_at IS NULL", ...after, ...rest]
+  // The columns have the names of the results, so that without the table the order would be that of the results, by no index.
+  return {
+    text: `${selectRows(dialect)} AS t WHERE ${tests.join(" AND ")} ORDER BY t.clocked_in, t.id LIMIT ${size}`,
+    parameters
+  }
+}

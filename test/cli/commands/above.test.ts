@@ -1,0 +1,152 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Fs from "node:fs"
+import { defaultCompany, FakeService, generatePunches, toWire, type WirePunch } from "../../../src/testing/index.ts"
+import { cli, linesOf, queries, temporaryFolder } from "../support.ts"
+
+const [sample] = generatePunches({ seed: 1, count: 1, companyId: defaultCompany.id, deletedShare: 0 }).map(toWire)
+
+const shift = (
+  id: number,
+  user: number,
+  clockedIn: string,
+  hours: number | null,
+  location = 301
+): ReadonlyArray<WirePunch> =>
+  sample === undefined ? [] : [{
+    ...sample,
+    id,
+    user_id: user,
+    location_id: location,
+    clocked_in: clockedIn,
+    clocked_out: hours === null ? null : new Date(Date.parse(clockedIn) + hours * 3_600_000).toISOString(),
+    breaks: [],
+    hourly_wage: 1000,
+    tips: 0
+  }]
+
+const fake = FakeService.layer({
+  punches: [
+    // User 1: 45 hours from Monday to Friday, and 5 on Sunday evening in New York, which is Monday in UTC.
+    ...["09", "10", "11", "12", "13"].flatMap((day, at) => shift(at + 1, 1, `2026-03-${day}T13:00:00Z`, 9)),
+    ...shift(6, 1, "2026-03-16T01:00:00Z", 5),
+    // User 2: 7 hours in New York, then 6 in Honolulu on the same date, one of another length, and one still open.
+    ...shift(7, 2, "2026-03-10T13:00:00Z", 7),
+    ...shift(8, 2, "2026-03-11T06:00:00Z", 6, 303),
+    ...shift(9, 2, "2026-03-12T13:00:00Z", 0.25),
+    ...shift(10, 2, "2026-03-13T13:00:00Z", null)
+  ]
+})
+
+const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.scoped, Effect.provide(fake))
+
+const zonesFile = Effect.map(temporaryFolder, (folder) => {
+  Fs.writeFileSync(`${folder}/zones.csv`, "location_id,zone\n301,America/New_York\n303,Pacific/Honolulu\n")
+  return `${folder}/zones.csv`
+})
+
+const week = ["summary", "--by", "user", "--week", "2026-03-11"]
+const above = ["--above", "40h", "--above-day", "8h"]
+
+const rowsOf = (json: string): ReadonlyArray<Record<string, unknown>> => JSON.parse(json)
+
+const secondsOf = (json: string) => rowsOf(json).map((row) => [row["aboveSeconds"], row["aboveDaySeconds"]])
+
+describe("summary --above and --above-day", () => {
+  it.effect("show the hours of each person above the thresholds, by the clock of each location", () =>
+    inFake(Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* cli([...week, ...above, "--zones", yield* zonesFile])
+
+      assert.strictEqual(code, 0)
+      assert.deepStrictEqual(linesOf(stdout), [
+        "user_id  punches  incomplete    net                            above  above day    cost  tips",
+        "1              6           0  50:00  ████████████████████████  10:00       5:00  500.00  0.00",
+        "2              4           1  13:15  ██████▍                    0:00       5:00  132.50  0.00",
+        "total         10           1  63:15                            10:00      10:00  632.50  0.00"
+      ])
+      assert.match(stderr, /^The time of 1 punch is unknown[^\n]*\n$/)
+    })))
+
+  it.effect("are exact in CSV and JSON, as columns before the sums", () =>
+    inFake(Effect.gen(function*() {
+      const flags = ["--zones", yield* zonesFile]
+      const csv = yield* cli([...week, ...above, ...flags, "--format", "csv"])
+      const json = yield* cli([...week, ...above, ...flags, "--json"])
+
+      assert.match(csv.stdout, /^user_id,above_seconds,above_day_seconds,punches,incomplete,/)
+      assert.deepStrictEqual(
+        linesOf(csv.stdout).slice(1).map((line) => line.split(",").slice(0, 4)),
+        [["1", "36000", "18000", "6"], ["2", "0", "18000", "4"]]
+      )
+      assert.strictEqual(
+        Object.keys(rowsOf(json.stdout)[0] ?? {}).slice(0, 4).join(),
+        "userId,aboveSeconds,aboveDaySeconds,punches"
+      )
+      assert.deepStrictEqual(secondsOf(json.stdout), [[36_000, 18_000], [0, 18_000]])
+    })))
+
+  it.effect("count by one zone, with fractions of an hour, and each alone", () =>
+    inFake(Effect.gen(function*() {
+      const zone = ["--zone", "America/New_York", "--json"]
+      const one = yield* cli([...week, ...zone, "--above", "37.5h"])
+      const other = yield* cli([...week, ...zone, "--above-day", "360m"])
+
+      // The evening in Honolulu is the next date in New York.
+      assert.deepStrictEqual(secondsOf(one.stdout), [[12.5 * 3600, undefined], [0, undefined]])
+      assert.deepStrictEqual(secondsOf(other.stdout), [[undefined, 15 * 3600], [undefined, 3600]])
+    })))
+
+  it.effect("count open punches up to --as-of", () =>
+    inFake(Effect.gen(function*() {
+      const flags = ["--zones", yield* zonesFile, "--as-of", "2026-03-14T13:00:00Z", "--json"]
+      const { stdout } = yield* cli([...week, ...above, ...flags])
+
+      assert.deepStrictEqual(secondsOf(stdout), [[36_000, 18_000], [0, (5 + 16) * 3600]])
+    })))
+
+  it.effect("begin weeks on --week-starts also without --week, and say that a week may be in it in part", () =>
+    inFake(Effect.gen(function*() {
+      const month = ["summary", "--by", "user", "--month", "2026-03", "--json", "--zones", yield* zonesFile]
+      const monday = yield* cli([...month, "--above", "47h"])
+      const sunday = yield* cli([...month, "--above", "47h", "--week-starts", "sunday"])
+      const daily = yield* cli([...month, "--above-day", "8h", "--week-starts", "sunday"])
+
+      assert.deepStrictEqual([monday, sunday].map(({ stdout }) => rowsOf(stdout)[0]?.["aboveSeconds"]), [3 * 3600, 0])
+      assert.match(monday.stderr, /^--above: a week that the listed punches cover in part counts with that part\n/)
+      assert.deepStrictEqual([daily.code, daily.stdout], [2, ""])
+    })))
+
+  it.effect("request every page once", () =>
+    inFake(Effect.gen(function*() {
+      yield* cli([...week, ...above, "--zone", "UTC", "--page-size", "3"])
+
+      assert.strictEqual((yield* queries).length, 3)
+    })))
+
+  it.effect.each(
+    [
+      ["--above 40h --zone UTC", /--above goes with --by user, not --by location/],
+      ["--above-day 8h --by day --zone UTC", /--above-day goes with --by user, not --by day/],
+      ["--above 40h --by user", /--above has no zone: .*\n {2}Add --zone/],
+      ["--above 40 --by user --zone UTC", /--above: "40".*hours or minutes, such as 40h, 37\.5h or 450m/],
+      ["--above 1d --by user --zone UTC", /--above: "1d"/],
+      ["--above-day=-8h --by user --zone UTC", /--above-day/]
+    ] as const
+  )("are refused: %s", ([flags, message]) =>
+    inFake(Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* cli(["summary", ...flags.split(" ")])
+
+      assert.deepStrictEqual([code, stdout], [2, ""])
+      assert.match(stderr, message)
+      assert.deepStrictEqual(yield* queries, [])
+    })))
+
+  it.effect("fail where a page fails, without a figure", () =>
+    inFake(Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject({ _tag: "Status", status: 403, options: {} }, { requests: 3 })
+      const { code, stdout } = yield* cli([...week, ...above, "--zone", "UTC", "--page-size", "3"])
+
+      assert.deepStrictEqual([code, stdout], [5, ""])
+    })))
+})

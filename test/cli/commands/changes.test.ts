@@ -1,0 +1,338 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect } from "effect"
+import * as Fs from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+import { defaultCompany, FakeService, Fault, type WirePunch } from "../../../src/testing/index.ts"
+import { cli, type Environment, linesOf, queries, temporaryFolder } from "../support.ts"
+
+const punch = (id: number, given: Partial<WirePunch> = {}): WirePunch => ({
+  id,
+  shift_id: 0,
+  user_id: 500 + id,
+  editable_punch: true,
+  role_id: 11,
+  company_id: defaultCompany.id,
+  location_id: 301,
+  department_id: null,
+  hourly_wage: 1000,
+  approved: true,
+  clocked_in: `2026-03-0${2 + (id % 5)}T14:00:00Z`,
+  clocked_out: `2026-03-0${2 + (id % 5)}T22:00:00Z`,
+  notes: "",
+  auto_clocked_out: false,
+  clocked_in_offline: false,
+  clocked_out_offline: false,
+  tips: 0,
+  pos_type: "web",
+  breaks: [],
+  created: "2026-03-02T08:00:00Z",
+  modified: "2026-03-02T16:00:00Z",
+  deleted: false,
+  ...given
+})
+
+const punches = [1, 2, 3, 4, 5].map((id) => punch(id))
+
+const week = ["--week", "2026-03-02", "--zone", "America/New_York"]
+
+/** No credential and no address: all that a call may need. */
+const env: Environment = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
+
+/** A closed week: the file of the copy, and the instant at which it was closed. */
+interface Closed {
+  readonly file: string
+  readonly at: string
+}
+
+const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+
+/** The instants of a history are those of its database, so these tests run by the clock of this machine. */
+const closed = Effect.gen(function*() {
+  const file = `${yield* temporaryFolder}/punches.db`
+  yield* sync(file)
+  yield* Effect.sleep("5 millis")
+  const at = DateTime.formatIso(yield* DateTime.now)
+  yield* Effect.sleep("5 millis")
+  return { file, at } satisfies Closed
+})
+
+const sync = (file: string, ...flags: ReadonlyArray<string>) =>
+  Effect.map(cli(["sync", "--database", file, "--history", ...flags]), ({ code, stderr }) => {
+    assert.strictEqual(code, 0, stderr)
+  })
+
+const changes = ({ at, file }: Closed, ...flags: ReadonlyArray<string>) =>
+  cli(["changes", ...week, "--since", at, "--database", file, ...flags], { env })
+
+/** A name that a terminal or a spreadsheet would run. */
+const bad = "=1+1\u001b[2J"
+
+const namesIn = (file: string) => {
+  const path = `${file}.names.csv`
+  Fs.writeFileSync(path, `kind,id,name\nuser,501,"${bad}"\nuser,502,Анна 東京\n`)
+  return path
+}
+
+/** Two punches of the week edited, one deleted. */
+const corrected = Effect.gen(function*() {
+  const week = yield* closed
+  const service = yield* FakeService
+  yield* service.edit([1], { clocked_out: "2026-03-03T23:30:00Z", tips: 250, notes: "+\u001b[2J" })
+  yield* service.edit([2], { hourly_wage: 1200 })
+  yield* service.softDelete([3])
+  yield* sync(week.file)
+  return week
+})
+
+describe("time-punches changes", () => {
+  it.live("shows what differs in local time, then what each person is due", () =>
+    inFake(Effect.gen(function*() {
+      const week = yield* corrected
+      const requests = (yield* queries).length
+      const { code, stderr, stdout } = yield* changes(week)
+
+      assert.deepStrictEqual([code, linesOf(stdout)], [0, [
+        "id  user_id  location_id  clocked_in                 kind     field        before                     after",
+        " 1      501          301  2026-03-03T09:00:00-05:00  edited   clocked_out  2026-03-03T17:00:00-05:00  2026-03-03T18:30:00-05:00",
+        "                                                              net          8:00                       9:30",
+        "                                                              tips         0.00                       2.50",
+        "                                                              notes                                   +\\u001b[2J",
+        " 2      502          301  2026-03-04T09:00:00-05:00  edited   hourly_wage  10.00                      12.00",
+        " 3      503          301  2026-03-05T09:00:00-05:00  deleted  deleted      no                         yes",
+        "user_id    net    cost   tips",
+        "501      +1:30  +15.00  +2.50",
+        "502       0:00  +16.00   0.00",
+        "503      -8:00  -80.00   0.00"
+      ]])
+      assert.strictEqual(stderr.split(" has the changes up to ")[0], `The copy in ${week.file}`)
+      assert.strictEqual((yield* queries).length, requests)
+    })))
+
+  it.live("is exact for programs", () =>
+    inFake(Effect.gen(function*() {
+      const week = yield* corrected
+      const json = yield* changes(week, "--json")
+      const { people, punches } = JSON.parse(json.stdout)
+      const csv = yield* changes(week, "--format", "csv")
+      const each = yield* changes(week, "--format", "csv", "--of", "punches")
+
+      assert.deepStrictEqual(people, [
+        { userId: 501, minutes: 90, cents: 1500, tips: 250 },
+        { userId: 502, minutes: 0, cents: 1600, tips: 0 },
+        { userId: 503, minutes: -480, cents: -8000, tips: 0 }
+      ])
+      assert.deepStrictEqual(
+        punches.map((change: Record<string, unknown>) => [change["id"], change["userId"], change["kind"]]),
+        [[1, 501, "edited"], [2, 502, "edited"], [3, 503, "deleted"]]
+      )
+      assert.deepInclude(punches[0].before, { id: 1, clocked_out: "2026-03-03T22:00:00Z", tips: 0 })
+      assert.deepInclude(punches[2].after, { id: 3, deleted: true })
+      assert.strictEqual(
+        csv.stdout,
+        "user_id,minutes,cents,tips\r\n501,90,1500,250\r\n502,0,1600,0\r\n503,-480,-8000,0\r\n"
+      )
+      assert.match(each.stdout, /^id,user_id,kind,before_user_id,after_user_id,/)
+      assert.match(each.stdout, /\r\n1,501,edited,501,501,11,11,/)
+      assert.include(each.stdout, ",'+\u001b[2J,")
+    })))
+
+  it.live("shows names beside ids, escaped and guarded", () =>
+    inFake(Effect.gen(function*() {
+      const week = yield* corrected
+      const names = ["--names", namesIn(week.file)]
+      const table = yield* changes(week, ...names)
+      const json = JSON.parse((yield* changes(week, "--json", ...names)).stdout)
+      const csv = yield* changes(week, "--format", "csv", ...names)
+
+      assert.match(table.stdout, /\n *1 +501 {2}=1\+1\\u001b\[2J +301 /)
+      assert.match(table.stdout, /\n502 +Анна 東京 +0:00 /)
+      assert.deepStrictEqual(
+        json.people.map((each: Record<string, unknown>) => each["userName"]),
+        [bad, "Анна 東京", null]
+      )
+      assert.deepInclude(json.punches[0].before, { user_name: bad, role_name: null })
+      assert.strictEqual(
+        csv.stdout,
+        `user_id,user_name,minutes,cents,tips\r\n501,'${bad},90,1500,250\r\n502,Анна 東京,0,1600,0\r\n503,,-480,-8000,0\r\n`
+      )
+    })))
+
+  it.live("rounds as --rounding says, and counts open punches up to --as-of", () =>
+    inFake(Effect.gen(function*() {
+      const week = yield* closed
+      const service = yield* FakeService
+      yield* service.edit([1], { clocked_out: null })
+      yield* service.edit([2], { hourly_wage: 1 })
+      yield* service.edit([2], { clocked_out: "2026-03-04T14:30:00Z" })
+      yield* sync(week.file)
+      const people = (...flags: ReadonlyArray<string>) =>
+        Effect.map(changes(week, "--format", "csv", ...flags), ({ stdout }) => stdout.trim().split("\r\n").slice(1))
+
+      assert.deepStrictEqual(yield* people(), ["501,-480,-8000,0", "502,-450,-7999,0"])
+      assert.deepStrictEqual(yield* people("--rounding", "down"), ["501,-480,-8000,0", "502,-450,-8000,0"])
+      assert.deepStrictEqual(
+        yield* people("--as-of", "2026-03-03T23:00:00Z"),
+        ["501,60,1000,0", "502,-450,-7999,0"]
+      )
+    })))
+
+  it.live("takes each location by its own clock, and names one without", () =>
+    inFake(Effect.gen(function*() {
+      const service = yield* FakeService
+      // In New York still on Sunday, 8 March; in Berlin on Monday.
+      const late = { clocked_in: "2026-03-09T01:00:00Z", clocked_out: "2026-03-09T02:00:00Z" }
+      yield* service.seed([punch(8, late), punch(9, { ...late, location_id: 303 })])
+      const { at, file } = yield* closed
+      yield* service.edit([8, 9], { tips: 5 })
+      yield* sync(file)
+      const zones = `${file}.zones.csv`
+      const call = ["changes", "--week", "2026-03-02", "--zones", zones, "--since", at, "--database", file, "--json"]
+      Fs.writeFileSync(zones, "location_id,zone\n301,America/New_York\n303,Europe/Berlin\n")
+      const both = yield* cli(call, { env })
+      Fs.writeFileSync(zones, "location_id,zone\n301,America/New_York\n")
+      const one = yield* cli(call, { env })
+
+      assert.deepStrictEqual(JSON.parse(both.stdout).people, [{ userId: 508, minutes: 0, cents: 0, tips: 5 }])
+      assert.strictEqual(one.stdout, "")
+      assert.notStrictEqual(one.code, 0)
+      assert.include(one.stderr, "location 303 has no zone")
+    })))
+
+  it.live("says so where nothing has changed, in every form", () =>
+    inFake(Effect.gen(function*() {
+      const week = yield* closed
+      const forms = yield* Effect.forEach(
+        [[], ["--json"], ["--format", "csv"], ["--format", "csv", "--of", "punches"]],
+        (flags) => changes(week, ...flags)
+      )
+
+      assert.deepStrictEqual(forms.map(({ code }) => code), [0, 0, 0, 0])
+      assert.deepStrictEqual(forms.slice(0, 3).map(({ stdout }) => stdout), [
+        "",
+        "{\"punches\":[],\"people\":[]}\n",
+        "user_id,minutes,cents,tips\r\n"
+      ])
+      for (const { stderr } of forms)
+        assert.match(
+          stderr,
+          /^The copy in .* ago\. To compare with it later: changes --since 2.*Z\.\nnothing has changed since 2.*Z\n$/
+        )
+    })))
+
+  it.live("refuses an instant that the history does not know, and says since when it does", () =>
+    inFake(Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      const plain = `${folder}/plain.db`
+      yield* cli(["sync", "--database", plain])
+      const none = yield* changes({ file: plain, at: DateTime.formatIso(yield* DateTime.now) })
+      const week = yield* closed
+      const status = JSON.parse((yield* cli(["sync", "--status", "--json", "--database", week.file])).stdout)
+      const early = yield* changes({ ...week, at: "2026-03-09T15:00:00Z" })
+      const atStart = yield* changes({ ...week, at: status.history.since })
+      const fromLast = yield* changes({ ...week, at: status.history.last })
+
+      assert.deepStrictEqual([none.code, none.stdout, early.code, early.stdout], [2, "", 2, ""])
+      assert.match(none.stderr, /no history.*\n.*time-punches sync --history/)
+      assert.include(early.stderr, `2026-03-09T15:00:00.000Z`)
+      assert.include(early.stderr, `since ${status.history.since}`)
+      assert.deepStrictEqual([atStart.code, fromLast.code], [0, 0])
+    })))
+
+  it.live("takes the last commit for known, also where the clock of the database is ahead", () =>
+    inFake(Effect.gen(function*() {
+      const week = yield* closed
+      const ahead = Date.now() + 3_600_000
+      const database = new DatabaseSync(week.file)
+      database.exec(`UPDATE time_punches_sync SET history_last = ${ahead}`)
+      database.close()
+      const written = yield* changes({ ...week, at: DateTime.formatIso(DateTime.makeUnsafe(ahead)) })
+      const future = yield* changes({ ...week, at: DateTime.formatIso(DateTime.makeUnsafe(ahead + 1)) })
+
+      assert.deepStrictEqual([written.code, future.code], [0, 2])
+      assert.include(future.stderr, "is in the future")
+    })))
+
+  it.live("names the instant of the copy that it read, as a sum of it does, which the next call may give", () =>
+    inFake(Effect.gen(function*() {
+      const week = yield* corrected
+      const { stderr } = yield* changes(week)
+      const summed = yield* cli(["summary", "--database", week.file], { env })
+      const [at = "", other] = [stderr, summed.stderr].map((text) => / changes --since (\S+)\.\n/.exec(text)?.[1])
+      assert.strictEqual(other, at)
+      yield* (yield* FakeService).edit([4], { tips: 1 })
+      yield* sync(week.file)
+      const { stdout } = yield* changes({ ...week, at }, "--format", "csv")
+
+      assert.strictEqual(stdout, "user_id,minutes,cents,tips\r\n504,0,0,1\r\n")
+    })))
+
+  it.live("runs as its help and its page show it", () =>
+    inFake(Effect.gen(function*() {
+      const week = yield* corrected
+      const names = namesIn(week.file)
+      const page = Fs.readFileSync(new URL("../../../docs/09-command-line.md", import.meta.url), "utf8")
+      const help = yield* cli(["changes", "--help"])
+      const calls = linesOf(help.stdout + page).map((line) => line.trim())
+        .filter((line) => line.startsWith("time-punches changes --"))
+      const shown = new Map([["--since", week.at], ["--database", week.file], ["--names", names]])
+
+      assert.isAbove(calls.length, 3)
+      for (const call of calls) {
+        const words = call.replace(/ *[|>].*$/, "").split(" ").slice(1)
+        const args = words.map((word, at) => shown.get(words[at - 1] ?? "") ?? word)
+        const ran = yield* cli(args, { env: { ...env, TIME_PUNCHES_DATABASE_URL: week.file } })
+
+        assert.strictEqual(ran.code, 0, `${call}\n${ran.stderr}`)
+        assert.include(ran.stdout, "501", call)
+      }
+    })))
+
+  const since = ["--since", "2026-03-09T15:00:00Z"]
+  const database = ["--database", "a.db"]
+
+  it.effect.each<readonly [ReadonlyArray<string>, string]>([
+    [[...week, ...since], "changes needs a database: give --database FILE or set TIME_PUNCHES_DATABASE_URL"],
+    [[...week, ...database], "changes needs --since INSTANT"],
+    [[...week, ...database, "--since", "2026-03-09T15:00:00"], "an RFC 3339 instant with a zone"],
+    [[...since, ...database], "changes needs a period"],
+    [["--week", "2026-03-02", ...since, ...database], "--week has no zone"],
+    [[...week, "--month", "2026-03", ...since, ...database], "--week and --month are two periods"],
+    [[...week, ...since, ...database, "--of", "punches"], "--of goes with --format csv"],
+    [[...week, ...since, ...database, "--json", "--format", "csv"], "--json and --format csv are two forms"],
+    [[...week, ...since, "--database", "mysql://localhost/a"], "has the scheme mysql"],
+    [[...week, ...since, ...database, "--user-id", "1"], "--user-id"]
+  ])("refuses %j", ([args, text]) =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* cli(["changes", ...args], { env })
+
+      assert.deepStrictEqual([code, stdout], [2, ""], stderr)
+      assert.include(stderr, text)
+      assert.deepStrictEqual(yield* queries, [])
+      assert.isFalse(Fs.existsSync("a.db"))
+    }).pipe(Effect.provide(FakeService.layer())))
+
+  it.effect("needs the company, and nothing else of the environment", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* cli(["changes", ...week, ...since, ...database], { env: {} })
+
+      assert.strictEqual(code, 2)
+      assert.include(stderr, "no company: give --company ID or set TIME_PUNCHES_COMPANY_ID")
+    }).pipe(Effect.provide(FakeService.layer())))
+
+  it.live("fails where there is no copy, and names the way to one", () =>
+    inFake(Effect.gen(function*() {
+      const file = `${yield* temporaryFolder}/a.db`
+      const missing = yield* changes({ file, at: "2026-03-09T15:00:00Z" })
+      const isCreated = Fs.existsSync(file)
+      const service = yield* FakeService
+      yield* service.inject(Fault.status(403))
+      yield* cli(["sync", "--history", "--database", file])
+      const empty = yield* changes({ file, at: "2026-03-09T15:00:00Z" })
+
+      assert.deepStrictEqual([missing.code, isCreated, empty.code, empty.stdout], [8, false, 7, ""])
+      assert.include(missing.stderr, "the database failed")
+      assert.include(empty.stderr, `${file} has no copy of company ${defaultCompany.id}`)
+      assert.include(empty.stderr, "Run time-punches sync")
+    })))
+})

@@ -1,0 +1,222 @@
+/** `time-punches summary --database`: the sums of a copy are those of the service, byte for byte, and never of a part. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import * as Fs from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+import type { PunchFilter } from "../../../src/index.ts"
+import { prng } from "../../../src/testing/base/prng.ts"
+import { defaultCompany, FakeService, Fault, generatePunches, type StoredPunch } from "../../../src/testing/index.ts"
+import { randomFilter } from "../../support/listing.ts"
+import { needs } from "../../support/needs.ts"
+import { emptyDatabase, hasPostgres, noPostgres } from "../../support/postgres.ts"
+import { cli, environment, linesOf, queries, temporaryFolder, without } from "../support.ts"
+
+const start = Date.parse("2026-07-01T12:00:00Z")
+
+const generated = (seed: number, count: number) =>
+  generatePunches({ seed, count, companyId: defaultCompany.id, deletedShare: 0.2, openShare: 0.1, users: 8 })
+
+const punches = generated(6, 450)
+
+/** Runs with a file for the copy, on a service whose clock is in 2026. */
+const withCopy = <A, E>(
+  use: (file: string) => Effect.Effect<A, E, FakeService | Scope.Scope>,
+  served: ReadonlyArray<StoredPunch> = punches
+) =>
+  Effect.gen(function*() {
+    yield* TestClock.setTime(start)
+    return yield* use(`${yield* temporaryFolder}/punches.db`)
+  }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches: served })))
+
+const sync = (file: string, ...args: ReadonlyArray<string>) => cli(["sync", "--database", file, ...args])
+
+const change = (file: string, statement: string) => {
+  const database = new DatabaseSync(file)
+  database.exec(statement)
+  database.close()
+}
+
+/** A filter that a copy knows, as flags. */
+const flagsOf = ({ clockedIn, clockedOut, ...filter }: PunchFilter): ReadonlyArray<string> =>
+  Object.entries({
+    "location-id": filter.locationId,
+    "department-id": filter.departmentId,
+    "role-id": filter.roleId,
+    "user-id": filter.userId,
+    approved: filter.approved,
+    deleted: filter.deleted,
+    "modified-since": filter.modifiedSince,
+    "clocked-in-gte": clockedIn?.gte,
+    "clocked-in-lte": clockedIn?.lte,
+    "clocked-in-lt": clockedIn?.lt,
+    "clocked-out-gte": clockedOut?.gte,
+    "clocked-out-lte": clockedOut?.lte,
+    "clocked-out-lt": clockedOut?.lt
+  }).flatMap(([name, value]) =>
+    value === undefined
+      ? []
+      : [`--${name}`, typeof value === "object" ? new Date(value.epochMilliseconds).toISOString() : `${value}`]
+  )
+
+const groupings = ["location", "user", "role", "department", "day"] as const
+
+/** Runs the same command on the service and on a copy, and compares what they print. */
+const assertSame = Effect.fnUntraced(function*(database: string, args: ReadonlyArray<string>) {
+  const served = yield* cli(["summary", ...args])
+  const copied = yield* cli(["summary", ...args, "--database", database])
+  const [age, ...notes] = linesOf(copied.stderr)
+
+  assert.deepStrictEqual([copied.code, copied.stdout], [served.code, served.stdout], args.join(" "))
+  assert.match(age ?? "", /^The copy in /)
+  assert.deepStrictEqual(notes, linesOf(served.stderr))
+  assert.strictEqual(served.code, 0)
+})
+
+/** Arguments of a summary, from a seed; `zones` is a file of the zones of all locations. */
+const argumentsOf = (random: ReturnType<typeof prng>, served: ReadonlyArray<StoredPunch>, zones: string) => [
+  ...random.pick([
+    flagsOf(randomFilter(random, served)),
+    ["--by", random.pick(groupings), ...flagsOf(randomFilter(random, served))],
+    ["--by", random.pick(groupings), "--zone", "America/New_York", "--as-of", "2026-04-20T00:00:00Z"],
+    ["--by", "user", "--week", "2026-03-11", "--zones", zones, "--above", "40h", "--above-day", "8h"]
+  ]),
+  "--format",
+  random.pick(["table", "csv", "json"])
+]
+
+/** A file of the zones of all generated locations. */
+const writeZones = Effect.fnUntraced(function*() {
+  const file = `${yield* temporaryFolder}/zones.csv`
+  const places = ["America/New_York", "Europe/Berlin", "Asia/Kolkata", "America/Los_Angeles", "UTC", "Pacific/Honolulu"]
+  Fs.writeFileSync(file, ["location_id,zone", ...places.map((zone, at) => `${301 + at},${zone}`)].join("\n"))
+  return file
+})
+
+describe("time-punches summary --database", () => {
+  it.effect.prop(
+    "prints what it prints of the service, in every form",
+    [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 31 - 1 }))],
+    ([seed]) => {
+      const random = prng(seed)
+      const served = generated(seed, random.pick([1, 30, 300]))
+      return withCopy((file) =>
+        Effect.gen(function*() {
+          yield* sync(file)
+          const zones = yield* writeZones()
+          for (let each = 0; each < 5; each++) yield* assertSame(file, argumentsOf(random, served, zones))
+        }), served)
+    },
+    { arbitrary: { runs: 8 } }
+  )
+
+  it.live("prints it of a copy in PostgreSQL too", (context) => {
+    needs(context, hasPostgres, noPostgres)
+    return Effect.gen(function*() {
+      const random = prng(3)
+      const url = yield* emptyDatabase
+      assert.strictEqual((yield* sync(url)).code, 0)
+      const zones = yield* writeZones()
+      for (let each = 0; each < 5; each++) yield* assertSame(url, argumentsOf(random, punches, zones))
+    }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+  })
+
+  it.effect("needs no credential, sends nothing, writes nothing, and says how old the copy is", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      yield* TestClock.adjust("125 minutes")
+      const requests = (yield* queries).length
+      const before = Fs.readFileSync(file)
+      const { code, stderr, stdout } = yield* cli(["summary", "--json", "--database", file], {
+        env: without("TIME_PUNCHES_BASE_URL", "TIME_PUNCHES_CLIENT_ID", "TIME_PUNCHES_CLIENT_SECRET")
+      })
+
+      assert.strictEqual(code, 0)
+      assert.isAbove(JSON.parse(stdout).length, 0)
+      assert.strictEqual(
+        linesOf(stderr)[0],
+        `The copy in ${file} has the changes up to 2026-07-01T12:00:00.000Z; its last pass ended 2h 5m ago.`
+      )
+      assert.strictEqual((yield* queries).length, requests)
+      assert.isTrue(before.equals(Fs.readFileSync(file)))
+    })))
+
+  it.effect("says that a later pass failed", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      yield* FakeService.use((service) => service.inject(Fault.status(403)))
+      yield* sync(file)
+
+      assert.match((yield* cli(["summary", "--database", file])).stderr, / ago, and a later one with Forbidden\.\n/)
+    })))
+
+  it.effect("refuses a copy whose first load did not end, and one of another company", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* FakeService.use((service) => service.inject(Fault.status(403), { requests: [3] }))
+      yield* sync(file)
+      const partial = yield* cli(["summary", "--database", file])
+      const other = yield* cli(["summary", "--database", file, "--company", "77"])
+
+      assert.deepStrictEqual([partial.code, partial.stdout], [7, ""])
+      assert.include(partial.stderr, `the copy of company 4021 in ${file} is not complete: its first load did not end`)
+      assert.deepStrictEqual([other.code, other.stdout], [7, ""])
+      assert.include(other.stderr, `${file} has no copy of company 77`)
+      assert.include(other.stderr, `time-punches sync --company 77 --database '${file}'`)
+    })))
+
+  it.effect("does not create a file that is not there", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const { code, stderr } = yield* cli(["summary", "--database", file])
+
+      assert.strictEqual(code, 8)
+      assert.include(stderr, "the database failed")
+      assert.isFalse(Fs.existsSync(file))
+    })))
+
+  it.effect("fails at a row that is no punch, and prints no sum of the others", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      change(
+        file,
+        "UPDATE time_punches SET hourly_wage = -1 WHERE id = (SELECT max(id) FROM time_punches WHERE NOT deleted)"
+      )
+      const { code, stderr, stdout } = yield* cli(["summary", "--database", file])
+
+      assert.deepStrictEqual([code, stdout], [7, ""])
+      assert.match(stderr, /row \d+ is no punch at hourly_wage/)
+      assert.include(stderr, "doctor --database … --full")
+    })))
+
+  it.effect("reads the service where only the variable names a database", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const env = { ...environment, TIME_PUNCHES_DATABASE_URL: file }
+      const { code, stderr } = yield* cli(["summary"], { env })
+
+      assert.strictEqual(code, 0)
+      assert.notInclude(stderr, "The copy in")
+      assert.isAbove((yield* queries).length, 0)
+    })))
+
+  it.effect.each<readonly [ReadonlyArray<string>, string]>([
+    [["--flags", "late"], "--flags cannot go with a copy"],
+    [["--employee-approval-statuses", "disputed"], "--employee-approval-statuses cannot go with a copy"],
+    [["--localize-search-time"], "--localize-search-time cannot go with a copy"],
+    [["--business-date-start", "2026-03-02"], "--business-date-start and -end cannot go with a copy"],
+    [["--sort-by", "id.asc"], "--sort-by cannot go with a copy"],
+    [["--page-size", "20"], "--page-size is of requests"],
+    [["--database", "mysql://localhost/a"], "has the scheme mysql"],
+    [["--database", "postgres://me:hunter2@localhost/a"], "has a password"]
+  ])("refuses %j by name", ([args, text]) =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* cli([
+        "summary",
+        ...args,
+        ...(args.includes("--database") ? [] : ["--database", "/nowhere/a.db"])
+      ])
+
+      assert.deepStrictEqual([code, stdout], [2, ""])
+      assert.include(stderr, text)
+      assert.notInclude(stderr, "hunter2")
+      assert.deepStrictEqual(yield* queries, [])
+    }).pipe(Effect.provide(FakeService.layer())))
+})

@@ -1,0 +1,297 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as Fs from "node:fs"
+import { defaultCompany, FakeService, generatePunches, toWire, type WirePunch } from "../../../src/testing/index.ts"
+import { failAfter } from "../export/exportSupport.ts"
+import { cli, linesOf, queries, temporaryFolder } from "../support.ts"
+
+const zones: Readonly<Record<number, string>> = {
+  301: "America/New_York",
+  302: "Europe/Berlin",
+  303: "Pacific/Honolulu"
+}
+
+const [sample] = generatePunches({ seed: 1, count: 1, companyId: defaultCompany.id, deletedShare: 0 }).map(toWire)
+
+const iso = (millis: number) => DateTime.formatIso(DateTime.makeUnsafe(millis))
+
+const punchAt = (id: number, locationId: number, clockedIn: number): ReadonlyArray<WirePunch> =>
+  sample === undefined ? [] : [{
+    ...sample,
+    id,
+    location_id: locationId,
+    clocked_in: iso(clockedIn),
+    clocked_out: iso(clockedIn + 6 * 3_600_000),
+    breaks: [],
+    hourly_wage: 1000,
+    tips: 1
+  }]
+
+/** A punch at each half hour of three weeks in spring, at the three locations in turn: clocks change in two of them. */
+const punches = Array.from(
+  { length: 48 * 35 },
+  (_, at) => punchAt(at + 1, 301 + (at % 3), Date.UTC(2026, 1, 27) + at * 1_800_000)
+).flat()
+
+const fake = FakeService.layer({ punches })
+
+/** The date of a clock-in on the wall clock of its location, by another calendar. */
+const calendars = new Map(
+  Object.entries(zones).map(([id, timeZone]) => [
+    Number(id),
+    new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" })
+  ])
+)
+const dateOf = (punch: WirePunch) => calendars.get(punch.location_id)?.format(Date.parse(punch.clocked_in)) ?? ""
+
+const idsIn = (first: string, last: string) =>
+  punches.filter((punch) => first <= dateOf(punch) && dateOf(punch) <= last).map(({ id }) => id)
+
+const idsOf = (ndjson: string) => linesOf(ndjson).map((line): number => JSON.parse(line).id)
+
+const fileOf = (rows: Readonly<Record<number, string>>) =>
+  Effect.map(temporaryFolder, (folder) => {
+    const file = `${folder}/zones.csv`
+    Fs.writeFileSync(file, ["location_id,zone", ...Object.entries(rows).map((row) => row.join(","))].join("\r\n"))
+    return file
+  })
+
+const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>, layer = fake) =>
+  effect.pipe(Effect.scoped, Effect.provide(layer))
+
+const week = ["--week", "2026-03-08"]
+
+const periods: ReadonlyArray<readonly [call: string, first: string, last: string]> = [
+  ["--week 2026-03-08", "2026-03-02", "2026-03-08"],
+  ["--week 2026-03-08 --week-starts sunday", "2026-03-08", "2026-03-14"],
+  ["--month 2026-03", "2026-03-01", "2026-03-31"],
+  ["--start 2026-03-08 --end 2026-03-08", "2026-03-08", "2026-03-08"]
+]
+
+describe("--zones", () => {
+  it.effect.each(periods)(
+    "counts each punch in the period of its own location: %s",
+    ([call, first, last]) =>
+      inFake(Effect.gen(function*() {
+        const flags = [...call.split(" "), "--zones", yield* fileOf(zones)]
+        const output = `${yield* temporaryFolder}/punches`
+        const listed = yield* cli(["list", "--format", "ndjson", ...flags])
+        const exported = yield* cli(["export", "--output", output, ...flags])
+        const summed = yield* cli(["summary", "--by", "day", "--json", ...flags])
+        const days: ReadonlyArray<{ day: string; punches: number }> = JSON.parse(summed.stdout)
+        const expected = idsIn(first, last)
+
+        assert.deepStrictEqual([listed.code, exported.code, summed.code], [0, 0, 0])
+        assert.isAbove(expected.length, 40)
+        assert.deepStrictEqual(idsOf(listed.stdout), expected)
+        assert.strictEqual(Fs.readFileSync(output, "utf8"), listed.stdout)
+        assert.match(exported.stderr, new RegExp(`: ${expected.length.toLocaleString("en-US")} punches, `))
+        // Each day has the punches of the own date of a location.
+        assert.deepStrictEqual(
+          days.map((row) => [row.day, row.punches]),
+          [...new Set(days.map(({ day }) => day))].toSorted().map((day) => [day, idsIn(day, day).length])
+        )
+        assert.strictEqual(days.reduce((sum, row) => sum + row.punches, 0), expected.length)
+      }))
+  )
+
+  it.effect("counts --last by the date that it is at each location", () =>
+    inFake(Effect.gen(function*() {
+      // Monday in New York and Berlin, Sunday in Honolulu.
+      yield* TestClock.setTime(Date.parse("2026-03-09T08:00:00Z"))
+      const { stdout } = yield* cli(["list", "--format", "ndjson", "--last", "2d", "--zones", yield* fileOf(zones)])
+      const expected = punches.filter((punch) =>
+        punch.location_id === 303
+          ? ["2026-03-07", "2026-03-08"].includes(dateOf(punch))
+          : ["2026-03-08", "2026-03-09"].includes(dateOf(punch))
+      )
+
+      assert.deepStrictEqual(idsOf(stdout), expected.map(({ id }) => id))
+    })))
+
+  it.effect("shows local times by the zone of each punch, and machine forms in UTC", () =>
+    inFake(Effect.gen(function*() {
+      const flags = ["--zones", yield* fileOf(zones), "--clocked-in-gte", "2026-03-08T12:00:00Z", "--take", "3"]
+      const table = yield* cli(["list", ...flags])
+      const csv = yield* cli(["list", "--format", "csv", ...flags])
+      const times = linesOf(table.stdout).slice(1).map((line) => /\d{4}-\S+/.exec(line)?.[0])
+
+      assert.deepStrictEqual(times, [
+        "2026-03-08T08:00:00-04:00",
+        "2026-03-08T13:30:00+01:00",
+        "2026-03-08T03:00:00-10:00"
+      ])
+      assert.include(csv.stdout, ",2026-03-08T12:00:00Z,")
+    })))
+
+  it.effect("takes as many as --take says of those that belong, and resumes behind them", () =>
+    inFake(Effect.gen(function*() {
+      const flags = ["--format", "ndjson", "--zones", yield* fileOf(zones), ...week]
+      const expected = idsIn("2026-03-02", "2026-03-08")
+      const some = yield* cli(["list", "--take", "5", ...flags])
+      const asked = (yield* queries).length
+      yield* failAfter(4)
+      const broken = yield* cli(["list", "--page-size", "20", ...flags])
+      const [, from = ""] = /--from='([^']+)'/.exec(broken.stderr) ?? []
+      const rest = yield* cli(["list", "--page-size", "20", `--from=${from}`, ...flags])
+
+      assert.deepStrictEqual(idsOf(some.stdout), expected.slice(0, 5))
+      assert.strictEqual(asked, 1)
+      assert.deepStrictEqual([broken.code, rest.code], [7, 0])
+      assert.isAbove(linesOf(broken.stdout).length, 20)
+      assert.deepStrictEqual(idsOf(broken.stdout + rest.stdout), expected)
+    })))
+
+  it.effect("has titles as wide as the rows, also where the first page has none of the period", () =>
+    inFake(Effect.gen(function*() {
+      const flags = ["--zones", yield* fileOf(zones), ...week, "--page-size", "5"]
+      const { stdout } = yield* cli(["list", ...flags])
+      const json = yield* cli(["list", "--json", ...flags])
+      const [head = "", row = ""] = linesOf(stdout)
+
+      assert.strictEqual(head.indexOf("clocked_in"), row.indexOf("2026-"))
+      assert.strictEqual(JSON.parse(json.stdout).length, linesOf(stdout).length - 1)
+    })))
+
+  it.effect.each(["list", "summary", "export --output punches"])(
+    "of %s is refused with the line of its mistake, before a request",
+    (call) =>
+      inFake(Effect.gen(function*() {
+        const file = yield* fileOf({ ...zones, 304: "Mars/Olympus" })
+        const wrong = yield* cli([...call.split(" "), ...week, "--zones", file])
+        const missing = yield* cli([...call.split(" "), ...week, "--zones", `${file}.none`])
+        const both = yield* cli([...call.split(" "), ...week, "--zones", yield* fileOf(zones), "--zone", "UTC"])
+
+        assert.deepStrictEqual([wrong.code, missing.code, both.code], [2, 8, 2])
+        assert.include(wrong.stderr, `${file}, line 5: the zone must be the name of a time zone`)
+        assert.include(missing.stderr, `${file}.none: there is no such file`)
+        assert.include(both.stderr, "--zone and --zones both say which clock counts")
+        assert.deepStrictEqual(yield* queries, [])
+      }))
+  )
+
+  it.effect("of an export goes with a period", () =>
+    inFake(Effect.gen(function*() {
+      const { code, stderr } = yield* cli(["export", "--output", "punches", "--zones", yield* fileOf(zones)])
+
+      assert.strictEqual(code, 2)
+      assert.match(stderr, /--zones goes with a period/)
+    })))
+})
+
+/** With a punch of another location: after the week in each of the three zones, but in that of Baker Island. */
+const beyond = FakeService.layer({ punches: [...punches, ...punchAt(9000, 309, Date.parse("2026-03-09T11:00:00Z"))] })
+
+describe("a location that is not in the file of --zones", () => {
+  it.effect.each(["list", "summary"])(
+    "fails %s, also where its punch is in no period of the others",
+    (command) =>
+      inFake(
+        Effect.gen(function*() {
+          const { code, stderr, stdout } = yield* cli([command, "--json", ...week, "--zones", yield* fileOf(zones)])
+
+          assert.strictEqual(code, 2)
+          assert.match(
+            stderr,
+            /^time-punches: location 309 has no zone\n {2}Add it and its zone to the file of --zones/
+          )
+          assert.throws(() => JSON.parse(stdout))
+        }),
+        beyond
+      )
+  )
+
+  it.effect("leaves a list that resumes with the location in the file", () =>
+    inFake(
+      Effect.gen(function*() {
+        const call = ["list", "--format", "ndjson", "--page-size", "20", ...week]
+        const failed = yield* cli([...call, "--zones", yield* fileOf(zones)])
+        const [, from = ""] = /--from='([^']+)'/.exec(failed.stderr) ?? []
+        const rest = yield* cli([...call, `--from=${from}`, "--zones", yield* fileOf({ ...zones, 309: "-12:00" })])
+
+        assert.strictEqual(rest.code, 0)
+        assert.deepStrictEqual(idsOf(failed.stdout + rest.stdout), [...idsIn("2026-03-02", "2026-03-08"), 9000])
+      }),
+      beyond
+    ))
+
+  it.effect("leaves an export that starts over with the location in the file", () =>
+    inFake(
+      Effect.gen(function*() {
+        const output = `${yield* temporaryFolder}/punches`
+        const call = ["export", "--page-size", "20", "--output", output, ...week]
+        const failed = yield* cli([...call, "--zones", yield* fileOf(zones)])
+        const complete = ["--zones", yield* fileOf({ ...zones, 309: "-12:00" })]
+        const refused = yield* cli([...call, ...complete])
+        const forced = yield* cli([...call, ...complete, "--force"])
+
+        assert.deepStrictEqual([failed.code, refused.code, forced.code], [2, 2, 0])
+        assert.match(failed.stderr, /location 309 has no zone\n.*\n {2}Then start over, with --force\.\n$/)
+        assert.match(refused.stderr, /with other flags: --zones 3 with sha256 [0-9a-f]+, now 4 with sha256/)
+        assert.deepStrictEqual(idsOf(Fs.readFileSync(output, "utf8")), [...idsIn("2026-03-02", "2026-03-08"), 9000])
+      }),
+      beyond
+    ))
+})
+
+describe("an unfinished export with --zones", () => {
+  const begun = Effect.fnUntraced(function*(format: string, period: ReadonlyArray<string>, pages: number) {
+    yield* TestClock.setTime(Date.parse("2026-03-11T03:00:00Z"))
+    const file = yield* fileOf(zones)
+    const output = `${yield* temporaryFolder}/punches`
+    const whole = `${output}.whole`
+    const call = ["export", "--format", format, "--page-size", "20", ...period, "--zones"]
+    yield* cli([...call, file, "--output", whole])
+    yield* failAfter(pages)
+    const first = yield* cli([...call, file, "--output", output])
+    assert.strictEqual(first.code, 7)
+    return { call, file, output, whole: Fs.readFileSync(whole, "utf8") }
+  })
+
+  it.effect.each(["ndjson", "csv"].flatMap((format) => [1, 3, 9].map((pages): [string, number] => [format, pages])))(
+    "resumes to the same bytes: %s after %i pages",
+    ([format, pages]) =>
+      inFake(Effect.gen(function*() {
+        const { call, file, output, whole } = yield* begun(format, week, pages)
+        const ran = yield* cli([...call, file, "--output", output])
+
+        assert.strictEqual(ran.code, 0)
+        assert.strictEqual(Fs.readFileSync(output, "utf8"), whole)
+        assert.strictEqual(linesOf(whole).length, idsIn("2026-03-02", "2026-03-08").length + (format === "csv" ? 1 : 0))
+      }))
+  )
+
+  it.effect("resumes with another file of the same zones, and not with other ones", () =>
+    inFake(Effect.gen(function*() {
+      const { call, output, whole } = yield* begun("ndjson", week, 9)
+      const other = yield* fileOf({ ...zones, 302: "Europe/London" })
+      const refused = yield* cli([...call, other, "--output", output])
+      const single = yield* cli([...call.slice(0, -1), "--zone", "UTC", "--output", output])
+      const same = yield* fileOf(zones)
+      Fs.writeFileSync(same, linesOf(Fs.readFileSync(same, "utf8")).toSorted().toReversed().join("\n"))
+      const resumed = yield* cli([...call, same, "--output", output])
+
+      assert.deepStrictEqual([refused.code, single.code, resumed.code], [2, 2, 0])
+      assert.match(refused.stderr, /--zones 3 with sha256 .*period in Europe\/London \(none\), now /)
+      assert.include(single.stderr, "--zones 3 with sha256")
+      assert.match(resumed.stderr, /^resuming after /)
+      assert.strictEqual(Fs.readFileSync(output, "utf8"), whole)
+    })))
+
+  it.effect("of --last is another one after a midnight of a location, and is offered no window", () =>
+    inFake(Effect.gen(function*() {
+      const { call, file, output } = yield* begun("ndjson", ["--last", "7d"], 9)
+      // Midnight of New York: the dates of the world's first and last zones are the same as before.
+      yield* TestClock.setTime(Date.parse("2026-03-11T04:30:00Z"))
+      const refused = yield* cli([...call, file, "--output", output])
+      yield* TestClock.setTime(Date.parse("2026-03-12T04:30:00Z"))
+      const nextDay = yield* cli([...call, file, "--output", output])
+
+      assert.deepStrictEqual([refused.code, nextDay.code], [2, 2])
+      assert.match(refused.stderr, /flags: period in America\/New_York .*, now 2026-03-05T05:00:00Z to 2026-03-12T04/)
+      assert.match(nextDay.stderr, /flags: --clocked-in-gte .*; period in Pacific\/Honolulu /)
+      // Its window would have the punches of other days too.
+      assert.notInclude(nextDay.stderr, "in place of a period")
+    })))
+})

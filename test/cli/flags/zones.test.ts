@@ -1,0 +1,144 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Schema } from "effect"
+import { describeZones, parseZones } from "../../../src/cli/flags/zones.ts"
+import { BusinessDate, LocationId } from "../../../src/Ids.ts"
+import * as Period from "../../../src/Period.ts"
+
+const encoder = new TextEncoder()
+
+const parse = (...lines: ReadonlyArray<string>) => parseZones(encoder.encode(lines.join("\n")), "zones.csv")
+
+const head = "location_id,zone"
+
+const rowsOf = (zones: ReadonlyMap<LocationId, DateTime.TimeZone>) =>
+  [...zones].map(([id, zone]) => `${id} ${DateTime.zoneToString(zone)}`)
+
+describe("a file of zones", () => {
+  it.effect("has a zone for each location, by name or as an offset", () =>
+    Effect.gen(function*() {
+      const zones = yield* parse(head, "301,America/New_York", "0,+05:45", "302,UTC")
+
+      assert.deepStrictEqual(rowsOf(zones), ["301 America/New_York", "0 +05:45", "302 UTC"])
+    }))
+
+  it.effect.each(
+    [
+      ["a byte order mark", `\uFEFF${head}\n301,Europe/Berlin`],
+      ["CRLF and blank lines", `${head}\r\n\r\n301,Europe/Berlin\r\n\r\n`],
+      ["quotes", `"location_id","zone"\n"301","Europe/Berlin"`],
+      ["spaces around cells", ` location_id , zone\n 301 ,\tEurope/Berlin `]
+    ] as const
+  )("may have %s", ([, text]) =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(rowsOf(yield* parse(text)), ["301 Europe/Berlin"])
+    }))
+
+  const one = "301,UTC"
+
+  it.effect.each<[what: string, lines: ReadonlyArray<string>, message: string]>([
+    ["nothing in it", [""], "line 1: the columns must be location_id,zone, not an empty line"],
+    ["no header", [one], "line 1: the columns must be location_id,zone, not 301,UTC"],
+    ["other columns", ["location,zone"], "line 1: the columns must be location_id,zone, not location,zone"],
+    ["no location", [head, "", ""], "line 1: no location follows the columns"],
+    [
+      "an unknown zone",
+      [head, one, "302,Mars/Olympus"],
+      "line 3: the zone must be the name of a time zone, such as Europe/Berlin, or an offset, such as +01:00, " +
+      "not \"Mars/Olympus\""
+    ],
+    ["an empty zone", [head, "302, "], "line 2: the zone must be the name of a time zone"],
+    ["an offset of no time", [head, "302,+1:7"], "line 2: the zone must be the name of a time zone"],
+    ["an id with a point", [head, "301.0,UTC"], "line 2: the id must be a whole number from 0 on, not \"301.0\""],
+    ["a negative id", [head, "-1,UTC"], "line 2: the id must be a whole number from 0 on, not \"-1\""],
+    ["an id beyond the safe integers", [head, "9007199254740993,UTC"], "line 2: the id must be a whole number"],
+    ["an empty id", [head, ",UTC"], "line 2: the id must be a whole number from 0 on, not \"\""],
+    ["a cell too few", [head, one, "302"], "line 3: it must have 2 cells, location_id,zone, and has 1"],
+    ["a cell too many", [head, "302,UTC,Main St"], "line 2: it must have 2 cells, location_id,zone, and has 3"],
+    ["a location twice", [head, one, "302,UTC", "301,UTC"], "line 4: line 2 has a zone for location 301 already"],
+    ["a location twice, with a 0 in front", [head, one, "0301,+01:00"], "line 3: line 2 has a zone for location 301"],
+    ["a mistake before another", [head, "x,UTC", "302"], "line 2: the id must be"],
+    ["a quote that does not end", [head, one, "302,\"UTC"], "line 3: Unterminated quoted field"],
+    ["a control character", [head, "301,\u001b[2J"], "not \"\\u001b[2J\""]
+  ])("is refused with its line for %s", ([, lines, message]) =>
+    Effect.gen(function*() {
+      const failure = yield* Effect.flip(parse(...lines))
+
+      assert.strictEqual(failure.code, 2)
+      assert.match(failure.message, /^zones\.csv, line \d+: /)
+      assert.include(failure.message, message)
+    }))
+
+  it.effect("is refused where it is not UTF-8", () =>
+    Effect.gen(function*() {
+      const latin1 = Uint8Array.from([...encoder.encode(`${head}\n301,S`), 0xe3, 0x6f])
+
+      assert.strictEqual(
+        (yield* Effect.flip(parseZones(latin1, "a.csv"))).message,
+        "a.csv, line 2: this is not UTF-8"
+      )
+    }))
+})
+
+describe("the identity of zones", () => {
+  const week = (text: string) => (zone: DateTime.TimeZone) => Period.week(zone, BusinessDate.make(text))
+
+  const identity = (date: string, ...rows: ReadonlyArray<string>) =>
+    Effect.map(parse(head, ...rows), (zones) => describeZones(zones, week(date)))
+
+  it.effect("has the zones as a hash, and the period in each", () =>
+    Effect.gen(function*() {
+      const { "--zones": zones, ...periods } = yield* identity("2026-03-08", "302,Asia/Tokyo", "301,UTC", "303,UTC")
+
+      assert.match(zones ?? "", /^3 with sha256 [0-9a-f]{64}$/)
+      assert.deepStrictEqual(periods, {
+        "period in Asia/Tokyo": "2026-03-01T15:00:00Z to 2026-03-08T15:00:00Z",
+        "period in UTC": "2026-03-02T00:00:00Z to 2026-03-09T00:00:00Z"
+      })
+    }))
+
+  it.effect("depends on nothing but the zone of each location, and the period", () =>
+    Effect.gen(function*() {
+      const one = yield* identity("2026-03-08", "301,UTC", "302,Asia/Tokyo")
+      const others = yield* Effect.all([
+        identity("2026-03-09", "301,UTC", "302,Asia/Tokyo"),
+        identity("2026-03-08", "302,UTC", "301,Asia/Tokyo"),
+        identity("2026-03-08", "301,UTC", "303,Asia/Tokyo"),
+        identity("2026-03-08", "301,UTC", "302,Asia/Tokyo", "303,Asia/Tokyo")
+      ])
+
+      assert.deepStrictEqual(yield* identity("2026-03-07", "\"302\", Asia/Tokyo", "", "301,UTC"), one)
+      for (const other of others) assert.notDeepEqual(other, one)
+    }))
+})
+
+const Rows = Schema.Array(Schema.Struct({
+  id: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  zone: Schema.Literals(["UTC", "America/St_Johns", "Europe/Berlin", "+09:30", "-03:00"]),
+  quoted: Schema.Boolean,
+  spaces: Schema.Literals(["", " ", "\t "]),
+  end: Schema.Literals(["\n", "\r\n", "\n\n"])
+}))
+
+describe("Every file of zones", () => {
+  it.effect.prop(
+    "is read as it was written, or fails at the first location that is there twice",
+    [Rows],
+    ([rows]) =>
+      Effect.gen(function*() {
+        const lines = rows.map(({ end, id, quoted, spaces, zone }) =>
+          (quoted ? `"${spaces}${id}","${zone}${spaces}"` : `${id}${spaces},${spaces}${zone}`) + end
+        )
+        const firstTwice = rows.findIndex(({ id }, at) => rows.slice(0, at).some((row) => row.id === id))
+        const read = parseZones(encoder.encode(`${head}\n${lines.join("")}`), "zones.csv")
+
+        if (rows.length === 0) {
+          assert.include((yield* Effect.flip(read)).message, "no location")
+        } else if (firstTwice >= 0) {
+          const line = 2 + lines.slice(0, firstTwice).join("").split("\n").length - 1
+          assert.include((yield* Effect.flip(read)).message, `line ${line}: line `)
+        } else {
+          assert.deepStrictEqual(rowsOf(yield* read), rows.map(({ id, zone }) => `${id} ${zone}`))
+        }
+      })
+  )
+})

@@ -1,0 +1,433 @@
+/** What changed in a period since an instant: each kind of change, the sums by person, and the law that binds them. */
+import { afterAll, assert, describe, expectTypeOf, it } from "@effect/vitest"
+import { Arbitrary, DateTime, Duration, Effect, Equal, Fiber, HashMap, Layer, ManagedRuntime } from "effect"
+import { Option, Schema, Stream } from "effect"
+import type { SqlClient } from "effect/sql"
+import { BusinessDate, Cents, CompanyId, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
+import * as Labor from "../../src/Labor.ts"
+import * as Period from "../../src/Period.ts"
+import {
+  type ChangeKind,
+  type Changes,
+  type ChangesOptions,
+  type HistoryUnknown,
+  SqlStore
+} from "../../src/sql/index.ts"
+import { NodeSqlite } from "../../src/sql/node/index.ts"
+import type { SyncError } from "../../src/sync/index.ts"
+import type { TimePunch } from "../../src/TimePunch.ts"
+import { at, punch, rest } from "../support/arbitraryPunch.ts"
+import {
+  commit,
+  copyAt,
+  copyNow,
+  historyOf,
+  lastOf,
+  type OpenHistory,
+  openHistory,
+  type PastRow
+} from "../support/histories.ts"
+import { needs } from "../support/needs.ts"
+import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
+
+const server = ManagedRuntime.make(postgresClient)
+afterAll(() => server.dispose())
+
+const kinds = [
+  { name: "SQLite", isHere: true, client: NodeSqlite.layer({ filename: ":memory:" }) },
+  { name: "PostgreSQL", isHere: hasPostgres, client: Layer.effectContext(server.contextEffect) }
+] as const
+
+const company = CompanyId.make(2)
+const [east, west, lost] = [4, 5, 6].map((id) => LocationId.make(id))
+if (east === undefined || west === undefined || lost === undefined) throw new Error("ids")
+const zone = DateTime.zoneMakeNamedUnsafe
+const zones = Period.zones(new Map([[east, zone("America/New_York")], [west, zone("Pacific/Honolulu")]]))
+const date = BusinessDate.make("2026-03-02")
+
+/** 2 March: 05:00Z to 05:00Z in New York, 10:00Z to 10:00Z in Honolulu. `at` counts from 08:00Z. */
+const hour = 3600
+const dayOptions = (since: DateTime.DateTime): ChangesOptions<Period.MissingZone> => ({
+  zone: zones,
+  period: (zone) => Period.localDays(zone, date, date),
+  since,
+  rounding: "halfUp"
+})
+
+const row = (id: number, changes: Partial<TimePunch> = {}) => punch({ id: TimePunchId.make(id), ...changes })
+const user = (id: number) => ({ userId: UserId.make(id) })
+const shift = (from: number, hours: number) => ({
+  clockedIn: at(from * hour),
+  clockedOut: Option.some(at((from + hours) * hour))
+})
+
+const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+/** Few ids, people and contents, and clock-ins around both ends of the day in both zones. */
+const Plan = Schema.Struct({
+  asOf: Schema.NullOr(int(-60, 1500)),
+  steps: Schema.Array(Schema.Struct({
+    isKept: Schema.Boolean,
+    isWhole: Schema.Literals([false, false, false, true]),
+    rows: Schema.Array(Schema.Struct({
+      id: int(1, 6),
+      user: int(1, 3),
+      isWest: Schema.Boolean,
+      start: Schema.Literals([-6, -3, 0, 1, 2, 20, 21, 25, 26]),
+      minutes: Schema.NullOr(int(-20, 600)),
+      wage: int(0, 5000),
+      tips: int(-2, 2),
+      notes: int(0, 1),
+      modified: Schema.NullOr(int(0, 1)),
+      deleted: Schema.Literals([false, false, true])
+    })).check(Schema.isMaxLength(5))
+  })).check(Schema.isMaxLength(7))
+})
+
+const punchOf = (parts: (typeof Plan.Type)["steps"][number]["rows"][number]): TimePunch =>
+  row(parts.id, {
+    userId: UserId.make(parts.user),
+    locationId: parts.isWest ? west : east,
+    clockedIn: at(parts.start * hour),
+    clockedOut: Option.map(Option.fromNullOr(parts.minutes), (minutes) => at(parts.start * hour + minutes * 60)),
+    hourlyWage: Cents.make(parts.wage + 0),
+    tips: Cents.make(parts.tips + 0),
+    notes: String(parts.notes),
+    modified: Option.map(Option.fromNullOr(parts.modified), at),
+    deleted: parts.deleted
+  })
+
+/** By the local date, which is another computation than the interval of the day. */
+const nameOf = (state: PastRow | undefined) => {
+  if (state === undefined) return "absent"
+  const { clockedIn, deleted, locationId } = state.punch
+  if (deleted) return "deleted"
+  if (state.isGone) return "gone"
+  const local = zone(locationId === west ? "Pacific/Honolulu" : "America/New_York")
+  return Period.businessDate(local, clockedIn) === date ? "counts" : "outside"
+}
+
+/** Minutes, cents and tips by person, where any is not 0. */
+type Figures = ReadonlyMap<number, ReadonlyArray<number>>
+
+const nonZero = (entries: Iterable<readonly [number, ReadonlyArray<number>]>): Figures =>
+  new Map([...entries].filter(([, figures]) => figures.some((figure) => figure !== 0)).toSorted(([a], [b]) => a - b))
+
+const sumsOf = (copy: ReadonlyArray<PastRow>, options: Labor.Options): Effect.Effect<Figures, Labor.SumOverflow> =>
+  Stream.fromIterable(copy.filter((each) => nameOf(each) === "counts")).pipe(
+    Stream.map(({ punch }) => punch),
+    Stream.run(Labor.rollup(({ userId }) => userId, options)),
+    Effect.map((totals) =>
+      new Map(
+        [...HashMap.entries(totals)].map(([userId, { cost, net, tips }]) => [
+          Number(userId),
+          [Duration.toMinutes(net), Number(cost), Number(tips)]
+        ])
+      )
+    )
+  )
+
+const minus = (one: Figures, other: Figures): Figures =>
+  nonZero([...new Set([...one.keys(), ...other.keys()])].map((userId) => [
+    userId,
+    [0, 1, 2].map((at) => (one.get(userId)?.[at] ?? 0) - (other.get(userId)?.[at] ?? 0))
+  ]))
+
+const differences = ({ people }: Changes): Figures =>
+  new Map(people.map(({ cents, minutes, tips, userId }) => [userId, [minutes, cents, tips]]))
+
+const kindsOf: Readonly<Record<string, ChangeKind>> = {
+  "absent counts": "added",
+  "outside counts": "movedIn",
+  "deleted counts": "undeleted",
+  "gone counts": "back",
+  "counts outside": "movedOut",
+  "counts deleted": "deleted",
+  "counts gone": "gone"
+}
+
+const expected = (then: ReadonlyArray<PastRow>, now: ReadonlyArray<PastRow>): ReadonlyMap<number, ChangeKind> =>
+  new Map(now.flatMap((after) => {
+    const before = then.find(({ punch: { id } }) => id === after.punch.id)
+    const names = `${nameOf(before)} ${nameOf(after)}`
+    const touched = before !== undefined && { ...before.punch, modified: after.punch.modified }
+    const kind = names === "counts counts" && !Equal.equals(touched, after.punch) ? "edited" : kindsOf[names]
+    return kind === undefined ? [] : [[Number(after.punch.id), kind] as const]
+  }))
+
+describe.each(kinds)("SqlStore.changes in $name", ({ client, isHere }) => {
+  let tables = 0
+  const test = (title: string, body: (opened: OpenHistory) => Effect.Effect<void, unknown>) =>
+    it.live(title, (context) => {
+      needs(context, isHere, noPostgres)
+      return Effect.scoped(Effect.flatMap(openHistory(client, `changes_${tables++}`), body))
+    })
+
+  const changesOf = <E>({ run, table }: OpenHistory, options: ChangesOptions<E>, of: CompanyId = company) =>
+    run(SqlStore.changes(of, options, { table }))
+
+  /** What a second commit changes of a first one. */
+  const changed = (
+    opened: OpenHistory,
+    before: ReadonlyArray<TimePunch>,
+    after: ReadonlyArray<TimePunch>,
+    isWhole = false,
+    options: Partial<ChangesOptions<Period.MissingZone>> = {}
+  ) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, before)
+      const since = yield* lastOf(opened, company)
+      yield* commit(opened.kept, company, after, isWhole)
+      return yield* changesOf(opened, { ...dayOptions(since), ...options })
+    })
+
+  const told = ({ punches }: Changes) => punches.map(({ id, kind }) => [Number(id), kind] as const)
+  const people = ({ people }: Changes) =>
+    people.map(({ cents, minutes, tips, userId }) => [Number(userId), minutes, cents, tips])
+
+  test("tells nothing where nothing of the period changed", (opened) =>
+    Effect.gen(function*() {
+      const outside = row(2, shift(-9, 2))
+      const found = yield* changed(opened, [row(1), outside, row(3, { deleted: true })], [
+        row(1, { modified: Option.some(at(1)) }),
+        { ...outside, notes: "edited" },
+        row(3, { deleted: true, notes: "edited" }),
+        row(4, { deleted: true })
+      ])
+
+      assert.deepStrictEqual(found, { punches: [], people: [] })
+    }))
+
+  const eight = [480, 12_400, 0] as const
+  const cases: ReadonlyArray<
+    readonly [
+      kind: ChangeKind,
+      before: TimePunch | undefined,
+      after: TimePunch | undefined,
+      sums: readonly [minutes: number, cents: number, tips: number]
+    ]
+  > = [
+    ["edited", row(1), row(1, { ...shift(0, 7.5), tips: Cents.make(-3) }), [-30, -775, -3]],
+    ["added", undefined, row(1), eight],
+    ["movedIn", row(1, shift(-9, 8)), row(1), eight],
+    ["movedOut", row(1), row(1, { locationId: west }), [-480, -12_400, 0]],
+    ["deleted", row(1), row(1, { deleted: true }), [-480, -12_400, 0]],
+    ["undeleted", row(1, { deleted: true }), row(1), eight],
+    ["gone", row(1), undefined, [-480, -12_400, 0]]
+  ]
+
+  for (const [kind, before, after, sums] of cases) {
+    test(`tells what was ${kind}, before and after`, (opened) =>
+      Effect.gen(function*() {
+        const list = (each: TimePunch | undefined) => each === undefined ? [] : [each]
+        const found = yield* changed(opened, list(before), list(after), true)
+
+        assert.deepStrictEqual(found, {
+          punches: [{
+            id: TimePunchId.make(1),
+            userId: UserId.make(7),
+            kind,
+            before: Option.fromUndefinedOr(before),
+            after: Option.fromUndefinedOr(after)
+          }],
+          people: [{ userId: UserId.make(7), minutes: sums[0], cents: sums[1], tips: sums[2] }]
+        })
+      }))
+  }
+
+  test("tells what is back, and nothing of what went and returned in between", (opened) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, [row(1)])
+      const whole = yield* lastOf(opened, company)
+      yield* commit(opened.kept, company, [], true)
+      const gone = yield* lastOf(opened, company)
+      yield* commit(opened.kept, company, [row(1)])
+
+      assert.deepStrictEqual(yield* changesOf(opened, dayOptions(whole)), { punches: [], people: [] })
+      const found = yield* changesOf(opened, dayOptions(gone))
+      assert.deepStrictEqual([told(found), found.punches[0]?.before, people(found)], [
+        [[1, "back"]],
+        Option.none(),
+        [[7, ...eight]]
+      ])
+    }))
+
+  test("tells of a row that is deleted and gone that it was deleted", (opened) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, [row(1), row(2, { deleted: true })])
+      const first = yield* lastOf(opened, company)
+      yield* commit(opened.kept, company, [row(1, { deleted: true })])
+      yield* commit(opened.kept, company, [], true)
+      const second = yield* lastOf(opened, company)
+      yield* commit(opened.kept, company, [row(2)])
+
+      assert.deepStrictEqual(told(yield* changesOf(opened, dayOptions(first))), [[1, "deleted"], [2, "undeleted"]])
+      assert.deepStrictEqual(told(yield* changesOf(opened, dayOptions(second))), [[2, "undeleted"]])
+    }))
+
+  test("has the period of each location by its own clock, to the millisecond", (opened) =>
+    Effect.gen(function*() {
+      const before = [row(1, shift(-3, 1)), row(2, shift(-3, 1)), row(3, { locationId: west, ...shift(2, 1) })]
+      const early = (id: number, from: number) => row(id, { clockedIn: at(from * hour - 0.001) })
+      const found = yield* changed(opened, before, [
+        early(1, -3),
+        { ...early(2, 21), clockedOut: Option.none() },
+        { ...early(3, 2), locationId: west },
+        row(4, { locationId: west, ...shift(26, 1) })
+      ])
+
+      assert.deepStrictEqual(told(found), [[1, "movedOut"], [3, "movedOut"], [2, "edited"]])
+    }))
+
+  test("sorts by person, clock-in and id, and takes both people of a punch whose person changed", (opened) =>
+    Effect.gen(function*() {
+      const found = yield* changed(opened, [row(1, user(9)), row(2, user(3))], [
+        row(1, user(3)),
+        row(2, { ...user(3), hourlyWage: Cents.make(1650) }),
+        row(3, { ...user(3), ...shift(-1, 1) }),
+        row(4, { ...user(2), clockedOut: Option.none() })
+      ])
+
+      assert.deepStrictEqual(told(found), [[4, "added"], [3, "added"], [1, "edited"], [2, "edited"]])
+      assert.deepStrictEqual(found.punches.map(({ userId }) => Number(userId)), [2, 3, 3, 3])
+      // A person with an open punch alone has no difference.
+      assert.deepStrictEqual(people(found), [[3, 540, 12_400 + 800 + 1550, 0], [9, -480, -12_400, 0]])
+    }))
+
+  test("counts open punches up to asOf, then and now, and unpaid breaks not at all", (opened) =>
+    Effect.gen(function*() {
+      const open = { clockedOut: Option.none() }
+      const pause = { breaks: [rest({ in: 0, out: 1800, paid: false })] }
+      const found = yield* changed(opened, [row(1, open)], [row(1, { ...open, ...pause })], false, {
+        asOf: at(2 * hour),
+        rounding: "up"
+      })
+
+      assert.deepStrictEqual(people(found), [[7, -30, -775, 0]])
+    }))
+
+  test("fails where a location has no zone, then or now, unless no zone could matter", (opened) =>
+    Effect.gen(function*() {
+      const far = row(1, { locationId: lost, ...shift(-48, 8) })
+      const both = { locationId: lost }
+      assert.deepStrictEqual(told(yield* changed(opened, [row(1)], [far])), [[1, "movedOut"]])
+      for (const [before, after] of [[row(2), row(2, both)], [row(3, both), row(3)]] as const) {
+        const error = yield* Effect.flip(changed(opened, [before], [after]))
+        assert.deepStrictEqual(error, new Period.MissingZone({ locationId: lost }))
+        yield* commit(opened.kept, company, [{ ...after, locationId: east }])
+      }
+    }))
+
+  test("fails where the copy of the instant is not known, and says since when it is", (opened) =>
+    Effect.gen(function*() {
+      const { kept, plain, run, table } = opened
+      const asked = at(0)
+      const unknown = () => Effect.flip(changesOf(opened, { ...dayOptions(asked), zone: zone("UTC") }))
+      assert.deepInclude(yield* unknown(), { _tag: "HistoryUnknown", since: Option.none(), asked, companyId: company })
+      yield* commit(plain, company, [row(1)])
+      assert.include(String(yield* unknown()), "no history was kept")
+
+      yield* commit(kept, company, [row(1)])
+      const { last, since } = Option.getOrThrow(yield* historyOf(opened, company))
+      assert.deepInclude(yield* unknown(), { _tag: "HistoryUnknown", since: Option.some(since), asked })
+      assert.include(String(yield* unknown()), `known since ${DateTime.formatIso(since)}`)
+      const early = DateTime.makeUnsafe("-200000-01-01T00:00:00Z")
+      for (const instant of [early, DateTime.subtract(since, { milliseconds: 1 })]) {
+        const error = yield* Effect.flip(changesOf(opened, dayOptions(instant)))
+        assert.strictEqual(error._tag, "HistoryUnknown")
+      }
+      for (const instant of [since, last, DateTime.makeUnsafe("+200000-01-01T00:00:00Z")]) {
+        assert.deepStrictEqual(told(yield* changesOf(opened, dayOptions(instant))), [])
+      }
+
+      yield* commit(plain, company, [row(1, { notes: "x" })])
+      yield* run(SqlStore.pruneHistory(company, { before: yield* lastOf(opened, company) }, { table }))
+      assert.strictEqual((yield* Effect.flip(changesOf(opened, dayOptions(last))))._tag, "HistoryUnknown")
+    }))
+
+  test("fails before a sum could be wrong", (opened) =>
+    Effect.gen(function*() {
+      const most = { tips: Cents.make(2 ** 53 - 1) }
+      const error = yield* Effect.flip(changed(opened, [], [row(1, most), row(2, most)]))
+
+      assert.deepStrictEqual(error, new Labor.SumOverflow({ field: "tips", punchId: TimePunchId.make(2) }))
+      const wage = { hourlyWage: Cents.make(2 ** 53 - 1) }
+      const next = yield* Effect.flip(changed(opened, [row(1), row(2)], [row(1, wage), row(2)]))
+      assert.deepInclude(next, { _tag: "SumOverflow", field: "cost" })
+    }))
+
+  test("fails where a row is no punch, and names it", (opened) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, [row(1)])
+      const since = yield* lastOf(opened, company)
+      yield* commit(opened.kept, company, [row(1, { notes: "x" })])
+      yield* opened.query(`UPDATE ${opened.table} SET hourly_wage = -1`)
+
+      const error = yield* Effect.flip(changesOf(opened, dayOptions(since)))
+      assert.deepInclude(error, { _tag: "SyncError", reason: "Store" })
+      assert.include(error.message, "punch 1")
+    }))
+
+  test("reads one moment, whatever is committed meanwhile", (opened) =>
+    Effect.gen(function*() {
+      const { kept, plain } = opened
+      const all = (notes: string) => Array.from({ length: 200 }, (_, id) => row(id + 1, { notes }))
+      yield* commit(kept, company, all("0"))
+      const since = yield* lastOf(opened, company)
+      const writer = yield* Effect.forkChild(
+        Effect.forEach(["1", "2", "3", "4", "5", "6"], (notes) => commit(plain, company, all(notes)))
+      )
+      for (let round = 0; round < 6; round++) {
+        const { punches } = yield* changesOf(opened, dayOptions(since))
+        const notes = punches.map(({ after }) => Option.getOrThrow(after).notes)
+        assert.include([0, 1], new Set(notes).size)
+        assert.include([0, 200], notes.length)
+        assert.isTrue(punches.every(({ before }) => Option.getOrThrow(before).notes === "0"))
+        yield* Effect.sleep("2 millis")
+      }
+      yield* Fiber.join(writer)
+      assert.lengthOf((yield* changesOf(opened, dayOptions(since))).punches, 200)
+    }))
+
+  it.live.prop(
+    "adds up: the sums then and the differences are the sums now, and the copy of any commit is rebuilt",
+    [Arbitrary.schema(Plan)],
+    ([plan], context) => {
+      needs(context, isHere, noPostgres)
+      return Effect.scoped(Effect.gen(function*() {
+        const opened = yield* openHistory(client, `law_${tables++}`)
+        const other = CompanyId.make(3)
+        const past: Array<readonly [DateTime.Utc, ReadonlyArray<PastRow>]> = []
+        let hasBegun = false
+        for (const { isKept, isWhole, rows } of plan.steps) {
+          hasBegun ||= isKept
+          yield* commit(isKept ? opened.kept : opened.plain, company, rows.map(punchOf), isWhole)
+          if (rows.length > 3) yield* commit(opened.kept, other, rows.map(punchOf), isWhole)
+          if (hasBegun) past.push([yield* lastOf(opened, company), yield* copyNow(opened, company)])
+        }
+        const now = yield* copyNow(opened, company)
+        const asOf = plan.asOf === null ? undefined : at(plan.asOf * 60)
+        for (const [since, then] of past) {
+          assert.deepStrictEqual(yield* copyAt(opened, company, since), then)
+          const options = { ...dayOptions(since), asOf }
+          const found = yield* changesOf(opened, options)
+          const sums = yield* Effect.all([sumsOf(then, options), sumsOf(now, options)])
+          assert.deepStrictEqual(differences(found), minus(sums[1], sums[0]))
+          assert.deepStrictEqual(new Map(told(found)), expected(then, now))
+        }
+      }))
+    },
+    { arbitrary: { runs: 40 } }
+  )
+})
+
+it("names every failure of a question", () => {
+  const asked = SqlStore.changes(company, dayOptions(at(0)))
+  expectTypeOf(asked).toEqualTypeOf<
+    Effect.Effect<
+      Changes,
+      SyncError | HistoryUnknown | Period.MissingZone | Labor.SumOverflow,
+      SqlClient.SqlClient
+    >
+  >()
+})

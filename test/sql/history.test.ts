@@ -1,0 +1,328 @@
+/** The history of a copy: which versions are kept, since when, how long, and that no commit leaves a hole in it. */
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, ManagedRuntime, Option, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { Cents, type CompanyId as Company } from "../../src/Ids.ts"
+import { CompanyId, TimePunchId } from "../../src/Ids.ts"
+import { SqlStore } from "../../src/sql/index.ts"
+import { NodeSqlite } from "../../src/sql/node/index.ts"
+import { at, punch } from "../support/arbitraryPunch.ts"
+import { commit, copyAt, copyNow, historyOf, lastOf, type OpenHistory, openHistory } from "../support/histories.ts"
+import { needs } from "../support/needs.ts"
+import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
+import { checkpointAt } from "../support/storeBatches.ts"
+
+const server = ManagedRuntime.make(postgresClient)
+afterAll(() => server.dispose())
+
+const kinds = [
+  { name: "SQLite", dialect: "sqlite", isHere: true, client: NodeSqlite.layer({ filename: ":memory:" }) },
+  { name: "PostgreSQL", dialect: "pg", isHere: hasPostgres, client: Layer.effectContext(server.contextEffect) }
+] as const
+
+const company = CompanyId.make(2)
+const row = (id: number, changes: Parameters<typeof punch>[0] = {}) => punch({ id: TimePunchId.make(id), ...changes })
+const rows = (count: number, notes = "") => Array.from({ length: count }, (_, each) => row(each + 1, { notes }))
+
+describe.each(kinds)("a history in $name", ({ client, dialect, isHere }) => {
+  let tables = 0
+  const test = (title: string, body: (opened: OpenHistory) => Effect.Effect<void, unknown>) =>
+    it.live(title, (context) => {
+      needs(context, isHere, noPostgres)
+      return Effect.scoped(Effect.flatMap(openHistory(client, `history_${tables++}`), body))
+    })
+
+  /** Millis of a column. */
+  const millis = (column: string) => dialect === "pg" ? `(extract(epoch FROM ${column}) * 1000)::bigint` : column
+
+  /** The versions that are kept, oldest first: id, notes, whether it was gone, from, to. */
+  const versionsOf = ({ query, table }: OpenHistory, of: Company = company) =>
+    Effect.map(
+      query(
+        `SELECT id, notes, gone_at, ${millis("valid_from")} AS since, ${
+          millis("valid_to")
+        } AS until FROM ${table}_history WHERE company_id = ${of} ORDER BY valid_to, id`
+      ),
+      (found) =>
+        found.map(({ gone_at, id, notes, since, until }) => ({
+          id: Number(id),
+          notes,
+          isGone: gone_at !== null,
+          since: since === null ? null : Number(since),
+          until: Number(until)
+        }))
+    )
+
+  /** The `valid_from` of each row, by id. */
+  const startsOf = ({ query, table }: OpenHistory) =>
+    Effect.map(
+      query(`SELECT ${millis("valid_from")} AS since FROM ${table} WHERE company_id = ${company} ORDER BY id`),
+      (found) => found.map(({ since }) => since === null ? null : Number(since))
+    )
+
+  const setLast = ({ query, table }: OpenHistory, ahead: string) =>
+    query(`UPDATE ${table}_sync SET history_last = ${ahead} WHERE company_id = ${company}`)
+
+  test("begins with the first commit that wants it, and every commit continues it", (opened) =>
+    Effect.gen(function*() {
+      const { kept, plain } = opened
+      yield* commit(plain, company, rows(2, "a"))
+      assert.deepStrictEqual(yield* historyOf(opened, company), Option.none())
+      yield* commit(kept, company, [row(2, { notes: "b" }), row(3, { notes: "b" })])
+      const begun = Option.getOrThrow(yield* historyOf(opened, company))
+      yield* commit(plain, company, [row(1, { notes: "c" }), row(2, { notes: "c" })])
+      const last = yield* lastOf(opened, company)
+
+      const first = begun.last.epochMilliseconds
+      const second = last.epochMilliseconds
+      assert.isAtMost(Math.abs(Date.now() - second), 60_000)
+      assert.deepStrictEqual(yield* versionsOf(opened), [
+        { id: 2, notes: "a", isGone: false, since: null, until: first },
+        { id: 1, notes: "a", isGone: false, since: null, until: second },
+        { id: 2, notes: "b", isGone: false, since: first, until: second }
+      ])
+      assert.deepStrictEqual(yield* startsOf(opened), [second, second, first])
+      assert.isAtMost(begun.since.epochMilliseconds, begun.last.epochMilliseconds)
+    }))
+
+  test("keeps no version of rows that are equal, and none of stamps", (opened) =>
+    Effect.gen(function*() {
+      const { kept } = opened
+      yield* commit(kept, company, rows(150))
+      const starts = yield* startsOf(opened)
+      yield* commit(kept, company, rows(150))
+      yield* commit(kept, company, rows(150), true)
+      const done = yield* commit(kept, company, [...rows(149), row(150, { notes: "new" })], true)
+
+      assert.deepStrictEqual([done.written, done.unchanged], [1, 149])
+      assert.deepStrictEqual((yield* versionsOf(opened)).map(({ id }) => id), [150])
+      assert.deepStrictEqual((yield* startsOf(opened)).slice(0, 149), starts.slice(0, 149))
+    }))
+
+  test("keeps marks of gone and their end as versions", (opened) =>
+    Effect.gen(function*() {
+      const { kept, plain } = opened
+      yield* commit(kept, company, rows(2))
+      yield* commit(plain, company, [row(1)], true)
+      yield* commit(plain, company, rows(2))
+
+      assert.deepStrictEqual(
+        (yield* versionsOf(opened)).map(({ id, isGone }) => [id, isGone]),
+        [[2, false], [2, true]]
+      )
+    }))
+
+  test("says what a commit did, exactly as without it", (opened) =>
+    Effect.gen(function*() {
+      const { kept, plain } = opened
+      const other = CompanyId.make(3)
+      const old = Option.some(at(-5))
+      const pages = [
+        { punches: rows(250), isWhole: false },
+        { punches: [...rows(120), row(121, { modified: old, notes: "x" }), row(251)], isWhole: false },
+        { punches: rows(200), isWhole: true },
+        { punches: [...rows(230), row(240, { modified: Option.some(at(3)) })], isWhole: true }
+      ]
+      for (const { isWhole, punches } of pages) {
+        const done = [yield* commit(kept, company, punches, isWhole), yield* commit(plain, other, punches, isWhole)]
+        assert.deepStrictEqual(done[0], done[1])
+      }
+      assert.deepStrictEqual(yield* versionsOf(opened, other), [])
+    }))
+
+  test("orders commits of the same millisecond, and after a clock was set back", (opened) =>
+    Effect.gen(function*() {
+      const { kept } = opened
+      yield* commit(kept, company, rows(1, "0"))
+      const ahead = dialect === "pg" ? "'2100-01-01T00:00:00.123Z'" : String(Date.UTC(2100, 0, 1, 0, 0, 0, 123))
+      yield* setLast(opened, ahead)
+      for (let each = 1; each <= 20; each++) yield* commit(kept, company, rows(1, String(each)))
+
+      const versions = yield* versionsOf(opened)
+      assert.deepStrictEqual(versions.map(({ notes }) => notes), Array.from({ length: 20 }, (_, each) => String(each)))
+      const first = Date.UTC(2100, 0, 1, 0, 0, 0, 124)
+      assert.deepStrictEqual(versions.map(({ until }) => until), Array.from({ length: 20 }, (_, each) => first + each))
+      assert.strictEqual((yield* lastOf(opened, company)).epochMilliseconds, first + 19)
+    }))
+
+  test("keeps each company apart", (opened) =>
+    Effect.gen(function*() {
+      const { kept, plain } = opened
+      const other = CompanyId.make(3)
+      yield* commit(kept, company, rows(2))
+      yield* commit(plain, other, rows(2))
+      yield* commit(plain, other, rows(2, "x"))
+      assert.deepStrictEqual(yield* versionsOf(opened, other), [])
+      yield* commit(kept, other, rows(2, "y"))
+      yield* opened.run(SqlStore.purge(other, { table: opened.table }))
+
+      assert.deepStrictEqual(yield* versionsOf(opened, other), [])
+      assert.deepStrictEqual(yield* historyOf(opened, other), Option.none())
+      yield* commit(plain, company, rows(2, "z"))
+      assert.lengthOf(yield* versionsOf(opened), 2)
+    }))
+
+  test("rebuilds the copy of the instant of each commit", (opened) =>
+    Effect.gen(function*() {
+      const { kept, plain } = opened
+      const pages = [
+        [row(1, { tips: Cents.make(5) }), row(2)],
+        [row(2, { notes: "a\0b", deleted: true }), row(3, { clockedIn: DateTime.makeUnsafe("0001-01-01T00:00:00Z") })],
+        [row(3, { clockedIn: DateTime.makeUnsafe("9999-12-31T23:59:59.999Z") })],
+        [row(1)]
+      ]
+      const past = []
+      for (const [index, punches] of pages.entries()) {
+        yield* commit(index % 2 === 0 ? kept : plain, company, punches, index === 2)
+        past.push([yield* lastOf(opened, company), yield* copyNow(opened, company)] as const)
+      }
+      for (const [instant, copy] of past) assert.deepStrictEqual(yield* copyAt(opened, company, instant), copy)
+    }))
+
+  test("is kept by nothing that was rolled back", (opened) =>
+    Effect.gen(function*() {
+      const { kept, plain } = opened
+      yield* commit(kept, company, rows(300))
+      const before = yield* lastOf(opened, company)
+      const previous = yield* kept.store.load(company)
+      const gone = Option.some({ window: {}, before: 2, accepted: false })
+      const batch = { company, kind: "confirm" as const, pass: 2, punches: [row(1, { notes: "x" })], gone }
+      const refused = yield* Effect.flip(plain.store.commit({ ...batch, checkpoint: checkpointAt(2) }, previous))
+      assert.strictEqual(refused.reason, "TooManyGone")
+      const late = plain.store.commit({ ...batch, checkpoint: checkpointAt(2) }, Option.some(checkpointAt(9)))
+      assert.strictEqual((yield* Effect.flip(late)).reason, "Superseded")
+
+      assert.deepStrictEqual(yield* versionsOf(opened), [])
+      assert.deepStrictEqual(yield* lastOf(opened, company), before)
+    }))
+
+  test("orders two writers at once, each version once", (opened) =>
+    Effect.gen(function*() {
+      const { kept, plain } = opened
+      yield* commit(kept, company, rows(300, "0"))
+      for (let round = 1; round <= 5; round++) {
+        const previous = yield* kept.store.load(company)
+        const both = [kept, plain].map(({ store }, which) => {
+          const pass = round * 2 + which
+          const punches = rows(300, `${round} ${which}`).toReversed()
+          const batch = { company, kind: "increment" as const, pass, punches, gone: Option.none() }
+          return Effect.result(store.commit({ ...batch, checkpoint: checkpointAt(pass) }, previous))
+        })
+        const results = yield* Effect.all(both, { concurrency: "unbounded" })
+        assert.deepStrictEqual(results.map(({ _tag }) => _tag).toSorted(), ["Failure", "Success"])
+      }
+      const versions = yield* versionsOf(opened)
+      assert.lengthOf(versions, 1500)
+      for (let id = 1; id <= 300; id++) {
+        const own = versions.filter((each) => each.id === id)
+        assert.deepStrictEqual(own.slice(1).map(({ since }) => since), own.slice(0, -1).map(({ until }) => until))
+      }
+    }))
+
+  test("refuses a commit that would leave a hole, and the loss of its own row", (opened) =>
+    Effect.gen(function*() {
+      const { kept, query, table } = opened
+      yield* commit(kept, company, rows(1))
+      const statement = (text: string) =>
+        Effect.flip(opened.run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text))))
+      // As a release writes that knows no history.
+      const older = yield* statement(`UPDATE ${table}_sync SET checkpoint = 'x' WHERE company_id = ${company}`)
+      assert.include(String(Object(older.reason.cause).message), "would leave a hole")
+      const ended = yield* statement(`DELETE FROM ${table}_sync WHERE company_id = ${company}`)
+      assert.include(String(Object(ended.reason.cause).message), "set its checkpoint to NULL")
+
+      yield* query(`UPDATE ${table}_sync SET checkpoint = NULL WHERE company_id = ${company}`)
+      const before = yield* lastOf(opened, company)
+      yield* commit(opened.plain, company, rows(1, "again"))
+      assert.lengthOf(yield* versionsOf(opened), 1)
+      assert.isAbove((yield* lastOf(opened, company)).epochMilliseconds, before.epochMilliseconds)
+    }))
+
+  describe("that is pruned", () => {
+    const prune = ({ run, table }: OpenHistory, before: DateTime.DateTime) =>
+      Effect.orDie(run(SqlStore.pruneHistory(company, { before }, { table })))
+
+    test("loses what ended before the instant, and is known since then", (opened) =>
+      Effect.gen(function*() {
+        const { kept } = opened
+        const past = []
+        for (const notes of ["0", "1", "2", "3"]) {
+          yield* commit(kept, company, rows(2, notes))
+          past.push([yield* lastOf(opened, company), yield* copyNow(opened, company)] as const)
+        }
+        const since = past[2]?.[0] ?? at(0)
+        assert.strictEqual(yield* prune(opened, since), 4)
+        assert.strictEqual(yield* prune(opened, since), 0)
+        assert.strictEqual(yield* prune(opened, at(0)), 0)
+
+        assert.deepStrictEqual(Option.getOrThrow(yield* historyOf(opened, company)).since, since)
+        for (const [instant, copy] of past.slice(2)) {
+          assert.deepStrictEqual(yield* copyAt(opened, company, instant), copy)
+        }
+        assert.lengthOf(yield* copyNow(opened, company), 2)
+      }))
+
+    test("is known since the last commit at the latest", (opened) =>
+      Effect.gen(function*() {
+        yield* commit(opened.kept, company, rows(2, "0"))
+        yield* commit(opened.kept, company, rows(2, "1"))
+        assert.strictEqual(yield* prune(opened, DateTime.makeUnsafe("+012000-01-01T00:00:00Z")), 2)
+
+        const { last, since } = Option.getOrThrow(yield* historyOf(opened, company))
+        assert.deepStrictEqual(since, last)
+        yield* commit(opened.plain, company, rows(2, "2"))
+        assert.lengthOf(yield* versionsOf(opened), 2)
+      }))
+
+    test("is pruned in several transactions", (opened) =>
+      Effect.gen(function*() {
+        for (const notes of ["0", "1", "2", "3"]) yield* commit(opened.kept, company, rows(2000, notes))
+        assert.strictEqual(yield* prune(opened, yield* lastOf(opened, company)), 6000)
+        assert.deepStrictEqual(yield* versionsOf(opened), [])
+      }))
+
+    test("stays as it is where there is none", (opened) =>
+      Effect.gen(function*() {
+        yield* commit(opened.plain, company, rows(2))
+        assert.strictEqual(yield* prune(opened, at(0)), 0)
+        assert.deepStrictEqual(yield* historyOf(opened, company), Option.none())
+      }))
+  })
+
+  it.live("begins in tables that were made without it", (context) => {
+    needs(context, isHere, noPostgres)
+    const table = `older_${dialect}`
+    return Effect.scoped(Effect.gen(function*() {
+      const built = yield* Layer.build(client)
+      const sql = yield* Effect.provideContext(SqlClient.SqlClient, built)
+      const all = Result.getOrThrow(SqlStore.migrations(table).ddl(dialect))
+      const second = all.findIndex((text) => text.includes("ADD COLUMN valid_from"))
+      for (const text of all.slice(0, second)) yield* sql.unsafe(text).unprepared
+      const columns =
+        "company_id, id, user_id, role_id, location_id, clocked_in, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, notes, deleted, breaks, pass"
+      const [instant, no] = dialect === "pg" ? ["'2026-03-02T08:00:00Z'", "false"] : [at(0).epochMilliseconds, 0]
+      yield* sql.unsafe(
+        `INSERT INTO ${table} (${columns}) VALUES (2, 1, 7, 3, 4, ${instant}, 1, 0, ${no}, ${no}, ${no}, ${no}, ${no}, 'old', ${no}, '[]', 1)`
+      )
+      const older = yield* Effect.flip(Effect.scoped(Effect.provideContext(
+        Layer.build(SqlStore.layer({ table, migrate: false })),
+        built
+      )))
+      assert.include(older.message, "has schema 1")
+
+      const opened = yield* openHistory(Layer.succeedContext(built), table)
+      yield* commit(opened.kept, company, [row(1, { notes: "new" }), row(2)])
+
+      const last = yield* lastOf(opened, company)
+      const [version] = yield* versionsOf(opened)
+      assert.deepStrictEqual(version, {
+        id: 1,
+        notes: "old",
+        isGone: false,
+        since: null,
+        until: last.epochMilliseconds
+      })
+      assert.deepStrictEqual(yield* startsOf(opened), [last.epochMilliseconds, last.epochMilliseconds])
+    }))
+  })
+})
