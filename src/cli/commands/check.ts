@@ -60,8 +60,8 @@ export const check = Command.make(
       knowsDisputes
     }, (filter, order) => punchesOf(flags, filter, order))
 
-    const text = textOf(format, issues, names)
-    yield* (text === "" ? Effect.void : print(Stream.make(text))).pipe(
+    const found = textOf(format, issues, names)
+    yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
       Effect.andThen(printError(
         verdictOf(issues, checked),
         ...(knowsDisputes ? [] : ["Disputes are not in a copy: only the service knows them."])

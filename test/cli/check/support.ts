@@ -60,7 +60,10 @@ export const zones: Readonly<Record<number, string>> = {
 }
 
 /** Writes a file for `--zones`, of all these locations or of some. */
-export const writeZones = (folder: string, locations = Object.entries(zones)): string => {
+export const writeZones = (
+  folder: string,
+  locations: ReadonlyArray<readonly [string, string]> = Object.entries(zones)
+): string => {
   const file = `${folder}/zones.csv`
   Fs.writeFileSync(file, `location_id,zone\n${locations.map((row) => `${row.join()}\n`).join("")}`)
   return file

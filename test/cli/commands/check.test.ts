@@ -108,27 +108,6 @@ describe("time-punches check", () => {
         ])
       })))
 
-  it.effect("finds the same in a copy, but for disputes, and says so", () =>
-    over(everything, (folder) =>
-      Effect.gen(function*() {
-        const flags = ["--zones", writeZones(folder), "--json"]
-        const fromService = yield* cli([...week, ...flags])
-        yield* cli(["sync", "--database", `${folder}/punches.db`])
-        const requests = (yield* queries).length
-        const fromCopy = yield* cli([...week, ...flags, "--database", `${folder}/punches.db`])
-
-        assert.deepStrictEqual(
-          issuesIn(fromCopy.stdout),
-          issuesIn(fromService.stdout).filter(({ kind }) => kind !== "disputed")
-        )
-        assert.strictEqual(fromCopy.code, 9)
-        assert.match(
-          fromCopy.stderr,
-          /punches were checked\nDisputes are not in a copy: only the service knows them\.\n$/
-        )
-        assert.strictEqual((yield* queries).length, requests)
-      })))
-
   it.effect("finds nothing in a calm week, and says how much it checked", () =>
     over(calm, (folder) =>
       Effect.gen(function*() {
