@@ -44,7 +44,7 @@ export const list = (
 /** Rows of a page: more of them save little time, and a page is in memory twice. */
 const pageSize = 1000
 
-/** The same, with so many rows a page. */
+/** The same, with so many rows a page. @internal */
 export const readPages = (
   company: CompanyId,
   filter: PunchFilter,
@@ -78,7 +78,7 @@ const punchOf = (company: CompanyId, row: Row): Result.Result<TimePunch, SyncErr
   )
 }
 
-/** What a row must be: a column that holds, or a comparison with a parameter. */
+/** What a row must be: a column that holds, or a comparison with a parameter. @internal */
 export interface Condition {
   readonly test: string
   readonly parameter?: { readonly type: ColumnType; readonly value: number }
@@ -136,7 +136,7 @@ const conditionsOfKey = <K extends Key>(key: K, filter: { readonly [K in Key]?: 
   return value === undefined ? [] : conditions[key](value)
 }
 
-/** What a filter asks of the rows, or why the copy cannot answer it. */
+/** What a filter asks of the rows, or why the copy cannot answer it. @internal */
 export const conditionsOf = (
   company: CompanyId,
   filter: PunchFilter

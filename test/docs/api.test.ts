@@ -20,6 +20,7 @@ const publicModules = async (): Promise<ReadonlyArray<string>> => {
     "sql/changes/Changes.d.ts",
     "sql/readChanges.d.ts",
     "sql/history.d.ts",
+    "sql/list.d.ts",
     "sql/node/index.d.ts",
     "sql/node/NodeSqlite.d.ts",
     "node/index.d.ts",
