@@ -6,6 +6,9 @@ import { environmentOf, start } from "../../cli/child.ts"
 import { root } from "./examples.ts"
 import { pages } from "./pages.ts"
 
+/** Whether the machine has `curl`. */
+export const hasCurl = (process.env["PATH"] ?? "").split(":").some((folder) => Fs.existsSync(`${folder}/curl`))
+
 /** The commands of one fence, and what the page shows as their output. */
 export interface Step {
   readonly code: string
@@ -29,7 +32,8 @@ export const stepsOf = (path: string): ReadonlyArray<Step> => {
 export const startSandbox = (command: string) =>
   Effect.gen(function*() {
     const args = command.trim().split(/\s+/)
-    const own = args.slice(args.indexOf("time-punches") + 1).map((word) => /^\d{4}$/.test(word) ? "0" : word)
+    const own = args.slice(args.indexOf("time-punches") + 1)
+      .map((word, at, words) => words[at - 1] === "--port" ? "0" : word)
     const { child, ended, printed } = yield* Effect.acquireRelease(
       Effect.sync(() => start(own, { PATH: process.env["PATH"] ?? "" })),
       ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
@@ -45,25 +49,29 @@ export const startSandbox = (command: string) =>
     }
   })
 
-const mark = "--- end of a step ---"
+const mark = "=== end of a step ==="
 
 /** Runs steps in one shell, in a folder, against a service: both outputs of each step, in the order of writing. */
-export const runSteps = (steps: ReadonlyArray<string>, folder: string, url: string): Promise<ReadonlyArray<string>> => {
-  Fs.mkdirSync(`${folder}/bin`)
-  Fs.writeFileSync(
-    `${folder}/bin/time-punches`,
-    `#!/bin/sh\nexec '${process.execPath}' --conditions=effect-time-punches:source ` +
-      `--disable-warning=ExperimentalWarning '${root}src/cli/main.ts' "$@"\n`,
-    { mode: 0o755 }
-  )
-  const env = environmentOf(url)
-  const script = steps.map((code) => `${code}\nprintf '${mark}\\n'\n`).join("")
-  return new Promise((resolve) => {
-    execFile(
+export const runSteps = (
+  steps: ReadonlyArray<string>,
+  folder: string,
+  url: string
+): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.callback((resume) => {
+    Fs.mkdirSync(`${folder}/bin`)
+    Fs.writeFileSync(
+      `${folder}/bin/time-punches`,
+      `#!/bin/sh\nexec '${process.execPath}' --conditions=effect-time-punches:source ` +
+        `--disable-warning=ExperimentalWarning '${root}src/cli/main.ts' "$@"\n`,
+      { mode: 0o755 }
+    )
+    const env = environmentOf(url)
+    const script = steps.map((code) => `${code}\necho '${mark}'\n`).join("")
+    const shell = execFile(
       "sh",
       ["-c", `exec 2>&1\n${script}`],
-      { cwd: folder, env: { ...env, PATH: `${folder}/bin:${env["PATH"]}` }, timeout: 120_000 },
-      (_error, stdout) => resolve(stdout.split(`${mark}\n`).slice(0, -1))
+      { cwd: folder, env: { ...env, PATH: `${folder}/bin:${env["PATH"]}` } },
+      (_error, stdout) => resume(Effect.succeed(stdout.split(`${mark}\n`).slice(0, -1)))
     )
+    return Effect.sync(() => shell.kill())
   })
-}
