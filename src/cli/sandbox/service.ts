@@ -94,7 +94,7 @@ const settingsFor = (url: string, punches: ReadonlyArray<StoredPunch>): Readonly
   ])
 ]
 
-/** About thirteen weeks of the default company, and a ninth as much of one that its credentials must not read. */
+/** Fourteen weeks of the default company, fewer of a small one, and a ninth as much of one that its credentials must not read. */
 const punchesOf = (count: number, seed: number) => {
   const weeksOf = (count: number) => ({ count, people: Math.max(8, Math.round(count / 90)) })
   const ofDefault = generateWeeks({ seed, ...weeksOf(count), companyId: defaultCompany.id })
