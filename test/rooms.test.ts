@@ -82,7 +82,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/export": ["cli/flags", "cli/base", "names", "internal/base"],
   "cli/punches": ["cli/sync", "cli/flags", "cli/terminal", "cli/base", "sql", "client", "names"],
   "cli/sandbox": ["cli/flags", "cli/terminal", "cli/base", "testing"],
-  "cli/sync": ["cli/flags", "cli/terminal", "cli/base", "sql/node", "sql", "sync", "names"],
+  "cli/sync": ["cli/flags", "cli/terminal", "cli/base", "sql/node", "sql", "sync", "names", "internal/base"],
   "cli/summary": ["cli/flags", "cli/terminal", "cli/base", "names"],
   "cli/flags": ["cli/base", "sync", "client", "listing", "names", "internal/wire", "internal/base"],
   "cli/terminal": ["cli/base", "internal/base"],

@@ -92,7 +92,7 @@ UNION ALL SELECT 0, ${
   return { text, parameters }
 }
 
-/** The states of each row. A row is never removed but with all others of its company. */
+/** The states of each row, by id. A row is never removed but with all others of its company. */
 const pairsOf = (company: CompanyId, rows: ReadonlyArray<Row>): Result.Result<ReadonlyArray<Pair>, SyncError> => {
   const then = new Map<number, State>()
   const now = new Map<number, State>()
@@ -106,5 +106,6 @@ const pairsOf = (company: CompanyId, rows: ReadonlyArray<Row>): Result.Result<Re
     const states = numberOf(row["is_now"]) === 1 ? now : then
     states.set(id, { punch: punch.success, isGone })
   }
-  return Result.succeed([...now].map(([id, after]) => ({ before: then.get(id), after })))
+  const byId = [...now].toSorted(([one], [other]) => one - other)
+  return Result.succeed(byId.map(([id, after]) => ({ before: then.get(id), after })))
 }

@@ -2,8 +2,8 @@
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, ManagedRuntime, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { Cents, type CompanyId as Company } from "../../src/Ids.ts"
-import { CompanyId, TimePunchId } from "../../src/Ids.ts"
+import * as Fs from "node:fs"
+import { Cents, CompanyId, TimePunchId } from "../../src/Ids.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { at, punch } from "../support/arbitraryPunch.ts"
@@ -36,7 +36,7 @@ describe.each(kinds)("a history in $name", ({ client, dialect, isHere }) => {
   const millis = (column: string) => dialect === "pg" ? `(extract(epoch FROM ${column}) * 1000)::bigint` : column
 
   /** The versions that are kept, oldest first: id, notes, whether it was gone, from, to. */
-  const versionsOf = ({ query, table }: OpenHistory, of: Company = company) =>
+  const versionsOf = ({ query, table }: OpenHistory, of: CompanyId = company) =>
     Effect.map(
       query(
         `SELECT id, notes, gone_at, ${millis("valid_from")} AS since, ${
@@ -154,6 +154,10 @@ describe.each(kinds)("a history in $name", ({ client, dialect, isHere }) => {
       yield* commit(plain, other, rows(2, "x"))
       assert.deepStrictEqual(yield* versionsOf(opened, other), [])
       yield* commit(kept, other, rows(2, "y"))
+      yield* commit(kept, company, rows(2, "y"))
+      const before = yield* lastOf(opened, company)
+      assert.strictEqual(yield* opened.run(SqlStore.pruneHistory(company, { before }, { table: opened.table })), 2)
+      assert.lengthOf(yield* versionsOf(opened, other), 2)
       yield* opened.run(SqlStore.purge(other, { table: opened.table }))
 
       assert.deepStrictEqual(yield* versionsOf(opened, other), [])
@@ -237,6 +241,26 @@ describe.each(kinds)("a history in $name", ({ client, dialect, isHere }) => {
       assert.lengthOf(yield* versionsOf(opened), 1)
       assert.isAbove((yield* lastOf(opened, company)).epochMilliseconds, before.epochMilliseconds)
     }))
+
+  if (dialect === "pg") {
+    test("has the copy of an instant as the page says it in SQL", (opened) =>
+      Effect.gen(function*() {
+        const page = Fs.readFileSync(new URL("../../docs/12-a-copy-in-your-database.md", import.meta.url), "utf8")
+        const text = [...page.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = ""]) => sql).find((sql) =>
+          sql.includes("_history")
+        )
+        yield* commit(opened.kept, company, [row(1), row(2), row(3, { deleted: true }), row(4)])
+        yield* commit(opened.kept, company, [row(1), row(3), row(4, { notes: "edited" })], true)
+        const instant = DateTime.formatIso(yield* lastOf(opened, company))
+        yield* commit(opened.kept, company, [row(1, { deleted: true }), row(2), row(5)])
+
+        const found = yield* opened.query(
+          (text ?? "").replaceAll("2026-03-17T09:00:00Z", instant).replaceAll("4021", "2")
+            .replaceAll("time_punches", opened.table)
+        )
+        assert.deepStrictEqual(found.map(({ id }) => Number(id)).toSorted(), [1, 3, 4])
+      }))
+  }
 
   describe("that is pruned", () => {
     const prune = ({ run, table }: OpenHistory, before: DateTime.DateTime) =>

@@ -1,9 +1,9 @@
 /** What differs between two versions of a punch, field by field, as people read it. Pure. */
 import type * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
 import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import { timePunchNames } from "../../internal/wire/names.ts"
+import type { PunchChange } from "../../sql/SqlStore.ts"
 import type { Break, TimePunch } from "../../TimePunch.ts"
 import * as WorkedTime from "../../WorkedTime.ts"
 import type { NameKind, Names } from "../flags/names.ts"
@@ -23,31 +23,14 @@ export interface Difference {
   readonly after: string
 }
 
+type Change = Pick<PunchChange, "kind" | "before" | "after">
+
 /**
  * The fields that differ, in one order for all punches. Of a punch with one version only, its main fields. Without
  * `modified`, which moves with every edit.
  */
-export const differencesOf = (
-  before: Option.Option<TimePunch>,
-  after: Option.Option<TimePunch>,
-  reading: Reading
-): ReadonlyArray<Difference> => {
-  if (Option.isSome(before) && Option.isSome(after)) return between(before.value, after.value, reading)
-  const textOf = (version: Option.Option<TimePunch>, { text }: Field) =>
-    Option.match(version, { onNone: () => "", onSome: (punch) => text(punch, reading) })
-  return fields.filter(({ isMain }) => isMain)
-    .map((field) => ({ field: field.name, before: textOf(before, field), after: textOf(after, field) }))
-    .filter((each) => each.before !== each.after)
-}
-
-const between = (before: TimePunch, after: TimePunch, reading: Reading): ReadonlyArray<Difference> =>
-  fields.filter(({ value }) => !Equal.equals(value(before, reading), value(after, reading)))
-    .map(({ exact, name, text }) => {
-      const [one, other] = [text(before, reading), text(after, reading)]
-      return one === other && exact !== undefined
-        ? { field: name, before: exact(before, reading), after: exact(after, reading) }
-        : { field: name, before: one, after: other }
-    })
+export const differencesOf = (change: Change, reading: Reading): ReadonlyArray<Difference> =>
+  fields.flatMap((differenceOf) => Option.toArray(differenceOf(change, reading)))
 
 /** What is shown of a value of a punch. */
 interface Shown<A> {
@@ -115,40 +98,48 @@ const shown: { readonly [K in Exclude<keyof TimePunch, "id" | "companyId" | "mod
   created: { text: orNone(localTime) }
 }
 
-/** A field of a punch, or what follows from it. */
-interface Field {
-  readonly name: string
-  /** What decides whether two versions differ. */
-  readonly value: (punch: TimePunch, reading: Reading) => unknown
-  readonly text: (punch: TimePunch, reading: Reading) => string
-  readonly exact?: (punch: TimePunch, reading: Reading) => string
-  readonly isMain: boolean
-}
+type DifferenceOf = (change: Change, reading: Reading) => Option.Option<Difference>
 
-const fieldOf = <K extends keyof typeof shown>(key: K): Field => {
+const fieldOf = <K extends keyof typeof shown>(key: K): DifferenceOf => {
   const { exact, isMain = false, text } = shown[key]
-  return {
-    name: timePunchNames[key],
-    value: (punch) => punch[key],
-    text: (punch, reading) => text(punch[key], punch, reading),
-    ...(exact && { exact: (punch, reading) => exact(punch[key], punch, reading) }),
-    isMain
+  const field = timePunchNames[key]
+  return ({ after, before }, reading) => {
+    const textsOf = (text: Shown<TimePunch[K]>["text"]) => {
+      const [one, other] = [before, after].map((version) =>
+        Option.match(version, { onNone: () => "", onSome: (punch) => text(punch[key], punch, reading) })
+      )
+      return { field, before: one ?? "", after: other ?? "" }
+    }
+    const texts = textsOf(text)
+    if (Option.isNone(before) || Option.isNone(after)) return isMain ? differing(texts) : Option.none()
+    if (Equal.equals(before.value[key], after.value[key])) return Option.none()
+    return Option.some(texts.before === texts.after && exact !== undefined ? textsOf(exact) : texts)
   }
 }
 
-const netOf = (punch: TimePunch, reading: Reading) =>
-  Option.map(WorkedTime.of(punch, reading).durations, ({ net }) => Duration.toMillis(net))
+const differing = (texts: Difference): Option.Option<Difference> =>
+  texts.before === texts.after ? Option.none() : Option.some(texts)
 
-/** The paid time, which a change of the clock-out and one of a break both move. */
-const net: Field = {
-  name: "net",
-  value: netOf,
-  text: (punch, reading) =>
-    Option.match(netOf(punch, reading), { onNone: () => "?", onSome: (net) => formatExactHours(Duration.millis(net)) }),
-  isMain: true
+/** The net time that counts in the period: none of a punch that is deleted, or in another one. */
+const net: DifferenceOf = ({ after, before, kind }, reading) => {
+  const textOf = (version: Option.Option<TimePunch>) =>
+    Option.match(version, {
+      onNone: () => "",
+      onSome: (punch) =>
+        Option.match(WorkedTime.of(punch, reading).durations, {
+          onNone: () => "?",
+          onSome: ({ net }) => formatExactHours(net)
+        })
+    })
+  return differing({
+    field: "net",
+    before: textOf(kind === "undeleted" || kind === "movedIn" ? Option.none() : before),
+    after: textOf(kind === "deleted" || kind === "movedOut" ? Option.none() : after)
+  })
 }
 
 const isKey = (key: string): key is keyof typeof shown => key in shown
 
-const fields: ReadonlyArray<Field> = Object.keys(shown).filter(isKey)
+/** Net time stands behind the times and the breaks that it follows from. */
+const fields: ReadonlyArray<DifferenceOf> = Object.keys(shown).filter(isKey)
   .flatMap((key) => key === "hourlyWage" ? [net, fieldOf(key)] : [fieldOf(key)])

@@ -14,8 +14,8 @@ import { noFilter } from "../flags/filter.ts"
 import { formatOf } from "../flags/format.ts"
 import { readNames } from "../flags/names.ts"
 import { requirePeriod, resolvePeriod } from "../flags/period.ts"
-import { completeCopy } from "../sync/complete.ts"
-import { layerDatabase, optionalTargetOf } from "../sync/connect.ts"
+import { completeCopy, layerCopy } from "../sync/complete.ts"
+import { optionalTargetOf } from "../sync/connect.ts"
 import { print, printError, printLines } from "../terminal/output.ts"
 import type { ChangesInput } from "./flags.ts"
 import { jsonOf, peopleCsv, punchesCsv } from "./machine.ts"
@@ -37,7 +37,7 @@ export const serve = Effect.fnUntraced(function*(given: ChangesInput) {
   const changes = yield* inOneState(Effect.gen(function*() {
     yield* refuseFuture(since, yield* completeCopy(company.id, target.shown))
     return yield* SqlStore.changes(company.id, { zone, period, since, rounding: flags.rounding, asOf })
-  })).pipe(Effect.provide(layerDatabase(target, { readonly: true })))
+  })).pipe(Effect.provide(layerCopy(company.id, target)))
   if (format === "table") {
     const { of } = zonesOf(zone)
     const zoneOf = ({ locationId }: Parameters<typeof flags.keeps>[0]) => Result.getSuccess(of(locationId))

@@ -26,7 +26,7 @@ interface Line {
 const none: Difference = { field: "", before: "", after: "" }
 
 const linesOfPunch = (change: PunchChange, reading: Reading): ReadonlyArray<Line> => {
-  const [first = none, ...others] = differencesOf(change.before, change.after, reading)
+  const [first = none, ...others] = differencesOf(change, reading)
   return [
     { change: Option.some(change), difference: first },
     ...others.map((difference) => ({ change: Option.none(), difference }))

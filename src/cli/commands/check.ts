@@ -92,6 +92,10 @@ export const check = Command.make(
     {
       command: "time-punches check --month 2026-03 --zone America/New_York --names names.csv --json",
       description: "A month for a program, with names"
+    },
+    {
+      command: "time-punches check --week 2026-03-02 --zones zones.csv --database punches.db",
+      description: "Each location by its own clock, from a copy and without a request"
     }
   ])
 )

@@ -8,8 +8,7 @@ import { conditionsOf } from "../../sql/list.ts"
 import { inSnapshot } from "../../sql/snapshot.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { readTarget } from "../flags/database.ts"
-import { completeCopy } from "../sync/complete.ts"
-import { layerDatabase } from "../sync/connect.ts"
+import { completeCopy, layerCopy } from "../sync/complete.ts"
 
 /** The punches of a filter in the database that `--database` names, by clock-in. Nothing is written into it. */
 export const fromCopy = (company: Company, database: string, filter: PunchFilter) =>
@@ -17,7 +16,7 @@ export const fromCopy = (company: Company, database: string, filter: PunchFilter
     const target = yield* Effect.fromResult(readTarget(database, "--database"))
     // Before a database is opened for a question that it cannot answer.
     yield* Effect.fromResult(conditionsOf(company.id, filter))
-    return complete(company, target.shown, filter).pipe(Stream.provide(layerDatabase(target, { readonly: true })))
+    return complete(company, target.shown, filter).pipe(Stream.provide(layerCopy(company.id, target)))
   }))
 
 /** How old the copy is, and its punches: both of one state, so that a purge between them is no empty sum. */

@@ -3,6 +3,7 @@ import { DateTime, Option } from "effect"
 import { differencesOf, type Reading } from "../../../src/cli/changes/differences.ts"
 import type { NameKind } from "../../../src/cli/flags/names.ts"
 import { BreakId, Cents, DepartmentId, LocationId, RoleId, ShiftId, UserId } from "../../../src/Ids.ts"
+import type { PunchChange } from "../../../src/sql/SqlStore.ts"
 import { TimePunch } from "../../../src/TimePunch.ts"
 import { at, punch, rest } from "../../support/arbitraryPunch.ts"
 
@@ -18,11 +19,14 @@ const reading: Reading = {
 const hour = 3600
 
 /** Each difference as its three texts. */
-const told = (before: Option.Option<TimePunch>, after: Option.Option<TimePunch>, by = reading) =>
-  differencesOf(before, after, by).map((each) => [each.field, each.before, each.after])
+const told = (
+  before: Option.Option<TimePunch>,
+  after: Option.Option<TimePunch>,
+  { by = reading, kind = "edited" }: { readonly by?: Reading; readonly kind?: PunchChange["kind"] } = {}
+) => differencesOf({ kind, before, after }, by).map((each) => [each.field, each.before, each.after])
 
-const edited = (change: Partial<TimePunch>, of: Partial<TimePunch> = {}) =>
-  told(Option.some(punch(of)), Option.some(punch({ ...of, ...change })))
+const edited = (change: Partial<TimePunch>, of: Partial<TimePunch> = {}, kind: PunchChange["kind"] = "edited") =>
+  told(Option.some(punch(of)), Option.some(punch({ ...of, ...change })), { kind })
 
 describe("the differences of two versions", () => {
   it("are none where there are none", () => {
@@ -69,6 +73,20 @@ describe("the differences of two versions", () => {
     assert.deepStrictEqual(edited({ locationId: LocationId.make(5) }), [["location_id", "4", "5"]])
   })
 
+  it("have the net time that counts in the period", () => {
+    const moved = { clockedIn: at(-hour) }
+    const clockedIn = ["clocked_in", "2026-03-02T03:00:00-05:00", "2026-03-02T02:00:00-05:00"]
+
+    assert.deepStrictEqual(edited({ deleted: true }, {}, "deleted"), [["net", "8:00", ""], ["deleted", "no", "yes"]])
+    assert.deepStrictEqual(edited({ deleted: false }, { deleted: true }, "undeleted"), [
+      ["net", "", "8:00"],
+      ["deleted", "yes", "no"]
+    ])
+    assert.deepStrictEqual(edited(moved, {}, "movedOut"), [clockedIn, ["net", "8:00", ""]])
+    assert.deepStrictEqual(edited(moved, {}, "movedIn"), [clockedIn, ["net", "", "9:00"]])
+    assert.deepStrictEqual(edited(moved), [clockedIn, ["net", "8:00", "9:00"]])
+  })
+
   it("are without modified, which moves with every edit", () => {
     assert.deepStrictEqual(edited({ modified: Option.some(at(0)), approved: false }), [["approved", "yes", "no"]])
   })
@@ -97,7 +115,7 @@ describe("the differences of two versions", () => {
     const names = (kind: NameKind, id: number) => kind === "user" && id === 8 ? "Анна" : undefined
 
     assert.deepStrictEqual(
-      told(Option.some(punch()), Option.some(punch({ userId: UserId.make(8) })), { ...reading, names }),
+      told(Option.some(punch()), Option.some(punch({ userId: UserId.make(8) })), { by: { ...reading, names } }),
       [
         ["user_id", "7", "8 Анна"]
       ]
@@ -107,7 +125,7 @@ describe("the differences of two versions", () => {
   it("count an open punch up to asOf", () => {
     const open = Option.some(punch({ clockedOut: Option.none() }))
 
-    assert.deepStrictEqual(told(open, Option.some(punch()), { ...reading, asOf: at(hour) }), [
+    assert.deepStrictEqual(told(open, Option.some(punch()), { by: { ...reading, asOf: at(hour) } }), [
       ["clocked_out", "open", "2026-03-02T11:00:00-05:00"],
       ["net", "1:00", "8:00"]
     ])

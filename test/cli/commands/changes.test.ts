@@ -99,7 +99,8 @@ describe("time-punches changes", () => {
         "                                                              tips         0.00                       2.50",
         "                                                              notes                                   +\\u001b[2J",
         " 2      502          301  2026-03-04T09:00:00-05:00  edited   hourly_wage  10.00                      12.00",
-        " 3      503          301  2026-03-05T09:00:00-05:00  deleted  deleted      no                         yes",
+        " 3      503          301  2026-03-05T09:00:00-05:00  deleted  net          8:00",
+        "                                                              deleted      no                         yes",
         "user_id    net    cost   tips",
         "501      +1:30  +15.00  +2.50",
         "502       0:00  +16.00   0.00",
@@ -331,7 +332,7 @@ describe("time-punches changes", () => {
       const empty = yield* changes({ file, at: "2026-03-09T15:00:00Z" })
 
       assert.deepStrictEqual([missing.code, isCreated, empty.code, empty.stdout], [8, false, 7, ""])
-      assert.include(missing.stderr, "the database failed")
+      assert.include(missing.stderr, `there is no file ${file}\n  Run time-punches sync --company`)
       assert.include(empty.stderr, `${file} has no copy of company ${defaultCompany.id}`)
       assert.include(empty.stderr, "Run time-punches sync")
     })))

@@ -169,7 +169,7 @@ describe("time-punches summary --database", () => {
       const { code, stderr } = yield* cli(["summary", "--database", file])
 
       assert.strictEqual(code, 8)
-      assert.include(stderr, "the database failed")
+      assert.include(stderr, `there is no file ${file}`)
       assert.isFalse(Fs.existsSync(file))
     })))
 
