@@ -124,17 +124,21 @@ interface Received {
   readonly receipt: Receipt
 }
 
-/** One attempt for a page, up to its JSON. Once a page, a 401 that a fresh credential may cure is sent again within it. */
-const readOnce = Effect.fnUntraced(function*(page: Page, watch: Watch) {
-  const signed = yield* sign(page)
-  const first = yield* Effect.result(sendOnce(page, signed, watch))
-  if (Result.isSuccess(first)) return first.success
-  if (!first.failure.unauthorized || page.isReplayed) return yield* Effect.fail(first.failure)
-  watch.pause()
-  if (!(yield* signed.onUnauthorized)) return yield* Effect.fail(first.failure)
-  page.isReplayed = true
-  return yield* sendOnce(page, yield* sign(page), watch)
-})
+/**
+ * One attempt for a page, up to its JSON. Once a page, a 401 that a fresh credential may cure is sent again within it. Not
+ * a generator: that keeps what it was last resumed with, and one that waited long outlives the page.
+ */
+const readOnce = (page: Page, watch: Watch): Effect.Effect<Received, Failure> =>
+  Effect.flatMap(sign(page), (signed) =>
+    Effect.catch(sendOnce(page, signed, watch), (failure) => {
+      if (!failure.unauthorized || page.isReplayed) return Effect.fail(failure)
+      watch.pause()
+      return Effect.flatMap(signed.onUnauthorized, (isFresh) => {
+        if (!isFresh) return Effect.fail(failure)
+        page.isReplayed = true
+        return Effect.flatMap(sign(page), (renewed) => sendOnce(page, renewed, watch))
+      })
+    }))
 
 const sign = ({ cursor, query, run: { baseUrl, sign, version } }: Page): Effect.Effect<Signed, Failure> => {
   const accepting = HttpClientRequest.setHeader(

@@ -2,6 +2,7 @@
 import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 
@@ -138,20 +139,30 @@ export const makeDeadlines = <X>(
       sleeper.currentDispatcher.scheduleTask(endIfIdle, 0)
     }
 
-    const bounded: Deadlines<X>["bounded"] = (end, work) =>
-      Effect.contextWith((context) =>
+    const bounded = <A, E, R>(
+      end: number,
+      work: (watch: Watch) => Effect.Effect<A, E, R>
+    ): Effect.Effect<A, E | X, R> =>
+      Effect.contextWith((context: Context.Context<R>) =>
         Effect.flatMap(now, (at) =>
-          Effect.callback((resume) => {
+          Effect.callback<A, E | X>((resume) => {
             let isLate = false
             const mine = watchdog.makeWork(end, () => {
               isLate = true
               fiber.interruptUnsafe()
             })
-            const fiber = Effect.runForkWith(context)(work(mine))
+            // Not the exit of the fiber: a fiber that waited long outlives its page in the collector, with what it holds.
+            let kept: Effect.Effect<A> = Effect.never
+            const keep = (value: A) => {
+              kept = Effect.succeed(value)
+            }
+            const fiber = Effect.runForkWith(context)(Effect.map(work(mine), keep))
             // Called at once if the work has already ended.
             fiber.addObserver((exit) => {
               if (watchdog.release(mine)) scheduleEnd()
-              resume(isLate ? expired : exit)
+              const ended = Exit.isFailure(exit) ? Exit.failCause(exit.cause) : kept
+              kept = Effect.never
+              resume(isLate ? expired : ended)
             })
             if (fiber.pollUnsafe() === undefined && watchdog.register(mine, at) < wake) restart(context)
             return Fiber.interrupt(fiber)
