@@ -5,7 +5,7 @@ import type { Changes, PersonChange, PunchChange } from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import type { Names } from "../flags/names.ts"
 import { formatExactHours, formatMoney, formatShortTime, formatTime } from "../terminal/format.ts"
-import { type Column, fit, makeTable } from "../terminal/table.ts"
+import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
 import { type Difference, differencesOf, type Reading } from "./differences.ts"
 
 /** The lines of both tables, for a terminal of a width; none where nothing changed. */
@@ -46,7 +46,7 @@ const punchColumns = ({ names, zoneOf }: Reading): ReadonlyArray<Column<Line>> =
   const ofPunch = (cell: (punch: TimePunch) => string) =>
     ofChange((change) => Option.match(punchOf(change), { onNone: () => "", onSome: cell }))
   const named = (title: string, leaves: number, cell: (line: Line) => string): ReadonlyArray<Column<Line>> =>
-    names === undefined ? [] : [{ title, maxWidth: 24, cell, short: (line) => fit(cell(line), 12), leaves }]
+    names === undefined ? [] : [nameColumn(title, cell, leaves)]
   return [
     { title: "id", align: "right", cell: ofChange(({ id }) => `${id}`) },
     { title: "user_id", align: "right", cell: ofChange(({ userId }) => `${userId}`) },

@@ -5,7 +5,7 @@ import { csvRecord } from "../../internal/base/csvCell.ts"
 import type { Issue } from "../../PeriodCheck.ts"
 import type { Names } from "../flags/names.ts"
 import { counted, countedPunches, formatShortTime, formatTime } from "../terminal/format.ts"
-import { type Column, fit, makeTable } from "../terminal/table.ts"
+import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
 
 /** The kinds of id of an issue that may have a name. */
 const named = ["user", "location"] as const
@@ -48,16 +48,13 @@ const tableOf = (issues: ReadonlyArray<Issue>, names: Names | undefined, width: 
   issues.length === 0 ? "" : makeTable(columnsOf(names), width).lines(issues).map((line) => `${line}\n`).join("")
 
 const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
-  const nameColumn = (kind: Named, leaves?: number): ReadonlyArray<Column<Issue>> => {
-    if (names === undefined) return []
-    const cell = (issue: Issue) => nameOf(names, issue, kind) ?? ""
-    return [{ title: kind, maxWidth: 24, cell, short: (issue) => fit(cell(issue), 12), leaves }]
-  }
+  const columnOf = (kind: Named, leaves: number): ReadonlyArray<Column<Issue>> =>
+    names === undefined ? [] : [nameColumn(kind, (issue) => nameOf(names, issue, kind) ?? "", leaves)]
   return [
     { title: "user_id", align: "right", cell: (issue) => `${issue.userId}` },
-    ...nameColumn("user", 3),
+    ...columnOf("user", 3),
     { title: "location_id", align: "right", cell: (issue) => `${issue.locationId}`, leaves: 2 },
-    ...nameColumn("location", 1),
+    ...columnOf("location", 1),
     { title: "punch_id", align: "right", cell: (issue) => `${issue.punchId}` },
     { title: "clocked_in", cell: localOf, short: shortOf },
     { title: "kind", cell: (issue) => issue.kind },

@@ -19,7 +19,7 @@ import { fixedWindowHint, keptOf, type LocalPeriod, periodFlags, resolvePeriod }
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../terminal/format.ts"
 import { outputWidth, print, printError } from "../terminal/output.ts"
 import { makeProgress } from "../terminal/progress.ts"
-import { type Column, fit, makeTable } from "../terminal/table.ts"
+import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
 import { jsonEnd, jsonText, pageText } from "./pageText.ts"
 
 const format = Flag.Literals("format", ["table", "json", "ndjson", "csv"]).pipe(
@@ -122,11 +122,8 @@ const columnsOf = (
   { zoneOf }: LocalPeriod,
   names: Names | undefined
 ): ReadonlyArray<Column<TimePunch>> => {
-  const named = (kind: NameKind, leaves?: number): ReadonlyArray<Column<TimePunch>> => {
-    if (names === undefined) return []
-    const cell = (punch: TimePunch) => nameOf(names, punch, kind) ?? ""
-    return [{ title: kind, maxWidth: 24, cell, short: (punch) => fit(cell(punch), 12), leaves }]
-  }
+  const named = (kind: NameKind, leaves: number): ReadonlyArray<Column<TimePunch>> =>
+    names === undefined ? [] : [nameColumn(kind, (punch) => nameOf(names, punch, kind) ?? "", leaves)]
   const outOf = ({ clockedOut }: TimePunch, format: (at: DateTime.Utc) => string) =>
     Option.match(clockedOut, { onNone: () => "open", onSome: format })
   return [

@@ -4,9 +4,8 @@ import * as Effect from "effect/Effect"
 import { Cents } from "../../Ids.ts"
 import type * as Labor from "../../Labor.ts"
 import { CommandFailure, exitCode } from "../failure.ts"
-import type { Names } from "../flags/names.ts"
 import { formatHours, formatMoney, formatNumber } from "../terminal/format.ts"
-import { bar, type Column, fit, makeTable } from "../terminal/table.ts"
+import { bar, type Column, makeTable, nameColumn } from "../terminal/table.ts"
 import { compareKeys, type Grouping, type Key, nameOfKey } from "./groups.ts"
 import type { Beside } from "./machine.ts"
 
@@ -30,7 +29,9 @@ const barCells = 24
 
 const columnsOf = (by: Grouping, { above, names }: Beside): ReadonlyArray<Column<Line>> => [
   { title: by === "day" ? "day" : `${by}_id`, cell: ({ key }) => `${key ?? "none"}` },
-  ...nameColumn(by, names),
+  ...(names === undefined || by === "day"
+    ? []
+    : [nameColumn(by, ({ key }: Line) => nameOfKey(by, names, key) ?? "", 2, 40)]),
   { title: "punches", align: "right", cell: ({ totals }) => formatNumber(totals.punches) },
   { title: "incomplete", align: "right", cell: ({ totals }) => formatNumber(totals.incomplete), leaves: 3 },
   { title: "net", align: "right", cell: ({ totals }) => formatHours(totals.net) },
@@ -43,12 +44,6 @@ const columnsOf = (by: Grouping, { above, names }: Beside): ReadonlyArray<Column
   { title: "cost", align: "right", cell: ({ totals }) => formatMoney(totals.cost) },
   { title: "tips", align: "right", cell: ({ totals }) => formatMoney(totals.tips) }
 ]
-
-const nameColumn = (by: Grouping, names: Names | undefined): ReadonlyArray<Column<Line>> => {
-  if (names === undefined || by === "day") return []
-  const cell = ({ key }: Line) => nameOfKey(by, names, key) ?? ""
-  return [{ title: by, maxWidth: 40, cell, short: (line) => fit(cell(line), 12), leaves: 2 }]
-}
 
 /** Sorts days by date, other groups by net time, longest first. */
 const linesOf = (

@@ -18,6 +18,15 @@ export interface Column<A> {
 
 const ascii = /^[\x20-\x7e]*$/
 
+/** A column of names, which are shorter in a terminal that is too narrow, and leave it in this place. */
+export const nameColumn = <A>(title: string, cell: (row: A) => string, leaves: number, maxWidth = 24): Column<A> => ({
+  title,
+  maxWidth,
+  cell,
+  short: (row) => fit(cell(row), 12),
+  leaves
+})
+
 const widthOf = (text: string): number => ascii.test(text) ? text.length : displayWidth(text)
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
