@@ -176,7 +176,7 @@ const describe = (error: ExpectedError): Description => {
       return {
         code: exitCode.system,
         advice: [checkDatabase],
-        message: `the database failed: ${printable(error.message)}`
+        message: `the database failed: ${printable(error._tag === "SqlError" ? causeOf(error) : error.message)}`
       }
     case "PlatformError":
       return { code: exitCode.system, ...describeFileError(error) }
@@ -217,6 +217,10 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
       }
   }
 }
+
+/** What the system or the server said: the message of a driver may only be that it failed to connect. */
+const causeOf = ({ message, reason: { cause } }: SqlError): string =>
+  Predicate.isError(cause) && cause.message !== "" ? cause.message : message
 
 /** By its tag: the module of the class would load what a run without a database does not need. */
 const isOldSchema = (cause: unknown): cause is OldSchema => Predicate.isTagged(cause, "OldSchema")

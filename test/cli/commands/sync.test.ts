@@ -190,6 +190,14 @@ describe("time-punches sync", () => {
       assert.deepStrictEqual(yield* queries, [])
     }).pipe(Effect.provide(FakeService.layer())))
 
+  it.live("says why a server cannot be reached", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* cli(["sync", "--database", "postgres://me@127.0.0.1:1/a"])
+
+      assert.strictEqual(code, 8)
+      assert.match(stderr, /^time-punches: the database failed: connect ECONNREFUSED 127\.0\.0\.1:1\n/)
+    }).pipe(Effect.provide(FakeService.layer())))
+
   it.live("reads the database from the environment, without a word of its password", () =>
     Effect.gen(function*() {
       const env = { ...environment, TIME_PUNCHES_DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/a" }
