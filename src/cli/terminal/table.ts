@@ -88,12 +88,19 @@ const shapeOf = <A>(columns: ReadonlyArray<Column<A>>, width: number, rows: Read
   const short = columns.map((column) => ({ ...column, cell: column.short ?? column.cell }))
   const places = [...new Set(short.flatMap(({ leaves = [] }) => leaves))].toSorted((a, b) => a - b)
   const choices = [columns, short, ...places.map((place) => short.filter(({ leaves = Infinity }) => leaves > place))]
-    .map((shown) => ({ shown, widths: widen(shown.map(({ title }) => widthOf(title)), cellsOf(shown, rows)) }))
-  const fits = ({ shown, widths }: Shape<A>) => {
-    const least = shown.at(-1)?.least ?? Infinity
-    return spaceOf(widths.map((each, at) => at === shown.length - 1 ? Math.min(each, least) : each)) <= width
-  }
-  return choices.find(fits) ?? choices.at(-1) ?? { shown: [], widths: [] }
+  const shown = choices.find((each) => width === Infinity || leastSpaceOf(each, rows) <= width)
+  return shapeWith(shown ?? choices.at(-1) ?? columns)
+}
+
+const shapeWith = <A>(shown: ReadonlyArray<Column<A>>): Shape<A> => ({
+  shown,
+  widths: shown.map(({ title }) => widthOf(title))
+})
+
+const leastSpaceOf = <A>(shown: ReadonlyArray<Column<A>>, rows: ReadonlyArray<A>): number => {
+  const widths = widen(shapeWith(shown).widths, cellsOf(shown, rows))
+  const last = widths.pop() ?? 0
+  return spaceOf([...widths, Math.min(last, shown.at(-1)?.least ?? Infinity)])
 }
 
 const gap = 2
