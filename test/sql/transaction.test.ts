@@ -1,6 +1,6 @@
 /** Commits while the database is locked, restarted or lost: whole transactions again, and nothing twice. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Layer, Option, type Scope } from "effect"
+import { Deferred, Duration, Effect, Fiber, Layer, Option, type Scope } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
@@ -278,6 +278,29 @@ describe("PostgreSQL", () => {
       assert.strictEqual(done.written, 300)
       assert.isTrue((yield* found(company)).every(({ punch: { notes } }) => notes === "ours"))
       assert.strictEqual(yield* versions, 300)
+    })
+  )
+
+  test(
+    "erases no row of a commit that begins the copy meanwhile",
+    hasPostgres,
+    Effect.gen(function*() {
+      const url = yield* emptyDatabase
+      const { rows: found, store } = yield* openSql(clientOf(url))
+      const begun = yield* Deferred.make<void>()
+      const writer = yield* Effect.forkChild(
+        Effect.andThen(Deferred.await(begun), store.commit(batchOf(1, { punches: rows(3) }), Option.none()))
+      )
+      const atRows = Effect.andThen(Deferred.succeed(begun, undefined), Effect.sleep("300 millis"))
+      const hooks: Hooks = { before: (text) => text.startsWith(`DELETE FROM "time_punches" `) ? atRows : Effect.void }
+      yield* Effect.flatMap(
+        SqlClient.SqlClient,
+        (real) => Effect.provideService(SqlStore.purge(company), SqlClient.SqlClient, hooked(real, () => hooks))
+      ).pipe(Effect.provide(clientOf(url)))
+      yield* Fiber.join(writer)
+
+      assert.deepStrictEqual(yield* store.load(company), Option.some(checkpointAt(1)))
+      assert.lengthOf(yield* found(company), 3)
     })
   )
 
