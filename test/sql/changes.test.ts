@@ -287,6 +287,16 @@ describe.each(kinds)("SqlStore.changes in $name", ({ client, isHere }) => {
       assert.deepStrictEqual(told(found), [[1, "movedOut"], [3, "movedOut"], [2, "edited"]])
     }))
 
+  test("reaches the last instant that a punch can have", (opened) =>
+    Effect.gen(function*() {
+      const last = row(1, { clockedIn: DateTime.makeUnsafe("9999-12-31T23:59:59.999Z"), clockedOut: Option.none() })
+      const date = BusinessDate.make("9999-12-31")
+      const period = (zone: DateTime.TimeZone) => Period.localDays(zone, date, date)
+      const found = yield* changed(opened, [row(2)], [last], false, { period })
+
+      assert.deepStrictEqual(told(found), [[1, "added"]])
+    }))
+
   test("sorts by person, clock-in and id, and takes both people of a punch whose person changed", (opened) =>
     Effect.gen(function*() {
       const found = yield* changed(opened, [row(1, user(9)), row(2, user(3))], [

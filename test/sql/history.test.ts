@@ -263,7 +263,7 @@ describe.each(kinds)("a history in $name", ({ client, dialect, isHere }) => {
       }))
 
     test("is that of its own copy, whatever schemas a session searches", (opened) =>
-      Effect.gen(function*() {
+      Effect.scoped(Effect.gen(function*() {
         const text = Result.getOrThrow(SqlStore.migrations("punches").ddl("pg"))
         const inSchema = (schema: string, texts: ReadonlyArray<string>) =>
           opened.run(Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -278,7 +278,7 @@ describe.each(kinds)("a history in $name", ({ client, dialect, isHere }) => {
 
         assert.lengthOf(yield* opened.query("SELECT * FROM paid.punches_history"), 1)
         assert.lengthOf(yield* opened.query("SELECT * FROM other.punches_history"), 0)
-      }))
+      })))
   }
 
   describe("that is pruned", () => {
@@ -335,7 +335,7 @@ describe.each(kinds)("a history in $name", ({ client, dialect, isHere }) => {
           )
           yield* query(`UPDATE ${table}_sync SET history_since = '2000-01-01'`)
           yield* query(`ANALYZE ${table}_history, ${table}_sync`)
-          const asked: Array<readonly [text: string, parameters: ReadonlyArray<unknown> | undefined]> = []
+          const asked: Array<Parameters<SqlClient.SqlClient["unsafe"]>> = []
           const real = yield* run(SqlClient.SqlClient)
           const overrides: Readonly<Record<PropertyKey, unknown>> = {
             withoutTransforms: () => spy,
