@@ -56,7 +56,7 @@ export const verify = Effect.fnUntraced(function*(sql: SqlClient, dialect: Diale
 
 const tooOld = ({ tables }: Dialect, version: number, needed: number): SyncError =>
   refused(
-    `${tables.rows} has schema ${version} (0: no tables), and this release needs ${needed}: run SqlStore.migrations`
+    `${tables.rows} has schema ${version} (0: no tables), and this release needs ${needed}: run time-punches sync, or SqlStore.migrations`
   )
 
 const migrationFailed = ({ tables }: Dialect, { id, name }: Migration, error: SqlError) =>

@@ -383,7 +383,7 @@ describe.each(kinds)("SqlStore.changes in $name", ({ client, isHere }) => {
 
       const error = yield* Effect.flip(changesOf(opened, dayOptions(since)))
       assert.deepInclude(error, { _tag: "SyncError", reason: "Store" })
-      assert.include(error.message, "punch 1")
+      assert.include(error.message, "row 1 is no punch at hourly_wage")
     }))
 
   test("reads one moment, whatever is committed meanwhile", (opened) =>
