@@ -42,7 +42,7 @@ export const company = CompanyId.make(7)
 const decode = Schema.decodeUnknownSync(Schema.Array(TimePunch.fromWire))
 
 /** Pages as a service sends them, and the same with other tips: a change that no index sees. */
-const makePages = (count: number) => {
+export const makePages = (count: number) => {
   const stored = generatePunches({ seed: 3, count: count * 200, companyId: company })
   // Without U+0000, with which the other ways of writing stop.
   const punches = decode(stored.map((punch) => Object.assign(punch, { notes: punch.notes.replaceAll("\0", "") })))
@@ -165,7 +165,7 @@ const rawSqlite = (chunk: number, text: string): SyncCase["open"] => async (file
 }
 
 /** The store of this library; five pages are joined as `Sync.run` joins them. */
-const own = (
+export const own = (
   client: (target: string) => Layer.Layer<SqlClient.SqlClient, unknown>,
   join: number,
   history = false
@@ -237,8 +237,8 @@ const eachRow =
   (sql: SqlClient.SqlClient, punches: ReadonlyArray<TimePunch>) =>
     Effect.forEach(punches, (punch) => sql.unsafe(text, valuesOf(punch)), { discard: true })
 
-const pgClient = (url: string) => clientOf(url)
-const fileClient = (filename: string) => NodeSqlite.layer({ filename })
+export const pgClient = (url: string) => clientOf(url)
+export const fileClient = (filename: string) => NodeSqlite.layer({ filename })
 const chunked = (count: number, end: string) =>
   `INSERT INTO time_punches AS t (${names.join(", ")}) VALUES ${
     Array.from({ length: count }, () => `(${names.map(() => "?").join(", ")})`).join(", ")

@@ -1,6 +1,7 @@
-/** A copy in a database: how fast it is written, beside the raw drivers, `sql.insert` and row by row. */
-import { called } from "../measure.ts"
-import { atLeast, atMost, type Section } from "../report.ts"
+/** A copy in a database: how fast it is written, beside the raw drivers, `sql.insert` and row by row; end to end; as it grows. */
+import { copyTable, type GrowthRow, growthTable, isMeasured, speedOfLast } from "../copy.ts"
+import { called, type Row } from "../measure.ts"
+import { atLeast, atMost, type Section, type Setting } from "../report.ts"
 import { type SyncRow, syncTable } from "../syncCases.ts"
 
 const own = "effect-time-punches"
@@ -25,18 +26,27 @@ const targetsOf = (what: string, raw: string, plain: string, least: number, rows
     )
   ]
 
-export const sync = (): Section => {
+export const sync = ({ pages, url }: Setting): Section => {
   const sqlite = called<ReadonlyArray<SyncRow>>("sync.ts", "syncSqlite")
   const postgres = called<ReadonlyArray<SyncRow>>("sync.ts", "syncPostgresAndPeers")
+  const copies = called<ReadonlyArray<Row>>("copy.ts", "copies", { url, pages, samples: 5 })
+  const grown = (["SQLite", "PostgreSQL"] as const)
+    .map((store) => called<GrowthRow>("copy.ts", "growth", { store, rows: 1_000_000 }))
+    .filter(isMeasured)
   return {
     name: "sync",
     text: [
       `SQLite:\n\n${syncTable(sqlite)}`,
-      postgres.length === 0 ? "PostgreSQL was not there." : `PostgreSQL:\n\n${syncTable(postgres)}`
+      postgres.length === 0 ? "PostgreSQL was not there." : `PostgreSQL:\n\n${syncTable(postgres)}`,
+      copyTable(copies),
+      growthTable(grown)
     ].join("\n\n"),
     targets: [
       ...targetsOf("SQLite", "node:sqlite, the same", "node:sqlite, a plain", 1.5, sqlite),
-      ...targetsOf("PostgreSQL", "pg, the same", "pg, a plain", 1.4, postgres)
+      ...targetsOf("PostgreSQL", "pg, the same", "pg, a plain", 1.4, postgres),
+      ...grown.map((row) =>
+        atLeast(`copy in ${row.store}, the last fifth of a million rows, × the first`, 0.8, speedOfLast(row))
+      )
     ]
   }
 }

@@ -187,7 +187,7 @@ const describeSync = ({ cause, reason }: SyncError): Description => {
       return {
         code: exitCode.configuration,
         advice: [
-          "Nothing was sent. Restore the row of the company in time_punches_sync, or delete it to load everything."
+          "Nothing was sent. Restore the checkpoint of the company in time_punches_sync, or set it to NULL to load everything."
         ]
       }
     case "CursorLost":

@@ -26,7 +26,10 @@ import { NodeResponse } from "./response.ts"
  * @since 0.1.0
  */
 export interface NodeTransportOptions {
-  /** The most connections to one origin; further requests wait for a free one. Default: 16. */
+  /**
+   * The most connections to one origin; further requests wait for a free one, and the wait counts as time of the attempt
+   * (`RetryPolicy`). Default: 16.
+   */
   readonly connections?: number | undefined
   /** Deadline of a connection, its TLS handshake included. Default: 5 seconds. */
   readonly connectTimeout?: Duration.Input | undefined

@@ -150,7 +150,7 @@ export interface CopyStatus {
 export interface KnownHistory {
   /** The first instant at which the copy is known, by the clock of the database. */
   readonly since: DateTime.Utc
-  /** The instant of the last commit: `changes` since it says what later commits change. */
+  /** The instant of the last commit. Taken before the copy is read, `changes` since it misses nothing that changes later. */
   readonly last: DateTime.Utc
 }
 

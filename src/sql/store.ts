@@ -148,20 +148,28 @@ export const makeStore = (sql: SqlClient, dialect: Dialect, beginsHistory: boole
     commit: (batch: Batch, previous: Option.Option<Checkpoint>): Effect.Effect<Committed, SyncError> =>
       Effect.suspend(() => {
         const text = textOf(batch.checkpoint)
-        // What the last attempt did, once there was nothing left but its COMMIT.
-        let last: Committed | undefined
-        const attempt = (isExact: boolean): Effect.Effect<Committed, SyncError | SqlError | Unclear> =>
-          transact(
+        // What an attempt did, once there was nothing left but its COMMIT.
+        let done: Committed | undefined
+        const attempt = (isExact: boolean): Effect.Effect<Committed, SyncError | SqlError | Unclear> => {
+          const isStored = Effect.map(readText(batch.company), (stored) => stored === text)
+          return transact(
             sql,
             dialect.name,
             Effect.gen(function*() {
-              if (last !== undefined && (yield* readText(batch.company)) === text) return last
-              last = undefined
-              last = yield* write(batch, previous, text, isExact)
-              return last
+              if (done !== undefined && (yield* isStored)) return done
+              const written = yield* Effect.result(write(batch, previous, text, isExact))
+              if (Result.isFailure(written)) {
+                // The COMMIT of the attempt before may have ended only now, while this one waited for the checkpoint.
+                const isSuperseded = written.failure._tag === "SyncError" && written.failure.reason === "Superseded"
+                if (done !== undefined && isSuperseded && (yield* isStored)) return done
+                return yield* Effect.fail(written.failure)
+              }
+              done = written.success
+              return done
             }),
-            () => last !== undefined
+            () => done !== undefined
           )
+        }
         return attempt(false).pipe(
           Effect.catchTag("Unclear", () => Effect.catchTag(attempt(true), "Unclear", Effect.die)),
           Effect.mapError(failedWith(batch.company, "the batch cannot be stored"))

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { CompanyId, TimePunchId } from "../../src/Ids.ts"
+import { carriesEdges } from "../sql/edges.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { needs } from "../support/needs.ts"
 import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
@@ -25,4 +26,12 @@ describe("PostgreSQL", () => {
       assert.deepStrictEqual(ids, Array.from({ length: 50_000 }, (_, id) => id))
     }))
   })
+
+  it.effect.each([["with a Date", true], ["without a Date", false]] as const)(
+    "[Y75] keeps instants at the edges of years 1 and 9999, lone surrogates and U+0000, and a sync continues: %s",
+    ([, sendsDate], context) => {
+      needs(context, hasPostgres, noPostgres)
+      return carriesEdges(openSql(postgresClient), sendsDate)
+    }
+  )
 })

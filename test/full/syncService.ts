@@ -1,5 +1,5 @@
 /** The service of the sync that is killed: enough pages that a run takes a while, and changes to bring. */
-import { Effect, Layer } from "effect"
+import { type Duration, Effect, Layer } from "effect"
 import { CompanyId } from "../../src/index.ts"
 import type { Prng } from "../../src/testing/base/prng.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
@@ -7,11 +7,12 @@ import { defaultCompany, FakeService, generatePunches } from "../../src/testing/
 
 export const company = CompanyId.make(defaultCompany.id)
 
-const punches = generatePunches({ seed: 10, count: 3000, companyId: defaultCompany.id })
+/** Fifteen pages. */
+export const punches = generatePunches({ seed: 10, count: 3000, companyId: defaultCompany.id })
 
-export const served = FakeServer.layer().pipe(
-  Layer.provideMerge(FakeService.layer({ punches, latency: "20 millis" }))
-)
+/** Serves so many of them, in order. */
+export const served = (count: number = punches.length, latency: Duration.Input = "20 millis") =>
+  FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches: punches.slice(0, count), latency })))
 
 /** Edits, deletes, restores and removes punches, so that the next increment has several pages. */
 export const changeSome = (random: Prng) =>

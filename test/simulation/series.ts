@@ -37,13 +37,22 @@ export const series = Effect.fnUntraced(function*(
   }
 ) {
   const figures: Figures = { plans: 0, runs: 0, requests: 0, rows: 0, hours: 0, ends: new Map() }
-  yield* Effect.forEach(seeds, (seed) => {
+  const judged = (seed: number) => {
     const plan = options.draw(seed)
     return Effect.matchCauseEffect(options.run(plan), {
       onFailure: (cause) => Effect.die(new Error(report(options.file, plan, cause))),
       onSuccess: (outcome) => Effect.sync(() => add(figures, outcome))
     })
-  }, { discard: true, concurrency: options.concurrency ?? 1 })
+  }
+  // Each seed is drawn when its turn comes: `Effect.forEach` draws all of them first, and a limit of time would have no effect.
+  const iterator = seeds[Symbol.iterator]()
+  const worker = Effect.gen(function*() {
+    for (let next = iterator.next(); next.done !== true; next = iterator.next()) yield* judged(next.value)
+  })
+  yield* Effect.forEach(Array.from({ length: options.concurrency ?? 1 }), () => worker, {
+    discard: true,
+    concurrency: "unbounded"
+  })
   return figures
 })
 

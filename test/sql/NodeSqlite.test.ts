@@ -63,6 +63,17 @@ describe("NodeSqlite", () => {
       yield* Effect.all(Array.from({ length: 4 }, () => store), { concurrency: "unbounded" })
     }).pipe(Effect.scoped))
 
+  test("returns objects again, where a statement failed that was to return values", (sql) =>
+    Effect.gen(function*() {
+      yield* sql`CREATE TABLE t (a INTEGER PRIMARY KEY) STRICT`
+      const insert = sql`INSERT INTO t VALUES (1) RETURNING a`
+      assert.deepStrictEqual(yield* insert.values, [[1]])
+      yield* Effect.flip(insert.values)
+      yield* sql`DELETE FROM t`
+
+      assert.strictEqual((yield* insert)[0]?.["a"], 1)
+    }))
+
   test("rolls back what fails, and the savepoint alone where that is caught", (sql) =>
     Effect.gen(function*() {
       yield* sql`CREATE TABLE t (a INTEGER PRIMARY KEY) STRICT`

@@ -233,10 +233,13 @@ describe("SqlStore", () => {
       const sql = yield* SqlClient.SqlClient
       yield* sql.unsafe(`CREATE SCHEMA payroll`)
       const table = "payroll.punches"
-      const store = yield* openSql(postgres, { table })
+      const store = yield* openSql(postgres, { table, history: true })
       yield* store.store.commit(batchOf(1, { punches: rows(2) }), Option.none())
+      const changed = rows(2).map((each) => punch({ ...each, notes: "changed" }))
+      yield* store.store.commit(batchOf(2, { punches: changed }), Option.some(checkpointAt(1)))
 
       assert.lengthOf(yield* store.rows(company), 2)
+      assert.lengthOf(yield* sql.unsafe(`SELECT * FROM payroll.punches_history`), 2)
       assert.lengthOf(yield* sql.unsafe(`SELECT * FROM payroll.punches_current`), 2)
       assert.lengthOf(
         yield* sql.unsafe(`SELECT 1 FROM pg_indexes WHERE schemaname = 'payroll' AND indexname = 'punches_clocked_in'`),

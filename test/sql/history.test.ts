@@ -224,6 +224,44 @@ describe.each(kinds)("a history in $name", ({ client, dialect, isHere }) => {
       }
     }))
 
+  test("begins where an error was noted before the first commit", (opened) =>
+    Effect.gen(function*() {
+      const error = { _tag: "Forbidden", message: "no access" }
+      yield* opened.run(SqlStore.noteError(company, error, { table: opened.table }))
+      yield* commit(opened.kept, company, rows(1))
+      yield* commit(opened.plain, company, rows(1, "x"))
+
+      assert.lengthOf(yield* versionsOf(opened), 1)
+    }))
+
+  test("is written, read and pruned at once", (opened) =>
+    Effect.gen(function*() {
+      const { kept, plain, run, table } = opened
+      yield* commit(kept, company, rows(100))
+      const write = Effect.forEach(Array.from({ length: 12 }, (_, each) => String(each)), (notes) =>
+        commit(plain, company, rows(100, notes)))
+      const prune = Effect.gen(function*() {
+        let removed = 0
+        for (let round = 0; round < 8; round++) {
+          const before = yield* lastOf(opened, company)
+          removed += yield* run(SqlStore.pruneHistory(company, { before }, { table }))
+          yield* Effect.sleep("3 millis")
+          const since = Option.getOrThrow(yield* historyOf(opened, company)).since
+          const known = yield* copyAt(opened, company, since)
+          assert.lengthOf(known, 100)
+          assert.lengthOf([
+            ...new Set(known.map(({ punch: { notes } }) =>
+              notes
+            ))
+          ], 1)
+        }
+        return removed
+      })
+      const [, removed] = yield* Effect.all([write, prune], { concurrency: "unbounded" })
+
+      assert.strictEqual(removed + (yield* versionsOf(opened)).length, 1200)
+    }))
+
   test("refuses a commit that would leave a hole, and the loss of its own row", (opened) =>
     Effect.gen(function*() {
       const { kept, query, table } = opened

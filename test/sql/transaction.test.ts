@@ -10,6 +10,7 @@ import { CompanyId, TimePunchId } from "../../src/Ids.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { retried } from "../../src/sql/transaction.ts"
+import { checkpointText } from "../../src/sync/Checkpoint.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { needs } from "../support/needs.ts"
 import { clientOf, cluster, emptyDatabase, hasPostgres, hasPrograms, noPostgres } from "../support/postgres.ts"
@@ -225,6 +226,39 @@ describe("PostgreSQL", () => {
         // Those of each pass, and once the rows that are gone.
         assert.strictEqual(yield* versions, 50 * (pass - 1) + 50)
       }
+    })
+  )
+
+  test(
+    "may still be at a COMMIT whose answer is lost, when the next attempt reads the checkpoint",
+    hasPostgres,
+    Effect.gen(function*() {
+      const url = yield* emptyDatabase
+      let hooks: Hooks = {}
+      const { store } = yield* openHooked(clientOf(url), () => hooks)
+      yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
+      const batch = batchOf(2, { punches: rows(3, "second") })
+      // The server ends the first attempt while the second one waits for the same row.
+      const holding = yield* Deferred.make<void>()
+      const first = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        sql.withTransaction(Effect.gen(function*() {
+          yield* sql`UPDATE time_punches_sync SET checkpoint = ${
+            checkpointText(batch.checkpoint)
+          }, history_last = history_last + interval '1 second'`
+          yield* sql`UPDATE time_punches SET notes = 'second'`
+          yield* Deferred.succeed(holding, undefined)
+          yield* Effect.sleep("300 millis")
+        }))).pipe(Effect.provide(clientOf(url)), Effect.orDie)
+      const begin = once(Effect.andThen(Effect.forkDetach(first), Deferred.await(holding)))
+      hooks = {
+        beforeCommit: once(Effect.suspend(() => {
+          hooks = { before: (text) => text.includes("SET checkpoint") ? begin : Effect.void }
+          return Effect.fail(lost("gone"))
+        }))
+      }
+
+      assert.strictEqual((yield* store.commit(batch, Option.some(checkpointAt(1)))).written, 3)
+      assert.deepStrictEqual(yield* store.load(company), Option.some(checkpointAt(2)))
     })
   )
 

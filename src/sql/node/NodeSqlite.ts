@@ -100,9 +100,12 @@ const makeConnection = (database: DatabaseSync): Connection => {
         statement.setReadBigInts(fiber.getRef(SqlClient.SafeIntegers))
         // By place, not by name: two columns may have one name.
         statement.setReturnArrays(true)
-        const found = statement.all(...bound(params)).map((row) => Object.values(row))
-        statement.setReturnArrays(false)
-        return found
+        try {
+          return statement.all(...bound(params)).map((row) => Object.values(row))
+        } finally {
+          // The statement is kept: the next run of it may want objects, also where this one failed.
+          statement.setReturnArrays(false)
+        }
       })
     )
 
