@@ -17,7 +17,7 @@ import {
   UserId
 } from "effect-time-punches"
 import { NodeTransport } from "effect-time-punches/node"
-import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "effect-time-punches/testing"
+import { defaultCompany, defaultOAuthClient, FakeService, Fault, generateWeeks } from "effect-time-punches/testing"
 import { TestClock } from "effect/testing"
 import { loopback } from "./loopback.ts"
 import { payroll } from "./payroll.ts"
@@ -74,7 +74,7 @@ describe("payroll, over a mock", () => {
     }).pipe(Effect.provide(TimePunches.layerMock({ list: () => Stream.fail(new Forbidden({})) }))))
 })
 
-const punches = generatePunches({ count: 1000, companyId: defaultCompany.id })
+const punches = generateWeeks({ people: 40, weeks: 3, companyId: defaultCompany.id })
 
 const credentials = Credentials.layerOAuth({
   clientId: defaultOAuthClient.clientId,
