@@ -316,6 +316,29 @@ describe("PostgreSQL", () => {
   )
 
   test(
+    "erases no row of a commit that begins the copy meanwhile",
+    hasPostgres,
+    Effect.gen(function*() {
+      const url = yield* emptyDatabase
+      const { rows: found, store } = yield* openSql(clientOf(url))
+      const begun = yield* Deferred.make<void>()
+      const writer = yield* Effect.forkChild(
+        Effect.andThen(Deferred.await(begun), store.commit(batchOf(1, { punches: rows(3) }), Option.none()))
+      )
+      const atRows = Effect.andThen(Deferred.succeed(begun, undefined), Effect.sleep("300 millis"))
+      const hooks: Hooks = { before: (text) => text.startsWith(`DELETE FROM "time_punches" `) ? atRows : Effect.void }
+      yield* Effect.flatMap(
+        SqlClient.SqlClient,
+        (real) => Effect.provideService(SqlStore.purge(company), SqlClient.SqlClient, hooked(real, () => hooks))
+      ).pipe(Effect.provide(clientOf(url)))
+      yield* Fiber.join(writer)
+
+      assert.deepStrictEqual(yield* store.load(company), Option.some(checkpointAt(1)))
+      assert.lengthOf(yield* found(company), 3)
+    })
+  )
+
+  test(
     "orders two syncs also where it serialises transactions",
     hasPostgres,
     Effect.gen(function*() {

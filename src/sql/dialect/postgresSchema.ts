@@ -67,14 +67,20 @@ ${columns.map(({ name, nullable, type }) => `  ${name} ${type}${nullable ? "" : 
   CHECK (valid_from < valid_to)
 )`
 
-/** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
+/**
+ * A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. The name of
+ * the history is bound here, with its schema: the search path of a later session may find that of another copy.
+ */
 const createKeepVersion = ({ history, keepVersion, keepVersionFunction, rows }: Tables) => [
-  `CREATE FUNCTION ${keepVersionFunction}() RETURNS trigger LANGUAGE plpgsql AS $$
+  `DO $do$ BEGIN
+EXECUTE (SELECT format($format$CREATE FUNCTION ${keepVersionFunction}() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO ${history} (${versionColumns.join(", ")}, valid_to)
+  INSERT INTO %I.%I (${versionColumns.join(", ")}, valid_to)
   VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
   RETURN NULL;
-END $$`,
+END $$
+$format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '${history}'::regclass);
+END $do$`,
   `CREATE TRIGGER ${keepVersion} AFTER UPDATE OF valid_from ON ${rows} FOR EACH ROW
 WHEN (NEW.valid_from IS NOT NULL AND NEW.valid_from IS DISTINCT FROM OLD.valid_from)
 EXECUTE FUNCTION ${keepVersionFunction}()`
