@@ -66,7 +66,7 @@ export interface Options<out E = never> extends WorkedTime.Options {
    * Which punches of the period are checked, such as those of one location. The others are only reported if they overlap
    * one of these: a person may be clocked in at two locations. Default: all.
    */
-  readonly only?: ((punch: TimePunch) => boolean) | undefined
+  readonly isChecked?: ((punch: TimePunch) => boolean) | undefined
   /** How many punches of a person may arrive in any order. Default: 256. */
   readonly punchesKept?: number | undefined
 }
@@ -212,11 +212,12 @@ const locate = <E>(
   punch: TimePunch,
   zones: Zones<E>,
   periods: LocalPeriods<E>,
-  { only = Function.constTrue }: Options<E>
+  { isChecked = Function.constTrue }: Options<E>
 ): Result.Result<Located, E> =>
   Result.flatMap(
     zones.of(punch.locationId),
-    (zone) => Result.map(periods.contains(punch), (isWithin) => ({ punch, zone, belongs: isWithin && only(punch) }))
+    (zone) =>
+      Result.map(periods.contains(punch), (isWithin) => ({ punch, zone, belongs: isWithin && isChecked(punch) }))
   )
 
 const shiftOf = ({ belongs, punch, zone }: Located, { asOf }: WorkedTime.Options): Shift => {

@@ -74,7 +74,7 @@ export interface LocalPeriods<out E = never> {
   readonly window: Interval
   /**
    * The same over all zones of the world, UTC-12:00 to UTC+14:00. List it to fail with `MissingZone` also for a location
-   * whose punches all lie outside `window`. The dates of the period must be the same in every zone, for it to be that wide.
+   * whose punches all lie outside `window`.
    */
   readonly widest: Interval
   /** The period of a location. */
@@ -117,7 +117,7 @@ export const byLocation = <E = never>(
   const { all, of } = zonesOf(zone)
   const intervals = new Map(all.map((each) => [each, period(each)]))
   const intervalOf = (each: DateTime.TimeZone): Interval => intervals.get(each) ?? period(each)
-  const widest = union([...intervals.values(), ...extremes.map(period)])
+  const widest = union([...intervals.values(), ...offsets.map(period)])
   return {
     window: intervals.size === 0 ? widest : union([...intervals.values()]),
     widest,
@@ -126,10 +126,14 @@ export const byLocation = <E = never>(
   }
 }
 
-const hourMillis = 3_600_000
-
-/** The zones whose days begin last and first. */
-const extremes = [-12, 14].map((hours) => DateTime.zoneMakeOffset(hours * hourMillis))
+/**
+ * The offsets of the world, from where days begin last to where they begin first. All of them, since the dates of a period
+ * that depends on today change with the zone.
+ */
+const offsets = Array.from(
+  { length: 26 * 4 + 1 },
+  (_, quarter) => DateTime.zoneMakeOffset((quarter - 12 * 4) * 900_000)
+)
 
 const isWithin = ({ gte, lt }: Interval, { epochMilliseconds }: DateTime.Utc): boolean =>
   gte.epochMilliseconds <= epochMilliseconds && epochMilliseconds < lt.epochMilliseconds

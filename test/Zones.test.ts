@@ -158,4 +158,17 @@ describe("Every period by location", () => {
       }
     }
   })
+
+  it.prop("lies in the widest one, also where its date is that of today", [Case], ([each]) => {
+    const today = (zone: DateTime.TimeZone) => {
+      const date = Period.businessDate(zone, each.punch.clockedIn)
+      return Period.localDays(zone, date, date)
+    }
+    const { widest } = Period.byLocation(Period.zones(new Map()), today)
+    for (const name of names) {
+      const { gte, lt } = today(zone(name))
+      assert.isAtMost(widest.gte.epochMilliseconds, gte.epochMilliseconds)
+      assert.isAtLeast(widest.lt.epochMilliseconds, lt.epochMilliseconds)
+    }
+  })
 })

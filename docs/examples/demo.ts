@@ -12,7 +12,7 @@ import {
   TimePunches
 } from "effect-time-punches"
 import { NodeTransport } from "effect-time-punches/node"
-import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "effect-time-punches/testing"
+import { defaultCompany, defaultOAuthClient, FakeService, Fault, generateWeeks } from "effect-time-punches/testing"
 import { loopback } from "./loopback.ts"
 
 const company = { id: CompanyId.make(defaultCompany.id), guid: CompanyGuid.make(defaultCompany.guid) }
@@ -24,7 +24,7 @@ const app = TimePunches.layer.pipe(
     clientSecret: Redacted.make(defaultOAuthClient.clientSecret)
   })),
   Layer.provide(NodeTransport.layer()),
-  Layer.provideMerge(loopback({ punches: generatePunches({ count: 40_000, companyId: defaultCompany.id }) }))
+  Layer.provideMerge(loopback({ punches: generateWeeks({ count: 40_000, people: 450, companyId: defaultCompany.id }) }))
 )
 
 /** Sums every punch in one pass, page by page: only the sums are kept. */

@@ -21,6 +21,7 @@ import {
   FakeService,
   Fault,
   generatePunches,
+  generateWeeks,
   toWire
 } from "effect-time-punches/testing"
 import { TestClock } from "effect/testing"
@@ -68,7 +69,7 @@ describe("payroll, over a mock", () => {
     }).pipe(Effect.provide(TimePunches.layerMock({ list: () => Stream.fail(new Forbidden({})) }))))
 })
 
-const punches = generatePunches({ count: 1000, companyId: defaultCompany.id })
+const punches = generateWeeks({ people: 40, weeks: 3, companyId: defaultCompany.id })
 
 const credentials = Credentials.layerOAuth({
   clientId: defaultOAuthClient.clientId,

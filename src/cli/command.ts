@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import type { Terminal } from "effect/Terminal"
 import { changes } from "./commands/changes.ts"
 import { check } from "./commands/check.ts"
 import { doctor } from "./commands/doctor.ts"
@@ -24,7 +25,8 @@ import {
   type Findings,
   type OutputClosed
 } from "./failure.ts"
-import { print, printError } from "./terminal/output.ts"
+import { narrowHelp } from "./terminal/help.ts"
+import { outputWidth, print, printError } from "./terminal/output.ts"
 import { version } from "./version.ts"
 
 const settings = `  Settings come from the environment; secrets are read from nowhere else:
@@ -58,7 +60,7 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
   const { formatCliError, formatHelpDoc, formatVersion } = yield* formatter
   switch (event._tag) {
     case "Help":
-      return yield* printText(formatHelpDoc(event.helpDoc))
+      return yield* printText(narrowHelp(formatHelpDoc(event.helpDoc), yield* outputWidth))
     case "Version":
       return yield* printText(formatVersion(event.name, event.version))
     case "InvalidInvocation": {
@@ -73,10 +75,10 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
 
 const printText = (text: string) => Effect.ignore(print(Stream.make(`${text}\n`)))
 
-const layerPresenter = Effect.map(Stdio.Stdio, (stdio) =>
-  Context.make(CliOutput.Presenter, {
-    present: (event) => Effect.provideService(present(event), Stdio.Stdio, stdio)
-  }))
+const layerPresenter = Effect.map(
+  Effect.context<Stdio.Stdio | Terminal>(),
+  (context) => Context.make(CliOutput.Presenter, { present: (event) => Effect.provideContext(present(event), context) })
+)
 
 const printFailure = ({ advice, code, message }: CommandFailure): Effect.Effect<ExitCode, never, Stdio.Stdio> =>
   Effect.as(printError(`time-punches: ${message}`, ...advice.map((line) => `  ${line}`)), code)

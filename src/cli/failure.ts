@@ -5,6 +5,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
@@ -15,6 +16,7 @@ import { printable } from "../internal/base/printable.ts"
 import type { SumOverflow } from "../Labor.ts"
 import type { MissingZone } from "../Period.ts"
 import type { OutOfOrder } from "../PeriodCheck.ts"
+import type { OldSchema } from "../sql/migrate.ts"
 import type { HistoryUnknown } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { describeFileError } from "./fileFailure.ts"
@@ -173,15 +175,15 @@ const describe = (error: ExpectedError): Description => {
     case "MigrationError":
       return {
         code: exitCode.system,
-        advice: ["Check the database: its address, its rights, its space."],
-        message: `the database failed: ${printable(error.message)}`
+        advice: [checkDatabase],
+        message: `the database failed: ${printable(error._tag === "SqlError" ? causeOf(error) : error.message)}`
       }
     case "PlatformError":
       return { code: exitCode.system, ...describeFileError(error) }
   }
 }
 
-const describeSync = ({ cause, reason }: SyncError): Description => {
+const describeSync = ({ cause, companyId, detail, reason }: SyncError): Description => {
   switch (reason) {
     case "Checkpoint":
       return {
@@ -200,16 +202,38 @@ const describeSync = ({ cause, reason }: SyncError): Description => {
     case "Superseded":
       return { code: exitCode.system, advice: ["Another sync of this company runs: stop one of them."] }
     case "Store":
-      return Schema.isSchemaError(cause)
-        ? {
-          code: exitCode.data,
-          advice: [
-            "Something else writes into the tables of the copy: time-punches doctor --database … --full finds it."
-          ]
-        }
-        : { code: exitCode.system, advice: ["Check the database: its address, its rights, its space."] }
+      if (isOldSchema(cause)) return describeOldSchema(cause)
+      return {
+        // Not only a sync reads a copy.
+        message: printable(`the copy of company ${companyId} failed: ${detail}`),
+        ...(Schema.isSchemaError(cause)
+          ? {
+            code: exitCode.data,
+            advice: [
+              "Something else writes into the tables of the copy: time-punches doctor --database … --full finds it."
+            ]
+          }
+          : { code: exitCode.system, advice: [checkDatabase] })
+      }
   }
 }
+
+/** What the system or the server said: the message of a driver may only be that it failed to connect. */
+const causeOf = ({ message, reason: { cause } }: SqlError): string =>
+  Predicate.isError(cause) && cause.message !== "" ? cause.message : message
+
+/** By its tag: the module of the class would load what a run without a database does not need. */
+const isOldSchema = (cause: unknown): cause is OldSchema => Predicate.isTagged(cause, "OldSchema")
+
+const describeOldSchema = ({ needed, version }: OldSchema): Description => ({
+  code: exitCode.data,
+  ...(version === 0
+    ? { message: "the database has no copy", advice: ["Run time-punches sync with this database first."] }
+    : {
+      message: `the tables of the copy have schema ${version}, and this release needs ${needed}`,
+      advice: ["Run time-punches sync with this database: it changes the tables, and keeps their rows."]
+    })
+})
 
 const describeUnknown = ({ asked, companyId, since }: HistoryUnknown): Description => ({
   code: exitCode.usage,
@@ -226,6 +250,8 @@ const describeUnknown = ({ asked, companyId, since }: HistoryUnknown): Descripti
       : "Give a later instant. What was replaced before is not kept."
   ]
 })
+
+const checkDatabase = "Check the database: its address, its rights, its space, and who has locked it."
 
 const retryLater = "This may pass: try again later."
 

@@ -23,6 +23,7 @@ const byCode: Partial<Record<string, Reason>> = {
     what: "the disk cannot be read or written (EIO)",
     advice: "Check the disk, or the connection to it, before the next run."
   },
+  EISDIR: { what: "it is a folder" },
   ENOENT: { what: "there is no such file or folder" },
   ENOSPC: { what: "no space is left on the disk (ENOSPC)", advice: "Free space on that disk." },
   EPERM: denied,

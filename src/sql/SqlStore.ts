@@ -223,9 +223,12 @@ export const purge = (company: CompanyId, options: TableOptions = {}): Effect.Ef
   Effect.gen(function*() {
     const { dialect: { integer, name, placeholder, tables }, sql } = yield* opened(company, options)
     const isOurs = `WHERE company_id = ${placeholder(1, "bigint")}`
-    // In the order of a commit, so that the two never wait for each other. A history ends before its row may go.
+    // In the order of a commit, so that the two never wait for each other. The first one holds up every commit, also one that
+    // begins a copy: its rows would go, and its checkpoint stay. A history ends before its row may go.
     const statements = [
-      `UPDATE ${tables.sync} SET history_since = NULL, history_last = NULL ${isOurs}`,
+      `INSERT INTO ${tables.sync} (company_id) VALUES (${
+        placeholder(1, "bigint")
+      }) ON CONFLICT (company_id) DO UPDATE SET history_since = NULL, history_last = NULL`,
       ...[tables.sync, tables.rows, tables.history].map((table) => `DELETE FROM ${table} ${isOurs}`)
     ]
     const run = Effect.forEach(statements, (text) => sql.unsafe(text, [integer(company)]), { discard: true })

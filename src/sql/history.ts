@@ -6,6 +6,7 @@ import type { Row } from "effect/sql/SqlConnection"
 import type { CompanyId } from "../Ids.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { parametersFor } from "./dialect/parameters.ts"
+import { numberOf } from "./dialect/result.ts"
 import { failedWith } from "./sqlFailure.ts"
 import { opened, type TableOptions } from "./TableOptions.ts"
 import { transact } from "./transaction.ts"
@@ -37,22 +38,34 @@ export const pruneHistory = (
 ): Effect.Effect<number, SyncError, SqlClient> =>
   Effect.gen(function*() {
     const { dialect, sql } = yield* opened(company, tableOptions)
-    const { name, tables } = dialect
+    const { millisOf, name, tables } = dialect
+    const isSqlite = name === "sqlite"
     const move = parametersFor(dialect)
-    const [later, earlier] = name === "sqlite" ? ["max", "min"] : ["greatest", "least"]
+    const [later, earlier] = isSqlite ? ["max", "min"] : ["greatest", "least"]
     const moveText = `UPDATE ${tables.sync} SET history_since = ${later}(history_since, ${earlier}(${
       move.placeholder("timestamptz", before.epochMilliseconds)
-    }, history_last)) WHERE company_id = ${move.placeholder("bigint", company)} AND history_since IS NOT NULL`
-    const remove = parametersFor(dialect)
-    const removeText = `DELETE FROM ${tables.history} WHERE company_id = ${
-      remove.placeholder("bigint", company)
-    } AND (id, valid_to) IN (SELECT h.id, h.valid_to FROM ${tables.history} AS h JOIN ${tables.sync} AS s ON s.company_id = h.company_id WHERE h.company_id = ${
-      remove.placeholder("bigint", company)
-    } AND h.valid_to <= s.history_since LIMIT ${chunkSize}) RETURNING id`
-    const removeChunk = Effect.andThen(
-      sql.unsafe(moveText, move.parameters),
-      Effect.map(sql.unsafe<Row>(removeText, remove.parameters), (rows) => rows.length)
-    )
+    }, history_last)) WHERE company_id = ${
+      move.placeholder("bigint", company)
+    } AND history_since IS NOT NULL RETURNING ${millisOf("history_since")} AS since`
+    const removeChunk = Effect.gen(function*() {
+      const [known] = yield* sql.unsafe<Row>(moveText, move.parameters)
+      if (known === undefined) return 0
+      // With the instant as a parameter and in the order of its index, or a database may read all versions for a few. A row
+      // by its place, since those of one commit have one instant.
+      const remove = parametersFor(dialect)
+      const oldest = `SELECT ${isSqlite ? "rowid" : "ctid"} FROM ${tables.history} WHERE company_id = ${
+        remove.placeholder("bigint", company)
+      } AND valid_to <= ${
+        remove.placeholder("timestamptz", numberOf(known["since"]))
+      } ORDER BY valid_to LIMIT ${chunkSize}`
+      const removed = yield* sql.unsafe<Row>(
+        `DELETE FROM ${tables.history} WHERE ${
+          isSqlite ? `rowid IN (${oldest})` : `ctid = ANY (ARRAY(${oldest}))`
+        } RETURNING id`,
+        remove.parameters
+      )
+      return removed.length
+    })
     let removed = 0
     while (true) {
       const count = yield* transact(sql, name, removeChunk).pipe(

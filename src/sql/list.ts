@@ -8,14 +8,13 @@ import type { Row } from "effect/sql/SqlConnection"
 import * as Stream from "effect/Stream"
 import { InvalidRequest } from "../ApiError.ts"
 import type { CompanyId } from "../Ids.ts"
-import { firstIssue } from "../internal/base/issue.ts"
 import { validFilter } from "../listing/filter.ts"
 import type { InstantRange, PunchFilter } from "../PunchFilter.ts"
-import { storeFailed, type SyncError } from "../sync/SyncError.ts"
+import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { ColumnType } from "./dialect/columns.ts"
 import type { Dialect } from "./dialect/Dialect.ts"
-import { rowOf, selectRows } from "./rows.ts"
+import { punchOf, rowOf, selectRows } from "./rows.ts"
 import { inSnapshot } from "./snapshot.ts"
 import { failedWith } from "./sqlFailure.ts"
 import { opened, type TableOptions } from "./TableOptions.ts"
@@ -61,22 +60,13 @@ export const readPages = (
         const { parameters, text } = statementOf(dialect, company, conditions, last, size)
         const rows = yield* sql.unsafe<Row>(text, parameters)
         const punches: Array<TimePunch> = []
-        for (const row of rows) punches.push(yield* Effect.fromResult(punchOf(company, row)))
+        for (const row of rows) punches.push(yield* Effect.fromResult(punchOf(company, rowOf(row))))
         const end = Option.fromUndefinedOr(punches.at(-1))
         return [punches, rows.length < size ? Option.none() : Option.map(end, Option.some)] as const
       })
     )
     return inSnapshot({ dialect, sql }, pages)
   })).pipe(Stream.catchTag("SqlError", (error) => Stream.fail(failedWith(company, "the rows cannot be read")(error))))
-
-/** The punch of a row. One that cannot be read is no reason to leave it out: a sum would be wrong in silence. */
-const punchOf = (company: CompanyId, row: Row): Result.Result<TimePunch, SyncError> => {
-  const { id, punch } = rowOf(row)
-  return Result.mapError(
-    punch,
-    (error) => storeFailed(company, `row ${id} is no punch at ${firstIssue(error).path}`, error)
-  )
-}
 
 /** What a row must be: a column that holds, or a comparison with a parameter. @internal */
 export interface Condition {

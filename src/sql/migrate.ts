@@ -1,10 +1,10 @@
 /** Brings the tables of a copy to the schema of this release, or says what is missing. */
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { MigrationError } from "effect/sql/Migrator"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
-import type { SyncError } from "../sync/SyncError.ts"
 import type { Dialect, Migration } from "./dialect/Dialect.ts"
 import { numberOf } from "./dialect/result.ts"
 import { refused } from "./dialect/tables.ts"
@@ -47,17 +47,20 @@ export const migrate = Effect.fnUntraced(function*(sql: SqlClient, dialect: Dial
   )
 })
 
+/** The tables have an older schema than this release needs; 0: there are none. */
+export class OldSchema extends Data.TaggedError("OldSchema")<{ readonly version: number; readonly needed: number }> {}
+
 /** Fails where the schema is older than the one of this release. */
 export const verify = Effect.fnUntraced(function*(sql: SqlClient, dialect: Dialect) {
   const version = yield* retried(versionOf(sql, dialect))
   const needed = newest(dialect)
-  if (version < needed) return yield* Effect.fail(tooOld(dialect, version, needed))
+  if (version < needed) {
+    return yield* Effect.fail(refused(
+      `${dialect.tables.rows} has schema ${version} (0: no tables), and this release needs ${needed}: run SqlStore.migrations`,
+      new OldSchema({ version, needed })
+    ))
+  }
 })
-
-const tooOld = ({ tables }: Dialect, version: number, needed: number): SyncError =>
-  refused(
-    `${tables.rows} has schema ${version} (0: no tables), and this release needs ${needed}: run SqlStore.migrations`
-  )
 
 const migrationFailed = ({ tables }: Dialect, { id, name }: Migration, error: SqlError) =>
   new MigrationError({

@@ -8,13 +8,13 @@ import type { Row } from "effect/sql/SqlConnection"
 import type { CompanyId } from "../Ids.ts"
 import type { Interval } from "../Interval.ts"
 import type * as Labor from "../Labor.ts"
-import { SyncError } from "../sync/SyncError.ts"
+import type { SyncError } from "../sync/SyncError.ts"
 import { type Changes, type ChangesOptions, HistoryUnknown } from "./changes/Changes.ts"
 import { compare, type Pair, type State, windowOf } from "./changes/compare.ts"
 import type { Dialect } from "./dialect/Dialect.ts"
 import { parametersFor } from "./dialect/parameters.ts"
 import { numberOf, orUndefined } from "./dialect/result.ts"
-import { rowColumns, rowOf } from "./rows.ts"
+import { punchOf, rowColumns, rowOf } from "./rows.ts"
 import { failedWith } from "./sqlFailure.ts"
 import { opened, type TableOptions } from "./TableOptions.ts"
 import { retried } from "./transaction.ts"
@@ -98,13 +98,11 @@ const pairsOf = (company: CompanyId, rows: ReadonlyArray<Row>): Result.Result<Re
   const now = new Map<number, State>()
   for (const row of rows) {
     if (row["id"] === null) continue
-    const { id, isGone, punch } = rowOf(row)
-    if (Result.isFailure(punch)) {
-      const detail = `the row of punch ${id} is no punch`
-      return Result.fail(new SyncError({ reason: "Store", companyId: company, detail, cause: punch.failure }))
-    }
+    const stored = rowOf(row)
+    const punch = punchOf(company, stored)
+    if (Result.isFailure(punch)) return Result.fail(punch.failure)
     const states = numberOf(row["is_now"]) === 1 ? now : then
-    states.set(id, { punch: punch.success, isGone })
+    states.set(stored.id, { punch: punch.success, isGone: stored.isGone })
   }
   const byId = [...now].toSorted(([one], [other]) => one - other)
   return Result.succeed(byId.map(([id, after]) => ({ before: then.get(id), after })))

@@ -2,7 +2,10 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Row } from "effect/sql/SqlConnection"
+import type { CompanyId } from "../Ids.ts"
+import { firstIssue } from "../internal/base/issue.ts"
 import { formatInstant, isWritable } from "../internal/wire/instant.ts"
+import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { columns } from "./dialect/columns.ts"
 import type { Dialect } from "./dialect/Dialect.ts"
@@ -38,6 +41,13 @@ export const rowOf = (row: Row): StoredRow => ({
   pass: numberOf(row["pass"]),
   isGone: numberOf(row["is_gone"]) === 1
 })
+
+/** The punch of a row. One that cannot be read is no reason to leave it out: a sum would be wrong in silence. */
+export const punchOf = (company: CompanyId, { id, punch }: StoredRow): Result.Result<TimePunch, SyncError> =>
+  Result.mapError(
+    punch,
+    (error) => storeFailed(company, `row ${id} is no punch at ${firstIssue(error).path}`, error)
+  )
 
 const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
 const parse = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))

@@ -13,6 +13,7 @@ import type { Batch, Committed, Gone } from "../sync/Batch.ts"
 import { type Checkpoint, checkpointText, readCanonical } from "../sync/Checkpoint.ts"
 import { isTooManyGone, superseded, type SyncError, tooManyGone, unreadable } from "../sync/SyncError.ts"
 import type { Dialect, Rows, Unclear } from "./dialect/Dialect.ts"
+import { parametersFor } from "./dialect/parameters.ts"
 import { numberOf, orUndefined, textOrUndefined } from "./dialect/result.ts"
 import { failedWith } from "./sqlFailure.ts"
 import { retried, transact } from "./transaction.ts"
@@ -33,7 +34,7 @@ export const checkpointOf = (
 
 /** `beginsHistory`: whether the first commit of a company begins its history. One that has begun is kept in any case. */
 export const makeStore = (sql: SqlClient, dialect: Dialect, beginsHistory: boolean) => {
-  const { clock, clockAfter, instant, integer, millisOf, placeholder, tables } = dialect
+  const { clock, clockAfter, integer, millisOf, placeholder, tables } = dialect
   const [one, two] = ([1, 2] as const).map((place) => placeholder(place, "bigint"))
   // Each commit has an instant later than the last one, also where a clock was set back: it orders the versions.
   const historyOf = (row: string) =>
@@ -74,40 +75,29 @@ export const makeStore = (sql: SqlClient, dialect: Dialect, beginsHistory: boole
       (rows) => Option.map(Arr.head(rows), (row) => orUndefined(row.history_last))
     )
 
-  const windowed = ({ window: { gte, lt } }: Gone, from: number) => {
-    const bounds = [
-      ...(gte === undefined ? [] : [[">=", gte.epochMilliseconds] as const]),
-      ...(lt === undefined ? [] : [["<", lt.epochMilliseconds] as const])
-    ]
-    return {
-      where: bounds.map(([operator], at) => ` AND clocked_in ${operator} ${placeholder(from + at, "timestamptz")}`)
-        .join(""),
-      values: bounds.map(([, millis]) => instant(millis))
-    }
-  }
-
   const markGone = Effect.fnUntraced(function*(company: CompanyId, gone: Gone, at: number | undefined) {
-    const inWindow = windowed(gone, 3)
+    const count = parametersFor(dialect)
     const [found] = yield* sql.unsafe<Row>(
-      `SELECT count(*) AS present, coalesce(sum(CASE WHEN pass < ${one} THEN 1 ELSE 0 END), 0) AS missing FROM ${tables.rows} WHERE company_id = ${two} AND gone_at IS NULL${inWindow.where}`,
-      [integer(gone.before), integer(company), ...inWindow.values]
+      `SELECT count(*) AS present, coalesce(sum(CASE WHEN pass < ${
+        count.placeholder("bigint", gone.before)
+      } THEN 1 ELSE 0 END), 0) AS missing FROM ${tables.rows} WHERE company_id = ${
+        count.placeholder("bigint", company)
+      } AND gone_at IS NULL${isWithin(gone.window, count)}`,
+      count.parameters
     )
     const missing = numberOf(found?.missing)
     const present = numberOf(found?.present)
     if (!gone.accepted && isTooManyGone(missing, present))
       return yield* Effect.fail(tooManyGone(company, missing, present))
     if (missing === 0) return 0
-    const goneAt = ["gone_at", yield* Clock.currentTimeMillis] as const
-    const set = at === undefined ? [goneAt] : [goneAt, ["valid_from", at] as const]
-    const next = set.length + 1
-    const marked = windowed(gone, next + 2)
+    const mark = parametersFor(dialect)
+    const goneAt = `gone_at = ${mark.placeholder("timestamptz", yield* Clock.currentTimeMillis)}`
+    const set = at === undefined ? goneAt : `${goneAt}, valid_from = ${mark.placeholder("timestamptz", at)}`
     yield* sql.unsafe<Row>(
-      `UPDATE ${tables.rows} SET ${
-        set.map(([name], place) => `${name} = ${placeholder(place + 1, "timestamptz")}`).join(", ")
-      } WHERE company_id = ${placeholder(next, "bigint")} AND pass < ${
-        placeholder(next + 1, "bigint")
-      } AND gone_at IS NULL${marked.where}`,
-      [...set.map(([, millis]) => instant(millis)), integer(company), integer(gone.before), ...marked.values]
+      `UPDATE ${tables.rows} SET ${set} WHERE company_id = ${mark.placeholder("bigint", company)} AND pass < ${
+        mark.placeholder("bigint", gone.before)
+      } AND gone_at IS NULL${isWithin(gone.window, mark)}`,
+      mark.parameters
     )
     return missing
   })
@@ -148,20 +138,28 @@ export const makeStore = (sql: SqlClient, dialect: Dialect, beginsHistory: boole
     commit: (batch: Batch, previous: Option.Option<Checkpoint>): Effect.Effect<Committed, SyncError> =>
       Effect.suspend(() => {
         const text = textOf(batch.checkpoint)
-        // What the last attempt did, once there was nothing left but its COMMIT.
-        let last: Committed | undefined
-        const attempt = (isExact: boolean): Effect.Effect<Committed, SyncError | SqlError | Unclear> =>
-          transact(
+        // What an attempt did, once there was nothing left but its COMMIT.
+        let done: Committed | undefined
+        const attempt = (isExact: boolean): Effect.Effect<Committed, SyncError | SqlError | Unclear> => {
+          const isStored = Effect.map(readText(batch.company), (stored) => stored === text)
+          return transact(
             sql,
             dialect.name,
             Effect.gen(function*() {
-              if (last !== undefined && (yield* readText(batch.company)) === text) return last
-              last = undefined
-              last = yield* write(batch, previous, text, isExact)
-              return last
+              if (done !== undefined && (yield* isStored)) return done
+              const written = yield* Effect.result(write(batch, previous, text, isExact))
+              if (Result.isFailure(written)) {
+                // The COMMIT of the attempt before may have ended only now, while this one waited for the checkpoint.
+                const isSuperseded = written.failure._tag === "SyncError" && written.failure.reason === "Superseded"
+                if (done !== undefined && isSuperseded && (yield* isStored)) return done
+                return yield* Effect.fail(written.failure)
+              }
+              done = written.success
+              return done
             }),
-            () => last !== undefined
+            () => done !== undefined
           )
+        }
         return attempt(false).pipe(
           Effect.catchTag("Unclear", () => Effect.catchTag(attempt(true), "Unclear", Effect.die)),
           Effect.mapError(failedWith(batch.company, "the batch cannot be stored"))
@@ -169,6 +167,11 @@ export const makeStore = (sql: SqlClient, dialect: Dialect, beginsHistory: boole
       })
   }
 }
+
+/** The condition of a window, behind others. */
+const isWithin = ({ gte, lt }: Gone["window"], { placeholder }: ReturnType<typeof parametersFor>): string =>
+  (gte === undefined ? "" : ` AND clocked_in >= ${placeholder("timestamptz", gte.epochMilliseconds)}`) +
+  (lt === undefined ? "" : ` AND clocked_in < ${placeholder("timestamptz", lt.epochMilliseconds)}`)
 
 /** The text of a checkpoint, which most commits need twice: the next one replaces it. */
 const makeTexts = () => {

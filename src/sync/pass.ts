@@ -166,7 +166,11 @@ const complete = (checkpoint: Checkpoint, running: RunningPass, { now, overlap, 
       ...counted,
       ...(Option.isSome(running.horizon)
         ? { watermark: running.horizon, at: running.at }
-        : { watermark: watermarkWithoutDate(checkpoint, running) }),
+        : {
+          watermark: watermarkWithoutDate(checkpoint, running),
+          // A first load leaves no change behind, so that a later `Date` may be compared from here on.
+          at: running.kind === "first" ? running.at : checkpoint.at
+        }),
       completedAt: Option.some(instant(now)),
       running: Option.none()
     }

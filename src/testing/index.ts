@@ -17,6 +17,7 @@ export type { FaultBody, Json, RawJson, RowPatch, StatusOptions, TokenDefect } f
 export { arbitraryPunches } from "./generate/arbitrary.ts"
 export type { Density } from "./generate/moments.ts"
 export { type GenerateOptions, generatePunches } from "./generate/punches.ts"
+export { generateWeeks, type WeeksOptions } from "./generate/weeks.ts"
 export {
   defaultCompany,
   defaultLimit,

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { displayWidth } from "effect/cli/CliOutput"
 import * as Fs from "node:fs"
+import { stripVTControlCharacters } from "node:util"
 import { exitCode } from "../../src/cli/failure.ts"
 import { defaultCompany, defaultSession, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { cli, type Environment, environment, linesOf, queries, temporaryFolder, without } from "./support.ts"
@@ -9,7 +11,7 @@ const fake = FakeService.layer({
   punches: generatePunches({ seed: 6, count: 120, companyId: defaultCompany.id })
 })
 
-const subcommands = ["list", "export", "summary", "check", "sync", "doctor", "sandbox"]
+const subcommands = ["list", "export", "summary", "check", "changes", "sync", "doctor", "sandbox"]
 
 const page = Fs.readFileSync(new URL("../../docs/09-command-line.md", import.meta.url), "utf8")
 
@@ -75,6 +77,20 @@ describe("time-punches", () => {
       for (const example of examples) assert.match(example, new RegExp(`^  time-punches ${name}( |$)`))
       if (name !== "sandbox") yield* Effect.forEach(callsIn(examples.join("\n")), runs)
     }).pipe(Effect.provide(fake)))
+
+  it.effect.each(["", ...subcommands])(
+    "%s --help fits a terminal of 80 columns, and has the same words",
+    (name) =>
+      Effect.gen(function*() {
+        const args = [...(name === "" ? [] : [name]), "--help"]
+        const wide = (yield* cli(args)).stdout
+        const narrow = (yield* cli(args, { terminal: true, columns: 80 })).stdout
+        const [text = ""] = narrow.split("EXAMPLES")
+
+        for (const line of text.split("\n")) assert.isAtMost(displayWidth(line), 80, line)
+        assert.deepStrictEqual(stripVTControlCharacters(narrow).split(/\s+/), wide.split(/\s+/))
+      }).pipe(Effect.provide(fake))
+  )
 
   it.effect("runs every call that its page of the docs shows", () =>
     Effect.gen(function*() {

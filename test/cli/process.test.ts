@@ -114,16 +114,21 @@ describe("the time-punches process", () => {
         [...printed.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value])
       )
       const doctor = yield* finished(["doctor"], variables)
+      const list = yield* finished(["list", "--format", "ndjson"], variables)
       const taken = yield* finished(["sandbox", "--port", new URL(variables["TIME_PUNCHES_BASE_URL"] ?? "").port], {})
       sandbox.child.kill("SIGINT")
       const { code, stderr } = yield* ended(sandbox)
 
       assert.deepStrictEqual([doctor.code, doctor.stderr], [0, ""])
       assert.match(doctor.stdout, /^ok +clock +agrees with the service's$/m)
+      assert.lengthOf(linesOf(list.stdout), 300)
       assert.strictEqual(taken.code, 8)
       assert.match(taken.stderr, /cannot listen on port \d+: EADDRINUSE/)
       assert.strictEqual(code, 130)
-      assert.match(stderr, /^http:\/\/127\.0\.0\.1:\d+ serves 300 punches\. Ctrl-C stops it\.\n$/)
+      assert.match(
+        stderr,
+        /^http:\/\/127\.0\.0\.1:\d+ serves 300 punches of 2026-03-02 to 2026-04-\d\d\. Ctrl-C stops it\.\n$/
+      )
     })), timeout)
 
   it.live("serves a sandbox that prints its variables as one JSON object", () =>

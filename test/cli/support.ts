@@ -1,6 +1,6 @@
 /** Runs the command in this process against the fake service, and captures its output. */
 import { NodeServices } from "@effect/platform-node"
-import { ConfigProvider, Effect, FileSystem, Layer, Sink, Stdio } from "effect"
+import { ConfigProvider, Effect, FileSystem, Layer, Sink, Stdio, Terminal } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { run } from "../../src/cli/command.ts"
 import { defaultCompany, defaultOAuthClient, FakeService } from "../../src/testing/index.ts"
@@ -51,8 +51,16 @@ const layerFiles = (change: (fs: FileSystem.FileSystem) => FileSystem.FileSystem
     Layer.provideMerge(NodeServices.layer)
   )
 
+const layerColumns = (columns: number) =>
+  Layer.effect(
+    Terminal.Terminal,
+    Terminal.Terminal.use((terminal) =>
+      Effect.succeed(Terminal.make({ ...terminal, columns: Effect.succeed(columns) }))
+    )
+  )
+
 /**
- * `terminal`: both outputs are terminals. `rewrite`: changes the URL of each request on its way to the service. `http`:
+ * `terminal`: both outputs are terminals, of so many `columns` (default: no limit). `rewrite`: changes the URL of each request on its way to the service. `http`:
  * another client than that of the fake service. `files`: changes the file system. `stderr`: receives standard error as it
  * is written, also that of a run that is interrupted. `screen`: receives both outputs in the order of writing, as a
  * terminal does.
@@ -62,6 +70,7 @@ export const cli = (
   options: {
     readonly env?: Environment
     readonly terminal?: boolean
+    readonly columns?: number
     readonly rewrite?: (url: string) => string
     readonly http?: Layer.Layer<HttpClient.HttpClient, never, FakeService>
     readonly files?: (fs: FileSystem.FileSystem) => FileSystem.FileSystem
@@ -71,7 +80,7 @@ export const cli = (
 ): Effect.Effect<Ran, never, FakeService> => {
   const { env = environment, files = (fs) => fs, rewrite = (url) => url, screen = [], stderr = [], terminal = false } =
     options
-  const { http = layerRewriting(rewrite) } = options
+  const { columns = 0, http = layerRewriting(rewrite) } = options
   const stdout: Array<string> = []
   return Effect.map(run(args), (code) => ({ code, stdout: stdout.join(""), stderr: stderr.join("") })).pipe(
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
@@ -82,6 +91,7 @@ export const cli = (
       stdoutIsTerminal: Effect.succeed(terminal),
       stderrIsTerminal: Effect.succeed(terminal)
     })),
+    Effect.provide(layerColumns(columns)),
     Effect.provide(layerFiles(files))
   )
 }

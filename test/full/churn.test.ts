@@ -1,6 +1,6 @@
 /** Two terminals: a sandbox whose punches change, and a sync that is killed and started at random. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { prng } from "../../src/testing/base/prng.ts"
 import { type Running } from "../cli/child.ts"
 import { temporaryFolder } from "../cli/support.ts"
@@ -8,7 +8,7 @@ import { needs } from "../support/needs.ts"
 import { hasPostgres, noPostgres } from "../support/postgres.ts"
 import { type Database, inFile, inPostgres, rowsOf, started, until } from "./kills.ts"
 
-/** Nine tenths of them are of the company that is copied. */
+/** What the company that is copied has, deleted ones not counted. */
 const punches = 3000
 const churnSeconds = 10
 
@@ -70,6 +70,7 @@ describe("time-punches sync --every 2s beside time-punches sandbox --churn-for",
     return Effect.scoped(Effect.gen(function*() {
       const folder = yield* temporaryFolder
       const databases = [inFile(folder, "punches"), yield* inPostgres]
+      const began = yield* Clock.currentTimeMillis
       const service = yield* sandbox
       const kills = yield* Effect.forEach(databases, (each, at) => disturbed(service, each, at + 1), {
         concurrency: "unbounded"
@@ -80,8 +81,9 @@ describe("time-punches sync --every 2s beside time-punches sandbox --churn-for",
 
         assert.strictEqual(doctor.code, 0, doctor.stdout)
         assert.match(doctor.stdout, /copy: service .* compared, all are equal/)
+        assert.isAbove(rows.length, punches)
         // Punches were added meanwhile: the copy heard of changes.
-        assert.isAbove(rows.length, 0.9 * punches)
+        assert.isAbove(rows.filter(({ clockedIn }) => clockedIn.epochMilliseconds >= began).length, 0)
       }
       assert.isAtLeast(Math.min(...kills), 3)
     }))

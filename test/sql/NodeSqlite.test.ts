@@ -71,7 +71,7 @@ describe("NodeSqlite", () => {
       yield* Effect.flip(insert.values)
       yield* sql`DELETE FROM t`
 
-      assert.deepStrictEqual([...(yield* insert)].map((row) => ({ ...row })), [{ a: 1 }])
+      assert.strictEqual((yield* insert)[0]?.["a"], 1)
     }))
 
   test("rolls back what fails, and the savepoint alone where that is caught", (sql) =>

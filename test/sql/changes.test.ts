@@ -287,6 +287,16 @@ describe.each(kinds)("SqlStore.changes in $name", ({ client, isHere }) => {
       assert.deepStrictEqual(told(found), [[1, "movedOut"], [3, "movedOut"], [2, "edited"]])
     }))
 
+  test("reaches the last instant that a punch can have", (opened) =>
+    Effect.gen(function*() {
+      const last = row(1, { clockedIn: DateTime.makeUnsafe("9999-12-31T23:59:59.999Z"), clockedOut: Option.none() })
+      const date = BusinessDate.make("9999-12-31")
+      const period = (zone: DateTime.TimeZone) => Period.localDays(zone, date, date)
+      const found = yield* changed(opened, [row(2)], [last], false, { period })
+
+      assert.deepStrictEqual(told(found), [[1, "added"]])
+    }))
+
   test("sorts by person, clock-in and id, and takes both people of a punch whose person changed", (opened) =>
     Effect.gen(function*() {
       const found = yield* changed(opened, [row(1, user(9)), row(2, user(3))], [
@@ -373,7 +383,7 @@ describe.each(kinds)("SqlStore.changes in $name", ({ client, isHere }) => {
 
       const error = yield* Effect.flip(changesOf(opened, dayOptions(since)))
       assert.deepInclude(error, { _tag: "SyncError", reason: "Store" })
-      assert.include(error.message, "punch 1")
+      assert.include(error.message, "row 1 is no punch at hourly_wage")
     }))
 
   test("reads one moment, whatever is committed meanwhile", (opened) =>

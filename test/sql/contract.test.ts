@@ -197,6 +197,14 @@ describe.each(kinds)("a store $name", ({ missing, open }) => {
       assert.deepStrictEqual((yield* opened.rows(company)).map(({ punch }) => punch.notes), ["last", ""])
     }))
 
+  test("writes into the copy of its company alone", (opened) =>
+    Effect.gen(function*() {
+      const other = CompanyId.make(3)
+      yield* commitAll(opened, [batchOf(1, { punches: [row(1, { companyId: other })] })])
+
+      assert.deepStrictEqual([(yield* opened.rows(company)).length, yield* opened.rows(other)], [1, []])
+    }))
+
   test("keeps deleted rows, and takes them back", (opened) =>
     Effect.gen(function*() {
       const done = yield* commitAll(opened, [

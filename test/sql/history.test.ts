@@ -4,6 +4,8 @@ import { DateTime, Effect, Layer, ManagedRuntime, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Fs from "node:fs"
 import { Cents, CompanyId, TimePunchId } from "../../src/Ids.ts"
+import { columns } from "../../src/sql/dialect/columns.ts"
+import { versionColumns } from "../../src/sql/dialect/history.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { at, punch } from "../support/arbitraryPunch.ts"
@@ -11,6 +13,7 @@ import { commit, copyAt, copyNow, historyOf, lastOf, type OpenHistory, openHisto
 import { needs } from "../support/needs.ts"
 import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
 import { checkpointAt } from "../support/storeBatches.ts"
+import { openSql } from "../support/stores.ts"
 
 const server = ManagedRuntime.make(postgresClient)
 afterAll(() => server.dispose())
@@ -21,6 +24,7 @@ const kinds = [
 ] as const
 
 const company = CompanyId.make(2)
+const columnsOfVersion = versionColumns(columns).join(", ")
 const row = (id: number, changes: Parameters<typeof punch>[0] = {}) => punch({ id: TimePunchId.make(id), ...changes })
 const rows = (count: number, notes = "") => Array.from({ length: count }, (_, each) => row(each + 1, { notes }))
 
@@ -298,6 +302,24 @@ describe.each(kinds)("a history in $name", ({ client, dialect, isHere }) => {
         )
         assert.deepStrictEqual(found.map(({ id }) => Number(id)).toSorted(), [1, 3, 4])
       }))
+
+    test("is that of its own copy, whatever schemas a session searches", (opened) =>
+      Effect.scoped(Effect.gen(function*() {
+        const text = Result.getOrThrow(SqlStore.migrations("punches").ddl("pg"))
+        const inSchema = (schema: string, texts: ReadonlyArray<string>) =>
+          opened.run(Effect.flatMap(SqlClient.SqlClient, (sql) =>
+            sql.withTransaction(
+              Effect.forEach([`SET LOCAL search_path = ${schema}`, ...texts], (text) => sql.unsafe(text).unprepared)
+            )))
+        for (const schema of ["paid", "other"]) yield* inSchema("public", [`CREATE SCHEMA ${schema}`])
+        for (const schema of ["paid", "other"]) yield* inSchema(schema, text)
+        const store = yield* openSql(client, { table: "paid.punches", history: true })
+        yield* commit(store, company, rows(1))
+        yield* inSchema("other", ["UPDATE paid.punches SET notes = 'x', valid_from = valid_from + interval '1 second'"])
+
+        assert.lengthOf(yield* opened.query("SELECT * FROM paid.punches_history"), 1)
+        assert.lengthOf(yield* opened.query("SELECT * FROM other.punches_history"), 0)
+      })))
   }
 
   describe("that is pruned", () => {
@@ -342,6 +364,47 @@ describe.each(kinds)("a history in $name", ({ client, dialect, isHere }) => {
         assert.strictEqual(yield* prune(opened, yield* lastOf(opened, company)), 6000)
         assert.deepStrictEqual(yield* versionsOf(opened), [])
       }))
+
+    if (dialect === "pg") {
+      test("is found by its index, however much stays", (opened) =>
+        Effect.gen(function*() {
+          const { kept, query, run, table } = opened
+          yield* commit(kept, company, rows(1))
+          yield* query(`UPDATE ${table} SET valid_from = NULL`)
+          yield* query(
+            `INSERT INTO ${table}_history (${columnsOfVersion}, valid_to) SELECT ${columnsOfVersion}, timestamptz '2000-01-01' + n * interval '1 s' FROM ${table} AS r, generate_series(1, 20000) AS n`
+          )
+          yield* query(`UPDATE ${table}_sync SET history_since = '2000-01-01'`)
+          yield* query(`ANALYZE ${table}_history, ${table}_sync`)
+          const asked: Array<Parameters<SqlClient.SqlClient["unsafe"]>> = []
+          const real = yield* run(SqlClient.SqlClient)
+          const overrides: Readonly<Record<PropertyKey, unknown>> = {
+            withoutTransforms: () => spy,
+            unsafe: (...call: Parameters<SqlClient.SqlClient["unsafe"]>) => {
+              asked.push(call)
+              return real.unsafe(...call)
+            }
+          }
+          const spy: SqlClient.SqlClient = new Proxy(real, {
+            get: (target, key, receiver) => key in overrides ? overrides[key] : Reflect.get(target, key, receiver)
+          })
+          const before = DateTime.makeUnsafe("2000-01-01T00:00:10Z")
+          const removed = yield* Effect.provideService(
+            SqlStore.pruneHistory(company, { before }, { table }),
+            SqlClient.SqlClient,
+            spy
+          )
+
+          assert.strictEqual(removed, 10)
+          const removals = asked.filter(([text]) => text.startsWith("DELETE"))
+          assert.lengthOf(removals, 1)
+          for (const [text, parameters] of removals) {
+            const plan = JSON.stringify(yield* real.unsafe(`EXPLAIN ${text}`, parameters))
+            assert.include(plan, "_history_ended")
+            assert.notInclude(plan, `Seq Scan on ${table}_history`)
+          }
+        }))
+    }
 
     test("stays as it is where there is none", (opened) =>
       Effect.gen(function*() {

@@ -149,7 +149,7 @@ END;
 CREATE TRIGGER "time_punches_refuse_end" BEFORE DELETE ON "time_punches_sync"
 WHEN OLD.history_since IS NOT NULL
 BEGIN
-  SELECT RAISE(ABORT, 'the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company');
+  SELECT RAISE(ABORT, 'the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company with a release that keeps histories');
 END;
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (2, 'history') ON CONFLICT (migration_id) DO NOTHING;
@@ -287,12 +287,15 @@ CREATE TABLE "time_punches_history" (
 
 CREATE INDEX "time_punches_history_ended" ON "time_punches_history" (company_id, valid_to);
 
-CREATE FUNCTION "time_punches_keep_version"() RETURNS trigger LANGUAGE plpgsql AS $$
+DO $do$ BEGIN
+EXECUTE (SELECT format($format$CREATE FUNCTION "time_punches_keep_version"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO "time_punches_history" (company_id, id, user_id, role_id, location_id, department_id, shift_id, clocked_in, clocked_out, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, pos_type, notes, created, modified, deleted, breaks, pass, gone_at, valid_from, valid_to)
+  INSERT INTO %I.%I (company_id, id, user_id, role_id, location_id, department_id, shift_id, clocked_in, clocked_out, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, pos_type, notes, created, modified, deleted, breaks, pass, gone_at, valid_from, valid_to)
   VALUES (OLD.company_id, OLD.id, OLD.user_id, OLD.role_id, OLD.location_id, OLD.department_id, OLD.shift_id, OLD.clocked_in, OLD.clocked_out, OLD.hourly_wage, OLD.tips, OLD.approved, OLD.editable_punch, OLD.auto_clocked_out, OLD.clocked_in_offline, OLD.clocked_out_offline, OLD.pos_type, OLD.notes, OLD.created, OLD.modified, OLD.deleted, OLD.breaks, OLD.pass, OLD.gone_at, OLD.valid_from, NEW.valid_from);
   RETURN NULL;
-END $$;
+END $$
+$format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '"time_punches_history"'::regclass);
+END $do$;
 
 CREATE TRIGGER "time_punches_keep_version" AFTER UPDATE OF valid_from ON "time_punches" FOR EACH ROW
 WHEN (NEW.valid_from IS NOT NULL AND NEW.valid_from IS DISTINCT FROM OLD.valid_from)
@@ -309,6 +312,6 @@ EXECUTE FUNCTION "time_punches_refuse"('the history of this company has begun, a
 
 CREATE TRIGGER "time_punches_refuse_end" BEFORE DELETE ON "time_punches_sync" FOR EACH ROW
 WHEN (OLD.history_since IS NOT NULL)
-EXECUTE FUNCTION "time_punches_refuse"('the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company');
+EXECUTE FUNCTION "time_punches_refuse"('the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company with a release that keeps histories');
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (2, 'history') ON CONFLICT (migration_id) DO NOTHING;

@@ -1,6 +1,6 @@
 /** Commits while the database is locked, restarted or lost: whole transactions again, and nothing twice. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Layer, Option, type Scope } from "effect"
+import { Deferred, Duration, Effect, Fiber, Layer, Option, type Scope } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
@@ -10,6 +10,7 @@ import { CompanyId, TimePunchId } from "../../src/Ids.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { retried } from "../../src/sql/transaction.ts"
+import { checkpointText } from "../../src/sync/Checkpoint.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { needs } from "../support/needs.ts"
 import { clientOf, cluster, emptyDatabase, hasPostgres, hasPrograms, noPostgres } from "../support/postgres.ts"
@@ -229,6 +230,39 @@ describe("PostgreSQL", () => {
   )
 
   test(
+    "may still be at a COMMIT whose answer is lost, when the next attempt reads the checkpoint",
+    hasPostgres,
+    Effect.gen(function*() {
+      const url = yield* emptyDatabase
+      let hooks: Hooks = {}
+      const { store } = yield* openHooked(clientOf(url), () => hooks)
+      yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
+      const batch = batchOf(2, { punches: rows(3, "second") })
+      // The server ends the first attempt while the second one waits for the same row.
+      const holding = yield* Deferred.make<void>()
+      const first = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        sql.withTransaction(Effect.gen(function*() {
+          yield* sql`UPDATE time_punches_sync SET checkpoint = ${
+            checkpointText(batch.checkpoint)
+          }, history_last = history_last + interval '1 second'`
+          yield* sql`UPDATE time_punches SET notes = 'second'`
+          yield* Deferred.succeed(holding, undefined)
+          yield* Effect.sleep("300 millis")
+        }))).pipe(Effect.provide(clientOf(url)), Effect.orDie)
+      const begin = once(Effect.andThen(Effect.forkDetach(first), Deferred.await(holding)))
+      hooks = {
+        beforeCommit: once(Effect.suspend(() => {
+          hooks = { before: (text) => text.includes("SET checkpoint") ? begin : Effect.void }
+          return Effect.fail(lost("gone"))
+        }))
+      }
+
+      assert.strictEqual((yield* store.commit(batch, Option.some(checkpointAt(1)))).written, 3)
+      assert.deepStrictEqual(yield* store.load(company), Option.some(checkpointAt(2)))
+    })
+  )
+
+  test(
     "may be restarted in mid-transaction, by an administrator or by a crash",
     hasPrograms,
     Effect.gen(function*() {
@@ -278,6 +312,29 @@ describe("PostgreSQL", () => {
       assert.strictEqual(done.written, 300)
       assert.isTrue((yield* found(company)).every(({ punch: { notes } }) => notes === "ours"))
       assert.strictEqual(yield* versions, 300)
+    })
+  )
+
+  test(
+    "erases no row of a commit that begins the copy meanwhile",
+    hasPostgres,
+    Effect.gen(function*() {
+      const url = yield* emptyDatabase
+      const { rows: found, store } = yield* openSql(clientOf(url))
+      const begun = yield* Deferred.make<void>()
+      const writer = yield* Effect.forkChild(
+        Effect.andThen(Deferred.await(begun), store.commit(batchOf(1, { punches: rows(3) }), Option.none()))
+      )
+      const atRows = Effect.andThen(Deferred.succeed(begun, undefined), Effect.sleep("300 millis"))
+      const hooks: Hooks = { before: (text) => text.startsWith(`DELETE FROM "time_punches" `) ? atRows : Effect.void }
+      yield* Effect.flatMap(
+        SqlClient.SqlClient,
+        (real) => Effect.provideService(SqlStore.purge(company), SqlClient.SqlClient, hooked(real, () => hooks))
+      ).pipe(Effect.provide(clientOf(url)))
+      yield* Fiber.join(writer)
+
+      assert.deepStrictEqual(yield* store.load(company), Option.some(checkpointAt(1)))
+      assert.lengthOf(yield* found(company), 3)
     })
   )
 

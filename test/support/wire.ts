@@ -1,6 +1,6 @@
 /** Punches and envelopes in the form of the wire, with the changes of a test. */
-import { Array as Arr } from "effect"
-import { defaultCompany, generatePunches, toWire, type WirePunch } from "../../src/testing/index.ts"
+import { plainPunch } from "../../src/testing/base/WirePunch.ts"
+import { defaultCompany, type WirePunch } from "../../src/testing/index.ts"
 import { sampleBreak, samplePair } from "./punchPair.ts"
 
 export type Wire = Readonly<Record<string, unknown>>
@@ -11,12 +11,11 @@ export const wireBreak = (changes: Wire = {}): Wire => ({ ...sampleBreak, ...cha
 /** A punch with every key of the interface, and with changes. */
 export const wirePunch = (changes: Wire = {}): Wire => ({ ...samplePair.wire, ...changes })
 
-const generated = toWire(Arr.getUnsafe(generatePunches({ count: 1, companyId: defaultCompany.id }), 0))
-
 /** A closed, approved punch of eight hours for the fake service, with changes. */
 export const servicePunch = (changes: Partial<WirePunch> = {}): WirePunch => ({
-  ...generated,
+  ...plainPunch,
   id: 1,
+  company_id: defaultCompany.id,
   user_id: 1,
   role_id: 11,
   location_id: 301,
@@ -26,17 +25,10 @@ export const servicePunch = (changes: Partial<WirePunch> = {}): WirePunch => ({
   clocked_out: "2026-03-02T16:00:00Z",
   hourly_wage: 1000,
   approved: true,
-  editable_punch: true,
-  notes: "",
-  auto_clocked_out: false,
-  clocked_in_offline: false,
-  clocked_out_offline: false,
-  tips: 0,
   pos_type: "web",
   breaks: [],
   created: "2026-03-02T08:00:00Z",
   modified: "2026-03-02T16:00:00Z",
-  deleted: false,
   ...changes
 })
 

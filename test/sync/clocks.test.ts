@@ -1,15 +1,20 @@
 /** The `Date` of a service, and the local clock, over the fake service: which of them a sync believes. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option } from "effect"
+import { type DateTime, Effect, Fiber, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { RetryPolicy } from "../../src/index.ts"
 import { Sync } from "../../src/sync/index.ts"
 import { FakeService, Fault } from "../../src/testing/index.ts"
 import { client, company, inject, pageRequests } from "../support/client.ts"
-import { assertEqual, firstId, makeCopy, noon, over, punches, sent, watermarkOf } from "./support.ts"
+import { assertEqual, firstId, lastId, makeCopy, noon, over, punches, sent, watermarkOf } from "./support.ts"
 
 const minute = 60_000
 const modified = Date.parse("2026-04-01T08:00:00Z")
+
+const millisOf = Option.match({
+  onNone: () => undefined,
+  onSome: ({ epochMilliseconds }: DateTime.Utc) => epochMilliseconds
+})
 
 const isFirst = (query: Readonly<Record<string, string>>) => query["cursor"] === undefined
 
@@ -33,15 +38,38 @@ describe("Sync.run without a Date that it can believe", () => {
       yield* service.seed(punches)
       yield* Sync.run(company)
       assert.strictEqual(watermarkOf(copy), modified)
-      assert.deepStrictEqual(copy.checkpoint().at, Option.none())
+      // From here on a `Date` may be compared: nothing before a first load can be missed.
+      assert.deepStrictEqual(millisOf(copy.checkpoint().at), noon)
       yield* TestClock.adjust("1 hour")
       yield* service.edit([firstId], { notes: "edited" })
       yield* Sync.run(company)
 
+      assert.deepStrictEqual(millisOf(copy.checkpoint().at), noon)
       assert.strictEqual((yield* sent("modified_since")).at(-1), "2026-04-01T07:45:00Z")
       assert.strictEqual(watermarkOf(copy), noon + 60 * minute)
       yield* assertEqual(copy)
     }).pipe(Effect.provide(over(copy, { date: (time, { query }) => date(time, query) })))
+  })
+
+  it.effect("[Y29] misses nothing where the clock was set back before a first load without one", () => {
+    const copy = makeCopy()
+    let isDated = false
+    return Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* TestClock.setTime(noon)
+      yield* service.seed(punches)
+      yield* service.edit([lastId], { notes: "edited" })
+      yield* service.stepClock("-3 hours")
+      yield* Sync.run(company)
+      assert.strictEqual(watermarkOf(copy), noon)
+      yield* TestClock.adjust("1 hour")
+      yield* service.edit([firstId], { notes: "edited" })
+      isDated = true
+
+      assert.include(yield* Sync.run(company), { complete: true, written: 1 })
+      assert.strictEqual(watermarkOf(copy), noon - 120 * minute)
+      yield* assertEqual(copy)
+    }).pipe(Effect.provide(over(copy, { date: (time) => isDated ? time : undefined })))
   })
 
   it.effect("[Y31] counts from the first page where only that has one", () => {

@@ -212,6 +212,12 @@ describe("without a Date on the first page, the watermark", () => {
     assert.deepStrictEqual(checkpoint.completedAt, some(noon + 2 * hour))
   })
 
+  it("[Y29] is compared from the first request of a first load on, which leaves no change behind", () => {
+    const checkpoint = read(blank, [{ sentAt, modified: [noon] }])
+
+    assert.deepStrictEqual([checkpoint.watermark, checkpoint.at], [some(noon), some(sentAt)])
+  })
+
   it("[Y31] is not taken from later pages that have one", () => {
     const checkpoint = read(atNoon, [
       { sentAt, next: "2", modified: [noon + minute] },
@@ -280,7 +286,7 @@ describe("a Date", () => {
   })
 
   it("[Y32] counts as missing in a first load too, where there is no pass to compare with", () => {
-    assert.deepStrictEqual(read(blank, [{ sentAt: noon, asOf: noon + 2 * day }]).at, Option.none())
+    assert.deepStrictEqual(read(blank, [{ sentAt: noon, asOf: noon + 2 * day }]).watermark, Option.none())
   })
 })
 

@@ -16,7 +16,7 @@ import { readNames } from "../flags/names.ts"
 import { requirePeriod, resolvePeriod } from "../flags/period.ts"
 import { completeCopy, layerCopy } from "../sync/complete.ts"
 import { optionalTargetOf } from "../sync/connect.ts"
-import { print, printError, printLines } from "../terminal/output.ts"
+import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
 import type { ChangesInput } from "./flags.ts"
 import { jsonOf, peopleCsv, punchesCsv } from "./machine.ts"
 import { linesOf } from "./table.ts"
@@ -41,7 +41,7 @@ export const serve = Effect.fnUntraced(function*(given: ChangesInput) {
   if (format === "table") {
     const { of } = zonesOf(zone)
     const zoneOf = ({ locationId }: Parameters<typeof flags.keeps>[0]) => Result.getSuccess(of(locationId))
-    yield* printLines(linesOf(changes, { zoneOf, names, asOf }))
+    yield* printLines(linesOf(changes, { zoneOf, names, asOf }, yield* outputWidth))
   } else {
     const text = format === "json"
       ? jsonOf(changes, names)

@@ -4,17 +4,21 @@ import * as Option from "effect/Option"
 import type { Changes, PersonChange, PunchChange } from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import type { Names } from "../flags/names.ts"
-import { formatExactHours, formatMoney, formatTime } from "../terminal/format.ts"
-import { type Column, makeTable } from "../terminal/table.ts"
+import { formatExactHours, formatMoney, formatShortTime, formatTime } from "../terminal/format.ts"
+import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
 import { type Difference, differencesOf, type Reading } from "./differences.ts"
 
-/** The lines of both tables; none where nothing changed. */
-export const linesOf = ({ people, punches }: Changes, reading: Reading): ReadonlyArray<string> => [
+/** The lines of both tables, for a terminal of a width; none where nothing changed. */
+export const linesOf = (
+  { people, punches }: Changes,
+  reading: Reading,
+  width: number
+): ReadonlyArray<string> => [
   ...(punches.length === 0
     ? []
-    : makeTable(punchColumns(reading)).lines(punches.flatMap((change) => linesOfPunch(change, reading)))),
+    : makeTable(punchColumns(reading), width).lines(punches.flatMap((change) => linesOfPunch(change, reading)))),
   ...(punches.length === 0 || people.length === 0 ? [] : [""]),
-  ...(people.length === 0 ? [] : makeTable(personColumns(reading.names)).lines(people))
+  ...(people.length === 0 ? [] : makeTable(personColumns(reading.names), width).lines(people))
 ]
 
 /** A line for each field that differs; only the first one says of which punch. */
@@ -41,19 +45,24 @@ const punchColumns = ({ names, zoneOf }: Reading): ReadonlyArray<Column<Line>> =
     Option.match(change, { onNone: () => "", onSome: cell })
   const ofPunch = (cell: (punch: TimePunch) => string) =>
     ofChange((change) => Option.match(punchOf(change), { onNone: () => "", onSome: cell }))
-  const named = (title: string, cell: (line: Line) => string): ReadonlyArray<Column<Line>> =>
-    names === undefined ? [] : [{ title, maxWidth: 24, cell }]
+  const named = (title: string, leaves: number, cell: (line: Line) => string): ReadonlyArray<Column<Line>> =>
+    names === undefined ? [] : [nameColumn(title, cell, leaves)]
   return [
     { title: "id", align: "right", cell: ofChange(({ id }) => `${id}`) },
     { title: "user_id", align: "right", cell: ofChange(({ userId }) => `${userId}`) },
-    ...named("user", ofChange(({ userId }) => names?.("user", userId) ?? "")),
-    { title: "location_id", align: "right", cell: ofPunch(({ locationId }) => `${locationId}`) },
-    ...named("location", ofPunch(({ locationId }) => names?.("location", locationId) ?? "")),
-    { title: "clocked_in", cell: ofPunch((punch) => formatTime(punch.clockedIn, zoneOf(punch))) },
+    ...named("user", 3, ofChange(({ userId }) => names?.("user", userId) ?? "")),
+    { title: "location_id", align: "right", cell: ofPunch(({ locationId }) => `${locationId}`), leaves: 2 },
+    ...named("location", 1, ofPunch(({ locationId }) => names?.("location", locationId) ?? "")),
+    {
+      title: "clocked_in",
+      cell: ofPunch((punch) => formatTime(punch.clockedIn, zoneOf(punch))),
+      short: ofPunch((punch) => formatShortTime(punch.clockedIn, zoneOf(punch))),
+      leaves: 4
+    },
     { title: "kind", cell: ofChange(({ kind }) => kind) },
     { title: "field", cell: ({ difference }) => difference.field },
     { title: "before", maxWidth: 40, cell: ({ difference }) => difference.before },
-    { title: "after", maxWidth: 40, cell: ({ difference }) => difference.after }
+    { title: "after", maxWidth: 40, least: 16, cell: ({ difference }) => difference.after }
   ]
 }
 

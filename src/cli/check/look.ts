@@ -41,11 +41,11 @@ export const look = Effect.fnUntraced(function*<E, R>(
   list: (filter: PunchFilter, order: Order) => Stream.Stream<TimePunch, E, R>
 ): Effect.fn.Return<Looked, E | Period.MissingZone | PeriodCheck.OutOfOrder, R> {
   const periods = Period.byLocation(zone, period)
-  const only = selects(selected)
+  const isChecked = selects(selected)
   const disputed = knowsDisputes
     ? yield* idsOf(list({ ...selected, clockedIn: periods.window, employeeApprovalStatuses: ["disputed"] }, "any"))
     : undefined
-  const options = { zone, period, asOf, longest, only, disputed }
+  const options = { zone, period, asOf, longest, isChecked, disputed }
   const window = PeriodCheck.window(options)
   let checked = 0
   // A punch of the same person at another location is read too, for the overlap. In this order none can be missed,
@@ -60,7 +60,7 @@ export const look = Effect.fnUntraced(function*<E, R>(
     Stream.mapArray((punches) => {
       // A punch of a location without a zone is not counted: it fails the check.
       const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))
-      checked += belong.filter((punch) => !punch.deleted && only(punch)).length
+      checked += belong.filter((punch) => !punch.deleted && isChecked(punch)).length
       return punches
     }),
     Stream.run(PeriodCheck.of(options))

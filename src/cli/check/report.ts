@@ -4,8 +4,8 @@ import * as Option from "effect/Option"
 import { csvRecord } from "../../internal/base/csvCell.ts"
 import type { Issue } from "../../PeriodCheck.ts"
 import type { Names } from "../flags/names.ts"
-import { counted, countedPunches, formatTime } from "../terminal/format.ts"
-import { type Column, makeTable } from "../terminal/table.ts"
+import { counted, countedPunches, formatShortTime, formatTime } from "../terminal/format.ts"
+import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
 
 /** The kinds of id of an issue that may have a name. */
 const named = ["user", "location"] as const
@@ -21,14 +21,21 @@ const instantOf = ({ at }: Issue): string => formatTime(DateTime.toUtc(at), Opti
 /** The same on the clock of the location, with its offset. */
 const localOf = ({ at }: Issue): string => formatTime(DateTime.toUtc(at), Option.some(at.zone))
 
+const shortOf = ({ at }: Issue): string => formatShortTime(DateTime.toUtc(at), Option.some(at.zone))
+
 /** The forms of a check. */
 export type Form = "table" | "csv" | "json"
 
-/** What was found in a form; names are those of users and locations. */
-export const textOf = (form: Form, issues: ReadonlyArray<Issue>, names: Names | undefined): string => {
+/** What was found in a form; names are those of users and locations, `width` that of the terminal. */
+export const textOf = (
+  form: Form,
+  issues: ReadonlyArray<Issue>,
+  names: Names | undefined,
+  width: number
+): string => {
   switch (form) {
     case "table":
-      return tableOf(issues, names)
+      return tableOf(issues, names, width)
     case "csv":
       return csvOf(issues, names)
     case "json":
@@ -37,21 +44,21 @@ export const textOf = (form: Form, issues: ReadonlyArray<Issue>, names: Names | 
 }
 
 /** Nothing without issues. */
-const tableOf = (issues: ReadonlyArray<Issue>, names: Names | undefined): string =>
-  issues.length === 0 ? "" : makeTable(columnsOf(names)).lines(issues).map((line) => `${line}\n`).join("")
+const tableOf = (issues: ReadonlyArray<Issue>, names: Names | undefined, width: number): string =>
+  issues.length === 0 ? "" : makeTable(columnsOf(names), width).lines(issues).map((line) => `${line}\n`).join("")
 
 const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
-  const nameColumn = (kind: Named): ReadonlyArray<Column<Issue>> =>
-    names === undefined ? [] : [{ title: kind, maxWidth: 24, cell: (issue) => nameOf(names, issue, kind) ?? "" }]
+  const columnOf = (kind: Named, leaves: number): ReadonlyArray<Column<Issue>> =>
+    names === undefined ? [] : [nameColumn(kind, (issue) => nameOf(names, issue, kind) ?? "", leaves)]
   return [
     { title: "user_id", align: "right", cell: (issue) => `${issue.userId}` },
-    ...nameColumn("user"),
-    { title: "location_id", align: "right", cell: (issue) => `${issue.locationId}` },
-    ...nameColumn("location"),
+    ...columnOf("user", 3),
+    { title: "location_id", align: "right", cell: (issue) => `${issue.locationId}`, leaves: 2 },
+    ...columnOf("location", 1),
     { title: "punch_id", align: "right", cell: (issue) => `${issue.punchId}` },
-    { title: "clocked_in", cell: localOf },
+    { title: "clocked_in", cell: localOf, short: shortOf },
     { title: "kind", cell: (issue) => issue.kind },
-    { title: "text", cell: (issue) => issue.text }
+    { title: "text", least: 28, cell: (issue) => issue.text }
   ]
 }
 

@@ -15,15 +15,15 @@ import { readInterval } from "../flags/interval.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
 import { instant, text } from "../flags/values.ts"
-import { punchesOf, sourceFlags } from "../punches/source.ts"
-import { print, printError } from "../terminal/output.ts"
+import { openSource, sourceFlags } from "../punches/source.ts"
+import { outputWidth, print, printError } from "../terminal/output.ts"
 
 const usualLongest = Duration.hours(16)
 
 const longest = text(
   "longest",
   "TIME",
-  "A longer punch is to be looked at; also how far around the period overlaps are found (default: 16h)",
+  "Report longer punches, and find overlaps so far around the period (default: 16h)",
   "a time such as 16h",
   readInterval
 )
@@ -51,6 +51,7 @@ export const check = Command.make(
     const format = yield* Effect.fromResult(formatOf(flags, "table"))
     const names = Option.getOrUndefined(yield* readNames(flags.names))
     const knowsDisputes = Option.isNone(flags.database)
+    const source = yield* openSource(flags)
     const { checked, issues } = yield* look({
       ...local,
       clockedIn: resolved.clockedIn,
@@ -58,9 +59,9 @@ export const check = Command.make(
       longest: Option.getOrElse(flags.longest, () => usualLongest),
       asOf: Option.getOrUndefined(flags.asOf),
       knowsDisputes
-    }, (filter, order) => punchesOf(flags, filter, order))
+    }, (filter, order) => Stream.flatMap(source(filter, order), (punches) => Stream.fromArray(punches)))
 
-    const found = textOf(format, issues, names)
+    const found = textOf(format, issues, names, yield* outputWidth)
     yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
       Effect.andThen(printError(
         verdictOf(issues, checked),
@@ -70,14 +71,16 @@ export const check = Command.make(
       Effect.catchTag("OutputClosed", () => Effect.void)
     )
     if (issues.length > 0) return yield* new Findings()
-  })
+  }, Effect.scoped)
 ).pipe(
   Command.withDescription(
     `Find what a person must look at before a period is closed.
 
-  open, unapproved, disputed, overlap (two punches of one person share time), long, anomaly and noWage: each with the punch,
-  the person, the local time and a sentence. Overlaps are found with punches of any location, and over the edges of the
-  period. The exit code is 0 where there is nothing to look at, and 9 where there is.`
+  It lists the punches that are open, unapproved, disputed, too long or
+  without a wage, that overlap another one of the same person (at any
+  location, also over the edges of the period), or that are odd in another way
+  (an anomaly). Each is listed with the person, the local time and a sentence.
+  The exit code is 0 where there is nothing to look at, and 9 where there is.`
   ),
   Command.withShortDescription("Find what to look at before a period is closed"),
   Command.withExamples([

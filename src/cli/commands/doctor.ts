@@ -22,15 +22,20 @@ export const doctor = Command.make(
     )
 ).pipe(
   Command.withDescription(
-    `Check settings and service, one line a check: ok, warn or FAIL, and at the end one advice.
+    `Check settings and service, one line a check: ok, warn or FAIL, and at the
+  end one advice.
 
-  It checks the settings, the service's answer and clock, whether the credential may list the company, whether cursors
-  lead forward and back and end where the punches end, and whether the rows match the filter that was sent. It compares
-  the answers with each other: about 35 requests, and at most three times as many where answers contradict each other and
-  are requested again. Filters that are given are checked too.
+  It checks the settings, the service's answer and clock, whether the
+  credential may list the company, whether cursors lead forward and back and
+  end where the punches end, and whether the rows match the filter that was
+  sent. It compares the answers with each other: about 35 requests, and at
+  most three times as many where answers contradict each other and are
+  requested again. Filters that are given are checked too.
 
-  With --database it also checks a copy that time-punches sync keeps: its age, its rows, and whether 20 punches drawn at random,
-  or all of them with --full, are what the service shows. The exit code is that of the failed check with the most basic cause.`
+  With --database it also checks a copy that time-punches sync keeps: its age,
+  its rows, and whether 20 punches drawn at random, or all of them with
+  --full, are what the service shows. The exit code is that of the failed
+  check with the most basic cause.`
   ),
   Command.withShortDescription("Diagnose settings and service"),
   Command.withExamples([

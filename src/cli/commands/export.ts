@@ -110,9 +110,11 @@ export const exportCommand = Command.make(
   Command.withDescription(
     `Write the punches of a company to a file.
 
-  Rows are collected in FILE.part, and FILE.resume.json records the progress about every second. To resume an
-  interrupted export, run the same command again: the file is the same as that of an uninterrupted run. FILE is
-  replaced last, and keeps its rights; without one, only you may read the new file.`
+  Rows are collected in FILE.part, and FILE.resume.json records the progress
+  about every second. To resume an interrupted export, run the same command
+  again: the file is the same as that of an uninterrupted run. FILE is
+  replaced last, and keeps its rights; without one, only you may read the new
+  file.`
   ),
   Command.withShortDescription("Write punches to a file, resumably"),
   Command.withExamples([

@@ -1,6 +1,7 @@
 /** `time-punches list`: prints punches page by page, as a table, JSON, NDJSON or CSV. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -15,10 +16,10 @@ import { formatOf, jsonFlag } from "../flags/format.ts"
 import { nameColumns, type NameKind, nameOf, type Names, namesFlag, readNames } from "../flags/names.ts"
 import { fromFlag, makePageSizeFlag, resumeHint, takeFlag } from "../flags/paging.ts"
 import { fixedWindowHint, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
-import { counted, countedPunches, formatHours, formatTime } from "../terminal/format.ts"
-import { print, printError } from "../terminal/output.ts"
+import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../terminal/format.ts"
+import { outputWidth, print, printError } from "../terminal/output.ts"
 import { makeProgress } from "../terminal/progress.ts"
-import { type Column, makeTable } from "../terminal/table.ts"
+import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
 import { jsonEnd, jsonText, pageText } from "./pageText.ts"
 
 const format = Flag.Literals("format", ["table", "json", "ndjson", "csv"]).pipe(
@@ -53,7 +54,7 @@ export const list = Command.make(
       const pageSize = Option.getOrElse(flags.pageSize, () => usual)
       const { add, totals } = yield* makeProgress({ printsResults: true })
       const client = yield* TimePunches
-      const table = makeTable(columnsOf(flags, names))
+      const table = makeTable(columnsOf(flags, names), yield* outputWidth)
       let next = flags.from
       const hintAt = (cursor: typeof next) =>
         Option.isSome(cursor) ? [...resumeHint(cursor), ...fixedWindowHint(flags)] : []
@@ -121,23 +122,27 @@ const columnsOf = (
   { zoneOf }: LocalPeriod,
   names: Names | undefined
 ): ReadonlyArray<Column<TimePunch>> => {
-  const named = (kind: NameKind): ReadonlyArray<Column<TimePunch>> =>
-    names === undefined
-      ? []
-      : [{ title: kind, maxWidth: 24, cell: (punch) => nameOf(names, punch, kind) ?? "" }]
+  const named = (kind: NameKind, leaves: number): ReadonlyArray<Column<TimePunch>> =>
+    names === undefined ? [] : [nameColumn(kind, (punch) => nameOf(names, punch, kind) ?? "", leaves)]
+  const outOf = ({ clockedOut }: TimePunch, format: (at: DateTime.Utc) => string) =>
+    Option.match(clockedOut, { onNone: () => "open", onSome: format })
   return [
     { title: "id", align: "right", cell: (punch) => `${punch.id}` },
     { title: "user_id", align: "right", cell: (punch) => `${punch.userId}` },
-    ...named("user"),
-    { title: "location_id", align: "right", cell: (punch) => `${punch.locationId}` },
-    ...named("location"),
-    { title: "role_id", align: "right", cell: (punch) => `${punch.roleId}` },
-    ...named("role"),
-    { title: "clocked_in", cell: (punch) => formatTime(punch.clockedIn, zoneOf(punch)) },
+    ...named("user", 5),
+    { title: "location_id", align: "right", cell: (punch) => `${punch.locationId}`, leaves: 4 },
+    ...named("location", 2),
+    { title: "role_id", align: "right", cell: (punch) => `${punch.roleId}`, leaves: 3 },
+    ...named("role", 1),
+    {
+      title: "clocked_in",
+      cell: (punch) => formatTime(punch.clockedIn, zoneOf(punch)),
+      short: (punch) => formatShortTime(punch.clockedIn, zoneOf(punch))
+    },
     {
       title: "clocked_out",
-      cell: (punch) =>
-        Option.match(punch.clockedOut, { onNone: () => "open", onSome: (at) => formatTime(at, zoneOf(punch)) })
+      cell: (punch) => outOf(punch, (at) => formatTime(at, zoneOf(punch))),
+      short: (punch) => outOf(punch, (at) => formatShortTime(at, zoneOf(punch)))
     },
     {
       title: "net",
@@ -146,6 +151,6 @@ const columnsOf = (
         Option.match(WorkedTime.of(punch).durations, { onNone: () => "?", onSome: ({ net }) => formatHours(net) })
     },
     { title: "approved", cell: (punch) => punch.approved ? "yes" : "no" },
-    { title: "notes", maxWidth: 40, cell: (punch) => (punch.deleted ? "(deleted) " : "") + punch.notes }
+    { title: "notes", maxWidth: 40, least: 10, cell: (punch) => (punch.deleted ? "(deleted) " : "") + punch.notes }
   ]
 }

@@ -10,9 +10,11 @@ export const sandbox = Command.make(
   (options) => Effect.flatMap(Effect.promise(() => import("../sandbox/service.ts")), ({ serve }) => serve(options))
 ).pipe(
   Command.withDescription(
-    `Run a time-punch service on this machine, filled with made-up punches, until Ctrl-C.
+    `Run a time-punch service on this machine, filled with made-up punches, until
+  Ctrl-C.
 
-  It prints the variables to export in another terminal, for an OAuth client, an access token or a session.`
+  It prints the variables to export in another terminal, for an OAuth client,
+  an access token or a session.`
   ),
   Command.withShortDescription("Run a local service to try things against"),
   Command.withExamples([

@@ -10,14 +10,14 @@ import { formatOf, jsonFlag } from "../flags/format.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { keptOf, periodFlags, resolvePeriod } from "../flags/period.ts"
 import { asOf, rounding } from "../flags/values.ts"
-import { pagesOf, sourceFlags } from "../punches/source.ts"
+import { openSource, sourceFlags } from "../punches/source.ts"
 import { aboveColumns, aboveFlags, limitsOf } from "../summary/above.ts"
 import { groupings, keyOf } from "../summary/groups.ts"
 import { csvOf, jsonOf } from "../summary/machine.ts"
 import { sumsOf } from "../summary/sums.ts"
 import { tableOf } from "../summary/table.ts"
 import { countedPunches } from "../terminal/format.ts"
-import { print, printError, printLines } from "../terminal/output.ts"
+import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
 
 const by = Flag.Literals("by", groupings).pipe(
   Flag.withDescription(
@@ -53,7 +53,8 @@ export const summary = Command.make(
       const format = yield* Effect.fromResult(formatOf(flags, "table"))
       const names = Option.getOrUndefined(yield* readNames(flags.names))
 
-      const punches = pagesOf(flags, filter).pipe(
+      const source = yield* openSource(flags)
+      const punches = source(filter).pipe(
         Stream.mapEffect((page) => Effect.fromResult(keptOf(page, flags))),
         Stream.flatMap((kept) => Stream.fromIterable(kept))
       )
@@ -67,7 +68,7 @@ export const summary = Command.make(
       const entries = [...HashMap.entries(groups)]
       if (format === "json") yield* print(Stream.make(jsonOf(flags.by, entries, beside)))
       else if (format === "csv") yield* print(Stream.make(csvOf(flags.by, entries, beside)))
-      else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, beside))
+      else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, beside, yield* outputWidth))
       if (entries.length === 0) yield* printError("no punch matches")
       if (Option.isSome(flags.above) && Option.isNone(flags.week)) {
         yield* printError("--above: a week that the listed punches cover in part counts with that part")
@@ -79,17 +80,21 @@ export const summary = Command.make(
             (Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant." : ".")
         )
       }
-    }
+    },
+    Effect.scoped
   )
 ).pipe(
   Command.withDescription(
     `Sum the punches of a company.
 
-  net is the time worked without unpaid breaks, in hours and minutes; cost is net time at the hourly wage of each punch,
-  rounded to the cent punch by punch, without tips. It is an estimate, not a payroll. --above and --above-day add columns
-  with the part of net above a threshold: figures that know no rate, no law and no agreement.
+  net is the time worked without unpaid breaks, in hours and minutes; cost is
+  net time at the hourly wage of each punch, rounded to the cent punch by
+  punch, without tips. It is an estimate, not a payroll. --above and
+  --above-day add columns with the part of net above a threshold: figures that
+  know no rate, no law and no agreement.
 
-  With --database it sums the copy that time-punches sync keeps there, and says how old that is. It needs no credential then.`
+  With --database it sums the copy that time-punches sync keeps there, and
+  says how old that is. It needs no credential then.`
   ),
   Command.withShortDescription("Sum punches, as a table with bars"),
   Command.withExamples([

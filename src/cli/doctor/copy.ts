@@ -12,7 +12,7 @@ import type { StoredRow } from "../../sql/rows.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
-import { commandFailureOf } from "../failure.ts"
+import { type CommandFailure, commandFailureOf, type ExpectedError } from "../failure.ts"
 import { counted, formatNumber } from "../terminal/format.ts"
 import { type CheckResult, fail, ok, warn } from "./checkResult.ts"
 import { compare, comparePunches, type Difference, unshown } from "./comparison.ts"
@@ -117,8 +117,8 @@ const changedSince = Effect.fnUntraced(function*(company: Company, watermark: Op
 })
 
 /** The database cannot be read. */
-export const storeFailed = (error: Parameters<typeof commandFailureOf>[0]): CheckResult => {
-  const { advice, code, message } = commandFailureOf(error)
+export const storeFailed = (error: ExpectedError | CommandFailure): CheckResult => {
+  const { advice, code, message } = error._tag === "CommandFailure" ? error : commandFailureOf(error)
   return fail("copy", message, "copy", advice.join(" "), code)
 }
 

@@ -8,7 +8,8 @@ import { CommandFailure, usage } from "../failure.ts"
 import { type CompanyInput, layerClient } from "../flags/connection.ts"
 import { describeFilter, type FilterInput, toFilter } from "../flags/filter.ts"
 import type { CopyInput } from "../flags/sync.ts"
-import { layerDatabase, optionalTargetOf } from "../sync/connect.ts"
+import { layerCopy } from "../sync/complete.ts"
+import { optionalTargetOf } from "../sync/connect.ts"
 import { counted } from "../terminal/format.ts"
 import { printLines } from "../terminal/output.ts"
 import { type CheckResult, mostBasic, render, renderAdvice, renderJson } from "./checkResult.ts"
@@ -53,8 +54,11 @@ export const diagnose = Effect.fnUntraced(function*(
     }).pipe(Effect.provide(layer))
     if (Option.isSome(target)) {
       const copy = checkCopy(settings.company.value, full).pipe(
-        Effect.provide(layerDatabase(target.value)),
-        Effect.catchTag(["SqlError", "PlatformError"], (error) => Effect.succeed([storeFailed(error)]))
+        Effect.provide(layerCopy(settings.company.value.id, target.value)),
+        Effect.catchTag(
+          ["SqlError", "PlatformError", "CommandFailure"],
+          (error) => Effect.succeed([storeFailed(error)])
+        )
       )
       yield* report(...(yield* Effect.provide(copy, layer)))
     }

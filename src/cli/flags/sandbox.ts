@@ -12,7 +12,7 @@ export const sandboxFlags = {
     Flag.withDefault(0)
   ),
   punches: Flag.Int("punches").pipe(
-    Flag.withDescription("Number of punches (default: 50000)"),
+    Flag.withDescription("Number of punches that a listing has, deleted ones not counted (default: 50000)"),
     Flag.filter((count) => count >= 0 && count <= 5_000_000, () => wholeNumber(0, 5_000_000)),
     Flag.withDefault(50_000)
   ),

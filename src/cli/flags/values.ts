@@ -93,12 +93,21 @@ export const sortBy = text(
 /** What a zone is written as; it completes "must be …". */
 export const zoneForm = "the name of a time zone, such as Europe/Berlin, or an offset, such as +01:00"
 
+/** Reads a zone. An offset that is none of the world, such as `+24:00`, would only move the days. */
+export const readZone = (text: string): Option.Option<DateTime.TimeZone> =>
+  Option.filter(
+    DateTime.zoneFromString(text),
+    (zone) => zone._tag === "Named" || (/[0-5]\d$/.test(text) && zone.offset >= -12 * hour && zone.offset <= 14 * hour)
+  )
+
+const hour = 3_600_000
+
 export const zone = text(
   "zone",
   "ZONE",
   "Time zone of local dates and times, such as America/New_York or +01:00",
   zoneForm,
-  DateTime.zoneFromString
+  readZone
 )
 
 export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is left out")

@@ -9,7 +9,7 @@ import { formatInstant } from "../../internal/wire/instant.ts"
 import type * as Period from "../../Period.ts"
 import type { CommandFailure } from "../failure.ts"
 import { parseCsvFile, readCsvFile, wrongLine } from "./csvFile.ts"
-import { readWhole, wholeNumber, zoneForm } from "./values.ts"
+import { readWhole, readZone, wholeNumber, zoneForm } from "./values.ts"
 
 /** The zone of each location that the file names. */
 export type LocationZones = ReadonlyMap<LocationId, DateTime.TimeZone>
@@ -36,7 +36,7 @@ export const parseZones = Effect.fnUntraced(function*(
     const [id = "", name = ""] = cells.map((cell) => cell.trim())
     const locationId = Option.flatMap(readWhole(id), LocationId.makeOption)
     if (Option.isNone(locationId)) return `the id must be ${wholeNumber(0)}, not "${id}"`
-    const zone = DateTime.zoneFromString(name)
+    const zone = readZone(name)
     if (Option.isNone(zone)) return `the zone must be ${zoneForm}, not "${name}"`
     const earlier = lines.get(locationId.value)
     if (earlier !== undefined) return `line ${earlier} has a zone for location ${locationId.value} already`

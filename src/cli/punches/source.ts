@@ -1,13 +1,15 @@
 /** The punches that the flags of a command select: from the service, or from the copy of `--database`. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { FileSystem } from "effect/FileSystem"
 import type { HttpClient } from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type { Scope } from "effect/Scope"
 import type { Stdio } from "effect/Stdio"
 import * as Stream from "effect/Stream"
-import type { Company } from "../../Company.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
@@ -41,57 +43,49 @@ export type Order = "any" | "clockedIn"
 
 type Failure = ExpectedError | CommandFailure
 
-type Needs = HttpClient | FileSystem | Stdio
+/**
+ * The punches of a filter, page by page, with a line of progress on a terminal. Where the stream ends, so does the line,
+ * before anything is printed where it stands.
+ */
+export type Source = (filter: PunchFilter, order?: Order) => Pages
+
+type Pages = Stream.Stream<ReadonlyArray<TimePunch>, Failure, FileSystem | Stdio>
 
 /**
- * The punches of a filter. A copy says on standard error how old it is; one that was never complete is refused, and so is a
- * filter that only the service knows.
+ * Where the punches of one run come from. All its listings share one client of the service, and so one token. A copy says
+ * on standard error how old it is; one that was never complete is refused, and so is a filter that only the service knows.
  */
-export const punchesOf = (
-  flags: SourceInput,
-  filter: PunchFilter,
-  order?: Order
-): Stream.Stream<TimePunch, Failure, Needs> =>
-  Stream.flatMap(pagesOf(flags, filter, order), (punches) => Stream.fromArray(punches))
-
-/**
- * The same, page by page, with a line of progress on a terminal. Where the stream ends, so does the line, before anything is
- * printed where it stands.
- */
-export const pagesOf = (
-  flags: SourceInput,
-  filter: PunchFilter,
-  order: Order = "any"
-): Stream.Stream<ReadonlyArray<TimePunch>, Failure, Needs> =>
-  Stream.unwrap(Effect.gen(function*() {
-    const pages = yield* sourceOf(flags, filter, order)
-    const progress = yield* makeProgress({ printsResults: false })
-    return Stream.tap(pages, (punches) => progress.add(punches.length))
-  }))
-
-const sourceOf = Effect.fnUntraced(function*(
-  flags: SourceInput,
-  filter: PunchFilter,
-  order: Order
-): Effect.fn.Return<Stream.Stream<ReadonlyArray<TimePunch>, Failure, Needs>, Failure> {
-  const company = yield* companyOf(flags)
-  const { database, pageSize } = flags
-  if (Option.isNone(database)) return fromService(company, filter, order, Option.getOrUndefined(pageSize))
-  if (Option.isSome(pageSize)) {
-    return yield* usage(
-      "--page-size is of requests to the service, and --database sends none",
-      "Leave one of them out."
-    )
+export const openSource = Effect.fnUntraced(
+  function*(flags: SourceInput): Effect.fn.Return<Source, Failure, HttpClient | Scope> {
+    const list = yield* listingOf(flags)
+    return (filter, order = "any") =>
+      Stream.unwrap(Effect.map(
+        makeProgress({ printsResults: false }),
+        ({ add }) => Stream.tap(list(filter, order), (punches) => add(punches.length))
+      ))
   }
-  // The drivers of the databases are large; to read the service needs none.
-  const { fromCopy } = yield* Effect.promise(() => import("./copy.ts"))
-  return Stream.chunks(fromCopy(company, database.value, filter))
-})
+)
 
-const fromService = (company: Company, filter: PunchFilter, order: Order, pageSize: number | undefined) => {
-  const ordered: PunchFilter = order === "any" ? filter : { ...filter, sortBy: [["clockedIn", "asc"]] }
-  return TimePunches.pages(company, ordered, { pageSize, prefetchPages: 1 }).pipe(
-    Stream.map(({ items }) => items),
-    Stream.provide(layerClient)
-  )
-}
+const listingOf = Effect.fnUntraced(function*(
+  flags: SourceInput
+): Effect.fn.Return<(filter: PunchFilter, order: Order) => Pages, Failure, HttpClient | Scope> {
+  const company = yield* companyOf(flags)
+  const { database } = flags
+  if (Option.isSome(database)) {
+    if (Option.isSome(flags.pageSize)) {
+      return yield* usage(
+        "--page-size is of requests to the service, and --database sends none",
+        "Leave one of them out."
+      )
+    }
+    // The drivers of the databases are large; to read the service needs none.
+    const { fromCopy } = yield* Effect.promise(() => import("./copy.ts"))
+    return (filter) => Stream.chunks(fromCopy(company, database.value, filter))
+  }
+  const client = Context.get(yield* Layer.build(layerClient), TimePunches)
+  const options = { pageSize: Option.getOrUndefined(flags.pageSize), prefetchPages: 1 }
+  return (filter, order) => {
+    const ordered: PunchFilter = order === "any" ? filter : { ...filter, sortBy: [["clockedIn", "asc"]] }
+    return Stream.map(client.pages(company, ordered, options), ({ items }) => items)
+  }
+})

@@ -22,7 +22,20 @@ export const churn = (punches: ReadonlyArray<StoredPunch>, seed: number): Effect
     const clockIn = Effect.fnUntraced(function*(now: string) {
       const worker = yield* Random.choice(known)
       const id = Math.max(...known.slice(-1).map((punch) => punch.id)) + 1
-      const punch = { ...worker, id, clocked_in: now, clocked_out: null, breaks: [], approved: false, deleted: false }
+      const punch: StoredPunch = {
+        ...worker,
+        id,
+        clocked_in: now,
+        clocked_out: null,
+        breaks: [],
+        notes: "",
+        tips: 0,
+        approved: false,
+        auto_clocked_out: false,
+        flags: [],
+        employeeApprovalStatus: "pending",
+        deleted: false
+      }
       known.push(punch)
       open.push(punch)
       yield* service.add([punch])

@@ -10,8 +10,9 @@ import {
   defaultSession,
   FakeService,
   Fault,
-  generatePunches,
-  otherCompany
+  generateWeeks,
+  otherCompany,
+  type StoredPunch
 } from "../../testing/index.ts"
 import { CommandFailure, exitCode } from "../failure.ts"
 import { errorCode } from "../fileFailure.ts"
@@ -19,21 +20,22 @@ import type { SandboxInput } from "../flags/sandbox.ts"
 import { countedPunches } from "../terminal/format.ts"
 import { printError, printLines } from "../terminal/output.ts"
 import { churn } from "./churn.ts"
+import { editPath, withEdits } from "./edit.ts"
 
 /** Serves until interrupted. */
 export const serve = (options: SandboxInput) =>
   Effect.gen(function*() {
     const service = yield* FakeService
     const { url } = yield* FakeServer
-    const punches = punchesOf(options.punches, options.seed)
-    yield* service.seed(punches)
+    const { ofDefault, ofOther } = punchesOf(options.punches, options.seed)
+    yield* service.seed([...ofDefault, ...ofOther])
     if (options.fail > 0) {
       yield* service.inject(Fault.retryAfter("1", 503), { probability: { chance: options.fail, seed: options.seed } })
     }
-    yield* printLines(options.json ? [JSON.stringify(variablesFor(url))] : settingsFor(url))
-    yield* printError(`${url} serves ${countedPunches(options.punches)}. Ctrl-C stops it.`)
+    const listed = ofDefault.filter(({ deleted }) => deleted !== true)
+    yield* printLines(options.json ? [JSON.stringify(variablesFor(url))] : settingsFor(url, listed))
+    yield* printError(`${url} serves ${countedPunches(listed.length)}${spanOf(listed)}. Ctrl-C stops it.`)
     if (options.churn || Option.isSome(options.churnFor)) {
-      const ofDefault = punches.filter((punch) => punch.company_id === defaultCompany.id)
       const seconds = Option.getOrElse(options.churnFor, () => Infinity)
       yield* printError("Punches change twice a second.")
       yield* Effect.timeoutOption(churn(ofDefault, options.seed), Duration.seconds(seconds))
@@ -42,7 +44,10 @@ export const serve = (options: SandboxInput) =>
     return yield* Effect.never
   }).pipe(
     Effect.provide(
-      FakeServer.layer({ port: options.port }).pipe(Layer.provideMerge(FakeService.layer({ latency: options.latency })))
+      FakeServer.layer({ port: options.port }).pipe(
+        Layer.provideMerge(Layer.effect(FakeService, Effect.map(FakeService, withEdits))),
+        Layer.provide(FakeService.layer({ latency: options.latency }))
+      )
     ),
     Effect.catchTag("ServeError", ({ cause }) =>
       Effect.fail(
@@ -54,6 +59,12 @@ export const serve = (options: SandboxInput) =>
       ))
   )
 
+/** The dates of the first and the last punch, so that a reader knows which weeks to list. */
+const spanOf = (punches: ReadonlyArray<StoredPunch>): string => {
+  const [first, last] = [punches[0], punches.at(-1)].map((punch) => punch?.clocked_in.slice(0, 10))
+  return first === undefined ? "" : ` of ${first} to ${last}`
+}
+
 /** The environment of an OAuth client. */
 const variablesFor = (url: string) => ({
   TIME_PUNCHES_BASE_URL: url,
@@ -64,8 +75,8 @@ const variablesFor = (url: string) => ({
   TIME_PUNCHES_COMPANY_GUID: defaultCompany.guid
 })
 
-/** Lines for a shell: the settings of an OAuth client, and commented out those of other credentials. */
-const settingsFor = (url: string): ReadonlyArray<string> => [
+/** Lines for a shell: the settings of an OAuth client, and commented out those of other credentials and two requests. */
+const settingsFor = (url: string, punches: ReadonlyArray<StoredPunch>): ReadonlyArray<string> => [
   "# OAuth client:",
   ...Object.entries(variablesFor(url)).map(([name, value]) => `export ${name}=${value}`),
   "",
@@ -76,20 +87,23 @@ const settingsFor = (url: string): ReadonlyArray<string> => [
   "",
   "# a first page by hand:",
   `# curl -H 'authorization: Bearer ${defaultCompany.accessToken}' ` +
-  `'${url}/v2/company/${defaultCompany.id}/time_punches?limit=3'`
+  `'${url}/v2/company/${defaultCompany.id}/time_punches?limit=3'`,
+  ...punches.slice(0, 1).flatMap(({ id }) => [
+    "# a correction, as a manager makes it in the service:",
+    `# curl -X PATCH -d '{"notes":"corrected"}' ${url}${editPath}${id}`
+  ])
 ]
 
-/** Nine in ten belong to the default company, the others to one that its credentials must not read. */
+/** Fourteen weeks of the default company, fewer of a small one, and a ninth as much of one that its credentials must not read. */
 const punchesOf = (count: number, seed: number) => {
-  const ofDefault = Math.ceil(count * 0.9)
-  return [
-    ...generatePunches({ seed, count: ofDefault, companyId: defaultCompany.id }),
-    // Ids grow by at most nine, so those of the second company begin after the first company's.
-    ...generatePunches({
-      seed: seed + 1,
-      count: count - ofDefault,
-      companyId: otherCompany.id,
-      firstId: 10_000 + ofDefault * 9
-    })
-  ]
+  const weeksOf = (count: number) => ({ count, people: Math.max(8, Math.round(count / 90)) })
+  const ofDefault = generateWeeks({ seed, ...weeksOf(count), companyId: defaultCompany.id })
+  const ofOther = generateWeeks({
+    seed: seed + 1,
+    ...weeksOf(Math.ceil(count / 9)),
+    companyId: otherCompany.id,
+    // Leaves ids for punches that are clocked while the sandbox runs.
+    firstId: (ofDefault.at(-1)?.id ?? 0) + 1_000_000
+  })
+  return { ofDefault, ofOther }
 }

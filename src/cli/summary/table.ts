@@ -5,17 +5,18 @@ import { Cents } from "../../Ids.ts"
 import type * as Labor from "../../Labor.ts"
 import { CommandFailure, exitCode } from "../failure.ts"
 import { formatHours, formatMoney, formatNumber } from "../terminal/format.ts"
-import { bar, type Column, makeTable } from "../terminal/table.ts"
+import { bar, type Column, makeTable, nameColumn } from "../terminal/table.ts"
 import { compareKeys, type Grouping, type Key, nameOfKey } from "./groups.ts"
 import type { Beside } from "./machine.ts"
 
-/** The lines of the table. Fails where the total over all groups is no safe integer. */
+/** The lines of the table, for a terminal of a width. Fails where the total over all groups is no safe integer. */
 export const tableOf = (
   by: Grouping,
   entries: ReadonlyArray<readonly [Key, Labor.Totals]>,
-  beside: Beside
+  beside: Beside,
+  width: number
 ): Effect.Effect<ReadonlyArray<string>, CommandFailure> =>
-  Effect.map(sumOf(entries), (totals) => linesOf(by, entries, beside, totals))
+  Effect.map(sumOf(entries), (totals) => makeTable(columnsOf(by, beside), width).lines(linesOf(by, entries, totals)))
 
 interface Line {
   readonly key: Key
@@ -30,11 +31,11 @@ const columnsOf = (by: Grouping, { above, names }: Beside): ReadonlyArray<Column
   { title: by === "day" ? "day" : `${by}_id`, cell: ({ key }) => `${key ?? "none"}` },
   ...(names === undefined || by === "day"
     ? []
-    : [{ title: by, maxWidth: 40, cell: ({ key }: Line) => nameOfKey(by, names, key) ?? "" }]),
+    : [nameColumn(by, ({ key }: Line) => nameOfKey(by, names, key) ?? "", 2, 40)]),
   { title: "punches", align: "right", cell: ({ totals }) => formatNumber(totals.punches) },
-  { title: "incomplete", align: "right", cell: ({ totals }) => formatNumber(totals.incomplete) },
+  { title: "incomplete", align: "right", cell: ({ totals }) => formatNumber(totals.incomplete), leaves: 3 },
   { title: "net", align: "right", cell: ({ totals }) => formatHours(totals.net) },
-  { title: "", cell: ({ share }) => share === undefined ? "" : bar(share, barCells) },
+  { title: "", cell: ({ share }) => share === undefined ? "" : bar(share, barCells), leaves: 1 },
   ...above.map(({ of, title, total }): Column<Line> => ({
     title,
     align: "right",
@@ -48,14 +49,13 @@ const columnsOf = (by: Grouping, { above, names }: Beside): ReadonlyArray<Column
 const linesOf = (
   by: Grouping,
   entries: ReadonlyArray<readonly [Key, Labor.Totals]>,
-  beside: Beside,
   totals: Line["totals"]
-): ReadonlyArray<string> => {
+): ReadonlyArray<Line> => {
   const longest = Math.max(...entries.map(([, { net }]) => Duration.toMillis(net)))
   const lines = entries
     .map(([key, totals]) => ({ key, totals, share: longest === 0 ? 0 : Duration.toMillis(totals.net) / longest }))
     .toSorted((a, b) => (by === "day" ? 0 : b.share - a.share) || compareKeys(a.key, b.key))
-  return makeTable(columnsOf(by, beside)).lines([...lines, { key: "total", totals, share: undefined }])
+  return [...lines, { key: "total", totals, share: undefined }]
 }
 
 /** The total of all groups, which may be no safe integer although that of each group is one. */

@@ -38,8 +38,10 @@ const sweepNow = (upkeep: Upkeep, range: SweepRange) =>
   Effect.gen(function*() {
     const { acceptGone, company, onCommit } = upkeep
     const window = windowOf(range, DateTime.toUtc(yield* DateTime.now))
-    yield* report(yield* noting(company, Sync.sweep(company, { window, acceptGone, onCommit, prefetchPages: 1 })))
+    const summary = yield* noting(company, Sync.sweep(company, { window, acceptGone, onCommit, prefetchPages: 1 }))
+    yield* report(summary)
     yield* prune(upkeep)
+    return summary
   })
 
 const passNow = (upkeep: Upkeep) =>
@@ -63,8 +65,7 @@ const prune = ({ company, historyDays }: Upkeep) =>
 /** One sweep, or one pass. A resumed pass only proves what was there when it began, so another follows it. */
 export const once = (upkeep: Upkeep) =>
   Effect.gen(function*() {
-    if (Option.isSome(upkeep.sweep)) return yield* sweepNow(upkeep, upkeep.sweep.value)
-    const first = yield* passNow(upkeep)
+    const first = yield* Option.isSome(upkeep.sweep) ? sweepNow(upkeep, upkeep.sweep.value) : passNow(upkeep)
     if (first.resumed) yield* passNow(upkeep)
   })
 

@@ -37,3 +37,7 @@ export const formatTime = (at: DateTime.Utc, zone: Option.Option<DateTime.TimeZo
     onNone: () => DateTime.formatIso(at),
     onSome: (zone) => DateTime.formatIsoOffset(DateTime.setZone(at, zone))
   }).replace(".000", "")
+
+/** The same to the minute and without the offset of the zone, where there is little space. */
+export const formatShortTime = (at: DateTime.Utc, zone: Option.Option<DateTime.TimeZone>): string =>
+  formatTime(at, zone).replace(/T(\d\d:\d\d).*?(Z?)$/, " $1$2")

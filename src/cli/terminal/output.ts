@@ -5,6 +5,7 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import * as Terminal from "effect/Terminal"
 import { OutputClosed } from "../failure.ts"
 import { errorCode } from "../fileFailure.ts"
 
@@ -22,6 +23,13 @@ export const print = <E, R>(texts: Stream.Stream<string, E, R>) =>
 /** Writes lines to standard output. */
 export const printLines = (lines: ReadonlyArray<string>) =>
   lines.length === 0 ? Effect.void : print(Stream.make(`${lines.join("\n")}\n`))
+
+/** How wide a line of standard output may be: no limit where that is no terminal. */
+export const outputWidth = Effect.gen(function*() {
+  const { stdoutIsTerminal } = yield* Stdio.Stdio
+  const { columns } = yield* Terminal.Terminal
+  return (yield* stdoutIsTerminal) ? (yield* columns) || Infinity : Infinity
+})
 
 /** Erases the line of a terminal's cursor, where a progress line may stand. */
 export const eraseLine = "\r\u001b[2K"

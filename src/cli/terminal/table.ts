@@ -8,9 +8,24 @@ export interface Column<A> {
   readonly align?: "left" | "right" | undefined
   /** Maximum display width of a cell; longer text is cut. */
   readonly maxWidth?: number | undefined
+  /** A cell in less space, for a terminal that is too narrow. */
+  readonly short?: ((row: A) => string) | undefined
+  /** The place in which the column leaves a terminal that is still too narrow: 1 is the first to leave. Default: it stays. */
+  readonly leaves?: number | undefined
+  /** Of the last column: how many cells it needs. Where its text has no more, its words go into the lines below. */
+  readonly least?: number | undefined
 }
 
 const ascii = /^[\x20-\x7e]*$/
+
+/** A column of names, which are shorter in a terminal that is too narrow, and leave it in this place. */
+export const nameColumn = <A>(title: string, cell: (row: A) => string, leaves: number, maxWidth = 24): Column<A> => ({
+  title,
+  maxWidth,
+  cell,
+  short: (row) => fit(cell(row), 12),
+  leaves
+})
 
 const widthOf = (text: string): number => ascii.test(text) ? text.length : displayWidth(text)
 
@@ -35,22 +50,92 @@ const pad = (text: string, width: number, align: "left" | "right"): string => {
 
 /**
  * Lays rows out page by page: `lines` returns the lines of some rows, after the titles in the first call. Columns only
- * grow, so the first rows of a long listing may be narrower than later ones.
+ * grow, so the first rows of a long listing may be narrower than later ones. Where they are wider than `width`, the
+ * terminal, cells are shortened, then columns left out, then the words of the last one are put below each other.
  */
-export const makeTable = <A>(columns: ReadonlyArray<Column<A>>) => {
-  const widths = columns.map(({ title }) => widthOf(title))
-  const line = (cells: ReadonlyArray<string>) =>
-    cells.map((cell, at) => pad(cell, widths[at] ?? 0, columns[at]?.align ?? "left")).join("  ").trimEnd()
-  let titled = false
+export const makeTable = <A>(columns: ReadonlyArray<Column<A>>, width: number = Infinity) => {
+  let shape: Shape<A> | undefined
   return {
     lines: (rows: ReadonlyArray<A>): ReadonlyArray<string> => {
-      const body = rows.map((row) => columns.map(({ cell, maxWidth }) => fit(cell(row), maxWidth ?? Infinity)))
-      for (const cells of body) cells.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))))
-      const head = titled ? [] : [columns.map(({ title }) => title)]
-      titled = true
-      return [...head, ...body].map(line)
+      const isFirst = shape === undefined
+      shape ??= shapeOf(columns, width, rows)
+      const { shown, widths } = shape
+      const body = cellsOf(shown, rows)
+      widen(widths, body)
+      const last = Math.max(shown.at(-1)?.least ?? Infinity, width - spaceOf(widths.slice(0, -1)) - gap)
+      const line = (cells: ReadonlyArray<string>) =>
+        cells.map((cell, at) => pad(cell, widths[at] ?? 0, shown[at]?.align ?? "left")).join(" ".repeat(gap)).trimEnd()
+      return [
+        ...(isFirst ? [line(shown.map(({ title }) => title))] : []),
+        ...body.flatMap((cells) =>
+          wrap(cells.at(-1) ?? "", last).map((words, at) =>
+            line([...cells.slice(0, -1).map((cell) => at === 0 ? cell : ""), words])
+          )
+        )
+      ]
     }
   }
+}
+
+/** The columns that fit, and the widths that they have so far. */
+interface Shape<A> {
+  readonly shown: ReadonlyArray<Column<A>>
+  readonly widths: Array<number>
+}
+
+/** The most that fits of these rows; the columns that never leave, where nothing does. */
+const shapeOf = <A>(columns: ReadonlyArray<Column<A>>, width: number, rows: ReadonlyArray<A>): Shape<A> => {
+  const short = columns.map((column) => ({ ...column, cell: column.short ?? column.cell }))
+  const places = [...new Set(short.flatMap(({ leaves = [] }) => leaves))].toSorted((a, b) => a - b)
+  const choices = [columns, short, ...places.map((place) => short.filter(({ leaves = Infinity }) => leaves > place))]
+  const shown = choices.find((each) => width === Infinity || leastSpaceOf(each, rows) <= width)
+  return shapeWith(shown ?? choices.at(-1) ?? columns)
+}
+
+const shapeWith = <A>(shown: ReadonlyArray<Column<A>>): Shape<A> => ({
+  shown,
+  widths: shown.map(({ title }) => widthOf(title))
+})
+
+const leastSpaceOf = <A>(shown: ReadonlyArray<Column<A>>, rows: ReadonlyArray<A>): number => {
+  const widths = widen(shapeWith(shown).widths, cellsOf(shown, rows))
+  const last = widths.pop() ?? 0
+  return spaceOf([...widths, Math.min(last, shown.at(-1)?.least ?? Infinity)])
+}
+
+const gap = 2
+
+const spaceOf = (widths: ReadonlyArray<number>): number =>
+  widths.reduce((sum, width) => sum + width, 0) + gap * Math.max(0, widths.length - 1)
+
+const cellsOf = <A>(columns: ReadonlyArray<Column<A>>, rows: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<string>> =>
+  rows.map((row) => columns.map(({ cell, maxWidth }) => fit(cell(row), maxWidth ?? Infinity)))
+
+const widen = (widths: Array<number>, body: ReadonlyArray<ReadonlyArray<string>>): Array<number> => {
+  for (const cells of body) cells.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))))
+  return widths
+}
+
+/** The words of a text in lines of a width; a longer word is broken. */
+export const wrap = (text: string, width: number): ReadonlyArray<string> => {
+  if (widthOf(text) <= width) return [text]
+  const lines: Array<string> = []
+  for (const word of text.split(" ").flatMap((word) => broken(word, width))) {
+    const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`
+    if (lines.length > 0 && widthOf(longer) <= width) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines
+}
+
+const broken = (word: string, width: number): ReadonlyArray<string> => {
+  const parts = [""]
+  for (const { segment } of graphemes.segment(word)) {
+    const last = parts.at(-1) ?? ""
+    if (last === "" || widthOf(last + segment) <= width) parts[parts.length - 1] = last + segment
+    else parts.push(segment)
+  }
+  return parts
 }
 
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]

@@ -26,4 +26,4 @@ export const endsHistory = "OLD.history_since IS NOT NULL"
 
 /** Why such a deletion is refused. */
 export const end =
-  "the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company"
+  "the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company with a release that keeps histories"

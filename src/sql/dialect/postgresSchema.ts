@@ -83,13 +83,17 @@ ${columns.map(({ name, nullable, type }) => `  ${name} ${type}${nullable ? "" : 
   CHECK (valid_from < valid_to)
 )`
 
+/** The name of the history is bound here, with its schema: the search path of a later session may find that of another copy. */
 const createKeepFunction = ({ history, keepVersionFunction }: Tables, columns: ReadonlyArray<Column>) =>
-  `CREATE FUNCTION ${keepVersionFunction}() RETURNS trigger LANGUAGE plpgsql AS $$
+  `DO $do$ BEGIN
+EXECUTE (SELECT format($format$CREATE FUNCTION ${keepVersionFunction}() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO ${history} (${versionColumns(columns).join(", ")}, valid_to)
+  INSERT INTO %I.%I (${versionColumns(columns).join(", ")}, valid_to)
   VALUES (${versionColumns(columns).map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
   RETURN NULL;
-END $$`
+END $$
+$format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '${history}'::regclass);
+END $do$`
 
 /** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
 const createKeepTrigger = ({ keepVersion, keepVersionFunction, rows }: Tables) =>

@@ -37,9 +37,9 @@ const writer = (tables: Tables): Dialect["write"] => {
   const stamp = `UPDATE ${tables.rows} SET pass = ? WHERE ${some} AND pass <> ?`
 
   /** To return the rows that were written costs a fifth more. */
-  const writeExactly = (sql: SqlClient, { at, pass }: Rows, chunk: Rows["punches"]) =>
+  const writeExactly = (sql: SqlClient, rows: Rows, chunk: Rows["punches"]) =>
     Effect.map(
-      sql.unsafe<Row>(`${textOf(chunk.length, at !== undefined)} RETURNING modified`, parametersOf(chunk, pass, at)),
+      sql.unsafe<Row>(`${textOf(chunk.length, rows.at !== undefined)} RETURNING modified`, parametersOf(rows, chunk)),
       (written): Written => ({
         count: written.length,
         oldestModified: earliest(written.map(({ modified }) => modified))
@@ -47,8 +47,9 @@ const writer = (tables: Tables): Dialect["write"] => {
     )
 
   /** Counts them instead. Where only a part was written, it is the part that bears the number now, if no other row did. */
-  const writeChunk = Effect.fnUntraced(function*(sql: SqlClient, { at, company, pass }: Rows, chunk: Rows["punches"]) {
-    yield* sql.unsafe(textOf(chunk.length, at !== undefined), parametersOf(chunk, pass, at))
+  const writeChunk = Effect.fnUntraced(function*(sql: SqlClient, rows: Rows, chunk: Rows["punches"]) {
+    const { at, company, pass } = rows
+    yield* sql.unsafe(textOf(chunk.length, at !== undefined), parametersOf(rows, chunk))
     const [changes] = yield* sql.unsafe<Row>("SELECT changes() AS count")
     const count = numberOf(changes?.count)
     if (count === 0 || count === chunk.length) {
@@ -82,9 +83,10 @@ const earliest = (modified: ReadonlyArray<unknown>): number | undefined => {
   return least === Infinity ? undefined : least
 }
 
-const parametersOf = (punches: Rows["punches"], pass: number, at: number | undefined): ReadonlyArray<Cell> => {
+const parametersOf = ({ at, company, pass }: Rows, chunk: Rows["punches"]): ReadonlyArray<Cell> => {
   const parameters: Array<Cell> = []
-  for (const punch of punches) {
+  for (const punch of chunk) {
+    parameters.push(company)
     for (const cell of cells) {
       const value = cell(punch)
       parameters.push(value === true ? 1 : value === false ? 0 : value)
@@ -95,7 +97,8 @@ const parametersOf = (punches: Rows["punches"], pass: number, at: number | undef
   return parameters
 }
 
-const cells = columns.map(({ cell }) => cell)
+/** All but the company, which is that of the batch. */
+const cells = columns.slice(1).map(({ cell }) => cell)
 
 /**
  * The upsert for a number of rows. A row that is equal already is not rewritten, unless it is gone. Only with history it

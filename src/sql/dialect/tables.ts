@@ -71,5 +71,5 @@ export const tablesOf = (table: string, dialect: DialectName): Result.Result<Tab
 }
 
 /** The store cannot be used as it is configured; no company is concerned. */
-export const refused = (detail: string): SyncError =>
-  new SyncError({ reason: "Store", companyId: CompanyId.make(0), detail })
+export const refused = (detail: string, cause?: unknown): SyncError =>
+  new SyncError({ reason: "Store", companyId: CompanyId.make(0), detail, ...(cause === undefined ? {} : { cause }) })

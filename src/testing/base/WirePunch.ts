@@ -72,6 +72,17 @@ export interface WirePunch {
   readonly deleted?: boolean
 }
 
+/** What a punch has of the fields in which it is like most others. */
+export const plainPunch = {
+  editable_punch: true,
+  notes: "",
+  auto_clocked_out: false,
+  clocked_in_offline: false,
+  clocked_out_offline: false,
+  tips: 0,
+  deleted: false
+} as const satisfies Partial<WirePunch>
+
 /**
  * The flags that a listing can be filtered by. The service does not send them.
  *

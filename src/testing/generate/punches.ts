@@ -3,6 +3,7 @@ import { type Prng, prng } from "../base/prng.ts"
 import { parseInstant } from "../base/wireDate.ts"
 import type { ApprovalStatus, StoredPunch, WireBreak, WireFlag } from "../base/WirePunch.ts"
 import { makeForms } from "./forms.ts"
+import { locations } from "./locations.ts"
 import { type Density, makeMoments } from "./moments.ts"
 
 /**
@@ -34,22 +35,6 @@ export interface GenerateOptions {
   /** Number of users. Default: 40. */
   readonly users?: number | undefined
 }
-
-/** A location, with its time zone and the usual offset of that zone in minutes. */
-interface Location {
-  readonly id: number
-  readonly timeZone: string
-  readonly offset: number
-}
-
-const locations: readonly [Location, ...ReadonlyArray<Location>] = [
-  { id: 301, timeZone: "America/New_York", offset: -300 },
-  { id: 302, timeZone: "America/Los_Angeles", offset: -480 },
-  { id: 303, timeZone: "Europe/Berlin", offset: 60 },
-  { id: 304, timeZone: "Asia/Kolkata", offset: 330 },
-  { id: 305, timeZone: "Australia/Lord_Howe", offset: 630 },
-  { id: 306, timeZone: "UTC", offset: 0 }
-]
 
 const roles = [11, 12, 13, 14, 15] as const
 const wages = [1200, 1450, 1550, 1875, 2100, 3325] as const

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Option, Stream } from "effect"
+import { displayWidth } from "effect/cli/CliOutput"
 import { Csv } from "effect/encoding"
 import type { Reading } from "../../../src/cli/changes/differences.ts"
 import { jsonOf, peopleCsv, punchesCsv } from "../../../src/cli/changes/machine.ts"
@@ -61,7 +62,7 @@ const cellsOf = (csv: string) =>
 
 describe("the table of changes", () => {
   it("has the punches with what differs, then the people", () => {
-    assert.deepStrictEqual(linesOf(changes, reading), [
+    assert.deepStrictEqual(linesOf(changes, reading, Infinity), [
       "id  user_id  location_id  clocked_in                 kind    field        before  after",
       " 1        8            4  2026-03-02T03:00:00-05:00  edited  user_id      7       8",
       "                                                             tips         -5.00   2.50",
@@ -79,7 +80,7 @@ describe("the table of changes", () => {
   })
 
   it("has names beside the ids, without what controls a terminal", () => {
-    const lines = linesOf(changes, { ...reading, names })
+    const lines = linesOf(changes, { ...reading, names }, Infinity)
 
     assert.match(lines[0] ?? "", /^id  user_id  user  +location_id  location  +clocked_in/)
     assert.match(lines[1] ?? "", / 8 {2}東京 Анна +4 {2}Main St, 5/)
@@ -89,8 +90,15 @@ describe("the table of changes", () => {
     assert.notMatch(lines.join(""), /[\u0000-\u001f]/)
   })
 
+  it.each([80, 100, 140])("fits a terminal of %d columns, with the ids and what differs", (columns) => {
+    const lines = linesOf(changes, { ...reading, names }, columns)
+
+    for (const line of lines) assert.isAtMost(displayWidth(line), columns, line)
+    assert.match(lines[0] ?? "", /^id  user_id .* kind    field        before +after$/)
+  })
+
   it("has no line without changes", () => {
-    assert.deepStrictEqual(linesOf(none, reading), [])
+    assert.deepStrictEqual(linesOf(none, reading, Infinity), [])
   })
 })
 

@@ -25,7 +25,7 @@ export interface Check {
   readonly asOf: string | null
   /** `undefined`: the disputed punches are not known. */
   readonly disputed: ReadonlySet<number> | undefined
-  readonly only: (punch: StoredPunch) => boolean
+  readonly isChecked: (punch: StoredPunch) => boolean
 }
 
 const minute = 60_000
@@ -78,9 +78,9 @@ const isRead = (punch: StoredPunch, { first, last, read }: Check): boolean => {
   return punch.deleted !== true && begin <= startOf(punch) && startOf(punch) < end
 }
 
-const belongs = (punch: StoredPunch, { first, last, only, zoneOf }: Check): boolean => {
+const belongs = (punch: StoredPunch, { first, last, isChecked, zoneOf }: Check): boolean => {
   const date = localTime(startOf(punch), zoneOf(punch.location_id)).slice(0, 10)
-  return first <= date && date <= last && only(punch)
+  return first <= date && date <= last && isChecked(punch)
 }
 
 /** The minutes of a punch whose times are whole minutes; of an open one without an end only the first is known. */

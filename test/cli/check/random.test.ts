@@ -58,7 +58,7 @@ const punchesOf = (parts: ReadonlyArray<typeof Parts.Type>, first: string): Read
 }
 
 /** Flags that select punches, and which. */
-const selections: ReadonlyArray<readonly [flags: ReadonlyArray<string>, only: (punch: StoredPunch) => boolean]> = [
+const selections: ReadonlyArray<readonly [flags: ReadonlyArray<string>, isChecked: (punch: StoredPunch) => boolean]> = [
   [[], () => true],
   [["--user-id", "2"], (punch) => punch.user_id === 2],
   [["--location-id", "302"], (punch) => punch.location_id === 302],
@@ -86,7 +86,7 @@ describe("time-punches check", () => {
         const [first, last] = weeks[week]
         const punches = punchesOf(parts, first)
         const instant = asOf === null ? null : isoOf(Date.parse(`${first}T00:00:00Z`) + asOf * quarter)
-        const [flags, only] = selections[selection] ?? [[], () => false]
+        const [flags, isChecked] = selections[selection] ?? [[], () => false]
         const expected = found(punches, {
           zoneOf: (locationId) => byLocation ? zones[locationId] ?? "" : "America/New_York",
           read: byLocation
@@ -98,7 +98,7 @@ describe("time-punches check", () => {
           longestHours: longest,
           asOf: instant,
           disputed: new Set(punches.filter((each) => each.employeeApprovalStatus === "disputed").map(({ id }) => id)),
-          only
+          isChecked
         })
         const zone = byLocation ? ["--zones", writeZones(yield* temporaryFolder)] : ["--zone", "America/New_York"]
         const asOfFlags = instant === null ? [] : ["--as-of", instant]

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { displayWidth } from "effect/cli/CliOutput"
 import * as Fs from "node:fs"
 import { eraseLine } from "../../../src/cli/terminal/output.ts"
 import { FakeService, Fault, type StoredPunch } from "../../../src/testing/index.ts"
@@ -241,6 +242,16 @@ describe("time-punches check", () => {
         }))
   )
 
+  it.effect("sends one request for a token, however many listings it has", () =>
+    over(everything, () =>
+      Effect.gen(function*() {
+        yield* cli(newYork)
+        const requests = yield* FakeService.use((service) => service.requests)
+
+        assert.lengthOf(requests.filter(({ endpoint }) => endpoint === "token"), 1)
+        assert.isAbove(requests.filter(({ endpoint }) => endpoint === "page").length, 1)
+      })))
+
   it.effect("prints nothing but the error where a page fails", () =>
     over(everything, () =>
       Effect.gen(function*() {
@@ -304,6 +315,21 @@ describe("what a check found", () => {
         ])
         assert.match(linesOf(named.stdout)[0] ?? "", /^user_id +user +location_id +location +punch_id +clocked_in /)
       })))
+
+  it.effect.each([80, 100, 140])(
+    "fits a terminal of %d columns, and still names the other punch",
+    (columns) =>
+      over(everything, (folder) =>
+        Effect.gen(function*() {
+          const flags = ["--zones", writeZones(folder), "--names", namesOf(folder)]
+          const { stdout } = yield* cli([...week, ...flags], { terminal: true, columns })
+          const lines = linesOf(stdout)
+
+          for (const line of lines) assert.isAtMost(displayWidth(line), columns, line)
+          assert.match(lines[0] ?? "", /^user_id +.*punch_id +clocked_in +kind +text$/)
+          assert.match(stdout, /It overlaps punch \d+/)
+        }))
+  )
 
   it.effect("is CSV with the instant and the local time, guarded against formulas", () =>
     over(found, (folder) =>

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
+import { displayWidth } from "effect/cli/CliOutput"
 import { Csv } from "effect/encoding"
 import * as Fs from "node:fs"
 import { csvColumns, fromNdjson, toNdjson } from "../../../src/export/index.ts"
@@ -148,4 +149,28 @@ describe("list --json", () => {
       assert.match(stderr, /--json and --format csv are two forms/)
       assert.deepStrictEqual(yield* queries, [])
     })))
+})
+
+describe("a table with names", () => {
+  const calls = [
+    "list --zone Europe/Berlin",
+    "list",
+    "summary --by user --zone UTC --above 40h --above-day 8h",
+    "summary"
+  ]
+
+  it.effect.each(
+    calls.flatMap((call) => [80, 100, 140].map((columns) => [call, columns] as const))
+  )(
+    "of %s fits a terminal of %d columns, with the ids of its rows",
+    ([call, columns]) =>
+      inFake(Effect.gen(function*() {
+        const args = [...call.split(" "), "--names", yield* namesFile]
+        const lines = linesOf((yield* cli(args, { terminal: true, columns })).stdout)
+        const id = call.startsWith("list") ? / *id +user_id / : /^(user|location)_id /
+
+        for (const line of lines) assert.isAtMost(displayWidth(line), columns, line)
+        assert.match(lines[0] ?? "", id)
+      }))
+  )
 })

@@ -164,13 +164,35 @@ describe("time-punches summary --database", () => {
       assert.include(other.stderr, `time-punches sync --company 77 --database '${file}'`)
     })))
 
+  it.effect.each<readonly [what: string, statement: string, message: string]>([
+    [
+      "an older schema",
+      "DELETE FROM time_punches_migrations WHERE migration_id > 1",
+      "the tables of the copy have schema 1, and this release needs 2"
+    ],
+    ["no tables", "DROP TABLE time_punches_migrations", "the database has no copy"]
+  ])(
+    "refuses a copy with %s, and names the command that helps",
+    ([, statement, message]) =>
+      withCopy(Effect.fnUntraced(function*(file) {
+        yield* sync(file)
+        change(file, statement)
+        const { code, stderr, stdout } = yield* cli(["summary", "--database", file])
+
+        assert.deepStrictEqual([code, stdout], [7, ""])
+        assert.include(stderr, `time-punches: ${message}\n  Run time-punches sync with this database`)
+      }))
+  )
+
   it.effect("does not create a file that is not there", () =>
     withCopy(Effect.fnUntraced(function*(file) {
-      const { code, stderr } = yield* cli(["summary", "--database", file])
+      for (const command of ["summary", "sync --status", "doctor"]) {
+        const { code, stderr, stdout } = yield* cli([...command.split(" "), "--database", file])
 
-      assert.strictEqual(code, 8)
-      assert.include(stderr, `there is no file ${file}`)
-      assert.isFalse(Fs.existsSync(file))
+        assert.strictEqual(code, 8, command)
+        assert.include(stderr + stdout, `there is no file ${file}`)
+        assert.isFalse(Fs.existsSync(file))
+      }
     })))
 
   it.effect("fails at a row that is no punch, and prints no sum of the others", () =>

@@ -90,6 +90,22 @@ describe("time-punches sync", () => {
       assert.deepInclude(JSON.parse(after.stdout), { rows: 450, running: null, lastError: null })
     })))
 
+  it.effect("adds a pass of today to a sweep that it resumes", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      const service = yield* FakeService
+      yield* service.edit(ids.slice(0, 250), { notes: "two pages of the confirm" })
+      yield* service.inject(Fault.status(403), { requests: [8] })
+      const failed = yield* sync(file, "--sweep", "all")
+      yield* TestClock.adjust("1 hour")
+      yield* service.edit(ids.slice(0, 1), { notes: "after the horizon of the confirm" })
+      const resumed = yield* sync(file, "--sweep", "all")
+
+      assert.deepStrictEqual([failed.code, resumed.code], [5, 0])
+      assert.match(linesOf(resumed.stdout)[0] ?? "", /^sweep, resumed: /)
+      assert.match(linesOf(resumed.stdout)[1] ?? "", /^increment: .* 1 written, .* watermark 2026-07-01T13/)
+    })))
+
   it.effect("marks what a sweep does not see, but not too much of it unasked", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)
@@ -172,6 +188,14 @@ describe("time-punches sync", () => {
       assert.strictEqual(ran.code, code, ran.stderr)
       assert.include(ran.stderr, text)
       assert.deepStrictEqual(yield* queries, [])
+    }).pipe(Effect.provide(FakeService.layer())))
+
+  it.live("says why a server cannot be reached", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* cli(["sync", "--database", "postgres://me@127.0.0.1:1/a"])
+
+      assert.strictEqual(code, 8)
+      assert.match(stderr, /^time-punches: the database failed: connect ECONNREFUSED 127\.0\.0\.1:1\n/)
     }).pipe(Effect.provide(FakeService.layer())))
 
   it.live("reads the database from the environment, without a word of its password", () =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
-import { readWhole, wholeNumber } from "../../../src/cli/flags/values.ts"
+import { readWhole, readZone, wholeNumber } from "../../../src/cli/flags/values.ts"
 
 describe("readWhole", () => {
   it.each([
@@ -22,6 +22,27 @@ describe("readWhole", () => {
     const read = ["0", "1", "200", "201"].map((text) => Option.isSome(readWhole(text, 1, 200)))
 
     assert.deepStrictEqual(read, [false, true, true, false])
+  })
+})
+
+describe("readZone", () => {
+  it("reads names and the offsets of the world, and no other", () => {
+    const texts = [
+      "Europe/Berlin",
+      "UTC",
+      "-12:00",
+      "+05:45",
+      "+14:00",
+      "-12:30",
+      "+14:01",
+      "+24:00",
+      "+01:75",
+      "local",
+      ""
+    ]
+    const read = texts.filter((text) => Option.isSome(readZone(text)))
+
+    assert.deepStrictEqual(read, ["Europe/Berlin", "UTC", "-12:00", "+05:45", "+14:00"])
   })
 })
 

@@ -48,6 +48,7 @@ describe("a file of zones", () => {
     ],
     ["an empty zone", [head, "302, "], "line 2: the zone must be the name of a time zone"],
     ["an offset of no time", [head, "302,+1:7"], "line 2: the zone must be the name of a time zone"],
+    ["an offset of no place", [head, "301,+14:00", "302,+14:30"], "line 3: the zone must be the name of a time zone"],
     ["an id with a point", [head, "301.0,UTC"], "line 2: the id must be a whole number from 0 on, not \"301.0\""],
     ["a negative id", [head, "-1,UTC"], "line 2: the id must be a whole number from 0 on, not \"-1\""],
     ["an id beyond the safe integers", [head, "9007199254740993,UTC"], "line 2: the id must be a whole number"],

@@ -3,7 +3,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Stdio, Stream } from "effect"
 import { Command } from "effect/cli"
-import { type Order, punchesOf, sourceFlags, type SourceInput } from "../../../src/cli/punches/source.ts"
+import { openSource, type Order, sourceFlags, type SourceInput } from "../../../src/cli/punches/source.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../../src/testing/index.ts"
 import { capture, cli, environment, queries, temporaryFolder } from "../support.ts"
 
@@ -18,7 +18,14 @@ const idsOf = (args: ReadonlyArray<string>, order: Order) => {
   const probe = Command.make(
     "probe",
     sourceFlags,
-    (flags: SourceInput) => Stream.runForEach(punchesOf(flags, {}, order), ({ id }) => Effect.sync(() => ids.push(id)))
+    (flags: SourceInput) =>
+      Effect.flatMap(
+        openSource(flags),
+        (source) =>
+          Stream.runForEach(source({}, order), (page) => Effect.sync(() => ids.push(...page.map(({ id }) => id))))
+      ).pipe(
+        Effect.scoped
+      )
   )
   return Command.runWith(probe, { version: "0" })(args).pipe(
     Effect.as(ids),
@@ -34,7 +41,7 @@ const byClockIn = punches.toSorted((one, other) =>
   Date.parse(one.clocked_in) - Date.parse(other.clocked_in) || one.id - other.id
 ).map(({ id }) => id)
 
-describe("punchesOf", () => {
+describe("openSource", () => {
   it.effect("has the order of the service, or that of the clock-in where a command needs it", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* idsOf(["--page-size", "40"], "any"), byId)

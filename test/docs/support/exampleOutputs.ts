@@ -11,11 +11,14 @@ import { main as manyCompanies } from "../../../docs/examples/many-companies.ts"
 import { main as payroll } from "../../../docs/examples/payroll.ts"
 import { lastWeek, main as sync, nightly, storeIn } from "../../../docs/examples/sqlite-sync.ts"
 import { CompanyId, Endpoints } from "../../../src/index.ts"
-import { defaultCompany, defaultOAuthClient, otherCompany } from "../../../src/testing/index.ts"
+import { defaultCompany, defaultOAuthClient, generateWeeks, otherCompany } from "../../../src/testing/index.ts"
 import { environment, linesOf, punches, served, spawn } from "./examples.ts"
 
 const printed = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.map(linesOf(program), (lines) => lines.map((line) => `${line}\n`).join(""))
+
+/** What `npm run sandbox -- --punches 1000` serves. */
+const ofSandbox = generateWeeks({ count: 1000, people: 11, companyId: defaultCompany.id })
 
 /** In the middle of the data, after twenty days of March. */
 const onTheTwentieth = TestClock.setTime(Date.UTC(2026, 2, 20, 12))
@@ -36,7 +39,7 @@ type Name = "start" | "filters" | "payroll" | "labourCost" | "closeWeek" | "many
 export const outputs: Record<Name, Effect.Effect<string, unknown>> = {
   start: Effect.flatMap(Endpoints, ({ baseUrl }) => spawn("start.ts", environment(baseUrl))).pipe(
     Effect.map(({ stdout }) => stdout),
-    Effect.provide(served())
+    Effect.provide(served({ punches: ofSandbox }))
   ),
   filters: printed(printQueries).pipe(Effect.provide(inProcess)),
   payroll: printed(Effect.provide(payroll, app)).pipe(Effect.provide(served())),

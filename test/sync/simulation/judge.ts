@@ -14,8 +14,11 @@ export interface Caller {
   /** The count of commits when the call loaded its checkpoint. */
   loadedAt: number
   commits: number
-  /** The true time at which the first page of its attempt was requested. */
-  attemptBegan: number
+  /**
+   * The true times at which first pages were requested, from the attempt of the last commit on: where pages are joined, the
+   * confirm has begun before the last page of its sweep is stored.
+   */
+  attemptsBegan: Array<number>
 }
 
 export class Judge {
@@ -71,7 +74,10 @@ export class Judge {
       this.sweeps.delete(batch.pass)
       this.confirmed.delete(batch.pass)
     }
-    if (batch.kind === "sweep" && !this.sweeps.has(batch.pass)) this.sweeps.set(batch.pass, caller.attemptBegan)
+    if (batch.kind === "sweep" && !this.sweeps.has(batch.pass)) {
+      this.sweeps.set(batch.pass, Math.min(...caller.attemptsBegan))
+    }
+    caller.attemptsBegan = caller.attemptsBegan.slice(-1)
     if (batch.kind === "confirm" || Option.isSome(batch.gone)) this.marked(batch)
   }
 

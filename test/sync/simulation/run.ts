@@ -230,9 +230,13 @@ export class Run {
     return (this.processes.length > 0 || this.isRunning()) && (dates !== "always" || faults.has("wildDate"))
   }
 
-  /** Whether a clock may change: not twice between the same two horizons, and only where a horizon is known. */
+  /**
+   * Whether a clock may change: not twice between the same two horizons, and only where the clock of a first page is known.
+   * Set back where no first page ever has a `Date`, it needs a sweep.
+   */
   private mayChangeClock(needsHorizon: boolean): boolean {
-    if (this.plan.store === "processes" && needsHorizon) return false
+    const { dates, store } = this.plan
+    if (needsHorizon && (store === "processes" || dates === "never" || dates === "laterOnly")) return false
     const checkpoint = this.copies.checkpoint()
     if (checkpoint === undefined) return !needsHorizon
     return Option.match(checkpoint.at, {
@@ -306,7 +310,7 @@ export class Run {
       kind,
       loadedAt: this.judge.commits,
       commits: 0,
-      attemptBegan: source.now,
+      attemptsBegan: [source.now],
       fiber: undefined,
       waits: [],
       asleepUntil: 0
@@ -321,7 +325,7 @@ export class Run {
       asks: (isFirst) => {
         if (isClaim) this.judge.claimed(process)
         isClaim = false
-        if (isFirst) process.attemptBegan = source.now
+        if (isFirst) process.attemptsBegan.push(source.now)
       }
     })
     const options = {
