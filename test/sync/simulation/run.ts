@@ -198,7 +198,7 @@ export class Run {
   private stepService(by: number): void {
     const { plan, service, source } = this
     // What is on its way when the clock is set forward counts the step as lateness: beyond the overlap it is a limit.
-    if (by * second > plan.slack) {
+    if (source.setForward(by * second) > plan.slack) {
       source.settle()
       // Where stamps of the future have lifted a watermark without a Date, all that is not read yet is on its way.
       const watermark = Option.flatMap(Option.fromUndefinedOr(this.copies.checkpoint()), ({ watermark }) => watermark)
