@@ -40,6 +40,8 @@ const watermark = (value: string) =>
 const stepCondition =
   "return expected < watermark.epochMilliseconds - minute && since.epochMilliseconds > expected - overlap"
 
+const atOfFirst = "at: running.kind === \"first\" ? running.at : checkpoint.at"
+
 export const plantings: ReadonlyArray<Planting> = [
   {
     name: "the watermark is the latest modified seen",
@@ -238,13 +240,13 @@ export const plantings: ReadonlyArray<Planting> = [
   },
   {
     name: "a pass without a Date moves at",
-    edits: [
-      pass(
-        ": { watermark: watermarkWithoutDate(checkpoint, running) }),",
-        ": { watermark: watermarkWithoutDate(checkpoint, running), at: running.at }),"
-      )
-    ],
+    edits: [pass(atOfFirst, "at: running.at")],
     change: (plan) => ({ ...having("serviceBack", "futureModified")(plan), dates: "sometimes" })
+  },
+  {
+    name: "a first load without a Date moves no at",
+    edits: [pass(atOfFirst, "at: checkpoint.at")],
+    change: (plan) => ({ ...having("serviceBack", "checkpointLost", "futureModified")(plan), dates: "sometimes" })
   },
   {
     name: "a first load since 1970",

@@ -198,7 +198,7 @@ export class Run {
   private stepService(by: number): void {
     const { plan, service, source } = this
     // What is on its way when the clock is set forward counts the step as lateness: beyond the overlap it is a limit.
-    if (by * second > plan.slack) {
+    if (source.setForward(by * second) > plan.slack) {
       source.settle()
       // Where stamps of the future have lifted a watermark without a Date, all that is not read yet is on its way.
       const watermark = Option.flatMap(Option.fromUndefinedOr(this.copies.checkpoint()), ({ watermark }) => watermark)
@@ -230,10 +230,7 @@ export class Run {
     return (this.processes.length > 0 || this.isRunning()) && (dates !== "always" || faults.has("wildDate"))
   }
 
-  /**
-   * Whether a clock may change: not twice between the same two horizons, and only where the clock of a first page is known.
-   * Set back where no first page ever has a `Date`, it needs a sweep.
-   */
+  /** Whether a clock may change: not twice between two horizons. Set back, it needs a first page with a `Date`, or a sweep. */
   private mayChangeClock(needsHorizon: boolean): boolean {
     const { dates, store } = this.plan
     if (needsHorizon && (store === "processes" || dates === "never" || dates === "laterOnly")) return false

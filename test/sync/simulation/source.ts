@@ -60,6 +60,7 @@ export class Source {
   localOffset: number
   /** No replica is older than this: what was on its way when the service's clock was set forward, was let arrive. */
   freshSince = 0
+  private stepsForward: ReadonlyArray<{ readonly at: number; readonly by: number }> = []
   readonly rows: Array<Row> = []
   private edits = 0
   private readonly plan: Plan
@@ -131,6 +132,14 @@ export class Source {
       }
     }
     this.freshSince = this.now
+    this.stepsForward = []
+  }
+
+  /** How far the clock was set forward, with this step too, while what is on its way now may have been on its way. */
+  setForward(by: number): number {
+    const longest = this.plan.lateness + this.plan.replicaLag
+    this.stepsForward = [...this.stepsForward.filter(({ at }) => this.now - at <= longest), { at: this.now, by }]
+    return this.stepsForward.reduce((sum, { by }) => sum + Math.max(0, by), 0)
   }
 
   exists(row: Row): boolean {
