@@ -18,9 +18,9 @@ import { type Zones, zonesOf } from "./Zones.ts"
 export interface HoursAboveOptions<out E = never> extends WorkedTime.Options {
   /** The zone of all locations, or `Period.zones`: each location by its own clock. */
   readonly zone: DateTime.TimeZone | Zones<E>
-  /** The net time of a local week above which it counts. Default: none, so that no time is above it. */
+  /** The threshold for the net time of a local week. Default: none, so that no time is above it. */
   readonly above?: Duration.Input | undefined
-  /** The net time of a local day above which it counts. Default: none, so that no time is above it. */
+  /** The threshold for the net time of a local day. Default: none, so that no time is above it. */
   readonly aboveDay?: Duration.Input | undefined
   /** The first day of a week. Default: `"monday"`. */
   readonly firstDay?: Period.Weekday | undefined
@@ -52,7 +52,7 @@ export interface HoursAbove {
   readonly net: Duration.Duration
   /** The sum of `above` over `weeks`. */
   readonly above: Duration.Duration
-  /** The sum of `above` over `days`. It is not taken out of the other, nor the other out of it. */
+  /** The sum of `above` over `days`. It does not reduce the other sum, and the other does not reduce it. */
   readonly aboveDay: Duration.Duration
   /** The weeks with a punch of known time, by date. */
   readonly weeks: ReadonlyArray<TimeAbove>
@@ -61,11 +61,11 @@ export interface HoursAbove {
 }
 
 /**
- * The net time of each person above `above` in a local week, and above `aboveDay` in a local day. It is a figure and no
- * pay rule: it knows no rate, no law and no agreement, and the two thresholds do not affect each other.
+ * The net time of each person above `above` in a local week, and above `aboveDay` in a local day. These are figures, not a
+ * pay rule: they know no rate, no law and no agreement, and the two thresholds do not affect each other.
  *
  * A punch counts, whole, in the day and the week in which it was clocked in, by the clock of its location. A person who
- * works at several locations has one sum for each date. A week that the punches cover in part has the time of that part:
+ * works at several locations has one sum for each date. If the punches cover only a part of a week, only that part counts:
  * list whole weeks.
  *
  * One pass; memory grows with the number of persons and their days. Every punch that arrives counts, a deleted one too.

@@ -33,7 +33,7 @@ export const Kind = Schema.Literals(["open", "unapproved", "disputed", "overlap"
 export type Kind = typeof Kind.Type
 
 /**
- * A reason to look at a punch: a fact and never an error.
+ * A reason to look at a punch. It is a fact, not an error.
  *
  * @since 0.1.0
  */
@@ -46,9 +46,9 @@ export interface Issue {
   readonly locationId: LocationId
   /** Why the punch should be looked at. */
   readonly kind: Kind
-  /** The clock-in of the punch, on the clock of its location. In JSON it is the instant, in UTC. */
+  /** The clock-in of the punch, in the zone of its location. In JSON it is the instant, in UTC. */
   readonly at: DateTime.Zoned
-  /** The reason as a sentence. Its times are on the clock of `at`. It has no name and no note of a person in it. */
+  /** The reason as a sentence. Its times are in the zone of `at`. It contains no name of a person and no note. */
   readonly text: string
 }
 
@@ -58,7 +58,7 @@ export interface Options<out E = never> extends WorkedTime.Options {
   readonly zone: DateTime.TimeZone | Zones<E>
   /** The period to close, in a zone: `(zone) => Period.week(zone, date)`. */
   readonly period: (zone: DateTime.TimeZone) => Interval
-  /** A longer punch is `long`. A finite duration; default: 16 hours. */
+  /** A punch that is longer than this is `long`. A finite duration; default: 16 hours. */
   readonly longest?: Duration.Input | undefined
   /** The disputed punches. Only the service knows them: list with `employeeApprovalStatuses`. Default: none. */
   readonly disputed?: ReadonlySet<TimePunchId> | undefined
@@ -110,16 +110,16 @@ export const window = <E = never>(options: Options<E>): Interval => {
 
 /**
  * Finds what must be looked at before a period is closed. A punch belongs, whole, to the period in which it was clocked
- * in, by the clock of its location. One that does not belong to the period is only reported if it overlaps one that does.
+ * in, by the clock of its location. A punch outside of the period is only reported if it overlaps one inside.
  * Deleted punches are skipped. The issues are sorted by person, clock-in, punch and kind.
  *
- * Two punches overlap if they share time; to touch is not to overlap. An open punch reaches to `asOf`. Without it its end
+ * Two punches overlap if they share time; two that only touch do not. An open punch reaches to `asOf`. Without it its end
  * is not known, and only the instant of its clock-in counts.
  *
- * One pass. For each person it keeps the times of at most `punchesKept` punches, and of those that overlap the last
- * one; beside them only the issues. Up to that many punches of a person may arrive in any order; more of them in the
- * order of the clock-in, or it fails with `OutOfOrder` rather than miss an overlap. Fails also with the error of `zone`,
- * for any punch that is not deleted.
+ * One pass. It keeps the issues and, for each person, the times of at most `punchesKept` punches and of those that overlap
+ * the last one. Up to that many punches of a person may arrive in any order. More of them must arrive in the order of the
+ * clock-in: where an overlap could be missed, it fails with `OutOfOrder`. It also fails with the error of `zone`, for any
+ * punch that is not deleted.
  *
  * **Example** (Is the week ready to close?)
  *

@@ -7,8 +7,8 @@ import type { Interval } from "./Interval.ts"
 import type { TimePunch } from "./TimePunch.ts"
 
 /**
- * A location without a zone. Its punches belong to no local day, so that a sum without them would be wrong: add the
- * location and its zone.
+ * A location without a zone. Its punches belong to no local day, and a sum without them would be wrong. Add the location
+ * and its zone.
  *
  * @since 0.1.0
  */
@@ -38,7 +38,7 @@ export interface Zones<out E = never> {
 
 /**
  * A zone for each location. A location that is not in the map fails with `MissingZone`, which names it: no other zone
- * stands in for it.
+ * replaces it.
  *
  * @since 0.1.0
  */
@@ -68,8 +68,8 @@ export const zonesOf = <E = never>(zone: DateTime.TimeZone | Zones<E>): Zones<E>
  */
 export interface LocalPeriods<out E = never> {
   /**
-   * From the first instant of the period in any zone of the locations to the last: what to list. It is `widest` if no
-   * location has a zone.
+   * What to list: from the first instant at which the period begins at any location to the last at which it ends. It is
+   * `widest` if no location has a zone.
    */
   readonly window: Interval
   /**
@@ -79,7 +79,7 @@ export interface LocalPeriods<out E = never> {
   readonly widest: Interval
   /** The period of a location. */
   readonly of: (locationId: LocationId) => Result.Result<Interval, E>
-  /** Whether a punch belongs, whole, to the period of its location: whether it was clocked in during it. */
+  /** Whether a punch was clocked in during the period of its location, and so belongs to it as a whole. */
   readonly contains: (punch: Pick<TimePunch, "locationId" | "clockedIn">) => Result.Result<boolean, E>
 }
 

@@ -16,13 +16,13 @@ export const main = Effect.gen(function*() {
   yield* Console.log(`${punches} punches read: ${written} written, ${unchanged} unchanged`)
 })
 
-/** Once a night: finds what increments cannot hear of, among the clock-ins of the last 35 days. */
+/** Once a night: finds what increments cannot see, among the clock-ins of the last 35 days. */
 export const nightly = Effect.gen(function*() {
   const gte = DateTime.toUtc(DateTime.subtract(yield* DateTime.now, { days: 35 }))
   return yield* Sync.sweep(yield* company, { window: { gte } })
 })
 
-/** What changed in a week since it was closed: each punch, and what it is to each person. Needs a copy with a history. */
+/** What changed in a week since it was closed: each punch, and the difference of each person. Needs a history. */
 export const corrections = (closedAt: DateTime.Utc) =>
   Effect.flatMap(company, (id) =>
     SqlStore.changes(id, {

@@ -42,7 +42,9 @@ const settings = `  Settings come from the environment; secrets are read from no
     TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary and check; may have a password`
 
 export const command = Command.make("time-punches").pipe(
-  Command.withDescription(`Lists, exports, sums, checks and copies the time punches of a company.\n\n${settings}`),
+  Command.withDescription(
+    `Lists, exports, sums, checks, copies and compares the punches of a company.\n\n${settings}`
+  ),
   Command.withSubcommands([list, exportCommand, summary, check, changes, sync, doctor, sandbox]),
   Command.withExamples([
     { command: "time-punches list --take 20", description: "Print the first punches" }

@@ -42,8 +42,8 @@ export interface SqlStoreOptions extends TableOptions {
    */
   readonly migrate?: boolean | undefined
   /**
-   * Whether each version that a commit replaces is kept, from the first commit of a company on. From then on every commit
-   * of that company keeps them, also one without this option. Default `false`.
+   * Whether a commit keeps each version that it replaces, for `changes`. The history of a company begins with its first
+   * commit under this option; from then on every commit continues it, also one without the option. Default `false`.
    */
   readonly history?: boolean | undefined
   /** How many pages `Sync.run` and `Sync.sweep` store in one transaction, at least 1. Default 1. */
@@ -52,8 +52,8 @@ export interface SqlStoreOptions extends TableOptions {
 
 /**
  * Keeps a copy in the database of the `SqlClient`: SQLite, or PostgreSQL. Rows and checkpoint of a page are stored in one
- * transaction, which is attempted for 5 seconds where the database is locked or the connection is lost. Fails where the
- * tables cannot be used: another dialect, a name that is not one, a schema that is too old.
+ * transaction, which is attempted for 5 seconds if the database is locked or the connection is lost. Fails if the tables
+ * cannot be used: another dialect, an invalid table name, a schema that is too old.
  *
  * **Example** (A copy in a file)
  *
@@ -96,7 +96,7 @@ export interface Migrations {
   readonly table: string
   /** The migrations, as `Migrator` of `effect/sql` runs them. */
   readonly loader: Migrator.Loader<SqlClient>
-  /** The statements of all of them for an empty database. Fails where the name of the table is not one. */
+  /** The statements of all of them for an empty database. Fails if the table name is invalid. */
   readonly ddl: (dialect: DialectName) => Result.Result<ReadonlyArray<string>, SyncError>
 }
 
@@ -136,9 +136,9 @@ export interface CopyStatus {
   readonly deleted: number
   /** Rows that the service no longer shows. */
   readonly gone: number
-  /** The error that `noteError` kept; `None` where a pass was completed since. */
+  /** The last error that `noteError` kept; `None` if there was none, or a pass was completed since. */
   readonly lastError: Option.Option<NotedError>
-  /** Since when the history of the company is known; `None` where it has not begun. */
+  /** Since when the history of the company is known; `None` if it has not begun. */
   readonly history: Option.Option<KnownHistory>
 }
 
@@ -150,7 +150,10 @@ export interface CopyStatus {
 export interface KnownHistory {
   /** The first instant at which the copy is known, by the clock of the database. */
   readonly since: DateTime.Utc
-  /** The instant of the last commit. Taken before the copy is read, `changes` since it misses nothing that changes later. */
+  /**
+   * The instant of the last commit. Read it before the copy, or in the same transaction: `changes` since this instant then
+   * misses nothing that changes later.
+   */
   readonly last: DateTime.Utc
 }
 
@@ -169,7 +172,7 @@ export interface NotedError {
 }
 
 /**
- * Says how far the copy of a company is. Fails with `Store` where there are no tables, with `Checkpoint` where the
+ * Says how far the copy of a company is. Fails with `Store` if there are no tables, and with `Checkpoint` if the
  * checkpoint cannot be read.
  *
  * @since 0.1.0
@@ -215,7 +218,7 @@ export const status = (
 
 /**
  * Erases the copy of a company: its rows, its history, its checkpoint, its last error. A sync that runs meanwhile is
- * `Superseded`. What a database keeps in free pages until it is vacuumed is its own matter.
+ * `Superseded`. A database may keep the erased content in free pages until it is vacuumed.
  *
  * @since 0.1.0
  */
@@ -236,7 +239,7 @@ export const purge = (company: CompanyId, options: TableOptions = {}): Effect.Ef
   })
 
 /**
- * Any tagged error: what `noteError` keeps of it.
+ * The part of a tagged error that `noteError` keeps.
  *
  * @since 0.1.0
  */

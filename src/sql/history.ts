@@ -17,7 +17,7 @@ import { transact } from "./transaction.ts"
  * @since 0.1.0
  */
 export interface PruneOptions {
-  /** The first instant that stays known. Later than the last commit: the last commit. */
+  /** The first instant that stays known. An instant after the last commit is replaced by that of the last commit. */
   readonly before: DateTime.DateTime
 }
 
@@ -26,8 +26,8 @@ const chunkSize = 5000
 
 /**
  * Removes the versions of a company that ended before an instant, and returns their number. The copy is then known since
- * that instant and no longer before it, which is stored with the first of them: where the call is interrupted, the next one
- * removes the rest. The rows and a company without a history stay as they are.
+ * that instant. This is stored together with the first removal: if the call is interrupted, the next call removes the rest.
+ * It changes no row of the copy, and nothing of a company without a history.
  *
  * @since 0.1.0
  */

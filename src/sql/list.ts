@@ -20,17 +20,17 @@ import { failedWith } from "./sqlFailure.ts"
 import { opened, type TableOptions } from "./TableOptions.ts"
 
 /**
- * Lists the punches of a copy by clock-in, then by id: those that the service would list for this filter, as far as the copy
- * has heard. Rows that are gone are not listed. Memory is that of a page, however many rows there are.
+ * Lists the punches of a copy by clock-in, then by id: those that the service would list for this filter, as of the last pass.
+ * Rows that are gone are not listed. Memory is that of a page, however many rows there are.
  *
- * All rows are of one state of the copy, that of the first page: a sync that commits meanwhile is not seen, and not held up.
- * Within a transaction of the caller they are read in it, so there its isolation decides. The stream has a connection to
- * itself until it ends: a client with only one, as `NodeSqlite`, runs no other statement meanwhile, and one that the consumer
- * of the stream waits for would wait for ever.
+ * All rows are of one state of the copy, that of the first page. The stream does not see what a sync commits meanwhile, and
+ * does not delay the sync. Inside a transaction of the caller, the isolation of that transaction decides instead. The stream
+ * keeps a connection until it ends. A client with only one connection, such as `NodeSqlite`, runs no other statement in that
+ * time: a consumer of the stream that waits for one waits for ever.
  *
- * `flags`, `employeeApprovalStatuses`, `localizeSearchTime`, `businessDate` and `sortBy` are refused with `InvalidRequest`, as
- * only the service knows them; so is what `TimePunches.list` refuses. Neither asks the database. Fails with `Store` where
- * the database does, and at a row that is no punch, with its id.
+ * Fails with `InvalidRequest` for `flags`, `employeeApprovalStatuses`, `localizeSearchTime`, `businessDate` and `sortBy`, which
+ * only the service knows, and for what `TimePunches.list` refuses; neither reads the database. Fails with `Store` if the
+ * database fails, and at a row that is not a valid punch, with its id.
  *
  * @since 0.1.0
  */

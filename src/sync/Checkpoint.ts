@@ -29,7 +29,7 @@ export type Window = typeof Window.Type
  *
  * - `first`: every row, without `modified_since`.
  * - `increment`: what changed since the last pass.
- * - `sweep`: every row of a window, to find what increments cannot hear of.
+ * - `sweep`: every row of a window, to find what increments cannot see.
  * - `confirm`: the increment after a sweep, with whose last page rows are marked as gone.
  *
  * @since 0.1.0

@@ -35,7 +35,7 @@ export const changes = (
   }))
 
 /**
- * Lists a window of clock-ins without `modified_since`, then the changes since, to find what increments cannot hear of: rows
+ * Lists a window of clock-ins without `modified_since`, then the changes since, to find what increments cannot see: rows
  * that were removed or withdrawn, edited breaks. With the last batch comes `gone`: the consumer marks those rows, and
  * holds to the limit. A pass that is running is completed first. Without a watermark it is a first load.
  *

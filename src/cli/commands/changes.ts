@@ -12,13 +12,15 @@ export const changes = Command.make(
   Command.withDescription(
     `Compare the punches of a period with what they were when it was closed.
 
-  It reads a copy that time-punches sync --history keeps, and sends nothing:
-  --since is an instant of the copy, and what it did not have then has been
-  added. It lists each punch that is not what it was, with its kind: edited,
-  added, movedIn or movedOut (of the period), deleted, undeleted, gone (the
-  service no longer shows it) or back. Then it lists each person whose sums
-  differ, with the difference in net time, cost and tips: what a correction
-  run has to pay.`
+  It reads a copy that time-punches sync --history keeps, and sends nothing.
+  --since is an instant of the copy: give the one that summary --database
+  named on standard error when the period was closed.
+
+  It lists each punch that is not what it was, with its kind: edited, added
+  (the copy did not have it then), movedIn or movedOut (into or out of the
+  period), deleted, undeleted, gone (the service no longer shows it) or back.
+  Then it lists each person whose sums differ, with the difference in net
+  time, cost and tips: what a correction run has to pay.`
   ),
   Command.withShortDescription("Show what has changed since a period was closed"),
   Command.withExamples([

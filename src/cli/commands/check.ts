@@ -23,7 +23,7 @@ const usualLongest = Duration.hours(16)
 const longest = text(
   "longest",
   "TIME",
-  "Report longer punches, and find overlaps so far around the period (default: 16h)",
+  "Report punches that are longer; the time read around the period for overlaps (default: 16h)",
   "a time such as 16h",
   readInterval
 )
@@ -78,9 +78,10 @@ export const check = Command.make(
 
   It lists the punches that are open, unapproved, disputed, too long or
   without a wage, that overlap another one of the same person (at any
-  location, also over the edges of the period), or that are odd in another way
-  (an anomaly). Each is listed with the person, the local time and a sentence.
-  The exit code is 0 where there is nothing to look at, and 9 where there is.`
+  location, also across an edge of the period), or that are unusual in another
+  way (an anomaly). Each has a line with the person, the local time and the
+  reason. The exit code is 0 if there is nothing to look at, and 9 if there is
+  something.`
   ),
   Command.withShortDescription("Find what to look at before a period is closed"),
   Command.withExamples([

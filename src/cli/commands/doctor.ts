@@ -30,7 +30,7 @@ export const doctor = Command.make(
   end where the punches end, and whether the rows match the filter that was
   sent. It compares the answers with each other: about 35 requests, and at
   most three times as many where answers contradict each other and are
-  requested again. Filters that are given are checked too.
+  requested again. It also checks the filters that you pass.
 
   With --database it also checks a copy that time-punches sync keeps: its age,
   its rows, and whether 20 punches drawn at random, or all of them with

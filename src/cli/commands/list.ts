@@ -101,7 +101,12 @@ export const list = Command.make(
   )
 ).pipe(
   Command.provide(layerClient),
-  Command.withDescription("Print the punches of a company, in the service's order."),
+  Command.withDescription(
+    `Print the punches of a company, in the service's order.
+
+  If the listing fails or is interrupted, a line on standard error has the
+  --from to resume it with.`
+  ),
   Command.withShortDescription("Print punches"),
   Command.withExamples([
     { command: "time-punches list --take 20", description: "A first look" },

@@ -13,8 +13,8 @@ export const sandbox = Command.make(
     `Run a time-punch service on this machine, filled with made-up punches, until
   Ctrl-C.
 
-  It prints the variables to export in another terminal, for an OAuth client,
-  an access token or a session.`
+  It prints export lines with the settings of an OAuth client, to paste into
+  another terminal, and as comments those of an access token and a session.`
   ),
   Command.withShortDescription("Run a local service to try things against"),
   Command.withExamples([

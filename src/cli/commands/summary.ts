@@ -87,14 +87,13 @@ export const summary = Command.make(
   Command.withDescription(
     `Sum the punches of a company.
 
-  net is the time worked without unpaid breaks, in hours and minutes; cost is
+  net is the time worked without unpaid breaks, in hours and minutes. cost is
   net time at the hourly wage of each punch, rounded to the cent punch by
-  punch, without tips. It is an estimate, not a payroll. --above and
-  --above-day add columns with the part of net above a threshold: figures that
-  know no rate, no law and no agreement.
+  punch, without tips: an estimate, not a payroll. --above and --above-day add
+  columns with the part of net above a threshold: figures, not a pay rule.
 
-  With --database it sums the copy that time-punches sync keeps there, and
-  says how old that is. It needs no credential then.`
+  With --database it sums the copy that time-punches sync keeps there, without
+  a credential, and says how old the copy is.`
   ),
   Command.withShortDescription("Sum punches, as a table with bars"),
   Command.withExamples([

@@ -12,13 +12,13 @@ export const sync = Command.make(
   Command.withDescription(
     `Keep a copy of the punches of a company in a database.
 
-  A run does one pass: the changes since the last one, or everything in the
-  first one. Rows and progress are stored together, page by page: after an
-  interruption the same command continues where it stopped. Rows that the
-  service no longer shows are found by --sweep, and marked as gone.
+  A run does one pass: the first one reads everything, a later one what has
+  changed since. Rows and progress are stored together, page by page: after an
+  interruption the same command continues where it stopped. --sweep finds rows
+  that the service no longer shows, and marks them as gone.
 
-  A password stands in PGPASSWORD, or in the URL of TIME_PUNCHES_DATABASE_URL;
-  in --database it is refused.`
+  Set a password in PGPASSWORD, or in the URL of TIME_PUNCHES_DATABASE_URL;
+  --database refuses one.`
   ),
   Command.withShortDescription("Keep a copy of the punches in a database"),
   Command.withExamples([

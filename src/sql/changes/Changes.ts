@@ -10,7 +10,8 @@ import type { TimePunch } from "../../TimePunch.ts"
 import type { Zones } from "../../Zones.ts"
 
 /**
- * Of which period, and since when. `asOf` stands in for the clock-out of an open punch, at that instant and now.
+ * Of which period, and since when. `asOf` replaces the clock-out of an open punch, both in the copy of `since` and in the
+ * copy of now.
  *
  * @since 0.1.0
  */
@@ -19,19 +20,20 @@ export interface ChangesOptions<out E = never> extends Labor.Options {
   readonly zone: DateTime.TimeZone | Zones<E>
   /** The period, in a zone: `(zone) => Period.week(zone, date)`. */
   readonly period: (zone: DateTime.TimeZone) => Interval
-  /** The instant to compare with, by the clock of the database: when the period was closed. */
+  /** The instant to compare with, by the clock of the database, such as `history.last` of `status` at the close. */
   readonly since: DateTime.DateTime
 }
 
 /**
- * How a punch of a period is not what it was. A punch counts in a period where it is neither deleted nor gone and was
- * clocked in during the period of its location.
+ * How a punch differs from what it was. A punch counts in a period if it is neither deleted nor gone, and was clocked in
+ * during the period of its location.
  *
- * - `edited`: it counted and counts, and something beside `modified` differs.
- * - `added`: it counts, and was not in the copy.
+ * - `edited`: it counted then and counts now, and something other than `modified` differs.
+ * - `added`: it counts now, and was not in the copy.
  * - `movedIn`, `movedOut`: its clock-in or location was moved into the period, or out of it.
- * - `deleted`, `undeleted`: it counted and is deleted, or was deleted and counts.
- * - `gone`, `back`: it counted and is gone, or was gone and counts. One that is deleted as well is `deleted` or `undeleted`.
+ * - `deleted`, `undeleted`: it counted and is now deleted, or was deleted and now counts.
+ * - `gone`, `back`: it counted and is now gone, or was gone and now counts. A punch that is also deleted is `deleted` or
+ *   `undeleted` instead.
  *
  * @since 0.1.0
  */
@@ -45,25 +47,25 @@ export type ChangeKind = "edited" | "added" | "movedIn" | "movedOut" | "deleted"
 export interface PunchChange {
   /** The punch. */
   readonly id: TimePunchId
-  /** The person of it: the present one where it counts now, else the one of then. */
+  /** The person of the punch now if it counts now, else the person then. */
   readonly userId: UserId
   /** How it differs. */
   readonly kind: ChangeKind
-  /** The punch as it was; `None` where it was not in the copy, or was gone. */
+  /** The punch as it was; `None` if it was not in the copy, or was gone. */
   readonly before: Option.Option<TimePunch>
-  /** The punch as it is; `None` where it is gone. */
+  /** The punch as it is; `None` if it is gone. */
   readonly after: Option.Option<TimePunch>
 }
 
 /**
- * What the changes of a period are to a person: the sums now less the sums then.
+ * The difference of a person in a period: the sums now minus the sums then.
  *
  * @since 0.1.0
  */
 export interface PersonChange {
   /** The person. */
   readonly userId: UserId
-  /** Net time in minutes, with a fraction where there are seconds. A punch of unknown length has none. */
+  /** Net time in minutes, with a fraction if there are seconds. A punch of unknown length counts as none. */
   readonly minutes: number
   /** Wages in cents, rounded punch by punch. Without tips. */
   readonly cents: number
@@ -84,7 +86,7 @@ export interface Changes {
 }
 
 /**
- * The copy of that instant is not known: no history was kept, or it began later, or was pruned.
+ * The copy at that instant is not known: no history was kept, it began later, or its older part was pruned.
  *
  * @since 0.1.0
  */
@@ -94,7 +96,7 @@ export class HistoryUnknown
     companyId: CompanyId,
     /** The first instant at which the copy is known; `None`: no history was kept. */
     since: Schema.OptionFromNullOr(Instant),
-    /** The instant of the question. */
+    /** The `since` that was requested. */
     asked: Instant
   })
 {
