@@ -80,7 +80,9 @@ export const groups: Readonly<Record<string, Group>> = {
       "test/cli/export/checkpoint.test.ts",
       "test/cli/export/exportNote.test.ts",
       "test/cli/export/exportFiles.test.ts",
-      "test/cli/export/exportDisk.test.ts"
+      "test/cli/export/exportDisk.test.ts",
+      "test/cli/commands/period.test.ts",
+      "test/cli/commands/zones.test.ts"
     ]
   }
 }
