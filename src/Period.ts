@@ -2,6 +2,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import { BusinessDate } from "./Ids.ts"
+import { weekdays } from "./internal/base/weekdays.ts"
 import type { Interval } from "./Interval.ts"
 
 export type { Interval } from "./Interval.ts"
@@ -195,16 +196,6 @@ export const addDaysUnsafe = (date: BusinessDate, days: number): BusinessDate =>
     addDays(date, days),
     () => new RangeError("Period.addDaysUnsafe: days must be an integer")
   )
-
-const weekdays: ReadonlyArray<Weekday> = [
-  "sunday",
-  "monday",
-  "tuesday",
-  "wednesday",
-  "thursday",
-  "friday",
-  "saturday"
-]
 
 const dayMillis = 86_400_000
 

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { BusinessDate } from "../../Ids.ts"
+import { weekdays } from "../../internal/base/weekdays.ts"
 import * as Period from "../../Period.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { zonesOf } from "../../Zones.ts"
@@ -14,16 +15,6 @@ import { describeFilter, type FilterInput } from "./filter.ts"
 import { readLastDays } from "./interval.ts"
 import { date, readDate, text, zone } from "./values.ts"
 import { type LocationZones, readZones, zonesFlag } from "./zones.ts"
-
-const weekdays = [
-  "sunday",
-  "monday",
-  "tuesday",
-  "wednesday",
-  "thursday",
-  "friday",
-  "saturday"
-] as const satisfies ReadonlyArray<Period.Weekday>
 
 export const periodFlags = {
   week: date("week", "Clocked in during the local week of this date; needs --zone or --zones, as every period does"),
