@@ -12,12 +12,47 @@ import { InvalidRequest, type TokenError } from "./ApiError.ts"
 import { type Company, CompanySchema } from "./Company.ts"
 import type { Endpoints } from "./Endpoints.ts"
 import type { CompanyId } from "./Ids.ts"
-import { areSet, buildKind, type Kind } from "./internal/base/environment.ts"
-import { invalidSetting } from "./internal/base/setting.ts"
 import { cookieHeader, isSendable, validateSecret } from "./internal/http/secret.ts"
-import { OAuthScope } from "./OAuthScope.ts"
+import { invalidSetting } from "./internal/wire/issue.ts"
 import { TokenCache } from "./TokenCache.ts"
-import { type OAuthClient, TokenEndpoint } from "./TokenEndpoint.ts"
+import { type OAuthClient, OAuthScope, TokenEndpoint } from "./TokenEndpoint.ts"
+
+// MERGED environment.ts: Variables of the environment that need or exclude each other.
+
+/** One of several ways to set something: the variables that it needs, and what they make when all of them are set. */
+export interface Kind<A> {
+  readonly names: ReadonlyArray<string>
+  readonly build: Effect.Effect<A, Config.ConfigError>
+}
+
+/** Builds the kind that is set. Fails naming the variables where none is set, several are, or one is set in part. */
+export const buildKind = Effect.fnUntraced(function*<A>(what: string, kinds: ReadonlyArray<Kind<A>>) {
+  const found = yield* Effect.forEach(kinds, (kind) => Effect.map(given(kind.names), (given) => ({ ...kind, given })))
+  const [kind, ...others] = found.filter(({ given }) => given.length > 0)
+  if (kind === undefined) {
+    return yield* invalidSetting(`one of ${kinds.map(({ names }) => names.join(" with ")).join(", ")}`, "set")
+  }
+  if (others.length > 0) {
+    const firsts = [kind, ...others].map(({ given }) => given[0])
+    return yield* invalidSetting(firsts.join(" and "), `one kind of ${what}, not several`)
+  }
+  yield* areSet(kind.names)
+  return yield* kind.build
+})
+
+/** Whether the variables, which need each other, are set. Fails naming the one that is missing beside another. */
+export const areSet = Effect.fnUntraced(function*(names: ReadonlyArray<string>) {
+  const set = yield* given(names)
+  const missing = names.find((name) => !set.includes(name))
+  if (set.length > 0 && missing !== undefined) {
+    return yield* invalidSetting(missing, `set beside ${set.join(" and ")}`)
+  }
+  return missing === undefined
+})
+
+/** Those of the variables that are set. */
+const given = (names: ReadonlyArray<string>) =>
+  Effect.filter(names, (name) => Effect.map(Config.option(Config.Redacted(name)), Option.isSome))
 
 /**
  * A signed request.

@@ -4,7 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { invalidSetting } from "./internal/base/setting.ts"
+import { invalidSetting } from "./internal/wire/issue.ts"
 
 /**
  * The two addresses of the service.

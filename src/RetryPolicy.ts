@@ -6,8 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { invalidSetting } from "./internal/base/setting.ts"
-import { wholeNumber } from "./internal/base/wholeNumber.ts"
+import { invalidSetting, wholeNumber } from "./internal/wire/issue.ts"
 
 /**
  * The settings of `RetryPolicy`.

@@ -13,8 +13,7 @@ import {
   TimePunchId,
   UserId
 } from "./Ids.ts"
-import { compiled } from "./internal/wire/compiled.ts"
-import { decodeBreak, decodePunch } from "./internal/wire/decoder.ts"
+import { compiled, decodeBreak, decodePunch } from "./internal/wire/decoder.ts"
 import { encodeBreak, encodePunch } from "./internal/wire/encoder.ts"
 import { breakNames, fromWireNames, timePunchNames, toWireNames } from "./internal/wire/names.ts"
 import { Wage, WireBreak, wireTimePunch } from "./internal/wire/schema.ts"

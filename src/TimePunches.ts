@@ -2,26 +2,78 @@
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { InvalidPunch, ListError } from "./ApiError.ts"
 import { ApiVersion } from "./ApiVersion.ts"
-import { type BackfillError, type BackfillFilter, type BackfillOptions } from "./Backfill.ts"
-import { makeOperations } from "./backfill/operations.ts"
-import type { ClientOptions } from "./ClientOptions.ts"
+import type { BackfillError, BackfillFilter, BackfillOptions } from "./Backfill.ts"
+import { planBackfill } from "./backfill/request.ts"
+import { backfill } from "./backfill/workers.ts"
 import type { Company } from "./Company.ts"
 import { Credentials } from "./Credentials.ts"
 import { Endpoints } from "./Endpoints.ts"
 import type { CompanyId } from "./Ids.ts"
-import { unmocked } from "./listing/unmocked.ts"
+import { secureClient } from "./internal/http/client.ts"
+import { streamSpan } from "./internal/telemetry/tracing.ts"
+import { type Client, makePolicy, startRun } from "./listing/fetch.ts"
+import { makeListings } from "./listing/list.ts"
+import { privateParameters } from "./listing/parameters.ts"
 import type { ListOptions, PageOptions } from "./ListOptions.ts"
 import type { Page } from "./Page.ts"
 import type { PunchFilter } from "./PunchFilter.ts"
-import { RetryPolicy } from "./RetryPolicy.ts"
+import { type RetryOptions, RetryPolicy } from "./RetryPolicy.ts"
 import type { TimePunch } from "./TimePunch.ts"
+import { TracePropagation } from "./TracePropagation.ts"
+
+// MERGED operations.ts: The operations of a client, over the services and settings that are in the context when it is built.
+
+/** `transform` changes the client that sends the page requests, inside its guards. */
+export const makeOperations = Effect.fnUntraced(
+  function*(transform?: ClientOptions<unknown, unknown>["transformClient"]) {
+    const { baseUrl } = yield* Endpoints
+    const { sign } = yield* Credentials
+    const client: Client = {
+      baseUrl,
+      version: yield* ApiVersion,
+      sign,
+      send: secureClient(yield* HttpClient.HttpClient, {
+        propagate: yield* TracePropagation,
+        privateParameters,
+        transform
+      }),
+      policy: makePolicy(yield* RetryPolicy)
+    }
+    return {
+      ...makeListings(client),
+      backfill: (company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) => {
+        const punches = Stream.unwrap(Effect.gen(function*() {
+          const run = yield* startRun(client)
+          const planned = planBackfill(run, company, { ...filter }, { ...options })
+          const { reader, segments, ...bounds } = yield* Effect.fromResult(planned)
+          return backfill(reader, segments, bounds)
+        }))
+        return streamSpan(punches, "TimePunches.backfill")
+      }
+    }
+  }
+)
+
+// MERGED unmocked.ts: The members of a mock that are not given: each dies with its name when it is run.
+
+const die = (member: string) => Effect.die(new Error(`TimePunches.${member} was called, but the mock does not have it`))
+
+const stream = (member: string): Stream.Stream<never> => Stream.unwrap(die(member))
+
+export const unmocked = {
+  list: () => stream("list"),
+  pages: () => stream("pages"),
+  listResults: () => stream("listResults"),
+  page: () => die("page"),
+  backfill: () => stream("backfill")
+} as const
 
 /** A listing as a stream of `A`. */
 type Listing<A, R = never> = (
@@ -296,4 +348,33 @@ const versionLayer = (version: string | Option.Option<string> | undefined): Laye
   if (version === undefined) return Layer.empty
   const date = Option.isOption(version) ? Option.getOrUndefined(version) : version
   return date === undefined ? ApiVersion.layerTokenDefault : ApiVersion.layer(date)
+}
+
+// MERGED ClientOptions.ts: The settings of a client as options: what `TimePunches.layerWith` takes.
+
+/**
+ * The options of `TimePunches.layerWith`. An `undefined` counts as absent.
+ *
+ * @since 0.1.0
+ */
+export interface ClientOptions<E, R> {
+  /** The base URL of the listing, as in `Endpoints.layer`. */
+  readonly baseUrl: string | URL
+  /** The base URL of the token endpoint; `baseUrl` by default. */
+  readonly authUrl?: string | URL | undefined
+  /** One of the layers of `Credentials`, or your own. `Endpoints` is provided to it. */
+  readonly credentials: Layer.Layer<Credentials, E, R>
+  /** Changes of the default retry policy, as in `RetryPolicy.layer`. Absent: the `RetryPolicy` of the context. */
+  readonly retry?: { readonly [Setting in keyof RetryOptions]?: RetryOptions[Setting] | undefined } | undefined
+  /**
+   * The version that requests name, a date as `YYYY-MM-DD`; `Option.none()` sends none, so that the version of the access
+   * token applies. Absent: the `ApiVersion` of the context.
+   */
+  readonly apiVersion?: string | Option.Option<string> | undefined
+  /**
+   * Changes the client that sends the page requests; it never sees a token request. It works inside the guards: no
+   * redirect is followed, and no trace header sent, whatever it sets. One attempt of `retry` covers all that it does: its own retries and waits
+   * count against `attemptTimeout`. It sees the credential in the headers, so trust it as you trust the transport.
+   */
+  readonly transformClient?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
 }

@@ -11,8 +11,8 @@ import * as Ref from "effect/Ref"
 import * as Semaphore from "effect/Semaphore"
 import type { TokenError } from "./ApiError.ts"
 import { makeBudget, type Retry, retry, transientRetry } from "./internal/resilience/retry.ts"
+import * as TokenState from "./internal/resilience/tokenState.ts"
 import { renewed, retrying } from "./internal/telemetry/metrics.ts"
-import * as TokenState from "./internal/token/tokenState.ts"
 import { TokenEndpoint, type TokenFailure } from "./TokenEndpoint.ts"
 
 /**

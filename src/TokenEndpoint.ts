@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { TokenError } from "./ApiError.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { contentType, isJson, parseJson, readBytes, tooLarge } from "./internal/http/body.ts"
@@ -19,7 +20,6 @@ import { retryAfterOf } from "./internal/http/problem.ts"
 import { isSendable, validateSecret } from "./internal/http/secret.ts"
 import { statusOf } from "./internal/http/status.ts"
 import { transportFailureOf } from "./internal/http/transportFailure.ts"
-import type { OAuthScope } from "./OAuthScope.ts"
 import { TracePropagation } from "./TracePropagation.ts"
 
 /**
@@ -224,3 +224,34 @@ const lifetimeOf = (expiresIn: unknown): Option.Option<Duration.Duration> => {
     ? Option.some(Duration.seconds(Math.min(Math.max(Math.floor(seconds), 0), longestLifetime)))
     : Option.none()
 }
+
+// MERGED OAuthScope.ts: The names of OAuth scopes.
+
+/**
+ * What the token of an OAuth client may do. The listing needs `time_punches:read`, the default. `v1_access` is for the
+ * first-generation endpoints; the others are `read` or `write` of one resource.
+ *
+ * @since 0.1.0
+ */
+export const OAuthScope = Schema.Literals([
+  "v1_access",
+  "companies:read",
+  "companies:write",
+  "departments:read",
+  "departments:write",
+  "locations:read",
+  "locations:write",
+  "roles:read",
+  "roles:write",
+  "users:read",
+  "users:write",
+  "sales:read",
+  "sales:write",
+  "shifts:read",
+  "shifts:write",
+  "time_punches:read",
+  "time_punches:write",
+  "events:read",
+  "events:write"
+])
+export type OAuthScope = typeof OAuthScope.Type

@@ -16,7 +16,7 @@ import {
   withClocks,
   withDates
 } from "../src/index.ts"
-import { firstIssue } from "../src/internal/base/issue.ts"
+import { firstIssue } from "../src/internal/wire/issue.ts"
 import { prng } from "../src/testing/base/prng.ts"
 import { approvalStatuses, FakeService, generatePunches, punchFlags } from "../src/testing/index.ts"
 import { app, company } from "./support/client.ts"

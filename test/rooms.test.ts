@@ -116,7 +116,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 /** The imports that run up, each with its reason. */
 const runsUp: Readonly<Record<string, string>> = {
-  "src/internal/base/errorFields.ts -> src/Ids.ts": "every error holds a company id and a cursor",
+  "src/internal/wire/errorFields.ts -> src/Ids.ts": "every error holds a company id and a cursor",
   "src/internal/wire/schema.ts -> src/Ids.ts": "the wire form of a punch is made of branded ids"
 }
 
@@ -201,14 +201,14 @@ describe("the rooms of src", () => {
 
   it.each([
     ["a climb", "src/internal/http/body.ts", `import type { Page } from "../../Page.ts"`],
-    ["a climb that is handed on", "src/internal/wire/utc.ts", `export * from "../../listing/rows.ts"`],
+    ["a climb that is handed on", "src/internal/wire/instant.ts", `export * from "../../listing/rows.ts"`],
     ["a climb of many lines", "src/listing/walk.ts", `import {\n  backfill\n} from "../backfill/workers.ts"`],
     ["the fake that imports the client", "src/testing/service/paging.ts", `import { Cursor } from "../../Ids.ts"`],
     ["Node in the client", "src/Credentials.ts", `import * as Fs from "node:fs"`],
     ["the barrel", "src/Ids.ts", `import { Schema } from "effect"`],
     ["Node in the store", "src/sql/store.ts", `import * as Fs from "node:fs"`],
     ["a driver in the store", "src/sql/node/NodeSqlite.ts", `import { PgClient } from "@effect/sql-pg"`],
-    ["a package in the fake", "src/testing/faults/page.ts", `import { it } from "vitest"`],
+    ["a package in the fake", "src/testing/faults/hooks.ts", `import { it } from "vitest"`],
     ["a dynamic import", "src/export/Csv.ts", `export const late = () => import("../cli/main.ts")`]
   ])("would show %s", (_, file, line) => {
     assert.lengthOf(strayImports(new Map([[file, `${line}\n`]])), 1)

@@ -3,7 +3,6 @@ import * as Option from "effect/Option"
 import type { Segment } from "../Backfill.ts"
 import type { Rows } from "../listing/rows.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { makeOrderedList } from "./orderedList.ts"
 import {
   cut,
   hasBegun,
@@ -16,6 +15,30 @@ import {
   unreadRows,
   type Window
 } from "./window.ts"
+
+// MERGED orderedList.ts: A list sorted by `gte`; items with the same `gte` stay in the order in which they were added.
+
+export interface OrderedList<A> {
+  readonly add: (item: A) => void
+  /** The first item, which stays in the list. */
+  readonly first: () => A | undefined
+  readonly removeFirst: () => A | undefined
+  /** The items in order. */
+  readonly items: ReadonlyArray<A>
+}
+
+export const makeOrderedList = <A extends { readonly gte: number }>(initial: ReadonlyArray<A> = []): OrderedList<A> => {
+  const items = initial.toSorted((a, b) => a.gte - b.gte)
+  return {
+    add: (item) => {
+      const later = items.findIndex(({ gte }) => gte > item.gte)
+      items.splice(later === -1 ? items.length : later, 0, item)
+    },
+    first: () => items[0],
+    removeFirst: () => items.shift(),
+    items
+  }
+}
 
 export interface PlanOptions {
   readonly workers: number

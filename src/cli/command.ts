@@ -5,17 +5,15 @@ import * as Command from "effect/cli/Command"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import type { Terminal } from "effect/Terminal"
-import { changes } from "./commands/changes.ts"
-import { check } from "./commands/check.ts"
-import { doctor } from "./commands/doctor.ts"
-import { exportCommand } from "./commands/export.ts"
-import { list } from "./commands/list.ts"
-import { sandbox } from "./commands/sandbox.ts"
-import { summary } from "./commands/summary.ts"
-import { sync } from "./commands/sync.ts"
+import * as Fs from "node:fs"
+import { changes } from "./changes/changes.ts"
+import { check } from "./check/check.ts"
+import { doctor } from "./doctor/doctor.ts"
+import { exportCommand } from "./export/export.ts"
 import {
   type CommandFailure,
   commandFailureOf,
@@ -25,9 +23,18 @@ import {
   type Findings,
   type OutputClosed
 } from "./failure.ts"
-import { narrowHelp } from "./terminal/help.ts"
-import { outputWidth, print, printError } from "./terminal/output.ts"
-import { version } from "./version.ts"
+import { list } from "./list/list.ts"
+import { sandbox } from "./sandbox/sandbox.ts"
+import { summary } from "./summary/summary.ts"
+import { sync } from "./sync/sync.ts"
+import { narrowHelp, outputWidth, print, printError } from "./terminal/output.ts"
+
+// MERGED version.ts: Reads the version of this package from its `package.json`.
+
+const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ version: Schema.String })))
+
+// `src/cli` and `dist/cli` are equally deep.
+export const version = decode(Fs.readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version
 
 const settings = `  Settings come from the environment; secrets are read from nowhere else:
     TIME_PUNCHES_BASE_URL        URL of the service: https, or http on this machine

@@ -10,16 +10,61 @@ import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
 import type { ListError } from "../ApiError.ts"
-import type { UnwritablePunch } from "../export/ExportError.ts"
-import { firstIssue } from "../internal/base/issue.ts"
-import { printable } from "../internal/base/printable.ts"
-import type { SumOverflow } from "../Labor.ts"
-import type { MissingZone } from "../Period.ts"
-import type { OutOfOrder } from "../PeriodCheck.ts"
+import type { UnwritablePunch } from "../export/rows.ts"
+import { firstIssue, printable } from "../internal/wire/issue.ts"
+import type { SumOverflow } from "../payroll/Labor.ts"
+import type { MissingZone } from "../payroll/Period.ts"
+import type { OutOfOrder } from "../payroll/PeriodCheck.ts"
 import type { OldSchema } from "../sql/migrate.ts"
 import type { HistoryUnknown } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
-import { describeFileError } from "./fileFailure.ts"
+
+// MERGED fileFailure.ts: Describes what the file system refused: the file, the reason, and what to do about that reason.
+
+interface Reason {
+  readonly what: string
+  readonly advice?: string
+}
+
+const denied: Reason = {
+  what: "permission denied",
+  advice: "Get the permission to write there, or choose another file."
+}
+
+/** Reasons by the platform's code of an error. */
+const byCode: Partial<Record<string, Reason>> = {
+  EACCES: denied,
+  EBUSY: { what: "it is in use" },
+  EDQUOT: { what: "the disk quota is used up (EDQUOT)", advice: "Free space within the quota, or have it raised." },
+  EEXIST: { what: "it already exists" },
+  EIO: {
+    what: "the disk cannot be read or written (EIO)",
+    advice: "Check the disk, or the connection to it, before the next run."
+  },
+  EISDIR: { what: "it is a folder" },
+  ENOENT: { what: "there is no such file or folder" },
+  ENOSPC: { what: "no space is left on the disk (ENOSPC)", advice: "Free space on that disk." },
+  EPERM: denied,
+  EROFS: {
+    what: "the file system is read-only (EROFS)",
+    advice: "Choose a file on another file system, or have this one mounted for writing."
+  }
+}
+
+/** The platform's code of an error, such as `ENOSPC`. */
+export const errorCode = (cause: unknown): Option.Option<string> =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? Option.some(cause.code) : Option.none()
+
+/** One line that names the file and the reason, and the advice for that reason. */
+export const describeFileError = (
+  { reason }: PlatformError.PlatformError
+): { readonly message: string; readonly advice: ReadonlyArray<string> } => {
+  if (reason._tag === "BadArgument") return { message: printable(reason.message), advice: [] }
+  const file = reason.pathOrDescriptor === undefined ? reason.method : `${reason.pathOrDescriptor}`
+  const code = Option.getOrElse(errorCode(reason.cause), () => reason.message)
+  const { advice, what } = byCode[code] ?? { what: code }
+  return { message: printable(`${file}: ${what}`), advice: advice === undefined ? [] : [advice] }
+}
 
 /** Exit codes by kind of error, the same as in the table of `docs/09-command-line.md`. */
 export const exitCode = {

@@ -4,13 +4,11 @@ import * as Csv from "effect/encoding/Csv"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { csvCell } from "../internal/base/csvCell.ts"
+import { csvCell } from "../internal/wire/csv.ts"
 import { timePunchNames } from "../internal/wire/names.ts"
+import * as WorkedTime from "../payroll/WorkedTime.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import * as WorkedTime from "../WorkedTime.ts"
-import type { UnwritablePunch } from "./ExportError.ts"
-import { type FurtherColumns, joined, mapRows } from "./rows.ts"
-import { toWire } from "./wire.ts"
+import { type FurtherColumns, joined, mapRows, toWire, type UnwritablePunch } from "./rows.ts"
 
 const { breaks: _, ...fieldNames } = timePunchNames
 

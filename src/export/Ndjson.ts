@@ -2,12 +2,10 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { firstIssue } from "../internal/base/issue.ts"
-import { idOf } from "../internal/wire/idOf.ts"
+import { idOf } from "../internal/wire/decoder.ts"
+import { firstIssue } from "../internal/wire/issue.ts"
 import { TimePunch } from "../TimePunch.ts"
-import { UnreadableLine, type UnwritablePunch } from "./ExportError.ts"
-import { type FurtherColumns, joined, mapRows } from "./rows.ts"
-import { toWire } from "./wire.ts"
+import { type FurtherColumns, joined, mapRows, toWire, UnreadableLine, type UnwritablePunch } from "./rows.ts"
 
 /**
  * Writes every punch as one line that ends in `\n`, some lines to a text; nothing for no punches. For bytes, append

@@ -2,10 +2,10 @@
 import type * as Duration from "effect/Duration"
 import type * as Option from "effect/Option"
 import * as ApiError from "../ApiError.ts"
-import type { Where } from "../internal/base/errorFields.ts"
 import { statusOf } from "../internal/http/status.ts"
 import type { TransportFailure } from "../internal/http/transportFailure.ts"
 import { type Retry, transientRetry } from "../internal/resilience/retry.ts"
+import type { Where } from "../internal/wire/errorFields.ts"
 import type { Problem } from "../Problem.ts"
 
 export interface Failure {

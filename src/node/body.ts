@@ -4,8 +4,70 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
-import { codedError, type Receiver, type Source } from "./flow.ts"
-import { gather, type Gathered } from "./gather.ts"
+import { Buffer } from "node:buffer"
+import type { Transform } from "node:stream"
+import { createBrotliDecompress, createGunzip } from "node:zlib"
+
+// MERGED flow.ts: The two sides of a body on its way: the receiver of what arrives, and the source that can be paused.
+
+/** Takes a body as it arrives. After `end` or `fail` it takes nothing more. */
+export interface Receiver {
+  readonly push: (part: Uint8Array) => void
+  readonly end: () => void
+  readonly fail: (cause: unknown) => void
+}
+
+/** Controls the sender of a body. `abort` closes the connection, unless the response is complete. */
+export interface Source {
+  readonly pause: () => void
+  readonly resume: () => void
+  readonly abort: (cause: Error) => void
+}
+
+/** An error with a platform code, which `TransportError` reports. */
+export const codedError = (code: string, message: string): Error => Object.assign(new Error(message), { code })
+
+// MERGED gather.ts: One buffer for a body whose parts arrive one by one.
+
+/** The parts so far. */
+export interface Gathered {
+  /** Copies a part; `false` once there are more bytes than the cap. */
+  readonly add: (part: Uint8Array) => boolean
+  /** The bytes of all parts, also of those above the cap. */
+  readonly size: () => number
+  /** All bytes, without any other in their buffer. */
+  readonly bytes: () => ArrayBuffer
+}
+
+/** The first buffer, where the length is unknown. */
+const usual = 64 * 1024
+
+/** The most that is allocated on the word of a header, before any byte has arrived. */
+const most = 1024 * 1024
+
+/** A buffer of `length`, if that is known, which grows up to `cap`. */
+export const gather = (length: number | undefined, cap: number): Gathered => {
+  // Not from the pool of `Buffer`, whose memory other data shares.
+  let buffer = Buffer.allocUnsafeSlow(Math.min(length ?? usual, most, cap))
+  let size = 0
+  let exact: ArrayBuffer | undefined
+  return {
+    add: (part) => {
+      const start = size
+      size += part.length
+      if (size > cap) return false
+      if (size > buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(size, 2 * buffer.length), cap))
+        larger.set(buffer.subarray(0, start))
+        buffer = larger
+      }
+      buffer.set(part, start)
+      return true
+    },
+    size: () => size,
+    bytes: () => exact ??= size === buffer.length ? buffer.buffer : buffer.buffer.slice(0, size)
+  }
+}
 
 /** Keeps no reference to its response, so that an unread one is collected, which aborts the request. */
 export interface Body extends Receiver {
@@ -114,4 +176,62 @@ export const makeBody = (from: Source, length: number | undefined, onSettled: ()
   })
 
   return { push, end: () => settle("complete"), fail: (why) => settle("failed", why), whole, parts, abort }
+}
+
+// MERGED inflate.ts: Decompression of a body while it arrives, no faster than it is read.
+
+/** The encodings that the transport requests. */
+export const acceptEncoding = "gzip, br"
+
+const chunkSize = 64 * 1024
+
+const decompressors: { readonly [encoding: string]: () => Transform } = {
+  "gzip": () => createGunzip({ chunkSize }),
+  "x-gzip": () => createGunzip({ chunkSize }),
+  "br": () => createBrotliDecompress({ chunkSize })
+}
+
+/** What decompresses an encoding; `undefined` for any other, whose body stays as it is. */
+export const decompressorOf = (encoding: string | undefined): (() => Transform) | undefined =>
+  decompressors[encoding?.trim().toLowerCase() ?? ""]
+
+/** A body behind a decompressor, and the receiver of its compressed bytes. */
+export const inflated = (
+  decompressor: () => Transform,
+  source: Source,
+  makeBody: (source: Source) => Body
+): { readonly body: Body; readonly receiver: Receiver } => {
+  // Made with the first byte: a response without a body may have an encoding.
+  let inflating: Transform | undefined
+  const body = makeBody({
+    pause: () => inflating?.pause(),
+    resume: () => inflating?.resume(),
+    abort: (cause) => {
+      inflating?.destroy()
+      source.abort(cause)
+    }
+  })
+  const start = () =>
+    decompressor()
+      .on("data", body.push)
+      .on("end", body.end)
+      .on("drain", () => source.resume())
+      .on("error", (cause) => {
+        body.fail(cause)
+        source.abort(cause)
+      })
+  return {
+    body,
+    receiver: {
+      push: (part) => {
+        inflating ??= start()
+        if (!inflating.write(part)) source.pause()
+      },
+      end: () => inflating === undefined ? body.end() : inflating.end(),
+      fail: (cause) => {
+        inflating?.destroy()
+        body.fail(cause)
+      }
+    }
+  }
 }

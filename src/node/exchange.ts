@@ -1,9 +1,7 @@
 /** One request through a dispatcher of undici, up to the headers of its response and the body behind them. */
 import type * as Undici from "@effect/platform-node/Undici"
 import * as Effect from "effect/Effect"
-import { type Body, makeBody } from "./body.ts"
-import { codedError, type Receiver, type Source } from "./flow.ts"
-import { decompressorOf, inflated } from "./inflate.ts"
+import { type Body, codedError, decompressorOf, inflated, makeBody, type Receiver, type Source } from "./body.ts"
 
 type RawHeaders = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 

@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import { pipeArguments } from "effect/Pipeable"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { LastRead } from "../internal/http/lastRead.ts"
+import { LastRead } from "../internal/http/body.ts"
 import type { Incoming } from "./exchange.ts"
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })

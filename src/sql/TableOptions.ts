@@ -3,10 +3,9 @@ import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { CompanyId } from "../Ids.ts"
 import type { SyncError } from "../sync/SyncError.ts"
-import { connect } from "./client.ts"
-import type { Dialect } from "./dialect/Dialect.ts"
+import { connect, failedWith } from "./connection.ts"
+import type { Dialect } from "./Dialect.ts"
 import { verify } from "./migrate.ts"
-import { failedWith } from "./sqlFailure.ts"
 
 /**
  * Which tables a copy is kept in.

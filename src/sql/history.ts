@@ -1,15 +1,347 @@
-/** Forgets the older part of a history. */
-import type * as DateTime from "effect/DateTime"
+/** What changed in a copy since an instant: the options of the question, its answer, and when it has none. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
-import type { CompanyId } from "../Ids.ts"
+import { CompanyId, type TimePunchId, type UserId } from "../Ids.ts"
+import { Instant } from "../internal/wire/schema.ts"
+import * as Labor from "../payroll/Labor.ts"
+import * as WorkedTime from "../payroll/WorkedTime.ts"
+import { byLocation, type Interval, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
 import type { SyncError } from "../sync/SyncError.ts"
-import { parametersFor } from "./dialect/parameters.ts"
-import { numberOf } from "./dialect/result.ts"
-import { failedWith } from "./sqlFailure.ts"
+import type { TimePunch } from "../TimePunch.ts"
+import { failedWith, retried, transact } from "./connection.ts"
+import { type Dialect, numberOf, orUndefined, parametersFor } from "./Dialect.ts"
+import { punchOf, rowColumns, rowOf } from "./read.ts"
 import { opened, type TableOptions } from "./TableOptions.ts"
-import { transact } from "./transaction.ts"
+
+/**
+ * Of which period, and since when. `asOf` replaces the clock-out of an open punch, both in the copy of `since` and in the
+ * copy of now.
+ *
+ * @since 0.1.0
+ */
+export interface ChangesOptions<out E = never> extends Labor.Options {
+  /** The zone of all locations, or `Period.zones`: each location by its own clock. */
+  readonly zone: DateTime.TimeZone | Zones<E>
+  /** The period, in a zone: `(zone) => Period.week(zone, date)`. */
+  readonly period: (zone: DateTime.TimeZone) => Interval
+  /** The instant to compare with, by the clock of the database, such as `history.last` of `status` at the close. */
+  readonly since: DateTime.DateTime
+}
+
+/**
+ * How a punch differs from what it was. A punch counts in a period if it is neither deleted nor gone, and was clocked in
+ * during the period of its location.
+ *
+ * - `edited`: it counted then and counts now, and something other than `modified` differs.
+ * - `added`: it counts now, and was not in the copy.
+ * - `movedIn`, `movedOut`: its clock-in or location was moved into the period, or out of it.
+ * - `deleted`, `undeleted`: it counted and is now deleted, or was deleted and now counts.
+ * - `gone`, `back`: it counted and is now gone, or was gone and now counts. A punch that is also deleted is `deleted` or
+ *   `undeleted` instead.
+ *
+ * @since 0.1.0
+ */
+export type ChangeKind = "edited" | "added" | "movedIn" | "movedOut" | "deleted" | "undeleted" | "gone" | "back"
+
+/**
+ * A punch of the period that is not what it was.
+ *
+ * @since 0.1.0
+ */
+export interface PunchChange {
+  /** The punch. */
+  readonly id: TimePunchId
+  /** The person of the punch now if it counts now, else the person then. */
+  readonly userId: UserId
+  /** How it differs. */
+  readonly kind: ChangeKind
+  /** The punch as it was; `None` if it was not in the copy, or was gone. */
+  readonly before: Option.Option<TimePunch>
+  /** The punch as it is; `None` if it is gone. */
+  readonly after: Option.Option<TimePunch>
+}
+
+/**
+ * The difference of a person in a period: the sums now minus the sums then.
+ *
+ * @since 0.1.0
+ */
+export interface PersonChange {
+  /** The person. */
+  readonly userId: UserId
+  /** Net time in minutes, with a fraction if there are seconds. A punch of unknown length counts as none. */
+  readonly minutes: number
+  /** Wages in cents, rounded punch by punch. Without tips. */
+  readonly cents: number
+  /** Tips in cents. */
+  readonly tips: number
+}
+
+/**
+ * What changed in a period.
+ *
+ * @since 0.1.0
+ */
+export interface Changes {
+  /** Sorted by person, clock-in and id. A punch that counts neither then nor now is not among them. */
+  readonly punches: ReadonlyArray<PunchChange>
+  /** Sorted by person. A person whose sums are the same is not among them. */
+  readonly people: ReadonlyArray<PersonChange>
+}
+
+/**
+ * The copy at that instant is not known: no history was kept, it began later, or its older part was pruned.
+ *
+ * @since 0.1.0
+ */
+export class HistoryUnknown
+  extends Schema.TaggedError<HistoryUnknown>("effect-time-punches/sql/HistoryUnknown")("HistoryUnknown", {
+    /** The company of the copy. */
+    companyId: CompanyId,
+    /** The first instant at which the copy is known; `None`: no history was kept. */
+    since: Schema.OptionFromNullOr(Instant),
+    /** The `since` that was requested. */
+    asked: Instant
+  })
+{
+  /** Since when the copy is known, and how to begin a history. */
+  override get message(): string {
+    const known = Option.match(this.since, {
+      onNone: () => "no history was kept: begin one with SqlStore.layer({ history: true })",
+      onSome: (since) => `its history is known since ${DateTime.formatIso(since)}`
+    })
+    return `the copy of ${DateTime.formatIso(this.asked)} is not known; ${known} [company ${this.companyId}]`
+  }
+}
+
+// MERGED compare.ts: Compares the punches of a period with what they were: each change, and its sums by person. Pure.
+
+/** A punch of a copy, at one time. */
+export interface State {
+  readonly punch: TimePunch
+  readonly isGone: boolean
+}
+
+/** A punch of the copy, then and now. */
+export interface Pair {
+  /** `undefined`: it was not in the copy. */
+  readonly before: State | undefined
+  readonly after: State
+}
+
+/** The instants within which a punch may belong to the period in some zone of the world. */
+export const windowOf = (options: ChangesOptions<unknown>) => byLocation(options.zone, options.period).widest
+
+export const compare = <E>(
+  pairs: Iterable<Pair>,
+  options: ChangesOptions<E>
+): Result.Result<Changes, E | Labor.SumOverflow> => {
+  const counts = counter(byLocation(options.zone, options.period))
+  const punches: Array<PunchChange & { readonly shown: TimePunch }> = []
+  const sums = new Map<UserId, Sums>()
+  for (const { after, before } of pairs) {
+    const [then, now] = [counts(before), counts(after)]
+    if (Result.isFailure(then)) return Result.fail(then.failure)
+    if (Result.isFailure(now)) return Result.fail(now.failure)
+    const kind = kindOf(before, then.success, after, now.success)
+    if (kind === undefined) continue
+    for (const [punch, sign] of [[then.success, -1], [now.success, 1]] as const) {
+      const overflow = punch === undefined ? undefined : add(sums, punch, sign, options)
+      if (overflow !== undefined) return Result.fail(overflow)
+    }
+    const shown = now.success ?? then.success ?? after.punch
+    const { id, userId } = shown
+    punches.push({ id, userId, kind, before: shownOf(before, kind), after: shownOf(after, kind), shown })
+  }
+  return Result.succeed({
+    punches: punches
+      .toSorted(({ shown: one }, { shown: other }) =>
+        one.userId - other.userId || one.clockedIn.epochMilliseconds - other.clockedIn.epochMilliseconds ||
+        one.id - other.id
+      )
+      .map(({ shown: _, ...change }) => change),
+    people: [...sums].map(differenceOf).filter(isSome).toSorted((one, other) => one.userId - other.userId)
+  })
+}
+
+/** The punch, where it counts in the period. */
+const counter =
+  <E>({ contains, widest }: LocalPeriods<E>) => (state: State | undefined): Result.Result<TimePunch | undefined, E> => {
+    if (state === undefined || !isVisible(state)) return Result.succeed(undefined)
+    const { punch } = state
+    const millis = punch.clockedIn.epochMilliseconds
+    // Beyond every zone of the world, a location needs none.
+    if (millis < widest.gte.epochMilliseconds || millis >= widest.lt.epochMilliseconds) return Result.succeed(undefined)
+    return Result.map(contains(punch), (isWithin) => isWithin ? punch : undefined)
+  }
+
+const isVisible = ({ isGone, punch }: State): boolean => !isGone && !punch.deleted
+
+/** How a punch changed for the period; `undefined` where it did not. */
+const kindOf = (
+  before: State | undefined,
+  then: TimePunch | undefined,
+  after: State,
+  now: TimePunch | undefined
+): ChangeKind | undefined => {
+  if (then !== undefined && now !== undefined) return isSame(then, now) ? undefined : "edited"
+  if (now !== undefined) {
+    return before === undefined
+      ? "added"
+      : before.punch.deleted
+      ? "undeleted"
+      : before.isGone
+      ? "back"
+      : "movedIn"
+  }
+  if (then === undefined) return undefined
+  return after.punch.deleted ? "deleted" : after.isGone ? "gone" : "movedOut"
+}
+
+/** A punch of which only `modified` differs was touched: nothing that is paid or printed changed. */
+const isSame = (one: TimePunch, other: TimePunch): boolean => Equal.equals({ ...one, modified: other.modified }, other)
+
+/** What the service no longer shows has no state. */
+const shownOf = (state: State | undefined, kind: ChangeKind): Option.Option<TimePunch> =>
+  state === undefined || (state.isGone && (kind === "gone" || kind === "back"))
+    ? Option.none()
+    : Option.some(state.punch)
+
+/** Time in milliseconds, amounts in cents. */
+interface Sums {
+  net: number
+  cost: number
+  tips: number
+}
+
+/** Adds a punch or takes it away, or returns the sum that overflows. */
+const add = (
+  people: Map<UserId, Sums>,
+  punch: TimePunch,
+  sign: 1 | -1,
+  options: Labor.Options
+): Labor.SumOverflow | undefined => {
+  const sums = people.get(punch.userId) ?? { net: 0, cost: 0, tips: 0 }
+  people.set(punch.userId, sums)
+  const { durations } = WorkedTime.of(punch, options)
+  const net = Option.match(durations, { onNone: () => 0, onSome: ({ net }) => Duration.toMillis(net) })
+  // Unknown without durations; with them, no safe integer.
+  const cost = Option.getOrElse(Labor.cost(punch, options), () => Option.isNone(durations) ? 0 : Infinity)
+  sums.net += sign * net
+  sums.cost += sign * cost
+  sums.tips += sign * punch.tips
+  const field = (["net", "cost", "tips"] as const).find((name) => !Number.isSafeInteger(sums[name]))
+  return field === undefined ? undefined : new Labor.SumOverflow({ field, punchId: punch.id })
+}
+
+const differenceOf = ([userId, { cost, net, tips }]: readonly [UserId, Sums]): PersonChange => ({
+  userId,
+  minutes: net / 60_000,
+  cents: cost,
+  tips
+})
+
+const isSome = ({ cents, minutes, tips }: PersonChange): boolean => minutes !== 0 || cents !== 0 || tips !== 0
+
+// MERGED readChanges.ts: Reads the punches of a period that a commit changed since an instant, as they were and as they are.
+
+/**
+ * What changed in a period since an instant, such as the one at which it was closed: each punch that is not what it was, and
+ * for each person the sums now less the sums then. It is read at one moment; a commit in between does not mix.
+ *
+ * Law: the sums of the punches that counted at that instant, plus the differences, are the sums of those that count now, for
+ * every person.
+ *
+ * Fails with `HistoryUnknown` where the copy of that instant is not known; with the error of `zone` for a location without
+ * one; with `Store` where a row is no punch.
+ *
+ * **Example** (What changed since the week was closed)
+ *
+ * ```ts
+ * import { DateTime } from "effect"
+ * import { BusinessDate, CompanyId, Period } from "effect-time-punches"
+ * import { SqlStore } from "effect-time-punches/sql"
+ *
+ * export const changes = SqlStore.changes(CompanyId.make(7), {
+ *   zone: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (zone) => Period.week(zone, BusinessDate.make("2026-03-09")),
+ *   since: DateTime.makeUnsafe("2026-03-17T09:00:00Z"),
+ *   rounding: "halfUp"
+ * })
+ * ```
+ *
+ * @since 0.1.0
+ */
+export const changes = <E = never>(
+  company: CompanyId,
+  options: ChangesOptions<E>,
+  tableOptions: TableOptions = {}
+): Effect.Effect<Changes, SyncError | HistoryUnknown | E | Labor.SumOverflow, SqlClient> =>
+  Effect.gen(function*() {
+    const { dialect, sql } = yield* opened(company, tableOptions)
+    const { parameters, text } = changedRows(dialect, company, windowOf(options), options.since)
+    const rows = yield* retried(sql.unsafe<Row>(text, parameters)).pipe(
+      Effect.mapError(failedWith(company, "the history cannot be read"))
+    )
+    const since = orUndefined(rows[0]?.["known_since"])
+    if (since === undefined || options.since.epochMilliseconds < since) {
+      return yield* new HistoryUnknown({
+        companyId: company,
+        since: Option.map(Option.fromUndefinedOr(since), (millis) => DateTime.makeUnsafe(millis)),
+        asked: DateTime.toUtc(options.since)
+      })
+    }
+    const pairs = yield* Effect.fromResult(pairsOf(company, rows))
+    return yield* Effect.fromResult(compare(pairs, options))
+  })
+
+/**
+ * One statement, which sees one state of the database: since when the history is known, and every row that a commit replaced
+ * since then and that lies in the window or did so, with its version of then.
+ */
+const changedRows = (dialect: Dialect, company: CompanyId, { gte, lt }: Interval, since: DateTime.DateTime) => {
+  const { millisOf, tables } = dialect
+  const { parameters, placeholder } = parametersFor(dialect)
+  const isOurs = () => `company_id = ${placeholder("bigint", company)}`
+  const instant = ({ epochMilliseconds }: DateTime.DateTime) => placeholder("timestamptz", epochMilliseconds)
+  const inWindow = () => `clocked_in >= ${instant(gte)} AND clocked_in < ${instant(lt)}`
+  const wasThen = () => `valid_to > ${instant(since)} AND (valid_from IS NULL OR valid_from <= ${instant(since)})`
+  const text = `WITH changed AS (
+SELECT id FROM ${tables.rows} WHERE ${isOurs()} AND ${inWindow()} AND valid_from > ${instant(since)}
+UNION SELECT id FROM ${tables.history} WHERE ${isOurs()} AND ${inWindow()} AND ${wasThen()}
+) SELECT ${millisOf("s.history_since")} AS known_since, states.* FROM ${tables.sync} AS s LEFT JOIN (
+SELECT 1 AS is_now, ${rowColumns(dialect)} FROM ${tables.rows} WHERE ${isOurs()} AND id IN (SELECT id FROM changed)
+UNION ALL SELECT 0, ${
+    rowColumns(dialect)
+  } FROM ${tables.history} WHERE ${isOurs()} AND id IN (SELECT id FROM changed) AND ${wasThen()}
+) AS states ON true WHERE s.${isOurs()}`
+  return { text, parameters }
+}
+
+/** The states of each row, by id. A row is never removed but with all others of its company. */
+const pairsOf = (company: CompanyId, rows: ReadonlyArray<Row>): Result.Result<ReadonlyArray<Pair>, SyncError> => {
+  const then = new Map<number, State>()
+  const now = new Map<number, State>()
+  for (const row of rows) {
+    if (row["id"] === null) continue
+    const stored = rowOf(row)
+    const punch = punchOf(company, stored)
+    if (Result.isFailure(punch)) return Result.fail(punch.failure)
+    const states = numberOf(row["is_now"]) === 1 ? now : then
+    states.set(stored.id, { punch: punch.success, isGone: stored.isGone })
+  }
+  const byId = [...now].toSorted(([one], [other]) => one - other)
+  return Result.succeed(byId.map(([id, after]) => ({ before: then.get(id), after })))
+}
+
+// MERGED history.ts: Forgets the older part of a history.
 
 /**
  * Up to which instant a history is forgotten.

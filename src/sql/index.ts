@@ -1,5 +1,4 @@
 /** The `./sql` subpath: a copy of the punches in SQLite or PostgreSQL. It needs `SqlClient` of `effect/sql`, and no driver. */
-export type { DialectName } from "./dialect/tables.ts"
 export * as SqlStore from "./SqlStore.ts"
 export { HistoryUnknown } from "./SqlStore.ts"
 export type {
@@ -17,3 +16,4 @@ export type {
   SqlStoreOptions,
   TableOptions
 } from "./SqlStore.ts"
+export type { DialectName } from "./tables.ts"

@@ -5,11 +5,9 @@ import { MigrationError } from "effect/sql/Migrator"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Dialect, Migration } from "./dialect/Dialect.ts"
-import { numberOf } from "./dialect/result.ts"
-import { refused } from "./dialect/tables.ts"
-import { messageOf } from "./sqlFailure.ts"
-import { isTransient, retried, transact } from "./transaction.ts"
+import { isTransient, messageOf, retried, transact } from "./connection.ts"
+import { type Dialect, type Migration, numberOf } from "./Dialect.ts"
+import { refused } from "./tables.ts"
 
 /** The statements of a migration, with the record of it: who runs them by hand has done all that `migrate` does. */
 export const statementsOf = ({ tables }: Dialect, { id, name, statements }: Migration): ReadonlyArray<string> => [

@@ -12,11 +12,16 @@ import type { CompanyId } from "../Ids.ts"
 import type { Batch, Committed, Gone } from "../sync/Batch.ts"
 import { type Checkpoint, checkpointText, readCanonical } from "../sync/Checkpoint.ts"
 import { isTooManyGone, superseded, type SyncError, tooManyGone, unreadable } from "../sync/SyncError.ts"
-import type { Dialect, Rows, Unclear } from "./dialect/Dialect.ts"
-import { parametersFor } from "./dialect/parameters.ts"
-import { numberOf, orUndefined, textOrUndefined } from "./dialect/result.ts"
-import { failedWith } from "./sqlFailure.ts"
-import { retried, transact } from "./transaction.ts"
+import { failedWith, retried, transact } from "./connection.ts"
+import {
+  type Dialect,
+  numberOf,
+  orUndefined,
+  parametersFor,
+  type Rows,
+  textOrUndefined,
+  type Unclear
+} from "./Dialect.ts"
 
 /** The checkpoint of a company in the row that holds it; NULL where only an error was noted. */
 export const checkpointOf = (

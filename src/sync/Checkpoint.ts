@@ -4,7 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { CompanyId, Cursor } from "../Ids.ts"
-import { firstIssue } from "../internal/base/issue.ts"
+import { firstIssue } from "../internal/wire/issue.ts"
 import { Instant } from "../internal/wire/schema.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))

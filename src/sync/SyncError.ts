@@ -2,8 +2,8 @@
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CompanyId } from "../Ids.ts"
-import { withDefault } from "../internal/base/errorFields.ts"
-import { printable } from "../internal/base/printable.ts"
+import { withDefault } from "../internal/wire/errorFields.ts"
+import { printable } from "../internal/wire/issue.ts"
 import { Checkpoint } from "./Checkpoint.ts"
 
 /**

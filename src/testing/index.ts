@@ -12,12 +12,13 @@ export {
 } from "./base/WirePunch.ts"
 export { FakeService } from "./FakeService.ts"
 export { Fault } from "./faults/Fault.ts"
-export type { FaultWhen } from "./faults/FaultWhen.ts"
-export type { FaultBody, Json, RawJson, RowPatch, StatusOptions, TokenDefect } from "./faults/shapes.ts"
-export { arbitraryPunches } from "./generate/arbitrary.ts"
-export type { Density } from "./generate/moments.ts"
+export type { FaultWhen } from "./faults/Fault.ts"
+export type { FaultBody, Json, RawJson, RowPatch, StatusOptions, TokenDefect } from "./faults/Fault.ts"
+export { arbitraryPunches } from "./generate/punches.ts"
+export type { Density } from "./generate/punches.ts"
 export { type GenerateOptions, generatePunches } from "./generate/punches.ts"
 export { generateWeeks, type WeeksOptions } from "./generate/weeks.ts"
+export type { PunchPatch } from "./service/changes.ts"
 export {
   defaultCompany,
   defaultLimit,
@@ -31,6 +32,5 @@ export {
   maxLimit,
   otherCompany,
   sessionCookieName
-} from "./service/accounts.ts"
-export type { PunchPatch } from "./service/changes.ts"
+} from "./service/options.ts"
 export type { FakeServiceOptions, VisibilityLag } from "./service/options.ts"

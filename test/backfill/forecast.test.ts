@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { expectedRows, forecastOf, instantAfterRows } from "../../src/backfill/forecast.ts"
+import { expectedRows, forecastOf, instantAfterRows } from "../../src/backfill/window.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 
 const start = Date.UTC(2026, 2, 1)

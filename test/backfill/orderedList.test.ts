@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { makeOrderedList } from "../../src/backfill/orderedList.ts"
+import { makeOrderedList } from "../../src/backfill/plan.ts"
 
 const item = (gte: number, name: string) => ({ gte, name })
 

@@ -3,7 +3,7 @@ import { DateTime, Option } from "effect"
 import { makePlan } from "../../src/backfill/plan.ts"
 import { Cursor, type Segment, type TimePunch } from "../../src/index.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
-import { makeMoments } from "../../src/testing/generate/moments.ts"
+import { makeMoments } from "../../src/testing/generate/punches.ts"
 import type { Density } from "../../src/testing/index.ts"
 import {
   type Arrange,

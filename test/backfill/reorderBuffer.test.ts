@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { makeReorderBuffer } from "../../src/backfill/reorderBuffer.ts"
+import { makeReorderBuffer } from "../../src/backfill/workers.ts"
 
 /** A buffer with pages at these positions, named by the order in which they were put. */
 const bufferOf = (...positions: ReadonlyArray<number>) => {

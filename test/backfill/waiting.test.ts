@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { makeCondition } from "../../src/backfill/waiting.ts"
+import { makeCondition } from "../../src/backfill/workers.ts"
 
 describe("waitUntil", () => {
   it.effect("returns at once what is there", () =>

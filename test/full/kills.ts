@@ -4,7 +4,7 @@ import { type Duration, Effect, type Layer, Option, Result, type Scope } from "e
 import type { SqlClient, SqlError } from "effect/sql"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
-import { readRows } from "../../src/sql/readRows.ts"
+import { readRows } from "../../src/sql/read.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { FakeService } from "../../src/testing/index.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Result, Schema, SchemaIssue } from "effect"
 import { Cursor, Page, TimePunch } from "../../src/index.ts"
-import { Envelope, RawEnvelope } from "../../src/listing/envelope.ts"
+import { Envelope, RawEnvelope } from "../../src/listing/rows.ts"
 import { PunchPair } from "../support/punchPair.ts"
 import { wirePage, wirePunch, without } from "../support/wire.ts"
 

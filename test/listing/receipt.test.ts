@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Option, Redacted } from "effect"
 import { Headers } from "effect/http"
 import { TestClock } from "effect/testing"
-import { beginReceipt } from "../../src/listing/receipt.ts"
+import { beginReceipt } from "../../src/listing/fetch.ts"
 
 const sent = Date.parse("2026-03-10T12:00:00.250Z")
 

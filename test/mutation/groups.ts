@@ -9,12 +9,15 @@ export interface Group {
 
 export const groups: Readonly<Record<string, Group>> = {
   tokens: {
-    modules: ["src/TokenCache.ts", "src/internal/token/tokenState.ts"],
-    tests: ["test/TokenCache{,.renewal,.failure,.waiters,.clock}.test.ts", "test/internal/token/tokenState.test.ts"]
+    modules: ["src/TokenCache.ts", "src/internal/resilience/tokenState.ts"],
+    tests: [
+      "test/TokenCache{,.renewal,.failure,.waiters,.clock}.test.ts",
+      "test/internal/resilience/tokenState.test.ts"
+    ]
   },
   responses: {
     modules: [
-      "src/listing/response.ts",
+      "src/listing/rows.ts",
       "src/listing/failure.ts",
       "src/internal/http/problem.ts",
       "src/internal/http/status.ts"
@@ -60,9 +63,9 @@ export const groups: Readonly<Record<string, Group>> = {
   windows: {
     modules: [
       "src/backfill/window.ts",
-      "src/backfill/orderedList.ts",
-      "src/backfill/reorderBuffer.ts",
-      "src/backfill/forecast.ts"
+      "src/backfill/plan.ts",
+      "src/backfill/workers.ts",
+      "src/backfill/window.ts"
     ],
     tests: ["test/backfill/{window,orderedList,reorderBuffer,forecast}.test.ts"]
   },

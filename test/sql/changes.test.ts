@@ -1,11 +1,23 @@
 /** What changed in a period since an instant: each kind of change, the sums by person, and the law that binds them. */
 import { afterAll, assert, describe, expectTypeOf, it } from "@effect/vitest"
-import { Arbitrary, DateTime, Duration, Effect, Equal, Fiber, HashMap, Layer, ManagedRuntime } from "effect"
-import { Option, Schema, Stream } from "effect"
+import {
+  Arbitrary,
+  DateTime,
+  Duration,
+  Effect,
+  Equal,
+  Fiber,
+  HashMap,
+  Layer,
+  ManagedRuntime,
+  Option,
+  Schema,
+  Stream
+} from "effect"
 import type { SqlClient } from "effect/sql"
 import { BusinessDate, Cents, CompanyId, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
-import * as Labor from "../../src/Labor.ts"
-import * as Period from "../../src/Period.ts"
+import * as Labor from "../../src/payroll/Labor.ts"
+import * as Period from "../../src/payroll/Period.ts"
 import {
   type ChangeKind,
   type Changes,

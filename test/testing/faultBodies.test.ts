@@ -44,7 +44,7 @@ describe("a fault of the body", () => {
     }).pipe(Effect.provide(withPunches)))
 
   it("encodes bytes of any length as gzip", async () => {
-    const { gzipStored } = await import("../../src/testing/base/gzip.ts")
+    const { gzipStored } = await import("../../src/testing/faults/hooks.ts")
     for (const length of [0, 1, 65_535, 65_536, 200_000]) {
       const bytes = new Uint8Array(length).map((_, index) => index % 251)
 

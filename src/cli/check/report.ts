@@ -1,8 +1,8 @@
 /** What a check found, as a table for people and as CSV and JSON for programs, and the line that sums it up. Pure. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import { csvRecord } from "../../internal/base/csvCell.ts"
-import type { Issue } from "../../PeriodCheck.ts"
+import { csvRecord } from "../../internal/wire/csv.ts"
+import type { Issue } from "../../payroll/PeriodCheck.ts"
 import type { Names } from "../flags/names.ts"
 import { counted, countedPunches, formatShortTime, formatTime } from "../terminal/format.ts"
 import { type Column, makeTable, nameColumn } from "../terminal/table.ts"

@@ -11,8 +11,7 @@ import { Credentials } from "../../Credentials.ts"
 import { Endpoints } from "../../Endpoints.ts"
 import { exitCode } from "../failure.ts"
 import { type CompanyInput, companyOf, layerCompanyHidden } from "../flags/connection.ts"
-import { type CheckResult, fail, ok, warn } from "./checkResult.ts"
-import { failed } from "./explain.ts"
+import { type CheckResult, fail, failed, ok, warn } from "./report.ts"
 
 export interface SettingsCheck {
   readonly results: ReadonlyArray<CheckResult>

@@ -11,10 +11,10 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Crypto from "node:crypto"
 import type { Cursor } from "../../Ids.ts"
-import { printable } from "../../internal/base/printable.ts"
+import { printable } from "../../internal/wire/issue.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { readInstant } from "../flags/values.ts"
-import { cut, hashStart, narrow, takeRights, writeSynced } from "./exportFiles.ts"
+import { cut, hashStart, ifExists, narrow, resolveTarget, takeRights, writeSynced } from "./files.ts"
 import {
   type ExportProgress,
   type ExportSpec,
@@ -25,7 +25,6 @@ import {
   verifyNote,
   writeNote
 } from "./note.ts"
-import { ifExists, resolveTarget } from "./target.ts"
 
 type CheckpointError = CommandFailure | PlatformError.PlatformError
 

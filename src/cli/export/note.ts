@@ -7,8 +7,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Crypto from "node:crypto"
 import { Cursor } from "../../Ids.ts"
-import { firstIssue } from "../../internal/base/issue.ts"
-import { printable } from "../../internal/base/printable.ts"
+import { firstIssue, printable } from "../../internal/wire/issue.ts"
 import { usage } from "../failure.ts"
 
 /** What an export reads and how it writes it, as flags and their values: equal specs give equal files. */

@@ -5,7 +5,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as Stream from "effect/Stream"
-import { printable } from "../../internal/base/printable.ts"
+import { printable } from "../../internal/wire/issue.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 
 /** What `parse` makes of the bytes of the file, if one is given. */

@@ -2,8 +2,7 @@
 import * as Option from "effect/Option"
 import { Cursor } from "../../Ids.ts"
 import { maxPageSize } from "../../listing/request.ts"
-import { shellWord } from "./shellWord.ts"
-import { readWhole, text, wholeNumber } from "./values.ts"
+import { readWhole, shellWord, text, wholeNumber } from "./values.ts"
 
 /** The most punches that a page may have. */
 export { maxPageSize }

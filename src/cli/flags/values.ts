@@ -1,11 +1,15 @@
 /** Flags that parse one value strictly: an id, an instant, a date, a list of known words, an order, a zone, a rounding. */
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "../../Ids.ts"
 import { parseInstant } from "../../internal/wire/instant.ts"
+import type { Window } from "../../sync/Checkpoint.ts"
 import { TimePunch } from "../../TimePunch.ts"
+import { type CommandFailure, usage } from "../failure.ts"
 
 /** An optional flag whose text `read` must accept; `expected` completes "Expected: …". */
 export const text = <A>(
@@ -121,3 +125,90 @@ export const rounding = Flag.ChoiceWithValue("rounding", [
   Flag.withDescription("How the cost of each punch is rounded to the cent (default: half-up)"),
   Flag.withDefault("halfUp")
 )
+
+// MERGED shellWord.ts: Quotes foreign text as one word of a shell that is safe to print and to paste.
+
+/** What a terminal does not show as it is: controls, invisible and unassigned characters, blanks but the space. */
+const unprintable = /[\p{C}\p{Z}]/u
+
+const isPlain = (char: string): boolean => char === " " || !unprintable.test(char)
+
+/**
+ * One word of a shell for a text without NUL: `'…'`, or `$'…'` (bash, zsh and ksh) where characters have to be escaped.
+ * These are written as the bytes of their UTF-8, since `\u` depends on the locale.
+ */
+export const shellWord = (text: string): string => {
+  const characters = Array.from(text)
+  if (characters.every(isPlain)) return `'${text.replaceAll("'", "'\\''")}'`
+  return `$'${characters.map((char) => isPlain(char) && !/['"\\!]/.test(char) ? char : bytesOf(char)).join("")}'`
+}
+
+const encoder = new TextEncoder()
+
+const bytesOf = (char: string): string =>
+  Array.from(encoder.encode(char), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("")
+
+// MERGED interval.ts: Intervals as people write them, hours of work, the days of a period, and the slots and windows of a sync that repeats. Pure.
+
+const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+const isUnit = (text: string | undefined): text is keyof typeof units => text !== undefined && text in units
+
+/** Reads `5s`, `15m`, `2h` or `1d`; at least a second, at most a year. */
+export const readInterval = (text: string): Option.Option<Duration.Duration> => {
+  const [, count, unit] = /^([1-9]\d{0,7})([smhd])$/.exec(text) ?? []
+  if (count === undefined || !isUnit(unit)) return Option.none()
+  const millis = Number(count) * units[unit]
+  return millis <= 366 * units.d ? Option.some(Duration.millis(millis)) : Option.none()
+}
+
+/** Reads a number of days, `1d` to `366d`. A local day is not always 24 hours, so no other unit will do. */
+export const readLastDays = (text: string): Option.Option<number> =>
+  text.endsWith("d") ? Option.map(readInterval(text), (interval) => Duration.toDays(interval)) : Option.none()
+
+/** What `readHours` expects; it completes "must be …". */
+export const hoursForm = "hours or minutes, such as 40h, 37.5h or 450m"
+
+/** Reads a length of work: hours with up to two decimals, or whole minutes. A day of work has no length, so `1d` is none. */
+export const readHours = (text: string): Option.Option<Duration.Duration> => {
+  const [, hours, minutes] = /^(?:(\d{1,5}(?:\.\d{1,2})?)h|(\d{1,7})m)$/.exec(text) ?? []
+  if (hours !== undefined) return Option.some(Duration.millis(Math.round(Number(hours) * units.h)))
+  return minutes === undefined ? Option.none() : Option.some(Duration.millis(Number(minutes) * units.m))
+}
+
+/** What a sweep compares: the last so long, or everything. */
+export type SweepRange = Duration.Duration | "all"
+
+/** Reads `35d`, or `all`. */
+export const readSweepRange = (text: string): Option.Option<SweepRange> =>
+  text === "all" ? Option.some("all") : readInterval(text)
+
+/** The clock-ins of a range that ends now. Its end is open, so that punches of a clock that is ahead are inside. */
+export const windowOf = (range: SweepRange, now: DateTime.Utc): Window =>
+  range === "all" ? {} : { gte: DateTime.subtractDuration(now, range) }
+
+/** Milliseconds from `now` to the next slot of a grid. A pass that took longer than the interval skips slots. */
+export const untilNextSlot = (start: number, every: Duration.Duration, now: number): number => {
+  const interval = Duration.toMillis(every)
+  return interval - ((now - start) % interval)
+}
+
+// MERGED format.ts: The flags that choose the form of what a command prints.
+
+/** Every subcommand that prints has it: the whole output is one JSON value. */
+export const jsonFlag = Flag.Boolean("json").pipe(
+  Flag.withDescription("Print one JSON value"),
+  Flag.withoutNegation,
+  Flag.withDefault(false)
+)
+
+/** The form that `--format` and `--json` choose together; both may name JSON, but not two forms. */
+export const formatOf = <const F extends string>(
+  { format, json }: { readonly format: Option.Option<F>; readonly json: boolean },
+  otherwise: F
+): Result.Result<F | "json", CommandFailure> => {
+  if (!json) return Result.succeed(Option.getOrElse(format, () => otherwise))
+  return Option.isNone(format) || format.value === "json"
+    ? Result.succeed("json")
+    : Result.fail(usage(`--json and --format ${format.value} are two forms`, "Give one or the other."))
+}

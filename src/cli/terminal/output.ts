@@ -1,4 +1,6 @@
 /** Writes results to standard output and everything else to standard error. */
+import { displayWidth } from "effect/cli/CliOutput"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
@@ -6,8 +8,9 @@ import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
-import { OutputClosed } from "../failure.ts"
-import { errorCode } from "../fileFailure.ts"
+import { errorCode, OutputClosed } from "../failure.ts"
+import { counted, countedPunches, formatNumber } from "./format.ts"
+import { wrap } from "./table.ts"
 
 const closedCodes = ["EPIPE", "ERR_STREAM_DESTROYED", "EOF"]
 
@@ -45,3 +48,77 @@ export const printError = (...lines: ReadonlyArray<string>) =>
     const erase = (yield* stdio.stderrIsTerminal) ? eraseLine : ""
     yield* writeStderr(erase + lines.map((line) => `${line}\n`).join(""))
   })
+
+// MERGED help.ts: Help for a terminal that is narrower than the lines of its flags. Pure.
+
+/** A flag, a subcommand or a variable, and what it does. */
+const row = /^( +\S.*?) {2,}(\S.*)$/
+
+const indent = " ".repeat(8)
+
+/** Puts what each flag does below it where a line would not fit. An example stays on one line, so that it can be copied. */
+export const narrowHelp = (text: string, width: number): string => {
+  const lines = text.split("\n")
+  if (lines.every((line) => !row.test(line) || displayWidth(line) <= width)) return text
+  return lines.map((line) => {
+    const [, left, right] = row.exec(line) ?? []
+    return left === undefined || right === undefined
+      ? line
+      : [left, ...wrap(right, width - indent.length)].join(`\n${indent}`)
+  }).join("\n")
+}
+
+// MERGED progress.ts: Counts the pages and punches of a run, and shows the totals on one line of a terminal's standard error.
+
+export interface Totals {
+  readonly pages: number
+  readonly punches: number
+}
+
+export interface Progress {
+  /** The current totals, with those of a resumed run. */
+  readonly totals: () => Totals
+  /** Adds a page of so many punches, and shows the totals if the line is due. */
+  readonly add: (punches: number) => Effect.Effect<void, never, Stdio.Stdio>
+}
+
+/** Milliseconds between two updates of the line: it looks alive and costs nothing. */
+const interval = 100
+
+/**
+ * Starts at the totals of the run that this one resumes. The line is erased when the scope closes.
+ *
+ * `printsResults` says that results are printed during the run: on the same terminal, a progress line would break them.
+ */
+export const makeProgress = Effect.fnUntraced(function*(
+  { printsResults, resumed = { pages: 0, punches: 0 } }: {
+    readonly printsResults: boolean
+    readonly resumed?: Totals
+  }
+) {
+  const stdio = yield* Stdio.Stdio
+  const isShown = (yield* stdio.stderrIsTerminal) && !(printsResults && (yield* stdio.stdoutIsTerminal))
+  if (isShown) yield* Effect.addFinalizer(() => writeStderr(eraseLine))
+  const started = yield* Clock.currentTimeMillis
+  let shownAt = -Infinity
+  let { pages, punches } = resumed
+
+  const show = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    if (now - shownAt < interval) return Effect.void
+    shownAt = now
+    const seconds = (now - started) / 1000
+    const perSecond = formatNumber(Math.round((punches - resumed.punches) / seconds))
+    const rate = seconds < 1 ? "" : `, ${perSecond} a second`
+    return writeStderr(`${eraseLine}${counted(pages, "page")}, ${countedPunches(punches)}${rate}`)
+  })
+
+  return {
+    totals: () => ({ pages, punches }),
+    add: (more) =>
+      Effect.suspend(() => {
+        pages += 1
+        punches += more
+        return isShown ? show : Effect.void
+      })
+  } satisfies Progress
+})

@@ -1,6 +1,6 @@
 /** Lays rows out as lines of a terminal, padded by display width, and draws bars. Pure. */
 import { displayWidth } from "effect/cli/CliOutput"
-import { printable } from "../../internal/base/printable.ts"
+import { printable } from "../../internal/wire/issue.ts"
 
 export interface Column<A> {
   readonly title: string

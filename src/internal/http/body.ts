@@ -1,11 +1,21 @@
 /** From a response to its bytes and its JSON: limited in size, and strict about encoding. */
 import * as Bytes from "effect/Bytes"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { LastRead } from "./lastRead.ts"
+
+// MERGED lastRead.ts: A promise with the read of a body: nothing reads it again, so that the transport need not keep it.
+
+/**
+ * Whether a read of a body is the last one. The core tracks responses in a way that keeps them for a while: with their
+ * bytes, they make the collector work harder than the page is worth.
+ */
+export class LastRead extends Context.Reference<boolean>("effect-time-punches/internal/http/LastRead", {
+  defaultValue: () => false
+}) {}
 
 /** The body exceeds its cap; the part that was read is discarded. */
 export const tooLarge = "TooLarge" as const

@@ -22,11 +22,20 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
-import { memoizeLast } from "../base/memoizeLast.ts"
-import { redactPrivateNames } from "../telemetry/privateNames.ts"
-import { isTraced, redactingTracer } from "../telemetry/tracing.ts"
+import { isTraced, redactingTracer, redactPrivateNames } from "../telemetry/tracing.ts"
 import { isRedirect } from "./status.ts"
 import { transportFailureOf } from "./transportFailure.ts"
+
+// MERGED memoizeLast.ts: Remembers the last result of a function, for an argument that is mostly the same one.
+
+/** Calls `f` only for another argument than the last one, by identity. */
+export const memoizeLast = <A extends object, B>(f: (a: A) => B): (a: A) => B => {
+  let last: { readonly of: A; readonly result: B } | undefined
+  return (a) => {
+    if (last?.of !== a) last = { of: a, result: f(a) }
+    return last.result
+  }
+}
 
 /** Sends a request and reads its response with `on.response`. On any failure or interruption the socket is released. */
 export type Exchange = <A, E>(

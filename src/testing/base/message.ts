@@ -1,4 +1,5 @@
 /** Requests and responses of the fake service as plain data, before any transport. This room imports no other. */
+import type { WirePunch } from "./WirePunch.ts"
 
 /**
  * A request as the service sees it.
@@ -109,3 +110,85 @@ export const respondWith = (
 /** A JSON response that arrives whole. */
 export const respondJson = (status: number, text: string, contentType = "application/json"): FakeResponse =>
   respondWith(status, { "content-type": contentType }, text)
+
+// MERGED problem.ts: Error bodies of the listing (spec 7): `application/problem+json` with every required member.
+
+/** The variable members of a problem. An `undefined` member is absent from the JSON. */
+export interface ProblemDetail {
+  readonly detail: string
+  readonly code?: number | undefined
+  readonly param?: string | undefined
+}
+
+const titles = new Map<number, string>([
+  [400, "Bad Request"],
+  [401, "Unauthorized"],
+  [403, "Forbidden"],
+  [404, "Not Found"],
+  [405, "Method Not Allowed"],
+  [408, "Request Timeout"],
+  [422, "Unprocessable Entity"],
+  [429, "Too Many Requests"],
+  [500, "Server Error"],
+  [502, "Bad Gateway"],
+  [503, "Service Unavailable"],
+  [504, "Gateway Timeout"]
+])
+
+/** A problem as JSON text. */
+export const problemText = (status: number, { code, detail, param }: ProblemDetail): string =>
+  JSON.stringify({
+    type: `/problems/${status}`,
+    title: titles.get(status) ?? `Status ${status}`,
+    status,
+    detail,
+    code,
+    param
+  })
+
+/** A problem as a response. */
+export const problem = (status: number, detail: ProblemDetail): FakeResponse =>
+  respondJson(status, problemText(status, detail), "application/problem+json")
+
+// MERGED tokenBody.ts: The body of a token response (spec 4.2) before it becomes JSON.
+
+/** The members of a token response, in its order. */
+export interface TokenBody {
+  readonly token_type: string
+  readonly expires_in: number
+  readonly access_token: string
+}
+
+/** The response that the spec describes. */
+export const respondWithToken = (body: TokenBody): FakeResponse => ({
+  ...respondJson(200, JSON.stringify(body)),
+  headers: { "content-type": "application/json", "cache-control": "no-store" }
+})
+
+// MERGED envelope.ts: The envelope of a page (spec 2.3) before it becomes JSON, and the shape of a change to it.
+
+/** The list envelope, with its rows as JSON text. */
+export interface Envelope {
+  readonly object: string
+  readonly data: ReadonlyArray<string>
+  readonly cursor: Readonly<Record<string, string | number | null>>
+}
+
+/** The page that an envelope describes. */
+export interface PageOrigin {
+  readonly companyId: number
+  /** Fingerprint of company and query, the same for all pages of a walk. */
+  readonly query: number
+  readonly rows: ReadonlyArray<WirePunch>
+  /** The cursor of the request; `undefined` for the first page. */
+  readonly sent: string | undefined
+  /** A cursor with another text that leads to the rows of this page; each `nonce` gives another text. */
+  readonly cursorAtSamePosition: (nonce: number) => string
+}
+
+/** A change to an envelope before it is written. */
+export type EnvelopeEdit = (envelope: Envelope, origin: PageOrigin) => Envelope
+
+/** The JSON text of an envelope. */
+export const writeEnvelope = ({ cursor, data, object }: Envelope): string =>
+  `{"object":${JSON.stringify(object)},"data":[${data.join(",")}],"meta":{"cursor":${JSON.stringify(cursor)}}}`

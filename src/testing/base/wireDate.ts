@@ -157,3 +157,48 @@ export const makeZones = (): Zones => {
   }
   return { wallAt }
 }
+
+// MERGED httpDate.ts: The `Date` header of HTTP, written by arithmetic on digits: no `Date`, no client code.
+
+const weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"] as const
+
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"] as const
+
+const pad2 = (value: number) => String(value).padStart(2, "0")
+
+/** An instant in milliseconds since 1970 as `Sun, 01 Mar 2026 08:00:00 GMT`; milliseconds are cut. */
+export const formatHttpDate = (epoch: number): string => {
+  const days = Math.floor(epoch / day)
+  const seconds = Math.floor((epoch - days * day) / 1000)
+  const [year, month, dayOfMonth] = formatDate(days).split("-")
+  // 1970-01-01 was a Thursday; the remainder of a negative number is negative.
+  const weekday = weekdays[((days % 7) + 7) % 7]
+  const time = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60].map(pad2).join(":")
+  return `${weekday}, ${dayOfMonth} ${months[Number(month) - 1]} ${year} ${time} GMT`
+}
+
+// MERGED serviceClock.ts: The clock of the fake service: the `Clock` of the program, moved by an offset.
+
+/** Instants are milliseconds since 1970; `now` is the time of the `Clock`. */
+export interface ServiceClock {
+  /** The service's time at `now`. */
+  readonly at: (now: number) => number
+  /** Moves the service's clock by this many milliseconds, back if negative. */
+  readonly step: (by: number) => void
+  /** Sets the clock, which continues from there. */
+  readonly set: (to: number, now: number) => void
+}
+
+/** A clock that is ahead of the `Clock` by `offset` milliseconds. */
+export const makeServiceClock = (offset: number): ServiceClock => {
+  let ahead = offset
+  return {
+    at: (now) => now + ahead,
+    step: (by) => {
+      ahead += by
+    },
+    set: (to, now) => {
+      ahead = to - now
+    }
+  }
+}

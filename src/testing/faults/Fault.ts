@@ -1,6 +1,5 @@
 /** The faults of the fake service as values. The other files of this room implement them; it imports `base` only. */
 import type * as Duration from "effect/Duration"
-import type { Json, RowPatch, StatusOptions, TokenDefect } from "./shapes.ts"
 
 /**
  * A fault to inject. Make one with the constructors of the same name.
@@ -184,3 +183,99 @@ export const Fault = {
   /** A token response with this `expires_in`; `undefined` removes it. The token keeps its real lifetime. */
   expiresIn: (value: Json | undefined): Fault => ({ _tag: "ExpiresIn", value })
 } as const satisfies Record<string, Fault | ((...args: never) => Fault)>
+
+// MERGED FaultWhen.ts: Which requests an injected fault affects.
+
+/**
+ * Selects the requests that a fault affects. Conditions combine with AND. Without any, it affects every request until
+ * `clearFaults`; `unauthorizedOnce`, `tokenRevoked` and `emptyPage` then affect a single one.
+ *
+ * @since 0.1.0
+ */
+export interface FaultWhen {
+  /** Endpoint. Default: `token` for `tokenMalformed` and `expiresIn`, `page` for every other fault. */
+  readonly target?: "page" | "token" | undefined
+  /** Numbers of requests to that endpoint, counted from 1 since the service was built. Default: all. */
+  readonly requests?: number | ReadonlyArray<number> | undefined
+  /** The cursor of the request; null selects requests without one. Default: any. */
+  readonly cursor?: string | null | undefined
+  /** A random share of the requests, the same ones for the same seed. Default: all. */
+  readonly probability?: {
+    /** Share of the requests, 0 to 1. */
+    readonly chance: number
+    /** Seed of the draws, an integer. */
+    readonly seed: number
+  } | undefined
+  /** Maximum number of requests to affect. A request that fails before the fault takes effect does not count. */
+  readonly times?: number | undefined
+}
+
+// MERGED shapes.ts: What faults are made of: JSON, row patches, status bodies, defects of a token response.
+
+/**
+ * Any JSON value.
+ *
+ * @since 0.1.0
+ */
+export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
+
+/**
+ * JSON text that `JSON.stringify` cannot produce, such as `1e400` or a number of twenty digits.
+ *
+ * @since 0.1.0
+ */
+export interface RawJson {
+  /** The text, written as it is. */
+  readonly rawJson: string
+}
+
+/**
+ * A change to a row: a value replaces or adds a member, `undefined` removes it.
+ *
+ * @since 0.1.0
+ */
+export type RowPatch = Readonly<Record<string, Json | RawJson | undefined>>
+
+/**
+ * The body of an injected status: a problem (`error` for the token endpoint), a page of HTML, nothing, or a given text.
+ *
+ * @since 0.1.0
+ */
+export type FaultBody = "problem" | "html" | "empty" | {
+  /** The `content-type` header. */
+  readonly contentType: string
+  /** The body. */
+  readonly text: string
+}
+
+/**
+ * Body and headers of an injected status.
+ *
+ * @since 0.1.0
+ */
+export interface StatusOptions {
+  /** The body. Default `problem`; statuses 204, 205 and 304 never have one. */
+  readonly body?: FaultBody | undefined
+  /** Members that replace those of the usual problem; `undefined` removes one. Default: none. */
+  readonly problem?: Readonly<Record<string, Json | undefined>> | undefined
+  /** Additional headers, with lower-case names. Default: none. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/**
+ * A defect of a token response with status 200: another body, or a wrong `access_token` or `token_type`.
+ *
+ * @since 0.1.0
+ */
+export type TokenDefect =
+  | "html"
+  | "empty"
+  | "notJson"
+  | "noAccessToken"
+  | "emptyAccessToken"
+  | "numberAccessToken"
+  | "crlfAccessToken"
+  | "spaceAccessToken"
+  | "hugeAccessToken"
+  | "noTokenType"
+  | "macTokenType"

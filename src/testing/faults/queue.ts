@@ -2,12 +2,8 @@
 import * as Duration from "effect/Duration"
 import type { RecordedRequest } from "../base/message.ts"
 import { prng } from "../base/prng.ts"
-import type { Fault } from "./Fault.ts"
-import type { FaultWhen } from "./FaultWhen.ts"
-import type { FaultHooks } from "./hooks.ts"
-import { pageEdit } from "./page.ts"
-import { responseEdit, responseOf } from "./response.ts"
-import { tokenWriter } from "./token.ts"
+import type { Fault, FaultWhen } from "./Fault.ts"
+import { type FaultHooks, pageEdit, responseEdit, responseOf, tokenWriter } from "./hooks.ts"
 
 /** A fault that affects a request. */
 export interface FaultMatch {

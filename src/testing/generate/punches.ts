@@ -1,10 +1,97 @@
 /** Realistic punches from a seed: open, deleted, tied, with unusual notes. This room imports `base` only. */
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
 import { type Prng, prng } from "../base/prng.ts"
-import { parseInstant } from "../base/wireDate.ts"
+import { day, formatInstant, type InstantForm, parseInstant, sampleForm } from "../base/wireDate.ts"
 import type { ApprovalStatus, StoredPunch, WireBreak, WireFlag } from "../base/WirePunch.ts"
-import { makeForms } from "./forms.ts"
-import { locations } from "./locations.ts"
-import { type Density, makeMoments } from "./moments.ts"
+import { locations } from "./people.ts"
+
+// MERGED forms.ts: The notations of generated instants: each one that a real service has used.
+
+const forms: readonly [InstantForm, ...ReadonlyArray<InstantForm>] = [
+  sampleForm,
+  { offset: 0, zone: "Z", fraction: 0 },
+  { offset: 0, zone: "+0000", fraction: 0 },
+  { offset: 0, zone: "Z", fraction: 3 },
+  { offset: -300, zone: "+00:00", fraction: 0 },
+  { offset: 330, zone: "+00:00", fraction: 3 },
+  { offset: 120, zone: "+0000", fraction: 1 },
+  { offset: 0, zone: "+00:00", fraction: 6 },
+  { offset: 0, zone: "Z", fraction: 9 }
+]
+
+const plain: InstantForm = { ...sampleForm, fraction: 3 }
+
+/** A formatter of milliseconds since 1970. It keeps every digit: an instant with milliseconds always shows them. */
+export const makeForms = (random: Prng, all: boolean): (epoch: number) => string => (epoch) => {
+  const form = all ? random.pick(forms) : sampleForm
+  if (epoch % 1000 === 0 || form.fraction >= 3) return formatInstant(epoch, form)
+  return formatInstant(epoch, all ? { ...form, fraction: 3 } : plain)
+}
+
+// MERGED moments.ts: The clock-ins of generated punches: four densities, each with ties.
+
+/**
+ * How clock-ins spread over a span: `uniform` evenly, `dayAndNight` by usual working hours, `skewed` mostly near the
+ * end, `bursts` in a few seconds with many punches each.
+ *
+ * @since 0.1.0
+ */
+export type Density = "uniform" | "dayAndNight" | "skewed" | "bursts"
+
+const hour = 3_600_000
+
+/** Relative number of clock-ins by local hour: none from 1 to 4, peaks at 7, 11 and 16. */
+const hours = [1, 0, 0, 0, 0, 2, 8, 14, 9, 5, 6, 11, 7, 3, 3, 6, 12, 8, 4, 2, 1, 1, 2, 2] as const
+const hoursTotal = hours.reduce<number>((sum, share) => sum + share, 0)
+
+const hourOf = (random: Prng) => {
+  let draw = random.next() * hoursTotal
+  for (const [index, share] of hours.entries()) {
+    draw -= share
+    if (draw < 0) return index
+  }
+  return hours.length - 1
+}
+
+/**
+ * Draws clock-ins, each for the UTC offset of a location in minutes: milliseconds since 1970, always inside the span.
+ * 15% of the draws repeat the previous instant.
+ */
+export const makeMoments = (
+  random: Prng,
+  from: number,
+  days: number,
+  density: Density
+): (offset: number) => number => {
+  const span = Math.max(1, Math.floor(days * day))
+  const bursts = Array.from({ length: 12 }, () => Math.floor(random.next() * span))
+  let previous = from
+
+  const fresh = (offset: number) => {
+    switch (density) {
+      case "uniform":
+        return Math.floor(random.next() * span)
+      case "skewed":
+        return Math.floor((1 - random.next() ** 3) * span)
+      case "bursts":
+        return (bursts[random.between(0, bursts.length - 1)] ?? 0) + random.between(0, 3) * 1000
+      case "dayAndNight": {
+        const midnight = Math.floor(random.next() * Math.max(1, days)) * day
+        return midnight + hourOf(random) * hour + Math.floor(random.next() * hour) - offset * 60_000
+      }
+    }
+  }
+
+  return (offset) => {
+    if (random.chance(0.15)) return previous
+    const drawn = Math.min(Math.max(fresh(offset), 0), span - 1)
+    // Clocks round: most punches are on a minute or a second, a few have milliseconds.
+    const grain = random.pick([1, 1000, 1000, 60_000, 60_000, 300_000])
+    previous = from + drawn - (drawn % grain)
+    return previous
+  }
+}
 
 /**
  * What to generate. All options but `count` and `companyId` have a default.
@@ -159,4 +246,29 @@ export const generatePunches = (options: GenerateOptions): ReadonlyArray<StoredP
     })
   }
   return punches
+}
+
+// MERGED arbitrary.ts: Punches for property tests: the generator of punches as an `Arbitrary`.
+
+const seeds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 31 - 1 }))
+
+/**
+ * Lists of at most `maxCount` valid punches of a company, with unique ids; they shrink to shorter lists.
+ * For `it.effect.prop`, or any other user of `effect/Arbitrary`.
+ *
+ * @since 0.1.0
+ */
+export const arbitraryPunches = (
+  options: Omit<GenerateOptions, "seed" | "count"> & {
+    /** Largest number of punches. Default: 20. */
+    readonly maxCount?: number | undefined
+  }
+): Arbitrary.Arbitrary<ReadonlyArray<StoredPunch>> => {
+  const { maxCount = 20, ...shape } = options
+  const counts = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxCount }))
+  return Arbitrary.map(
+    Arbitrary.all({ seed: Arbitrary.schema(seeds), count: Arbitrary.schema(counts) }),
+    // A schema draws `-0`; adding 0 makes it 0.
+    ({ count, seed }) => generatePunches({ ...shape, seed: seed + 0, count: count + 0 })
+  )
 }

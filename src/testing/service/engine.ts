@@ -1,19 +1,81 @@
 /** The service as a function from request to response: routes, faults. This room imports `base` and `faults`. */
-import { formatHttpDate } from "../base/httpDate.ts"
-import type { Endpoint, FakeRequest, FakeResponse, RecordedRequest } from "../base/message.ts"
-import { problem } from "../base/problem.ts"
-import { makeServiceClock, type ServiceClock } from "../base/serviceClock.ts"
-import { respondWithToken } from "../base/tokenBody.ts"
+import {
+  type Endpoint,
+  type Envelope,
+  type EnvelopeEdit,
+  type FakeRequest,
+  type FakeResponse,
+  problem,
+  type RecordedRequest,
+  respondJson,
+  respondWithToken,
+  writeEnvelope
+} from "../base/message.ts"
+import { formatHttpDate, makeServiceClock, type ServiceClock } from "../base/wireDate.ts"
 import type { FaultHooks } from "../faults/hooks.ts"
 import { type FaultMatch, type FaultQueue, makeFaultQueue } from "../faults/queue.ts"
-import { authorize } from "./authentication.ts"
+import { authorize, makeTokenIssuer, type TokenIssuer } from "./authentication.ts"
 import { type Changes, makeChanges } from "./changes.ts"
-import { makeCursorAges } from "./cursor.ts"
-import { respondWithPage } from "./listing.ts"
-import { decodeQuery, isRefusal } from "./listQuery.ts"
+import { type CursorAges, makeCursorAges } from "./cursor.ts"
+import { decodeQuery, isRefusal, parseListQuery, type Refusal } from "./listQuery.ts"
 import type { Settings } from "./options.ts"
-import { makeTable } from "./table.ts"
-import { makeTokenIssuer, type TokenIssuer } from "./tokens.ts"
+import { cursorAtSamePosition, cutPage, readCursor } from "./paging.ts"
+import { makeTable, type Table } from "./table.ts"
+
+// MERGED listing.ts: `GET /v2/company/{company_id}/time_punches` (spec 4.1) for an authorized request: query, page, envelope.
+
+const refuse = ({ detail, param }: Refusal) => problem(422, { detail, param, code: 2100 })
+
+/** What a listing reads. */
+export interface ListingSource {
+  readonly settings: Settings
+  readonly table: Table
+  readonly cursorAges: CursorAges
+}
+
+/** A listing request whose sender may list the company; `now` is the time of the `Clock`. */
+export interface ListingRequest {
+  readonly companyId: number
+  readonly rawQuery: string
+  readonly now: number
+}
+
+/** Responds with a page, or with 422 for an invalid query or cursor. */
+export const respondWithPage = (
+  { cursorAges, settings, table }: ListingSource,
+  { companyId, now, rawQuery }: ListingRequest,
+  edit: EnvelopeEdit
+): FakeResponse => {
+  const pairs = decodeQuery(rawQuery)
+  if (isRefusal(pairs)) return refuse(pairs)
+  const query = parseListQuery(pairs, settings.maxLimit)
+  if (isRefusal(query)) return refuse(query)
+  const listing = table.list(companyId, pairs, query)
+  const sent = query.cursor
+  const content = sent === undefined ? undefined : readCursor(sent, listing, settings.cursors)
+  if (sent !== undefined && content === undefined) {
+    return refuse({ param: "cursor", detail: "The cursor is not one of this query." })
+  }
+  if (sent !== undefined && cursorAges.isExpired(sent, now)) {
+    return refuse({ param: "cursor", detail: "The cursor has expired." })
+  }
+  const page = cutPage(listing, settings.cursors, sent, content, query.limit ?? settings.defaultLimit)
+  const { count, current, next, prev } = page.cursor
+  const envelope: Envelope = {
+    object: "time_punches",
+    data: page.rows.map((row) => row.text),
+    cursor: { current, prev, next, count }
+  }
+  const edited = edit(envelope, {
+    companyId,
+    query: listing.fingerprint,
+    rows: page.rows.map((row) => row.wire),
+    sent,
+    cursorAtSamePosition: (nonce) => cursorAtSamePosition(listing, content, nonce)
+  })
+  cursorAges.issue([edited.cursor["next"], edited.cursor["prev"]], now)
+  return respondJson(200, writeEnvelope(edited))
+}
 
 /** A response and its delay in milliseconds. */
 export interface DelayedResponse {

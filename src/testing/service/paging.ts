@@ -1,7 +1,6 @@
 /** Keyset pages, forward and backward (spec 4.3): the rows of a page and the cursors around it. */
 import { type CursorContent, type CursorFlag, decodeCursor, encodeCursor } from "./cursor.ts"
-import type { Row } from "./row.ts"
-import type { Position } from "./sorting.ts"
+import type { Position, Row } from "./sorting.ts"
 import type { Listing } from "./table.ts"
 
 /** `meta.cursor` of the envelope (spec 2.3). */

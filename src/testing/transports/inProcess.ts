@@ -8,8 +8,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
 import type { FakeResponse } from "../base/message.ts"
-import type { Exchange } from "./exchange.ts"
-import { toServerResponse } from "./serverResponse.ts"
+import { type Exchange, toServerResponse } from "./serverResponse.ts"
 
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 

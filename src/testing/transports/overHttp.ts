@@ -4,11 +4,38 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import * as NetAddress from "effect/net/NetAddress"
 import * as Predicate from "effect/Predicate"
 import type { FakeResponse } from "../base/message.ts"
-import type { Exchange } from "./exchange.ts"
-import { foreignCaller, isLoopback } from "./loopback.ts"
-import { cutSurplus, toServerResponse } from "./serverResponse.ts"
+import { cutSurplus, type Exchange, toServerResponse } from "./serverResponse.ts"
+
+// MERGED loopback.ts: Who may call a service on this machine: only programs that name it as such, and no page of another site.
+
+const octet = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`
+
+/** `localhost`, `127.0.0.0/8` or `[::1]`, with any port. */
+const host = String.raw`(?:localhost|127(?:\.${octet}){3}|\[::1\])(?::\d{1,5})?`
+
+const hostPattern = new RegExp(`^${host}$`, "i")
+
+const originPattern = new RegExp(`^https?://${host}$`, "i")
+
+/** Whether only this machine can reach an address, through a port: a browser cannot open the path of a socket. */
+export const isLoopback = (address: NetAddress.SocketAddress): boolean =>
+  address._tag !== "UnixPathAddress" && NetAddress.isLoopback(address.address)
+
+/**
+ * Why a request to a loopback address is refused, or `undefined`. A page of another site can reach this machine by a
+ * name that its site controls and that resolves to it (DNS rebinding): its requests then name that site in `host`, or in `origin`.
+ */
+export const foreignCaller = (headers: Readonly<Record<string, string | undefined>>): string | undefined => {
+  const { host = "", origin } = headers
+  if (!hostPattern.test(host)) return "this service answers only to the host localhost, 127.0.0.0/8 or [::1]"
+  if (origin !== undefined && !originPattern.test(origin)) {
+    return "this service refuses requests from pages of other origins"
+  }
+  return undefined
+}
 
 /** The part of a `node:net` socket that faults use. */
 interface RawSocket {

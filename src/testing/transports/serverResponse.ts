@@ -2,8 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
-import type { FakeResponse } from "../base/message.ts"
-import type { Exchange } from "./exchange.ts"
+import type { FakeRequest, FakeResponse } from "../base/message.ts"
 
 /** Size in bytes of the chunks of a larger body, so that a client that counts bytes can stop early. */
 const chunkSize = 65_536
@@ -89,4 +88,14 @@ export const toServerResponse = (
     default:
       return withoutDefaultType(response, whole(response))
   }
+}
+
+// MERGED exchange.ts: What a transport needs of the fake service. This room imports `base` only.
+
+/** One side of an exchange; the fake service is one. */
+export interface Exchange {
+  /** Handles a request and counts it as in flight until the response is there. */
+  readonly respond: (request: FakeRequest) => Effect.Effect<FakeResponse>
+  /** Counts a request as in flight while an effect runs. */
+  readonly track: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }

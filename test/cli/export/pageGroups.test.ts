@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
-import { makePageGroups, maxBytes } from "../../../src/cli/export/pageGroups.ts"
+import { makePageGroups, maxBytes } from "../../../src/cli/export/export.ts"
 
 interface Page {
   readonly id: number

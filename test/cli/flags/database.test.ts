@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Redacted, Result } from "effect"
-import { readTarget } from "../../../src/cli/flags/database.ts"
+import { readTarget } from "../../../src/cli/copy/database.ts"
 
 const read = (text: string) => Result.getOrThrow(readTarget(text, "TIME_PUNCHES_DATABASE_URL"))
 const refusal = (text: string, source: "--database" | "TIME_PUNCHES_DATABASE_URL" = "--database") => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Option } from "effect"
-import { readInterval, readSweepRange, untilNextSlot, windowOf } from "../../../src/cli/flags/interval.ts"
+import { readInterval, readSweepRange, untilNextSlot, windowOf } from "../../../src/cli/flags/values.ts"
 
 describe("an interval", () => {
   it.each([

@@ -13,7 +13,7 @@ import {
 } from "../../../src/cli/flags/period.ts"
 import type { LocationZones } from "../../../src/cli/flags/zones.ts"
 import { LocationId } from "../../../src/Ids.ts"
-import { MissingZone } from "../../../src/Period.ts"
+import { MissingZone } from "../../../src/payroll/Period.ts"
 import { punch } from "../../support/arbitraryPunch.ts"
 
 /** What the flags of a call are parsed to; fails as the command does. */

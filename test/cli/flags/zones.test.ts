@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Schema } from "effect"
 import { describeZones, parseZones } from "../../../src/cli/flags/zones.ts"
 import { BusinessDate, LocationId } from "../../../src/Ids.ts"
-import * as Period from "../../../src/Period.ts"
+import * as Period from "../../../src/payroll/Period.ts"
 
 const encoder = new TextEncoder()
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { withEdits } from "../../../src/cli/sandbox/edit.ts"
+import { withEdits } from "../../../src/cli/sandbox/serve.ts"
 import { defaultCompany, FakeService, generateWeeks } from "../../../src/testing/index.ts"
 
 const punches = generateWeeks({ companyId: defaultCompany.id, people: 3, weeks: 1, problems: 0 })

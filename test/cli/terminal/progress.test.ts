@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stdio } from "effect"
 import { TestClock } from "effect/testing"
-import { eraseLine, printError } from "../../../src/cli/terminal/output.ts"
-import { makeProgress } from "../../../src/cli/terminal/progress.ts"
+import { eraseLine, makeProgress, printError } from "../../../src/cli/terminal/output.ts"
 import { capture } from "../support.ts"
 
 /** Runs `body` and returns what it writes to standard error, text by text. */

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context } from "effect"
 import { Headers, UrlParams } from "effect/http"
-import { redactPrivateNames } from "../../../src/internal/telemetry/privateNames.ts"
+import { redactPrivateNames } from "../../../src/internal/telemetry/tracing.ts"
 
 const namesOf = (context: Context.Context<never>) => {
   const redacted = redactPrivateNames(context, ["cursor", "user_id"])

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
-import { idOf } from "../../../src/internal/wire/idOf.ts"
+import { idOf } from "../../../src/internal/wire/decoder.ts"
 
 describe("idOf", () => {
   it.each([0, 1, 2 ** 53 - 1])("names the id %d", (id) => {

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Equal, Equivalence, Hash, HashMap, Option, Schema } from "effect"
 import { inspect } from "node:util"
-import { utc, utcOf } from "../../../src/internal/wire/utc.ts"
+import { utc, utcOf } from "../../../src/internal/wire/instant.ts"
 import { prng } from "../../../src/testing/base/prng.ts"
 
 const chance = prng(9)

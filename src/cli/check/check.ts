@@ -1,0 +1,207 @@
+/** `time-punches check`: what a person must look at before a period is closed. */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import type { DepartmentId, LocationId, RoleId, TimePunchId, UserId } from "../../Ids.ts"
+import * as Period from "../../payroll/Period.ts"
+import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
+import type { Interval } from "../../payroll/Zones.ts"
+import type { PunchFilter } from "../../PunchFilter.ts"
+import type { TimePunch } from "../../TimePunch.ts"
+import { openSource, type Order, sourceFlags } from "../copy/source.ts"
+import { Findings } from "../failure.ts"
+import { filterFlags, noFilter } from "../flags/filter.ts"
+import { namesFlag, readNames } from "../flags/names.ts"
+import { type LocationClock, periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
+import { formatOf, instant, jsonFlag, readInterval, text } from "../flags/values.ts"
+import { outputWidth, print, printError } from "../terminal/output.ts"
+import { textOf, verdictOf } from "./report.ts"
+
+// MERGED selection.ts: Which punches of a period are checked: those of a location, department, role or user. Pure.
+
+/** The filters of a check. Any other would hide what is to be looked at, as `--approved` hides unapproved punches. */
+export const selectionFlags = {
+  locationId: filterFlags.locationId,
+  departmentId: filterFlags.departmentId,
+  roleId: filterFlags.roleId,
+  userId: filterFlags.userId
+}
+
+/** The punches to check. */
+export interface Selected {
+  readonly locationId: LocationId | undefined
+  readonly departmentId: DepartmentId | undefined
+  readonly roleId: RoleId | undefined
+  readonly userId: UserId | undefined
+}
+
+/** What the flags select. */
+export const selectedOf = (
+  { departmentId, locationId, roleId, userId }: {
+    readonly [K in keyof Selected]: Option.Option<NonNullable<Selected[K]>>
+  }
+): Selected => ({
+  locationId: Option.getOrUndefined(locationId),
+  departmentId: Option.getOrUndefined(departmentId),
+  roleId: Option.getOrUndefined(roleId),
+  userId: Option.getOrUndefined(userId)
+})
+
+/**
+ * Whether a punch is selected. Of a location, department and role it is decided here, since the service would leave out
+ * the punches of the same person elsewhere, and with them the overlaps.
+ */
+export const selects = ({ departmentId, locationId, roleId, userId }: Selected) => (punch: TimePunch): boolean =>
+  (locationId === undefined || punch.locationId === locationId) &&
+  (roleId === undefined || punch.roleId === roleId) &&
+  (userId === undefined || punch.userId === userId) &&
+  (departmentId === undefined || Option.contains(punch.departmentId, departmentId))
+
+// MERGED look.ts: Reads the punches of a period and of some time around it, and finds what must be looked at.
+
+/** What is checked. */
+export interface Look {
+  readonly zone: LocationClock
+  /** The period in a zone. */
+  readonly period: (zone: DateTime.TimeZone) => Interval
+  /** The window that the flags of the period make. With a zone for each location it has the period in any zone. */
+  readonly clockedIn: { readonly gte: Option.Option<DateTime.Utc>; readonly lt: Option.Option<DateTime.Utc> }
+  readonly selected: Selected
+  readonly longest: Duration.Duration
+  readonly asOf: DateTime.Utc | undefined
+  /** Whether the punches come from where disputes are known. */
+  readonly knowsDisputes: boolean
+}
+
+/** What was found, and how many punches of the period were checked. */
+export interface Looked {
+  readonly issues: ReadonlyArray<PeriodCheck.Issue>
+  readonly checked: number
+}
+
+/** Looks at the punches that `list` lists. */
+export const look = Effect.fnUntraced(function*<E, R>(
+  { asOf, clockedIn, knowsDisputes, longest, period, selected, zone }: Look,
+  list: (filter: PunchFilter, order: Order) => Stream.Stream<TimePunch, E, R>
+): Effect.fn.Return<Looked, E | Period.MissingZone | PeriodCheck.OutOfOrder, R> {
+  const periods = Period.byLocation(zone, period)
+  const isChecked = selects(selected)
+  const disputed = knowsDisputes
+    ? yield* idsOf(list({ ...selected, clockedIn: periods.window, employeeApprovalStatuses: ["disputed"] }, "any"))
+    : undefined
+  const options = { zone, period, asOf, longest, isChecked, disputed }
+  const window = PeriodCheck.window(options)
+  let checked = 0
+  // A punch of the same person at another location is read too, for the overlap. In this order none can be missed,
+  // however many punches a person has.
+  const issues = yield* list({
+    userId: selected.userId,
+    clockedIn: {
+      gte: DateTime.min(window.gte, Option.getOrElse(clockedIn.gte, () => window.gte)),
+      lt: DateTime.max(window.lt, Option.getOrElse(clockedIn.lt, () => window.lt))
+    }
+  }, "clockedIn").pipe(
+    Stream.mapArray((punches) => {
+      // A punch of a location without a zone is not counted: it fails the check.
+      const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))
+      checked += belong.filter((punch) => !punch.deleted && isChecked(punch)).length
+      return punches
+    }),
+    Stream.run(PeriodCheck.of(options))
+  )
+  return { issues, checked }
+})
+
+const idsOf = <E, R>(punches: Stream.Stream<TimePunch, E, R>): Effect.Effect<ReadonlySet<TimePunchId>, E, R> =>
+  Stream.runFold(punches, () => new Set<TimePunchId>(), (ids, { id }) => ids.add(id))
+
+const usualLongest = Duration.hours(16)
+
+const longest = text(
+  "longest",
+  "TIME",
+  "Report punches that are longer; the time read around the period for overlaps (default: 16h)",
+  "a time such as 16h",
+  readInterval
+)
+
+const format = Flag.Literals("format", ["table", "csv", "json"]).pipe(
+  Flag.withDescription("table for people; csv and json for programs (default: table)"),
+  Flag.optional
+)
+
+export const check = Command.make(
+  "check",
+  {
+    ...sourceFlags,
+    ...selectionFlags,
+    ...periodFlags,
+    longest,
+    asOf: instant("as-of", "Open punches reach to this instant; without it only their clock-in counts"),
+    format,
+    json: jsonFlag,
+    names: namesFlag
+  },
+  Effect.fnUntraced(function*(flags) {
+    const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
+    const local = yield* Effect.fromResult(requirePeriod(resolved, "check"))
+    const format = yield* Effect.fromResult(formatOf(flags, "table"))
+    const names = Option.getOrUndefined(yield* readNames(flags.names))
+    const knowsDisputes = Option.isNone(flags.database)
+    const source = yield* openSource(flags)
+    const { checked, issues } = yield* look({
+      ...local,
+      clockedIn: resolved.clockedIn,
+      selected: selectedOf(flags),
+      longest: Option.getOrElse(flags.longest, () => usualLongest),
+      asOf: Option.getOrUndefined(flags.asOf),
+      knowsDisputes
+    }, (filter, order) => Stream.flatMap(source(filter, order), (punches) => Stream.fromArray(punches)))
+
+    const found = textOf(format, issues, names, yield* outputWidth)
+    yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
+      Effect.andThen(printError(
+        verdictOf(issues, checked),
+        ...(knowsDisputes ? [] : ["Disputes are not in a copy: only the service knows them."])
+      )),
+      // What was found decides the exit code, also if its reader has read enough.
+      Effect.catchTag("OutputClosed", () => Effect.void)
+    )
+    if (issues.length > 0) return yield* new Findings()
+  }, Effect.scoped)
+).pipe(
+  Command.withDescription(
+    `Find what a person must look at before a period is closed.
+
+  It lists the punches that are open, unapproved, disputed, too long or
+  without a wage, that overlap another one of the same person (at any
+  location, also across an edge of the period), or that are unusual in another
+  way (an anomaly). Each has a line with the person, the local time and the
+  reason. The exit code is 0 if there is nothing to look at, and 9 if there is
+  something.`
+  ),
+  Command.withShortDescription("Find what to look at before a period is closed"),
+  Command.withExamples([
+    {
+      command: "time-punches check --week 2026-03-02 --week-starts sunday --zone America/New_York",
+      description: "A payroll week"
+    },
+    {
+      command: "time-punches check --week 2026-03-02 --zone America/New_York --location-id 301 --longest 12h",
+      description: "One location, where 12 hours are long"
+    },
+    {
+      command: "time-punches check --month 2026-03 --zone America/New_York --names names.csv --json",
+      description: "A month for a program, with names"
+    },
+    {
+      command: "time-punches check --week 2026-03-02 --zones zones.csv --database punches.db",
+      description: "Each location by its own clock, from a copy and without a request"
+    }
+  ])
+)

@@ -1,0 +1,73 @@
+/** How a command reads a copy: without writing into it, only where it is complete, and saying how old it is. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { CompanyId } from "../../Ids.ts"
+import { printable } from "../../internal/wire/issue.ts"
+import * as SqlStore from "../../sql/SqlStore.ts"
+import { CommandFailure, exitCode } from "../failure.ts"
+import { shellWord } from "../flags/values.ts"
+import { printError } from "../terminal/output.ts"
+import { type DatabaseTarget, layerDatabase } from "./database.ts"
+import { formatAge } from "./report.ts"
+
+/** A client that only reads the database of a copy. A file that is misspelt is named, and not created. */
+export const layerCopy = (company: CompanyId, target: DatabaseTarget) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) return yield* missing(company, target.shown)
+    return layerDatabase(target, { readonly: true })
+  }))
+
+/** The status of a copy that is complete, once its age stands on standard error. `shown` is the name of its database. */
+export const completeCopy = Effect.fnUntraced(function*(company: CompanyId, shown: string) {
+  const status = yield* SqlStore.status(company)
+  const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
+  if (Option.isNone(completedAt)) return yield* incomplete(company, shown, Option.isSome(status.checkpoint))
+  yield* printError(ageOf(shown, status, completedAt.value, DateTime.toUtc(yield* DateTime.now)))
+  return status
+})
+
+const syncFirst = (company: CompanyId, shown: string): ReadonlyArray<string> => [
+  `Run time-punches sync --company ${company} --database ${shellWord(shown)}, then try again.`
+]
+
+const missing = (company: CompanyId, shown: string) =>
+  new CommandFailure({
+    message: `there is no file ${printable(shown)}`,
+    advice: syncFirst(company, shown),
+    code: exitCode.system
+  })
+
+/** The sums of a part of the punches look like those of all. */
+const incomplete = (company: CompanyId, shown: string, isBegun: boolean) =>
+  new CommandFailure({
+    message: isBegun
+      ? `the copy of company ${company} in ${printable(shown)} is not complete: its first load did not end`
+      : `${printable(shown)} has no copy of company ${company}`,
+    advice: syncFirst(company, shown),
+    code: exitCode.data
+  })
+
+const ageOf = (
+  shown: string,
+  { checkpoint, history, lastError }: SqlStore.CopyStatus,
+  completedAt: DateTime.Utc,
+  now: DateTime.Utc
+): string => {
+  const watermark = Option.flatMap(checkpoint, ({ watermark }) => watermark)
+  const age = formatAge(Duration.max(Duration.zero, DateTime.distance(completedAt, now)))
+  return `The copy in ${printable(shown)} has the changes up to ${
+    Option.match(watermark, { onNone: () => "an unknown instant", onSome: DateTime.formatIso })
+  }; its last pass ended ${age} ago${
+    Option.match(lastError, { onNone: () => "", onSome: ({ tag }) => `, and a later one with ${tag}` })
+  }.${
+    // The instant of the state that is read, so that no commit is between the sums of now and the changes since.
+    Option.match(history, {
+      onNone: () => "",
+      onSome: ({ last }) => ` To compare with it later: changes --since ${DateTime.formatIso(last)}.`
+    })}`
+}

@@ -1,0 +1,171 @@
+/** Which database keeps a copy: a file, or a URL of PostgreSQL whose parts are validated. Pure. */
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as PlatformError from "effect/PlatformError"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlError from "effect/sql/SqlError"
+import { type CommandFailure, usage } from "../failure.ts"
+
+/** How the connection is encrypted, by the words of PostgreSQL. */
+export type SslMode = "disable" | "require" | "verify-ca" | "verify-full"
+
+/** A database of PostgreSQL. */
+export interface PostgresTarget {
+  readonly _tag: "Postgres"
+  readonly host: string
+  readonly port: number
+  readonly database: string
+  /** `None`: the name of the user of this system. */
+  readonly username: Option.Option<string>
+  readonly password: Option.Option<Redacted.Redacted>
+  readonly sslmode: SslMode
+  /** A file of certificates to trust. */
+  readonly rootCertificate: Option.Option<string>
+  /** The URL without user information. */
+  readonly shown: string
+}
+
+/** A file of SQLite. */
+export interface SqliteTarget {
+  readonly _tag: "Sqlite"
+  readonly filename: string
+  readonly shown: string
+}
+
+export type DatabaseTarget = PostgresTarget | SqliteTarget
+
+/** Where the text of a database comes from: only a variable may hold a password. */
+export type Source = "--database" | "TIME_PUNCHES_DATABASE_URL"
+
+const modes: ReadonlyArray<string> = ["disable", "require", "verify-ca", "verify-full"]
+const isMode = (text: string): text is SslMode => modes.includes(text)
+
+/** Whether a host is this machine, where a connection need not be encrypted. */
+const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host)
+
+/** Reads a file name or a URL. No part of a URL that may hold a secret is quoted. */
+export const readTarget = (text: string, source: Source): Result.Result<DatabaseTarget, CommandFailure> => {
+  const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(text) ?? []
+  if (scheme === undefined) {
+    return text.trim() === "" || text === ":memory:"
+      ? Result.fail(usage(`${source} must be the name of a file, or a URL of PostgreSQL`))
+      : Result.succeed({ _tag: "Sqlite", filename: text, shown: text })
+  }
+  return /^postgres(ql)?$/i.test(scheme)
+    ? readUrl(text, source)
+    : Result.fail(usage(`${source} has the scheme ${scheme}: a copy is kept in a file of SQLite, or in PostgreSQL`))
+}
+
+const readUrl = (text: string, source: Source): Result.Result<PostgresTarget, CommandFailure> =>
+  Result.gen(function*() {
+    const refuse = (why: string, ...advice: ReadonlyArray<string>) => Result.fail(usage(`${source} ${why}`, ...advice))
+    const url = URL.parse(text)
+    if (url === null) return yield* refuse("is no valid URL")
+    const { hostname, password, pathname, port, searchParams, username } = url
+    if (source === "--database" && password !== "") {
+      return yield* refuse(
+        "has a password, which other users of this machine can read in the list of processes",
+        "Set PGPASSWORD, or put the whole URL into TIME_PUNCHES_DATABASE_URL."
+      )
+    }
+    const database = decode(pathname.slice(1))
+    if (hostname === "") return yield* refuse("names no host")
+    if (database === "") return yield* refuse("names no database: postgres://host/database")
+    const unknown = [...searchParams.keys()].find((name) => name !== "sslmode" && name !== "sslrootcert")
+    if (unknown !== undefined) {
+      return yield* refuse(`has the parameter ${unknown}; sslmode and sslrootcert are the ones that are known`)
+    }
+    const host = hostname.replace(/^\[(.*)\]$/, "$1")
+    const sslmode = searchParams.get("sslmode") ?? (isLoopback(host) ? "disable" : "verify-full")
+    if (!isMode(sslmode)) {
+      return yield* refuse(`has sslmode=${sslmode}, which is not one of ${modes.join(", ")}`)
+    }
+    return {
+      _tag: "Postgres",
+      host,
+      port: port === "" ? 5432 : Number(port),
+      database,
+      username: nonEmpty(decode(username)),
+      password: Option.map(nonEmpty(decode(password)), Redacted.make),
+      sslmode,
+      rootCertificate: Option.fromNullOr(searchParams.get("sslrootcert")),
+      shown: `postgres://${url.host}${pathname}`
+    }
+  })
+
+const nonEmpty = (text: string): Option.Option<string> => text === "" ? Option.none() : Option.some(text)
+
+/** A part of a URL. What is no valid escape stands for itself. */
+const decode = (part: string): string => Result.getOrElse(Result.try(() => decodeURIComponent(part)), () => part)
+
+// MERGED connect.ts: Connects to the database of a copy. The drivers are loaded where they are needed: no other subcommand pays for them.
+
+const variable = "TIME_PUNCHES_DATABASE_URL"
+
+/** The database of the flag, or of the environment; `None` where neither names one. */
+export const optionalTargetOf = Effect.fnUntraced(function*(
+  flag: Option.Option<string>
+): Effect.fn.Return<Option.Option<DatabaseTarget>, CommandFailure | Config.ConfigError> {
+  if (Option.isSome(flag)) return Option.some(yield* Effect.fromResult(readTarget(flag.value, "--database")))
+  const text = yield* Config.option(Config.NonEmptyString(variable))
+  return Option.isNone(text) ? Option.none() : Option.some(yield* Effect.fromResult(readTarget(text.value, variable)))
+})
+
+/** The same, for a command that needs one. */
+export const targetOf = (flag: Option.Option<string>) =>
+  Effect.flatMap(optionalTargetOf(flag), (target) =>
+    Option.isSome(target)
+      ? Effect.succeed(target.value)
+      : usage(`no database: give --database FILE or set ${variable}`))
+
+/** A client of the database. With `readonly` a file must exist, and is not created for a name that is misspelt. */
+export const layerDatabase = (
+  target: DatabaseTarget,
+  { readonly = false }: { readonly readonly?: boolean } = {}
+): Layer.Layer<
+  SqlClient.SqlClient,
+  SqlError.SqlError | Config.ConfigError | PlatformError.PlatformError,
+  FileSystem.FileSystem
+> =>
+  Layer.unwrap(
+    target._tag === "Sqlite"
+      ? Effect.map(
+        Effect.promise(() => import("../../sql/node/NodeSqlite.ts")),
+        (NodeSqlite) => NodeSqlite.layer({ filename: target.filename, readonly })
+      )
+      : postgres(target)
+  )
+
+const postgres = Effect.fnUntraced(function*(target: PostgresTarget) {
+  const PgClient = yield* Effect.promise(() => import("@effect/sql-pg/PgClient"))
+  const fs = yield* FileSystem.FileSystem
+  const fromEnvironment = yield* Config.option(Config.Redacted("PGPASSWORD"))
+  const ca = Option.isNone(target.rootCertificate)
+    ? Option.none()
+    : Option.some(yield* fs.readFileString(target.rootCertificate.value))
+  return PgClient.layer({
+    host: target.host,
+    port: target.port,
+    database: target.database,
+    username: Option.getOrUndefined(target.username),
+    password: Option.getOrUndefined(Option.orElse(target.password, () => fromEnvironment)),
+    ssl: encryption(target, ca),
+    applicationName: "time-punches",
+    maxConnections: 4
+  })
+})
+
+/** As PostgreSQL's own clients: `require` encrypts and trusts anyone, unless there is a file of certificates to trust. */
+const encryption = ({ host, sslmode }: PostgresTarget, ca: Option.Option<string>) => {
+  if (sslmode === "disable") return false
+  const trusted = Option.match(ca, { onNone: () => ({}), onSome: (ca) => ({ ca }) })
+  if (sslmode === "verify-full") return { ...trusted, servername: host }
+  return sslmode === "require" && Option.isNone(ca)
+    ? { rejectUnauthorized: false }
+    : { ...trusted, checkServerIdentity: () => undefined }
+}

@@ -1,0 +1,91 @@
+/** The punches that the flags of a command select: from the service, or from the copy of `--database`. */
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type { FileSystem } from "effect/FileSystem"
+import type { HttpClient } from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { Scope } from "effect/Scope"
+import type { Stdio } from "effect/Stdio"
+import * as Stream from "effect/Stream"
+import type { PunchFilter } from "../../PunchFilter.ts"
+import type { TimePunch } from "../../TimePunch.ts"
+import { TimePunches } from "../../TimePunches.ts"
+import { type CommandFailure, type ExpectedError, usage } from "../failure.ts"
+import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
+import { makePageSizeFlag } from "../flags/paging.ts"
+import { makeProgress } from "../terminal/output.ts"
+
+/**
+ * Where the punches come from. The variable of the database is not read: one that is set for `sync` must not change where a
+ * sum comes from.
+ */
+export const sourceFlags = {
+  ...companyFlags,
+  database: Flag.String("database").pipe(
+    Flag.withMetavar("FILE|URL"),
+    Flag.withDescription("Read the copy in this database and send nothing; TIME_PUNCHES_DATABASE_URL is not read here"),
+    Flag.optional
+  ),
+  pageSize: makePageSizeFlag()
+}
+
+/** The parsed flags. */
+export type SourceInput = Command.Command.Config.Infer<typeof sourceFlags>
+
+/**
+ * `any`: as it comes. `clockedIn`: by clock-in, then by id, as a copy always is. The service receives it as `sort_by`, which
+ * some ignore.
+ */
+export type Order = "any" | "clockedIn"
+
+type Failure = ExpectedError | CommandFailure
+
+/**
+ * The punches of a filter, page by page, with a line of progress on a terminal. Where the stream ends, so does the line,
+ * before anything is printed where it stands.
+ */
+export type Source = (filter: PunchFilter, order?: Order) => Pages
+
+type Pages = Stream.Stream<ReadonlyArray<TimePunch>, Failure, FileSystem | Stdio>
+
+/**
+ * Where the punches of one run come from. All its listings share one client of the service, and so one token. A copy says
+ * on standard error how old it is; one that was never complete is refused, and so is a filter that only the service knows.
+ */
+export const openSource = Effect.fnUntraced(
+  function*(flags: SourceInput): Effect.fn.Return<Source, Failure, HttpClient | Scope> {
+    const list = yield* listingOf(flags)
+    return (filter, order = "any") =>
+      Stream.unwrap(Effect.map(
+        makeProgress({ printsResults: false }),
+        ({ add }) => Stream.tap(list(filter, order), (punches) => add(punches.length))
+      ))
+  }
+)
+
+const listingOf = Effect.fnUntraced(function*(
+  flags: SourceInput
+): Effect.fn.Return<(filter: PunchFilter, order: Order) => Pages, Failure, HttpClient | Scope> {
+  const company = yield* companyOf(flags)
+  const { database } = flags
+  if (Option.isSome(database)) {
+    if (Option.isSome(flags.pageSize)) {
+      return yield* usage(
+        "--page-size is of requests to the service, and --database sends none",
+        "Leave one of them out."
+      )
+    }
+    // The drivers of the databases are large; to read the service needs none.
+    const { fromCopy } = yield* Effect.promise(() => import("./fromCopy.ts"))
+    return (filter) => Stream.chunks(fromCopy(company, database.value, filter))
+  }
+  const client = Context.get(yield* Layer.build(layerClient), TimePunches)
+  const options = { pageSize: Option.getOrUndefined(flags.pageSize), prefetchPages: 1 }
+  return (filter, order) => {
+    const ordered: PunchFilter = order === "any" ? filter : { ...filter, sortBy: [["clockedIn", "asc"]] }
+    return Stream.map(client.pages(company, ordered, options), ({ items }) => items)
+  }
+})

@@ -1,0 +1,49 @@
+/** `time-punches doctor`: checks settings and service, one line a check, and one advice. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { copyFlags } from "../copy/flags.ts"
+import { companyFlags } from "../flags/connection.ts"
+import { filterFlags } from "../flags/filter.ts"
+import { makePageSizeFlag } from "../flags/paging.ts"
+import { jsonFlag } from "../flags/values.ts"
+
+/** Small, so that a few punches still make several pages. */
+const usualPageSize = 20
+
+export const doctor = Command.make(
+  "doctor",
+  { ...companyFlags, ...filterFlags, ...copyFlags, json: jsonFlag, pageSize: makePageSizeFlag(usualPageSize) },
+  // No other subcommand needs the checks, so they are loaded only here.
+  ({ pageSize, ...flags }) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./diagnose.ts")),
+      ({ diagnose }) => diagnose(flags, Option.getOrElse(pageSize, () => usualPageSize))
+    )
+).pipe(
+  Command.withDescription(
+    `Check settings and service, one line a check: ok, warn or FAIL, and at the
+  end one advice.
+
+  It checks the settings, the service's answer and clock, whether the
+  credential may list the company, whether cursors lead forward and back and
+  end where the punches end, and whether the rows match the filter that was
+  sent. It compares the answers with each other: about 35 requests, and at
+  most three times as many where answers contradict each other and are
+  requested again. It also checks the filters that you pass.
+
+  With --database it also checks a copy that time-punches sync keeps: its age,
+  its rows, and whether 20 punches drawn at random, or all of them with
+  --full, are what the service shows. The exit code is that of the failed
+  check with the most basic cause.`
+  ),
+  Command.withShortDescription("Diagnose settings and service"),
+  Command.withExamples([
+    { command: "time-punches doctor", description: "Everything" },
+    { command: "time-punches doctor --database punches.db --full", description: "Compare a copy with the service" },
+    {
+      command: "time-punches doctor --flags late --approved false",
+      description: "Check also that these filters are applied"
+    }
+  ])
+)

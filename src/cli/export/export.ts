@@ -1,0 +1,267 @@
+/** `time-punches export`: writes every matching punch to a file, and resumes an interrupted run. */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { ApiVersion } from "../../ApiVersion.ts"
+import { Endpoints } from "../../Endpoints.ts"
+import type { CompanyId } from "../../Ids.ts"
+import { TimePunches } from "../../TimePunches.ts"
+import { type ExpectedError, mapToCommandFailure, usage } from "../failure.ts"
+import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
+import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
+import { fromFlag, makePageSizeFlag } from "../flags/paging.ts"
+import { isPeriodGiven, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
+import { describeZones } from "../flags/zones.ts"
+import { pageText } from "../list/pageText.ts"
+import { counted, countedPunches, formatNumber } from "../terminal/format.ts"
+import { makeProgress, printError } from "../terminal/output.ts"
+import { openCheckpoint } from "./checkpoint.ts"
+import type { ExportProgress, ExportSpec } from "./note.ts"
+
+// MERGED pageGroups.ts: Gathers pages in memory and writes them in groups: a write waits for the disk, which takes longer than a page. A page is in memory for about a second, or for as long as the disk takes to write the group before it. Once the pages in memory reach `maxBytes`, the listing waits.
+
+/** From the first page of a group until it is written. */
+const interval = "1 second"
+
+/** The listing waits while as many bytes are not yet written; one page may exceed it. */
+export const maxBytes = 8 * 1024 * 1024
+
+export interface PageGroups<P, E> {
+  /** Adds a page. Waits while the pages in memory are too large, the page itself among them. */
+  readonly add: (page: P) => Effect.Effect<void>
+  /** Writes the pages in memory. They are kept until they are written, so that no later page can take their place. */
+  readonly flush: Effect.Effect<void, E>
+  /**
+   * Runs `source`, which adds pages, and writes them. Ends when all are written; a failure of `source` only shows then.
+   * If a write fails or this is interrupted, `source` is interrupted, and pages may still be in memory.
+   */
+  readonly run: <E2, R>(source: Effect.Effect<void, E2, R>) => Effect.Effect<void, E | E2, R>
+}
+
+/** `write` must write all pages of a group or none, and is not interrupted. It never runs twice at once. */
+export const makePageGroups = <P extends { readonly bytes: Uint8Array }, E>(
+  write: (group: ReadonlyArray<P>) => Effect.Effect<void, E>
+): PageGroups<P, E> => {
+  // Oldest first. The pages that are being written are among them.
+  const pages: Array<P> = []
+  let bytes = 0
+  let isEnded = false
+  const arrived = Latch.makeUnsafe(false)
+  const due = Latch.makeUnsafe(false)
+  const room = Latch.makeUnsafe(true)
+
+  const isDone = () => isEnded && pages.length === 0
+
+  /** Tells the writer and the listing what the pages in memory mean for them. */
+  const update = () => {
+    const isFull = bytes >= maxBytes
+    const set = (latch: Latch.Latch, isOpen: boolean) => isOpen ? latch.openUnsafe() : latch.closeUnsafe()
+    set(arrived, isEnded || pages.length > 0)
+    set(due, isEnded || isFull)
+    set(room, !isFull)
+  }
+
+  const flush = Effect.suspend(() => {
+    const group = [...pages]
+    if (group.length === 0) return Effect.void
+    return Effect.map(write(group), () => {
+      pages.splice(0, group.length)
+      bytes -= bytesOf(group)
+      update()
+    })
+  }).pipe(Effect.uninterruptible)
+
+  const writeUntilEnded = Effect.gen(function*() {
+    while (!isDone()) {
+      yield* arrived.await
+      yield* Effect.timeoutOption(due.await, interval)
+      yield* flush
+    }
+  })
+
+  return {
+    add: (page) =>
+      Effect.suspend(() => {
+        pages.push(page)
+        bytes += page.bytes.length
+        update()
+        return room.await
+      }),
+    flush,
+    run: Effect.fnUntraced(function*(source) {
+      const end = Effect.sync(() => {
+        isEnded = true
+        update()
+      })
+      const listing = yield* Effect.forkChild(Effect.ensuring(source, end))
+      yield* Effect.onError(writeUntilEnded, () => Fiber.interrupt(listing))
+      yield* Fiber.join(listing)
+    })
+  }
+}
+
+const bytesOf = (group: ReadonlyArray<{ readonly bytes: Uint8Array }>): number =>
+  group.reduce((size, { bytes }) => size + bytes.length, 0)
+
+const format = Flag.Literals("format", ["ndjson", "csv"]).pipe(
+  Flag.withDescription("One JSON object a line, or columns for a spreadsheet (default: ndjson)"),
+  Flag.withDefault("ndjson")
+)
+
+const output = Flag.String("output").pipe(
+  Flag.withAlias("o"),
+  Flag.withMetavar("FILE"),
+  Flag.withDescription("The file; it appears, or is replaced, when the export is complete"),
+  Flag.filter((file) => file.trim() !== "", () => "the name of a file")
+)
+
+const force = Flag.Boolean("force").pipe(
+  Flag.withDescription("Discard an unfinished export to this file and start over"),
+  Flag.withoutNegation,
+  Flag.withDefault(false)
+)
+
+const flags = {
+  ...companyFlags,
+  ...filterFlags,
+  ...periodFlags,
+  format,
+  output,
+  force,
+  pageSize: makePageSizeFlag(),
+  from: fromFlag
+}
+
+export const exportCommand = Command.make(
+  "export",
+  flags,
+  Effect.fnUntraced(
+    function*(given) {
+      const flags = yield* resolvePeriod(given)
+      if (Option.isSome(flags.clock) && !isPeriodGiven(flags)) {
+        const flag = Option.isSome(flags.zone) ? "--zone" : "--zones"
+        return yield* usage(`${flag} goes with a period, such as --week; the times in the file are in UTC`)
+      }
+      const company = yield* companyOf(flags)
+      const filter = yield* Effect.fromResult(toFilter(flags))
+      const checkpoint = yield* openCheckpoint(flags.output, yield* specOf(flags, company.id), flags.force)
+      yield* Effect.addFinalizer(() => checkpoint.abandon)
+      const { saved, start } = checkpoint
+      const progress = yield* makeProgress({ printsResults: false, resumed: start })
+      const client = yield* TimePunches
+
+      if (start.complete) {
+        yield* checkpoint.finish
+        return yield* printError(`${flags.output}: ${sizeOf(start)}; all were saved by an earlier run`)
+      }
+      const isResumed = start.pages > 0
+      if (isResumed) yield* printError(`resuming after ${sizeOf(start)}`)
+      const from = isResumed ? start.cursor : flags.from
+      const pageSize = Option.getOrUndefined(flags.pageSize)
+
+      const groups = makePageGroups(checkpoint.append)
+      const listing = client.pages(company, filter, { pageSize, from, prefetchPages: 1 }).pipe(
+        Stream.runForEach(Effect.fnUntraced(function*({ cursor, items }) {
+          const kept = yield* Effect.fromResult(keptOf(items, flags))
+          const text = yield* pageText(kept, flags.format, progress.totals().pages === 0)
+          yield* groups.add({ bytes: encoder.encode(text), punches: kept.length, next: cursor.next })
+          yield* progress.add(kept.length)
+        }))
+      )
+      yield* groups.run(listing).pipe(
+        // Pages that were received are written before the process ends. An interrupt after the last one stops nothing.
+        Effect.onInterrupt(() =>
+          groups.flush.pipe(
+            mapToCommandFailure(() => Effect.succeed([])),
+            Effect.match({ onFailure: ({ message }) => [message], onSuccess: () => [] }),
+            Effect.flatMap((problem) =>
+              Effect.flatMap(saved, (progress) => printError(...interrupted(problem, progress)))
+            )
+          )
+        ),
+        Effect.andThen(checkpoint.finish),
+        mapToCommandFailure((error) => Effect.map(saved, (progress) => resumeHint(error, progress)))
+      )
+      yield* printError(`${flags.output}: ${sizeOf(yield* saved)}`)
+    },
+    Effect.scoped
+  )
+).pipe(
+  Command.provide(layerClient),
+  Command.withDescription(
+    `Write the punches of a company to a file.
+
+  Rows are collected in FILE.part, and FILE.resume.json records the progress
+  about every second. To resume an interrupted export, run the same command
+  again: the file is the same as that of an uninterrupted run. FILE is
+  replaced at the end, and keeps its rights; only you may read a new FILE.`
+  ),
+  Command.withShortDescription("Write punches to a file, resumably"),
+  Command.withExamples([
+    { command: "time-punches export --output punches.ndjson", description: "Everything" },
+    {
+      command: "time-punches export --format csv --output march.csv --month 2026-03 --zone America/New_York",
+      description: "A month for a spreadsheet"
+    },
+    {
+      command: "time-punches export --output week.ndjson --week 2026-03-02 --zones zones.csv",
+      description: "The week of each location, by its own clock"
+    },
+    {
+      command: "time-punches export --deleted include --modified-since 2026-03-20T00:00:00Z --output changes.ndjson",
+      description: "What changed, with deletions"
+    }
+  ])
+)
+
+/**
+ * Everything that decides the bytes of the file. The page size and the kind of credential do not. A period is in it as the
+ * window that it was resolved to, so that `--last 7d` of another day is another export; by several zones also as the
+ * period in each.
+ */
+const specOf = Effect.fnUntraced(function*(flags: Input & LocalPeriod, company: CompanyId) {
+  const { baseUrl } = yield* Endpoints
+  const version = yield* ApiVersion
+  return {
+    "base URL": baseUrl,
+    "API version": Option.getOrElse(version, () => "token default"),
+    "--company": `${company}`,
+    "--format": flags.format,
+    ...Option.match(flags.from, { onNone: () => ({}), onSome: (from) => ({ "--from": from }) }),
+    ...describeFilter(flags),
+    ...Option.match(Option.all([flags.locations, flags.period]), {
+      onNone: () => ({}),
+      onSome: ([locations, period]) => describeZones(locations, period)
+    })
+  } satisfies ExportSpec
+})
+
+type Input = Command.Command.Config.Infer<typeof flags>
+
+const sizeOf = ({ bytes, pages, punches }: ExportProgress): string =>
+  `${countedPunches(punches)}, ${counted(pages, "page")}, ${formatNumber(bytes)} bytes`
+
+const savedHint = (progress: ExportProgress): ReadonlyArray<string> =>
+  progress.bytes === 0 ? [] : [`${sizeOf(progress)} are saved. To resume the export, run the same command again.`]
+
+const interrupted = (problem: ReadonlyArray<string>, progress: ExportProgress): ReadonlyArray<string> =>
+  progress.bytes === 0
+    ? [...problem, "interrupted: nothing was written; the same command starts from the beginning."]
+    : ["interrupted", ...problem, ...savedHint(progress)]
+
+const encoder = new TextEncoder()
+
+/** An error that may repeat at the same page needs another way out. */
+const resumeHint = (error: ExpectedError, progress: ExportProgress): ReadonlyArray<string> => {
+  // Other zones are another export.
+  if (error._tag === "MissingZone") return progress.bytes === 0 ? [] : ["Then start over, with --force."]
+  const repeats = error._tag === "UnprocessableEntity" || error._tag === "PaginationError" ||
+    error._tag === "DecodeError"
+  return repeats && progress.bytes > 0
+    ? [...savedHint(progress), "If it fails there again, --force starts over."]
+    : savedHint(progress)
+}

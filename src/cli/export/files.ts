@@ -1,0 +1,172 @@
+/** What an export does to its files. Only their owner may read them: rows hold wages and notes. Errors name the file. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import * as PlatformError from "effect/PlatformError"
+import * as Stream from "effect/Stream"
+import * as Crypto from "node:crypto"
+import { type CommandFailure, usage } from "../failure.ts"
+
+// MERGED target.ts: The file that an export replaces: the output with its links followed, and nothing but a regular file.
+
+/** As many as Linux follows. */
+const maxLinks = 40
+
+/**
+ * Follows `output` to the path of a regular file, which may not exist yet. An export works on that path alone, so that
+ * a link stays and the file it points to is replaced. Rejects at the start what cannot be replaced by a file.
+ */
+export const resolveTarget = Effect.fnUntraced(function*(
+  output: string
+): Effect.fn.Return<string, CommandFailure | PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  if (/[/\\]$/.test(output) && output.endsWith(path.sep)) return yield* isFolder(output)
+
+  let named = path.resolve(output)
+  for (let links = 0; links <= maxLinks; links++) {
+    const folder = yield* fs.realPath(path.dirname(named))
+    const file = path.join(folder, path.basename(named))
+    if (isDescriptorFolder(folder)) return yield* isStream(output, "an open file of a process")
+    const found = yield* ifExists(fs.lstat(file))
+    if (Option.isNone(found) || found.value.type === "File") return file
+    if (found.value.type === "Directory") return yield* isFolder(output)
+    if (found.value.type !== "SymbolicLink")
+      return yield* isStream(output, kinds[found.value.type] ?? "of another kind")
+    named = path.resolve(folder, yield* fs.readLink(file))
+  }
+  return yield* usage(`--output ${output} is a link that leads to itself`, "Choose another file.")
+})
+
+/** None where there is no such file. */
+export const ifExists = <A, R>(self: Effect.Effect<A, PlatformError.PlatformError, R>) =>
+  Effect.map(self, Option.some).pipe(
+    Effect.catchIf((error) => error.reason._tag === "NotFound", () => Effect.succeedNone)
+  )
+
+/** `/dev/stdout` is a link into such a folder. What it leads to may be a regular file that a shell has opened. */
+const isDescriptorFolder = (folder: string): boolean =>
+  /^\/(dev\/fd|proc\/\d+\/(task\/\d+\/)?fd)$/.test(folder.replaceAll("\\", "/"))
+
+const kinds: Partial<Record<FileSystem.File.Type, string>> = {
+  BlockDevice: "a device",
+  CharacterDevice: "a device",
+  FIFO: "a pipe",
+  Socket: "a socket"
+}
+
+const isFolder = (output: string) =>
+  usage(`--output ${output} is not a file but a folder`, "Name a file in it, such as punches.ndjson.")
+
+const isStream = (output: string, kind: string) =>
+  usage(
+    `--output ${output} is not a regular file but ${kind}: an export replaces its file when it is complete`,
+    "To write to standard output, a pipe or a device: time-punches list --format ndjson > FILE"
+  )
+
+const ownerOnly = 0o600
+
+/** Names `file` in an error: that of a write names only the number of a descriptor. */
+const naming = (file: string) => <A, R>(self: Effect.Effect<A, PlatformError.PlatformError, R>) =>
+  Effect.mapError(self, (error) => {
+    const { reason } = error
+    if (reason._tag === "BadArgument") return error
+    const { _tag, cause, description, method, module, syscall } = reason
+    return PlatformError.systemError({ _tag, module, method, description, syscall, cause, pathOrDescriptor: file })
+  })
+
+/**
+ * Writes `parts` to a file at a position; returns once they are on disk, so that no later step can survive a crash
+ * without them. At 0 the file is a new one: one that was there, and whatever it links to, keeps its bytes.
+ *
+ * `name` is the file as errors name it.
+ */
+export const writeSynced = Effect.fnUntraced(function*(
+  file: string,
+  parts: ReadonlyArray<Uint8Array>,
+  at: number,
+  name = file
+) {
+  const fs = yield* FileSystem.FileSystem
+  yield* Effect.gen(function*() {
+    if (at === 0) yield* fs.remove(file, { force: true })
+    const handle = yield* fs.open(file, { flag: at === 0 ? "wx" : "r+", mode: ownerOnly })
+    yield* handle.seek(BigInt(at), "start")
+    for (const part of parts) yield* handle.writeAll(part)
+    yield* handle.sync
+  }).pipe(Effect.scoped, naming(name))
+})
+
+/** Cuts a file to its first bytes, on disk. */
+export const cut = Effect.fnUntraced(function*(file: string, bytes: number) {
+  const fs = yield* FileSystem.FileSystem
+  yield* Effect.gen(function*() {
+    const handle = yield* fs.open(file, { flag: "r+" })
+    if (Number((yield* handle.stat).size) === bytes) return
+    yield* handle.truncate(bytes)
+    yield* handle.sync
+  }).pipe(Effect.scoped, naming(file))
+})
+
+/**
+ * Gives a file the rights of a file in progress: an earlier version, or another program, may have left it open to others,
+ * and a run that was killed before its last step may have left it without the right to write.
+ */
+export const narrow = Effect.fnUntraced(function*(file: string, { mode }: FileSystem.File.Info) {
+  const fs = yield* FileSystem.FileSystem
+  if ((mode & 0o777) === ownerOnly) return
+  // A file system without such rights, as on many a memory stick, permits no change.
+  yield* Effect.catchIf(
+    fs.chmod(file, ownerOnly),
+    (error) => error.reason._tag === "PermissionDenied",
+    () => Effect.void
+  )
+})
+
+/**
+ * Gives a finished file the owner and the rights of the file that it will replace, before it does: at no moment may
+ * anybody read the rows who could not read the file. Without such a file its owner alone may.
+ */
+export const takeRights = Effect.fnUntraced(function*(file: string, replaced: string) {
+  const fs = yield* FileSystem.FileSystem
+  const old = yield* ifExists(fs.stat(replaced))
+  if (Option.isNone(old)) return
+  const now = yield* fs.stat(file)
+  const isGroupKept = yield* takeOwner(file, now, old.value)
+  const mode = isGroupKept ? old.value.mode & 0o777 : withoutGroup(old.value.mode)
+  if ((now.mode & 0o777) !== mode) yield* fs.chmod(file, mode)
+})
+
+/** Without the rights of the group. Others keep what the group had too: the old group is now among them. */
+const withoutGroup = (mode: number): number => (mode & 0o700) | (mode & (mode >> 3) & 0o007)
+
+/** Whether the file now has the group of `old`. Only an administrator can give a file to another owner. */
+const takeOwner = Effect.fnUntraced(function*(file: string, now: FileSystem.File.Info, old: FileSystem.File.Info) {
+  const fs = yield* FileSystem.FileSystem
+  const ids = Option.all({ owner: old.uid, group: old.gid, self: now.uid })
+  if (Option.isNone(ids)) return true
+  const { group, owner, self } = ids.value
+  if (owner === self && Option.contains(now.gid, group)) return true
+  if (yield* Effect.isSuccess(fs.chown(file, owner, group))) return true
+  return yield* Effect.isSuccess(fs.chown(file, self, group))
+})
+
+/** The SHA-256 of the first bytes of a file, still open for more, and whether a line ends with them. */
+export const hashStart = Effect.fnUntraced(function*(file: string, bytes: number) {
+  const fs = yield* FileSystem.FileSystem
+  const hash = Crypto.createHash("sha256")
+  let last: number | undefined
+  yield* fs.stream(file, { bytesToRead: bytes, chunkSize: 1 << 20 }).pipe(
+    Stream.runForEach((chunk) =>
+      Effect.sync(() => {
+        hash.update(chunk)
+        last = chunk.at(-1)
+      })
+    ),
+    naming(file)
+  )
+  return { hash, endsLine: last === newline }
+})
+
+const newline = 0x0a

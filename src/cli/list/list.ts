@@ -1,0 +1,160 @@
+/** `time-punches list`: prints punches page by page, as a table, JSON, NDJSON or CSV. */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { maxPageSize } from "../../listing/request.ts"
+import * as WorkedTime from "../../payroll/WorkedTime.ts"
+import type { TimePunch } from "../../TimePunch.ts"
+import { TimePunches } from "../../TimePunches.ts"
+import { mapToCommandFailure } from "../failure.ts"
+import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
+import { filterFlags, toFilter } from "../flags/filter.ts"
+import { nameColumns, type NameKind, nameOf, type Names, namesFlag, readNames } from "../flags/names.ts"
+import { fromFlag, makePageSizeFlag, resumeHint, takeFlag } from "../flags/paging.ts"
+import { fixedWindowHint, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
+import { formatOf, jsonFlag } from "../flags/values.ts"
+import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../terminal/format.ts"
+import { makeProgress, outputWidth, print, printError } from "../terminal/output.ts"
+import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
+import { jsonEnd, jsonText, pageText } from "./pageText.ts"
+
+const format = Flag.Literals("format", ["table", "json", "ndjson", "csv"]).pipe(
+  Flag.withDescription("table for people; json (an array), ndjson and csv are complete (default: table)"),
+  Flag.optional
+)
+
+export const list = Command.make(
+  "list",
+  {
+    ...companyFlags,
+    ...filterFlags,
+    ...periodFlags,
+    format,
+    json: jsonFlag,
+    names: namesFlag,
+    take: takeFlag,
+    pageSize: makePageSizeFlag(),
+    from: fromFlag
+  },
+  Effect.fnUntraced(
+    function*(given) {
+      const flags = yield* resolvePeriod(given)
+      const company = yield* companyOf(flags)
+      const filter = yield* Effect.fromResult(toFilter(flags))
+      const format = yield* Effect.fromResult(formatOf(flags, "table"))
+      const names = Option.getOrUndefined(yield* readNames(flags.names))
+      const further = names && nameColumns(names)
+      const most = Option.getOrElse(flags.take, () => Infinity)
+      // Of a page for several zones not every punch is in the period of its location.
+      const usual = Option.isSome(flags.locations) ? maxPageSize : Math.min(most, maxPageSize)
+      const pageSize = Option.getOrElse(flags.pageSize, () => usual)
+      const { add, totals } = yield* makeProgress({ printsResults: true })
+      const client = yield* TimePunches
+      const table = makeTable(columnsOf(flags, names), yield* outputWidth)
+      let next = flags.from
+      const hintAt = (cursor: typeof next) =>
+        Option.isSome(cursor) ? [...resumeHint(cursor), ...fixedWindowHint(flags)] : []
+
+      yield* client.pages(company, filter, { pageSize, from: flags.from }).pipe(
+        Stream.mapEffect(({ cursor, items }) =>
+          Effect.map(Effect.fromResult(keptOf(items, flags)), (kept) => ({ cursor, items, kept }))
+        ),
+        // The page that reaches --take is the last request.
+        Stream.takeUntil(({ kept }) => totals().punches + kept.length >= most),
+        Stream.tap(Effect.fnUntraced(function*({ cursor, items, kept }) {
+          const { pages, punches } = totals()
+          const taken = kept.slice(0, most - punches)
+          // Titles have the width of the first rows, so they wait for one.
+          const isTitled = taken.length > 0 || items.length === 0
+          const text = format === "table"
+            ? (isTitled ? table.lines(taken) : []).map((line) => `${line}\n`).join("")
+            : yield* format === "json"
+              ? jsonText(taken, punches, further)
+              : pageText(taken, format, pages === 0, further)
+          if (text !== "") yield* print(Stream.make(text))
+          next = cursor.next
+          yield* add(taken.length)
+        })),
+        Stream.runDrain,
+        mapToCommandFailure((error) =>
+          Effect.succeed(
+            // Of the page with that location nothing is printed.
+            error._tag === "MissingZone" ? hintAt(next) : "resumeFrom" in error ? hintAt(error.resumeFrom) : []
+          )
+        ),
+        Effect.onInterrupt(() => {
+          const { pages, punches } = totals()
+          return printError(
+            `interrupted after ${counted(pages, "page")}, ${countedPunches(punches)}`,
+            ...hintAt(next)
+          )
+        })
+      )
+      if (format === "json") yield* print(Stream.make(jsonEnd(totals().punches)))
+      if (totals().punches === 0) yield* printError("no punch matches")
+    },
+    Effect.scoped
+  )
+).pipe(
+  Command.provide(layerClient),
+  Command.withDescription(
+    `Print the punches of a company, in the service's order.
+
+  If the listing fails or is interrupted, a line on standard error has the
+  --from to resume it with.`
+  ),
+  Command.withShortDescription("Print punches"),
+  Command.withExamples([
+    { command: "time-punches list --take 20", description: "A first look" },
+    {
+      command: "time-punches list --location-id 301 --week 2026-03-02 --zone America/New_York",
+      description: "A week of one location, in its local time"
+    },
+    { command: "time-punches list --last 7d --zones zones.csv", description: "Each location by its own clock" },
+    { command: "time-punches list --approved false --format ndjson", description: "Unapproved punches, for jq" },
+    {
+      command: "time-punches list --flags late,missed_break --format csv",
+      description: "Flagged punches, for a spreadsheet"
+    }
+  ])
+)
+
+const columnsOf = (
+  { zoneOf }: LocalPeriod,
+  names: Names | undefined
+): ReadonlyArray<Column<TimePunch>> => {
+  const named = (kind: NameKind, leaves: number): ReadonlyArray<Column<TimePunch>> =>
+    names === undefined ? [] : [nameColumn(kind, (punch) => nameOf(names, punch, kind) ?? "", leaves)]
+  const outOf = ({ clockedOut }: TimePunch, format: (at: DateTime.Utc) => string) =>
+    Option.match(clockedOut, { onNone: () => "open", onSome: format })
+  return [
+    { title: "id", align: "right", cell: (punch) => `${punch.id}` },
+    { title: "user_id", align: "right", cell: (punch) => `${punch.userId}` },
+    ...named("user", 5),
+    { title: "location_id", align: "right", cell: (punch) => `${punch.locationId}`, leaves: 4 },
+    ...named("location", 2),
+    { title: "role_id", align: "right", cell: (punch) => `${punch.roleId}`, leaves: 3 },
+    ...named("role", 1),
+    {
+      title: "clocked_in",
+      cell: (punch) => formatTime(punch.clockedIn, zoneOf(punch)),
+      short: (punch) => formatShortTime(punch.clockedIn, zoneOf(punch))
+    },
+    {
+      title: "clocked_out",
+      cell: (punch) => outOf(punch, (at) => formatTime(at, zoneOf(punch))),
+      short: (punch) => outOf(punch, (at) => formatShortTime(at, zoneOf(punch)))
+    },
+    {
+      title: "net",
+      align: "right",
+      cell: (punch) =>
+        Option.match(WorkedTime.of(punch).durations, { onNone: () => "?", onSome: ({ net }) => formatHours(net) })
+    },
+    { title: "approved", cell: (punch) => punch.approved ? "yes" : "no" },
+    { title: "notes", maxWidth: 40, least: 10, cell: (punch) => (punch.deleted ? "(deleted) " : "") + punch.notes }
+  ]
+}

@@ -1,0 +1,36 @@
+/** `time-punches sync`: keeps a copy of the punches of a company in a database. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { syncFlags } from "../copy/flags.ts"
+
+export const sync = Command.make(
+  "sync",
+  syncFlags,
+  // The drivers of the databases are large; no other subcommand needs them.
+  (input) => Effect.flatMap(Effect.promise(() => import("./serve.ts")), ({ serve }) => serve(input))
+).pipe(
+  Command.withDescription(
+    `Keep a copy of the punches of a company in a database.
+
+  A run does one pass: the first one reads everything, a later one what has
+  changed since. Rows and progress are stored together, page by page: after an
+  interruption the same command continues where it stopped. --sweep finds rows
+  that the service no longer shows, and marks them as gone.
+
+  Set a password in PGPASSWORD, or in the URL of TIME_PUNCHES_DATABASE_URL;
+  --database refuses one.`
+  ),
+  Command.withShortDescription("Keep a copy of the punches in a database"),
+  Command.withExamples([
+    { command: "time-punches sync --database punches.db", description: "One pass, into a file of SQLite" },
+    {
+      command: "time-punches sync --database punches.db --every 15m --sweep 35d",
+      description: "A pass each quarter of an hour, a sweep each day"
+    },
+    {
+      command: "time-punches sync --database punches.db --history",
+      description: "Keep what a pass replaces, for time-punches changes"
+    },
+    { command: "time-punches sync --database punches.db --status", description: "How old the copy is" }
+  ])
+)

@@ -1,0 +1,64 @@
+/** Why a schema rejects a value, as a path and an expectation; never the value. */
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+
+/** The first issue: `path` as in `data[3].clocked_in`, `at` the same path as keys, `detail` the expectation. */
+export interface IssueSummary {
+  readonly path: string
+  readonly at: ReadonlyArray<PropertyKey>
+  readonly detail: string
+}
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const render = (at: ReadonlyArray<PropertyKey>): string =>
+  at.reduce<string>(
+    (path, key) => typeof key === "number" ? `${path}[${key}]` : path === "" ? String(key) : `${path}.${String(key)}`,
+    ""
+  )
+
+const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): PropertyKey =>
+  typeof segment === "object" ? segment.key : segment
+
+/** Summarizes the first issue of a schema error. */
+export const firstIssue = (error: Schema.SchemaError): IssueSummary => {
+  const issue = format(error.issue).issues[0]
+  const at = (issue?.path ?? []).map(keyOf)
+  return { path: render(at), at, detail: issue?.message ?? "" }
+}
+
+// MERGED printable.ts: Text of foreign origin, made safe for one line of a log.
+
+const maxLength = 500
+
+/** Escapes characters that start a line, control a terminal or change the direction of text; cuts long text. */
+export const printable = (text: string): string => {
+  const cut = text.length > maxLength ? `${text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "")}…` : text
+  return cut.replace(
+    /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
+  )
+}
+
+// MERGED setting.ts: The error of an invalid setting when a layer is built: its name and what it must be, never its value.
+
+/** Fails with a `ConfigError` that says what the setting must be. */
+export const invalidSetting = (name: string, mustBe: string): Effect.Effect<never, Config.ConfigError> =>
+  Effect.fail(
+    new Config.ConfigError(
+      new Schema.SchemaError(
+        new SchemaIssue.Pointer([name], new SchemaIssue.InvalidValue({ message: `${name} must be ${mustBe}` }))
+      )
+    )
+  )
+
+// MERGED wholeNumber.ts: The check of a whole number within bounds, with the one text that says what it must be.
+
+/** The number itself, or what it must be, as in `pageSize must be …`. Infinity is not a whole number. */
+export const wholeNumber = (value: number, least: number, most = Infinity): Result.Result<number, string> =>
+  Number.isInteger(value) && value >= least && value <= most
+    ? Result.succeed(value)
+    : Result.fail(`a whole number ${most === Infinity ? `from ${least} on` : `from ${least} to ${most}`}`)

@@ -1,0 +1,522 @@
+/** The cost of punches: the wages of one, in cents, and the sums of many by any key. Pure: reads no clock. */
+import type * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Function from "effect/Function"
+import * as HashMap from "effect/HashMap"
+import * as MutableHashMap from "effect/MutableHashMap"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Sink from "effect/Sink"
+import { type BusinessDate, Cents, TimePunchId, type UserId } from "../Ids.ts"
+import { type Cell, csvRecord } from "../internal/wire/csv.ts"
+import type { TimePunch } from "../TimePunch.ts"
+import * as Period from "./Period.ts"
+import * as WorkedTime from "./WorkedTime.ts"
+import { type Zones, zonesOf } from "./Zones.ts"
+
+// MERGED LaborTotals.ts: The sums over punches, and their text as CSV and JSON. `Labor` exports it all. Pure.
+
+/**
+ * The sums over the punches of one key.
+ *
+ * @since 0.1.0
+ */
+export interface Totals {
+  /** Number of punches, incomplete and anomalous ones included. */
+  readonly punches: number
+  /** Number of punches with unknown durations (`WorkedTime.of`). Of these only the tips are in the sums below. */
+  readonly incomplete: number
+  /** Number of punches with at least one anomaly (`WorkedTime.of`). */
+  readonly anomalous: number
+  /** Time from clock-in to clock-out. */
+  readonly gross: Duration.Duration
+  /** Time in paid breaks, without what an unpaid break covers. Part of `net`. */
+  readonly paidBreaks: Duration.Duration
+  /** Time in unpaid breaks. */
+  readonly unpaidBreaks: Duration.Duration
+  /** Paid time: `gross` without `unpaidBreaks`. */
+  readonly net: Duration.Duration
+  /** Wages in cents, rounded punch by punch. Without tips. */
+  readonly cost: Cents
+  /** Tips in cents. */
+  readonly tips: Cents
+}
+
+/**
+ * A sum exceeds the safe integers, beyond which an addition can lose cents. No real sum is that large: check the wage,
+ * the tips and the instants of the punch.
+ *
+ * @since 0.1.0
+ */
+export class SumOverflow
+  extends Schema.TaggedError<SumOverflow>("effect-time-punches/Labor/SumOverflow")("SumOverflow", {
+    /** The sum that overflows. */
+    field: Schema.Literals(["gross", "cost", "tips", "net"]),
+    /** The punch whose addition overflows it. */
+    punchId: TimePunchId
+  })
+{
+  /** The sum and the punch. */
+  override get message(): string {
+    return `the sum of ${this.field} is no safe integer with punch ${this.punchId}`
+  }
+}
+
+/** The names of the sums, in CSV or in JSON. */
+type SumName =
+  | "punches"
+  | "incomplete"
+  | "anomalous"
+  | `${"gross" | "paid_break" | "unpaid_break" | "net"}_seconds`
+  | `${"gross" | "paidBreak" | "unpaidBreak" | "net"}Seconds`
+  | `${"cost" | "tips"}${"_cents" | "Cents"}`
+
+/** The columns of the sums. */
+const sums: ReadonlyArray<readonly [csv: SumName, json: SumName, value: (totals: Totals) => number]> = [
+  ["punches", "punches", (totals) => totals.punches],
+  ["incomplete", "incomplete", (totals) => totals.incomplete],
+  ["anomalous", "anomalous", (totals) => totals.anomalous],
+  ["gross_seconds", "grossSeconds", (totals) => Duration.toSeconds(totals.gross)],
+  ["paid_break_seconds", "paidBreakSeconds", (totals) => Duration.toSeconds(totals.paidBreaks)],
+  ["unpaid_break_seconds", "unpaidBreakSeconds", (totals) => Duration.toSeconds(totals.unpaidBreaks)],
+  ["net_seconds", "netSeconds", (totals) => Duration.toSeconds(totals.net)],
+  ["cost_cents", "costCents", (totals) => totals.cost],
+  ["tips_cents", "tipsCents", (totals) => totals.tips]
+]
+
+/**
+ * The columns before the sums: a name, and the value of it for a key. The columns of the sums have names already, and no
+ * other column may have one of these.
+ *
+ * @since 0.1.0
+ */
+export type KeyColumns<K> =
+  & { readonly [name: string]: (key: K) => string | number | boolean | null | undefined }
+  & { readonly [name in SumName]?: never }
+
+/** How the sums are written as CSV. @since 0.1.0 */
+export interface TotalsCsvOptions<K> {
+  /** The columns before the sums. */
+  readonly columns: KeyColumns<K>
+  /** Ends every record, the last one too. Default `\r\n`, as in RFC 4180. */
+  readonly newline?: "\r\n" | "\n" | undefined
+}
+
+/**
+ * Writes the sums of `rollup` as CSV: a header, also for no sums, and a record for each key, sorted by the columns from
+ * left to right, so that equal sums are equal texts. Behind the columns of the key stand `punches`, `incomplete`,
+ * `anomalous`, `gross_seconds`, `paid_break_seconds`, `unpaid_break_seconds`, `net_seconds`, `cost_cents` and
+ * `tips_cents`. Seconds have up to three decimals.
+ *
+ * A text that a spreadsheet could run as a formula is guarded as in `toCsv` of the export.
+ *
+ * **Example** (The payroll of a week as CSV)
+ *
+ * ```ts
+ * import { DateTime, Effect, Stream } from "effect"
+ * import { BusinessDate, CompanyId, Labor, Period, TimePunches } from "effect-time-punches"
+ *
+ * const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
+ * const week = { clockedIn: Period.week(newYork, BusinessDate.make("2026-03-09")) }
+ *
+ * export const csv = TimePunches.list(CompanyId.make(7), week).pipe(
+ *   Stream.run(Labor.rollup((punch) => punch.userId, { rounding: "halfUp" })),
+ *   Effect.map((totals) => Labor.toCsv(totals, { columns: { user_id: (userId) => userId } }))
+ * )
+ * ```
+ *
+ * @since 0.1.0
+ */
+export const toCsv = <K>(
+  totals: Iterable<readonly [K, Totals]>,
+  options: TotalsCsvOptions<K>
+): string => {
+  const header = [...Object.keys(options.columns), ...sums.map(([csv]) => csv)]
+  const rows = rowsOf(totals, options.columns)
+  return [header, ...rows].map((cells) => `${csvRecord(cells)}${options.newline ?? "\r\n"}`).join("")
+}
+
+/**
+ * Writes the sums of `rollup` as JSON: an array with an object for each key, in the order of `toCsv`, one a line. Behind
+ * the columns of the key stand `punches`, `incomplete`, `anomalous`, `grossSeconds`, `paidBreakSeconds`,
+ * `unpaidBreakSeconds`, `netSeconds`, `costCents` and `tipsCents`. A column without a value is `null`.
+ *
+ * @since 0.1.0
+ */
+export const toJson = <K>(
+  totals: Iterable<readonly [K, Totals]>,
+  options: {
+    /** The columns before the sums. */
+    readonly columns: KeyColumns<K>
+  }
+): string => {
+  const names = [...Object.keys(options.columns), ...sums.map(([, json]) => json)]
+  const lines = rowsOf(totals, options.columns).map((cells) => {
+    const fields = cells.map((cell, at) => `${JSON.stringify(names[at])}:${JSON.stringify(cell ?? null)}`)
+    return `{${fields.join(",")}}`
+  })
+  return lines.length === 0 ? "[]\n" : `[\n${lines.join(",\n")}\n]\n`
+}
+
+const rowsOf = <K>(
+  totals: Iterable<readonly [K, Totals]>,
+  columns: KeyColumns<K>
+): ReadonlyArray<ReadonlyArray<Cell>> => {
+  const values: ReadonlyArray<(key: K) => Cell> = Object.values(columns)
+  return [...totals]
+    .map(([key, each]) => values.map((value) => value(key)).concat(sums.map(([, , sum]) => sum(each))))
+    .toSorted(compareRows)
+}
+
+const compareRows = (a: ReadonlyArray<Cell>, b: ReadonlyArray<Cell>): number => {
+  for (const [at, cell] of a.entries()) {
+    const order = compareCells(cell, b[at])
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+/** Numbers by value, then texts by their characters; no value is last. */
+const compareCells = (a: Cell, b: Cell): number => {
+  if (typeof a === "number" && typeof b === "number") return a - b
+  const [left, right] = [rankOf(a), rankOf(b)]
+  if (left !== right) return left - right
+  return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0
+}
+
+const rankOf = (cell: Cell): number => {
+  if (cell === null || cell === undefined) return 2
+  return typeof cell === "number" ? 0 : 1
+}
+
+/**
+ * How a fraction of a cent is rounded: `down` and `up` to the next cent below and above, `halfUp` and `halfEven` to the
+ * nearest cent, and a half up, or to the even cent.
+ *
+ * @since 0.1.0
+ */
+export const Rounding = Schema.Literals(["halfUp", "halfEven", "down", "up"])
+
+/** How a fraction of a cent is rounded. @since 0.1.0 */
+export type Rounding = typeof Rounding.Type
+
+/** How a punch is priced. @since 0.1.0 */
+export interface Options extends WorkedTime.Options {
+  /** How a fraction of a cent is rounded. Required: it is a matter of agreement. */
+  readonly rounding: Rounding
+}
+
+/**
+ * The wages of a punch in cents: net time × `hourlyWage`, rounded once. Without tips; with paid breaks. The arithmetic
+ * is on integers, so rounding is its only error.
+ *
+ * `None` if the durations of the punch are unknown (`WorkedTime.of`), or if the amount is not a safe integer. The
+ * service calls `hourlyWage` a calculated wage, so this is an estimate and not a payroll.
+ *
+ * Laws: `down <= halfEven <= halfUp <= up <= down + 1`; all are equal if the amount is whole; a longer punch never
+ * costs less.
+ *
+ * @since 0.1.0
+ */
+export const cost = (punch: TimePunch, options: Options): Option.Option<Cents> =>
+  Option.flatMap(
+    WorkedTime.of(punch, options).durations,
+    ({ net }) => Cents.makeOption(amount(net, punch, options.rounding))
+  )
+
+/**
+ * Sums punches by a key, in one pass. Memory grows with the number of keys only. Keys are compared by value: an id, an
+ * `Option` of one, a tuple, a plain record. Every punch that arrives counts, a deleted one too. Fails with
+ * `SumOverflow` before a sum could be wrong.
+ *
+ * Laws: it equals a fold over the punches one by one, however they are chunked and ordered.
+ *
+ * **Example** (Wages of a month by user)
+ *
+ * ```ts
+ * import { DateTime, Effect, HashMap, Stream } from "effect"
+ * import { BusinessDate, CompanyId, Labor, Period, TimePunches } from "effect-time-punches"
+ *
+ * const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
+ * const march = { clockedIn: Period.month(newYork, BusinessDate.make("2026-03-01")) }
+ *
+ * export const wages = TimePunches.list(CompanyId.make(7), march).pipe(
+ *   Stream.run(Labor.rollup((punch) => punch.userId, { rounding: "halfUp" })),
+ *   Effect.map(HashMap.map((totals) => totals.cost))
+ * )
+ * ```
+ *
+ * @since 0.1.0
+ */
+export const rollup = <K>(
+  key: (punch: TimePunch) => K,
+  options: Options
+): Sink.Sink<HashMap.HashMap<K, Totals>, TimePunch, never, SumOverflow> =>
+  Sink.foldArray(
+    () => MutableHashMap.empty<K, Sums>(),
+    Function.constTrue,
+    (byKey: MutableHashMap.MutableHashMap<K, Sums>, punches: ReadonlyArray<TimePunch>) => {
+      for (const punch of punches) {
+        const field = add(sumsOf(byKey, key(punch)), punch, options)
+        if (field !== undefined) return Effect.fail(new SumOverflow({ field, punchId: punch.id }))
+      }
+      return Effect.succeed(byKey)
+    }
+  ).pipe(Sink.map((byKey) => HashMap.map(HashMap.fromIterable(byKey), totalsOf)))
+
+const hourMillis = 3_600_000n
+
+/** The rounded wages as an integer, which may exceed the safe ones. Neither factor is negative. */
+const amount = (net: Duration.Duration, punch: TimePunch, rounding: Rounding): number => {
+  const exact = BigInt(Duration.toMillis(net)) * BigInt(punch.hourlyWage)
+  const whole = exact / hourMillis
+  return Number(whole + (roundsUp(whole, exact % hourMillis, rounding) ? 1n : 0n))
+}
+
+const roundsUp = (whole: bigint, rest: bigint, rounding: Rounding): boolean => {
+  switch (rounding) {
+    case "down":
+      return false
+    case "up":
+      return rest > 0n
+    case "halfUp":
+      return rest * 2n >= hourMillis
+    case "halfEven":
+      return rest * 2n > hourMillis || (rest * 2n === hourMillis && whole % 2n === 1n)
+  }
+}
+
+/** Running sums: durations in milliseconds, amounts in cents. */
+interface Sums {
+  punches: number
+  incomplete: number
+  anomalous: number
+  gross: number
+  paidBreaks: number
+  unpaidBreaks: number
+  net: number
+  cost: number
+  tips: number
+}
+
+const sumsOf = <K>(byKey: MutableHashMap.MutableHashMap<K, Sums>, key: K): Sums => {
+  const known = MutableHashMap.get(byKey, key)
+  if (Option.isSome(known)) return known.value
+  const sums: Sums = {
+    punches: 0,
+    incomplete: 0,
+    anomalous: 0,
+    gross: 0,
+    paidBreaks: 0,
+    unpaidBreaks: 0,
+    net: 0,
+    cost: 0,
+    tips: 0
+  }
+  MutableHashMap.set(byKey, key, sums)
+  return sums
+}
+
+/** Adds the punch, or returns the sum that overflows. No other duration exceeds the gross one. */
+const add = (sums: Sums, punch: TimePunch, options: Options): SumOverflow["field"] | undefined => {
+  const worked = WorkedTime.of(punch, options)
+  sums.punches += 1
+  if (worked.anomalies.length > 0) sums.anomalous += 1
+  sums.tips += punch.tips
+  if (!Number.isSafeInteger(sums.tips)) return "tips"
+  if (Option.isNone(worked.durations)) {
+    sums.incomplete += 1
+    return undefined
+  }
+  const { gross, net, paidBreaks, unpaidBreaks } = worked.durations.value
+  sums.gross += Duration.toMillis(gross)
+  sums.paidBreaks += Duration.toMillis(paidBreaks)
+  sums.unpaidBreaks += Duration.toMillis(unpaidBreaks)
+  sums.net += Duration.toMillis(net)
+  sums.cost += amount(net, punch, options.rounding)
+  return !Number.isSafeInteger(sums.gross) ? "gross" : !Number.isSafeInteger(sums.cost) ? "cost" : undefined
+}
+
+const totalsOf = (sums: Sums): Totals => ({
+  punches: sums.punches,
+  incomplete: sums.incomplete,
+  anomalous: sums.anomalous,
+  gross: Duration.millis(sums.gross),
+  paidBreaks: Duration.millis(sums.paidBreaks),
+  unpaidBreaks: Duration.millis(sums.unpaidBreaks),
+  net: Duration.millis(sums.net),
+  cost: Cents.make(sums.cost),
+  tips: Cents.make(sums.tips)
+})
+
+// MERGED HoursAbove.ts: The hours of each person above a threshold, by local week and day. `Labor` exports it all. Pure: reads no clock.
+
+/** The thresholds, and the clock by which days and weeks are counted. @since 0.1.0 */
+export interface HoursAboveOptions<out E = never> extends WorkedTime.Options {
+  /** The zone of all locations, or `Period.zones`: each location by its own clock. */
+  readonly zone: DateTime.TimeZone | Zones<E>
+  /** The threshold for the net time of a local week. Default: none, so that no time is above it. */
+  readonly above?: Duration.Input | undefined
+  /** The threshold for the net time of a local day. Default: none, so that no time is above it. */
+  readonly aboveDay?: Duration.Input | undefined
+  /** The first day of a week. Default: `"monday"`. */
+  readonly firstDay?: Period.Weekday | undefined
+}
+
+/**
+ * The net time of a person in a local day or week.
+ *
+ * @since 0.1.0
+ */
+export interface TimeAbove {
+  /** The day, or the first date of the week. */
+  readonly date: BusinessDate
+  /** Net time of the punches that were clocked in then. */
+  readonly net: Duration.Duration
+  /** The part of `net` above the threshold. */
+  readonly above: Duration.Duration
+}
+
+/**
+ * The net time of a person, and how much of it lies above the thresholds.
+ *
+ * @since 0.1.0
+ */
+export interface HoursAbove {
+  /** Number of punches with unknown durations (`WorkedTime.of`): their time is in no figure here. */
+  readonly incomplete: number
+  /** Net time of all punches. */
+  readonly net: Duration.Duration
+  /** The sum of `above` over `weeks`. */
+  readonly above: Duration.Duration
+  /** The sum of `above` over `days`. It does not reduce the other sum, and the other does not reduce it. */
+  readonly aboveDay: Duration.Duration
+  /** The weeks with a punch of known time, by date. */
+  readonly weeks: ReadonlyArray<TimeAbove>
+  /** The days with a punch of known time, by date. */
+  readonly days: ReadonlyArray<TimeAbove>
+}
+
+/**
+ * The net time of each person above `above` in a local week, and above `aboveDay` in a local day. These are figures, not a
+ * pay rule: they know no rate, no law and no agreement, and the two thresholds do not affect each other.
+ *
+ * A punch counts, whole, in the day and the week in which it was clocked in, by the clock of its location. A person who
+ * works at several locations has one sum for each date. If the punches cover only a part of a week, only that part counts:
+ * list whole weeks.
+ *
+ * One pass; memory grows with the number of persons and their days. Every punch that arrives counts, a deleted one too.
+ * Fails with the error of `zone`, and with `SumOverflow` before a sum could be wrong.
+ *
+ * Laws: `net` is the sum of the `net` of its days, and of its weeks; a threshold of zero gives all of it, an infinite one
+ * nothing, and a higher one never more. The order of the punches does not matter.
+ *
+ * **Example** (Hours above 40 in a week and 8 in a day)
+ *
+ * ```ts
+ * import { DateTime, Effect, HashMap, Stream } from "effect"
+ * import { BusinessDate, CompanyId, Labor, Period, TimePunches } from "effect-time-punches"
+ *
+ * const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
+ * const week = { clockedIn: Period.week(zone, BusinessDate.make("2026-03-09")) }
+ *
+ * export const above = TimePunches.list(CompanyId.make(7), week).pipe(
+ *   Stream.run(Labor.hoursAbove({ zone, above: "40 hours", aboveDay: "8 hours" })),
+ *   Effect.map(HashMap.map((person) => [person.above, person.aboveDay]))
+ * )
+ * ```
+ *
+ * @since 0.1.0
+ */
+export const hoursAbove = <E = never>(
+  options: HoursAboveOptions<E>
+): Sink.Sink<HashMap.HashMap<UserId, HoursAbove>, TimePunch, never, E | SumOverflow> =>
+  Sink.foldArray(
+    () => ({ people: new Map<UserId, Person>(), dateOf: makeDateOf(zonesOf(options.zone)) }),
+    Function.constTrue,
+    (state, punches: ReadonlyArray<TimePunch>) => {
+      for (const punch of punches) {
+        const date = state.dateOf(punch)
+        if (Result.isFailure(date)) return Effect.fail<E | SumOverflow>(date.failure)
+        if (!addTime(personOf(state.people, punch.userId), date.success, punch, options)) {
+          return Effect.fail(new SumOverflow({ field: "net", punchId: punch.id }))
+        }
+      }
+      return Effect.succeed(state)
+    }
+  ).pipe(Sink.map(({ people }) => HashMap.map(HashMap.fromIterable(people), (person) => hoursOf(person, options))))
+
+/** Running sums in milliseconds. */
+interface Person {
+  incomplete: number
+  net: number
+  readonly days: Map<BusinessDate, number>
+}
+
+const personOf = (people: Map<UserId, Person>, userId: UserId): Person => {
+  const known = people.get(userId)
+  if (known !== undefined) return known
+  const person: Person = { incomplete: 0, net: 0, days: new Map() }
+  people.set(userId, person)
+  return person
+}
+
+/** The local date of the clock-in of a punch, with the days of each zone in a cache. */
+const makeDateOf = <E>(zones: Zones<E>): (punch: TimePunch) => Result.Result<BusinessDate, E> => {
+  const byZone = new Map<DateTime.TimeZone, (instant: DateTime.DateTime) => BusinessDate>()
+  return (punch) =>
+    Result.map(zones.of(punch.locationId), (zone) => {
+      const known = byZone.get(zone)
+      if (known !== undefined) return known(punch.clockedIn)
+      const dateOf = Period.businessDates(zone)
+      byZone.set(zone, dateOf)
+      return dateOf(punch.clockedIn)
+    })
+}
+
+/** Whether the sum is exact with the punch. No part of it exceeds the whole. */
+const addTime = (person: Person, date: BusinessDate, punch: TimePunch, options: WorkedTime.Options): boolean => {
+  const { durations } = WorkedTime.of(punch, options)
+  if (Option.isNone(durations)) {
+    person.incomplete += 1
+    return true
+  }
+  const net = Duration.toMillis(durations.value.net)
+  person.net += net
+  person.days.set(date, (person.days.get(date) ?? 0) + net)
+  return Number.isSafeInteger(person.net)
+}
+
+const hoursOf = (person: Person, options: HoursAboveOptions<unknown>): HoursAbove => {
+  const weeks = new Map<BusinessDate, number>()
+  for (const [day, net] of person.days) {
+    const week = Period.firstDateOfWeek(day, options)
+    weeks.set(week, (weeks.get(week) ?? 0) + net)
+  }
+  const byWeek = timesAbove(weeks, options.above)
+  const byDay = timesAbove(person.days, options.aboveDay)
+  return {
+    incomplete: person.incomplete,
+    net: Duration.millis(person.net),
+    above: sumAbove(byWeek),
+    aboveDay: sumAbove(byDay),
+    weeks: byWeek,
+    days: byDay
+  }
+}
+
+/** A negative threshold counts as zero: no more than all time is above it. */
+const timesAbove = (
+  sums: ReadonlyMap<BusinessDate, number>,
+  threshold: Duration.Input = Duration.infinity
+): ReadonlyArray<TimeAbove> => {
+  const least = Math.max(0, Duration.toMillis(threshold))
+  return [...sums]
+    .toSorted(([a], [b]) => a < b ? -1 : 1)
+    .map(([date, net]) => ({ date, net: Duration.millis(net), above: Duration.millis(Math.max(0, net - least)) }))
+}
+
+const sumAbove = (times: ReadonlyArray<TimeAbove>): Duration.Duration =>
+  Duration.millis(times.reduce((sum, { above }) => sum + Duration.toMillis(above), 0))

@@ -1,0 +1,249 @@
+/** Local days, weeks, months and pay cycles of a time zone, as half-open ranges of instants. Pure: reads no clock. */
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
+import { BusinessDate } from "../Ids.ts"
+import type { Interval } from "./Zones.ts"
+export type { Interval } from "./Zones.ts"
+export { byLocation, type LocalPeriods, MissingZone, type Zones, zones } from "./Zones.ts"
+
+// MERGED weekdays.ts: The days of a week by their English names, in the order in which dates count them.
+
+export const weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const
+
+/**
+ * The instants of the local dates `first` to `last`, both inclusive. A day lasts as long as its clocks say: 23, 24 or
+ * 25 hours, or another length where the clocks move otherwise; one that the zone skipped is empty (`gte` equals `lt`).
+ *
+ * A date begins at the first instant at which the local calendar shows it or a later one: at midnight, at the first of
+ * two midnights, or at the end of the gap that skips midnight.
+ *
+ * Law: days tile. `localDays(zone, a, c)` is `localDays(zone, a, b)` followed by `localDays(zone, b + 1, c)`, without
+ * gap or overlap, in every zone. If `last` lies before `first`, the range is inverted, which a listing refuses.
+ *
+ * @since 0.1.0
+ */
+export const localDays = (zone: DateTime.TimeZone, first: BusinessDate, last: BusinessDate): Interval =>
+  between(zone, dayOf(first), dayOf(last) + 1)
+
+/** The first day of a week. @since 0.1.0 */
+export type Weekday = "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday"
+
+/**
+ * The local week that contains `date`: seven days from `firstDay`.
+ *
+ * Law: it is the same for every date of the week, and consecutive weeks tile.
+ *
+ * **Example** (The punches of a week)
+ *
+ * ```ts
+ * import { DateTime } from "effect"
+ * import { BusinessDate, CompanyId, Period, TimePunches } from "effect-time-punches"
+ *
+ * const berlin = DateTime.zoneMakeNamedUnsafe("Europe/Berlin")
+ *
+ * // From Monday, 23 March to Sunday, 29 March. The clocks change on Sunday: the week has 167 hours.
+ * const week = Period.week(berlin, BusinessDate.make("2026-03-25"))
+ *
+ * export const punches = TimePunches.list(CompanyId.make(7), { clockedIn: week })
+ * ```
+ *
+ * @since 0.1.0
+ */
+export const week = (
+  zone: DateTime.TimeZone,
+  date: BusinessDate,
+  options?: {
+    /** Default: `"monday"`. */
+    readonly firstDay?: Weekday | undefined
+  }
+): Interval => {
+  const start = weekStart(date, options?.firstDay)
+  return between(zone, start, start + 7)
+}
+
+/**
+ * The first date of the week that contains `date`. In the first week of the year 0001 it is the first date of the
+ * calendar.
+ *
+ * @since 0.1.0
+ */
+export const firstDateOfWeek = (
+  date: BusinessDate,
+  options?: {
+    /** Default: `"monday"`. */
+    readonly firstDay?: Weekday | undefined
+  }
+): BusinessDate => fromDay(weekStart(date, options?.firstDay))
+
+/** Day 0, 1 January 1970, was a Thursday. */
+const weekStart = (date: BusinessDate, first: Weekday = "monday"): number => {
+  const day = dayOf(date)
+  return day - modulo(day + 4 - weekdays.indexOf(first), 7)
+}
+
+/**
+ * The local calendar month that contains `date`.
+ *
+ * Law: it is the same for every date of the month, and consecutive months tile.
+ *
+ * @since 0.1.0
+ */
+export const month = (zone: DateTime.TimeZone, date: BusinessDate): Interval => {
+  const start = DateTime.startOf(DateTime.makeUnsafe(date), "month")
+  return between(zone, toDay(start), toDay(DateTime.add(start, { months: 1 })))
+}
+
+/** A pay cycle. `{ anchor, days: 14 }` is a fortnight. @since 0.1.0 */
+export interface CycleOptions {
+  /** A date on which a cycle begins; the others begin every `days` days before and after it. */
+  readonly anchor: BusinessDate
+  /** The length of a cycle in local days, an integer of at least 1. */
+  readonly days: number
+}
+
+/** The longest pay cycle, in days: more than a calendar of years 0001 to 9999 has, and no further than a date reaches. */
+const longestCycle = 10_000_000
+
+/**
+ * The pay cycle that contains `date`. `None` unless `days` is an integer from 1 to 10 000 000.
+ *
+ * Law: it is the same for every date of the cycle, and consecutive cycles tile.
+ *
+ * @since 0.1.0
+ */
+export const cycle = (
+  zone: DateTime.TimeZone,
+  date: BusinessDate,
+  options: CycleOptions
+): Option.Option<Interval> => {
+  if (!Number.isInteger(options.days) || options.days < 1 || options.days > longestCycle) return Option.none()
+  const day = dayOf(date)
+  const start = day - modulo(day - dayOf(options.anchor), options.days)
+  return Option.some(between(zone, start, start + options.days))
+}
+
+/**
+ * The pay cycle that contains `date`. Throws a `RangeError` unless `days` is an integer from 1 to 10 000 000:
+ * use it for a length that is known to be one, and `cycle` otherwise.
+ *
+ * Law: it is the same for every date of the cycle, and consecutive cycles tile.
+ *
+ * @since 0.1.0
+ */
+export const cycleUnsafe = (zone: DateTime.TimeZone, date: BusinessDate, options: CycleOptions): Interval =>
+  Option.getOrThrowWith(
+    cycle(zone, date, options),
+    () => new RangeError("Period.cycleUnsafe: days must be an integer from 1 to 10000000")
+  )
+
+/**
+ * The local date of an instant: the one whose `localDays` contain it. For many instants, call `businessDates` once.
+ *
+ * @since 0.1.0
+ */
+export const businessDate = (zone: DateTime.TimeZone, instant: DateTime.DateTime): BusinessDate =>
+  businessDates(zone)(instant)
+
+/**
+ * Returns a function from instants to local dates. It caches the days that it meets, so that only the first punch of a
+ * day reads the rules of the zone. Use it in the key of `Labor.rollup`.
+ *
+ * Law: `localDays(zone, d, d)` contains the instant exactly if `d` is its date. So it is the date on the wall clock,
+ * except after clocks are set back across midnight: the minutes that repeat the old date belong to the new one.
+ * Instants beyond the years 0001 to 9999 have the first or the last date of the calendar.
+ *
+ * @since 0.1.0
+ */
+export const businessDates = (zone: DateTime.TimeZone): (instant: DateTime.DateTime) => BusinessDate => {
+  const starts = new Map<number, number>()
+  const dates = new Map<number, BusinessDate>()
+  const startOf = (day: number): number => {
+    const known = starts.get(day)
+    if (known !== undefined) return known
+    const start = startOfDay(zone, day)
+    starts.set(day, start)
+    return start
+  }
+  return (instant) => {
+    const millis = instant.epochMilliseconds
+    let day = clamp(Math.floor(millis / dayMillis))
+    while (day > firstDay && millis < startOf(day)) day--
+    while (day < lastDay && millis >= startOf(day + 1)) day++
+    const known = dates.get(day)
+    if (known !== undefined) return known
+    const date = fromDay(day)
+    dates.set(day, date)
+    return date
+  }
+}
+
+/**
+ * The date `days` after `date`, or before it if `days` is negative. Beyond the years 0001 to 9999 it is the first or
+ * the last date of the calendar. `None` unless `days` is a safe integer.
+ *
+ * @since 0.1.0
+ */
+export const addDays = (date: BusinessDate, days: number): Option.Option<BusinessDate> =>
+  Number.isSafeInteger(days) ? Option.some(fromDay(dayOf(date) + days)) : Option.none()
+
+/**
+ * The date `days` after `date`, or before it if `days` is negative. Beyond the years 0001 to 9999 it is the first or
+ * the last date of the calendar. Throws a `RangeError` unless `days` is a safe integer: use it for a number that is
+ * known to be one, and `addDays` otherwise.
+ *
+ * @since 0.1.0
+ */
+export const addDaysUnsafe = (date: BusinessDate, days: number): BusinessDate =>
+  Option.getOrThrowWith(
+    addDays(date, days),
+    () => new RangeError("Period.addDaysUnsafe: days must be an integer")
+  )
+
+const dayMillis = 86_400_000
+
+/** 0001-01-01 and 9999-12-31 as days since 1970-01-01. */
+const firstDay = -719_162
+const lastDay = 2_932_896
+
+const clamp = (day: number): number => Math.min(Math.max(day, firstDay), lastDay)
+
+const modulo = (dividend: number, divisor: number): number => ((dividend % divisor) + divisor) % divisor
+
+const toDay = (midnight: DateTime.Utc): number => midnight.epochMilliseconds / dayMillis
+
+const dayOf = (date: BusinessDate): number => toDay(DateTime.makeUnsafe(date))
+
+const fromDay = (day: number): BusinessDate =>
+  BusinessDate.make(DateTime.formatIsoDateUtc(DateTime.makeUnsafe(clamp(day) * dayMillis)))
+
+const between = (zone: DateTime.TimeZone, start: number, end: number): Interval => ({
+  gte: DateTime.makeUnsafe(startOfDay(zone, start)),
+  lt: DateTime.makeUnsafe(startOfDay(zone, end))
+})
+
+const offsetAt = (zone: DateTime.TimeZone, millis: number): number =>
+  zone._tag === "Offset" ? zone.offset : DateTime.zonedOffset(DateTime.setZone(DateTime.makeUnsafe(millis), zone))
+
+/**
+ * The first instant at which the wall clock shows the day or a later one. No zone is a whole day from UTC, so it lies
+ * within a day of UTC's midnight; in those two days the offset of a zone changes at most once.
+ */
+const startOfDay = (zone: DateTime.TimeZone, day: number): number => {
+  const wall = day * dayMillis
+  const before = offsetAt(zone, wall - dayMillis)
+  const after = offsetAt(zone, wall + dayMillis)
+  if (before === after) return wall - before
+  const change = changeWithin(zone, wall - dayMillis, wall + dayMillis, before)
+  return wall - before < change ? wall - before : Math.max(change, wall - after)
+}
+
+/** The first instant after `low` whose offset differs from `before`; the offset at `high` does. */
+const changeWithin = (zone: DateTime.TimeZone, low: number, high: number, before: number): number => {
+  let [from, to] = [low, high]
+  while (to - from > 1) {
+    const middle = Math.floor((from + to) / 2)
+    if (offsetAt(zone, middle) === before) from = middle
+    else to = middle
+  }
+  return to
+}

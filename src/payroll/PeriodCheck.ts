@@ -1,0 +1,341 @@
+/** What to look at before a period is closed: open, unapproved, overlapping, long and odd punches. Reads no clock. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Function from "effect/Function"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Sink from "effect/Sink"
+import { type LocationId, TimePunchId, UserId } from "../Ids.ts"
+import type { TimePunch } from "../TimePunch.ts"
+import * as WorkedTime from "./WorkedTime.ts"
+import { byLocation, type Interval, type LocalPeriods, type Zones, zonesOf } from "./Zones.ts"
+
+// MERGED spanMemory.ts: Finds the spans that share time with a new one, and keeps no more of them than a limit.
+
+/** A half-open range of numbers; one whose end is not after its start shares time with none. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * Adds a span and returns those added before that share time with it: all of them, or `undefined` if one that is no
+ * longer kept might be among them. Beyond the limit it drops those farthest from the new span, down to half of the
+ * limit, but never one that shares time with it. So spans in the order of their start never meet a dropped one, and up
+ * to `limit` spans may have any order.
+ */
+export type SpanMemory<S extends Span> = (span: S) => ReadonlyArray<S> | undefined
+
+export const makeSpanMemory = <S extends Span>(limit: number): SpanMemory<S> => {
+  let kept: Array<S> = []
+  /** The least span that covers all dropped ones. */
+  let dropped: Span = { start: Number.POSITIVE_INFINITY, end: Number.NEGATIVE_INFINITY }
+
+  return (span) => {
+    if (span.end <= span.start) return []
+    if (shareTime(span, dropped)) return undefined
+    const found = kept.filter((each) => shareTime(each, span))
+    kept.push(span)
+    if (kept.length > limit) {
+      const apart = kept.filter((each) => !shareTime(each, span))
+        .toSorted((a, b) => distance(b, span) - distance(a, span))
+        .slice(0, kept.length - Math.floor(limit / 2))
+      for (const each of apart) {
+        dropped = { start: Math.min(dropped.start, each.start), end: Math.max(dropped.end, each.end) }
+      }
+      const leaving = new Set(apart)
+      kept = kept.filter((each) => !leaving.has(each))
+    }
+    return found
+  }
+}
+
+const shareTime = (a: Span, b: Span): boolean => a.start < b.end && b.start < a.end
+
+const distance = (a: Span, b: Span): number => a.start >= b.end ? a.start - b.end : b.start - a.end
+
+/**
+ * Why a punch should be looked at.
+ *
+ * - `open`: not clocked out.
+ * - `unapproved`: no manager approved it.
+ * - `disputed`: its id is in `disputed`.
+ * - `overlap`: it shares time with another punch of the same person. Both have an issue, which names the other.
+ * - `long`: from clock-in to clock-out it is longer than `longest`.
+ * - `anomaly`: an anomaly of `WorkedTime`, one issue for each; `OpenPunch` is `open`.
+ * - `noWage`: its hourly wage is 0.
+ *
+ * @since 0.1.0
+ */
+export const Kind = Schema.Literals(["open", "unapproved", "disputed", "overlap", "long", "anomaly", "noWage"])
+
+/** Why a punch should be looked at. @since 0.1.0 */
+export type Kind = typeof Kind.Type
+
+/**
+ * A reason to look at a punch. It is a fact, not an error.
+ *
+ * @since 0.1.0
+ */
+export interface Issue {
+  /** The punch. */
+  readonly punchId: TimePunchId
+  /** The person who clocked in. */
+  readonly userId: UserId
+  /** The location of the punch. */
+  readonly locationId: LocationId
+  /** Why the punch should be looked at. */
+  readonly kind: Kind
+  /** The clock-in of the punch, in the zone of its location. In JSON it is the instant, in UTC. */
+  readonly at: DateTime.Zoned
+  /** The reason as a sentence. Its times are in the zone of `at`. It contains no name of a person and no note. */
+  readonly text: string
+}
+
+/** What is checked, and by which clock. @since 0.1.0 */
+export interface Options<out E = never> extends WorkedTime.Options {
+  /** The zone of all locations, or `Period.zones`: each location by its own clock. */
+  readonly zone: DateTime.TimeZone | Zones<E>
+  /** The period to close, in a zone: `(zone) => Period.week(zone, date)`. */
+  readonly period: (zone: DateTime.TimeZone) => Interval
+  /** A punch that is longer than this is `long`. A finite duration; default: 16 hours. */
+  readonly longest?: Duration.Input | undefined
+  /** The disputed punches. Only the service knows them: list with `employeeApprovalStatuses`. Default: none. */
+  readonly disputed?: ReadonlySet<TimePunchId> | undefined
+  /**
+   * Which punches of the period are checked, such as those of one location. The others are only reported if they overlap
+   * one of these: a person may be clocked in at two locations. Default: all.
+   */
+  readonly isChecked?: ((punch: TimePunch) => boolean) | undefined
+  /** How many punches of a person may arrive in any order. Default: 256. */
+  readonly punchesKept?: number | undefined
+}
+
+/**
+ * The overlaps of a person are not known: the person has more punches than are kept, and this one arrived late, so that
+ * one that is no longer kept may overlap it. List in the order of the clock-in, or raise `punchesKept`.
+ *
+ * @since 0.1.0
+ */
+export class OutOfOrder
+  extends Schema.TaggedError<OutOfOrder>("effect-time-punches/PeriodCheck/OutOfOrder")("OutOfOrder", {
+    /** The punch that arrived late. */
+    punchId: TimePunchId,
+    /** The person with that many punches. */
+    userId: UserId
+  })
+{
+  /** The punch, the person, and what helps. */
+  override get message(): string {
+    return `punch ${this.punchId} of user ${this.userId} is not in the order of the clock-in, and the punches before it ` +
+      "are too many to keep: sort by clockedIn, or raise punchesKept"
+  }
+}
+
+const longestOf = (options: Options<unknown>): Duration.Duration =>
+  Duration.fromInputUnsafe(options.longest ?? "16 hours")
+
+/**
+ * What to list for a check: the period in all zones of the locations, and `longest` more on each side, so that an
+ * overlap across an edge of the period is found. A punch that reaches into the period from before that is `long` or
+ * `open` in an earlier period.
+ *
+ * @since 0.1.0
+ */
+export const window = <E = never>(options: Options<E>): Interval => {
+  const { gte, lt } = byLocation(options.zone, options.period).window
+  const longest = longestOf(options)
+  return { gte: DateTime.subtractDuration(gte, longest), lt: DateTime.addDuration(lt, longest) }
+}
+
+/**
+ * Finds what must be looked at before a period is closed. A punch belongs, whole, to the period in which it was clocked
+ * in, by the clock of its location. A punch outside of the period is only reported if it overlaps one inside.
+ * Deleted punches are skipped. The issues are sorted by person, clock-in, punch and kind.
+ *
+ * Two punches overlap if they share time; two that only touch do not. An open punch reaches to `asOf`. Without it its end
+ * is not known, and only the instant of its clock-in counts.
+ *
+ * One pass. It keeps the issues and, for each person, the times of at most `punchesKept` punches and of those that overlap
+ * the last one. Up to that many punches of a person may arrive in any order. More of them must arrive in the order of the
+ * clock-in: where an overlap could be missed, it fails with `OutOfOrder`. It also fails with the error of `zone`, for any
+ * punch that is not deleted.
+ *
+ * **Example** (Is the week ready to close?)
+ *
+ * ```ts
+ * import { DateTime, Stream } from "effect"
+ * import { BusinessDate, CompanyId, Period, PeriodCheck, TimePunches } from "effect-time-punches"
+ *
+ * const options: PeriodCheck.Options = {
+ *   zone: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (zone) => Period.week(zone, BusinessDate.make("2026-03-09"))
+ * }
+ *
+ * export const issues = TimePunches.list(CompanyId.make(7), { clockedIn: PeriodCheck.window(options) }).pipe(
+ *   Stream.run(PeriodCheck.of(options))
+ * )
+ * ```
+ *
+ * @since 0.1.0
+ */
+export const of = <E = never>(
+  options: Options<E>
+): Sink.Sink<ReadonlyArray<Issue>, TimePunch, never, E | OutOfOrder> =>
+  Sink.foldArray(
+    () => makeCheck(options),
+    Function.constTrue,
+    (check, punches: ReadonlyArray<TimePunch>) => {
+      for (const punch of punches) {
+        const looked = check.look(punch)
+        if (Result.isFailure(looked)) return Effect.fail(looked.failure)
+      }
+      return Effect.succeed(check)
+    }
+  ).pipe(Sink.map(({ issues }) => inOrder(issues)))
+
+/** A punch of the stream, with what follows from its location. */
+interface Located {
+  readonly punch: TimePunch
+  readonly zone: DateTime.TimeZone
+  readonly belongs: boolean
+}
+
+/** The time of a punch, in epoch milliseconds, and what an issue needs of it. */
+interface Shift extends Span {
+  readonly punchId: TimePunchId
+  readonly userId: UserId
+  readonly locationId: LocationId
+  readonly zone: DateTime.TimeZone
+  readonly belongs: boolean
+  readonly open: boolean
+}
+
+const makeCheck = <E>(options: Options<E>) => {
+  const issues: Array<Issue> = []
+  const people = new Map<UserId, SpanMemory<Shift>>()
+  const zones = zonesOf(options.zone)
+  const periods = byLocation(options.zone, options.period)
+  const longest = longestOf(options)
+
+  const memoryOf = (userId: UserId): SpanMemory<Shift> => {
+    const known = people.get(userId)
+    if (known !== undefined) return known
+    const memory = makeSpanMemory<Shift>(options.punchesKept ?? 256)
+    people.set(userId, memory)
+    return memory
+  }
+
+  const look = (punch: TimePunch): Result.Result<void, E | OutOfOrder> => {
+    if (punch.deleted) return Result.void
+    const located = locate(punch, zones, periods, options)
+    if (Result.isFailure(located)) return Result.fail(located.failure)
+    const shift = shiftOf(located.success, options)
+    const others = memoryOf(punch.userId)(shift)
+    if (others === undefined) return Result.fail(new OutOfOrder({ punchId: punch.id, userId: punch.userId }))
+    for (const other of others) {
+      // The same punch, listed twice while the data changed.
+      if (other.punchId === shift.punchId || !(other.belongs || shift.belongs)) continue
+      issues.push(issueOf(shift, "overlap", overlapText(other, shift.zone)))
+      issues.push(issueOf(other, "overlap", overlapText(shift, other.zone)))
+    }
+    if (shift.belongs) {
+      for (const [kind, text] of findings(punch, options, longest)) issues.push(issueOf(shift, kind, text))
+    }
+    return Result.void
+  }
+
+  return { issues, look }
+}
+
+const locate = <E>(
+  punch: TimePunch,
+  zones: Zones<E>,
+  periods: LocalPeriods<E>,
+  { isChecked = Function.constTrue }: Options<E>
+): Result.Result<Located, E> =>
+  Result.flatMap(
+    zones.of(punch.locationId),
+    (zone) =>
+      Result.map(periods.contains(punch), (isWithin) => ({ punch, zone, belongs: isWithin && isChecked(punch) }))
+  )
+
+const shiftOf = ({ belongs, punch, zone }: Located, { asOf }: WorkedTime.Options): Shift => {
+  const start = punch.clockedIn.epochMilliseconds
+  // Of an open punch without asOf only the instant of its clock-in is known.
+  const end = Option.getOrElse(punch.clockedOut, () => asOf)?.epochMilliseconds ?? start + 1
+  const { id: punchId, locationId, userId } = punch
+  return { punchId, userId, locationId, zone, belongs, start, end, open: Option.isNone(punch.clockedOut) }
+}
+
+const issueOf = ({ locationId, punchId, start, userId, zone }: Shift, kind: Kind, text: string): Issue => ({
+  punchId,
+  userId,
+  locationId,
+  kind,
+  at: DateTime.setZone(DateTime.makeUnsafe(start), zone),
+  text
+})
+
+/** What the punch alone shows. */
+const findings = (
+  punch: TimePunch,
+  options: Options<unknown>,
+  longest: Duration.Duration
+): ReadonlyArray<readonly [Kind, string]> => {
+  const { anomalies, durations, open } = WorkedTime.of(punch, options)
+  const found: Array<readonly [Kind, string]> = []
+  if (open) found.push(["open", "It has no clock-out."])
+  if (!punch.approved) found.push(["unapproved", "It is not approved."])
+  if (options.disputed?.has(punch.id) === true) found.push(["disputed", "The employee disputes it."])
+  if (Option.isSome(durations) && Duration.isGreaterThan(durations.value.gross, longest)) {
+    const [lasts, limit] = [durations.value.gross, longest].map(Duration.format)
+    found.push(["long", `It lasts ${lasts}, longer than ${limit}.`])
+  }
+  for (const anomaly of anomalies) {
+    if (anomaly !== "OpenPunch") found.push(["anomaly", `${anomaly}: ${anomalyTexts[anomaly]}.`])
+  }
+  if (punch.hourlyWage === 0) found.push(["noWage", "Its hourly wage is 0."])
+  return found
+}
+
+const anomalyTexts: Record<Exclude<WorkedTime.Anomaly, "OpenPunch">, string> = {
+  AsOfBeforeClockIn: "it begins after the instant up to which open punches count",
+  NegativeSpan: "it ends before it begins",
+  ZeroLength: "it begins and ends at the same instant",
+  BreakOutsidePunch: "a break begins or ends outside of it",
+  BreaksOverlap: "two of its breaks share time",
+  NegativeBreak: "a break ends before it begins",
+  OpenBreakInClosedPunch: "a break has no end"
+}
+
+const overlapText = (other: Shift, zone: DateTime.TimeZone): string => {
+  const local = (millis: number) => DateTime.formatIsoOffset(DateTime.setZone(DateTime.makeUnsafe(millis), zone))
+  const [start, end] = [local(other.start), local(other.end)]
+  if (other.open) return `It overlaps punch ${other.punchId}, open since ${localTime(start, false)}.`
+  // Where the clocks were set back in between, it could end before it begins.
+  const withOffset = start.slice(-6) !== end.slice(-6)
+  return `It overlaps punch ${other.punchId}, ${localTime(start, withOffset)} to ${localTime(end, withOffset)}.`
+}
+
+/** `2026-03-09 16:30`, or `2026-03-09 16:30-04:00`, from RFC 3339. */
+const localTime = (iso: string, withOffset: boolean): string =>
+  iso.replace(/^(.*)T(\d\d:\d\d).*(.{6})$/, withOffset ? "$1 $2$3" : "$1 $2")
+
+/** By person, clock-in, punch and kind. A punch that was listed twice has each issue once. */
+const inOrder = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
+  const sorted = issues.toSorted(compare)
+  return sorted.filter((issue, index) => {
+    const before = sorted[index - 1]
+    return before === undefined || compare(before, issue) !== 0
+  })
+}
+
+const compare = (a: Issue, b: Issue): number =>
+  a.userId - b.userId ||
+  a.at.epochMilliseconds - b.at.epochMilliseconds ||
+  a.punchId - b.punchId ||
+  Kind.literals.indexOf(a.kind) - Kind.literals.indexOf(b.kind) ||
+  (a.text < b.text ? -1 : a.text > b.text ? 1 : 0)

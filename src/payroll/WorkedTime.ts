@@ -1,0 +1,188 @@
+/** The time worked in a punch, net of its unpaid breaks, and the anomalies of the punch. Pure: reads no clock. */
+import type * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type { Break, TimePunch } from "../TimePunch.ts"
+
+/**
+ * Something odd about a punch: a fact and never an error. It depends on the punch alone, except for
+ * `AsOfBeforeClockIn`.
+ *
+ * - `OpenPunch`: not clocked out yet.
+ * - `AsOfBeforeClockIn`: the punch is open and `asOf` lies before its clock-in; no durations.
+ * - `NegativeSpan`: clocked out before clocked in; no durations.
+ * - `ZeroLength`: clocked in and out in the same instant.
+ * - `BreakOutsidePunch`: a break begins before the clock-in, or begins or ends after the clock-out; it is clipped.
+ * - `BreaksOverlap`: two breaks share time; it counts once.
+ * - `NegativeBreak`: a break ends before it begins; it counts nothing.
+ * - `OpenBreakInClosedPunch`: a break has no end, but the punch has; the break ends with the punch.
+ *
+ * @since 0.1.0
+ */
+export const Anomaly = Schema.Literals([
+  "OpenPunch",
+  "AsOfBeforeClockIn",
+  "NegativeSpan",
+  "ZeroLength",
+  "BreakOutsidePunch",
+  "BreaksOverlap",
+  "NegativeBreak",
+  "OpenBreakInClosedPunch"
+])
+/** Something odd about a punch: a fact and never an error. @since 0.1.0 */
+export type Anomaly = typeof Anomaly.Type
+
+/**
+ * The length of a punch and of its breaks, to the millisecond.
+ *
+ * Laws: `net + unpaidBreaks = gross`, `paidBreaks <= net`, and none is negative.
+ *
+ * @since 0.1.0
+ */
+export interface Durations {
+  /** Time from clock-in to clock-out. */
+  readonly gross: Duration.Duration
+  /** Time in paid breaks, without what an unpaid break covers. Part of `net`. */
+  readonly paidBreaks: Duration.Duration
+  /** Time in unpaid breaks. */
+  readonly unpaidBreaks: Duration.Duration
+  /** Paid time: `gross` without `unpaidBreaks`. */
+  readonly net: Duration.Duration
+}
+
+/**
+ * The measurements of a punch.
+ *
+ * @since 0.1.0
+ */
+export interface WorkedTime {
+  /**
+   * `None` if they are unknown: the punch is open and `asOf` is absent, or the punch ends before it begins. A missing
+   * clock-out never passes for no work.
+   */
+  readonly durations: Option.Option<Durations>
+  /** Whether the punch has no clock-out. */
+  readonly open: boolean
+  /** The anomalies of the punch, each at most once, in the order of `Anomaly`. */
+  readonly anomalies: ReadonlyArray<Anomaly>
+}
+
+/** How a punch is measured. @since 0.1.0 */
+export interface Options {
+  /** Stands in for the clock-out of an open punch, and for the end of its open breaks. Default: none. */
+  readonly asOf?: DateTime.DateTime | undefined
+}
+
+/**
+ * Measures a punch. Breaks are clipped to it and united, so that no instant counts twice: an instant in both a paid and
+ * an unpaid break is unpaid, so a paid break never changes `net`. `asOf` does not affect a closed punch.
+ *
+ * Laws: the order of the breaks does not matter, and moving the punch in time, with its breaks and `asOf`, changes
+ * nothing.
+ *
+ * **Example** (Hours of each punch)
+ *
+ * ```ts
+ * import { Duration, Option, Stream } from "effect"
+ * import { CompanyId, TimePunches, WorkedTime } from "effect-time-punches"
+ *
+ * // None for an open punch: its hours are not known yet.
+ * export const hours = TimePunches.list(CompanyId.make(7)).pipe(
+ *   Stream.map((punch) => Option.map(WorkedTime.of(punch).durations, ({ net }) => Duration.toHours(net)))
+ * )
+ * ```
+ *
+ * @since 0.1.0
+ */
+export const of = (punch: TimePunch, options?: Options): WorkedTime => {
+  const start = punch.clockedIn.epochMilliseconds
+  const out = epochOf(punch.clockedOut)
+  const end = out ?? options?.asOf?.epochMilliseconds
+  const spans = punch.breaks.map((rest) => spanOf(rest, out)).toSorted(byStart)
+  return {
+    durations: end === undefined || end < start ? Option.none() : Option.some(durationsOf(spans, start, end)),
+    open: out === undefined,
+    anomalies: anomaliesOf(spans, start, out, end)
+  }
+}
+
+/** A break in epoch milliseconds. One without an end counts as endless, since it is clipped to the punch. */
+interface Span {
+  readonly start: number
+  readonly end: number
+  readonly paid: boolean
+  readonly open: boolean
+}
+
+const epochOf = (instant: Option.Option<DateTime.Utc>): number | undefined =>
+  Option.isSome(instant) ? instant.value.epochMilliseconds : undefined
+
+const spanOf = (rest: Break, clockedOut: number | undefined): Span => {
+  const start = rest.in.epochMilliseconds
+  const out = epochOf(rest.out)
+  // An open break that begins after the clock-out has no length, not a negative one.
+  const end = out ?? Math.max(start, clockedOut ?? Number.POSITIVE_INFINITY)
+  return { start, end, paid: rest.paid, open: out === undefined }
+}
+
+const byStart = (a: Span, b: Span): number => a.start - b.start
+
+/** The milliseconds of `[from, to)` that lie in at least one of the spans, which are sorted by their start. */
+const covered = (spans: ReadonlyArray<Span>, from: number, to: number): number => {
+  let total = 0
+  let reached = from
+  for (const span of spans) {
+    const start = Math.max(span.start, reached)
+    const end = Math.min(span.end, to)
+    if (end <= start) continue
+    total += end - start
+    reached = end
+  }
+  return total
+}
+
+const durationsOf = (spans: ReadonlyArray<Span>, start: number, end: number): Durations => {
+  const unpaid = covered(spans.filter((span) => !span.paid), start, end)
+  return {
+    gross: Duration.millis(end - start),
+    paidBreaks: Duration.millis(covered(spans, start, end) - unpaid),
+    unpaidBreaks: Duration.millis(unpaid),
+    net: Duration.millis(end - start - unpaid)
+  }
+}
+
+const anomaliesOf = (
+  spans: ReadonlyArray<Span>,
+  start: number,
+  out: number | undefined,
+  end: number | undefined
+): ReadonlyArray<Anomaly> => {
+  const negative = out !== undefined && out < start
+  const holds: Record<Anomaly, boolean> = {
+    OpenPunch: out === undefined,
+    AsOfBeforeClockIn: out === undefined && end !== undefined && end < start,
+    NegativeSpan: negative,
+    ZeroLength: out === start,
+    // A punch of negative span contains nothing, so no break is outside of it.
+    BreakOutsidePunch: !negative && spans.some((span) => isOutside(span, start, out ?? Number.POSITIVE_INFINITY)),
+    BreaksOverlap: overlap(spans),
+    NegativeBreak: spans.some((span) => span.end < span.start),
+    OpenBreakInClosedPunch: out !== undefined && spans.some((span) => span.open)
+  }
+  return Anomaly.literals.filter((anomaly) => holds[anomaly])
+}
+
+const isOutside = (span: Span, start: number, out: number): boolean =>
+  span.start < start || span.start > out || span.end > out
+
+/** Whether two of the spans, which are sorted by their start, share time. A span without length shares none. */
+const overlap = (spans: ReadonlyArray<Span>): boolean => {
+  let reached = Number.NEGATIVE_INFINITY
+  for (const span of spans) {
+    if (span.end <= span.start) continue
+    if (span.start < reached) return true
+    reached = span.end
+  }
+  return false
+}

@@ -1,0 +1,281 @@
+/** PostgreSQL: parameters are texts with casts, and the rows of a batch one array for each column. */
+import * as Effect from "effect/Effect"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { Row } from "effect/sql/SqlConnection"
+import { type Cell, type Column, columns, columnsAfter, type ColumnType, contentColumns } from "./columns.ts"
+import {
+  additions,
+  type Dialect,
+  type Migration,
+  numberOf,
+  orUndefined,
+  type Rows,
+  viewTexts,
+  type Written
+} from "./Dialect.ts"
+import type { Tables } from "./tables.ts"
+import { end, endsHistory, hole, makesHole, versionColumns } from "./versions.ts"
+
+// MERGED postgresSchema.ts: The tables and views of a copy in PostgreSQL. A migration that was published is never changed: the next one adds.
+
+/** The migrations for these columns: the first two have those that they were published with, and each later one adds. */
+export const postgresMigrations = (
+  tables: Tables,
+  all: ReadonlyArray<Column> = columns
+): ReadonlyArray<Migration> => [
+  {
+    id: 1,
+    name: "tables",
+    statements: [
+      createMigrations(tables),
+      createRows(tables, columnsAfter(1, all)),
+      `CREATE INDEX ${tables.clockedIn} ON ${tables.rows} (company_id, clocked_in)`,
+      createSync(tables),
+      createCurrent(tables, columnsAfter(1, all)),
+      createBreaks(tables)
+    ]
+  },
+  {
+    id: 2,
+    name: "history",
+    statements: [
+      `ALTER TABLE ${tables.rows} ADD COLUMN valid_from timestamptz`,
+      `ALTER TABLE ${tables.sync} ADD COLUMN history_since timestamptz, ADD COLUMN history_last timestamptz`,
+      createHistory(tables, columnsAfter(2, all)),
+      `CREATE INDEX ${tables.historyEnded} ON ${tables.history} (company_id, valid_to)`,
+      createKeepFunction(tables, columnsAfter(2, all)),
+      createKeepTrigger(tables),
+      ...createRefusals(tables)
+    ]
+  },
+  // A view or a function that is replaced, not dropped, keeps its grants and what depends on it.
+  ...additions(all, (added, known) => [
+    ...[tables.rows, tables.history].map((table) =>
+      `ALTER TABLE ${table} ${added.map(({ name, type }) => `ADD COLUMN ${name} ${type}`).join(", ")}`
+    ),
+    replacing(createKeepFunction(tables, known)),
+    replacing(createCurrent(tables, known))
+  ])
+]
+
+const replacing = (create: string): string => create.replace("CREATE", "CREATE OR REPLACE")
+
+const createMigrations = ({ migrations }: Tables) =>
+  `CREATE TABLE IF NOT EXISTS ${migrations} (
+  migration_id integer PRIMARY KEY,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  name text NOT NULL
+)`
+
+const createRows = ({ rows }: Tables, columns: ReadonlyArray<Column>) =>
+  `CREATE TABLE ${rows} (
+${columns.map(({ name, nullable, type }) => `  ${name} ${type}${nullable ? "" : " NOT NULL"},`).join("\n")}
+  pass bigint NOT NULL,
+  gone_at timestamptz,
+  PRIMARY KEY (company_id, id)
+)`
+
+const createSync = ({ sync }: Tables) =>
+  `CREATE TABLE ${sync} (
+  company_id bigint NOT NULL PRIMARY KEY,
+  checkpoint text,
+  error_at timestamptz,
+  error_tag text,
+  error_text text
+)`
+
+/** A version: the row as it was from `valid_from` (NULL: since before the history began) to `valid_to`, which is not in it. */
+const createHistory = ({ history }: Tables, columns: ReadonlyArray<Column>) =>
+  `CREATE TABLE ${history} (
+${columns.map(({ name, nullable, type }) => `  ${name} ${type}${nullable ? "" : " NOT NULL"},`).join("\n")}
+  pass bigint NOT NULL,
+  gone_at timestamptz,
+  valid_from timestamptz,
+  valid_to timestamptz NOT NULL,
+  PRIMARY KEY (company_id, id, valid_to),
+  CHECK (valid_from < valid_to)
+)`
+
+/** The name of the history is bound here, with its schema: the search path of a later session may find that of another copy. */
+const createKeepFunction = ({ history, keepVersionFunction }: Tables, columns: ReadonlyArray<Column>) =>
+  `DO $do$ BEGIN
+EXECUTE (SELECT format($format$CREATE FUNCTION ${keepVersionFunction}() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO %I.%I (${versionColumns(columns).join(", ")}, valid_to)
+  VALUES (${versionColumns(columns).map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
+  RETURN NULL;
+END $$
+$format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '${history}'::regclass);
+END $do$`
+
+/** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
+const createKeepTrigger = ({ keepVersion, keepVersionFunction, rows }: Tables) =>
+  `CREATE TRIGGER ${keepVersion} AFTER UPDATE OF valid_from ON ${rows} FOR EACH ROW
+WHEN (NEW.valid_from IS NOT NULL AND NEW.valid_from IS DISTINCT FROM OLD.valid_from)
+EXECUTE FUNCTION ${keepVersionFunction}()`
+
+const createRefusals = ({ refuseEnd, refuseFunction, refuseHole, sync }: Tables) => [
+  `CREATE FUNCTION ${refuseFunction}() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION USING MESSAGE = TG_ARGV[0], ERRCODE = 'integrity_constraint_violation';
+END $$`,
+  `CREATE TRIGGER ${refuseHole} BEFORE UPDATE OF checkpoint ON ${sync} FOR EACH ROW
+WHEN (${makesHole})
+EXECUTE FUNCTION ${refuseFunction}('${hole}')`,
+  `CREATE TRIGGER ${refuseEnd} BEFORE DELETE ON ${sync} FOR EACH ROW
+WHEN (${endsHistory})
+EXECUTE FUNCTION ${refuseFunction}('${end}')`
+]
+
+/** Whole milliseconds between two instants. */
+const millisBetween = (from: string, to: string) => `(extract(epoch FROM ${to} - ${from}) * 1000)::bigint`
+
+/** Milliseconds of unpaid breaks, clipped to the punch and united. A break without an end lasts as long as the punch. */
+const unpaidMillis = `(
+    SELECT coalesce(sum(greatest(0, ${
+  millisBetween("greatest(started, coalesce(reached, started))", "ended")
+})), 0) FROM (
+      SELECT started, ended, max(ended) OVER (
+        ORDER BY started, ended ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS reached FROM (
+        SELECT
+          greatest(t.clocked_in, (b.value->>'in')::timestamptz) AS started,
+          least(t.clocked_out, coalesce((b.value->>'out')::timestamptz, t.clocked_out)) AS ended
+        FROM jsonb_array_elements(t.breaks) AS b(value) WHERE NOT (b.value->>'paid')::boolean
+      ) AS clipped WHERE ended > started
+    ) AS ordered
+  )`
+
+const currentColumn = ({ name }: Column): string =>
+  name === "hourly_wage" || name === "tips"
+    ? `(t.${name} / 100.0)::numeric(20, 2) AS ${name}`
+    : `t.${name}`
+
+const hoursWorked = `CASE WHEN t.clocked_out >= t.clocked_in THEN (${
+  millisBetween("t.clocked_in", "t.clocked_out")
+} - CASE WHEN t.breaks = '[]' THEN 0 ELSE ${unpaidMillis} END)::double precision / 3600000 END AS hours_worked`
+
+const createCurrent = ({ current, rows }: Tables, columns: ReadonlyArray<Column>) =>
+  `CREATE VIEW ${current} AS SELECT
+${viewTexts(columns.filter(({ name }) => name !== "deleted"), currentColumn, hoursWorked)}
+FROM ${rows} AS t WHERE NOT t.deleted AND t.gone_at IS NULL`
+
+const createBreaks = ({ breaks, rows }: Tables) =>
+  `CREATE VIEW ${breaks} AS SELECT
+  t.company_id,
+  t.id AS time_punch_id,
+  b.place,
+  (b.value->>'id')::bigint AS id,
+  (b.value->>'user_id')::bigint AS user_id,
+  (b.value->>'custom_break_id')::bigint AS custom_break_id,
+  (b.value->>'paid')::boolean AS paid,
+  (b.value->>'in')::timestamptz AS break_in,
+  (b.value->>'out')::timestamptz AS break_out
+FROM ${rows} AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.gone_at IS NULL`
+
+export const postgres = (tables: Tables): Dialect => ({
+  name: "pg",
+  tables,
+  placeholder: (place, type) => `$${place}::${type}`,
+  integer: String,
+  instant: instantText,
+  millisOf,
+  clock,
+  // Without the values that are NULL.
+  clockAfter: (column) => `greatest(${clock}, ${column} + interval '1 millisecond')`,
+  write: writer(tables),
+  migrations: postgresMigrations(tables),
+  // To read a table of the catalogue makes the session hear of what another created while this one waited for the lock.
+  hasMigrations: "SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass($1::text)",
+  // "time_pun", as a number: any other lock of the database is as good.
+  lockMigrations: "SELECT pg_advisory_xact_lock(8388356063114589550)"
+})
+
+const millisOf = (expression: string) => `(extract(epoch FROM ${expression}) * 1000)::bigint`
+
+/** Not `now()`: a commit that waited for another one would bear the instant at which it began to wait. */
+const clock = "date_trunc('milliseconds', clock_timestamp())"
+
+/** PostgreSQL writes years before 1 as `BC`, and years of five digits without a sign. */
+const instantText = (millis: number): string => {
+  const date = new Date(millis)
+  const year = date.getUTCFullYear()
+  const iso = date.toISOString()
+  if (year >= 1 && year <= 9999) return iso
+  const rest = iso.slice(iso.indexOf("-", 1))
+  return year > 9999 ? `${year}${rest}` : `${String(1 - year).padStart(4, "0")}${rest} BC`
+}
+
+/** Rows of one statement: as many as the largest of common transactions has. */
+const chunkSize = 1000
+
+const writer = (tables: Tables): Dialect["write"] => {
+  const plain = upsertOf(tables, false)
+  const withHistory = upsertOf(tables, true)
+  const stamp =
+    `UPDATE ${tables.rows} SET pass = $1::bigint WHERE company_id = $2::bigint AND id = ANY($3::bigint[]) AND pass <> $1::bigint`
+
+  const writeChunk = Effect.fnUntraced(
+    function*(sql: SqlClient, { at, company, isStamping, pass, punches }: Rows) {
+      const parameters = [String(company), String(pass), ...arrayColumns.map((column) => arrayOf(column, punches))]
+      const [found] = yield* at === undefined
+        ? sql.unsafe<Row>(plain, parameters)
+        : sql.unsafe<Row>(withHistory, [...parameters, instantText(at)])
+      const count = numberOf(found?.count)
+      if (isStamping && count < punches.length) {
+        yield* sql.unsafe(stamp, [String(pass), String(company), `{${punches.map(({ id }) => id).join(",")}}`])
+      }
+      return { count, oldestModified: orUndefined(found?.oldest) } satisfies Written
+    }
+  )
+
+  return Effect.fnUntraced(function*(sql, rows) {
+    let count = 0
+    let oldest = Infinity
+    for (let start = 0; start < rows.punches.length; start += chunkSize) {
+      const written = yield* writeChunk(sql, { ...rows, punches: rows.punches.slice(start, start + chunkSize) })
+      count += written.count
+      oldest = Math.min(oldest, written.oldestModified ?? Infinity)
+    }
+    return { count, oldestModified: oldest === Infinity ? undefined : oldest }
+  })
+}
+
+/** All but the company, which is the same for each row. */
+const arrayColumns = columns.slice(1)
+
+/**
+ * The upsert of any number of rows. A row that is equal already is not rewritten, unless it is gone. Only with history it
+ * sets `valid_from`, so that a trigger keeps what it replaces.
+ */
+const upsertOf = ({ rows }: Tables, hasHistory: boolean): string => {
+  const more = hasHistory ? ["valid_from"] : []
+  const names = [...columns.map(({ name }) => name), "pass", ...more]
+  const content = contentColumns.map(({ name }) => name)
+  const arrays = arrayColumns.map(({ type }, at) => `$${at + 3}::${type}[]`)
+  const instant = hasHistory ? `, $${arrays.length + 3}::timestamptz` : ""
+  return `WITH written AS (
+INSERT INTO ${rows} AS t (${names.join(", ")})
+SELECT $1::bigint, u.*, $2::bigint${instant} FROM unnest(${arrays.join(", ")}) AS u
+ON CONFLICT (company_id, id) DO UPDATE SET ${
+    [...content, "pass", ...more].map((name) => `${name} = excluded.${name}`).join(", ")
+  }, gone_at = NULL
+WHERE (${content.map((name) => `t.${name}`).join(", ")}) IS DISTINCT FROM (${
+    content.map((name) => `excluded.${name}`).join(", ")
+  }) OR t.gone_at IS NOT NULL
+RETURNING t.modified
+) SELECT count(*) AS count, ${millisOf("min(modified)")} AS oldest FROM written`
+}
+
+/** The literal of an array. A text is quoted, so that it is never taken for NULL, a brace or a comma. */
+const arrayOf = ({ cell, type }: Column, punches: Rows["punches"]): string =>
+  `{${punches.map((punch) => elementOf(cell(punch), type)).join(",")}}`
+
+const elementOf = (cell: Cell, type: ColumnType): string =>
+  cell === null
+    ? "NULL"
+    : typeof cell === "string"
+    ? `"${cell.replace(/["\\]/g, "\\$&")}"`
+    : typeof cell === "number" && type === "timestamptz"
+    ? `"${instantText(cell)}"`
+    : String(cell)

@@ -1,0 +1,299 @@
+/** SQLite: STRICT tables, instants as milliseconds, rows of `VALUES` whose text is made once. */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { Row } from "effect/sql/SqlConnection"
+import { type Cell, type Column, columns, columnsAfter, type ColumnType, contentColumns } from "./columns.ts"
+import {
+  additions,
+  type Dialect,
+  type Migration,
+  numberOf,
+  orUndefined,
+  type Rows,
+  Unclear,
+  viewTexts,
+  type Written
+} from "./Dialect.ts"
+import type { Tables } from "./tables.ts"
+import { end, endsHistory, hole, makesHole, versionColumns } from "./versions.ts"
+
+// MERGED sqliteSchema.ts: The tables and views of a copy in SQLite. A migration that was published is never changed: the next one adds.
+
+/** The migrations for these columns: the first two have those that they were published with, and each later one adds. */
+export const sqliteMigrations = (
+  tables: Tables,
+  all: ReadonlyArray<Column> = columns
+): ReadonlyArray<Migration> => [
+  {
+    id: 1,
+    name: "tables",
+    statements: [
+      createMigrations(tables),
+      createRows(tables, columnsAfter(1, all)),
+      `CREATE INDEX ${tables.clockedIn} ON ${tables.rows} (company_id, clocked_in)`,
+      createSync(tables),
+      createCurrent(tables, columnsAfter(1, all)),
+      createBreaks(tables)
+    ]
+  },
+  {
+    id: 2,
+    name: "history",
+    statements: [
+      `ALTER TABLE ${tables.rows} ADD COLUMN valid_from INTEGER`,
+      `ALTER TABLE ${tables.sync} ADD COLUMN history_since INTEGER`,
+      `ALTER TABLE ${tables.sync} ADD COLUMN history_last INTEGER`,
+      createHistory(tables, columnsAfter(2, all)),
+      `CREATE INDEX ${tables.historyEnded} ON ${tables.history} (company_id, valid_to)`,
+      createKeepVersion(tables, columnsAfter(2, all)),
+      ...createRefusals(tables)
+    ]
+  },
+  ...additions(all, (added, known) => [
+    ...[tables.rows, tables.history].flatMap((table) =>
+      added.map(({ name, type }) => `ALTER TABLE ${table} ADD COLUMN ${name} ${types[type]}`)
+    ),
+    `DROP TRIGGER ${tables.keepVersion}`,
+    createKeepVersion(tables, known),
+    `DROP VIEW ${tables.current}`,
+    createCurrent(tables, known)
+  ])
+]
+
+const types: Readonly<Record<ColumnType, string>> = {
+  bigint: "INTEGER",
+  timestamptz: "INTEGER",
+  boolean: "INTEGER",
+  text: "TEXT",
+  jsonb: "TEXT"
+}
+
+const createMigrations = ({ migrations }: Tables) =>
+  `CREATE TABLE IF NOT EXISTS ${migrations} (
+  migration_id integer PRIMARY KEY NOT NULL,
+  created_at datetime NOT NULL DEFAULT current_timestamp,
+  name VARCHAR(255) NOT NULL
+)`
+
+const createRows = ({ rows }: Tables, columns: ReadonlyArray<Column>) =>
+  `CREATE TABLE ${rows} (
+${columns.map(({ name, nullable, type }) => `  ${name} ${types[type]}${nullable ? "" : " NOT NULL"},`).join("\n")}
+  pass INTEGER NOT NULL,
+  gone_at INTEGER,
+  PRIMARY KEY (company_id, id)
+) STRICT`
+
+const createSync = ({ sync }: Tables) =>
+  `CREATE TABLE ${sync} (
+  company_id INTEGER NOT NULL PRIMARY KEY,
+  checkpoint TEXT,
+  error_at INTEGER,
+  error_tag TEXT,
+  error_text TEXT
+) STRICT`
+
+/** A version: the row as it was from `valid_from` (NULL: since before the history began) to `valid_to`, which is not in it. */
+const createHistory = ({ history }: Tables, columns: ReadonlyArray<Column>) =>
+  `CREATE TABLE ${history} (
+${columns.map(({ name, nullable, type }) => `  ${name} ${types[type]}${nullable ? "" : " NOT NULL"},`).join("\n")}
+  pass INTEGER NOT NULL,
+  gone_at INTEGER,
+  valid_from INTEGER,
+  valid_to INTEGER NOT NULL,
+  PRIMARY KEY (company_id, id, valid_to),
+  CHECK (valid_from < valid_to)
+) STRICT`
+
+/** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
+const createKeepVersion = ({ history, keepVersion, rows }: Tables, columns: ReadonlyArray<Column>) =>
+  `CREATE TRIGGER ${keepVersion} AFTER UPDATE OF valid_from ON ${rows}
+WHEN NEW.valid_from IS NOT NULL AND NEW.valid_from IS NOT OLD.valid_from
+BEGIN
+  INSERT INTO ${history} (${versionColumns(columns).join(", ")}, valid_to)
+  VALUES (${versionColumns(columns).map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
+END`
+
+const createRefusals = ({ refuseEnd, refuseHole, sync }: Tables) => [
+  `CREATE TRIGGER ${refuseHole} BEFORE UPDATE OF checkpoint ON ${sync}
+WHEN ${makesHole}
+BEGIN
+  SELECT RAISE(ABORT, '${hole}');
+END`,
+  `CREATE TRIGGER ${refuseEnd} BEFORE DELETE ON ${sync}
+WHEN ${endsHistory}
+BEGIN
+  SELECT RAISE(ABORT, '${end}');
+END`
+]
+
+/** The milliseconds of an ISO text with milliseconds, without a detour over floating-point numbers. */
+const millisOfIso = (text: string) =>
+  `(unixepoch(substr(${text}, 1, 19)) * 1000 + CAST(substr(${text}, 21, 3) AS INTEGER))`
+
+/** The ISO text of milliseconds; `%` has the sign of its left side. */
+const isoOfMillis = (millis: string) =>
+  `strftime('%Y-%m-%dT%H:%M:%S', (${millis} - (${millis} % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (${millis} % 1000 + 1000) % 1000)`
+
+/** Milliseconds of unpaid breaks, clipped to the punch and united. A break without an end lasts as long as the punch. */
+const unpaidMillis = `(
+    SELECT coalesce(sum(max(0, ended - max(started, coalesce(reached, started)))), 0) FROM (
+      SELECT started, ended, max(ended) OVER (
+        ORDER BY started, ended ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS reached FROM (
+        SELECT
+          max(t.clocked_in, ${millisOfIso("json_extract(b.value, '$.in')")}) AS started,
+          min(t.clocked_out, coalesce(${millisOfIso("json_extract(b.value, '$.out')")}, t.clocked_out)) AS ended
+        FROM json_each(t.breaks) AS b WHERE NOT json_extract(b.value, '$.paid')
+      ) WHERE ended > started
+    )
+  )`
+
+const currentColumn = ({ name, type }: Column): string =>
+  name === "hourly_wage" || name === "tips"
+    ? `t.${name} / 100.0 AS ${name}`
+    : type === "timestamptz"
+    ? `${isoOfMillis(`t.${name}`)} AS ${name}`
+    : `t.${name}`
+
+const hoursWorked =
+  `CASE WHEN t.clocked_out >= t.clocked_in THEN (t.clocked_out - t.clocked_in - CASE WHEN t.breaks = '[]' THEN 0 ELSE ${unpaidMillis} END) / 3600000.0 END AS hours_worked`
+
+const createCurrent = ({ current, rows }: Tables, columns: ReadonlyArray<Column>) =>
+  `CREATE VIEW ${current} AS SELECT
+${viewTexts(columns.filter(({ name }) => name !== "deleted"), currentColumn, hoursWorked)}
+FROM ${rows} AS t WHERE NOT t.deleted AND t.gone_at IS NULL`
+
+const createBreaks = ({ breaks, rows }: Tables) =>
+  `CREATE VIEW ${breaks} AS SELECT
+  t.company_id,
+  t.id AS time_punch_id,
+  b.key + 1 AS place,
+  json_extract(b.value, '$.id') AS id,
+  json_extract(b.value, '$.user_id') AS user_id,
+  json_extract(b.value, '$.custom_break_id') AS custom_break_id,
+  json_extract(b.value, '$.paid') AS paid,
+  json_extract(b.value, '$.in') AS break_in,
+  json_extract(b.value, '$.out') AS break_out
+FROM ${rows} AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.gone_at IS NULL`
+
+export const sqlite = (tables: Tables): Dialect => ({
+  name: "sqlite",
+  tables,
+  placeholder: () => "?",
+  integer: (value) => value,
+  instant: (millis) => millis,
+  millisOf: (expression) => expression,
+  clock,
+  clockAfter: (column) => `max(${clock}, coalesce(${column} + 1, ${clock}))`,
+  write: writer(tables),
+  migrations: sqliteMigrations(tables),
+  hasMigrations: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
+  lockMigrations: ""
+})
+
+/** A day has few enough milliseconds that the fraction of a Julian day has each of them. All calls in a statement are equal. */
+const clock = "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"
+
+/** Rows of one statement. More save little, and each size of a last chunk has a separate text. */
+const chunkSize = 100
+
+const writer = (tables: Tables): Dialect["write"] => {
+  const textOf = makeUpsert(tables)
+  const some = "company_id = ? AND id IN (SELECT value FROM json_each(?))"
+  const stamped = `SELECT count(*) AS count, min(modified) AS oldest FROM ${tables.rows} WHERE ${some} AND pass = ?`
+  const stamp = `UPDATE ${tables.rows} SET pass = ? WHERE ${some} AND pass <> ?`
+
+  /** To return the rows that were written costs a fifth more. */
+  const writeExactly = (sql: SqlClient, rows: Rows, chunk: Rows["punches"]) =>
+    Effect.map(
+      sql.unsafe<Row>(`${textOf(chunk.length, rows.at !== undefined)} RETURNING modified`, parametersOf(rows, chunk)),
+      (written): Written => ({
+        count: written.length,
+        oldestModified: earliest(written.map(({ modified }) => modified))
+      })
+    )
+
+  /** Counts them instead. Where only a part was written, it is the part that bears the number now, if no other row did. */
+  const writeChunk = Effect.fnUntraced(function*(sql: SqlClient, rows: Rows, chunk: Rows["punches"]) {
+    const { at, company, pass } = rows
+    yield* sql.unsafe(textOf(chunk.length, at !== undefined), parametersOf(rows, chunk))
+    const [changes] = yield* sql.unsafe<Row>("SELECT changes() AS count")
+    const count = numberOf(changes?.count)
+    if (count === 0 || count === chunk.length) {
+      const modified = count === 0 ? [] : chunk.flatMap(({ modified }) => Option.toArray(modified))
+      return { count, oldestModified: earliest(modified.map(({ epochMilliseconds }) => epochMilliseconds)) }
+    }
+    const [found] = yield* sql.unsafe<Row>(stamped, [company, idsOf(chunk), pass])
+    if (numberOf(found?.count) !== count) return yield* new Unclear()
+    return { count, oldestModified: orUndefined(found?.oldest) }
+  })
+
+  return Effect.fnUntraced(function*(sql, rows) {
+    const { company, isExact, isStamping, pass, punches } = rows
+    const write = isExact ? writeExactly : writeChunk
+    let count = 0
+    const oldest: Array<unknown> = []
+    for (let start = 0; start < punches.length; start += chunkSize) {
+      const written = yield* write(sql, rows, punches.slice(start, start + chunkSize))
+      count += written.count
+      oldest.push(written.oldestModified)
+    }
+    if (isStamping && count < punches.length) yield* sql.unsafe(stamp, [pass, company, idsOf(punches), pass])
+    return { count, oldestModified: earliest(oldest) }
+  })
+}
+
+const idsOf = (punches: Rows["punches"]): string => JSON.stringify(punches.map(({ id }) => id))
+
+const earliest = (modified: ReadonlyArray<unknown>): number | undefined => {
+  const least = modified.reduce<number>((least, at) => Math.min(least, orUndefined(at) ?? Infinity), Infinity)
+  return least === Infinity ? undefined : least
+}
+
+const parametersOf = ({ at, company, pass }: Rows, chunk: Rows["punches"]): ReadonlyArray<Cell> => {
+  const parameters: Array<Cell> = []
+  for (const punch of chunk) {
+    parameters.push(company)
+    for (const cell of cells) {
+      const value = cell(punch)
+      parameters.push(value === true ? 1 : value === false ? 0 : value)
+    }
+    parameters.push(pass)
+    if (at !== undefined) parameters.push(at)
+  }
+  return parameters
+}
+
+/** All but the company, which is that of the batch. */
+const cells = columns.slice(1).map(({ cell }) => cell)
+
+/**
+ * The upsert for a number of rows. A row that is equal already is not rewritten, unless it is gone. Only with history it
+ * sets `valid_from`, so that a trigger keeps what it replaces. `changes()` and `RETURNING` do not count what a trigger does.
+ */
+const makeUpsert = ({ rows }: Tables) => {
+  const plain = makeTexts(rows, [])
+  const withHistory = makeTexts(rows, ["valid_from"])
+  return (count: number, hasHistory: boolean): string => (hasHistory ? withHistory : plain)(count)
+}
+
+const makeTexts = (rows: string, more: ReadonlyArray<string>) => {
+  const texts = new Map<number, string>()
+  const content = contentColumns.map(({ name }) => name)
+  const names = [...columns.map(({ name }) => name), "pass", ...more]
+  const row = `(${names.map(() => "?").join(", ")})`
+  const start = `INSERT INTO ${rows} AS t (${names.join(", ")}) VALUES `
+  const end = ` ON CONFLICT (company_id, id) DO UPDATE SET ${
+    [...content, "pass", ...more].map((name) => `${name} = excluded.${name}`).join(", ")
+  }, gone_at = NULL WHERE (${content.map((name) => `t.${name}`).join(", ")}) IS NOT (${
+    content.map((name) => `excluded.${name}`).join(", ")
+  }) OR t.gone_at IS NOT NULL`
+  return (count: number): string => {
+    const known = texts.get(count)
+    if (known !== undefined) return known
+    const text = start + Array.from({ length: count }, () => row).join(", ") + end
+    texts.set(count, text)
+    return text
+  }
+}

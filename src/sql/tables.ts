@@ -1,0 +1,75 @@
+/** The names of all tables, views, indexes and triggers of a copy, derived once from the name of its table. */
+import * as Result from "effect/Result"
+import { CompanyId } from "../Ids.ts"
+import { SyncError } from "../sync/SyncError.ts"
+
+/** The dialects of SQL that a copy can be kept in. */
+export type DialectName = "sqlite" | "pg"
+
+/** The name of the table where none is given. */
+export const defaultTable = "time_punches"
+
+/** Names, quoted for a statement; `index` and the texts of `plain` as the catalogue has them. */
+export interface Tables {
+  readonly rows: string
+  readonly sync: string
+  readonly migrations: string
+  readonly current: string
+  readonly breaks: string
+  /** The versions that were replaced. */
+  readonly history: string
+  readonly primaryKey: string
+  /** An index is in the schema of its table, and its name never has one. */
+  readonly clockedIn: string
+  readonly historyEnded: string
+  /** The trigger that keeps a version; in PostgreSQL the function of it too, which has the schema of the table. */
+  readonly keepVersion: string
+  readonly keepVersionFunction: string
+  /** The triggers that refuse a hole in a history; in PostgreSQL also their function. */
+  readonly refuseHole: string
+  readonly refuseEnd: string
+  readonly refuseFunction: string
+  /** The migrations table as `Migrator` takes it: without quotes. */
+  readonly migrationsName: string
+}
+
+/** At most 40 characters: PostgreSQL cuts a name at 63 in silence, and the derived ones are longer. */
+const part = "[a-z_][a-z0-9_]{0,39}"
+const plainName = new RegExp(`^${part}$`)
+const nameWithSchema = new RegExp(`^${part}\\.${part}$`)
+
+/** The names for a table, which is `name`, or `schema.name` on PostgreSQL. The quotes allow a keyword as its name. */
+export const tablesOf = (table: string, dialect: DialectName): Result.Result<Tables, SyncError> => {
+  if (!plainName.test(table) && !(dialect === "pg" && nameWithSchema.test(table))) {
+    return Result.fail(
+      refused(
+        `the table ${JSON.stringify(table)} is not a name of at most 40 characters of a-z, 0-9 and _${
+          dialect === "pg" ? ", or two of them with a dot between" : ""
+        }`
+      )
+    )
+  }
+  const name = table.slice(table.indexOf(".") + 1)
+  const quoted = (suffix: string) => `"${`${table}${suffix}`.replace(".", `"."`)}"`
+  return Result.succeed({
+    rows: quoted(""),
+    sync: quoted("_sync"),
+    migrations: quoted("_migrations"),
+    current: quoted("_current"),
+    breaks: quoted("_breaks"),
+    history: quoted("_history"),
+    primaryKey: `"${name}_pkey"`,
+    clockedIn: `"${name}_clocked_in"`,
+    historyEnded: `"${name}_history_ended"`,
+    keepVersion: `"${name}_keep_version"`,
+    keepVersionFunction: quoted("_keep_version"),
+    refuseHole: `"${name}_refuse_hole"`,
+    refuseEnd: `"${name}_refuse_end"`,
+    refuseFunction: quoted("_refuse"),
+    migrationsName: `${table}_migrations`
+  })
+}
+
+/** The store cannot be used as it is configured; no company is concerned. */
+export const refused = (detail: string, cause?: unknown): SyncError =>
+  new SyncError({ reason: "Store", companyId: CompanyId.make(0), detail, ...(cause === undefined ? {} : { cause }) })

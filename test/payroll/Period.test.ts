@@ -1,0 +1,257 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Option, Schema } from "effect"
+import { BusinessDate } from "../../src/Ids.ts"
+import * as Period from "../../src/payroll/Period.ts"
+
+const zone = DateTime.zoneMakeNamedUnsafe
+const day = (date: string) => BusinessDate.make(date)
+const hours = (interval: Period.Interval) =>
+  (interval.lt.epochMilliseconds - interval.gte.epochMilliseconds) / 3_600_000
+const iso = (interval: Period.Interval) => [DateTime.formatIso(interval.gte), DateTime.formatIso(interval.lt)]
+const length = (name: string, date: string) => hours(Period.localDays(zone(name), day(date), day(date)))
+
+const names = [
+  "UTC",
+  "America/New_York",
+  "America/Havana",
+  "America/Sao_Paulo",
+  "America/St_Johns",
+  "America/Scoresbysund",
+  "Asia/Beirut",
+  "Asia/Kolkata",
+  "Africa/Casablanca",
+  "Antarctica/Troll",
+  "Australia/Lord_Howe",
+  "Europe/Berlin",
+  "Pacific/Apia",
+  "Pacific/Auckland"
+] as const
+
+const formats = new Map(names.map((name) => [
+  name,
+  new Intl.DateTimeFormat("en-US", { timeZone: name, year: "numeric", month: "2-digit", day: "2-digit" })
+]))
+
+/** The date on the wall clock, from the formatter of the platform and not from the code under test. */
+const wallDate = (name: typeof names[number], millis: number): string => {
+  const parts = formats.get(name)?.formatToParts(millis) ?? []
+  const part = (type: string) => parts.find((each) => each.type === type)?.value ?? ""
+  return `${part("year")}-${part("month")}-${part("day")}`
+}
+
+describe("Period.localDays", () => {
+  it.each([
+    ["a plain day", "America/New_York", "2026-03-07", 24],
+    ["a spring day", "America/New_York", "2026-03-08", 23],
+    ["an autumn day", "America/New_York", "2026-11-01", 25],
+    ["a spring day", "Europe/Berlin", "2026-03-29", 23],
+    ["an autumn day", "Europe/Berlin", "2026-10-25", 25],
+    ["a spring day of a half hour's change", "Australia/Lord_Howe", "2026-10-04", 23.5],
+    ["an autumn day of a half hour's change", "Australia/Lord_Howe", "2026-04-05", 24.5],
+    ["a spring day of two hours' change", "Antarctica/Troll", "2026-03-29", 22],
+    ["a day whose midnight is skipped", "Asia/Beirut", "2022-03-27", 23],
+    ["a day that ends an hour twice", "Asia/Beirut", "2022-10-29", 25],
+    ["a day whose midnight is skipped", "America/Havana", "2024-03-10", 23],
+    ["a day whose midnight comes twice", "America/Havana", "2024-11-03", 25],
+    ["a day whose midnight is skipped", "America/Sao_Paulo", "2018-11-04", 23],
+    ["a day that ends an hour twice", "America/Sao_Paulo", "2018-02-17", 25],
+    ["a day that the zone skipped", "Pacific/Apia", "2011-12-30", 0],
+    ["the day before a skipped one", "Pacific/Apia", "2011-12-29", 24],
+    ["a day without any change", "Asia/Kolkata", "2026-03-29", 24]
+  ])("gives %s its length: %s on %s is %d hours", (_, name, date, expected) => {
+    assert.strictEqual(length(name, date), expected)
+  })
+
+  it("begins at midnight, or at the end of the gap that skips it", () => {
+    const havana = Period.localDays(zone("America/Havana"), day("2024-03-10"), day("2024-03-10"))
+    const kolkata = Period.localDays(zone("Asia/Kolkata"), day("2026-03-01"), day("2026-03-02"))
+
+    assert.deepStrictEqual(iso(havana), ["2024-03-10T05:00:00.000Z", "2024-03-11T04:00:00.000Z"])
+    assert.deepStrictEqual(iso(kolkata), ["2026-02-28T18:30:00.000Z", "2026-03-02T18:30:00.000Z"])
+  })
+
+  it("begins at the first of two midnights", () => {
+    const havana = Period.localDays(zone("America/Havana"), day("2024-11-03"), day("2024-11-03"))
+
+    assert.deepStrictEqual(iso(havana), ["2024-11-03T04:00:00.000Z", "2024-11-04T05:00:00.000Z"])
+  })
+
+  it("accepts fixed offsets", () => {
+    const interval = Period.localDays(DateTime.zoneMakeOffset(-3.5 * 3_600_000), day("2026-03-01"), day("2026-03-01"))
+
+    assert.deepStrictEqual(iso(interval), ["2026-03-01T03:30:00.000Z", "2026-03-02T03:30:00.000Z"])
+  })
+
+  it("reaches from the first date of the calendar to the last", () => {
+    const interval = Period.localDays(zone("UTC"), day("0001-01-01"), day("9999-12-31"))
+
+    assert.deepStrictEqual(iso(interval), ["0001-01-01T00:00:00.000Z", "+010000-01-01T00:00:00.000Z"])
+  })
+
+  it("is inverted if the last date lies before the first", () => {
+    assert.strictEqual(hours(Period.localDays(zone("UTC"), day("2026-03-03"), day("2026-03-01"))), -24)
+  })
+
+  it.each(names)("tiles three years of %s, and contains exactly the instants of its dates", (name) => {
+    const end = day("2013-01-01")
+    let date = day("2010-01-01")
+    let { gte } = Period.localDays(zone(name), date, date)
+    while (date < end) {
+      const interval = Period.localDays(zone(name), date, date)
+
+      assert.strictEqual(interval.gte.epochMilliseconds, gte.epochMilliseconds)
+      if (hours(interval) !== 0) {
+        assert.strictEqual(wallDate(name, interval.gte.epochMilliseconds), date)
+        assert.isTrue(wallDate(name, interval.gte.epochMilliseconds - 1) < date)
+      }
+      gte = interval.lt
+      date = Period.addDaysUnsafe(date, 1)
+    }
+  })
+})
+
+describe("Period.week", () => {
+  it("begins on Monday unless another day is named", () => {
+    const berlin = zone("Europe/Berlin")
+
+    assert.deepStrictEqual(iso(Period.week(berlin, day("2026-03-29"))), [
+      "2026-03-22T23:00:00.000Z",
+      "2026-03-29T22:00:00.000Z"
+    ])
+    assert.deepStrictEqual(iso(Period.week(berlin, day("2026-03-29"), { firstDay: "sunday" })), [
+      "2026-03-28T23:00:00.000Z",
+      "2026-04-04T22:00:00.000Z"
+    ])
+    assert.deepStrictEqual(
+      iso(Period.week(zone("UTC"), day("1969-12-31"), { firstDay: "thursday" })),
+      ["1969-12-25T00:00:00.000Z", "1970-01-01T00:00:00.000Z"]
+    )
+  })
+})
+
+describe("Period.month", () => {
+  it("is as long as its days, with their clock changes", () => {
+    const newYork = zone("America/New_York")
+
+    assert.strictEqual(hours(Period.month(newYork, day("2026-03-31"))), 31 * 24 - 1)
+    assert.strictEqual(hours(Period.month(newYork, day("2024-02-29"))), 29 * 24)
+    assert.strictEqual(hours(Period.month(newYork, day("2026-12-01"))), 31 * 24)
+  })
+})
+
+describe("Period.cycle", () => {
+  const options = { anchor: day("2026-01-05"), days: 14 }
+  const of = (date: string) => iso(Period.cycleUnsafe(zone("UTC"), day(date), options))
+
+  it("is the same with and without Unsafe", () => {
+    const args = [zone("UTC"), day("2026-01-18"), options] as const
+
+    assert.deepStrictEqual(Period.cycle(...args), Option.some(Period.cycleUnsafe(...args)))
+  })
+
+  it("contains the date, before the anchor and after it", () => {
+    assert.deepStrictEqual(of("2026-01-05"), ["2026-01-05T00:00:00.000Z", "2026-01-19T00:00:00.000Z"])
+    assert.deepStrictEqual(of("2026-01-18"), of("2026-01-05"))
+    assert.deepStrictEqual(of("2026-01-04"), ["2025-12-22T00:00:00.000Z", "2026-01-05T00:00:00.000Z"])
+  })
+
+  it.each([0, -7, 1.5, Number.NaN, 2 ** 53, 10_000_001, 1e9])("has no cycle of %d days", (days) => {
+    const args = [zone("UTC"), day("2026-01-05"), { ...options, days }] as const
+
+    assert.deepStrictEqual(Period.cycle(...args), Option.none())
+    assert.throws(() => Period.cycleUnsafe(...args), RangeError, "days must be an integer from 1 to 10000000")
+  })
+})
+
+describe("Period.addDays", () => {
+  it.each([
+    ["2024-02-28", 2, "2024-03-01"],
+    ["2026-01-01", -1, "2025-12-31"],
+    ["9999-12-31", 1, "9999-12-31"],
+    ["0001-01-01", -1, "0001-01-01"]
+  ])("crosses months and leap days, and stops at the ends of the calendar: %s, %d", (date, days, expected) => {
+    assert.deepStrictEqual(Period.addDays(day(date), days), Option.some(day(expected)))
+    assert.strictEqual(Period.addDaysUnsafe(day(date), days), expected)
+  })
+
+  it.each([0.5, Number.NaN, Infinity])("adds no %d days", (days) => {
+    assert.deepStrictEqual(Period.addDays(day("2026-01-01"), days), Option.none())
+    assert.throws(() => Period.addDaysUnsafe(day("2026-01-01"), days), RangeError, "days must be an integer")
+  })
+})
+
+describe("Period.businessDate", () => {
+  it("is the date on the wall clock", () => {
+    const instant = DateTime.makeUnsafe("2026-03-08T04:59:59.999Z")
+
+    assert.strictEqual(Period.businessDate(zone("America/New_York"), instant), "2026-03-07")
+    assert.strictEqual(Period.businessDate(zone("Asia/Kolkata"), instant), "2026-03-08")
+  })
+
+  it("gives the minutes that repeat the old date to the new one, if clocks are set back across midnight", () => {
+    // At 00:01 of 7 November 2010 the clocks of St. John's were set back to 23:01 of the day before.
+    const repeated = DateTime.makeUnsafe("2010-11-07T02:45:00Z")
+
+    assert.strictEqual(wallDate("America/St_Johns", repeated.epochMilliseconds), "2010-11-06")
+    assert.strictEqual(Period.businessDate(zone("America/St_Johns"), repeated), "2010-11-07")
+  })
+
+  it("stops at the ends of the calendar", () => {
+    const read = Period.businessDates(zone("America/New_York"))
+
+    assert.strictEqual(read(DateTime.makeUnsafe("0001-01-01T00:00:00Z")), "0001-01-01")
+    assert.strictEqual(read(DateTime.makeUnsafe("+010000-01-02T00:00:00Z")), "9999-12-31")
+    assert.strictEqual(read(DateTime.makeUnsafe(-8.64e15)), "0001-01-01")
+    assert.strictEqual(read(DateTime.makeUnsafe(8.64e15)), "9999-12-31")
+  })
+})
+
+/** Instants of 1995 to 2035, in seconds. */
+const Instant = Schema.Int.check(Schema.isBetween({ minimum: 788_918_400, maximum: 2_051_222_400 }))
+const Span = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 }))
+const Name = Schema.Literals(names)
+
+describe("Every period", () => {
+  it.prop("contains the instant whose date it was made for", { Name, Instant, Span }, ({ Instant, Name, Span }) => {
+    const instant = DateTime.makeUnsafe(Instant * 1000)
+    const date = Period.businessDate(zone(Name), instant)
+    const periods = [
+      Period.localDays(zone(Name), date, date),
+      Period.week(zone(Name), date),
+      Period.month(zone(Name), date),
+      Period.cycleUnsafe(zone(Name), date, { anchor: day("2001-01-01"), days: Span })
+    ]
+
+    for (const { gte, lt } of periods) {
+      assert.isTrue(gte.epochMilliseconds <= Instant * 1000 && Instant * 1000 < lt.epochMilliseconds)
+    }
+  })
+
+  it.prop("begins where the one before it ends", { Name, Instant, Span }, ({ Instant, Name, Span }) => {
+    const read = Period.businessDates(zone(Name))
+    const date = read(DateTime.makeUnsafe(Instant * 1000))
+    const kinds = [
+      (each: BusinessDate) => Period.localDays(zone(Name), each, each),
+      (each: BusinessDate) => Period.week(zone(Name), each, { firstDay: "wednesday" }),
+      (each: BusinessDate) => Period.month(zone(Name), each),
+      (each: BusinessDate) => Period.cycleUnsafe(zone(Name), each, { anchor: day("2030-01-01"), days: Span })
+    ]
+
+    for (const kind of kinds) {
+      const interval = kind(date)
+      assert.deepStrictEqual(kind(read(interval.lt)).gte, interval.lt)
+      assert.deepStrictEqual(kind(read(interval.gte)), interval)
+    }
+  })
+
+  it.prop("splits at any date without gap or overlap", { Name, Instant, Span }, ({ Instant, Name, Span }) => {
+    const first = Period.businessDate(zone(Name), DateTime.makeUnsafe(Instant * 1000))
+    const middle = Period.addDaysUnsafe(first, Span)
+    const last = Period.addDaysUnsafe(middle, Span)
+
+    const left = Period.localDays(zone(Name), first, middle)
+    const right = Period.localDays(zone(Name), Period.addDaysUnsafe(middle, 1), last)
+    assert.deepStrictEqual(left.lt, right.gte)
+    assert.deepStrictEqual(Period.localDays(zone(Name), first, last), { gte: left.gte, lt: right.lt })
+  })
+})

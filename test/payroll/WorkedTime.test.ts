@@ -1,0 +1,212 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Array as Arr, DateTime, Duration, Option, Schema } from "effect"
+import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
+import type { TimePunch } from "../../src/TimePunch.ts"
+import { at, punch, rest, type RestParts, Sample, tick } from "../support/arbitraryPunch.ts"
+
+/** Net, unpaid and paid seconds of a day of eight hours with these breaks, or undefined. */
+const measured = (breaks: ReadonlyArray<RestParts>, changes: Partial<TimePunch> = {}) => {
+  const worked = WorkedTime.of(punch({ breaks: breaks.map(rest), ...changes }))
+  const { net, paidBreaks, unpaidBreaks } = Option.getOrThrow(worked.durations)
+  return {
+    net: Duration.toSeconds(net),
+    unpaid: Duration.toSeconds(unpaidBreaks),
+    paid: Duration.toSeconds(paidBreaks),
+    anomalies: worked.anomalies
+  }
+}
+
+const open = { clockedOut: Option.none<DateTime.Utc>() }
+const shift = (instant: DateTime.Utc, ticks: number) => DateTime.addDuration(instant, Duration.millis(ticks * tick))
+
+describe("WorkedTime.of", () => {
+  it("subtracts unpaid breaks and keeps paid ones", () => {
+    const breaks = [{ in: 3600, out: 5400, paid: false }, { in: 10_000, out: 10_600, paid: true }]
+
+    assert.deepStrictEqual(measured(breaks), { net: 27_000, unpaid: 1800, paid: 600, anomalies: [] })
+  })
+
+  it("counts an instant in a paid and an unpaid break as unpaid, once", () => {
+    const breaks = [{ in: 100, out: 300, paid: true }, { in: 200, out: 400, paid: false }]
+
+    assert.deepStrictEqual(measured(breaks), { net: 28_600, unpaid: 200, paid: 100, anomalies: ["BreaksOverlap"] })
+  })
+
+  it("unites breaks that overlap; touching breaks do not overlap", () => {
+    const nested = [{ in: 100, out: 400, paid: false }, { in: 200, out: 300, paid: false }]
+    const touching = [{ in: 100, out: 200, paid: false }, { in: 200, out: 300, paid: false }]
+
+    assert.deepStrictEqual(measured(nested), { net: 28_500, unpaid: 300, paid: 0, anomalies: ["BreaksOverlap"] })
+    assert.deepStrictEqual(measured(touching), { net: 28_600, unpaid: 200, paid: 0, anomalies: [] })
+  })
+
+  it("clips a break to the punch, as an anomaly", () => {
+    const breaks = [{ in: -600, out: 600, paid: false }, { in: 28_000, out: 30_000, paid: false }]
+
+    assert.deepStrictEqual(measured(breaks), { net: 27_400, unpaid: 1400, paid: 0, anomalies: ["BreakOutsidePunch"] })
+  })
+
+  it("ignores a break that ends before it begins, as an anomaly", () => {
+    assert.deepStrictEqual(
+      measured([{ in: 300, out: 100, paid: false }]),
+      { net: 28_800, unpaid: 0, paid: 0, anomalies: ["NegativeBreak"] }
+    )
+  })
+
+  it("ends an open break of a closed punch with the punch, as an anomaly", () => {
+    assert.deepStrictEqual(
+      measured([{ in: 27_000, out: null, paid: false }]),
+      { net: 27_000, unpaid: 1800, paid: 0, anomalies: ["OpenBreakInClosedPunch"] }
+    )
+  })
+
+  it("has no durations, rather than zero ones, for an open punch without asOf", () => {
+    assert.deepStrictEqual(WorkedTime.of(punch(open)), {
+      durations: Option.none(),
+      open: true,
+      anomalies: ["OpenPunch"]
+    })
+  })
+
+  it("measures an open punch and its open break up to asOf", () => {
+    const worked = WorkedTime.of(punch({ ...open, breaks: [rest({ in: 3000, out: null, paid: false })] }), {
+      asOf: at(3600)
+    })
+
+    assert.deepStrictEqual(worked.anomalies, ["OpenPunch"])
+    assert.deepStrictEqual(Option.map(worked.durations, ({ net }) => Duration.toSeconds(net)), Option.some(3000))
+  })
+
+  it("has no durations if asOf lies before the clock-in", () => {
+    assert.deepStrictEqual(WorkedTime.of(punch(open), { asOf: at(-1) }), {
+      durations: Option.none(),
+      open: true,
+      anomalies: ["OpenPunch", "AsOfBeforeClockIn"]
+    })
+  })
+
+  it("has no durations for a punch that ends before it begins", () => {
+    assert.deepStrictEqual(WorkedTime.of(punch({ clockedOut: Option.some(at(-1)) }), { asOf: at(100) }), {
+      durations: Option.none(),
+      open: false,
+      anomalies: ["NegativeSpan"]
+    })
+  })
+
+  it("measures a punch of no length as zero, as an anomaly", () => {
+    assert.deepStrictEqual(
+      measured([], { clockedOut: Option.some(at(0)) }),
+      { net: 0, unpaid: 0, paid: 0, anomalies: ["ZeroLength"] }
+    )
+  })
+
+  it("reads an asOf of any zone as the instant that it is", () => {
+    const asOf = DateTime.setZoneOffset(at(60), 2 * 3_600_000)
+
+    assert.deepStrictEqual(WorkedTime.of(punch(open), { asOf }), WorkedTime.of(punch(open), { asOf: at(60) }))
+  })
+
+  it.prop("agrees with counting second by second", [Sample], ([sample]) => {
+    const end = sample.end ?? sample.asOf
+    const worked = WorkedTime.of(sample.punch, { asOf: at(sample.asOf) })
+
+    if (end < sample.start) return assert.isTrue(Option.isNone(worked.durations))
+    const seconds = Array.from({ length: end - sample.start }, (_, index) => sample.start + index)
+    const within = (second: number, paid: boolean) =>
+      sample.breaks.some((each) => each.paid === paid && each.in <= second && second < (each.out ?? Infinity))
+    const unpaid = seconds.filter((second) => within(second, false)).length
+    const paid = seconds.filter((second) => within(second, true) && !within(second, false)).length
+    const { gross, net, paidBreaks, unpaidBreaks } = Option.getOrThrow(worked.durations)
+    assert.deepStrictEqual([gross, paidBreaks, unpaidBreaks, net].map((each) => Duration.toSeconds(each)), [
+      seconds.length,
+      paid,
+      unpaid,
+      seconds.length - unpaid
+    ])
+  })
+
+  it.prop("names every anomaly that its definition finds, in their order", [Sample], ([sample]) => {
+    const { breaks, end, start } = sample
+    const endOf = (each: RestParts) => each.out ?? end ?? Infinity
+    const seconds = (each: RestParts) =>
+      Array.from({ length: 120 }, (_, index) => index - 40).filter((now) => each.in <= now && now < endOf(each))
+    const found: Record<WorkedTime.Anomaly, boolean> = {
+      OpenPunch: end === null,
+      AsOfBeforeClockIn: end === null && sample.asOf < start,
+      NegativeSpan: end !== null && end < start,
+      ZeroLength: end === start,
+      BreakOutsidePunch: (end === null || end >= start) &&
+        breaks.some((each) => each.in < start || (end !== null && (each.in > end || (each.out ?? end) > end))),
+      BreaksOverlap: breaks.some((each, index) =>
+        breaks.slice(index + 1).some((other) => seconds(each).some((now) => seconds(other).includes(now)))
+      ),
+      NegativeBreak: breaks.some((each) => each.out !== null && each.out < each.in),
+      OpenBreakInClosedPunch: end !== null && breaks.some((each) => each.out === null)
+    }
+
+    assert.deepStrictEqual(
+      WorkedTime.of(sample.punch, { asOf: at(sample.asOf) }).anomalies,
+      WorkedTime.Anomaly.literals.filter((anomaly) => found[anomaly])
+    )
+  }, { arbitrary: { runs: 500 } })
+
+  it.prop("has net + unpaid = gross, paid within net, and nothing negative", [Sample], ([sample]) => {
+    const worked = WorkedTime.of(sample.punch, { asOf: at(sample.asOf) })
+
+    if (Option.isNone(worked.durations)) return
+    const { gross, net, paidBreaks, unpaidBreaks } = worked.durations.value
+    assert.isTrue(Duration.equals(Duration.sum(net, unpaidBreaks), gross))
+    assert.isTrue(Duration.isLessThanOrEqualTo(paidBreaks, net))
+    for (const duration of [gross, net, paidBreaks, unpaidBreaks]) assert.isFalse(Duration.isNegative(duration))
+  })
+
+  it.prop("does not depend on the order of the breaks", [Sample, Schema.Int], ([sample, by]) => {
+    const { breaks } = sample.punch
+    const turned = breaks.length === 0 ? [] : Arr.rotate(breaks, by % breaks.length)
+    const options = { asOf: at(sample.asOf) }
+
+    const expected = WorkedTime.of(sample.punch, options)
+    assert.deepStrictEqual(WorkedTime.of({ ...sample.punch, breaks: turned }, options), expected)
+    assert.deepStrictEqual(WorkedTime.of({ ...sample.punch, breaks: breaks.toReversed() }, options), expected)
+  })
+
+  const Move = Schema.Int.check(Schema.isBetween({ minimum: -1_000_000, maximum: 1_000_000 }))
+
+  it.prop("does not change when everything moves in time", [Sample, Move], ([sample, by]) => {
+    const moved = {
+      ...sample.punch,
+      clockedIn: shift(sample.punch.clockedIn, by),
+      clockedOut: Option.map(sample.punch.clockedOut, (out) => shift(out, by)),
+      breaks: sample.punch.breaks.map((each) => ({
+        ...each,
+        in: shift(each.in, by),
+        out: Option.map(each.out, (out) => shift(out, by))
+      }))
+    }
+
+    assert.deepStrictEqual(
+      WorkedTime.of(moved, { asOf: at(sample.asOf + by) }),
+      WorkedTime.of(sample.punch, { asOf: at(sample.asOf) })
+    )
+  })
+
+  it.prop("does not let a paid break change net", [Sample], ([sample]) => {
+    const netOf = (each: TimePunch) =>
+      Option.map(WorkedTime.of(each, { asOf: at(sample.asOf) }).durations, ({ net }) => Duration.toMillis(net))
+    const unpaidOnly = { ...sample.punch, breaks: sample.punch.breaks.filter((each) => !each.paid) }
+
+    assert.deepStrictEqual(netOf(unpaidOnly), netOf(sample.punch))
+  })
+
+  it.prop(
+    "is not affected by asOf if the punch is closed, and otherwise gains only its anomaly",
+    [Sample],
+    ([sample]) => {
+      const without = WorkedTime.of(sample.punch)
+      const withIt = WorkedTime.of(sample.punch, { asOf: at(sample.asOf) })
+
+      if (!without.open) return assert.deepStrictEqual(withIt, without)
+      assert.deepStrictEqual(withIt.anomalies.filter((anomaly) => anomaly !== "AsOfBeforeClockIn"), without.anomalies)
+    }
+  )
+})
