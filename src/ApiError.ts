@@ -24,11 +24,7 @@ const statusMessage = (
   error: Where & { readonly status: number; readonly problem: Problem }
 ): string => `${error.status} ${meaning}${explain(error.problem)} [${place(error)}]`
 
-/**
- * 401. The service does not accept the credential, even after one refresh where it can be refreshed: replace it.
- *
- * @since 0.1.0
- */
+/** 401. The service does not accept the credential, even after one refresh where it can be refreshed: replace it. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-time-punches/ApiError/Unauthorized")(
   "Unauthorized",
   statusFields("unauthorized")
@@ -41,8 +37,6 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-time-
 
 /**
  * 403. The credential is valid; its scope, the plan or the company does not allow this: ask the customer, do not retry.
- *
- * @since 0.1.0
  */
 export class Forbidden extends Schema.TaggedError<Forbidden>("effect-time-punches/ApiError/Forbidden")(
   "Forbidden",
@@ -57,8 +51,6 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-time-punche
 /**
  * 422. The service refused a parameter; `problem.param` often names it: fix the request. Where it is an expired cursor,
  * start again without one.
- *
- * @since 0.1.0
  */
 export class UnprocessableEntity
   extends Schema.TaggedError<UnprocessableEntity>("effect-time-punches/ApiError/UnprocessableEntity")(
@@ -72,11 +64,7 @@ export class UnprocessableEntity
   }
 }
 
-/**
- * 500, after all retries. The service failed: resume later from `resumeFrom`.
- *
- * @since 0.1.0
- */
+/** 500, after all retries. The service failed: resume later from `resumeFrom`. */
 export class ServerError extends Schema.TaggedError<ServerError>("effect-time-punches/ApiError/ServerError")(
   "ServerError",
   statusFields("serverError")
@@ -87,11 +75,7 @@ export class ServerError extends Schema.TaggedError<ServerError>("effect-time-pu
   }
 }
 
-/**
- * 429, after all retries, or with a `Retry-After` longer than `RetryPolicy` waits: resume after `retryAfter`.
- *
- * @since 0.1.0
- */
+/** 429, after all retries, or with a `Retry-After` longer than `RetryPolicy` waits: resume after `retryAfter`. */
 export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-punches/ApiError/RateLimited")(
   "RateLimited",
   {
@@ -110,11 +94,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-pu
   }
 }
 
-/**
- * 408, 502, 503 or 504, after all retries. The service, or a proxy before it, is down or slow: resume later.
- *
- * @since 0.1.0
- */
+/** 408, 502, 503 or 504, after all retries. The service, or a proxy before it, is down or slow: resume later. */
 export class ServiceUnavailable
   extends Schema.TaggedError<ServiceUnavailable>("effect-time-punches/ApiError/ServiceUnavailable")(
     "ServiceUnavailable",
@@ -130,8 +110,6 @@ export class ServiceUnavailable
 /**
  * Any other status, with redirects and every 2xx but 200. Another server answers at this address, or the interface has
  * changed: check the base URL first.
- *
- * @since 0.1.0
  */
 export class UnexpectedStatus
   extends Schema.TaggedError<UnexpectedStatus>("effect-time-punches/ApiError/UnexpectedStatus")(
@@ -154,8 +132,6 @@ export class UnexpectedStatus
 /**
  * No whole response arrived: the connection, its TLS, the headers or the body failed, or time ran out. Resume later;
  * for `tls`, fix the trust store first.
- *
- * @since 0.1.0
  */
 export class TransportError
   extends Schema.TaggedError<TransportError>("effect-time-punches/ApiError/TransportError")("TransportError", {
@@ -186,8 +162,6 @@ export class TransportError
 /**
  * A 200 whose body is not a page of this company's punches. No row of that page was emitted, and no field of this error
  * quotes the body. `listResults` emits a single bad row as a value instead.
- *
- * @since 0.1.0
  */
 export class DecodeError
   extends Schema.TaggedError<DecodeError>("effect-time-punches/ApiError/DecodeError")("DecodeError", {
@@ -240,8 +214,6 @@ const paginationSentences = {
 /**
  * The pages do not form a listing, or a guard stopped the run. No row was skipped in silence: `resumeFrom` is the first
  * page that was not emitted.
- *
- * @since 0.1.0
  */
 export class PaginationError
   extends Schema.TaggedError<PaginationError>("effect-time-punches/ApiError/PaginationError")("PaginationError", {
@@ -264,11 +236,7 @@ export class PaginationError
   }
 }
 
-/**
- * An argument of the call is invalid. No request was sent.
- *
- * @since 0.1.0
- */
+/** An argument of the call is invalid. No request was sent. */
 export class InvalidRequest
   extends Schema.TaggedError<InvalidRequest>("effect-time-punches/ApiError/InvalidRequest")("InvalidRequest", {
     ...whereUnsent,
@@ -284,11 +252,7 @@ export class InvalidRequest
   }
 }
 
-/**
- * There is no token for an OAuth client, after the retries of the token request.
- *
- * @since 0.1.0
- */
+/** There is no token for an OAuth client, after the retries of the token request. */
 export class TokenError
   extends Schema.TaggedError<TokenError>("effect-time-punches/ApiError/TokenError")("TokenError", {
     ...whereUnsent,
@@ -318,11 +282,7 @@ export class TokenError
   }
 }
 
-/**
- * Every failure of a listing, as a schema: it can be logged, sent and decoded again.
- *
- * @since 0.1.0
- */
+/** Every failure of a listing, as a schema: it can be logged, sent and decoded again. */
 export const ListError = Schema.Union([
   Unauthorized,
   Forbidden,
@@ -339,11 +299,7 @@ export const ListError = Schema.Union([
 ])
 export type ListError = typeof ListError.Type
 
-/**
- * One row of `listResults` that is not a punch.
- *
- * @since 0.1.0
- */
+/** One row of `listResults` that is not a punch. */
 export class InvalidPunch
   extends Schema.TaggedError<InvalidPunch>("effect-time-punches/ApiError/InvalidPunch")("InvalidPunch", {
     /** The index of the row in its page, from 0. */

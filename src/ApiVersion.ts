@@ -12,31 +12,19 @@ import { invalidSetting } from "./internal/wire/issue.ts"
  * The version that each page request names, a date as `YYYY-MM-DD`; `None` sends none. Default: `2026-06-01`. The
  * setting is read when `TimePunches.layer` is built: provide it *to* that layer, not beside it (see "Pitfall: provide
  * settings to the client layer" in the docs).
- *
- * @since 0.1.0
  */
 export class ApiVersion extends Context.Reference<Option.Option<string>>("effect-time-punches/ApiVersion", {
   defaultValue: () => Option.some("2026-06-01")
 }) {
-  /**
-   * Sends this date, `YYYY-MM-DD`. Fails with a `ConfigError` on anything else.
-   *
-   * @since 0.1.0
-   */
+  /** Sends this date, `YYYY-MM-DD`. Fails with a `ConfigError` on anything else. */
   static readonly layer = (date: string) => Layer.effect(ApiVersion, validateDate("version", date))
 
-  /**
-   * Sends no version: the service uses the one that is assigned to the access token.
-   *
-   * @since 0.1.0
-   */
+  /** Sends no version: the service uses the one that is assigned to the access token. */
   static readonly layerTokenDefault = Layer.succeed(ApiVersion, Option.none())
 
   /**
    * Reads `TIME_PUNCHES_API_VERSION`; without it the setting stays as it is. Fails with a `ConfigError` that names the
    * variable on anything but a date as `YYYY-MM-DD`.
-   *
-   * @since 0.1.0
    */
   static readonly layerFromConfig = Layer.effect(
     ApiVersion,

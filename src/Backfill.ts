@@ -3,15 +3,13 @@ import type * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import { ListError } from "./ApiError.ts"
 import { Cursor } from "./Ids.ts"
-import type { Criteria } from "./PunchFilter.ts"
+import type { PunchCriteria } from "./PunchFilter.ts"
 
 /**
  * A part of the range that is not read yet, as `unfinished` names it and `resume` takes it: the instants from `gte` to
  * `until`. A plain value with a JSON form, so that it can be stored until the service is available again.
- *
- * @since 0.1.0
  */
-export const Segment = Schema.Struct({
+export const BackfillSegment = Schema.Struct({
   /** The first instant of the part. */
   gte: Schema.DateTimeUtc,
   /** The end of the part: its last instant if `inclusive`, otherwise the first instant after it. */
@@ -31,16 +29,14 @@ export const Segment = Schema.Struct({
   windowLength: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0)))
 })
 
-/** A part of the range that is not read yet. @since 0.1.0 */
-export type Segment = typeof Segment.Type
+/** A part of the range that is not read yet. */
+export type BackfillSegment = typeof BackfillSegment.Type
 
 /**
  * What to backfill: any criteria without `sortBy` and `localizeSearchTime`, which the backfill sets itself, and a
  * closed range of clock-ins.
- *
- * @since 0.1.0
  */
-export type BackfillFilter = Omit<Criteria, "sortBy" | "localizeSearchTime"> & {
+export type BackfillFilter = Omit<PunchCriteria, "sortBy" | "localizeSearchTime"> & {
   /** The range of clock-ins to read: `gte`, and one of `lte` (inclusive) and `lt` (exclusive). */
   readonly clockedIn:
     | {
@@ -61,11 +57,7 @@ export type BackfillFilter = Omit<Criteria, "sortBy" | "localizeSearchTime"> & {
     }
 }
 
-/**
- * How to backfill.
- *
- * @since 0.1.0
- */
+/** How to backfill. */
 export interface BackfillOptions {
   /** Pages to read at once, a whole number from 1 to 64. With 1 it is the plain listing of the range. */
   readonly concurrency: number
@@ -77,21 +69,19 @@ export interface BackfillOptions {
    */
   readonly order?: "asCompleted" | "byTime" | undefined
   /** Segments to read: the `unfinished` of an earlier failure with the same filter. Default: the whole range. */
-  readonly resume?: ReadonlyArray<Segment> | undefined
+  readonly resume?: ReadonlyArray<BackfillSegment> | undefined
 }
 
 /**
  * A backfill that failed. The pages in flight are read to their end before, and none is begun. Each row was either
  * emitted or lies in `unfinished`: continue with `resume: error.unfinished`.
- *
- * @since 0.1.0
  */
 export class BackfillError
   extends Schema.TaggedError<BackfillError>("effect-time-punches/Backfill/BackfillError")("BackfillError", {
     /** The failure of the page that ended the run. */
     cause: ListError,
     /** The segments that are not read yet. */
-    unfinished: Schema.Array(Segment)
+    unfinished: Schema.Array(BackfillSegment)
   })
 {
   /** The number of unfinished parts, and the message of `cause`. */

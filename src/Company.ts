@@ -2,11 +2,7 @@
 import * as Schema from "effect/Schema"
 import { CompanyGuid, CompanyId } from "./Ids.ts"
 
-/**
- * A company. A bare `CompanyId` is accepted wherever a `Company` is.
- *
- * @since 0.1.0
- */
+/** A company. A bare `CompanyId` is accepted wherever a `Company` is. */
 export interface Company {
   /** Identifies the company in the path of every request. */
   readonly id: CompanyId

@@ -54,12 +54,8 @@ export const areSet = Effect.fnUntraced(function*(names: ReadonlyArray<string>) 
 const given = (names: ReadonlyArray<string>) =>
   Effect.filter(names, (name) => Effect.map(Config.option(Config.Redacted(name)), Option.isSome))
 
-/**
- * A signed request.
- *
- * @since 0.1.0
- */
-export interface Signed {
+/** A signed request. */
+export interface SignedRequest {
   /** The request with its credential. */
   readonly request: HttpClientRequest.HttpClientRequest
   /**
@@ -77,8 +73,6 @@ export interface Signed {
 /**
  * Signs each request. The layers below are the three kinds of credential of the service; provide your own for anything
  * else.
- *
- * @since 0.1.0
  */
 export class Credentials extends Context.Service<Credentials, {
   /**
@@ -88,7 +82,7 @@ export class Credentials extends Context.Service<Credentials, {
   readonly sign: (
     request: HttpClientRequest.HttpClientRequest,
     company: Company
-  ) => Effect.Effect<Signed, TokenError | InvalidRequest>
+  ) => Effect.Effect<SignedRequest, TokenError | InvalidRequest>
 }>()("effect-time-punches/Credentials") {
   /**
    * One long-lived access token for one company. Sends no guid, even when given one. A 401 is `Unauthorized` at once.
@@ -113,8 +107,6 @@ export class Credentials extends Context.Service<Credentials, {
    *
    * export const firstPage = TimePunches.page(CompanyId.make(4021)).pipe(Effect.provide(client))
    * ```
-   *
-   * @since 0.1.0
    */
   static readonly layerAccessToken = (
     token: Redacted.Redacted
@@ -124,8 +116,6 @@ export class Credentials extends Context.Service<Credentials, {
    * An access token for each company. `tokenOf` runs for every attempt, so that a replaced token takes effect at once,
    * and gets its services from this layer. A token that a header cannot carry is an `InvalidRequest`, and nothing is
    * sent.
-   *
-   * @since 0.1.0
    */
   static readonly layerAccessTokens = <R = never>(
     tokenOf: (company: CompanyId) => Effect.Effect<Redacted.Redacted, TokenError | InvalidRequest, R>
@@ -150,8 +140,6 @@ export class Credentials extends Context.Service<Credentials, {
   /**
    * The session cookie of a person, by default under the name `svcsession`. Sends neither `Authorization` nor a guid. A
    * 401 is `Unauthorized` at once. Fails with a `ConfigError` on a name or a value that a cookie cannot have.
-   *
-   * @since 0.1.0
    */
   static readonly layerSessionCookie = (
     cookie: Redacted.Redacted,
@@ -166,8 +154,6 @@ export class Credentials extends Context.Service<Credentials, {
    * token. Every request carries a guid: `Company.guid`, or that of the option `company` for that id only, since a guid
    * never crosses companies; without one the call is an `InvalidRequest`, and nothing is sent. Fails with a
    * `ConfigError` on an id, a secret or a company that cannot be sent.
-   *
-   * @since 0.1.0
    */
   static readonly layerOAuth = (
     options: OAuthClient & {
@@ -185,15 +171,13 @@ export class Credentials extends Context.Service<Credentials, {
    * `TIME_PUNCHES_SESSION_COOKIE`. A client may also have `TIME_PUNCHES_SCOPES` (separated by spaces) and
    * `TIME_PUNCHES_COMPANY_ID` with `TIME_PUNCHES_COMPANY_GUID`. Fails with a `ConfigError` that names the variables,
    * and never a value: none, several kinds, half of a pair, or one that cannot be sent.
-   *
-   * @since 0.1.0
    */
   static get layerFromConfig(): Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints> {
     return configLayer
   }
 }
 
-const bearer = (request: HttpClientRequest.HttpClientRequest, token: Redacted.Redacted): Signed => ({
+const bearer = (request: HttpClientRequest.HttpClientRequest, token: Redacted.Redacted): SignedRequest => ({
   request: HttpClientRequest.bearerToken(request, token),
   onUnauthorized: Effect.succeed(false)
 })

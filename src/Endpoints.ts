@@ -6,11 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { invalidSetting } from "./internal/wire/issue.ts"
 
-/**
- * The two addresses of the service.
- *
- * @since 0.1.0
- */
+/** The two addresses of the service. */
 export class Endpoints extends Context.Service<Endpoints, {
   /** The URL that page paths are appended to, normalized: a path is kept, slashes at the end are not. */
   readonly baseUrl: string
@@ -20,8 +16,6 @@ export class Endpoints extends Context.Service<Endpoints, {
   /**
    * Both addresses as options. Fails with a `ConfigError` that names the option on a URL that is not absolute, on
    * another scheme than https (http is for loopback only), and on user names, queries and fragments.
-   *
-   * @since 0.1.0
    */
   static readonly layer = (options: {
     /** The base URL of the listing. */
@@ -41,8 +35,6 @@ export class Endpoints extends Context.Service<Endpoints, {
   /**
    * Reads `TIME_PUNCHES_BASE_URL` and `TIME_PUNCHES_AUTH_URL`, which defaults to the base URL. Fails with a
    * `ConfigError` that names the variable where `layer` fails, and without a base URL.
-   *
-   * @since 0.1.0
    */
   static readonly layerFromConfig = Layer.effect(
     Endpoints,

@@ -4,143 +4,101 @@ import { parseInstant } from "./internal/wire/instant.ts"
 
 const Id = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/**
- * Identifies a time punch. A safe integer, 0 or more; a larger int64 is refused, not rounded.
- *
- * @since 0.1.0
- */
+/** Identifies a time punch. A safe integer, 0 or more; a larger int64 is refused, not rounded. */
 export const TimePunchId = Id.pipe(Schema.brand("TimePunchId"))
 
-/** Identifies a time punch. @since 0.1.0 */
+/** Identifies a time punch. */
 export type TimePunchId = typeof TimePunchId.Type
 
 /**
  * Identifies a company, in the path of every listing. A safe integer, 0 or more; a larger int64 is refused, not rounded.
- *
- * @since 0.1.0
  */
 export const CompanyId = Id.pipe(Schema.brand("CompanyId"))
 
-/** Identifies a company, in the path of every listing. @since 0.1.0 */
+/** Identifies a company, in the path of every listing. */
 export type CompanyId = typeof CompanyId.Type
 
-/**
- * Identifies the user who clocks in. A safe integer, 0 or more; a larger int64 is refused, not rounded.
- *
- * @since 0.1.0
- */
+/** Identifies the user who clocks in. A safe integer, 0 or more; a larger int64 is refused, not rounded. */
 export const UserId = Id.pipe(Schema.brand("UserId"))
 
-/** Identifies the user who clocks in. @since 0.1.0 */
+/** Identifies the user who clocks in. */
 export type UserId = typeof UserId.Type
 
-/**
- * Identifies a location. A safe integer, 0 or more; a larger int64 is refused, not rounded.
- *
- * @since 0.1.0
- */
+/** Identifies a location. A safe integer, 0 or more; a larger int64 is refused, not rounded. */
 export const LocationId = Id.pipe(Schema.brand("LocationId"))
 
-/** Identifies a location. @since 0.1.0 */
+/** Identifies a location. */
 export type LocationId = typeof LocationId.Type
 
 /**
  * Identifies a department. A safe integer, 0 or more; a larger int64 is refused, not rounded.
  * On the wire of a punch, 0 means "not defined": `None` in `TimePunch`.
- *
- * @since 0.1.0
  */
 export const DepartmentId = Id.pipe(Schema.brand("DepartmentId"))
 
-/** Identifies a department. @since 0.1.0 */
+/** Identifies a department. */
 export type DepartmentId = typeof DepartmentId.Type
 
-/**
- * Identifies a role. A safe integer, 0 or more; a larger int64 is refused, not rounded.
- *
- * @since 0.1.0
- */
+/** Identifies a role. A safe integer, 0 or more; a larger int64 is refused, not rounded. */
 export const RoleId = Id.pipe(Schema.brand("RoleId"))
 
-/** Identifies a role. @since 0.1.0 */
+/** Identifies a role. */
 export type RoleId = typeof RoleId.Type
 
 /**
  * Identifies a scheduled shift. A safe integer, 0 or more; a larger int64 is refused, not rounded.
  * On the wire of a punch, 0 means "unassigned": `None` in `TimePunch`.
- *
- * @since 0.1.0
  */
 export const ShiftId = Id.pipe(Schema.brand("ShiftId"))
 
-/** Identifies a scheduled shift. @since 0.1.0 */
+/** Identifies a scheduled shift. */
 export type ShiftId = typeof ShiftId.Type
 
-/**
- * Identifies a break. A safe integer, 0 or more; a larger int64 is refused, not rounded.
- *
- * @since 0.1.0
- */
+/** Identifies a break. A safe integer, 0 or more; a larger int64 is refused, not rounded. */
 export const BreakId = Id.pipe(Schema.brand("BreakId"))
 
-/** Identifies a break. @since 0.1.0 */
+/** Identifies a break. */
 export type BreakId = typeof BreakId.Type
 
 /**
  * Identifies a type of break. A safe integer, 0 or more; a larger int64 is refused, not rounded.
  * 0 is a value that services send.
- *
- * @since 0.1.0
  */
 export const CustomBreakId = Id.pipe(Schema.brand("CustomBreakId"))
 
-/** Identifies a type of break. @since 0.1.0 */
+/** Identifies a type of break. */
 export type CustomBreakId = typeof CustomBreakId.Type
 
-/**
- * The UUID of a company that granted access to an OAuth client, in upper or lower case.
- *
- * @since 0.1.0
- */
+/** The UUID of a company that granted access to an OAuth client, in upper or lower case. */
 export const CompanyGuid = Schema.String.check(Schema.isGUID()).pipe(Schema.brand("CompanyGuid"))
 
-/** The UUID of a company that granted access to an OAuth client. @since 0.1.0 */
+/** The UUID of a company that granted access to an OAuth client. */
 export type CompanyGuid = typeof CompanyGuid.Type
 
 /**
  * The place of a page in a listing. It is opaque: store it and send it back, but do not read it. Any text except the
  * empty one and one that no URL can carry.
- *
- * @since 0.1.0
  */
 export const Cursor = Schema.NonEmptyString
   .check(Schema.makeFilter((text: string) => !/\p{Surrogate}/u.test(text), { expected: "a text that a URL can carry" }))
   .pipe(Schema.brand("Cursor"))
 
-/** The place of a page in a listing. @since 0.1.0 */
+/** The place of a page in a listing. */
 export type Cursor = typeof Cursor.Type
 
 /** A date is real where its midnight is an instant. */
 const isCalendarDate = (text: string): boolean => text.length === 10 && !Number.isNaN(parseInstant(`${text}T00:00:00Z`))
 
-/**
- * A date of the calendar, `YYYY-MM-DD`. 30 February and the year 0000 are refused.
- *
- * @since 0.1.0
- */
+/** A date of the calendar, `YYYY-MM-DD`. 30 February and the year 0000 are refused. */
 export const BusinessDate = Schema.String
   .check(Schema.makeFilter(isCalendarDate, { expected: "a real date as YYYY-MM-DD" }))
   .pipe(Schema.brand("BusinessDate"))
 
-/** A date of the calendar, `YYYY-MM-DD`. @since 0.1.0 */
+/** A date of the calendar, `YYYY-MM-DD`. */
 export type BusinessDate = typeof BusinessDate.Type
 
-/**
- * An amount in minor currency units, of any sign. A decimal is refused: it would be a wrong amount.
- *
- * @since 0.1.0
- */
+/** An amount in minor currency units, of any sign. A decimal is refused: it would be a wrong amount. */
 export const Cents = Schema.Int.pipe(Schema.brand("Cents"))
 
-/** An amount in minor currency units, of any sign. @since 0.1.0 */
+/** An amount in minor currency units, of any sign. */
 export type Cents = typeof Cents.Type

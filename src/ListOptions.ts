@@ -2,11 +2,7 @@
 import type * as Option from "effect/Option"
 import type { Cursor } from "./Ids.ts"
 
-/**
- * How a listing starts and what bounds it.
- *
- * @since 0.1.0
- */
+/** How a listing starts and what bounds it. */
 export interface ListOptions {
   /** Rows in one request, 1 to 200. Default 200. */
   readonly pageSize?: number | undefined
@@ -21,11 +17,7 @@ export interface ListOptions {
   readonly prefetchPages?: number | undefined
 }
 
-/**
- * Which page to request, and how large.
- *
- * @since 0.1.0
- */
+/** Which page to request, and how large. */
 export interface PageOptions {
   /** Rows in the page, 1 to 200. Default 200. */
   readonly pageSize?: number | undefined

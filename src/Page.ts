@@ -3,11 +3,7 @@ import * as Schema from "effect/Schema"
 import { Cursor } from "./Ids.ts"
 import { TimePunch } from "./TimePunch.ts"
 
-/**
- * The cursors of a page. The walk ends where `next` is `None`.
- *
- * @since 0.1.0
- */
+/** The cursors of a page. The walk ends where `next` is `None`. */
 export const PageCursor = Schema.Struct({
   /** The cursor that this page was requested with; `None` for the first page. */
   sent: Schema.Option(Cursor),
@@ -21,14 +17,10 @@ export const PageCursor = Schema.Struct({
   count: Schema.Option(Schema.Int)
 })
 
-/** The cursors of a page, as `PageCursor` decodes them. @since 0.1.0 */
+/** The cursors of a page, as `PageCursor` decodes them. */
 export type PageCursor = typeof PageCursor.Type
 
-/**
- * What the response of a page says beside its rows. No other header is kept.
- *
- * @since 0.1.0
- */
+/** What the response of a page says beside its rows. No other header is kept. */
 export const PageResponse = Schema.Struct({
   /**
    * The service's clock when it read the page, at the latest: its `Date` header less the time that the request took.
@@ -45,14 +37,10 @@ export const PageResponse = Schema.Struct({
   remaining: Schema.Option(Schema.Int)
 })
 
-/** The response of a page, as `PageResponse` decodes it. @since 0.1.0 */
+/** The response of a page, as `PageResponse` decodes it. */
 export type PageResponse = typeof PageResponse.Type
 
-/**
- * One page of a listing.
- *
- * @since 0.1.0
- */
+/** One page of a listing. */
 export class Page extends Schema.Opaque<Page>()(Schema.Struct({
   /** The punches in the order of the service; may be empty while `cursor.next` is not `None`. */
   items: Schema.Array(TimePunch),

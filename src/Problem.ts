@@ -5,8 +5,6 @@ import { printable } from "./internal/wire/issue.ts"
 /**
  * What the problem body of an error response said. Holds only the members that were present and well-typed, perhaps
  * none; nothing is invented.
- *
- * @since 0.1.0
  */
 export const Problem = Schema.Struct({
   /** The kind of problem, as a URI or a path such as `/problems/422`. */

@@ -11,31 +11,23 @@ import { TimePunch } from "./TimePunch.ts"
 
 /**
  * A mark that the service puts on a punch: clocked in late, clocked out by the service, or a break that was not taken.
- *
- * @since 0.1.0
  */
 export const PunchFlag = Schema.Literals(["late", "auto_clocked_out", "missed_break"])
 
-/** A mark that the service puts on a punch. @since 0.1.0 */
+/** A mark that the service puts on a punch. */
 export type PunchFlag = typeof PunchFlag.Type
 
-/**
- * The employee's own approval of a punch: not given yet, given, or disputed.
- *
- * @since 0.1.0
- */
+/** The employee's own approval of a punch: not given yet, given, or disputed. */
 export const EmployeeApprovalStatus = Schema.Literals(["pending", "approved", "disputed"])
 
-/** The employee's own approval of a punch. @since 0.1.0 */
+/** The employee's own approval of a punch. */
 export type EmployeeApprovalStatus = typeof EmployeeApprovalStatus.Type
 
 /**
  * What to list, except for windows of time. A key that is left out, or `undefined`, does not filter. The conditions
  * combine with AND.
- *
- * @since 0.1.0
  */
-export interface Criteria {
+export interface PunchCriteria {
   /** Only punches at this location. Default: all locations. */
   readonly locationId?: LocationId | undefined
   /** Only punches of this department. Default: all departments. */
@@ -63,11 +55,7 @@ export interface Criteria {
   readonly sortBy?: ReadonlyArray<readonly [keyof TimePunch, "asc" | "desc"]> | undefined
 }
 
-/**
- * A window on an instant; each end may be left open. With both `lte` and `lt` the earlier one counts.
- *
- * @since 0.1.0
- */
+/** A window on an instant; each end may be left open. With both `lte` and `lt` the earlier one counts. */
 export interface InstantRange {
   /** The earliest instant, inclusive. Default: no earliest. */
   readonly gte?: DateTime.DateTime | undefined
@@ -80,11 +68,7 @@ export interface InstantRange {
   readonly lt?: DateTime.DateTime | undefined
 }
 
-/**
- * A window on the business date; each end may be left open.
- *
- * @since 0.1.0
- */
+/** A window on the business date; each end may be left open. */
 export interface DateRange {
   /** The first date, inclusive. Default: no first. */
   readonly start?: BusinessDate | undefined
@@ -95,11 +79,9 @@ export interface DateRange {
 /**
  * Which punches to list. Business dates silently switch the clock windows off on the service, so the type does not
  * allow both.
- *
- * @since 0.1.0
  */
 export type PunchFilter =
-  & Criteria
+  & PunchCriteria
   & (
     | {
       /** Only punches that were clocked in within this window. Default: all. Not together with `businessDate`. */
@@ -122,8 +104,6 @@ export type PunchFilter =
 /**
  * The criteria of `base` with these clock windows in place of whatever windows it has: its business dates are dropped, and
  * so is a clock window that is left out here.
- *
- * @since 0.1.0
  */
 export const withClocks = (
   base: PunchFilter,
@@ -137,8 +117,6 @@ export const withClocks = (
 
 /**
  * The criteria of `base` with these business dates in place of whatever windows it has: its clock windows are dropped.
- *
- * @since 0.1.0
  */
 export const withDates = (base: PunchFilter, dates: DateRange): PunchFilter => ({
   ...withoutWindows(base),
@@ -218,8 +196,6 @@ const oneKindOfWindow = Schema.makeFilter((filter: typeof Fields.Type) =>
  * dates beside a clock window. The keys are encoded in a fixed order, so that filters that differ only in the order of
  * their keys or in the zones of their instants have equal JSON texts. `Schema.toType(PunchFilter)` checks a value that
  * comes from untyped code.
- *
- * @since 0.1.0
  */
 export const PunchFilter: Schema.Codec<PunchFilter, Schema.Json> = exact(Fields)
   .check(oneKindOfWindow)

@@ -8,11 +8,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { invalidSetting, wholeNumber } from "./internal/wire/issue.ts"
 
-/**
- * The settings of `RetryPolicy`.
- *
- * @since 0.1.0
- */
+/** The settings of `RetryPolicy`. */
 export interface RetryOptions {
   /** Attempts per page, the first one included, at least 1; the one replay after a 401 is extra. Default: 4. */
   readonly attempts: number
@@ -49,8 +45,6 @@ const defaults: RetryOptions = {
 /**
  * The retry policy of a client. The setting is read when `TimePunches.layer` is built: provide it *to* that layer, not
  * beside it (see "Pitfall: provide settings to the client layer" in the docs).
- *
- * @since 0.1.0
  */
 export class RetryPolicy extends Context.Reference<RetryOptions>("effect-time-punches/RetryPolicy", {
   defaultValue: () => defaults
@@ -58,8 +52,6 @@ export class RetryPolicy extends Context.Reference<RetryOptions>("effect-time-pu
   /**
    * The defaults with some of them changed; an `undefined` changes nothing. Fails with a `ConfigError` that names the
    * setting on fewer than one attempt, a negative budget and negative durations.
-   *
-   * @since 0.1.0
    */
   static readonly layer = (
     options: { readonly [Setting in keyof RetryOptions]?: RetryOptions[Setting] | undefined }
@@ -72,12 +64,8 @@ export class RetryPolicy extends Context.Reference<RetryOptions>("effect-time-pu
       })
     )
 
-  /**
-   * One attempt per page, so no waits; the deadlines and the one replay after a 401 stay.
-   *
-   * @since 0.1.0
-   */
-  static readonly none = Layer.succeed(RetryPolicy, { ...defaults, attempts: 1 })
+  /** One attempt per page, so no waits; the deadlines and the one replay after a 401 stay. */
+  static readonly layerNone = Layer.succeed(RetryPolicy, { ...defaults, attempts: 1 })
 }
 
 const validate = Effect.fnUntraced(function*(options: RetryOptions) {

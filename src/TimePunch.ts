@@ -18,11 +18,7 @@ import { encodeBreak, encodePunch } from "./internal/wire/encoder.ts"
 import { breakNames, fromWireNames, timePunchNames, toWireNames } from "./internal/wire/names.ts"
 import { Wage, WireBreak, wireTimePunch } from "./internal/wire/schema.ts"
 
-/**
- * A break taken during a punch: a plain value with camelCase names.
- *
- * @since 0.1.0
- */
+/** A break taken during a punch: a plain value with camelCase names. */
 export class Break extends Schema.Opaque<Break>()(Schema.Struct({
   /** Identifies the break. */
   id: BreakId,
@@ -52,8 +48,6 @@ const positive = Schema.isGreaterThan(0)
  * When a user clocked in and out, with role, place, wage, tips and breaks: a plain value with camelCase names.
  *
  * Instants are UTC to the millisecond; finer digits are cut. Amounts are cents.
- *
- * @since 0.1.0
  */
 export class TimePunch extends Schema.Opaque<TimePunch>()(Schema.Struct({
   /** Identifies the punch. */

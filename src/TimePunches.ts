@@ -108,8 +108,6 @@ type Listing<A, R = never> = (
  *   NodeRuntime.runMain
  * )
  * ```
- *
- * @since 0.1.0
  */
 export class TimePunches extends Context.Service<TimePunches, {
   /**
@@ -147,8 +145,6 @@ export class TimePunches extends Context.Service<TimePunches, {
   /**
    * Builds the client as a value, for a program that holds its services itself. Reads `ApiVersion`, `RetryPolicy` and
    * `TracePropagation` when it is run.
-   *
-   * @since 0.1.0
    */
   static get make(): Effect.Effect<
     TimePunches["Service"],
@@ -176,8 +172,6 @@ export class TimePunches extends Context.Service<TimePunches, {
    *   Layer.provide(NodeHttpClient.layerUndici)
    * )
    * ```
-   *
-   * @since 0.1.0
    */
   static readonly layer: Layer.Layer<TimePunches, never, HttpClient.HttpClient | Credentials | Endpoints> = Layer
     .effect(
@@ -204,8 +198,6 @@ export class TimePunches extends Context.Service<TimePunches, {
    *   transformClient: HttpClient.mapRequest(HttpClientRequest.setHeader("user-agent", "payroll/1.0"))
    * }).pipe(Layer.provide(NodeHttpClient.layerUndici))
    * ```
-   *
-   * @since 0.1.0
    */
   static readonly layerWith = <E, R>(
     options: ClientOptions<E, R>
@@ -231,8 +223,6 @@ export class TimePunches extends Context.Service<TimePunches, {
    *
    * export const layer = TimePunches.layerFromConfig.pipe(Layer.provide(NodeHttpClient.layerUndici))
    * ```
-   *
-   * @since 0.1.0
    */
   static readonly layerFromConfig: Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient> = Layer.suspend(
     () =>
@@ -243,7 +233,7 @@ export class TimePunches extends Context.Service<TimePunches, {
       )
   )
 
-  /** A mock with the given members. A member that is not given dies with its name when it is run. @since 0.1.0 */
+  /** A mock with the given members. A member that is not given dies with its name when it is run. */
   static readonly layerMock = (members: Partial<TimePunches["Service"]>): Layer.Layer<TimePunches> =>
     Layer.succeed(TimePunches, { ...unmocked, ...members })
 
@@ -263,8 +253,6 @@ export class TimePunches extends Context.Service<TimePunches, {
    * export const copy = (save: (punch: TimePunch) => Effect.Effect<void>) =>
    *   Effect.catchTag(run(save), "ServiceUnavailable", ({ resumeFrom }) => run(save, resumeFrom))
    * ```
-   *
-   * @since 0.1.0
    */
   static readonly list: Listing<TimePunch, TimePunches> = (...args) => streamOf((service) => service.list(...args))
 
@@ -286,16 +274,12 @@ export class TimePunches extends Context.Service<TimePunches, {
    *     Stream.runForEach(({ cursor, items }) => save(items, cursor.next))
    *   )
    * ```
-   *
-   * @since 0.1.0
    */
   static readonly pages: Listing<Page, TimePunches> = (...args) => streamOf((service) => service.pages(...args))
 
   /**
    * Streams the listing row by row, with a row that is not a punch as a failed `Result` in its place. A bad envelope, or
    * a row of another company, still fails the run with a `ListError`.
-   *
-   * @since 0.1.0
    */
   static readonly listResults: Listing<Result.Result<TimePunch, InvalidPunch>, TimePunches> = (...args) =>
     streamOf((service) => service.listResults(...args))
@@ -303,8 +287,6 @@ export class TimePunches extends Context.Service<TimePunches, {
   /**
    * Reads one page: the first one, or the one at `options.cursor`, which may be a `next` or a `prev` of another page.
    * Fails with a `ListError`.
-   *
-   * @since 0.1.0
    */
   static readonly page = (
     ...args: Parameters<TimePunches["Service"]["page"]>
@@ -319,22 +301,20 @@ export class TimePunches extends Context.Service<TimePunches, {
    *
    * ```ts
    * import { DateTime, Effect, Stream } from "effect"
-   * import { CompanyId, type Segment, type TimePunch, TimePunches } from "effect-time-punches"
+   * import { CompanyId, type BackfillSegment, type TimePunch, TimePunches } from "effect-time-punches"
    *
    * const clockedIn = {
    *   gte: DateTime.makeUnsafe("2025-01-01T00:00:00Z"),
    *   lt: DateTime.makeUnsafe("2026-01-01T00:00:00Z")
    * }
    *
-   * export const copy = (save: (punch: TimePunch) => Effect.Effect<void>, unfinished?: ReadonlyArray<Segment>) =>
+   * export const copy = (save: (punch: TimePunch) => Effect.Effect<void>, unfinished?: ReadonlyArray<BackfillSegment>) =>
    *   TimePunches.backfill(CompanyId.make(4021), { clockedIn }, { concurrency: 8, resume: unfinished }).pipe(
    *     Stream.runForEach(save),
-   *     Effect.as<ReadonlyArray<Segment>>([]),
+   *     Effect.as<ReadonlyArray<BackfillSegment>>([]),
    *     Effect.catch((error) => Effect.succeed(error.unfinished))
    *   )
    * ```
-   *
-   * @since 0.1.0
    */
   static readonly backfill = (
     ...args: Parameters<TimePunches["Service"]["backfill"]>
@@ -352,11 +332,7 @@ const versionLayer = (version: string | Option.Option<string> | undefined): Laye
 
 // MERGED ClientOptions.ts: The settings of a client as options: what `TimePunches.layerWith` takes.
 
-/**
- * The options of `TimePunches.layerWith`. An `undefined` counts as absent.
- *
- * @since 0.1.0
- */
+/** The options of `TimePunches.layerWith`. An `undefined` counts as absent. */
 export interface ClientOptions<E, R> {
   /** The base URL of the listing, as in `Endpoints.layer`. */
   readonly baseUrl: string | URL

@@ -15,11 +15,7 @@ import * as TokenState from "./internal/resilience/tokenState.ts"
 import { renewed, retrying } from "./internal/telemetry/metrics.ts"
 import { TokenEndpoint, type TokenFailure } from "./TokenEndpoint.ts"
 
-/**
- * A token and its life on the monotonic clock, in nanoseconds.
- *
- * @since 0.1.0
- */
+/** A token and its life on the monotonic clock, in nanoseconds. */
 export interface CachedToken {
   /** The token as the service issued it, without `Bearer`. */
   readonly token: Redacted.Redacted
@@ -31,11 +27,7 @@ export interface CachedToken {
   readonly expiresAt: bigint
 }
 
-/**
- * Holds the token of one OAuth client and renews it.
- *
- * @since 0.1.0
- */
+/** Holds the token of one OAuth client and renews it. */
 export class TokenCache extends Context.Service<TokenCache, {
   /**
    * The current token. Answers from memory, or waits for the renewal in flight, which all callers share. A renewal has
@@ -54,8 +46,6 @@ export class TokenCache extends Context.Service<TokenCache, {
   /**
    * An empty cache. The first `get` sends the first request. Requests run with the services and settings that this
    * layer was built with, not with those of a caller; closing its scope aborts a background renewal.
-   *
-   * @since 0.1.0
    */
   static readonly layer: Layer.Layer<TokenCache, never, TokenEndpoint> = Layer.effect(
     TokenCache,

@@ -22,11 +22,7 @@ import { statusOf } from "./internal/http/status.ts"
 import { transportFailureOf } from "./internal/http/transportFailure.ts"
 import { TracePropagation } from "./TracePropagation.ts"
 
-/**
- * A token as the service issued it.
- *
- * @since 0.1.0
- */
+/** A token as the service issued it. */
 export interface IssuedToken {
   /** The token without `Bearer`; it goes into the `Authorization` header as it is. */
   readonly token: Redacted.Redacted
@@ -34,11 +30,7 @@ export interface IssuedToken {
   readonly lifetime: Duration.Duration
 }
 
-/**
- * Why no token was issued, and whether another request may succeed.
- *
- * @since 0.1.0
- */
+/** Why no token was issued, and whether another request may succeed. */
 export interface TokenFailure {
   /**
    * What `TokenCache.get` fails with after the last attempt. With the reason `InvalidClient` the cache sends no request
@@ -51,11 +43,7 @@ export interface TokenFailure {
   readonly retryAfter: Option.Option<Duration.Duration>
 }
 
-/**
- * What identifies an OAuth client.
- *
- * @since 0.1.0
- */
+/** What identifies an OAuth client. */
 export interface OAuthClient {
   /** The `client_id`. */
   readonly clientId: string
@@ -65,11 +53,7 @@ export interface OAuthClient {
   readonly scopes?: ReadonlyArray<OAuthScope> | undefined
 }
 
-/**
- * Requests tokens for `TokenCache`. Provide your own for a service that issues them in another way.
- *
- * @since 0.1.0
- */
+/** Requests tokens for `TokenCache`. Provide your own for a service that issues them in another way. */
 export class TokenEndpoint extends Context.Service<TokenEndpoint, {
   /** Sends one request for a token; no cache, no retry. In `TokenEndpoint.layer` it takes 10 seconds at most. */
   readonly requestToken: Effect.Effect<IssuedToken, TokenFailure>
@@ -77,8 +61,6 @@ export class TokenEndpoint extends Context.Service<TokenEndpoint, {
   /**
    * `POST {authUrl}/oauth2/token` with the grant `client_credentials`. Fails with a `ConfigError` on an id or a secret
    * that cannot be sent as it is.
-   *
-   * @since 0.1.0
    */
   static readonly layer = (
     client: OAuthClient
@@ -230,8 +212,6 @@ const lifetimeOf = (expiresIn: unknown): Option.Option<Duration.Duration> => {
 /**
  * What the token of an OAuth client may do. The listing needs `time_punches:read`, the default. `v1_access` is for the
  * first-generation endpoints; the others are `read` or `write` of one resource.
- *
- * @since 0.1.0
  */
 export const OAuthScope = Schema.Literals([
   "v1_access",

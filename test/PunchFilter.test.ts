@@ -4,10 +4,10 @@ import {
   BusinessDate,
   type Company,
   CompanyId,
-  type Criteria,
   DepartmentId,
   EmployeeApprovalStatus,
   LocationId,
+  type PunchCriteria,
   PunchFilter,
   PunchFlag,
   RoleId,
@@ -188,7 +188,7 @@ describe("the codec of PunchFilter", () => {
 
   it("encodes every key to plain JSON, in a fixed order", () => {
     const early = at("2026-03-01T00:00:00Z")
-    const all: Criteria = {
+    const all: PunchCriteria = {
       sortBy: [["clockedIn", "desc"], ["id", "asc"]],
       localizeSearchTime: true,
       employeeApprovalStatuses: ["pending"],
@@ -326,7 +326,7 @@ describe("the company of a call", () => {
 })
 
 describe("withClocks and withDates", () => {
-  const criteria: Criteria = { approved: true, userId: UserId.make(1), deleted: "include" }
+  const criteria: PunchCriteria = { approved: true, userId: UserId.make(1), deleted: "include" }
   const clockedIn = { gte: at("2026-03-01T00:00:00Z") }
   const clockedOut = { lt: at("2026-03-02T00:00:00Z") }
   const businessDate = { start: BusinessDate.make("2026-03-01") }

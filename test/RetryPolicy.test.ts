@@ -215,14 +215,14 @@ describe("RetryPolicy.layer", () => {
     }))
 })
 
-describe("RetryPolicy.none", () => {
+describe("RetryPolicy.layerNone", () => {
   it.effect("makes one attempt per page", () =>
     Effect.gen(function*() {
       const { at, error } = yield* failing(Fault.status(503))
 
       assert.deepStrictEqual(at, [0])
       assert.strictEqual(error.attempts, 1)
-    }).pipe(Effect.provide(under(RetryPolicy.none))))
+    }).pipe(Effect.provide(under(RetryPolicy.layerNone))))
 
   it.effect("still replays a page once after a 401 that a new token resolves", () =>
     Effect.gen(function*() {
@@ -231,7 +231,7 @@ describe("RetryPolicy.none", () => {
 
       assert.strictEqual(page.items.length, punches.length)
       assert.strictEqual((yield* pageRequests).length, 2)
-    }).pipe(Effect.provide(under(RetryPolicy.none, oauth))))
+    }).pipe(Effect.provide(under(RetryPolicy.layerNone, oauth))))
 
   it.effect("still has deadlines", () =>
     Effect.gen(function*() {
@@ -239,7 +239,7 @@ describe("RetryPolicy.none", () => {
 
       assert.deepInclude(error, { _tag: "TransportError", reason: "timeout" })
       assert.strictEqual(at.length, 1)
-    }).pipe(Effect.provide(under(RetryPolicy.none))))
+    }).pipe(Effect.provide(under(RetryPolicy.layerNone))))
 })
 
 describe("a policy provided to the layer of the client", () => {
@@ -248,8 +248,8 @@ describe("a policy provided to the layer of the client", () => {
 
   it.effect("takes effect, as does one around the whole program", () =>
     Effect.gen(function*() {
-      const to = client().pipe(Layer.provide(RetryPolicy.none), Layer.provideMerge(service))
-      const around = client().pipe(Layer.provideMerge(service), Layer.provide(RetryPolicy.none))
+      const to = client().pipe(Layer.provide(RetryPolicy.layerNone), Layer.provideMerge(service))
+      const around = client().pipe(Layer.provideMerge(service), Layer.provide(RetryPolicy.layerNone))
 
       assert.strictEqual(yield* Effect.provide(attempts, to), 1)
       assert.strictEqual(yield* Effect.provide(attempts, around), 1)
@@ -259,8 +259,8 @@ describe("a policy provided to the layer of the client", () => {
     Effect.gen(function*() {
       const plain = client().pipe(Layer.provideMerge(service))
 
-      assert.strictEqual(yield* Effect.provide(attempts, Layer.merge(plain, RetryPolicy.none)), 4)
-      assert.strictEqual(yield* attempts.pipe(Effect.provide(RetryPolicy.none), Effect.provide(plain)), 4)
+      assert.strictEqual(yield* Effect.provide(attempts, Layer.merge(plain, RetryPolicy.layerNone)), 4)
+      assert.strictEqual(yield* attempts.pipe(Effect.provide(RetryPolicy.layerNone), Effect.provide(plain)), 4)
     }))
 
   it.effect("belongs to one client: another client has another one", () =>
@@ -268,7 +268,7 @@ describe("a policy provided to the layer of the client", () => {
       const drain = Stream.runDrain(TimePunches.list(company))
       yield* inject(Fault.status(503), { requests: [1, 3] })
       const patient = client().pipe(Layer.provide(FakeService.layerClient))
-      const strict = client().pipe(Layer.provide(RetryPolicy.none), Layer.provide(FakeService.layerClient))
+      const strict = client().pipe(Layer.provide(RetryPolicy.layerNone), Layer.provide(FakeService.layerClient))
       yield* letTimePass(Effect.provide(drain, patient))
       const error = yield* Effect.flip(Effect.provide(drain, strict))
 

@@ -76,7 +76,7 @@ describe("TimePunches.layerWith", () => {
       assert.deepInclude(yield* Effect.flip(page), { _tag: "ServiceUnavailable", attempts: 1 })
       assert.deepStrictEqual(yield* versions, ["2026-01-15"])
     }).pipe(Effect.provide(
-      app({ credentials: accessToken }).pipe(Layer.provide([RetryPolicy.none, ApiVersion.layer("2026-01-15")]))
+      app({ credentials: accessToken }).pipe(Layer.provide([RetryPolicy.layerNone, ApiVersion.layer("2026-01-15")]))
     )))
 
   it.effect("retries as its option says", () =>

@@ -17,7 +17,7 @@ interface Reply {
 /** A client whose service sends these bytes to every request, with one attempt a page. */
 const answering = (body: string | Uint8Array<ArrayBuffer>, { headers = json, status = 200 }: Reply = {}) =>
   TimePunches.layer.pipe(
-    Layer.provide(RetryPolicy.none),
+    Layer.provide(RetryPolicy.layerNone),
     Layer.provide(accessToken),
     Layer.provide(endpoints),
     Layer.provide(Layer.succeed(

@@ -12,7 +12,6 @@ import {
   CompanyGuid,
   CompanyId,
   Credentials,
-  type Criteria,
   type Cursor,
   type DecodeError,
   type EmployeeApprovalStatus,
@@ -26,6 +25,7 @@ import {
   type Page,
   type PageOptions,
   type PaginationError,
+  type PunchCriteria,
   type PunchFilter,
   type PunchFlag,
   type RateLimited,
@@ -210,7 +210,7 @@ describe("a filter", () => {
   })
 
   it("can be made of criteria and a window, and of any filter with other windows", () => {
-    const criteria: Criteria = { approved: true }
+    const criteria: PunchCriteria = { approved: true }
     const either = (filter: PunchFilter) => [
       // @ts-expect-error it may hold business dates, which would switch the window off
       accepts<PunchFilter>({ ...filter, clockedIn: { gte: at(0) } }),
@@ -288,7 +288,7 @@ describe("every layer", () => {
     expectTypeOf(ApiVersion.layerTokenDefault).toEqualTypeOf<Layer.Layer<never>>()
     expectTypeOf(ApiVersion.layerFromConfig).toEqualTypeOf<Layer.Layer<never, Config.ConfigError>>()
     expectTypeOf(RetryPolicy.layer({})).toEqualTypeOf<Layer.Layer<never, Config.ConfigError>>()
-    expectTypeOf(RetryPolicy.none).toEqualTypeOf<Layer.Layer<never>>()
+    expectTypeOf(RetryPolicy.layerNone).toEqualTypeOf<Layer.Layer<never>>()
     expectTypeOf(TokenCache.layer).toEqualTypeOf<Layer.Layer<TokenCache, never, TokenEndpoint>>()
     expectTypeOf(TokenEndpoint.layer({ clientId: "id", clientSecret: secret })).toEqualTypeOf<
       Layer.Layer<TokenEndpoint, Config.ConfigError, HttpClient.HttpClient | Endpoints>

@@ -1,16 +1,8 @@
 /** Is a week ready to close? What to look at first, then the sums as CSV: each location by its own clock. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, DateTime, Duration, Effect, HashMap, Option, Stream } from "effect"
-import {
-  BusinessDate,
-  type Company,
-  type CompanyId,
-  Labor,
-  LocationId,
-  Period,
-  PeriodCheck,
-  TimePunches
-} from "effect-time-punches"
+import { BusinessDate, type Company, type CompanyId, LocationId, TimePunches } from "effect-time-punches"
+import { Labor, Period, PeriodCheck } from "effect-time-punches/payroll"
 import { app, company } from "./app.ts"
 
 const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
@@ -37,7 +29,7 @@ export const checkWeek = Effect.fn("checkWeek")(function*(company: CompanyId | C
     Stream.runCollect
   )
   return yield* TimePunches.list(company, { clockedIn }).pipe(
-    Stream.run(PeriodCheck.of({ ...options, disputed: new Set(disputed) }))
+    Stream.run(PeriodCheck.check({ ...options, disputed: new Set(disputed) }))
   )
 })
 
@@ -54,7 +46,7 @@ export const sumsOfWeek = Effect.fn("sumsOfWeek")(function*(company: CompanyId |
   const punches = yield* Stream.runCollect(punchesOfWeek(company, date))
   const run = Stream.fromIterable(punches)
   const sums = yield* Stream.run(run, Labor.rollup((punch) => punch.userId, { rounding: "halfUp" }))
-  const above = yield* Stream.run(run, Labor.hoursAbove({ zone: zones, above: "40 hours" }))
+  const above = yield* Stream.run(run, Labor.hoursAbove({ zone: zones, weeklyThreshold: "40 hours" }))
   return Labor.toCsv(sums, {
     columns: {
       user_id: (userId) => userId,

@@ -7,11 +7,11 @@ import {
   Credentials,
   Cursor,
   Endpoints,
-  Labor,
   type TimePunch,
   TimePunches
 } from "effect-time-punches"
 import { NodeTransport } from "effect-time-punches/node"
+import { Labor } from "effect-time-punches/payroll"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault, generateWeeks } from "effect-time-punches/testing"
 import { loopback } from "./loopback.ts"
 

@@ -4,15 +4,15 @@ import {
   BusinessDate,
   CompanyId,
   Credentials,
-  type Criteria,
   Endpoints,
   LocationId,
-  Period,
+  type PunchCriteria,
   type PunchFilter,
   TimePunches,
   withClocks,
   withDates
 } from "effect-time-punches"
+import { Period } from "effect-time-punches/payroll"
 import { defaultCompany, FakeService } from "effect-time-punches/testing"
 
 const berlin = DateTime.zoneMakeNamedUnsafe("Europe/Berlin")
@@ -37,7 +37,7 @@ export const twoBusinessDays: PunchFilter = {
 
 export const newestFirst: PunchFilter = { sortBy: [["clockedIn", "desc"], ["id", "asc"]] }
 
-export const base: Criteria = { locationId: LocationId.make(301), deleted: "include" }
+export const base: PunchCriteria = { locationId: LocationId.make(301), deleted: "include" }
 
 export const firstOfMarch = {
   ...base,

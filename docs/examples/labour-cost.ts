@@ -1,7 +1,8 @@
 /** Labour cost of a month by location, with the most expensive local day of each. Open punches count up to now. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, DateTime, Duration, Effect, HashMap, Stream } from "effect"
-import { BusinessDate, type Company, type CompanyId, Labor, Period, TimePunches } from "effect-time-punches"
+import { BusinessDate, type Company, type CompanyId, TimePunches } from "effect-time-punches"
+import { Labor, Period } from "effect-time-punches/payroll"
 import { app, company } from "./app.ts"
 
 const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")

@@ -1,7 +1,8 @@
 /** Weekly payroll: what each user worked in one local week, and the punches that need a review first. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, DateTime, Duration, Effect, HashMap, Ref, Stream } from "effect"
-import { BusinessDate, type Company, type CompanyId, Labor, Period, TimePunches, WorkedTime } from "effect-time-punches"
+import { BusinessDate, type Company, type CompanyId, TimePunches } from "effect-time-punches"
+import { Labor, Period, WorkedTime } from "effect-time-punches/payroll"
 import { app, company } from "./app.ts"
 
 const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
@@ -11,7 +12,7 @@ export const payroll = Effect.fn("payroll")(function*(company: CompanyId | Compa
   const questions = yield* Ref.make<ReadonlyArray<string>>([])
   const byUser = yield* TimePunches.list(company, { clockedIn: Period.week(zone, date) }).pipe(
     Stream.tap((punch) => {
-      const { anomalies } = WorkedTime.of(punch)
+      const { anomalies } = WorkedTime.measure(punch)
       const question = `punch ${punch.id} of user ${punch.userId}: ${anomalies.join(", ")}`
       return anomalies.length === 0 ? Effect.void : Ref.update(questions, (before) => [...before, question])
     }),

@@ -1,7 +1,8 @@
 /** Keeps a copy of the punches of a company in a file of SQLite. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, DateTime, Effect, Layer, Stream } from "effect"
-import { BusinessDate, Labor, Period } from "effect-time-punches"
+import { BusinessDate } from "effect-time-punches"
+import { Labor, Period } from "effect-time-punches/payroll"
 import { SqlStore } from "effect-time-punches/sql"
 import { NodeSqlite } from "effect-time-punches/sql/node"
 import { Sync } from "effect-time-punches/sync"

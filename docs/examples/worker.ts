@@ -1,6 +1,7 @@
 /** A worker without Node: `GET /?company=4021` returns the labour cost by location as JSON. */
 import { ConfigProvider, Duration, Effect, HashMap, Layer, Schema, Stream } from "effect"
-import { CompanyId, Labor, type ListError, TimePunches } from "effect-time-punches"
+import { CompanyId, type ListError, TimePunches } from "effect-time-punches"
+import { Labor } from "effect-time-punches/payroll"
 import { FetchHttpClient } from "effect/http"
 
 /** The environment variables, as the platform passes them to a worker. */

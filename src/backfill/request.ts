@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { InvalidRequest } from "../ApiError.ts"
-import { BackfillError, type BackfillFilter, type BackfillOptions, Segment } from "../Backfill.ts"
+import { BackfillError, type BackfillFilter, type BackfillOptions, BackfillSegment } from "../Backfill.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { wholeNumber } from "../internal/wire/issue.ts"
@@ -23,10 +23,10 @@ const maxConcurrency = 64
 /** A backfill decides the order, the zone and the windows of its queries itself. */
 const reservedFields = ["sortBy", "localizeSearchTime", "clockedOut"] as const
 
-const decodeSegments = Schema.decodeUnknownOption(Schema.Array(Segment))
+const decodeSegments = Schema.decodeUnknownOption(Schema.Array(BackfillSegment))
 
 /** The whole range as one segment; none if the filter has no closed range. */
-const wholeRange = ({ clockedIn }: BackfillFilter): ReadonlyArray<Segment> => {
+const wholeRange = ({ clockedIn }: BackfillFilter): ReadonlyArray<BackfillSegment> => {
   const { gte, lt, lte } = clockedIn ?? {}
   const until = lt ?? lte
   return !DateTime.isDateTime(gte) || !DateTime.isDateTime(until)
@@ -97,7 +97,7 @@ const validateCall = (run: Run, company: CompanyId | Company, filter: BackfillFi
   })
 
 /** Whether the segments are the whole range, of which nothing was read. */
-const isUnread = ([segment, ...others]: ReadonlyArray<Segment>, range: Segment): boolean =>
+const isUnread = ([segment, ...others]: ReadonlyArray<BackfillSegment>, range: BackfillSegment): boolean =>
   segment !== undefined && others.length === 0 && Option.isNone(segment.cursor) && segment.unordered !== true &&
   DateTime.Equivalence(segment.gte, range.gte) && DateTime.Equivalence(segment.until, range.until) &&
   segment.inclusive === range.inclusive
@@ -112,7 +112,7 @@ const isOrdered = (first: ReadonlyArray<TimePunch>, last: ReadonlyArray<TimePunc
 }
 
 /** Whether the segments lie within the range and share no instant, so that no row is emitted twice. */
-const areWithin = (segments: ReadonlyArray<Segment>, range: Segment): boolean => {
+const areWithin = (segments: ReadonlyArray<BackfillSegment>, range: BackfillSegment): boolean => {
   const inOrder = segments.toSorted((a, b) => a.gte.epochMilliseconds - b.gte.epochMilliseconds)
   return inOrder.every(({ gte, inclusive, queriedUntil, until }, index) => {
     const next = inOrder[index + 1]

@@ -1,7 +1,7 @@
 /** A part of the range that is read with one query: what it owns, what its pages showed, where it can be cut. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import type { Segment } from "../Backfill.ts"
+import type { BackfillSegment } from "../Backfill.ts"
 import type { Cursor } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type BothEnds, bothEndsOf, instantBetween, rowsBetween } from "./bothEnds.ts"
@@ -69,7 +69,7 @@ const makeWindow = (
   ends: known.ends
 })
 
-export const toWindow = (segment: Segment): Window => ({
+export const toWindow = (segment: BackfillSegment): Window => ({
   ...makeWindow(segment.gte.epochMilliseconds, segment.until.epochMilliseconds, segment.inclusive, {
     forecast: undefined,
     ends: undefined
@@ -78,7 +78,7 @@ export const toWindow = (segment: Segment): Window => ({
   cursor: segment.cursor
 })
 
-export const toSegment = (window: Window, ordered: boolean): Segment => ({
+export const toSegment = (window: Window, ordered: boolean): BackfillSegment => ({
   gte: DateTime.makeUnsafe(window.gte),
   until: DateTime.makeUnsafe(window.until),
   inclusive: window.inclusive,

@@ -6,7 +6,7 @@ import * as Exit from "effect/Exit"
 import type * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
-import { BackfillError, type Segment } from "../Backfill.ts"
+import { BackfillError, type BackfillSegment } from "../Backfill.ts"
 import type { CompanyId } from "../Ids.ts"
 import type { Rows } from "../listing/rows.ts"
 import { type Fetch, follow } from "../listing/walk.ts"
@@ -104,12 +104,13 @@ const done = "done" as const
 
 export const backfill = (
   reader: Reader,
-  segments: ReadonlyArray<Segment>,
+  segments: ReadonlyArray<BackfillSegment>,
   options: { readonly workers: number; readonly pageSize: number; readonly order: "asCompleted" | "byTime" }
 ): Stream.Stream<TimePunch, BackfillError> => {
   const { order, pageSize } = options
   const { companyId } = reader
-  const fail = (cause: ListError, unfinished: ReadonlyArray<Segment>) => new BackfillError({ cause, unfinished })
+  const fail = (cause: ListError, unfinished: ReadonlyArray<BackfillSegment>) =>
+    new BackfillError({ cause, unfinished })
 
   return Stream.unwrap(Effect.gen(function*() {
     const isKnown = options.workers > 1 && segments.some(({ windowLength }) => windowLength !== undefined)

@@ -30,20 +30,14 @@ type Derived = typeof derivedColumns[number]
  * The columns, in order: the fields of a punch under their names on the wire, then what `WorkedTime.of` makes of it.
  * Amounts are cents, durations are seconds with up to three decimals, `anomalies` are separated by spaces. A cell is
  * empty where there is no value, and where a duration cannot be known.
- *
- * @since 0.1.0
  */
 export const csvColumns: ReadonlyArray<typeof fieldNames[keyof typeof fieldNames] | Derived> = [
   ...fieldColumns,
   ...derivedColumns
 ]
 
-/**
- * How `toCsv` writes.
- *
- * @since 0.1.0
- */
-export interface CsvOptions extends WorkedTime.Options {
+/** How `toCsv` writes. */
+export interface CsvOptions extends WorkedTime.WorkedTimeOptions {
   /** Ends every record, the last one too. Default `\r\n`, as in RFC 4180. */
   readonly newline?: "\r\n" | "\n" | undefined
 }
@@ -60,8 +54,6 @@ export interface CsvOptions extends WorkedTime.Options {
  * The text has no byte order mark; prepend one with `Stream.prepend(["\uFEFF"])` for a program that needs it.
  *
  * Law: the records do not depend on how the punches are chunked.
- *
- * @since 0.1.0
  */
 export const toCsv = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
@@ -92,7 +84,7 @@ export const writeCsv = <E, R>(
 /** The cells of a punch, in the order of `csvColumns`: guarded, not yet quoted. */
 export const cellsOf = (punch: TimePunch, options: CsvOptions | undefined) =>
   Result.map(toWire(punch), (wire): ReadonlyArray<string> => {
-    const worked = WorkedTime.of(punch, options)
+    const worked = WorkedTime.measure(punch, options)
     const durations = Option.getOrUndefined(worked.durations)
     const seconds = (duration: keyof WorkedTime.Durations): string =>
       durations === undefined ? "" : String(Duration.toSeconds(durations[duration]))

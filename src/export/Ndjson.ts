@@ -12,8 +12,6 @@ import { type FurtherColumns, joined, mapRows, toWire, UnreadableLine, type Unwr
  * `Stream.encodeText`. A punch that has no wire form fails with `UnwritablePunch`, after the lines of those before it.
  *
  * Law: `fromNdjson` after `toNdjson` is identity, whatever the chunks of either.
- *
- * @since 0.1.0
  */
 export const toNdjson = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>
@@ -32,8 +30,6 @@ export const writeNdjson = <E, R>(
  * punches before it; so does one of more than 8 Mi characters, before it fills the memory.
  *
  * From bytes: `Stream.decodeText` first, which turns invalid UTF-8 into U+FFFD.
- *
- * @since 0.1.0
  */
 export const fromNdjson = <E, R>(text: Stream.Stream<string, E, R>): Stream.Stream<TimePunch, E | UnreadableLine, R> =>
   text.pipe(

@@ -67,8 +67,6 @@ export const joined = <E, R>(self: Stream.Stream<string, E, R>): Stream.Stream<s
 /**
  * A punch has no written form, so a program made or changed it: an instant beyond the years 0001 to 9999, a negative
  * wage, an id that is no safe integer. All punches before it were written; nothing of it was.
- *
- * @since 0.1.0
  */
 export class UnwritablePunch
   extends Schema.TaggedError<UnwritablePunch>("effect-time-punches/export/UnwritablePunch")("UnwritablePunch", {
@@ -86,11 +84,7 @@ export class UnwritablePunch
   }
 }
 
-/**
- * A line is not a punch. All punches before it were read. No text of the line is shown.
- *
- * @since 0.1.0
- */
+/** A line is not a punch. All punches before it were read. No text of the line is shown. */
 export class UnreadableLine
   extends Schema.TaggedError<UnreadableLine>("effect-time-punches/export/UnreadableLine")("UnreadableLine", {
     /** The number of the line, counted from 1. */

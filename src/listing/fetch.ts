@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type { ListError } from "../ApiError.ts"
-import type { Credentials, Signed } from "../Credentials.ts"
+import type { Credentials, SignedRequest } from "../Credentials.ts"
 import type { Cursor } from "../Ids.ts"
 import { type Exchange, wasRedirected } from "../internal/http/client.ts"
 import { scrub, secretsOf } from "../internal/http/secret.ts"
@@ -187,7 +187,7 @@ const readOnce = (page: Page, watch: Watch): Effect.Effect<Received, Failure> =>
       })
     }))
 
-const sign = ({ cursor, query, run: { baseUrl, sign, version } }: Page): Effect.Effect<Signed, Failure> => {
+const sign = ({ cursor, query, run: { baseUrl, sign, version } }: Page): Effect.Effect<SignedRequest, Failure> => {
   const accepting = HttpClientRequest.setHeader(
     pageRequest(baseUrl, query, cursor),
     "accept",
@@ -200,7 +200,11 @@ const sign = ({ cursor, query, run: { baseUrl, sign, version } }: Page): Effect.
 }
 
 /** Sends a signed request and reads its response. The time of the attempt runs from here; waits for a token do not count. */
-const sendOnce = (page: Page, { request, secrets = [] }: Signed, watch: Watch): Effect.Effect<Received, Failure> =>
+const sendOnce = (
+  page: Page,
+  { request, secrets = [] }: SignedRequest,
+  watch: Watch
+): Effect.Effect<Received, Failure> =>
   Effect.flatMap(beginReceipt, (takeReceipt) => {
     page.attempts++
     const secretsOfRequest = () => [...secrets, ...secretsOf(request)]

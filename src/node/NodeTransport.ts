@@ -19,11 +19,7 @@ import { acceptEncoding } from "./body.ts"
 import { exchange } from "./exchange.ts"
 import { NodeResponse } from "./response.ts"
 
-/**
- * The settings of the transport.
- *
- * @since 0.1.0
- */
+/** The settings of the transport. */
 export interface NodeTransportOptions {
   /**
    * The most connections to one origin; further requests wait for a free one, and the wait counts as time of the attempt
@@ -46,11 +42,7 @@ export interface NodeTransportOptions {
   readonly dispatcher?: Undici.Dispatcher | undefined
 }
 
-/**
- * The settings of `node:tls` that a client needs.
- *
- * @since 0.1.0
- */
+/** The settings of `node:tls` that a client needs. */
 export type TlsOptions = Pick<
   Tls.ConnectionOptions,
   | "ca"
@@ -71,8 +63,6 @@ export type TlsOptions = Pick<
  * for `gzip` and `br` and decompresses both, limits what it reads after decompression, follows no redirect, and fails on text
  * that is not UTF-8. A request whose body is a stream or form data, and one for an upgrade, goes through the core's client
  * over the same connections. Closing the layer closes its connections. Fails with a `ConfigError` that names the setting.
- *
- * @since 0.1.0
  */
 export const layer = (options: NodeTransportOptions = {}): Layer.Layer<HttpClient.HttpClient, Config.ConfigError> =>
   Layer.effect(HttpClient.HttpClient, make(options))

@@ -18,11 +18,7 @@ import { type Zones, zonesOf } from "./Zones.ts"
 
 // MERGED LaborTotals.ts: The sums over punches, and their text as CSV and JSON. `Labor` exports it all. Pure.
 
-/**
- * The sums over the punches of one key.
- *
- * @since 0.1.0
- */
+/** The sums over the punches of one key. */
 export interface Totals {
   /** Number of punches, incomplete and anomalous ones included. */
   readonly punches: number
@@ -47,8 +43,6 @@ export interface Totals {
 /**
  * A sum exceeds the safe integers, beyond which an addition can lose cents. No real sum is that large: check the wage,
  * the tips and the instants of the punch.
- *
- * @since 0.1.0
  */
 export class SumOverflow
   extends Schema.TaggedError<SumOverflow>("effect-time-punches/Labor/SumOverflow")("SumOverflow", {
@@ -89,14 +83,12 @@ const sums: ReadonlyArray<readonly [csv: SumName, json: SumName, value: (totals:
 /**
  * The columns before the sums: a name, and the value of it for a key. The columns of the sums have names already, and no
  * other column may have one of these.
- *
- * @since 0.1.0
  */
 export type KeyColumns<K> =
   & { readonly [name: string]: (key: K) => string | number | boolean | null | undefined }
   & { readonly [name in SumName]?: never }
 
-/** How the sums are written as CSV. @since 0.1.0 */
+/** How the sums are written as CSV. */
 export interface TotalsCsvOptions<K> {
   /** The columns before the sums. */
   readonly columns: KeyColumns<K>
@@ -116,7 +108,8 @@ export interface TotalsCsvOptions<K> {
  *
  * ```ts
  * import { DateTime, Effect, Stream } from "effect"
- * import { BusinessDate, CompanyId, Labor, Period, TimePunches } from "effect-time-punches"
+ * import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
+ * import { Labor, Period } from "effect-time-punches/payroll"
  *
  * const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
  * const week = { clockedIn: Period.week(newYork, BusinessDate.make("2026-03-09")) }
@@ -126,8 +119,6 @@ export interface TotalsCsvOptions<K> {
  *   Effect.map((totals) => Labor.toCsv(totals, { columns: { user_id: (userId) => userId } }))
  * )
  * ```
- *
- * @since 0.1.0
  */
 export const toCsv = <K>(
   totals: Iterable<readonly [K, Totals]>,
@@ -142,8 +133,6 @@ export const toCsv = <K>(
  * Writes the sums of `rollup` as JSON: an array with an object for each key, in the order of `toCsv`, one a line. Behind
  * the columns of the key stand `punches`, `incomplete`, `anomalous`, `grossSeconds`, `paidBreakSeconds`,
  * `unpaidBreakSeconds`, `netSeconds`, `costCents` and `tipsCents`. A column without a value is `null`.
- *
- * @since 0.1.0
  */
 export const toJson = <K>(
   totals: Iterable<readonly [K, Totals]>,
@@ -194,16 +183,14 @@ const rankOf = (cell: Cell): number => {
 /**
  * How a fraction of a cent is rounded: `down` and `up` to the next cent below and above, `halfUp` and `halfEven` to the
  * nearest cent, and a half up, or to the even cent.
- *
- * @since 0.1.0
  */
 export const Rounding = Schema.Literals(["halfUp", "halfEven", "down", "up"])
 
-/** How a fraction of a cent is rounded. @since 0.1.0 */
+/** How a fraction of a cent is rounded. */
 export type Rounding = typeof Rounding.Type
 
-/** How a punch is priced. @since 0.1.0 */
-export interface Options extends WorkedTime.Options {
+/** How a punch is priced. */
+export interface LaborOptions extends WorkedTime.WorkedTimeOptions {
   /** How a fraction of a cent is rounded. Required: it is a matter of agreement. */
   readonly rounding: Rounding
 }
@@ -217,12 +204,10 @@ export interface Options extends WorkedTime.Options {
  *
  * Laws: `down <= halfEven <= halfUp <= up <= down + 1`; all are equal if the amount is whole; a longer punch never
  * costs less.
- *
- * @since 0.1.0
  */
-export const cost = (punch: TimePunch, options: Options): Option.Option<Cents> =>
+export const cost = (punch: TimePunch, options: LaborOptions): Option.Option<Cents> =>
   Option.flatMap(
-    WorkedTime.of(punch, options).durations,
+    WorkedTime.measure(punch, options).durations,
     ({ net }) => Cents.makeOption(amount(net, punch, options.rounding))
   )
 
@@ -237,7 +222,8 @@ export const cost = (punch: TimePunch, options: Options): Option.Option<Cents> =
  *
  * ```ts
  * import { DateTime, Effect, HashMap, Stream } from "effect"
- * import { BusinessDate, CompanyId, Labor, Period, TimePunches } from "effect-time-punches"
+ * import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
+ * import { Labor, Period } from "effect-time-punches/payroll"
  *
  * const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
  * const march = { clockedIn: Period.month(newYork, BusinessDate.make("2026-03-01")) }
@@ -247,12 +233,10 @@ export const cost = (punch: TimePunch, options: Options): Option.Option<Cents> =
  *   Effect.map(HashMap.map((totals) => totals.cost))
  * )
  * ```
- *
- * @since 0.1.0
  */
 export const rollup = <K>(
   key: (punch: TimePunch) => K,
-  options: Options
+  options: LaborOptions
 ): Sink.Sink<HashMap.HashMap<K, Totals>, TimePunch, never, SumOverflow> =>
   Sink.foldArray(
     () => MutableHashMap.empty<K, Sums>(),
@@ -320,8 +304,8 @@ const sumsOf = <K>(byKey: MutableHashMap.MutableHashMap<K, Sums>, key: K): Sums 
 }
 
 /** Adds the punch, or returns the sum that overflows. No other duration exceeds the gross one. */
-const add = (sums: Sums, punch: TimePunch, options: Options): SumOverflow["field"] | undefined => {
-  const worked = WorkedTime.of(punch, options)
+const add = (sums: Sums, punch: TimePunch, options: LaborOptions): SumOverflow["field"] | undefined => {
+  const worked = WorkedTime.measure(punch, options)
   sums.punches += 1
   if (worked.anomalies.length > 0) sums.anomalous += 1
   sums.tips += punch.tips
@@ -351,26 +335,22 @@ const totalsOf = (sums: Sums): Totals => ({
   tips: Cents.make(sums.tips)
 })
 
-// MERGED HoursAbove.ts: The hours of each person above a threshold, by local week and day. `Labor` exports it all. Pure: reads no clock.
+// MERGED HoursOverThreshold.ts: The hours of each person above a threshold, by local week and day. `Labor` exports it all. Pure: reads no clock.
 
-/** The thresholds, and the clock by which days and weeks are counted. @since 0.1.0 */
-export interface HoursAboveOptions<out E = never> extends WorkedTime.Options {
+/** The thresholds, and the clock by which days and weeks are counted. */
+export interface HoursAboveOptions<out E = never> extends WorkedTime.WorkedTimeOptions {
   /** The zone of all locations, or `Period.zones`: each location by its own clock. */
   readonly zone: DateTime.TimeZone | Zones<E>
   /** The threshold for the net time of a local week. Default: none, so that no time is above it. */
-  readonly above?: Duration.Input | undefined
+  readonly weeklyThreshold?: Duration.Input | undefined
   /** The threshold for the net time of a local day. Default: none, so that no time is above it. */
-  readonly aboveDay?: Duration.Input | undefined
+  readonly dailyThreshold?: Duration.Input | undefined
   /** The first day of a week. Default: `"monday"`. */
   readonly firstDay?: Period.Weekday | undefined
 }
 
-/**
- * The net time of a person in a local day or week.
- *
- * @since 0.1.0
- */
-export interface TimeAbove {
+/** The net time of a person in a local day or week. */
+export interface TimeOverThreshold {
   /** The day, or the first date of the week. */
   readonly date: BusinessDate
   /** Net time of the punches that were clocked in then. */
@@ -379,12 +359,8 @@ export interface TimeAbove {
   readonly above: Duration.Duration
 }
 
-/**
- * The net time of a person, and how much of it lies above the thresholds.
- *
- * @since 0.1.0
- */
-export interface HoursAbove {
+/** The net time of a person, and how much of it lies above the thresholds. */
+export interface HoursOverThreshold {
   /** Number of punches with unknown durations (`WorkedTime.of`): their time is in no figure here. */
   readonly incomplete: number
   /** Net time of all punches. */
@@ -394,13 +370,13 @@ export interface HoursAbove {
   /** The sum of `above` over `days`. It does not reduce the other sum, and the other does not reduce it. */
   readonly aboveDay: Duration.Duration
   /** The weeks with a punch of known time, by date. */
-  readonly weeks: ReadonlyArray<TimeAbove>
+  readonly weeks: ReadonlyArray<TimeOverThreshold>
   /** The days with a punch of known time, by date. */
-  readonly days: ReadonlyArray<TimeAbove>
+  readonly days: ReadonlyArray<TimeOverThreshold>
 }
 
 /**
- * The net time of each person above `above` in a local week, and above `aboveDay` in a local day. These are figures, not a
+ * The net time of each person above `weeklyThreshold` in a local week, and above `dailyThreshold` in a local day. These are figures, not a
  * pay rule: they know no rate, no law and no agreement, and the two thresholds do not affect each other.
  *
  * A punch counts, whole, in the day and the week in which it was clocked in, by the clock of its location. A person who
@@ -417,22 +393,21 @@ export interface HoursAbove {
  *
  * ```ts
  * import { DateTime, Effect, HashMap, Stream } from "effect"
- * import { BusinessDate, CompanyId, Labor, Period, TimePunches } from "effect-time-punches"
+ * import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
+ * import { Labor, Period } from "effect-time-punches/payroll"
  *
  * const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
  * const week = { clockedIn: Period.week(zone, BusinessDate.make("2026-03-09")) }
  *
  * export const above = TimePunches.list(CompanyId.make(7), week).pipe(
- *   Stream.run(Labor.hoursAbove({ zone, above: "40 hours", aboveDay: "8 hours" })),
+ *   Stream.run(Labor.hoursAbove({ zone, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" })),
  *   Effect.map(HashMap.map((person) => [person.above, person.aboveDay]))
  * )
  * ```
- *
- * @since 0.1.0
  */
 export const hoursAbove = <E = never>(
   options: HoursAboveOptions<E>
-): Sink.Sink<HashMap.HashMap<UserId, HoursAbove>, TimePunch, never, E | SumOverflow> =>
+): Sink.Sink<HashMap.HashMap<UserId, HoursOverThreshold>, TimePunch, never, E | SumOverflow> =>
   Sink.foldArray(
     () => ({ people: new Map<UserId, Person>(), dateOf: makeDateOf(zonesOf(options.zone)) }),
     Function.constTrue,
@@ -467,7 +442,7 @@ const personOf = (people: Map<UserId, Person>, userId: UserId): Person => {
 const makeDateOf = <E>(zones: Zones<E>): (punch: TimePunch) => Result.Result<BusinessDate, E> => {
   const byZone = new Map<DateTime.TimeZone, (instant: DateTime.DateTime) => BusinessDate>()
   return (punch) =>
-    Result.map(zones.of(punch.locationId), (zone) => {
+    Result.map(zones.clockOf(punch.locationId), (zone) => {
       const known = byZone.get(zone)
       if (known !== undefined) return known(punch.clockedIn)
       const dateOf = Period.businessDates(zone)
@@ -477,8 +452,13 @@ const makeDateOf = <E>(zones: Zones<E>): (punch: TimePunch) => Result.Result<Bus
 }
 
 /** Whether the sum is exact with the punch. No part of it exceeds the whole. */
-const addTime = (person: Person, date: BusinessDate, punch: TimePunch, options: WorkedTime.Options): boolean => {
-  const { durations } = WorkedTime.of(punch, options)
+const addTime = (
+  person: Person,
+  date: BusinessDate,
+  punch: TimePunch,
+  options: WorkedTime.WorkedTimeOptions
+): boolean => {
+  const { durations } = WorkedTime.measure(punch, options)
   if (Option.isNone(durations)) {
     person.incomplete += 1
     return true
@@ -489,14 +469,14 @@ const addTime = (person: Person, date: BusinessDate, punch: TimePunch, options: 
   return Number.isSafeInteger(person.net)
 }
 
-const hoursOf = (person: Person, options: HoursAboveOptions<unknown>): HoursAbove => {
+const hoursOf = (person: Person, options: HoursAboveOptions<unknown>): HoursOverThreshold => {
   const weeks = new Map<BusinessDate, number>()
   for (const [day, net] of person.days) {
     const week = Period.firstDateOfWeek(day, options)
     weeks.set(week, (weeks.get(week) ?? 0) + net)
   }
-  const byWeek = timesAbove(weeks, options.above)
-  const byDay = timesAbove(person.days, options.aboveDay)
+  const byWeek = timesAbove(weeks, options.weeklyThreshold)
+  const byDay = timesAbove(person.days, options.dailyThreshold)
   return {
     incomplete: person.incomplete,
     net: Duration.millis(person.net),
@@ -511,12 +491,12 @@ const hoursOf = (person: Person, options: HoursAboveOptions<unknown>): HoursAbov
 const timesAbove = (
   sums: ReadonlyMap<BusinessDate, number>,
   threshold: Duration.Input = Duration.infinity
-): ReadonlyArray<TimeAbove> => {
+): ReadonlyArray<TimeOverThreshold> => {
   const least = Math.max(0, Duration.toMillis(threshold))
   return [...sums]
     .toSorted(([a], [b]) => a < b ? -1 : 1)
     .map(([date, net]) => ({ date, net: Duration.millis(net), above: Duration.millis(Math.max(0, net - least)) }))
 }
 
-const sumAbove = (times: ReadonlyArray<TimeAbove>): Duration.Duration =>
+const sumAbove = (times: ReadonlyArray<TimeOverThreshold>): Duration.Duration =>
   Duration.millis(times.reduce((sum, { above }) => sum + Duration.toMillis(above), 0))

@@ -19,13 +19,11 @@ export const weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday",
  *
  * Law: days tile. `localDays(zone, a, c)` is `localDays(zone, a, b)` followed by `localDays(zone, b + 1, c)`, without
  * gap or overlap, in every zone. If `last` lies before `first`, the range is inverted, which a listing refuses.
- *
- * @since 0.1.0
  */
 export const localDays = (zone: DateTime.TimeZone, first: BusinessDate, last: BusinessDate): Interval =>
   between(zone, dayOf(first), dayOf(last) + 1)
 
-/** The first day of a week. @since 0.1.0 */
+/** The first day of a week. */
 export type Weekday = "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday"
 
 /**
@@ -37,7 +35,8 @@ export type Weekday = "sunday" | "monday" | "tuesday" | "wednesday" | "thursday"
  *
  * ```ts
  * import { DateTime } from "effect"
- * import { BusinessDate, CompanyId, Period, TimePunches } from "effect-time-punches"
+ * import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
+ * import { Period } from "effect-time-punches/payroll"
  *
  * const berlin = DateTime.zoneMakeNamedUnsafe("Europe/Berlin")
  *
@@ -46,8 +45,6 @@ export type Weekday = "sunday" | "monday" | "tuesday" | "wednesday" | "thursday"
  *
  * export const punches = TimePunches.list(CompanyId.make(7), { clockedIn: week })
  * ```
- *
- * @since 0.1.0
  */
 export const week = (
   zone: DateTime.TimeZone,
@@ -64,8 +61,6 @@ export const week = (
 /**
  * The first date of the week that contains `date`. In the first week of the year 0001 it is the first date of the
  * calendar.
- *
- * @since 0.1.0
  */
 export const firstDateOfWeek = (
   date: BusinessDate,
@@ -85,15 +80,13 @@ const weekStart = (date: BusinessDate, first: Weekday = "monday"): number => {
  * The local calendar month that contains `date`.
  *
  * Law: it is the same for every date of the month, and consecutive months tile.
- *
- * @since 0.1.0
  */
 export const month = (zone: DateTime.TimeZone, date: BusinessDate): Interval => {
   const start = DateTime.startOf(DateTime.makeUnsafe(date), "month")
   return between(zone, toDay(start), toDay(DateTime.add(start, { months: 1 })))
 }
 
-/** A pay cycle. `{ anchor, days: 14 }` is a fortnight. @since 0.1.0 */
+/** A pay cycle. `{ anchor, days: 14 }` is a fortnight. */
 export interface CycleOptions {
   /** A date on which a cycle begins; the others begin every `days` days before and after it. */
   readonly anchor: BusinessDate
@@ -108,8 +101,6 @@ const longestCycle = 10_000_000
  * The pay cycle that contains `date`. `None` unless `days` is an integer from 1 to 10 000 000.
  *
  * Law: it is the same for every date of the cycle, and consecutive cycles tile.
- *
- * @since 0.1.0
  */
 export const cycle = (
   zone: DateTime.TimeZone,
@@ -127,8 +118,6 @@ export const cycle = (
  * use it for a length that is known to be one, and `cycle` otherwise.
  *
  * Law: it is the same for every date of the cycle, and consecutive cycles tile.
- *
- * @since 0.1.0
  */
 export const cycleUnsafe = (zone: DateTime.TimeZone, date: BusinessDate, options: CycleOptions): Interval =>
   Option.getOrThrowWith(
@@ -136,11 +125,7 @@ export const cycleUnsafe = (zone: DateTime.TimeZone, date: BusinessDate, options
     () => new RangeError("Period.cycleUnsafe: days must be an integer from 1 to 10000000")
   )
 
-/**
- * The local date of an instant: the one whose `localDays` contain it. For many instants, call `businessDates` once.
- *
- * @since 0.1.0
- */
+/** The local date of an instant: the one whose `localDays` contain it. For many instants, call `businessDates` once. */
 export const businessDate = (zone: DateTime.TimeZone, instant: DateTime.DateTime): BusinessDate =>
   businessDates(zone)(instant)
 
@@ -151,8 +136,6 @@ export const businessDate = (zone: DateTime.TimeZone, instant: DateTime.DateTime
  * Law: `localDays(zone, d, d)` contains the instant exactly if `d` is its date. So it is the date on the wall clock,
  * except after clocks are set back across midnight: the minutes that repeat the old date belong to the new one.
  * Instants beyond the years 0001 to 9999 have the first or the last date of the calendar.
- *
- * @since 0.1.0
  */
 export const businessDates = (zone: DateTime.TimeZone): (instant: DateTime.DateTime) => BusinessDate => {
   const starts = new Map<number, number>()
@@ -180,8 +163,6 @@ export const businessDates = (zone: DateTime.TimeZone): (instant: DateTime.DateT
 /**
  * The date `days` after `date`, or before it if `days` is negative. Beyond the years 0001 to 9999 it is the first or
  * the last date of the calendar. `None` unless `days` is a safe integer.
- *
- * @since 0.1.0
  */
 export const addDays = (date: BusinessDate, days: number): Option.Option<BusinessDate> =>
   Number.isSafeInteger(days) ? Option.some(fromDay(dayOf(date) + days)) : Option.none()
@@ -190,8 +171,6 @@ export const addDays = (date: BusinessDate, days: number): Option.Option<Busines
  * The date `days` after `date`, or before it if `days` is negative. Beyond the years 0001 to 9999 it is the first or
  * the last date of the calendar. Throws a `RangeError` unless `days` is a safe integer: use it for a number that is
  * known to be one, and `addDays` otherwise.
- *
- * @since 0.1.0
  */
 export const addDaysUnsafe = (date: BusinessDate, days: number): BusinessDate =>
   Option.getOrThrowWith(

@@ -63,22 +63,16 @@ const distance = (a: Span, b: Span): number => a.start >= b.end ? a.start - b.en
  * - `unapproved`: no manager approved it.
  * - `disputed`: its id is in `disputed`.
  * - `overlap`: it shares time with another punch of the same person. Both have an issue, which names the other.
- * - `long`: from clock-in to clock-out it is longer than `longest`.
+ * - `tooLong`: from clock-in to clock-out it is longer than `maxDuration`.
  * - `anomaly`: an anomaly of `WorkedTime`, one issue for each; `OpenPunch` is `open`.
- * - `noWage`: its hourly wage is 0.
- *
- * @since 0.1.0
+ * - `zeroWage`: its hourly wage is 0.
  */
-export const Kind = Schema.Literals(["open", "unapproved", "disputed", "overlap", "long", "anomaly", "noWage"])
+export const Kind = Schema.Literals(["open", "unapproved", "disputed", "overlap", "tooLong", "anomaly", "zeroWage"])
 
-/** Why a punch should be looked at. @since 0.1.0 */
+/** Why a punch should be looked at. */
 export type Kind = typeof Kind.Type
 
-/**
- * A reason to look at a punch. It is a fact, not an error.
- *
- * @since 0.1.0
- */
+/** A reason to look at a punch. It is a fact, not an error. */
 export interface Issue {
   /** The punch. */
   readonly punchId: TimePunchId
@@ -94,14 +88,14 @@ export interface Issue {
   readonly text: string
 }
 
-/** What is checked, and by which clock. @since 0.1.0 */
-export interface Options<out E = never> extends WorkedTime.Options {
+/** What is checked, and by which clock. */
+export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTimeOptions {
   /** The zone of all locations, or `Period.zones`: each location by its own clock. */
   readonly zone: DateTime.TimeZone | Zones<E>
   /** The period to close, in a zone: `(zone) => Period.week(zone, date)`. */
   readonly period: (zone: DateTime.TimeZone) => Interval
-  /** A punch that is longer than this is `long`. A finite duration; default: 16 hours. */
-  readonly longest?: Duration.Input | undefined
+  /** A punch that is longer than this is `tooLong`. A finite duration; default: 16 hours. */
+  readonly maxDuration?: Duration.Input | undefined
   /** The disputed punches. Only the service knows them: list with `employeeApprovalStatuses`. Default: none. */
   readonly disputed?: ReadonlySet<TimePunchId> | undefined
   /**
@@ -116,8 +110,6 @@ export interface Options<out E = never> extends WorkedTime.Options {
 /**
  * The overlaps of a person are not known: the person has more punches than are kept, and this one arrived late, so that
  * one that is no longer kept may overlap it. List in the order of the clock-in, or raise `punchesKept`.
- *
- * @since 0.1.0
  */
 export class OutOfOrder
   extends Schema.TaggedError<OutOfOrder>("effect-time-punches/PeriodCheck/OutOfOrder")("OutOfOrder", {
@@ -134,20 +126,18 @@ export class OutOfOrder
   }
 }
 
-const longestOf = (options: Options<unknown>): Duration.Duration =>
-  Duration.fromInputUnsafe(options.longest ?? "16 hours")
+const maxDurationOf = (options: PeriodCheckOptions<unknown>): Duration.Duration =>
+  Duration.fromInputUnsafe(options.maxDuration ?? "16 hours")
 
 /**
- * What to list for a check: the period in all zones of the locations, and `longest` more on each side, so that an
- * overlap across an edge of the period is found. A punch that reaches into the period from before that is `long` or
+ * What to list for a check: the period in all zones of the locations, and `maxDuration` more on each side, so that an
+ * overlap across an edge of the period is found. A punch that reaches into the period from before that is `tooLong` or
  * `open` in an earlier period.
- *
- * @since 0.1.0
  */
-export const window = <E = never>(options: Options<E>): Interval => {
+export const window = <E = never>(options: PeriodCheckOptions<E>): Interval => {
   const { gte, lt } = byLocation(options.zone, options.period).window
-  const longest = longestOf(options)
-  return { gte: DateTime.subtractDuration(gte, longest), lt: DateTime.addDuration(lt, longest) }
+  const maxDuration = maxDurationOf(options)
+  return { gte: DateTime.subtractDuration(gte, maxDuration), lt: DateTime.addDuration(lt, maxDuration) }
 }
 
 /**
@@ -167,22 +157,21 @@ export const window = <E = never>(options: Options<E>): Interval => {
  *
  * ```ts
  * import { DateTime, Stream } from "effect"
- * import { BusinessDate, CompanyId, Period, PeriodCheck, TimePunches } from "effect-time-punches"
+ * import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
+ * import { Period, PeriodCheck } from "effect-time-punches/payroll"
  *
- * const options: PeriodCheck.Options = {
+ * const options: PeriodCheck.PeriodCheckOptions = {
  *   zone: DateTime.zoneMakeNamedUnsafe("America/New_York"),
  *   period: (zone) => Period.week(zone, BusinessDate.make("2026-03-09"))
  * }
  *
  * export const issues = TimePunches.list(CompanyId.make(7), { clockedIn: PeriodCheck.window(options) }).pipe(
- *   Stream.run(PeriodCheck.of(options))
+ *   Stream.run(PeriodCheck.check(options))
  * )
  * ```
- *
- * @since 0.1.0
  */
-export const of = <E = never>(
-  options: Options<E>
+export const check = <E = never>(
+  options: PeriodCheckOptions<E>
 ): Sink.Sink<ReadonlyArray<Issue>, TimePunch, never, E | OutOfOrder> =>
   Sink.foldArray(
     () => makeCheck(options),
@@ -213,12 +202,12 @@ interface Shift extends Span {
   readonly open: boolean
 }
 
-const makeCheck = <E>(options: Options<E>) => {
+const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
   const issues: Array<Issue> = []
   const people = new Map<UserId, SpanMemory<Shift>>()
   const zones = zonesOf(options.zone)
   const periods = byLocation(options.zone, options.period)
-  const longest = longestOf(options)
+  const maxDuration = maxDurationOf(options)
 
   const memoryOf = (userId: UserId): SpanMemory<Shift> => {
     const known = people.get(userId)
@@ -242,7 +231,7 @@ const makeCheck = <E>(options: Options<E>) => {
       issues.push(issueOf(other, "overlap", overlapText(shift, other.zone)))
     }
     if (shift.belongs) {
-      for (const [kind, text] of findings(punch, options, longest)) issues.push(issueOf(shift, kind, text))
+      for (const [kind, text] of findings(punch, options, maxDuration)) issues.push(issueOf(shift, kind, text))
     }
     return Result.void
   }
@@ -254,15 +243,15 @@ const locate = <E>(
   punch: TimePunch,
   zones: Zones<E>,
   periods: LocalPeriods<E>,
-  { isChecked = Function.constTrue }: Options<E>
+  { isChecked = Function.constTrue }: PeriodCheckOptions<E>
 ): Result.Result<Located, E> =>
   Result.flatMap(
-    zones.of(punch.locationId),
+    zones.clockOf(punch.locationId),
     (zone) =>
       Result.map(periods.contains(punch), (isWithin) => ({ punch, zone, belongs: isWithin && isChecked(punch) }))
   )
 
-const shiftOf = ({ belongs, punch, zone }: Located, { asOf }: WorkedTime.Options): Shift => {
+const shiftOf = ({ belongs, punch, zone }: Located, { asOf }: WorkedTime.WorkedTimeOptions): Shift => {
   const start = punch.clockedIn.epochMilliseconds
   // Of an open punch without asOf only the instant of its clock-in is known.
   const end = Option.getOrElse(punch.clockedOut, () => asOf)?.epochMilliseconds ?? start + 1
@@ -282,22 +271,22 @@ const issueOf = ({ locationId, punchId, start, userId, zone }: Shift, kind: Kind
 /** What the punch alone shows. */
 const findings = (
   punch: TimePunch,
-  options: Options<unknown>,
-  longest: Duration.Duration
+  options: PeriodCheckOptions<unknown>,
+  maxDuration: Duration.Duration
 ): ReadonlyArray<readonly [Kind, string]> => {
-  const { anomalies, durations, open } = WorkedTime.of(punch, options)
+  const { anomalies, durations, open } = WorkedTime.measure(punch, options)
   const found: Array<readonly [Kind, string]> = []
   if (open) found.push(["open", "It has no clock-out."])
   if (!punch.approved) found.push(["unapproved", "It is not approved."])
   if (options.disputed?.has(punch.id) === true) found.push(["disputed", "The employee disputes it."])
-  if (Option.isSome(durations) && Duration.isGreaterThan(durations.value.gross, longest)) {
-    const [lasts, limit] = [durations.value.gross, longest].map(Duration.format)
-    found.push(["long", `It lasts ${lasts}, longer than ${limit}.`])
+  if (Option.isSome(durations) && Duration.isGreaterThan(durations.value.gross, maxDuration)) {
+    const [lasts, limit] = [durations.value.gross, maxDuration].map(Duration.format)
+    found.push(["tooLong", `It lasts ${lasts}, longer than ${limit}.`])
   }
   for (const anomaly of anomalies) {
     if (anomaly !== "OpenPunch") found.push(["anomaly", `${anomaly}: ${anomalyTexts[anomaly]}.`])
   }
-  if (punch.hourlyWage === 0) found.push(["noWage", "Its hourly wage is 0."])
+  if (punch.hourlyWage === 0) found.push(["zeroWage", "Its hourly wage is 0."])
   return found
 }
 

@@ -17,8 +17,6 @@ import type { Break, TimePunch } from "../TimePunch.ts"
  * - `BreaksOverlap`: two breaks share time; it counts once.
  * - `NegativeBreak`: a break ends before it begins; it counts nothing.
  * - `OpenBreakInClosedPunch`: a break has no end, but the punch has; the break ends with the punch.
- *
- * @since 0.1.0
  */
 export const Anomaly = Schema.Literals([
   "OpenPunch",
@@ -30,15 +28,13 @@ export const Anomaly = Schema.Literals([
   "NegativeBreak",
   "OpenBreakInClosedPunch"
 ])
-/** Something odd about a punch: a fact and never an error. @since 0.1.0 */
+/** Something odd about a punch: a fact and never an error. */
 export type Anomaly = typeof Anomaly.Type
 
 /**
  * The length of a punch and of its breaks, to the millisecond.
  *
  * Laws: `net + unpaidBreaks = gross`, `paidBreaks <= net`, and none is negative.
- *
- * @since 0.1.0
  */
 export interface Durations {
   /** Time from clock-in to clock-out. */
@@ -51,11 +47,7 @@ export interface Durations {
   readonly net: Duration.Duration
 }
 
-/**
- * The measurements of a punch.
- *
- * @since 0.1.0
- */
+/** The measurements of a punch. */
 export interface WorkedTime {
   /**
    * `None` if they are unknown: the punch is open and `asOf` is absent, or the punch ends before it begins. A missing
@@ -68,8 +60,8 @@ export interface WorkedTime {
   readonly anomalies: ReadonlyArray<Anomaly>
 }
 
-/** How a punch is measured. @since 0.1.0 */
-export interface Options {
+/** How a punch is measured. */
+export interface WorkedTimeOptions {
   /** Stands in for the clock-out of an open punch, and for the end of its open breaks. Default: none. */
   readonly asOf?: DateTime.DateTime | undefined
 }
@@ -85,17 +77,16 @@ export interface Options {
  *
  * ```ts
  * import { Duration, Option, Stream } from "effect"
- * import { CompanyId, TimePunches, WorkedTime } from "effect-time-punches"
+ * import { CompanyId, TimePunches } from "effect-time-punches"
+ * import { WorkedTime } from "effect-time-punches/payroll"
  *
  * // None for an open punch: its hours are not known yet.
  * export const hours = TimePunches.list(CompanyId.make(7)).pipe(
- *   Stream.map((punch) => Option.map(WorkedTime.of(punch).durations, ({ net }) => Duration.toHours(net)))
+ *   Stream.map((punch) => Option.map(WorkedTime.measure(punch).durations, ({ net }) => Duration.toHours(net)))
  * )
  * ```
- *
- * @since 0.1.0
  */
-export const of = (punch: TimePunch, options?: Options): WorkedTime => {
+export const measure = (punch: TimePunch, options?: WorkedTimeOptions): WorkedTime => {
   const start = punch.clockedIn.epochMilliseconds
   const out = epochOf(punch.clockedOut)
   const end = out ?? options?.asOf?.epochMilliseconds

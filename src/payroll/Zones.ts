@@ -8,8 +8,6 @@ import type { TimePunch } from "../TimePunch.ts"
 /**
  * A location without a zone. Its punches belong to no local day, and a sum without them would be wrong. Add the location
  * and its zone.
- *
- * @since 0.1.0
  */
 export class MissingZone
   extends Schema.TaggedError<MissingZone>("effect-time-punches/Zones/MissingZone")("MissingZone", {
@@ -23,23 +21,17 @@ export class MissingZone
   }
 }
 
-/**
- * The zones of the locations of a company. `Period.zones` makes them from a map.
- *
- * @since 0.1.0
- */
+/** The zones of the locations of a company. `Period.zones` makes them from a map. */
 export interface Zones<out E = never> {
   /** Every zone that a location has, each once. */
   readonly all: ReadonlyArray<DateTime.TimeZone>
   /** The zone of a location; a failure if it has none. */
-  readonly of: (locationId: LocationId) => Result.Result<DateTime.TimeZone, E>
+  readonly clockOf: (locationId: LocationId) => Result.Result<DateTime.TimeZone, E>
 }
 
 /**
  * A zone for each location. A location that is not in the map fails with `MissingZone`, which names it: no other zone
  * replaces it.
- *
- * @since 0.1.0
  */
 export const zones = (byLocation: ReadonlyMap<LocationId, DateTime.TimeZone>): Zones<MissingZone> => {
   // One object for each zone, so that what is computed of a zone can be kept by it.
@@ -52,19 +44,15 @@ export const zones = (byLocation: ReadonlyMap<LocationId, DateTime.TimeZone>): Z
   )
   return {
     all: [...unique.values()],
-    of: (locationId) => known.get(locationId) ?? Result.fail(new MissingZone({ locationId }))
+    clockOf: (locationId) => known.get(locationId) ?? Result.fail(new MissingZone({ locationId }))
   }
 }
 
 /** The zones, where one zone stands for all locations. @internal */
 export const zonesOf = <E = never>(zone: DateTime.TimeZone | Zones<E>): Zones<E> =>
-  DateTime.isTimeZone(zone) ? { all: [zone], of: () => Result.succeed(zone) } : zone
+  DateTime.isTimeZone(zone) ? { all: [zone], clockOf: () => Result.succeed(zone) } : zone
 
-/**
- * One period, such as a week, by the clock of each location.
- *
- * @since 0.1.0
- */
+/** One period, such as a week, by the clock of each location. */
 export interface LocalPeriods<out E = never> {
   /**
    * What to list: from the first instant at which the period begins at any location to the last at which it ends. It is
@@ -77,7 +65,7 @@ export interface LocalPeriods<out E = never> {
    */
   readonly widest: Interval
   /** The period of a location. */
-  readonly of: (locationId: LocationId) => Result.Result<Interval, E>
+  readonly periodOf: (locationId: LocationId) => Result.Result<Interval, E>
   /** Whether a punch was clocked in during the period of its location, and so belongs to it as a whole. */
   readonly contains: (punch: Pick<TimePunch, "locationId" | "clockedIn">) => Result.Result<boolean, E>
 }
@@ -92,7 +80,8 @@ export interface LocalPeriods<out E = never> {
  *
  * ```ts
  * import { DateTime, Effect, Stream } from "effect"
- * import { BusinessDate, CompanyId, LocationId, Period, TimePunches } from "effect-time-punches"
+ * import { BusinessDate, CompanyId, LocationId, TimePunches } from "effect-time-punches"
+ * import { Period } from "effect-time-punches/payroll"
  *
  * const zones = Period.zones(new Map([
  *   [LocationId.make(301), DateTime.zoneMakeNamedUnsafe("America/New_York")],
@@ -106,22 +95,20 @@ export interface LocalPeriods<out E = never> {
  *   Stream.filterEffect((punch) => Effect.fromResult(week.contains(punch)))
  * )
  * ```
- *
- * @since 0.1.0
  */
 export const byLocation = <E = never>(
   zone: DateTime.TimeZone | Zones<E>,
   period: (zone: DateTime.TimeZone) => Interval
 ): LocalPeriods<E> => {
-  const { all, of } = zonesOf(zone)
+  const { all, clockOf } = zonesOf(zone)
   const intervals = new Map(all.map((each) => [each, period(each)]))
   const intervalOf = (each: DateTime.TimeZone): Interval => intervals.get(each) ?? period(each)
   const widest = union([...intervals.values(), ...offsets.map(period)])
   return {
     window: intervals.size === 0 ? widest : union([...intervals.values()]),
     widest,
-    of: (locationId) => Result.map(of(locationId), intervalOf),
-    contains: (punch) => Result.map(of(punch.locationId), (each) => isWithin(intervalOf(each), punch.clockedIn))
+    periodOf: (locationId) => Result.map(clockOf(locationId), intervalOf),
+    contains: (punch) => Result.map(clockOf(punch.locationId), (each) => isWithin(intervalOf(each), punch.clockedIn))
   }
 }
 
@@ -144,11 +131,7 @@ const union = (intervals: ReadonlyArray<Interval>): Interval => ({
 
 // MERGED Interval.ts: A half-open range of instants, which is what a period is in one zone.
 
-/**
- * A half-open range of instants, ready for a filter: `{ clockedIn: interval }`.
- *
- * @since 0.1.0
- */
+/** A half-open range of instants, ready for a filter: `{ clockedIn: interval }`. */
 export interface Interval {
   /** The first instant of the range. */
   readonly gte: DateTime.Utc

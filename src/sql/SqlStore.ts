@@ -27,11 +27,7 @@ export { changes } from "./history.ts"
 export { list } from "./read.ts"
 export type { TableOptions } from "./TableOptions.ts"
 
-/**
- * How a copy is kept.
- *
- * @since 0.1.0
- */
+/** How a copy is kept. */
 export interface SqlStoreOptions extends TableOptions {
   /**
    * Whether the layer creates the tables and brings them to the schema of this release. Default `true`. With `false` it
@@ -61,8 +57,6 @@ export interface SqlStoreOptions extends TableOptions {
  *
  * export const store = SqlStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename: "punches.db" })))
  * ```
- *
- * @since 0.1.0
  */
 export const layer = (
   options: SqlStoreOptions = {}
@@ -85,8 +79,6 @@ export const layer = (
 /**
  * The migrations of a copy, for a program that runs its own: `Migrator.make({})(SqlStore.migrations())`, or the statements
  * of `ddl`, which also record that they were run.
- *
- * @since 0.1.0
  */
 export interface Migrations {
   /** The table that records which of them were run. */
@@ -97,11 +89,7 @@ export interface Migrations {
   readonly ddl: (dialect: DialectName) => Result.Result<ReadonlyArray<string>, SyncError>
 }
 
-/**
- * What `layer` runs with `migrate`. Later releases only add to it.
- *
- * @since 0.1.0
- */
+/** What `layer` runs with `migrate`. Later releases only add to it. */
 export const migrations = (table: string = defaultTable): Migrations => ({
   table: `${table}_migrations`,
   loader: Effect.map(
@@ -119,11 +107,7 @@ export const migrations = (table: string = defaultTable): Migrations => ({
     )
 })
 
-/**
- * What is known of the copy of a company.
- *
- * @since 0.1.0
- */
+/** What is known of the copy of a company. */
 export interface CopyStatus {
   /** How far the copy is; `None` before the first commit. */
   readonly checkpoint: Option.Option<Checkpoint>
@@ -139,11 +123,7 @@ export interface CopyStatus {
   readonly history: Option.Option<KnownHistory>
 }
 
-/**
- * What is known of the past of a copy.
- *
- * @since 0.1.0
- */
+/** What is known of the past of a copy. */
 export interface KnownHistory {
   /** The first instant at which the copy is known, by the clock of the database. */
   readonly since: DateTime.Utc
@@ -154,11 +134,7 @@ export interface KnownHistory {
   readonly last: DateTime.Utc
 }
 
-/**
- * An error that a sync ended with.
- *
- * @since 0.1.0
- */
+/** An error that a sync ended with. */
 export interface NotedError {
   /** When it was noted, by the local clock. */
   readonly at: DateTime.Utc
@@ -171,8 +147,6 @@ export interface NotedError {
 /**
  * Says how far the copy of a company is. Fails with `Store` if there are no tables, and with `Checkpoint` if the
  * checkpoint cannot be read.
- *
- * @since 0.1.0
  */
 export const status = (
   company: CompanyId,
@@ -216,8 +190,6 @@ export const status = (
 /**
  * Erases the copy of a company: its rows, its history, its checkpoint, its last error. A sync that runs meanwhile is
  * `Superseded`. A database may keep the erased content in free pages until it is vacuumed.
- *
- * @since 0.1.0
  */
 export const purge = (company: CompanyId, options: TableOptions = {}): Effect.Effect<void, SyncError, SqlClient> =>
   Effect.gen(function*() {
@@ -235,11 +207,7 @@ export const purge = (company: CompanyId, options: TableOptions = {}): Effect.Ef
     yield* transact(sql, name, run).pipe(Effect.mapError(failedWith(company, "the copy cannot be erased")))
   })
 
-/**
- * The part of a tagged error that `noteError` keeps.
- *
- * @since 0.1.0
- */
+/** The part of a tagged error that `noteError` keeps. */
 export interface ErrorToNote {
   /** Its tag. */
   readonly _tag: string
@@ -250,11 +218,7 @@ export interface ErrorToNote {
 /** Characters of an error that are kept. */
 const mostText = 2000
 
-/**
- * Keeps the error that a sync ended with, for `status`. The next complete pass clears it.
- *
- * @since 0.1.0
- */
+/** Keeps the error that a sync ended with, for `status`. The next complete pass clears it. */
 export const noteError = (
   company: CompanyId,
   error: ErrorToNote,

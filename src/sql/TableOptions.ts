@@ -7,11 +7,7 @@ import { connect, failedWith } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
 import { verify } from "./migrate.ts"
 
-/**
- * Which tables a copy is kept in.
- *
- * @since 0.1.0
- */
+/** Which tables a copy is kept in. */
 export interface TableOptions {
   /**
    * The table of the rows: `name`, or on PostgreSQL `schema.name` of a schema that exists. Each is at most 40 characters of

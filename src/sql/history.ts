@@ -23,10 +23,8 @@ import { opened, type TableOptions } from "./TableOptions.ts"
 /**
  * Of which period, and since when. `asOf` replaces the clock-out of an open punch, both in the copy of `since` and in the
  * copy of now.
- *
- * @since 0.1.0
  */
-export interface ChangesOptions<out E = never> extends Labor.Options {
+export interface ChangesOptions<out E = never> extends Labor.LaborOptions {
   /** The zone of all locations, or `Period.zones`: each location by its own clock. */
   readonly zone: DateTime.TimeZone | Zones<E>
   /** The period, in a zone: `(zone) => Period.week(zone, date)`. */
@@ -45,16 +43,10 @@ export interface ChangesOptions<out E = never> extends Labor.Options {
  * - `deleted`, `undeleted`: it counted and is now deleted, or was deleted and now counts.
  * - `gone`, `back`: it counted and is now gone, or was gone and now counts. A punch that is also deleted is `deleted` or
  *   `undeleted` instead.
- *
- * @since 0.1.0
  */
 export type ChangeKind = "edited" | "added" | "movedIn" | "movedOut" | "deleted" | "undeleted" | "gone" | "back"
 
-/**
- * A punch of the period that is not what it was.
- *
- * @since 0.1.0
- */
+/** A punch of the period that is not what it was. */
 export interface PunchChange {
   /** The punch. */
   readonly id: TimePunchId
@@ -68,11 +60,7 @@ export interface PunchChange {
   readonly after: Option.Option<TimePunch>
 }
 
-/**
- * The difference of a person in a period: the sums now minus the sums then.
- *
- * @since 0.1.0
- */
+/** The difference of a person in a period: the sums now minus the sums then. */
 export interface PersonChange {
   /** The person. */
   readonly userId: UserId
@@ -84,11 +72,7 @@ export interface PersonChange {
   readonly tips: number
 }
 
-/**
- * What changed in a period.
- *
- * @since 0.1.0
- */
+/** What changed in a period. */
 export interface Changes {
   /** Sorted by person, clock-in and id. A punch that counts neither then nor now is not among them. */
   readonly punches: ReadonlyArray<PunchChange>
@@ -96,11 +80,7 @@ export interface Changes {
   readonly people: ReadonlyArray<PersonChange>
 }
 
-/**
- * The copy at that instant is not known: no history was kept, it began later, or its older part was pruned.
- *
- * @since 0.1.0
- */
+/** The copy at that instant is not known: no history was kept, it began later, or its older part was pruned. */
 export class HistoryUnknown
   extends Schema.TaggedError<HistoryUnknown>("effect-time-punches/sql/HistoryUnknown")("HistoryUnknown", {
     /** The company of the copy. */
@@ -226,11 +206,11 @@ const add = (
   people: Map<UserId, Sums>,
   punch: TimePunch,
   sign: 1 | -1,
-  options: Labor.Options
+  options: Labor.LaborOptions
 ): Labor.SumOverflow | undefined => {
   const sums = people.get(punch.userId) ?? { net: 0, cost: 0, tips: 0 }
   people.set(punch.userId, sums)
-  const { durations } = WorkedTime.of(punch, options)
+  const { durations } = WorkedTime.measure(punch, options)
   const net = Option.match(durations, { onNone: () => 0, onSome: ({ net }) => Duration.toMillis(net) })
   // Unknown without durations; with them, no safe integer.
   const cost = Option.getOrElse(Labor.cost(punch, options), () => Option.isNone(durations) ? 0 : Infinity)
@@ -266,7 +246,8 @@ const isSome = ({ cents, minutes, tips }: PersonChange): boolean => minutes !== 
  *
  * ```ts
  * import { DateTime } from "effect"
- * import { BusinessDate, CompanyId, Period } from "effect-time-punches"
+ * import { BusinessDate, CompanyId } from "effect-time-punches"
+ * import { Period } from "effect-time-punches/payroll"
  * import { SqlStore } from "effect-time-punches/sql"
  *
  * export const changes = SqlStore.changes(CompanyId.make(7), {
@@ -276,8 +257,6 @@ const isSome = ({ cents, minutes, tips }: PersonChange): boolean => minutes !== 
  *   rounding: "halfUp"
  * })
  * ```
- *
- * @since 0.1.0
  */
 export const changes = <E = never>(
   company: CompanyId,
@@ -343,11 +322,7 @@ const pairsOf = (company: CompanyId, rows: ReadonlyArray<Row>): Result.Result<Re
 
 // MERGED history.ts: Forgets the older part of a history.
 
-/**
- * Up to which instant a history is forgotten.
- *
- * @since 0.1.0
- */
+/** Up to which instant a history is forgotten. */
 export interface PruneOptions {
   /** The first instant that stays known. An instant after the last commit is replaced by that of the last commit. */
   readonly before: DateTime.DateTime
@@ -360,8 +335,6 @@ const chunkSize = 5000
  * Removes the versions of a company that ended before an instant, and returns their number. The copy is then known since
  * that instant. This is stored together with the first removal: if the call is interrupted, the next call removes the rest.
  * It changes no row of the copy, and nothing of a company without a history.
- *
- * @since 0.1.0
  */
 export const pruneHistory = (
   company: CompanyId,

@@ -94,8 +94,6 @@ const wireOf = (value: unknown, type: (typeof columns)[number]["type"]): unknown
  * Fails with `InvalidRequest` for `flags`, `employeeApprovalStatuses`, `localizeSearchTime`, `businessDate` and `sortBy`, which
  * only the service knows, and for what `TimePunches.list` refuses; neither reads the database. Fails with `Store` if the
  * database fails, and at a row that is not a valid punch, with its id.
- *
- * @since 0.1.0
  */
 export const list = (
   company: CompanyId,

@@ -8,8 +8,6 @@ import type { Checkpoint, PassKind, Window } from "./Checkpoint.ts"
 /**
  * The rows of the copy that a sweep did not see. The service no longer shows them in the window; they are marked and
  * keep their content.
- *
- * @since 0.1.0
  */
 export interface Gone {
   /** Rows whose `clockedIn` in the copy lies here. */
@@ -20,11 +18,7 @@ export interface Gone {
   readonly accepted: boolean
 }
 
-/**
- * One page of a pass. A store writes rows and checkpoint together, or neither.
- *
- * @since 0.1.0
- */
+/** One page of a pass. A store writes rows and checkpoint together, or neither. */
 export interface Batch {
   /** The company of all rows. */
   readonly company: CompanyId
@@ -40,11 +34,7 @@ export interface Batch {
   readonly gone: Option.Option<Gone>
 }
 
-/**
- * What a commit did.
- *
- * @since 0.1.0
- */
+/** What a commit did. */
 export interface Committed {
   /** Rows that were inserted or changed. */
   readonly written: number

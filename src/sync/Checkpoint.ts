@@ -9,11 +9,7 @@ import { Instant } from "../internal/wire/schema.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/**
- * A range of clock-ins, half-open: `gte` is inside, `lt` is not. A side that is left out is open.
- *
- * @since 0.1.0
- */
+/** A range of clock-ins, half-open: `gte` is inside, `lt` is not. A side that is left out is open. */
 export const Window = Schema.Struct({
   /** The first instant of the window. Absent: no first one. */
   gte: Schema.optionalKey(Instant),
@@ -21,7 +17,7 @@ export const Window = Schema.Struct({
   lt: Schema.optionalKey(Instant)
 })
 
-/** A range of clock-ins, as `Window` decodes it. @since 0.1.0 */
+/** A range of clock-ins, as `Window` decodes it. */
 export type Window = typeof Window.Type
 
 /**
@@ -31,19 +27,13 @@ export type Window = typeof Window.Type
  * - `increment`: what changed since the last pass.
  * - `sweep`: every row of a window, to find what increments cannot see.
  * - `confirm`: the increment after a sweep, with whose last page rows are marked as gone.
- *
- * @since 0.1.0
  */
 export const PassKind = Schema.Literals(["first", "increment", "sweep", "confirm"])
 
-/** What a pass reads, as `PassKind` decodes it. @since 0.1.0 */
+/** What a pass reads, as `PassKind` decodes it. */
 export type PassKind = typeof PassKind.Type
 
-/**
- * A pass that is not complete.
- *
- * @since 0.1.0
- */
+/** A pass that is not complete. */
 export const RunningPass = Schema.Struct({
   /** What the pass reads. */
   kind: PassKind,
@@ -71,14 +61,10 @@ export const RunningPass = Schema.Struct({
   before: Schema.OptionFromNullOr(Count)
 })
 
-/** A pass that is not complete, as `RunningPass` decodes it. @since 0.1.0 */
+/** A pass that is not complete, as `RunningPass` decodes it. */
 export type RunningPass = typeof RunningPass.Type
 
-/**
- * How far the copy of a company is. A store keeps it in the transaction of the rows that it speaks of.
- *
- * @since 0.1.0
- */
+/** How far the copy of a company is. A store keeps it in the transaction of the rows that it speaks of. */
 export class Checkpoint extends Schema.Opaque<Checkpoint>()(Schema.Struct({
   /** The version of this form. */
   v: Schema.Literal(1),

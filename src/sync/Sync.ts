@@ -14,9 +14,9 @@ import type { Checkpoint } from "./Checkpoint.ts"
 import { type Call, type Goal, makePasses } from "./passes.ts"
 import { type SyncError, withCheckpoint } from "./SyncError.ts"
 import {
-  type ChangesOptions,
+  type BatchesOptions,
   type RunOptions,
-  type SweepChangesOptions,
+  type SweepBatchesOptions,
   type SweepOptions,
   type SyncSummary,
   validateCheckpoint,
@@ -150,41 +150,35 @@ const pass: Effect.Effect<Goal> = Effect.succeed({ _tag: "Pass" })
  * Completes the pass that is running, or else does one: a first load where there is no watermark, an increment where there
  * is one. Then it ends. Rows and checkpoint of a batch belong together: store both, or neither, before the next is pulled.
  * Fails with a `SyncError` or a `ListError`; a later call continues from the last checkpoint that was stored.
- *
- * @since 0.1.0
  */
-export const changes = (
+export const batches = (
   company: CompanyId | Company,
   from: Option.Option<Checkpoint>,
-  options?: ChangesOptions
+  options?: BatchesOptions
 ): Stream.Stream<Batch, SyncError | ListError, TimePunches> =>
   Stream.unwrap(Effect.gen(function*() {
     const { call } = yield* validateOptions(company, options)
-    return yield* batches({ ...call, goal: yield* pass }, from)
+    return yield* batchesOf({ ...call, goal: yield* pass }, from)
   }))
 
 /**
  * Lists a window of clock-ins without `modified_since`, then the changes since, to find what increments cannot see: rows
  * that were removed or withdrawn, edited breaks. With the last batch comes `gone`: the consumer marks those rows, and
  * holds to the limit. A pass that is running is completed first. Without a watermark it is a first load.
- *
- * @since 0.1.0
  */
-export const sweepChanges = (
+export const sweepBatches = (
   company: CompanyId | Company,
   from: Checkpoint,
-  options?: SweepChangesOptions
+  options?: SweepBatchesOptions
 ): Stream.Stream<Batch, SyncError | ListError, TimePunches> =>
   Stream.unwrap(Effect.gen(function*() {
     const { call } = yield* validateOptions(company, options)
-    return yield* batches({ ...call, goal: yield* validateSweep(company, options) }, Option.some(from))
+    return yield* batchesOf({ ...call, goal: yield* validateSweep(company, options) }, Option.some(from))
   }))
 
 /**
  * Carries one pass into the store: completes what is running, or does what `changes` does. On failure all that was committed
  * stays, and the next call continues there. Run it on a schedule; two calls at once are safe, one of them is `Superseded`.
- *
- * @since 0.1.0
  */
 export const run = (
   company: CompanyId | Company,
@@ -199,8 +193,6 @@ export const run = (
  * Carries a sweep into the store: lists a window of clock-ins, then marks the rows of the copy that the service no longer
  * shows there. A running increment is completed first; a running sweep of a window that contains this one is completed and
  * is the answer. Fails with `TooManyGone` where too many rows are missing; the rest of the sweep is stored.
- *
- * @since 0.1.0
  */
 export const sweep = (
   company: CompanyId | Company,
@@ -211,7 +203,7 @@ export const sweep = (
     return yield* execute({ ...call, goal: yield* validateSweep(company, options) }, duration, options)
   }).pipe(Effect.withSpan("Sync.sweep"))
 
-const batches = (call: Call, from: Option.Option<Checkpoint>) =>
+const batchesOf = (call: Call, from: Option.Option<Checkpoint>) =>
   Effect.gen(function*() {
     yield* validateCheckpoint(call, from)
     const passes = yield* makePasses(call, from)

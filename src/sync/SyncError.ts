@@ -6,11 +6,7 @@ import { withDefault } from "../internal/wire/errorFields.ts"
 import { printable } from "../internal/wire/issue.ts"
 import { Checkpoint } from "./Checkpoint.ts"
 
-/**
- * A sync stopped. The copy and its checkpoint are those of the last commit; the next call continues from there.
- *
- * @since 0.1.0
- */
+/** A sync stopped. The copy and its checkpoint are those of the last commit; the next call continues from there. */
 export class SyncError extends Schema.TaggedError<SyncError>("effect-time-punches/sync/SyncError")("SyncError", {
   /**
    * Why the sync stopped.

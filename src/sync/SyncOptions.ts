@@ -13,12 +13,8 @@ import type { Checkpoint, Window } from "./Checkpoint.ts"
 import type { Call, Goal } from "./passes.ts"
 import { unreadable } from "./SyncError.ts"
 
-/**
- * How a sync reads.
- *
- * @since 0.1.0
- */
-export interface ChangesOptions {
+/** How a sync reads. */
+export interface BatchesOptions {
   /**
    * How far before the watermark an increment begins: at least as long as a change may take to show, plus the difference of
    * the service's clocks. Default 15 minutes; at least 1 minute.
@@ -28,22 +24,14 @@ export interface ChangesOptions {
   readonly prefetchPages?: number | undefined
 }
 
-/**
- * How a sweep reads, and which part of the copy.
- *
- * @since 0.1.0
- */
-export interface SweepChangesOptions extends ChangesOptions {
+/** How a sweep reads, and which part of the copy. */
+export interface SweepBatchesOptions extends BatchesOptions {
   /** The clock-ins to compare. Default: all. */
   readonly window?: Window | undefined
 }
 
-/**
- * How a sync reads, writes and stops.
- *
- * @since 0.1.0
- */
-export interface RunOptions extends ChangesOptions {
+/** How a sync reads, writes and stops. */
+export interface RunOptions extends BatchesOptions {
   /** Where to stop, at the end of a page. What was read is committed, and the next call continues there. Default: at the end. */
   readonly stopAfter?: StopAfter | undefined
   /**
@@ -55,11 +43,7 @@ export interface RunOptions extends ChangesOptions {
   readonly onCommit?: ((soFar: SyncSummary) => Effect.Effect<boolean>) | undefined
 }
 
-/**
- * Where a call stops before it is complete.
- *
- * @since 0.1.0
- */
+/** Where a call stops before it is complete. */
 export interface StopAfter {
   /** Pages of the service, over all passes of the call. No page is read ahead beyond them. Default: no limit. */
   readonly pages?: number | undefined
@@ -67,11 +51,7 @@ export interface StopAfter {
   readonly duration?: Duration.Input | undefined
 }
 
-/**
- * How a sweep reads, writes and stops.
- *
- * @since 0.1.0
- */
+/** How a sweep reads, writes and stops. */
 export interface SweepOptions extends RunOptions {
   /** The clock-ins to compare. Default: all. */
   readonly window?: Window | undefined
@@ -79,11 +59,7 @@ export interface SweepOptions extends RunOptions {
   readonly acceptGone?: boolean | undefined
 }
 
-/**
- * What a call did. All counts are of this call.
- *
- * @since 0.1.0
- */
+/** What a call did. All counts are of this call. */
 export interface SyncSummary {
   /** What the last pass of the call was. */
   readonly kind: "first" | "increment" | "sweep"

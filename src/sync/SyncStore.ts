@@ -223,11 +223,7 @@ const isWithin = ({ gte, lt }: Window, at: DateTime.Utc): boolean =>
   (gte === undefined || at.epochMilliseconds >= gte.epochMilliseconds) &&
   (lt === undefined || at.epochMilliseconds < lt.epochMilliseconds)
 
-/**
- * Where a copy is kept. `SqlStore.layer` of `effect-time-punches/sql` keeps it in SQLite or PostgreSQL.
- *
- * @since 0.1.0
- */
+/** Where a copy is kept. `SqlStore.layer` of `effect-time-punches/sql` keeps it in SQLite or PostgreSQL. */
 export class SyncStore extends Context.Service<SyncStore, {
   /** The checkpoint of a company, `None` before its first commit. Fails where it cannot be read: never a silent first load. */
   readonly load: (company: CompanyId) => Effect.Effect<Option.Option<Checkpoint>, SyncError>
@@ -239,11 +235,7 @@ export class SyncStore extends Context.Service<SyncStore, {
   /** How many batches `Sync.run` and `Sync.sweep` join into one commit, at least 1. */
   readonly pagesPerCommit: number
 }>()("effect-time-punches/sync/SyncStore") {
-  /**
-   * A store in memory, for tests. It has all rules of the store in SQL; what it holds ends with it.
-   *
-   * @since 0.1.0
-   */
+  /** A store in memory, for tests. It has all rules of the store in SQL; what it holds ends with it. */
   static readonly layerMemory: Layer.Layer<SyncStore> = Layer.effect(SyncStore, makeMemoryStore)
 
   /**
@@ -253,8 +245,6 @@ export class SyncStore extends Context.Service<SyncStore, {
    * There is no compare-and-set between processes: `write` leaves a row alone that is stamped with a higher `pass`, stamps
    * every other, and marks what `gone` says; a sweep runs alone. Who deletes or restores the key sets the stamps to 0.
    * A failure of `write` is a `SyncError` with the reason `Store` and that failure as its cause.
-   *
-   * @since 0.1.0
    */
   static readonly layerKeyValueStore = <E, R>(
     write: (batch: Batch) => Effect.Effect<void, E, R>

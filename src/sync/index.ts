@@ -4,10 +4,10 @@ export { Checkpoint, PassKind, RunningPass, Window } from "./Checkpoint.ts"
 export * as Sync from "./Sync.ts"
 export { SyncError } from "./SyncError.ts"
 export type {
-  ChangesOptions,
+  BatchesOptions,
   RunOptions,
   StopAfter,
-  SweepChangesOptions,
+  SweepBatchesOptions,
   SweepOptions,
   SyncSummary
 } from "./SyncOptions.ts"

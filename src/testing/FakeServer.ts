@@ -8,11 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Http from "node:http"
 import { FakeService } from "./FakeService.ts"
 
-/**
- * Address of a fake server.
- *
- * @since 0.1.0
- */
+/** Address of a fake server. */
 export interface FakeServerOptions {
   /** TCP port. Default: 0, a free one. */
   readonly port?: number | undefined
@@ -23,8 +19,6 @@ export interface FakeServerOptions {
 /**
  * A fake service behind a real HTTP server, for tests over sockets. On a loopback address it answers only to requests
  * whose `host` is `localhost`, in `127.0.0.0/8` or `[::1]`, and to none with an `origin` elsewhere: others get status 403.
- *
- * @since 0.1.0
  */
 export class FakeServer extends Context.Service<FakeServer, {
   /** Origin, such as `http://127.0.0.1:49152`: the base URL and the auth URL, but for a `basePath` to append. */

@@ -25,8 +25,6 @@ import { serve } from "./transports/overHttp.ts"
  * A time-punch service in memory, for tests. It checks credentials, filters, sorts, pages and issues tokens as the
  * interface describes, and injects faults. Its punches can change while it is listed. Its time is that of the `Clock`,
  * unless its own clock is set.
- *
- * @since 0.1.0
  */
 export class FakeService extends Context.Service<FakeService, {
   /** Adds punches as they are, at once. A punch replaces an earlier one with the same company and id. */

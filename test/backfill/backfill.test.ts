@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Deferred, Effect, Fiber, Option, Schema, Stream } from "effect"
-import { type BackfillFilter, Segment, type TimePunch, TimePunches } from "../../src/index.ts"
+import { type BackfillFilter, BackfillSegment, type TimePunch, TimePunches } from "../../src/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { app, company, pageRequests } from "../support/client.ts"
@@ -73,7 +73,7 @@ describe("TimePunches.backfill", () => {
       const service = yield* FakeService
       yield* service.inject(Fault.status(422), { requests: 60 })
       const first = yield* runBackfill(march, { concurrency: 8, pageSize: 20 })
-      const codec = Schema.fromJsonString(Schema.toCodecJson(Schema.Array(Segment)))
+      const codec = Schema.fromJsonString(Schema.toCodecJson(Schema.Array(BackfillSegment)))
       const stored = yield* Schema.encodeEffect(codec)(first.error?.unfinished ?? [])
       const resume = yield* Schema.decodeEffect(codec)(stored)
       const second = yield* runBackfill(march, { concurrency: 3, pageSize: 20, resume })

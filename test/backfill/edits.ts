@@ -32,7 +32,7 @@ export const changing = (
     })
   ).pipe(Layer.provide(FakeService.layerClient))
   return TimePunches.layer.pipe(
-    Layer.provide([accessToken, endpoints, RetryPolicy.none]),
+    Layer.provide([accessToken, endpoints, RetryPolicy.layerNone]),
     Layer.provide(http),
     Layer.provideMerge(FakeService.layer(options))
   )

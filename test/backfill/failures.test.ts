@@ -3,10 +3,10 @@ import { DateTime, Effect, Option, Schema, Stream } from "effect"
 import {
   BackfillError,
   type BackfillFilter,
+  type BackfillSegment,
   CompanyId,
   Cursor,
   type ListError,
-  type Segment,
   TimePunches
 } from "../../src/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
@@ -23,7 +23,7 @@ const at = (text: string) => DateTime.makeUnsafe(text)
 const gte = at("2026-02-01T00:00:00Z")
 const lt = at("2026-05-01T00:00:00Z")
 const spring = { clockedIn: { gte, lt } } satisfies BackfillFilter
-const whole: Segment = { gte, until: lt, inclusive: false, cursor: Option.none() }
+const whole: BackfillSegment = { gte, until: lt, inclusive: false, cursor: Option.none() }
 
 const punches = generatePunches({ seed: 8, count: 1200, companyId: defaultCompany.id, deletedShare: 0 })
 

@@ -2,7 +2,7 @@
 import { DateTime, Option } from "effect"
 import { makePlan, type Plan } from "../../src/backfill/plan.ts"
 import type { Window } from "../../src/backfill/window.ts"
-import { Cursor, type Segment, type TimePunch, TimePunchId } from "../../src/index.ts"
+import { type BackfillSegment, Cursor, type TimePunch, TimePunchId } from "../../src/index.ts"
 import type { Prng } from "../../src/testing/base/prng.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 
@@ -11,7 +11,7 @@ export type Arrange = (rows: ReadonlyArray<TimePunch>) => ReadonlyArray<TimePunc
 
 export interface Scene {
   readonly rows: ReadonlyArray<TimePunch>
-  readonly range: Segment
+  readonly range: BackfillSegment
   readonly arrange: Arrange
   /** What the survey of this service reports. */
   readonly ordered: boolean
@@ -33,7 +33,7 @@ export interface Run {
 export interface Played {
   readonly emitted: ReadonlyArray<TimePunch>
   readonly pages: number
-  readonly unfinished: ReadonlyArray<Segment>
+  readonly unfinished: ReadonlyArray<BackfillSegment>
   readonly mostHeld: number
   readonly mostInFlight: number
 }
@@ -53,7 +53,7 @@ export const byTimeUntil = (until: number): Arrange => (rows) => [
   ...byId(rows.filter((row) => millis(row) >= until))
 ]
 
-export const segment = (gte: number, until: number, inclusive: boolean): Segment => ({
+export const segment = (gte: number, until: number, inclusive: boolean): BackfillSegment => ({
   gte: instant(gte),
   until: instant(until),
   inclusive,
@@ -61,7 +61,7 @@ export const segment = (gte: number, until: number, inclusive: boolean): Segment
 })
 
 /** The rows that a range owns. */
-export const within = ({ gte, inclusive, until }: Segment, rows: ReadonlyArray<TimePunch>) =>
+export const within = ({ gte, inclusive, until }: BackfillSegment, rows: ReadonlyArray<TimePunch>) =>
   rows.filter((row) =>
     millis(row) >= gte.epochMilliseconds &&
     (inclusive ? millis(row) <= until.epochMilliseconds : millis(row) < until.epochMilliseconds)
@@ -105,7 +105,7 @@ const survey = (plan: Plan, scene: Scene, pageSize: number) => {
 export const capacityOf = ({ order, workers }: Run): number => workers * (order === "byTime" ? 8 : 1)
 
 /** Draws the next move until everything is read and emitted, or the run fails. */
-export const play = (random: Prng, scene: Scene, segments: ReadonlyArray<Segment>, run: Run): Played => {
+export const play = (random: Prng, scene: Scene, segments: ReadonlyArray<BackfillSegment>, run: Run): Played => {
   const { appetite, failsAfter, order, pageSize, workers } = run
   const plan = makePlan(segments, { workers, pageSize, order, ordered: scene.ordered, capacity: capacityOf(run) })
   const inFlight: Array<{ readonly window: Window; readonly page: ReturnType<typeof answer> }> = []

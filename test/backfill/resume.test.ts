@@ -3,7 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { makePlan } from "../../src/backfill/plan.ts"
-import { type BackfillFilter, type BackfillOptions, RetryPolicy, Segment, TimePunches } from "../../src/index.ts"
+import {
+  type BackfillFilter,
+  type BackfillOptions,
+  BackfillSegment,
+  RetryPolicy,
+  TimePunches
+} from "../../src/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { accessToken, endpoints, inject, pageRequests } from "../support/client.ts"
@@ -23,7 +29,7 @@ const march = {
 
 const generated = (count: number) => generatePunches({ seed: 8, count, companyId: defaultCompany.id, deletedShare: 0 })
 
-const Unfinished = Schema.fromJsonString(Schema.toCodecJson(Schema.Array(Segment)))
+const Unfinished = Schema.fromJsonString(Schema.toCodecJson(Schema.Array(BackfillSegment)))
 
 /** Resumes after each failure, with the segments in their stored form between the runs. */
 const untilRead = Effect.fnUntraced(function*(options: BackfillOptions) {
@@ -89,7 +95,7 @@ describe("a backfill that fails often", () => {
         )
       )
       const layer = TimePunches.layer.pipe(
-        Layer.provide([accessToken, endpoints, RetryPolicy.none]),
+        Layer.provide([accessToken, endpoints, RetryPolicy.layerNone]),
         Layer.provide(layerSlow),
         Layer.provide(FakeService.layerClient),
         Layer.provideMerge(FakeService.layer({ punches: generated(1200), order: "id" }))
@@ -115,9 +121,9 @@ describe("a backfill that fails often", () => {
 })
 
 describe("the length of a window", () => {
-  const whole: Segment = { gte, until: lt, inclusive: false, cursor: Option.none() }
+  const whole: BackfillSegment = { gte, until: lt, inclusive: false, cursor: Option.none() }
   const settings = { workers: 4, pageSize: 200, capacity: 4, order: "asCompleted" } as const
-  const lengthOf = (segments: ReadonlyArray<Segment>) => {
+  const lengthOf = (segments: ReadonlyArray<BackfillSegment>) => {
     const window = makePlan(segments, { ...settings, ordered: false }).next(0, false)
     return window === undefined ? 0 : window.until - window.gte
   }

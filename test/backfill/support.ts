@@ -5,8 +5,8 @@ import {
   type BackfillError,
   type BackfillFilter,
   type BackfillOptions,
+  type BackfillSegment,
   RetryPolicy,
-  type Segment,
   type TimePunch,
   TimePunches
 } from "../../src/index.ts"
@@ -38,7 +38,7 @@ const jostle = (random: Prng) => {
 /** A client without retries, with a fake service whose responses come in any order. */
 export const jostled = (random: Prng, options: FakeServiceOptions) =>
   TimePunches.layer.pipe(
-    Layer.provide([accessToken, endpoints, RetryPolicy.none]),
+    Layer.provide([accessToken, endpoints, RetryPolicy.layerNone]),
     Layer.provide(jostle(random)),
     Layer.provide(FakeService.layerClient),
     Layer.provideMerge(FakeService.layer(options))
@@ -105,7 +105,7 @@ export const runBackfill = Effect.fnUntraced(function*(filter: BackfillFilter, o
 /** Resumes after each failure, with other options, until a run succeeds. */
 export const runResumed = Effect.fnUntraced(function*(filter: BackfillFilter, next: () => BackfillOptions) {
   const runs: Array<Run> = []
-  let resume: ReadonlyArray<Segment> | undefined
+  let resume: ReadonlyArray<BackfillSegment> | undefined
   while (runs.length < 60) {
     const run: Run = yield* runBackfill(filter, { ...next(), ...(resume && { resume }) })
     runs.push(run)

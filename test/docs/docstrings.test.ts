@@ -12,7 +12,7 @@ const required = [
   "TimePunches.backfill",
   "Credentials.layerAccessToken",
   "Labor.rollup",
-  "HoursAbove.hoursAbove",
+  "HoursOverThreshold.hoursAbove",
   "LaborTotals.toCsv",
   "Zones.byLocation",
   "PeriodCheck.of",

@@ -24,12 +24,12 @@ const punches = generatePunches({ seed: 1, count: 450, companyId: company })
 
 /** The names and their types, as the design has them. */
 export const names = {
-  changes: Sync.changes(company, Option.none(), { overlap: "1 hour", prefetchPages: 1 }) satisfies Stream.Stream<
+  changes: Sync.batches(company, Option.none(), { overlap: "1 hour", prefetchPages: 1 }) satisfies Stream.Stream<
     Batch,
     SyncError | ListError,
     TimePunches
   >,
-  sweepChanges: (from: Checkpoint, window: Window) => Sync.sweepChanges(company, from, { window }),
+  sweepChanges: (from: Checkpoint, window: Window) => Sync.sweepBatches(company, from, { window }),
   run: Sync.run(company, {
     stopAfter: { pages: 5, duration: "1 minute" },
     claim: true,

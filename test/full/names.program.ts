@@ -17,6 +17,7 @@ import {
   BackfillError,
   type BackfillFilter,
   type BackfillOptions,
+  BackfillSegment,
   Break,
   BreakId,
   BusinessDate,
@@ -27,7 +28,6 @@ import {
   CompanyGuid,
   CompanyId,
   Credentials,
-  type Criteria,
   Cursor,
   CustomBreakId,
   type DateRange,
@@ -40,7 +40,6 @@ import {
   InvalidPunch,
   InvalidRequest,
   type IssuedToken,
-  Labor,
   ListError,
   type ListOptions,
   LocationId,
@@ -48,19 +47,17 @@ import {
   Page,
   type PageOptions,
   PaginationError,
-  Period,
-  PeriodCheck,
   Problem,
+  type PunchCriteria,
   PunchFilter,
   PunchFlag,
   RateLimited,
   RetryPolicy,
   RoleId,
-  Segment,
   ServerError,
   ServiceUnavailable,
   ShiftId,
-  type Signed,
+  type SignedRequest,
   TimePunch,
   TimePunches,
   TimePunchId,
@@ -73,10 +70,10 @@ import {
   Unauthorized,
   UnexpectedStatus,
   UnprocessableEntity,
-  UserId,
-  WorkedTime
+  UserId
 } from "effect-time-punches"
 import { fromNdjson, toCsv, toNdjson } from "effect-time-punches/export"
+import { Labor, Period, PeriodCheck, WorkedTime } from "effect-time-punches/payroll"
 import {
   defaultCompany,
   type FakeRequest,
@@ -91,7 +88,7 @@ const company: Company = { id: CompanyId.make(7), guid: CompanyGuid.make("7f6d3c
 const at = DateTime.makeUnsafe("2026-03-09T04:00:00Z")
 
 // Filters: a base that is narrowed, both kinds of window, and the codec that writes a filter down.
-const base: Criteria = {
+const base: PunchCriteria = {
   locationId: LocationId.make(1),
   departmentId: DepartmentId.make(2),
   roleId: RoleId.make(3),
@@ -132,13 +129,13 @@ const credentials = [
   Credentials.layerOAuth({ clientId: "client", clientSecret: secret, scopes, company })
 ]
 const versions = [ApiVersion.layer("2026-06-01"), ApiVersion.layerTokenDefault]
-const retries = [RetryPolicy.layer({ attempts: 5, attemptTimeout: "1 minute", budget: 100 }), RetryPolicy.none]
+const retries = [RetryPolicy.layer({ attempts: 5, attemptTimeout: "1 minute", budget: 100 }), RetryPolicy.layerNone]
 const propagation = Layer.succeed(TracePropagation, true)
 const mock = TimePunches.layerMock({ list: () => Stream.fail(new Forbidden({})) })
 
 // A credential and a token endpoint of the caller's own need public names only.
 const signing = Layer.succeed(Credentials, {
-  sign: (request) => Effect.succeed({ request, onUnauthorized: Effect.succeed(false) } satisfies Signed)
+  sign: (request) => Effect.succeed({ request, onUnauthorized: Effect.succeed(false) } satisfies SignedRequest)
 })
 const withOptions: ClientOptions<never, never> = {
   baseUrl: "https://punches.example.com",
@@ -172,7 +169,7 @@ const results: Stream.Stream<Result.Result<TimePunch, InvalidPunch>, ListError, 
   company
 )
 const page: Effect.Effect<Page, ListError, TimePunches> = TimePunches.page(company, undefined, onePage)
-const resumable = (segments: ReadonlyArray<Segment>): ReadonlyArray<Segment> =>
+const resumable = (segments: ReadonlyArray<BackfillSegment>): ReadonlyArray<BackfillSegment> =>
   segments.map(({ cursor, gte, inclusive, queriedUntil, unordered, until }) => ({
     gte,
     until,
@@ -237,7 +234,7 @@ const row = new InvalidPunch({ index: 0, path: "clocked_in" })
 
 // Values.
 const ids = [TimePunchId.make(1), ShiftId.make(2), BreakId.make(3), CustomBreakId.make(4), Cents.make(-5)]
-const codecs = [TimePunch.fromWire, Break.fromWire, Page, Segment, BackfillError]
+const codecs = [TimePunch.fromWire, Break.fromWire, Page, BackfillSegment, BackfillError]
 const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const week = Period.week(zone, BusinessDate.make("2026-03-09"), { firstDay: "sunday" })
 const next: Option.Option<BusinessDate> = Period.addDays(BusinessDate.make("2026-03-09"), 7)
@@ -246,7 +243,7 @@ const cycles = [
   Period.cycle(zone, sure, { anchor: BusinessDate.make("2026-01-05"), days: 14 }),
   Option.some(Period.cycleUnsafe(zone, sure, { anchor: BusinessDate.make("2026-01-05"), days: 14 }))
 ]
-const worked = (punch: TimePunch) => [WorkedTime.of(punch).durations, Labor.cost(punch, { rounding: "halfUp" })]
+const worked = (punch: TimePunch) => [WorkedTime.measure(punch).durations, Labor.cost(punch, { rounding: "halfUp" })]
 const totals = rows.pipe(Stream.run(Labor.rollup((punch) => punch.userId, { rounding: "halfUp" })))
 const overflow = (error: Labor.SumOverflow) => error.field
 const byUser = { columns: { user_id: (id: UserId) => id } }
@@ -254,15 +251,22 @@ const sums = Effect.map(totals, (each) => [Labor.toCsv(each, byUser), Labor.toJs
 const zones: Period.Zones<Period.MissingZone> = Period.zones(new Map([[LocationId.make(301), zone]]))
 const weeks: Period.LocalPeriods<Period.MissingZone> = Period.byLocation(zones, (each) => Period.week(each, sure))
 const own = rows.pipe(Stream.filterEffect((punch) => Effect.fromResult(weeks.contains(punch))))
-const hours: Effect.Effect<HashMap.HashMap<UserId, Labor.HoursAbove>, ListError | Labor.SumOverflow, TimePunches> = rows
-  .pipe(Stream.run(Labor.hoursAbove({ zone, above: "40 hours", aboveDay: "8 hours" })))
-const closing: PeriodCheck.Options<Period.MissingZone> = { zone: zones, period: (each) => Period.week(each, sure) }
+const hours: Effect.Effect<
+  HashMap.HashMap<UserId, Labor.HoursOverThreshold>,
+  ListError | Labor.SumOverflow,
+  TimePunches
+> = rows
+  .pipe(Stream.run(Labor.hoursAbove({ zone, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" })))
+const closing: PeriodCheck.PeriodCheckOptions<Period.MissingZone> = {
+  zone: zones,
+  period: (each) => Period.week(each, sure)
+}
 const issues: Effect.Effect<
   ReadonlyArray<PeriodCheck.Issue>,
   ListError | Period.MissingZone | PeriodCheck.OutOfOrder,
   TimePunches
 > = TimePunches.list(CompanyId.make(7), { clockedIn: PeriodCheck.window(closing) }).pipe(
-  Stream.run(PeriodCheck.of(closing))
+  Stream.run(PeriodCheck.check(closing))
 )
 const kinds: ReadonlyArray<PeriodCheck.Kind> = PeriodCheck.Kind.literals
 

@@ -13,7 +13,8 @@ const sh = (command: string, ...args: ReadonlyArray<string>) => succeed(project,
 
 const consumer = `
 import { Effect, Layer, Option, Redacted, Stream } from "effect"
-import { CompanyId, Credentials, Endpoints, type ListError, TimePunches, WorkedTime } from "effect-time-punches"
+import { CompanyId, Credentials, Endpoints, type ListError, TimePunches } from "effect-time-punches"
+import { WorkedTime } from "effect-time-punches/payroll"
 import { toNdjson } from "effect-time-punches/export"
 import { defaultCompany, FakeService, generatePunches } from "effect-time-punches/testing"
 import { UserId } from "effect-time-punches/Ids"
@@ -26,7 +27,7 @@ const live = TimePunches.layer.pipe(
   Layer.provide(FakeService.layer({ punches: generatePunches({ seed: 1, count: 450, companyId: company, deletedShare: 0 }) }))
 )
 const program: Effect.Effect<number, ListError, TimePunches> = TimePunches.list(company).pipe(
-  Stream.filter((punch) => Option.isSome(WorkedTime.of(punch).durations) || punch.userId !== UserId.make(0)),
+  Stream.filter((punch) => Option.isSome(WorkedTime.measure(punch).durations) || punch.userId !== UserId.make(0)),
   Stream.runCount
 )
 const lines = TimePunches.list(company).pipe(toNdjson, Stream.runCount)

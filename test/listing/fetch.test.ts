@@ -180,7 +180,9 @@ describe("fetchRows", () => {
 describe("the replay after a 401", () => {
   it.effect("is signed again, and needs no retry of the policy", () =>
     Effect.gen(function*() {
-      const { page, sent } = yield* fetched({ responses: [status(401), ok] }).pipe(Effect.provide(RetryPolicy.none))
+      const { page, sent } = yield* fetched({ responses: [status(401), ok] }).pipe(
+        Effect.provide(RetryPolicy.layerNone)
+      )
 
       assert.strictEqual(page?.response.attempts, 2)
       assert.deepStrictEqual(sent, [{ credential: "Bearer 1", at: 0 }, { credential: "Bearer 2", at: 0 }])
@@ -250,7 +252,7 @@ describe("the time of an attempt", () => {
   it.effect("ends a replay that takes too long", () =>
     Effect.gen(function*() {
       const { client, sent } = yield* scripted({ responses: [status(401)], delay: 29_000 }).pipe(
-        Effect.provide(RetryPolicy.none)
+        Effect.provide(RetryPolicy.layerNone)
       )
       const fiber = yield* Effect.forkChild(Effect.flip(fetchOf({
         ...client,

@@ -85,17 +85,17 @@ const byUser = (each: TimePunch): number => each.userId
 const folded = <K extends string | number>(
   punches: ReadonlyArray<TimePunch>,
   key: (punch: TimePunch) => K,
-  rules: Labor.Options
+  rules: Labor.LaborOptions
 ) =>
   new Map([...new Set(punches.map(key))].map((each) => {
     const own = punches.filter((punch) => key(punch) === each)
-    const known = own.flatMap((punch) => Option.toArray(WorkedTime.of(punch, rules).durations))
+    const known = own.flatMap((punch) => Option.toArray(WorkedTime.measure(punch, rules).durations))
     const time = (field: keyof WorkedTime.Durations) =>
       Duration.millis(sum(known.map((durations) => Duration.toMillis(durations[field]))))
     return [each, {
       punches: own.length,
       incomplete: own.length - known.length,
-      anomalous: own.filter((punch) => WorkedTime.of(punch, rules).anomalies.length > 0).length,
+      anomalous: own.filter((punch) => WorkedTime.measure(punch, rules).anomalies.length > 0).length,
       gross: time("gross"),
       paidBreaks: time("paidBreaks"),
       unpaidBreaks: time("unpaidBreaks"),

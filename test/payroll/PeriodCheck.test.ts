@@ -12,7 +12,7 @@ const honolulu = DateTime.zoneMakeNamedUnsafe("Pacific/Honolulu")
 const [east, far, unknown] = [LocationId.make(301), LocationId.make(303), LocationId.make(309)]
 
 const weekOf = (zone: DateTime.TimeZone) => Period.week(zone, BusinessDate.make("2026-03-11"))
-const options: PeriodCheck.Options = { zone: newYork, period: weekOf }
+const options: PeriodCheck.PeriodCheckOptions = { zone: newYork, period: weekOf }
 const byLocation = { ...options, zone: Period.zones(new Map([[east, newYork], [far, honolulu]])) }
 
 /** A punch in New York that a check has nothing to say about. */
@@ -27,8 +27,8 @@ const shift = (id: number, clockedIn: string, hours: number, changes: Partial<Ti
   })
 }
 
-const run = <E = never>(punches: ReadonlyArray<TimePunch>, checked: PeriodCheck.Options<E>) =>
-  Stream.run(Stream.fromArray(punches), PeriodCheck.of(checked))
+const run = <E = never>(punches: ReadonlyArray<TimePunch>, checked: PeriodCheck.PeriodCheckOptions<E>) =>
+  Stream.run(Stream.fromArray(punches), PeriodCheck.check(checked))
 
 /** Each issue as punch, kind and text. */
 const told = (issues: ReadonlyArray<PeriodCheck.Issue>) =>
@@ -65,8 +65,8 @@ describe("PeriodCheck.of", () => {
         [1, "open", "It has no clock-out."],
         [2, "unapproved", "It is not approved."],
         [3, "disputed", "The employee disputes it."],
-        [4, "long", "It lasts 17h 30m, longer than 16h."],
-        [5, "noWage", "Its hourly wage is 0."],
+        [4, "tooLong", "It lasts 17h 30m, longer than 16h."],
+        [5, "zeroWage", "Its hourly wage is 0."],
         [6, "anomaly", "NegativeSpan: it ends before it begins."]
       ])
     }))
@@ -89,7 +89,7 @@ describe("PeriodCheck.of", () => {
       )
     }))
 
-  it.effect("takes longest and asOf from its options", () =>
+  it.effect("takes maxDuration and asOf from its options", () =>
     Effect.gen(function*() {
       const asOf = DateTime.makeUnsafe("2026-03-10T13:00:00Z")
       const issues = yield* run([
@@ -98,13 +98,13 @@ describe("PeriodCheck.of", () => {
       ], {
         ...options,
         asOf,
-        longest: "3 hours"
+        maxDuration: "3 hours"
       })
 
       assert.deepStrictEqual(told(issues), [
         [1, "open", "It has no clock-out."],
-        [1, "long", "It lasts 1d, longer than 3h."],
-        [2, "long", "It lasts 4h, longer than 3h."]
+        [1, "tooLong", "It lasts 1d, longer than 3h."],
+        [2, "tooLong", "It lasts 4h, longer than 3h."]
       ])
     }))
 
@@ -120,11 +120,11 @@ describe("PeriodCheck.of", () => {
 
       assert.deepStrictEqual(told(issues).map(([id, kind]) => [id, kind]), [
         [5, "unapproved"],
-        [5, "noWage"],
+        [5, "zeroWage"],
         [9, "unapproved"],
-        [9, "noWage"],
+        [9, "zeroWage"],
         [2, "unapproved"],
-        [2, "noWage"]
+        [2, "zeroWage"]
       ])
     }))
 
@@ -145,10 +145,11 @@ describe("PeriodCheck.of", () => {
     }))
 
   it("cannot fail but for the order, if one zone stands for all", () => {
-    const sink: Sink.Sink<ReadonlyArray<PeriodCheck.Issue>, TimePunch, never, PeriodCheck.OutOfOrder> = PeriodCheck.of({
-      zone: newYork,
-      period: weekOf
-    })
+    const sink: Sink.Sink<ReadonlyArray<PeriodCheck.Issue>, TimePunch, never, PeriodCheck.OutOfOrder> = PeriodCheck
+      .check({
+        zone: newYork,
+        period: weekOf
+      })
 
     assert.isDefined(sink)
   })
@@ -278,14 +279,14 @@ describe("The overlaps of PeriodCheck.of", () => {
 })
 
 describe("PeriodCheck.window", () => {
-  it("is the period in all zones, with longest on each side", () => {
+  it("is the period in all zones, with maxDuration on each side", () => {
     const iso = ({ gte, lt }: Period.Interval) => [DateTime.formatIso(gte), DateTime.formatIso(lt)]
 
     assert.deepStrictEqual(iso(PeriodCheck.window(byLocation)), [
       "2026-03-08T12:00:00.000Z",
       "2026-03-17T02:00:00.000Z"
     ])
-    assert.deepStrictEqual(iso(PeriodCheck.window({ ...options, longest: "1 hour" })), [
+    assert.deepStrictEqual(iso(PeriodCheck.window({ ...options, maxDuration: "1 hour" })), [
       "2026-03-09T03:00:00.000Z",
       "2026-03-16T05:00:00.000Z"
     ])
@@ -326,10 +327,10 @@ const expected = (samples: ReadonlyArray<Shift>, withAsOf: boolean, longest: num
       if (!sample.punch.approved) say("unapproved")
       if (disputed.has(sample.punch.id)) say("disputed")
       const end = sample.end ?? (withAsOf ? sample.asOf : null)
-      if (end !== null && end - sample.start > longest) say("long")
-      if (sample.punch.hourlyWage === 0) say("noWage")
+      if (end !== null && end - sample.start > longest) say("tooLong")
+      if (sample.punch.hourlyWage === 0) say("zeroWage")
       const rules = withAsOf ? { asOf: at(sample.asOf) } : {}
-      for (const anomaly of WorkedTime.of(sample.punch, rules).anomalies)
+      for (const anomaly of WorkedTime.measure(sample.punch, rules).anomalies)
         if (anomaly !== "OpenPunch") say("anomaly", anomaly)
     }
     for (const other of live) {
@@ -359,10 +360,10 @@ describe("A check", () => {
     ({ asOf, disputed, longest, samples, withAsOf }) =>
       Effect.gen(function*() {
         const same = samples.map((sample) => ({ ...sample, asOf }))
-        const checked: PeriodCheck.Options = {
+        const checked: PeriodCheck.PeriodCheckOptions = {
           zone: zoneUtc,
           period: () => during,
-          longest: Duration.millis(longest * tick),
+          maxDuration: Duration.millis(longest * tick),
           disputed: new Set(disputed.map((id) => TimePunchId.make(id))),
           ...(withAsOf ? { asOf: at(asOf) } : {})
         }
@@ -370,7 +371,7 @@ describe("A check", () => {
         const issues = yield* run(punches, checked)
         const turned = yield* Stream.fromArray(punches.toReversed()).pipe(
           Stream.rechunk(3),
-          Stream.run(PeriodCheck.of(checked))
+          Stream.run(PeriodCheck.check(checked))
         )
         const inOrder = punches.toSorted((a, b) => a.clockedIn.epochMilliseconds - b.clockedIn.epochMilliseconds)
         const small = yield* run(inOrder, { ...checked, punchesKept: 1 })
@@ -395,10 +396,10 @@ describe("A check", () => {
         // A punch outside of the window overlaps one of the period only if it is longer than longest.
         const longest = 6
         const short = samples.filter(({ end, start }) => end === null || end - start <= longest)
-        const checked: PeriodCheck.Options = {
+        const checked: PeriodCheck.PeriodCheckOptions = {
           zone: zoneUtc,
           period: () => during,
-          longest: Duration.millis(longest * tick)
+          maxDuration: Duration.millis(longest * tick)
         }
         const { gte, lt } = PeriodCheck.window(checked)
         const punches = short.map((sample) => sample.punch)

@@ -6,7 +6,7 @@ import { at, punch, rest, type RestParts, Sample, tick } from "../support/arbitr
 
 /** Net, unpaid and paid seconds of a day of eight hours with these breaks, or undefined. */
 const measured = (breaks: ReadonlyArray<RestParts>, changes: Partial<TimePunch> = {}) => {
-  const worked = WorkedTime.of(punch({ breaks: breaks.map(rest), ...changes }))
+  const worked = WorkedTime.measure(punch({ breaks: breaks.map(rest), ...changes }))
   const { net, paidBreaks, unpaidBreaks } = Option.getOrThrow(worked.durations)
   return {
     net: Duration.toSeconds(net),
@@ -61,7 +61,7 @@ describe("WorkedTime.of", () => {
   })
 
   it("has no durations, rather than zero ones, for an open punch without asOf", () => {
-    assert.deepStrictEqual(WorkedTime.of(punch(open)), {
+    assert.deepStrictEqual(WorkedTime.measure(punch(open)), {
       durations: Option.none(),
       open: true,
       anomalies: ["OpenPunch"]
@@ -69,7 +69,7 @@ describe("WorkedTime.of", () => {
   })
 
   it("measures an open punch and its open break up to asOf", () => {
-    const worked = WorkedTime.of(punch({ ...open, breaks: [rest({ in: 3000, out: null, paid: false })] }), {
+    const worked = WorkedTime.measure(punch({ ...open, breaks: [rest({ in: 3000, out: null, paid: false })] }), {
       asOf: at(3600)
     })
 
@@ -78,7 +78,7 @@ describe("WorkedTime.of", () => {
   })
 
   it("has no durations if asOf lies before the clock-in", () => {
-    assert.deepStrictEqual(WorkedTime.of(punch(open), { asOf: at(-1) }), {
+    assert.deepStrictEqual(WorkedTime.measure(punch(open), { asOf: at(-1) }), {
       durations: Option.none(),
       open: true,
       anomalies: ["OpenPunch", "AsOfBeforeClockIn"]
@@ -86,7 +86,7 @@ describe("WorkedTime.of", () => {
   })
 
   it("has no durations for a punch that ends before it begins", () => {
-    assert.deepStrictEqual(WorkedTime.of(punch({ clockedOut: Option.some(at(-1)) }), { asOf: at(100) }), {
+    assert.deepStrictEqual(WorkedTime.measure(punch({ clockedOut: Option.some(at(-1)) }), { asOf: at(100) }), {
       durations: Option.none(),
       open: false,
       anomalies: ["NegativeSpan"]
@@ -103,12 +103,12 @@ describe("WorkedTime.of", () => {
   it("reads an asOf of any zone as the instant that it is", () => {
     const asOf = DateTime.setZoneOffset(at(60), 2 * 3_600_000)
 
-    assert.deepStrictEqual(WorkedTime.of(punch(open), { asOf }), WorkedTime.of(punch(open), { asOf: at(60) }))
+    assert.deepStrictEqual(WorkedTime.measure(punch(open), { asOf }), WorkedTime.measure(punch(open), { asOf: at(60) }))
   })
 
   it.prop("agrees with counting second by second", [Sample], ([sample]) => {
     const end = sample.end ?? sample.asOf
-    const worked = WorkedTime.of(sample.punch, { asOf: at(sample.asOf) })
+    const worked = WorkedTime.measure(sample.punch, { asOf: at(sample.asOf) })
 
     if (end < sample.start) return assert.isTrue(Option.isNone(worked.durations))
     const seconds = Array.from({ length: end - sample.start }, (_, index) => sample.start + index)
@@ -145,13 +145,13 @@ describe("WorkedTime.of", () => {
     }
 
     assert.deepStrictEqual(
-      WorkedTime.of(sample.punch, { asOf: at(sample.asOf) }).anomalies,
+      WorkedTime.measure(sample.punch, { asOf: at(sample.asOf) }).anomalies,
       WorkedTime.Anomaly.literals.filter((anomaly) => found[anomaly])
     )
   }, { arbitrary: { runs: 500 } })
 
   it.prop("has net + unpaid = gross, paid within net, and nothing negative", [Sample], ([sample]) => {
-    const worked = WorkedTime.of(sample.punch, { asOf: at(sample.asOf) })
+    const worked = WorkedTime.measure(sample.punch, { asOf: at(sample.asOf) })
 
     if (Option.isNone(worked.durations)) return
     const { gross, net, paidBreaks, unpaidBreaks } = worked.durations.value
@@ -165,9 +165,9 @@ describe("WorkedTime.of", () => {
     const turned = breaks.length === 0 ? [] : Arr.rotate(breaks, by % breaks.length)
     const options = { asOf: at(sample.asOf) }
 
-    const expected = WorkedTime.of(sample.punch, options)
-    assert.deepStrictEqual(WorkedTime.of({ ...sample.punch, breaks: turned }, options), expected)
-    assert.deepStrictEqual(WorkedTime.of({ ...sample.punch, breaks: breaks.toReversed() }, options), expected)
+    const expected = WorkedTime.measure(sample.punch, options)
+    assert.deepStrictEqual(WorkedTime.measure({ ...sample.punch, breaks: turned }, options), expected)
+    assert.deepStrictEqual(WorkedTime.measure({ ...sample.punch, breaks: breaks.toReversed() }, options), expected)
   })
 
   const Move = Schema.Int.check(Schema.isBetween({ minimum: -1_000_000, maximum: 1_000_000 }))
@@ -185,14 +185,14 @@ describe("WorkedTime.of", () => {
     }
 
     assert.deepStrictEqual(
-      WorkedTime.of(moved, { asOf: at(sample.asOf + by) }),
-      WorkedTime.of(sample.punch, { asOf: at(sample.asOf) })
+      WorkedTime.measure(moved, { asOf: at(sample.asOf + by) }),
+      WorkedTime.measure(sample.punch, { asOf: at(sample.asOf) })
     )
   })
 
   it.prop("does not let a paid break change net", [Sample], ([sample]) => {
     const netOf = (each: TimePunch) =>
-      Option.map(WorkedTime.of(each, { asOf: at(sample.asOf) }).durations, ({ net }) => Duration.toMillis(net))
+      Option.map(WorkedTime.measure(each, { asOf: at(sample.asOf) }).durations, ({ net }) => Duration.toMillis(net))
     const unpaidOnly = { ...sample.punch, breaks: sample.punch.breaks.filter((each) => !each.paid) }
 
     assert.deepStrictEqual(netOf(unpaidOnly), netOf(sample.punch))
@@ -202,8 +202,8 @@ describe("WorkedTime.of", () => {
     "is not affected by asOf if the punch is closed, and otherwise gains only its anomaly",
     [Sample],
     ([sample]) => {
-      const without = WorkedTime.of(sample.punch)
-      const withIt = WorkedTime.of(sample.punch, { asOf: at(sample.asOf) })
+      const without = WorkedTime.measure(sample.punch)
+      const withIt = WorkedTime.measure(sample.punch, { asOf: at(sample.asOf) })
 
       if (!without.open) return assert.deepStrictEqual(withIt, without)
       assert.deepStrictEqual(withIt.anomalies.filter((anomaly) => anomaly !== "AsOfBeforeClockIn"), without.anomalies)

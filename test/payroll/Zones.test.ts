@@ -20,7 +20,7 @@ const punchAt = (locationId: LocationId, instant: string): TimePunch =>
 
 describe("Period.zones", () => {
   it("names the location that has none", () => {
-    assert.deepStrictEqual(three.of(unknown), Result.fail(new Period.MissingZone({ locationId: unknown })))
+    assert.deepStrictEqual(three.clockOf(unknown), Result.fail(new Period.MissingZone({ locationId: unknown })))
     assert.strictEqual(new Period.MissingZone({ locationId: unknown }).message, "location 309 has no zone")
   })
 
@@ -28,7 +28,7 @@ describe("Period.zones", () => {
     const zones = Period.zones(new Map([[east, zone("Europe/Berlin")], [far, zone("Europe/Berlin")]]))
 
     assert.deepStrictEqual(zones.all.map(DateTime.zoneToString), ["Europe/Berlin"])
-    assert.strictEqual(Result.getOrThrow(zones.of(east)), Result.getOrThrow(zones.of(far)))
+    assert.strictEqual(Result.getOrThrow(zones.clockOf(east)), Result.getOrThrow(zones.clockOf(far)))
   })
 })
 
@@ -37,7 +37,7 @@ describe("Period.byLocation", () => {
   const week = Period.byLocation(three, weekOf("2026-03-08"))
 
   it("has the period of each location by its own clock", () => {
-    assert.deepStrictEqual([east, middle, far].map((each) => iso(Result.getOrThrow(week.of(each)))), [
+    assert.deepStrictEqual([east, middle, far].map((each) => iso(Result.getOrThrow(week.periodOf(each)))), [
       ["2026-03-02T05:00:00.000Z", "2026-03-09T04:00:00.000Z"],
       ["2026-03-02T06:00:00.000Z", "2026-03-09T05:00:00.000Z"],
       ["2026-03-02T10:00:00.000Z", "2026-03-09T10:00:00.000Z"]
@@ -74,21 +74,21 @@ describe("Period.byLocation", () => {
     const none = Period.byLocation(Period.zones(new Map()), weekOf("2026-03-08"))
 
     assert.deepStrictEqual(none.window, none.widest)
-    assert.isTrue(Result.isFailure(none.of(east)))
+    assert.isTrue(Result.isFailure(none.periodOf(east)))
   })
 
   it("is the plain period, and never fails, if one zone stands for all", () => {
     const everywhere: Period.LocalPeriods = Period.byLocation(zone("Europe/Berlin"), weekOf("2026-03-29"))
 
     assert.deepStrictEqual(everywhere.window, Period.week(zone("Europe/Berlin"), date("2026-03-29")))
-    assert.deepStrictEqual(everywhere.of(unknown), Result.succeed(everywhere.window))
+    assert.deepStrictEqual(everywhere.periodOf(unknown), Result.succeed(everywhere.window))
   })
 
   it("accepts zones that a program makes itself", () => {
-    const own: Period.Zones = { all: [], of: () => Result.succeed(zone("Asia/Kolkata")) }
+    const own: Period.Zones = { all: [], clockOf: () => Result.succeed(zone("Asia/Kolkata")) }
     const day = Period.byLocation(own, (each) => Period.localDays(each, date("2026-03-02"), date("2026-03-02")))
 
-    assert.deepStrictEqual(iso(Result.getOrThrow(day.of(east))), [
+    assert.deepStrictEqual(iso(Result.getOrThrow(day.periodOf(east))), [
       "2026-03-01T18:30:00.000Z",
       "2026-03-02T18:30:00.000Z"
     ])
@@ -146,8 +146,8 @@ describe("Every period by location", () => {
   it.prop("lies in the window, which no zone exceeds, and that in the widest one", [Case], ([each]) => {
     const date = Period.businessDate(each.zone, each.punch.clockedIn)
     for (const kind of kinds) {
-      const { of, widest, window } = Period.byLocation(Period.zones(each.byLocation), kind(date))
-      const own = [...each.byLocation.keys()].map((locationId) => Result.getOrThrow(of(locationId)))
+      const { periodOf, widest, window } = Period.byLocation(Period.zones(each.byLocation), kind(date))
+      const own = [...each.byLocation.keys()].map((locationId) => Result.getOrThrow(periodOf(locationId)))
 
       assert.strictEqual(window.gte.epochMilliseconds, Math.min(...own.map(({ gte }) => gte.epochMilliseconds)))
       assert.strictEqual(window.lt.epochMilliseconds, Math.max(...own.map(({ lt }) => lt.epochMilliseconds)))

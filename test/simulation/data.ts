@@ -2,11 +2,11 @@
 import { DateTime } from "effect"
 import {
   BusinessDate,
-  type Criteria,
   type DateRange,
   DepartmentId,
   type InstantRange,
   LocationId,
+  type PunchCriteria,
   type PunchFilter,
   RoleId,
   type TimePunch,
@@ -79,8 +79,8 @@ interface Half<F> {
 
 const nothing = { filter: {}, query: {} }
 
-const drawCriteria = (random: Prng, punch: StoredPunch): Half<Criteria> => {
-  const parts: ReadonlyArray<readonly [share: number, Half<Criteria>]> = [
+const drawCriteria = (random: Prng, punch: StoredPunch): Half<PunchCriteria> => {
+  const parts: ReadonlyArray<readonly [share: number, Half<PunchCriteria>]> = [
     [0.06, {
       filter: { locationId: LocationId.make(punch.location_id) },
       query: { location_id: `${punch.location_id}` }
@@ -102,18 +102,18 @@ const drawCriteria = (random: Prng, punch: StoredPunch): Half<Criteria> => {
     ...(punch.modified === null ? [] : [[0.05, modifiedSince(near(random, punch.modified))] as const])
   ]
   const drawn = parts.filter(([share]) => random.chance(share)).map(([, half]) => half)
-  return [...drawn, random.chance(0.35) ? drawSort(random) : nothing].reduce<Half<Criteria>>(
+  return [...drawn, random.chance(0.35) ? drawSort(random) : nothing].reduce<Half<PunchCriteria>>(
     (all, half) => ({ filter: { ...all.filter, ...half.filter }, query: { ...all.query, ...half.query } }),
     nothing
   )
 }
 
-const modifiedSince = (at: DateTime.Utc): Half<Criteria> => ({
+const modifiedSince = (at: DateTime.Utc): Half<PunchCriteria> => ({
   filter: { modifiedSince: at },
   query: { modified_since: DateTime.formatIso(at) }
 })
 
-const drawSort = (random: Prng): Half<Criteria> => {
+const drawSort = (random: Prng): Half<PunchCriteria> => {
   const keys = Array.from(
     { length: random.between(1, 2) },
     () => [random.pick(sortable), random.pick(["asc", "desc"] as const)] as const
@@ -148,7 +148,7 @@ const drawWindow = (random: Prng, name: "clocked_in" | "clocked_out", one: strin
 }
 
 /** Days from or up to that of a punch, in local time or in UTC. */
-const drawDates = (random: Prng, punch: StoredPunch): Half<Criteria & { readonly businessDate: DateRange }> => {
+const drawDates = (random: Prng, punch: StoredPunch): Half<PunchCriteria & { readonly businessDate: DateRange }> => {
   const day = DateTime.formatIso(near(random, punch.clocked_in)).slice(0, 10)
   const localized = random.chance(0.3)
   const start = random.chance(0.5)

@@ -132,7 +132,7 @@ type Figures = ReadonlyMap<number, ReadonlyArray<number>>
 const nonZero = (entries: Iterable<readonly [number, ReadonlyArray<number>]>): Figures =>
   new Map([...entries].filter(([, figures]) => figures.some((figure) => figure !== 0)).toSorted(([a], [b]) => a - b))
 
-const sumsOf = (copy: ReadonlyArray<PastRow>, options: Labor.Options): Effect.Effect<Figures, Labor.SumOverflow> =>
+const sumsOf = (copy: ReadonlyArray<PastRow>, options: Labor.LaborOptions): Effect.Effect<Figures, Labor.SumOverflow> =>
   Stream.fromIterable(copy.filter((each) => nameOf(each) === "counts")).pipe(
     Stream.map(({ punch }) => punch),
     Stream.run(Labor.rollup(({ userId }) => userId, options)),

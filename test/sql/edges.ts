@@ -87,6 +87,6 @@ export const carriesEdges = <E>(open: Effect.Effect<OpenStore, E, Scope.Scope>, 
   }).pipe(
     Effect.scoped,
     Effect.provide(
-      app(sendsDate ? {} : { date: () => undefined }).pipe(Layer.provide(RetryPolicy.none))
+      app(sendsDate ? {} : { date: () => undefined }).pipe(Layer.provide(RetryPolicy.layerNone))
     )
   )

@@ -147,7 +147,7 @@ describe.each(kinds)("in $name", ({ booleans, client, isHere, name }) => {
       assert.deepStrictEqual(
         found.map(({ hours_worked }) => hours_worked),
         punches.map((punch) =>
-          Option.match(WorkedTime.of(punch).durations, {
+          Option.match(WorkedTime.measure(punch).durations, {
             onNone: () => null,
             onSome: ({ net }) => Duration.toMillis(net) / 3_600_000
           })
@@ -168,7 +168,7 @@ describe.each(kinds)("in $name", ({ booleans, client, isHere, name }) => {
       assert.deepStrictEqual(
         found.map(({ hours_worked }) => hours_worked),
         punches.map((punch) =>
-          Option.match(WorkedTime.of(punch).durations, {
+          Option.match(WorkedTime.measure(punch).durations, {
             onNone: () => null,
             onSome: ({ net }) => Duration.toMillis(net) / 3_600_000
           })

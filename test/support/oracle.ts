@@ -3,7 +3,7 @@
  * from `Date` and `Intl`; the fake service does its own arithmetic, so that one mistake cannot stand on both sides.
  */
 import { DateTime, Schema, Struct } from "effect"
-import { type Criteria, type InstantRange, PunchFilter, TimePunch } from "../../src/index.ts"
+import { type InstantRange, type PunchCriteria, PunchFilter, TimePunch } from "../../src/index.ts"
 import type { StoredPunch } from "../../src/testing/index.ts"
 
 /** Parameters of a listing by their names on the wire. */
@@ -79,7 +79,7 @@ export const idsOf = (punch: StoredPunch): ReadonlyArray<readonly [name: string,
   Object.values(ids).map((name) => [name, punch[name] ?? 0])
 
 /** A filter of some keys, each with the id of a punch. */
-export const idFilter = (punch: StoredPunch, isPart: (key: string) => boolean): Criteria =>
+export const idFilter = (punch: StoredPunch, isPart: (key: string) => boolean): PunchCriteria =>
   Schema.decodeUnknownSync(PunchFilter)(
     Object.fromEntries(Struct.keys(ids).filter(isPart).map((key) => [key, punch[ids[key]] ?? 0]))
   )

@@ -100,8 +100,8 @@ describe("Checkpoint.text", () => {
     return Effect.gen(function*() {
       const errors = yield* Effect.all([
         Effect.flip(Effect.provide(Sync.run(company), store)),
-        Effect.flip(Stream.runDrain(Sync.changes(company, Option.some(foreign)))),
-        Effect.flip(Stream.runDrain(Sync.sweepChanges(company, foreign)))
+        Effect.flip(Stream.runDrain(Sync.batches(company, Option.some(foreign)))),
+        Effect.flip(Stream.runDrain(Sync.sweepBatches(company, foreign)))
       ])
 
       assert.deepStrictEqual(
@@ -178,7 +178,7 @@ describe("an option of a sync", () => {
       const errors = yield* Effect.all([
         Effect.flip(Sync.run(company, options)),
         Effect.flip(Sync.sweep(company, options)),
-        Effect.flip(Stream.runDrain(Sync.changes(company, Option.none(), options)))
+        Effect.flip(Stream.runDrain(Sync.batches(company, Option.none(), options)))
       ])
 
       for (const error of errors)

@@ -91,7 +91,7 @@ describe("Sync.run, where another call wrote meanwhile,", () => {
       yield* seeded
       yield* Sync.run(company, { stopAfter: { pages: 1 } })
       const from = copy.checkpoint()
-      const next = Stream.runCollect(Stream.take(Sync.changes(company, Option.some(from)), 1))
+      const next = Stream.runCollect(Stream.take(Sync.batches(company, Option.some(from)), 1))
       const [[one], [other]] = [yield* next, yield* next]
       assert.isDefined(one)
       assert.isDefined(other)

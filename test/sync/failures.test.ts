@@ -292,14 +292,14 @@ describe("Sync.run, when it is stopped,", () => {
     const copy = makeCopy()
     return Effect.gen(function*() {
       yield* seeded
-      const batches = Sync.changes(company, Option.none(), { prefetchPages: 3 })
+      const batches = Sync.batches(company, Option.none(), { prefetchPages: 3 })
       const [batch] = yield* Stream.runCollect(Stream.take(batches, 1))
       assert.isDefined(batch)
       const { cursor, pages } = Option.getOrThrow(batch.checkpoint.running)
 
       assert.strictEqual(pages, 1)
       yield* (yield* FakeService).clearRequests
-      const rest = yield* Stream.runCollect(Sync.changes(company, Option.some(batch.checkpoint)))
+      const rest = yield* Stream.runCollect(Sync.batches(company, Option.some(batch.checkpoint)))
       assert.deepStrictEqual((yield* sent("cursor"))[0], Option.getOrThrow(cursor))
       assert.deepStrictEqual(
         [batch, ...rest].flatMap(({ punches }) => punches.map(({ id }) => Number(id))),

@@ -61,7 +61,7 @@ export type TestCopy = ReturnType<typeof makeCopy>
 
 /** The client over a fake service, which sends each request once, and the store of a copy. */
 export const over = (copy: TestCopy, options: FakeServiceOptions = {}) =>
-  Layer.merge(app(options).pipe(Layer.provide(RetryPolicy.none)), copy.layer)
+  Layer.merge(app(options).pipe(Layer.provide(RetryPolicy.layerNone)), copy.layer)
 
 /** Fails unless the copy has the rows of the service and no others. */
 export const assertEqual = (copy: TestCopy) =>

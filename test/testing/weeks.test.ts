@@ -1,17 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, HashMap, Layer, Redacted, Schema, Stream } from "effect"
-import {
-  CompanyId,
-  Credentials,
-  Endpoints,
-  Labor,
-  LocationId,
-  Period,
-  PeriodCheck,
-  TimePunch,
-  TimePunches,
-  TimePunchId
-} from "../../src/index.ts"
+import { CompanyId, Credentials, Endpoints, LocationId, TimePunch, TimePunches, TimePunchId } from "../../src/index.ts"
+import { Labor, Period, PeriodCheck } from "../../src/payroll/index.ts"
 import { defaultCompany, FakeService, generateWeeks, type StoredPunch, toWire } from "../../src/testing/index.ts"
 
 const zones = Period.zones(
@@ -35,7 +25,7 @@ const listedOf = (punches: ReadonlyArray<StoredPunch>) => Stream.fromArray(decod
 const issuesOf = (punches: ReadonlyArray<StoredPunch>) =>
   Stream.run(
     listedOf(punches),
-    PeriodCheck.of({
+    PeriodCheck.check({
       zone: zones,
       period: () => ({ gte: DateTime.makeUnsafe("2020-01-01"), lt: DateTime.makeUnsafe("2030-01-01") }),
       disputed: new Set(
@@ -133,7 +123,7 @@ describe("generateWeeks", () => {
         new Set(issues.filter((issue) => issue.kind === kind).map(({ punchId }) => punchId)).size /
         punches.filter(isListed).length
 
-      for (const kind of ["open", "long", "noWage", "disputed"] as const) {
+      for (const kind of ["open", "tooLong", "zeroWage", "disputed"] as const) {
         assert.approximately(shareOf(kind), 0.008, 0.006, kind)
       }
       // Two punches have an issue for each one that was clocked twice.
@@ -148,7 +138,7 @@ describe("generateWeeks", () => {
       const issues = yield* issuesOf(generateWeeks({ companyId, people: 40, problems: 1 }))
       const kinds = groupBy(issues, ({ kind }) => kind)
 
-      assert.hasAllKeys(Object.fromEntries(kinds), ["open", "unapproved", "disputed", "overlap", "long", "noWage"])
+      assert.hasAllKeys(Object.fromEntries(kinds), ["open", "unapproved", "disputed", "overlap", "tooLong", "zeroWage"])
       // An overlap has two punches, and what is open is not approved.
       assert.strictEqual((kinds.get("overlap")?.length ?? 0) % 2, 0)
       const unapproved = new Set(kinds.get("unapproved")?.map(({ punchId }) => punchId))

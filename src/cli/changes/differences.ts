@@ -10,7 +10,7 @@ import type { NameKind, Names } from "../flags/names.ts"
 import { formatExactHours, formatMoney, formatTime } from "../terminal/format.ts"
 
 /** How a punch is read: by which clock, up to when an open one counts, with which names. */
-export interface Reading extends WorkedTime.Options {
+export interface Reading extends WorkedTime.WorkedTimeOptions {
   /** The clock of the punch; `None`: UTC. */
   readonly zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>
   readonly names: Names | undefined
@@ -131,7 +131,7 @@ const net: DifferenceOf = ({ after, before, kind }, reading) => {
     Option.match(version, {
       onNone: () => "",
       onSome: (punch) =>
-        Option.match(WorkedTime.of(punch, reading).durations, {
+        Option.match(WorkedTime.measure(punch, reading).durations, {
           onNone: () => "?",
           onSome: ({ net }) => formatExactHours(net)
         })

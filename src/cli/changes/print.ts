@@ -156,7 +156,7 @@ export const peopleCsv = ({ people }: Changes, names: Names | undefined) =>
 export const punchesCsv = Effect.fnUntraced(function*(
   { punches }: Changes,
   names: Names | undefined,
-  options: WorkedTime.Options
+  options: WorkedTime.WorkedTimeOptions
 ): Effect.fn.Return<string, UnwritablePunch> {
   const further = names && nameColumns(names)
   const columns = [...csvColumns, ...(further?.columns ?? [])]

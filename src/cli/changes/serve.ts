@@ -37,8 +37,8 @@ export const serve = Effect.fnUntraced(function*(given: ChangesInput) {
     return yield* SqlStore.changes(company.id, { zone, period, since, rounding: flags.rounding, asOf })
   })).pipe(Effect.provide(layerCopy(company.id, target)))
   if (format === "table") {
-    const { of } = zonesOf(zone)
-    const zoneOf = ({ locationId }: Parameters<typeof flags.keeps>[0]) => Result.getSuccess(of(locationId))
+    const { clockOf } = zonesOf(zone)
+    const zoneOf = ({ locationId }: Parameters<typeof flags.keeps>[0]) => Result.getSuccess(clockOf(locationId))
     yield* printLines(linesOf(changes, { zoneOf, names, asOf }, yield* outputWidth))
   } else {
     const text = format === "json"

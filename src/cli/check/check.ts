@@ -72,7 +72,7 @@ export interface Look {
   /** The window that the flags of the period make. With a zone for each location it has the period in any zone. */
   readonly clockedIn: { readonly gte: Option.Option<DateTime.Utc>; readonly lt: Option.Option<DateTime.Utc> }
   readonly selected: Selected
-  readonly longest: Duration.Duration
+  readonly maxDuration: Duration.Duration
   readonly asOf: DateTime.Utc | undefined
   /** Whether the punches come from where disputes are known. */
   readonly knowsDisputes: boolean
@@ -86,7 +86,7 @@ export interface Looked {
 
 /** Looks at the punches that `list` lists. */
 export const look = Effect.fnUntraced(function*<E, R>(
-  { asOf, clockedIn, knowsDisputes, longest, period, selected, zone }: Look,
+  { asOf, clockedIn, knowsDisputes, maxDuration, period, selected, zone }: Look,
   list: (filter: PunchFilter, order: Order) => Stream.Stream<TimePunch, E, R>
 ): Effect.fn.Return<Looked, E | Period.MissingZone | PeriodCheck.OutOfOrder, R> {
   const periods = Period.byLocation(zone, period)
@@ -94,7 +94,7 @@ export const look = Effect.fnUntraced(function*<E, R>(
   const disputed = knowsDisputes
     ? yield* idsOf(list({ ...selected, clockedIn: periods.window, employeeApprovalStatuses: ["disputed"] }, "any"))
     : undefined
-  const options = { zone, period, asOf, longest, isChecked, disputed }
+  const options = { zone, period, asOf, maxDuration, isChecked, disputed }
   const window = PeriodCheck.window(options)
   let checked = 0
   // A punch of the same person at another location is read too, for the overlap. In this order none can be missed,
@@ -112,7 +112,7 @@ export const look = Effect.fnUntraced(function*<E, R>(
       checked += belong.filter((punch) => !punch.deleted && isChecked(punch)).length
       return punches
     }),
-    Stream.run(PeriodCheck.of(options))
+    Stream.run(PeriodCheck.check(options))
   )
   return { issues, checked }
 })
@@ -122,8 +122,8 @@ const idsOf = <E, R>(punches: Stream.Stream<TimePunch, E, R>): Effect.Effect<Rea
 
 const usualLongest = Duration.hours(16)
 
-const longest = text(
-  "longest",
+const maxDuration = text(
+  "max-duration",
   "TIME",
   "Report punches that are longer; the time read around the period for overlaps (default: 16h)",
   "a time such as 16h",
@@ -141,7 +141,7 @@ export const check = Command.make(
     ...sourceFlags,
     ...selectionFlags,
     ...periodFlags,
-    longest,
+    maxDuration,
     asOf: instant("as-of", "Open punches reach to this instant; without it only their clock-in counts"),
     format,
     json: jsonFlag,
@@ -158,7 +158,7 @@ export const check = Command.make(
       ...local,
       clockedIn: resolved.clockedIn,
       selected: selectedOf(flags),
-      longest: Option.getOrElse(flags.longest, () => usualLongest),
+      maxDuration: Option.getOrElse(flags.maxDuration, () => usualLongest),
       asOf: Option.getOrUndefined(flags.asOf),
       knowsDisputes
     }, (filter, order) => Stream.flatMap(source(filter, order), (punches) => Stream.fromArray(punches)))
@@ -192,7 +192,7 @@ export const check = Command.make(
       description: "A payroll week"
     },
     {
-      command: "time-punches check --week 2026-03-02 --zone America/New_York --location-id 301 --longest 12h",
+      command: "time-punches check --week 2026-03-02 --zone America/New_York --location-id 301 --max-duration 12h",
       description: "One location, where 12 hours are long"
     },
     {

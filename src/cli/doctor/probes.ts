@@ -10,7 +10,7 @@ import { BusinessDate } from "../../Ids.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
 import { idKeys } from "../../listing/parameters.ts"
 import type { Page } from "../../Page.ts"
-import type { Criteria, DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
+import type { DateRange, InstantRange, PunchCriteria, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { maxPageSize } from "../flags/paging.ts"
@@ -320,7 +320,7 @@ const sampleOf = (punches: ReadonlyArray<TimePunch>): TimePunch | undefined => {
 }
 
 /** The filter that includes a punch with this mark, and as few others as possible. */
-export const scopeOf = ({ deleted }: TimePunch): Criteria => deleted ? { deleted: "only" } : {}
+export const scopeOf = ({ deleted }: TimePunch): PunchCriteria => deleted ? { deleted: "only" } : {}
 
 /** One probe for every filter whose effect a punch shows. */
 export const probesOf = (punches: ReadonlyArray<TimePunch>, now: DateTime.Utc): ReadonlyArray<Probe> => {
@@ -344,7 +344,7 @@ const neighbour = (id: number): number => id > 1 ? id - 1 : id + 1
 const idProbes = (
   sample: TimePunch,
   punches: ReadonlyArray<TimePunch>,
-  shown: Criteria
+  shown: PunchCriteria
 ): ReadonlyArray<Probe> =>
   idKeys.flatMap((key) => {
     const name = timePunchNames[key]
@@ -359,7 +359,7 @@ const idProbes = (
   })
 
 /** Windows of one instant: they show whether both ends are sent and inclusive. */
-const windowProbes = (sample: TimePunch, shown: Criteria): ReadonlyArray<Probe> => {
+const windowProbes = (sample: TimePunch, shown: PunchCriteria): ReadonlyArray<Probe> => {
   const at = sample.clockedIn
   const out = Option.getOrUndefined(sample.clockedOut)
   const exact = (gte: DateTime.Utc) => ({ gte, lte: gte })
@@ -427,7 +427,7 @@ const sureHours = { before: 10 * hour, from: 18 * hour } as const
 const dateProbes = (
   sample: TimePunch,
   punches: ReadonlyArray<TimePunch>,
-  shown: Criteria
+  shown: PunchCriteria
 ): ReadonlyArray<Probe> => {
   const inScope = punches.filter(({ deleted }) => deleted === sample.deleted)
     .toSorted((a, b) => timeOfDay(a.clockedIn) - timeOfDay(b.clockedIn))

@@ -9,10 +9,10 @@ import * as Result from "effect/Result"
 import { type BusinessDate, DepartmentId, LocationId, RoleId, UserId } from "../../Ids.ts"
 import { formatInstant } from "../../internal/wire/instant.ts"
 import {
-  type Criteria,
   type DateRange,
   EmployeeApprovalStatus,
   type InstantRange,
+  type PunchCriteria,
   type PunchFilter,
   PunchFlag
 } from "../../PunchFilter.ts"
@@ -23,7 +23,7 @@ type OptionalFlag<A> = Flag.Flag<Option.Option<A>>
 
 /** A filter has a flag for each key, and a window one for each end; a key without a flag does not compile. */
 type Rows =
-  & { readonly [K in keyof Criteria]-?: (name: string) => OptionalFlag<NonNullable<Criteria[K]>> }
+  & { readonly [K in keyof PunchCriteria]-?: (name: string) => OptionalFlag<NonNullable<PunchCriteria[K]>> }
   & { readonly [K in "clockedIn" | "clockedOut"]: (name: string) => Ends<InstantRange, DateTime.Utc> }
   & { readonly businessDate: (name: string) => Ends<DateRange, BusinessDate> }
 

@@ -105,9 +105,9 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
       keeps: ({ locationId }) =>
         Option.match(zones, {
           onNone: () => Result.succeed(true),
-          onSome: ({ of }) => Result.map(of(locationId), () => true)
+          onSome: ({ clockOf }) => Result.map(clockOf(locationId), () => true)
         }),
-      zoneOf: ({ locationId }) => Option.map(zones, ({ of }) => Result.getOrThrow(of(locationId)))
+      zoneOf: ({ locationId }) => Option.map(zones, ({ clockOf }) => Result.getOrThrow(clockOf(locationId)))
     }
     if (period === undefined) return { ...flags, ...local }
     if (other !== undefined) {

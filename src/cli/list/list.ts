@@ -152,7 +152,7 @@ const columnsOf = (
       title: "net",
       align: "right",
       cell: (punch) =>
-        Option.match(WorkedTime.of(punch).durations, { onNone: () => "?", onSome: ({ net }) => formatHours(net) })
+        Option.match(WorkedTime.measure(punch).durations, { onNone: () => "?", onSome: ({ net }) => formatHours(net) })
     },
     { title: "approved", cell: (punch) => punch.approved ? "yes" : "no" },
     { title: "notes", maxWidth: 40, least: 10, cell: (punch) => (punch.deleted ? "(deleted) " : "") + punch.notes }

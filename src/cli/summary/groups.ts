@@ -99,8 +99,8 @@ export const limitsOf = (
   }
   return Result.succeedSome({
     zone: clock.value,
-    above: Option.getOrUndefined(above),
-    aboveDay: Option.getOrUndefined(aboveDay),
+    weeklyThreshold: Option.getOrUndefined(above),
+    dailyThreshold: Option.getOrUndefined(aboveDay),
     firstDay: Option.getOrUndefined(weekStarts)
   })
 }
@@ -118,7 +118,7 @@ export interface AboveColumn {
 /** The columns of the thresholds that are given. */
 export const aboveColumns = (
   { above, aboveDay }: AboveInput,
-  people: HashMap.HashMap<UserId, Labor.HoursAbove>
+  people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
 ): ReadonlyArray<AboveColumn> => [
   ...column(above, "above", "above_seconds", "aboveSeconds", people, (person) => person.above),
   ...column(aboveDay, "above day", "above_day_seconds", "aboveDaySeconds", people, (person) => person.aboveDay)
@@ -129,8 +129,8 @@ const column = (
   title: string,
   csv: string,
   json: string,
-  people: HashMap.HashMap<UserId, Labor.HoursAbove>,
-  timeOf: (person: Labor.HoursAbove) => Duration.Duration
+  people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>,
+  timeOf: (person: Labor.HoursOverThreshold) => Duration.Duration
 ): ReadonlyArray<AboveColumn> => {
   if (Option.isNone(threshold)) return []
   const times = new Map<Key, Duration.Duration>(

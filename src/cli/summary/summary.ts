@@ -25,14 +25,14 @@ import { csvOf, jsonOf, tableOf } from "./print.ts"
 export interface Sums {
   readonly groups: HashMap.HashMap<Key, Labor.Totals>
   /** The hours of each person; empty without a threshold. */
-  readonly people: HashMap.HashMap<UserId, Labor.HoursAbove>
+  readonly people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
 }
 
 /** Sums the punches by a key, and by person if there are limits. */
 export const sumsOf = Effect.fnUntraced(function*<E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
   key: (punch: TimePunch) => Key,
-  options: Labor.Options,
+  options: Labor.LaborOptions,
   limits: Option.Option<Labor.HoursAboveOptions<MissingZone>>
 ): Effect.fn.Return<Sums, E | Labor.SumOverflow | MissingZone, R> {
   const rollup = Labor.rollup(key, options)

@@ -74,7 +74,7 @@ const longTime = (text: string, minutes: number, second: number): number => {
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57
 
-/** Signed minutes of the zone that begins at `at` and ends the text. */
+/** SignedRequest minutes of the zone that begins at `at` and ends the text. */
 const offsetMinutes = (text: string, at: number): number => {
   const sign = text.charCodeAt(at)
   const length = text.length - at

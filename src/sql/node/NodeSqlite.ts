@@ -13,11 +13,7 @@ import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 
-/**
- * How a database is opened.
- *
- * @since 0.1.0
- */
+/** How a database is opened. */
 export interface NodeSqliteOptions {
   /** The file, which is created where there is none; its folder must exist. `:memory:` is a database that ends with the layer. */
   readonly filename: string
@@ -29,8 +25,6 @@ export interface NodeSqliteOptions {
  * A `SqlClient` over `node:sqlite`. The journal is a write-ahead log, so that other processes read while one writes. A lock
  * of another process is waited for at most 50 ms, since the wait holds up the whole process: retry the transaction.
  * Transactions begin with `BEGIN IMMEDIATE`. Fails where the file cannot be opened or is no database.
- *
- * @since 0.1.0
  */
 export const layer = (options: NodeSqliteOptions): Layer.Layer<SqlClient.SqlClient, SqlError> =>
   Layer.effect(SqlClient.SqlClient, make(options)).pipe(Layer.provide(Reactivity.layer))

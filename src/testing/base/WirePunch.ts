@@ -1,10 +1,6 @@
 /** A punch as the service sends it (spec 2.1, 2.2), and what the service knows about it without sending it. */
 
-/**
- * A break in the form of the wire.
- *
- * @since 0.1.0
- */
+/** A break in the form of the wire. */
 export interface WireBreak {
   /** Id of the break. */
   readonly id: number
@@ -20,11 +16,7 @@ export interface WireBreak {
   readonly out: string | null
 }
 
-/**
- * A time punch in the form of the wire. An optional key may be absent there.
- *
- * @since 0.1.0
- */
+/** A time punch in the form of the wire. An optional key may be absent there. */
 export interface WirePunch {
   /** Id of the punch, unique within its company. */
   readonly id: number
@@ -83,35 +75,19 @@ export const plainPunch = {
   deleted: false
 } as const satisfies Partial<WirePunch>
 
-/**
- * The flags that a listing can be filtered by. The service does not send them.
- *
- * @since 0.1.0
- */
+/** The flags that a listing can be filtered by. The service does not send them. */
 export const punchFlags = ["late", "auto_clocked_out", "missed_break"] as const
 
 /** One of `punchFlags`: the fake's own reading of the spec, which `PunchFlag` of the client must agree with. */
 export type WireFlag = typeof punchFlags[number]
 
-/**
- * The employee's own approval states that a listing can be filtered by. The service does not send them.
- *
- * @since 0.1.0
- */
+/** The employee's own approval states that a listing can be filtered by. The service does not send them. */
 export const approvalStatuses = ["pending", "approved", "disputed"] as const
 
-/**
- * One of `approvalStatuses`.
- *
- * @since 0.1.0
- */
+/** One of `approvalStatuses`. */
 export type ApprovalStatus = typeof approvalStatuses[number]
 
-/**
- * A punch with what only the service knows: filters read it, and no response contains it.
- *
- * @since 0.1.0
- */
+/** A punch with what only the service knows: filters read it, and no response contains it. */
 export interface StoredPunch extends WirePunch {
   /** The employee's own approval; `employee_approval_statuses` filters by it. */
   readonly employeeApprovalStatus: ApprovalStatus
@@ -121,11 +97,7 @@ export interface StoredPunch extends WirePunch {
   readonly timeZone: string
 }
 
-/**
- * The punch as a client receives it, without what only the service knows.
- *
- * @since 0.1.0
- */
+/** The punch as a client receives it, without what only the service knows. */
 export const toWire = (punch: StoredPunch | WirePunch): WirePunch => {
   if (!("timeZone" in punch)) return punch
   const { employeeApprovalStatus: _status, flags: _flags, timeZone: _zone, ...wire } = punch
@@ -135,8 +107,6 @@ export const toWire = (punch: StoredPunch | WirePunch): WirePunch => {
 /**
  * The punch as the service stores it. A bare wire punch becomes pending and UTC; its only possible flag is
  * `auto_clocked_out`, taken from the field of that name.
- *
- * @since 0.1.0
  */
 export const toStored = (punch: StoredPunch | WirePunch): StoredPunch =>
   "timeZone" in punch ? punch : {

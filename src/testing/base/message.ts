@@ -1,11 +1,7 @@
 /** Requests and responses of the fake service as plain data, before any transport. This room imports no other. */
 import type { WirePunch } from "./WirePunch.ts"
 
-/**
- * A request as the service sees it.
- *
- * @since 0.1.0
- */
+/** A request as the service sees it. */
 export interface FakeRequest {
   /** Upper-case HTTP method. */
   readonly method: string
@@ -26,8 +22,6 @@ export interface FakeRequest {
  * - `Silence`: nothing, and the connection stays open.
  * - `Stall`: headers and the first `bytes` bytes of the body, and the connection stays open.
  * - `Cut`: headers and the first `bytes` bytes of the body, then the connection ends.
- *
- * @since 0.1.0
  */
 export type Delivery =
   | { readonly _tag: "Whole" }
@@ -49,11 +43,7 @@ export type Delivery =
     readonly bytes: number
   }
 
-/**
- * A response, and how much of it arrives.
- *
- * @since 0.1.0
- */
+/** A response, and how much of it arrives. */
 export interface FakeResponse {
   /** HTTP status. */
   readonly status: number
@@ -65,11 +55,7 @@ export interface FakeResponse {
   readonly delivery: Delivery
 }
 
-/**
- * A request that the service received, for assertions.
- *
- * @since 0.1.0
- */
+/** A request that the service received, for assertions. */
 export interface RecordedRequest {
   /** 0 for the first request since the service was built, then 1, 2, … */
   readonly index: number
@@ -93,11 +79,7 @@ export interface RecordedRequest {
   readonly at: number
 }
 
-/**
- * The endpoint of a request: `page` lists punches, `token` issues tokens, `other` is any other path.
- *
- * @since 0.1.0
- */
+/** The endpoint of a request: `page` lists punches, `token` issues tokens, `other` is any other path. */
 export type Endpoint = "page" | "token" | "other"
 
 /** A response that arrives whole. */

@@ -1,11 +1,7 @@
 /** The faults of the fake service as values. The other files of this room implement them; it imports `base` only. */
 import type * as Duration from "effect/Duration"
 
-/**
- * A fault to inject. Make one with the constructors of the same name.
- *
- * @since 0.1.0
- */
+/** A fault to inject. Make one with the constructors of the same name. */
 export type Fault =
   | {
     readonly _tag: "Status"
@@ -110,8 +106,6 @@ export type Fault =
 
 /**
  * Constructors of faults for `FakeService.inject`: `Fault.reset`, `Fault.status(503)`, `Fault.badRow(0, { id: "1" })`.
- *
- * @since 0.1.0
  */
 export const Fault = {
   /** A response with this status, whatever the request. */
@@ -189,8 +183,6 @@ export const Fault = {
 /**
  * Selects the requests that a fault affects. Conditions combine with AND. Without any, it affects every request until
  * `clearFaults`; `unauthorizedOnce`, `tokenRevoked` and `emptyPage` then affect a single one.
- *
- * @since 0.1.0
  */
 export interface FaultWhen {
   /** Endpoint. Default: `token` for `tokenMalformed` and `expiresIn`, `page` for every other fault. */
@@ -212,34 +204,20 @@ export interface FaultWhen {
 
 // MERGED shapes.ts: What faults are made of: JSON, row patches, status bodies, defects of a token response.
 
-/**
- * Any JSON value.
- *
- * @since 0.1.0
- */
+/** Any JSON value. */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
 
-/**
- * JSON text that `JSON.stringify` cannot produce, such as `1e400` or a number of twenty digits.
- *
- * @since 0.1.0
- */
+/** JSON text that `JSON.stringify` cannot produce, such as `1e400` or a number of twenty digits. */
 export interface RawJson {
   /** The text, written as it is. */
   readonly rawJson: string
 }
 
-/**
- * A change to a row: a value replaces or adds a member, `undefined` removes it.
- *
- * @since 0.1.0
- */
+/** A change to a row: a value replaces or adds a member, `undefined` removes it. */
 export type RowPatch = Readonly<Record<string, Json | RawJson | undefined>>
 
 /**
  * The body of an injected status: a problem (`error` for the token endpoint), a page of HTML, nothing, or a given text.
- *
- * @since 0.1.0
  */
 export type FaultBody = "problem" | "html" | "empty" | {
   /** The `content-type` header. */
@@ -248,11 +226,7 @@ export type FaultBody = "problem" | "html" | "empty" | {
   readonly text: string
 }
 
-/**
- * Body and headers of an injected status.
- *
- * @since 0.1.0
- */
+/** Body and headers of an injected status. */
 export interface StatusOptions {
   /** The body. Default `problem`; statuses 204, 205 and 304 never have one. */
   readonly body?: FaultBody | undefined
@@ -262,11 +236,7 @@ export interface StatusOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/**
- * A defect of a token response with status 200: another body, or a wrong `access_token` or `token_type`.
- *
- * @since 0.1.0
- */
+/** A defect of a token response with status 200: another body, or a wrong `access_token` or `token_type`. */
 export type TokenDefect =
   | "html"
   | "empty"

@@ -34,8 +34,6 @@ export const makeForms = (random: Prng, all: boolean): (epoch: number) => string
 /**
  * How clock-ins spread over a span: `uniform` evenly, `dayAndNight` by usual working hours, `skewed` mostly near the
  * end, `bursts` in a few seconds with many punches each.
- *
- * @since 0.1.0
  */
 export type Density = "uniform" | "dayAndNight" | "skewed" | "bursts"
 
@@ -93,11 +91,7 @@ export const makeMoments = (
   }
 }
 
-/**
- * What to generate. All options but `count` and `companyId` have a default.
- *
- * @since 0.1.0
- */
+/** What to generate. All options but `count` and `companyId` have a default. */
 export interface GenerateOptions {
   /** Seed of the draws, an integer; the same seed gives the same punches. Default: 1. */
   readonly seed?: number | undefined
@@ -166,8 +160,6 @@ const flagsOf = (random: Prng, autoClockedOut: boolean): ReadonlyArray<WireFlag>
 /**
  * Generates punches in the order of their ids, which is not the order of their clock-ins. Throws a `RangeError` when
  * `from` is not an ISO 8601 instant.
- *
- * @since 0.1.0
  */
 export const generatePunches = (options: GenerateOptions): ReadonlyArray<StoredPunch> => {
   const random = prng(options.seed ?? 1)
@@ -255,8 +247,6 @@ const seeds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 31 -
 /**
  * Lists of at most `maxCount` valid punches of a company, with unique ids; they shrink to shorter lists.
  * For `it.effect.prop`, or any other user of `effect/Arbitrary`.
- *
- * @since 0.1.0
  */
 export const arbitraryPunches = (
   options: Omit<GenerateOptions, "seed" | "count"> & {

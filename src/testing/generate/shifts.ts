@@ -11,7 +11,7 @@ export interface Rest {
 }
 
 /** What a payroll person finds wrong with a punch. */
-type Problem = "unapproved" | "disputed" | "noWage" | "overlap" | "open" | "forgotten"
+type Problem = "unapproved" | "disputed" | "zeroWage" | "overlap" | "open" | "forgotten"
 
 /** A punch before it has ids and instants. Times are minutes. */
 export interface Shift {
@@ -33,14 +33,14 @@ const problems: readonly [Problem, ...ReadonlyArray<Problem>] = [
   "unapproved",
   "unapproved",
   "disputed",
-  "noWage",
+  "zeroWage",
   "overlap",
   "open",
   "forgotten"
 ]
 
 /** Without those that leave a punch open for the rest of the day. */
-const problemsOfSecond: typeof problems = ["unapproved", "unapproved", "disputed", "noWage", "overlap"]
+const problemsOfSecond: typeof problems = ["unapproved", "unapproved", "disputed", "zeroWage", "overlap"]
 
 /** Share of the punches that someone clocked by mistake and a manager deleted. */
 const deletedShare = 0.015

@@ -66,7 +66,7 @@ export const recordPunches = (
       company_id: companyId,
       location_id: person.location.id,
       department_id: person.departmentId,
-      hourly_wage: problem === "noWage" ? 0 : person.wage,
+      hourly_wage: problem === "zeroWage" ? 0 : person.wage,
       approved,
       clocked_in: write(clockedIn),
       clocked_out: clockedOut === undefined ? null : write(clockedOut),
@@ -111,11 +111,7 @@ interface WeeksOptionsBase {
   readonly problems?: number | undefined
 }
 
-/**
- * What to generate. All options but `companyId` have a default.
- *
- * @since 0.1.0
- */
+/** What to generate. All options but `companyId` have a default. */
 export type WeeksOptions =
   & WeeksOptionsBase
   & (
@@ -140,8 +136,6 @@ export type WeeksOptions =
  *
  * For punches with everything that a client must survive, use `generatePunches`. Throws a `RangeError` when `from` is not a
  * date or `people` not a whole number from 1.
- *
- * @since 0.1.0
  */
 export const generateWeeks = (options: WeeksOptions): ReadonlyArray<StoredPunch> => {
   const random = prng(options.seed ?? 1)

@@ -4,11 +4,7 @@ import { formatInstant, sampleForm } from "../base/wireDate.ts"
 import { type StoredPunch, toStored, type WirePunch } from "../base/WirePunch.ts"
 import type { PunchKey, Table } from "./table.ts"
 
-/**
- * New values of a punch. A value that is absent keeps the old one; `modified` moves unless it is given.
- *
- * @since 0.1.0
- */
+/** New values of a punch. A value that is absent keeps the old one; `modified` moves unless it is given. */
 export type PunchPatch = Partial<Omit<StoredPunch, "id" | "company_id">>
 
 /** When changes show, in milliseconds; each lag is drawn between both ends. */

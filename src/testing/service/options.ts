@@ -7,11 +7,7 @@ import type { LagRange } from "./changes.ts"
 
 // MERGED accounts.ts: The accounts and limits of the fake service and their defaults. All credentials are made up.
 
-/**
- * A company of the fake service.
- *
- * @since 0.1.0
- */
+/** A company of the fake service. */
 export interface FakeCompany {
   /** Company id, as the path of a listing names it. */
   readonly id: number
@@ -21,11 +17,7 @@ export interface FakeCompany {
   readonly accessToken: string
 }
 
-/**
- * An OAuth client of the token endpoint.
- *
- * @since 0.1.0
- */
+/** An OAuth client of the token endpoint. */
 export interface FakeOAuthClient {
   /** Value of `client_id`. */
   readonly clientId: string
@@ -35,11 +27,7 @@ export interface FakeOAuthClient {
   readonly grantedGuids?: ReadonlyArray<string> | undefined
 }
 
-/**
- * A session of the web application.
- *
- * @since 0.1.0
- */
+/** A session of the web application. */
 export interface FakeSession {
   /** Value of the session cookie. */
   readonly cookie: string
@@ -47,78 +35,42 @@ export interface FakeSession {
   readonly companyIds?: ReadonlyArray<number> | undefined
 }
 
-/**
- * The first of the two default companies, with id 4021.
- *
- * @since 0.1.0
- */
+/** The first of the two default companies, with id 4021. */
 export const defaultCompany: FakeCompany = {
   id: 4021,
   guid: "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60",
   accessToken: "fake-access-token-of-company-4021"
 }
 
-/**
- * The second default company, with id 4022. Its rows must never appear in a listing of the first.
- *
- * @since 0.1.0
- */
+/** The second default company, with id 4022. Its rows must never appear in a listing of the first. */
 export const otherCompany: FakeCompany = {
   id: 4022,
   guid: "a7d0e5f2-1c38-4b69-9f24-6e8b3c5d7a12",
   accessToken: "fake-access-token-of-company-4022"
 }
 
-/**
- * The default OAuth client.
- *
- * @since 0.1.0
- */
+/** The default OAuth client. */
 export const defaultOAuthClient: FakeOAuthClient = {
   clientId: "fake-client",
   clientSecret: "fake-client-secret"
 }
 
-/**
- * The default session.
- *
- * @since 0.1.0
- */
+/** The default session. */
 export const defaultSession: FakeSession = { cookie: "fake-session" }
 
-/**
- * Name of the session cookie.
- *
- * @since 0.1.0
- */
+/** Name of the session cookie. */
 export const sessionCookieName = "svcsession"
 
-/**
- * Default lifetime of an issued token, in seconds.
- *
- * @since 0.1.0
- */
+/** Default lifetime of an issued token, in seconds. */
 export const defaultTokenLifetime = 3600
 
-/**
- * Default number of rows of a page whose request has no `limit`.
- *
- * @since 0.1.0
- */
+/** Default number of rows of a page whose request has no `limit`. */
 export const defaultLimit = 20
 
-/**
- * Default for the largest accepted `limit`.
- *
- * @since 0.1.0
- */
+/** Default for the largest accepted `limit`. */
 export const maxLimit = 200
 
-/**
- * Every valid scope name.
- *
- * @since 0.1.0
- */
+/** Every valid scope name. */
 export const knownScopes: ReadonlyArray<string> = [
   "v1_access",
   ...["companies", "departments", "locations", "roles", "users", "sales", "shifts", "time_punches", "events"].flatMap(
@@ -126,11 +78,7 @@ export const knownScopes: ReadonlyArray<string> = [
   )
 ]
 
-/**
- * A lag that is drawn for each change, evenly between both ends.
- *
- * @since 0.1.0
- */
+/** A lag that is drawn for each change, evenly between both ends. */
 export interface VisibilityLag {
   /** The shortest lag. */
   readonly from: Duration.Input
@@ -140,11 +88,7 @@ export interface VisibilityLag {
   readonly seed: number
 }
 
-/**
- * Options of a fake service. Each one has a default.
- *
- * @since 0.1.0
- */
+/** Options of a fake service. Each one has a default. */
 export interface FakeServiceOptions {
   /** Companies. Default: `defaultCompany` and `otherCompany`. */
   readonly companies?: ReadonlyArray<FakeCompany> | undefined

@@ -131,7 +131,7 @@ const alone = (
     [disputed?.has(punch.id) === true, "disputed", "The employee disputes it."],
     [
       lasts > longestHours * hour,
-      "long",
+      "tooLong",
       `It lasts ${duration(lasts)}, longer than ${duration(longestHours * hour)}.`
     ],
     [
@@ -157,7 +157,7 @@ const alone = (
       "anomaly",
       "OpenBreakInClosedPunch: a break has no end."
     ],
-    [punch.hourly_wage === 0, "noWage", "Its hourly wage is 0."]
+    [punch.hourly_wage === 0, "zeroWage", "Its hourly wage is 0."]
   ]
   return all.flatMap(([holds, kind, text]) => holds ? [[kind, text] as const] : [])
 }
@@ -171,7 +171,7 @@ const overlapText = (other: StoredPunch, zone: string, asOf: string | null): str
   return `It overlaps punch ${other.id}, ${begin} to ${end}.`
 }
 
-const kinds = ["open", "unapproved", "disputed", "overlap", "long", "anomaly", "noWage"]
+const kinds = ["open", "unapproved", "disputed", "overlap", "tooLong", "anomaly", "zeroWage"]
 
 /** The JSON of a check of these punches, in its order. Every punch has whole minutes. */
 export const found = (punches: ReadonlyArray<StoredPunch>, check: Check): ReadonlyArray<Found> => {

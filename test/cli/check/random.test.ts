@@ -102,7 +102,16 @@ describe("time-punches check", () => {
         })
         const zone = byLocation ? ["--zones", writeZones(yield* temporaryFolder)] : ["--zone", "America/New_York"]
         const asOfFlags = instant === null ? [] : ["--as-of", instant]
-        const common = ["check", "--json", "--week", first, "--longest", `${longest}h`, "--page-size", `${pageSize}`]
+        const common = [
+          "check",
+          "--json",
+          "--week",
+          first,
+          "--max-duration",
+          `${longest}h`,
+          "--page-size",
+          `${pageSize}`
+        ]
         const { code, stderr, stdout } = yield* cli([...common, ...zone, ...asOfFlags, ...flags]).pipe(
           Effect.provide(FakeService.layer({ punches }))
         )

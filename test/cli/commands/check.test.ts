@@ -55,15 +55,15 @@ const planted: ReadonlyArray<readonly [StoredPunch, ...ReadonlyArray<string>]> =
   [punch(7, "2026-03-02T05:30:00Z", 3, of(51)), "overlap"],
   [punch(8, "2026-03-09T03:30:00Z", 6, of(52)), "overlap"],
   [punch(9, "2026-03-09T09:00:00Z", 3, { ...of(52), ...unapproved }), "overlap"],
-  [alone(10, thursday, 16.25), "long"],
+  [alone(10, thursday, 16.25), "tooLong"],
   [alone(11, thursday, -1), "anomaly"],
   [alone(12, thursday, 0), "anomaly"],
   [withBreaks(13, ["13:00", "15:00"]), "anomaly"],
   [withBreaks(14, ["15:00", "16:00"], ["15:30", "17:00"]), "anomaly"],
   [withBreaks(15, ["16:00", "15:00"]), "anomaly"],
   [withBreaks(16, ["16:00", null]), "anomaly"],
-  [alone(17, thursday, 8, { hourly_wage: 0 }), "noWage"],
-  [alone(18, thursday, null, { ...unapproved, hourly_wage: 0 }), "open", "unapproved", "noWage"],
+  [alone(17, thursday, 8, { hourly_wage: 0 }), "zeroWage"],
+  [alone(18, thursday, null, { ...unapproved, hourly_wage: 0 }), "open", "unapproved", "zeroWage"],
   // Of the week by the clock of their location, and not by that of New York.
   [alone(19, "2026-03-09T09:30:00Z", 2, { ...unapproved, location_id: 303 }), "unapproved"],
   [alone(20, "2026-03-01T23:00:00Z", 2, { ...unapproved, location_id: 302 }), "unapproved"],
@@ -138,10 +138,10 @@ describe("time-punches check", () => {
         ])
       })))
 
-  it.effect("reads --longest more on each side by clock-in, and the disputed punches of the period", () =>
+  it.effect("reads --max-duration more on each side by clock-in, and the disputed punches of the period", () =>
     over(calm, () =>
       Effect.gen(function*() {
-        yield* cli([...newYork, "--longest", "90m", "--location-id", "301", "--user-id", "2", "--page-size", "50"])
+        yield* cli([...newYork, "--max-duration", "90m", "--location-id", "301", "--user-id", "2", "--page-size", "50"])
         const [disputed, all, ...more] = yield* queries
 
         const common = { limit: "50", user_id: "2" }
@@ -191,7 +191,7 @@ describe("time-punches check", () => {
     [
       [["check", "--zone", "UTC"], /check needs a period\n.*--week DATE/],
       [week, /--week has no zone/],
-      [[...newYork, "--longest", "long"], /--longest.*a time such as 16h/],
+      [[...newYork, "--max-duration", "tooLong"], /--max-duration.*a time such as 16h/],
       [[...newYork, "--approved", "true"], /--approved/],
       [[...newYork, "--deleted", "include"], /--deleted/],
       [[...newYork, "--flags", "late"], /--flags/],
@@ -228,7 +228,7 @@ describe("time-punches check", () => {
             ...week,
             "--zones",
             zones,
-            "--longest",
+            "--max-duration",
             "1h",
             "--user-id",
             "101"

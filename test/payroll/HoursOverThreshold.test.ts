@@ -26,7 +26,7 @@ const shift = (clockedIn: string, hours: number, changes: Partial<TimePunch> = {
 const run = <E = never>(punches: ReadonlyArray<TimePunch>, options: Labor.HoursAboveOptions<E>) =>
   Stream.run(Stream.fromArray(punches), Labor.hoursAbove(options))
 
-const hours = (times: ReadonlyArray<Labor.TimeAbove>) =>
+const hours = (times: ReadonlyArray<Labor.TimeOverThreshold>) =>
   times.map(({ above, date, net }) => [`${date}`, Duration.toHours(net), Duration.toHours(above)])
 
 const week = ["09", "10", "11", "12", "13"].map((day) => shift(`2026-03-${day}T13:00:00Z`, 9))
@@ -37,7 +37,7 @@ describe("Labor.hoursAbove", () => {
       // 45 hours from Monday to Friday, 12 on Sunday evening: the Sunday of New York, the Monday of UTC.
       const punches = [...week, shift("2026-03-16T02:00:00Z", 12), shift("2026-03-16T14:00:00Z", 3)]
       const person = HashMap.getUnsafe(
-        yield* run(punches, { zone: newYork, above: "40 hours", aboveDay: "8 hours" }),
+        yield* run(punches, { zone: newYork, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" }),
         user
       )
 
@@ -58,8 +58,8 @@ describe("Labor.hoursAbove", () => {
     Effect.gen(function*() {
       // Noon of Monday in New York, and the evening of Monday in Honolulu: Tuesday in New York.
       const punches = [shift("2026-03-09T16:00:00Z", 6), shift("2026-03-10T07:00:00Z", 5, { locationId: far })]
-      const both = HashMap.getUnsafe(yield* run(punches, { zone: zones, aboveDay: "8 hours" }), user)
-      const one = HashMap.getUnsafe(yield* run(punches, { zone: newYork, aboveDay: "8 hours" }), user)
+      const both = HashMap.getUnsafe(yield* run(punches, { zone: zones, dailyThreshold: "8 hours" }), user)
+      const one = HashMap.getUnsafe(yield* run(punches, { zone: newYork, dailyThreshold: "8 hours" }), user)
 
       assert.deepStrictEqual(hours(both.days), [["2026-03-09", 11, 3]])
       assert.deepStrictEqual(hours(one.days), [["2026-03-09", 6, 0], ["2026-03-10", 5, 0]])
@@ -68,7 +68,7 @@ describe("Labor.hoursAbove", () => {
   it.effect("begins the week on the day that is named", () =>
     Effect.gen(function*() {
       const punches = [shift("2026-03-14T15:00:00Z", 5), shift("2026-03-15T15:00:00Z", 5)]
-      const options = { zone: newYork, above: "8 hours" } as const
+      const options = { zone: newYork, weeklyThreshold: "8 hours" } as const
       const monday = HashMap.getUnsafe(yield* run(punches, options), user)
       const sunday = HashMap.getUnsafe(yield* run(punches, { ...options, firstDay: "sunday" }), user)
 
@@ -79,7 +79,7 @@ describe("Labor.hoursAbove", () => {
   it.effect("counts a punch of unknown time, and an open one up to asOf", () =>
     Effect.gen(function*() {
       const open = shift("2026-03-09T13:00:00Z", 0, { clockedOut: Option.none() })
-      const options = { zone: newYork, above: 0 }
+      const options = { zone: newYork, weeklyThreshold: 0 }
       const unknown = HashMap.getUnsafe(yield* run([open], options), user)
       const asOf = DateTime.makeUnsafe("2026-03-09T15:00:00Z")
       const known = HashMap.getUnsafe(yield* run([open], { ...options, asOf }), user)
@@ -113,7 +113,7 @@ describe("Labor.hoursAbove", () => {
 })
 
 const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
-const millis = (times: ReadonlyArray<Labor.TimeAbove>, field: "net" | "above") =>
+const millis = (times: ReadonlyArray<Labor.TimeOverThreshold>, field: "net" | "above") =>
   sum(times.map((each) => Duration.toMillis(each[field])))
 
 /** Punches of four persons at two locations over three weeks around a change of clocks. */
@@ -155,7 +155,7 @@ const mondayOf = (each: TimePunch) => {
   return new Date(day - ((new Date(day).getUTCDay() + 6) % 7) * 86_400_000).toISOString().slice(0, 10)
 }
 const netOf = (each: TimePunch) =>
-  Option.match(WorkedTime.of(each).durations, { onNone: () => 0, onSome: ({ net }) => Duration.toMillis(net) })
+  Option.match(WorkedTime.measure(each).durations, { onNone: () => 0, onSome: ({ net }) => Duration.toMillis(net) })
 
 const expectedAbove = (punches: ReadonlyArray<TimePunch>, key: (punch: TimePunch) => string, seconds: number) => {
   const keys = new Set(punches.map(key))
@@ -172,7 +172,11 @@ describe("The hours above a threshold", () => {
     [Shifts, Threshold, Threshold],
     ([punches, above, aboveDay]) =>
       Effect.gen(function*() {
-        const options = { zone: zones, above: Duration.seconds(above), aboveDay: Duration.seconds(aboveDay) }
+        const options = {
+          zone: zones,
+          weeklyThreshold: Duration.seconds(above),
+          dailyThreshold: Duration.seconds(aboveDay)
+        }
         const people = yield* run(punches, options)
         const turned = yield* Stream.fromArray(punches.toReversed()).pipe(
           Stream.rechunk(3),
@@ -184,7 +188,7 @@ describe("The hours above a threshold", () => {
         for (const [userId, person] of HashMap.entries(people)) {
           const own = punches.filter((each) => each.userId === userId)
           assert.strictEqual(Duration.toMillis(person.net), sum(own.map(netOf)))
-          assert.strictEqual(person.incomplete, own.filter((each) => WorkedTime.of(each).open).length)
+          assert.strictEqual(person.incomplete, own.filter((each) => WorkedTime.measure(each).open).length)
           assert.strictEqual(Duration.toMillis(person.above), expectedAbove(own, mondayOf, above))
           assert.strictEqual(Duration.toMillis(person.aboveDay), expectedAbove(own, dateOf, aboveDay))
         }
@@ -196,7 +200,7 @@ describe("The hours above a threshold", () => {
     [Shifts, Threshold],
     ([punches, at]) =>
       Effect.gen(function*() {
-        const options = { zone: zones, above: Duration.seconds(at), aboveDay: Duration.seconds(at) }
+        const options = { zone: zones, weeklyThreshold: Duration.seconds(at), dailyThreshold: Duration.seconds(at) }
         for (const person of HashMap.values(yield* run(punches, options))) {
           const net = Duration.toMillis(person.net)
 
@@ -214,7 +218,10 @@ describe("The hours above a threshold", () => {
     ([punches]) =>
       Effect.gen(function*() {
         const [all, none, unset] = yield* Effect.forEach(
-          [{ above: 0, aboveDay: 0 }, { above: Duration.infinity, aboveDay: Duration.infinity }, {}],
+          [{ weeklyThreshold: 0, dailyThreshold: 0 }, {
+            weeklyThreshold: Duration.infinity,
+            dailyThreshold: Duration.infinity
+          }, {}],
           (thresholds) => run(punches, { zone: zones, ...thresholds })
         )
         if (all === undefined || none === undefined || unset === undefined) throw new Error("three runs")
@@ -234,7 +241,11 @@ describe("The hours above a threshold", () => {
     ([punches, one, other]) =>
       Effect.gen(function*() {
         const at = (seconds: number) =>
-          run(punches, { zone: zones, above: Duration.seconds(seconds), aboveDay: Duration.seconds(seconds) })
+          run(punches, {
+            zone: zones,
+            weeklyThreshold: Duration.seconds(seconds),
+            dailyThreshold: Duration.seconds(seconds)
+          })
         const low = yield* at(Math.min(one, other))
         const high = yield* at(Math.max(one, other))
 

@@ -1,0 +1,5 @@
+/** The `./payroll` subpath: periods, worked time, cost, and what to look at before a period is closed. It needs no service. */
+export * as Labor from "./Labor.ts"
+export * as Period from "./Period.ts"
+export * as PeriodCheck from "./PeriodCheck.ts"
+export * as WorkedTime from "./WorkedTime.ts"
