@@ -12,7 +12,7 @@ import { CompanyId, type TimePunchId, type UserId } from "../Ids.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import * as Labor from "../payroll/Labor.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
-import { byLocation, type Interval, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
+import { byLocation, type Interval, type LocalClock, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { failedWith, retried, transact } from "./connection.ts"
@@ -25,10 +25,10 @@ import { opened, type TableOptions } from "./TableOptions.ts"
  * copy of now.
  */
 export interface ChangesOptions<out E = never> extends Labor.LaborOptions {
-  /** The zone of all locations, or `Period.zones`: each location by its own clock. */
-  readonly zone: DateTime.TimeZone | Zones<E>
-  /** The period, in a zone: `(zone) => Period.week(zone, date)`. */
-  readonly period: (zone: DateTime.TimeZone) => Interval
+  /** The clock of all locations, or `Period.zones`: each location by its own clock. */
+  readonly clock: LocalClock | Zones<E>
+  /** The period, by a clock: `(clock) => Period.week(clock, date)`. */
+  readonly period: (clock: LocalClock) => Interval
   /** The instant to compare with, by the clock of the database, such as `history.last` of `status` at the close. */
   readonly since: DateTime.DateTime
 }
@@ -117,13 +117,13 @@ export interface Pair {
 }
 
 /** The instants within which a punch may belong to the period in some zone of the world. */
-export const windowOf = (options: ChangesOptions<unknown>) => byLocation(options.zone, options.period).widest
+export const windowOf = (options: ChangesOptions<unknown>) => byLocation(options.clock, options.period).widest
 
 export const compare = <E>(
   pairs: Iterable<Pair>,
   options: ChangesOptions<E>
 ): Result.Result<Changes, E | Labor.SumOverflow> => {
-  const counts = counter(byLocation(options.zone, options.period))
+  const counts = counter(byLocation(options.clock, options.period))
   const punches: Array<PunchChange & { readonly shown: TimePunch }> = []
   const sums = new Map<UserId, Sums>()
   for (const { after, before } of pairs) {
@@ -239,7 +239,7 @@ const isSome = ({ cents, minutes, tips }: PersonChange): boolean => minutes !== 
  * Law: the sums of the punches that counted at that instant, plus the differences, are the sums of those that count now, for
  * every person.
  *
- * Fails with `HistoryUnknown` where the copy of that instant is not known; with the error of `zone` for a location without
+ * Fails with `HistoryUnknown` where the copy of that instant is not known; with the error of `clock` for a location without
  * one; with `Store` where a row is no punch.
  *
  * **Example** (What changed since the week was closed)
@@ -251,8 +251,8 @@ const isSome = ({ cents, minutes, tips }: PersonChange): boolean => minutes !== 
  * import { SqlStore } from "effect-time-punches/sql"
  *
  * export const changes = SqlStore.changes(CompanyId.make(7), {
- *   zone: DateTime.zoneMakeNamedUnsafe("America/New_York"),
- *   period: (zone) => Period.week(zone, BusinessDate.make("2026-03-09")),
+ *   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (clock) => Period.week(clock, BusinessDate.make("2026-03-09")),
  *   since: DateTime.makeUnsafe("2026-03-17T09:00:00Z"),
  *   rounding: "halfUp"
  * })

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { zonesOf } from "../../payroll/Zones.ts"
+import { zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import { connect, inSnapshot } from "../../sql/connection.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { completeCopy, layerCopy } from "../copy/complete.ts"
@@ -24,7 +24,7 @@ export const serve = Effect.fnUntraced(function*(given: ChangesInput) {
   const target = yield* targetOf(given.database)
   const since = yield* sinceOf(given.since)
   const flags = yield* resolvePeriod({ ...noFilter, ...given })
-  const { period, zone } = yield* Effect.fromResult(requirePeriod(flags, "changes"))
+  const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "changes"))
   const format = yield* Effect.fromResult(formatOf(flags, "table"))
   if (Option.isSome(flags.of) && format !== "csv") {
     return yield* usage("--of goes with --format csv; every other form has both punches and people")
@@ -34,12 +34,13 @@ export const serve = Effect.fnUntraced(function*(given: ChangesInput) {
 
   const changes = yield* inOneState(Effect.gen(function*() {
     yield* refuseFuture(since, yield* completeCopy(company.id, target.shown))
-    return yield* SqlStore.changes(company.id, { zone, period, since, rounding: flags.rounding, asOf })
+    return yield* SqlStore.changes(company.id, { clock, period, since, rounding: flags.rounding, asOf })
   })).pipe(Effect.provide(layerCopy(company.id, target)))
   if (format === "table") {
-    const { clockOf } = zonesOf(zone)
-    const zoneOf = ({ locationId }: Parameters<typeof flags.keeps>[0]) => Result.getSuccess(clockOf(locationId))
-    yield* printLines(linesOf(changes, { zoneOf, names, asOf }, yield* outputWidth))
+    const { clockOf } = zonesOf(clock)
+    const zoneOfPunch = ({ locationId }: Parameters<typeof flags.keeps>[0]) =>
+      Option.map(Result.getSuccess(clockOf(locationId)), zoneOf)
+    yield* printLines(linesOf(changes, { zoneOf: zoneOfPunch, names, asOf }, yield* outputWidth))
   } else {
     const text = format === "json"
       ? jsonOf(changes, names)
