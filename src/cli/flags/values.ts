@@ -187,12 +187,13 @@ export interface FormatInput<F extends Format> {
 /** `--json`: the whole output is one JSON value. */
 export const jsonFlag = onFlag("json", "Print one JSON value")
 
-/** `--format` with these forms, the first one as default, and `--json`. */
+/** `--format` with these forms, the first one as default. */
+export const formatFlag = <const F extends Format>(forms: readonly [F, ...ReadonlyArray<F>], description: string) =>
+  Flag.Literals("format", forms).pipe(Flag.withDescription(`${description} (default: ${forms[0]})`))
+
+/** `--format` and `--json`, of which `formatOf` makes one form. */
 export const formatFlags = <const F extends Format>(forms: readonly [F, ...ReadonlyArray<F>], description: string) => ({
-  format: Flag.Literals("format", forms).pipe(
-    Flag.withDescription(`${description} (default: ${forms[0]})`),
-    Flag.optional
-  ),
+  format: Flag.optional(formatFlag(forms, description)),
   json: jsonFlag
 })
 
