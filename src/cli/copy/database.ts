@@ -49,13 +49,13 @@ export interface SqliteTarget {
 
 export type DatabaseTarget = PostgresTarget | SqliteTarget
 
-/** Where the text of a database comes from: only a variable may hold a password. */
+/** Which flag or variable names a database. Only the variable may hold a password. */
 export type Source = "--database" | "TIME_PUNCHES_DATABASE_URL"
 
 const modes: ReadonlyArray<string> = ["disable", "require", "verify-ca", "verify-full"]
 const isMode = (text: string): text is SslMode => modes.includes(text)
 
-/** Whether a host is this machine, where a connection need not be encrypted. */
+/** Whether a host is this machine: such a connection need not be encrypted. */
 const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host)
 
 /** Reads a file name or a URL. No part of a URL that may hold a secret is quoted. */

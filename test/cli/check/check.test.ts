@@ -279,7 +279,7 @@ describe("time-punches check", () => {
         assert.deepStrictEqual([unsorted.code, unsorted.stdout], [7, ""])
         assert.match(
           unsorted.stderr,
-          /^time-punches: punch 999 of user 1 came so late that an overlap .*\n.*shorter period/
+          /^time-punches: punch 999 of user 1 came out of order: an overlap .*\n.*shorter period/
         )
       }))
   })
