@@ -11,7 +11,7 @@ import {
   requirePeriod,
   withPeriod
 } from "../../../src/cli/flags/period.ts"
-import type { LocationZones } from "../../../src/cli/flags/zones.ts"
+import type { LocationClocks } from "../../../src/cli/flags/zones.ts"
 import { LocationId } from "../../../src/Ids.ts"
 import { MissingZone } from "../../../src/payroll/Period.ts"
 import { punch } from "../../support/arbitraryPunch.ts"
@@ -189,7 +189,7 @@ describe("a period", () => {
 
 const zone = DateTime.zoneMakeNamedUnsafe
 const [east, far, unknown] = [LocationId.make(301), LocationId.make(303), LocationId.make(309)]
-const locations: LocationZones = new Map([[east, zone("America/New_York")], [far, zone("Pacific/Honolulu")]])
+const locations: LocationClocks = new Map([[east, zone("America/New_York")], [far, zone("Pacific/Honolulu")]])
 
 const resolved = (call: string, at = now, zones = locations) =>
   Effect.flatMap(
@@ -208,8 +208,8 @@ describe("a period by the zone of each location", () => {
       const instant = "2026-03-09T09:30:00Z"
 
       assert.deepStrictEqual(describeFilter(flags), {
-        "--clocked-in-gte": "2026-03-01T10:00:00Z",
-        "--clocked-in-lt": "2026-03-09T12:00:00Z"
+        "--clocked-in-gte": "2026-03-01T07:00:00Z",
+        "--clocked-in-lt": "2026-03-09T15:00:00Z"
       })
       assert.deepStrictEqual(flags.keeps(punchAt(far, instant)), Result.succeed(true))
       assert.deepStrictEqual(flags.keeps(punchAt(east, instant)), Result.succeed(false))
@@ -335,7 +335,7 @@ describe("The punches of every week by locations", () => {
       Effect.gen(function*() {
         const start = Date.UTC(2026, 0, 5 + 7 * each.monday)
         const [first, last] = [0, 6].map((days) => new Date(start + days * 86_400_000).toISOString().slice(0, 10))
-        const zones = new Map(each.zones.map((name, at) => [LocationId.make(at), zone(name)]))
+        const zones: LocationClocks = new Map(each.zones.map((name, at) => [LocationId.make(at), zone(name)]))
         const flags = yield* resolved(`--week ${last} --zones FILE`, now, zones)
         const punches = each.shifts.map(({ at, hours }) =>
           punchAt(LocationId.make(at % each.zones.length), new Date(start + hours * 3_600_000).toISOString())

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Schema } from "effect"
-import { describeZones, parseZones } from "../../../src/cli/flags/zones.ts"
-import { BusinessDate, LocationId } from "../../../src/Ids.ts"
+import { Effect, Schema } from "effect"
+import { describeZones, type LocationClocks, parseZones } from "../../../src/cli/flags/zones.ts"
+import { BusinessDate } from "../../../src/Ids.ts"
 import * as Period from "../../../src/payroll/Period.ts"
+import { clockKey } from "../../../src/payroll/Zones.ts"
 
 const encoder = new TextEncoder()
 
@@ -10,8 +11,8 @@ const parse = (...lines: ReadonlyArray<string>) => parseZones(encoder.encode(lin
 
 const head = "location_id,zone"
 
-const rowsOf = (zones: ReadonlyMap<LocationId, DateTime.TimeZone>) =>
-  [...zones].map(([id, zone]) => `${id} ${DateTime.zoneToString(zone)}`)
+const rowsOf = (clocks: LocationClocks) =>
+  [...clocks].map(([id, clock]) => `${id} ${clockKey(clock)}`.replace(/ 0$/, ""))
 
 describe("a file of zones", () => {
   it.effect("has a zone for each location, by name or as an offset", () =>
@@ -36,9 +37,17 @@ describe("a file of zones", () => {
   const one = "301,UTC"
 
   it.effect.each<[what: string, lines: ReadonlyArray<string>, message: string]>([
-    ["nothing in it", [""], "line 1: the columns must be location_id,zone, not an empty line"],
-    ["no header", [one], "line 1: the columns must be location_id,zone, not 301,UTC"],
-    ["other columns", ["location,zone"], "line 1: the columns must be location_id,zone, not location,zone"],
+    [
+      "nothing in it",
+      [""],
+      "line 1: the columns must be location_id,zone or location_id,zone,day_starts, not an empty line"
+    ],
+    ["no header", [one], "line 1: the columns must be location_id,zone or location_id,zone,day_starts, not 301,UTC"],
+    [
+      "other columns",
+      ["location,zone"],
+      "line 1: the columns must be location_id,zone or location_id,zone,day_starts, not location,zone"
+    ],
     ["no location", [head, "", ""], "line 1: no location follows the columns"],
     [
       "an unknown zone",
