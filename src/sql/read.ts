@@ -24,9 +24,9 @@ import type { Dialect } from "./Dialect.ts"
 
 /**
  * Lists the punches of a copy by clock-in, then by id: those that the service would list for this filter, as of the last pass.
- * Rows that are gone are not listed. Memory is that of a page, however many rows there are.
+ * Rows that are gone are not listed. It holds one page in memory, however many rows there are.
  *
- * All rows are of one state of the copy, that of the first page. The stream does not see what a sync commits meanwhile, and
+ * All rows are of the state that the copy has at the first page. The stream does not see what a sync commits meanwhile, and
  * does not delay the sync. Inside a transaction of the caller, the isolation of that transaction decides instead. The stream
  * keeps a connection until it ends. A client with only one connection, such as `NodeSqlite`, runs no other statement in that
  * time: a consumer of the stream that waits for one waits for ever.
@@ -44,7 +44,7 @@ export const list = (
 /** Rows of a page: more of them save little time, and a page is in memory twice. */
 const pageSize = 1000
 
-/** The same, with so many rows a page. @internal */
+/** `list` with pages of `size` rows. @internal */
 export const readPages = (
   company: CompanyId,
   filter: PunchFilter,
@@ -96,12 +96,12 @@ const within = (column: string) => ({ gte, lt, lte }: InstantRange): ReadonlyArr
 const byServiceAlone = () => undefined
 
 /**
- * What each key of a filter asks of a row; `undefined` where the copy cannot tell. A value that is NULL is outside of every
+ * What each key of a filter asks of a row; `undefined`: the copy cannot tell. A value that is NULL is outside of every
  * range: an open punch has no clock-out, and one that was never modified has none since any instant.
  */
 const conditions: { readonly [K in Key]: (value: Values[K]) => ReadonlyArray<Condition> | undefined } = {
   locationId: isId("t.location_id"),
-  // The service has 0 where there is no department.
+  // The service has 0 if a punch has no department.
   departmentId: isId("coalesce(t.department_id, 0)"),
   roleId: isId("t.role_id"),
   userId: isId("t.user_id"),
@@ -162,12 +162,12 @@ const pageAfter = (
   const after = Option.toArray(last).map(({ clockedIn, id }) =>
     sql`(t.clocked_in, t.id) > (${timestamp(clockedIn.epochMilliseconds)}, ${bigint(id)})`
   )
-  // A later page has a lower end already. With two, the database might begin each page at that of the filter.
+  // A later page has a lower end already. With two, the database might begin each page at the lower end of the filter.
   const rest = conditions.filter(({ test }) => after.length === 0 || test !== "t.clocked_in >=").map((
     { parameter, test }
   ) => parameter === undefined ? raw(test) : sql`${raw(test)} ${dialect[parameter.type](parameter.value)}`)
   const tests = sql.and([sql`t.company_id = ${bigint(company)}`, raw("t.gone_at IS NULL"), ...after, ...rest])
-  // The columns have the names of the results, so that without the table the order would be that of the results, by no index.
+  // `t.`: without it the order would be by the columns of the result, which have the same names and no index.
   return sql`SELECT ${rowColumns(dialect)} FROM ${tables.rows} AS t WHERE ${tests}
     ORDER BY t.clocked_in, t.id LIMIT ${raw(String(size))}`
 }
@@ -212,7 +212,7 @@ export const readRows = (
 /** A row of a copy. */
 export interface StoredRow {
   readonly id: number
-  /** Its punch, or why it is none. */
+  /** Its punch, or what is wrong with it. */
   readonly punch: Result.Result<TimePunch, Schema.SchemaError>
   readonly pass: number
   readonly isGone: boolean
@@ -237,11 +237,11 @@ export const rowOf = (row: Row): StoredRow => ({
   isGone: numberOf(row["is_gone"]) === 1
 })
 
-/** The punch of a row. One that cannot be read is no reason to leave it out: a sum would be wrong in silence. */
+/** The punch of a row, or a failure: to leave out a row that cannot be read would make sums wrong in silence. */
 export const punchOf = (company: CompanyId, { id, punch }: StoredRow): Result.Result<TimePunch, SyncError> =>
   Result.mapError(
     punch,
-    (error) => storeFailed(company, `row ${id} is no punch at ${firstIssue(error).path}`, error)
+    (error) => storeFailed(company, `row ${id} is not a valid punch at ${firstIssue(error).path}`, error)
   )
 
 const decode = Schema.decodeUnknownResult(TimePunch.fromWire)

@@ -205,7 +205,7 @@ describe("time-punches summary --database", () => {
       const { code, stderr, stdout } = yield* cli(["summary", "--database", file])
 
       assert.deepStrictEqual([code, stdout], [7, ""])
-      assert.match(stderr, /row \d+ is no punch at hourly_wage/)
+      assert.match(stderr, /row \d+ is not a valid punch at hourly_wage/)
       assert.include(stderr, "doctor --database … --full")
     })))
 
