@@ -230,6 +230,7 @@ export const rowColumns = ({ millisOf }: Dialect): Statement.Fragment =>
     raw("CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END AS is_gone")
   ])
 
+/** Reads a row of a result with these columns. */
 export const rowOf = (row: Row): StoredRow => ({
   id: numberOf(row["id"]),
   punch: decode(Object.fromEntries(columns.map(({ name, type }) => [name, wireOf(row[name], type)]))),
