@@ -14,7 +14,7 @@ import type { Cursor } from "../Ids.ts"
 import { type Exchange, wasRedirected } from "../internal/http/client.ts"
 import { scrub, secretsOf } from "../internal/http/secret.ts"
 import { timedOut, transportFailureOf } from "../internal/http/transportFailure.ts"
-import { type Budget, type Limits, makeBudget, retry } from "../internal/resilience/retry.ts"
+import { type Budget, type Limits, makeBudget, monotonicMillis, retry } from "../internal/resilience/retry.ts"
 import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
 import { span } from "../internal/telemetry/tracing.ts"
 import { printable } from "../internal/wire/issue.ts"
@@ -132,11 +132,10 @@ const readOnce = (page: Fetching): Effect.Effect<Received, Failure> =>
 
 /** Fails with a timeout at the deadline of the page, or `limit` milliseconds from now if that is earlier. */
 const within = <A>(page: Fetching, step: Effect.Effect<A, Failure>, limit = Infinity): Effect.Effect<A, Failure> =>
-  Effect.flatMap(Clock.monotonicTimeNanos, (now) =>
-    Effect.timeoutOrElse(step, {
-      duration: Math.min(limit, page.end - Number(now) / 1e6),
-      orElse: () => expired
-    }))
+  Effect.flatMap(
+    monotonicMillis,
+    (now) => Effect.timeoutOrElse(step, { duration: Math.min(limit, page.end - now), orElse: () => expired })
+  )
 
 const expired = Effect.fail(transportFailure(timedOut))
 
@@ -206,7 +205,5 @@ export const beginReceipt: Effect.Effect<TakeReceipt> = Effect.zipWith(
 
 const utc = (millis: number) => DateTime.toUtc(DateTime.makeUnsafe(millis))
 
-
 const countOf = (text: string | undefined): Option.Option<number> =>
   text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Option.some(Number(text)) : Option.none()
-

@@ -4,6 +4,7 @@ import type * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { CompanyId } from "../Ids.ts"
+import { earliest } from "../internal/wire/instant.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type Column, columnsAfter, type ColumnType } from "./columns.ts"
 import type { DialectName, Tables } from "./tables.ts"
@@ -120,5 +121,3 @@ export const parametersFor = (dialect: Dialect) => {
   }
   return { parameters, placeholder }
 }
-
-const earliest = -62_135_596_800_000

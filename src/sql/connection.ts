@@ -1,6 +1,5 @@
 /** The client of the context, without its transformations, and the dialect that it speaks. */
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -13,6 +12,7 @@ import * as Reason from "effect/sql/SqlError"
 import { isSqlError, SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { CompanyId } from "../Ids.ts"
+import { monotonicMillis } from "../internal/resilience/retry.ts"
 import { storeFailed, SyncError } from "../sync/SyncError.ts"
 import type { Dialect } from "./Dialect.ts"
 import { postgres } from "./postgres.ts"
@@ -111,17 +111,15 @@ export const retried = <A, E, R>(
   isOpen: () => boolean = () => false
 ): Effect.Effect<A, E | SqlError, R> =>
   Effect.gen(function*() {
-    const end = (yield* now) + patience
+    const end = (yield* monotonicMillis) + patience
     for (let pause = shortestPause;; pause = Math.min(pause * 2, longestPause)) {
       const attempt = yield* Effect.result(surfaced(self))
       if (Result.isSuccess(attempt)) return attempt.success
       const again = isSqlError(attempt.failure) && (isTransient(attempt.failure) || isOpen())
-      if (!again || (yield* now) >= end) return yield* Effect.fail(attempt.failure)
+      if (!again || (yield* monotonicMillis) >= end) return yield* Effect.fail(attempt.failure)
       yield* Effect.sleep(pause * (0.5 + (yield* Random.next)))
     }
   })
-
-const now = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
 /** A connection that is lost within a transaction comes as a defect, since its ROLLBACK fails: it is a failure like others. */
 const surfaced = <A, E, R>(self: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, E | SqlError, R> =>
