@@ -65,7 +65,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "testing/base": [],
   sql: ["sync", "listing", "payroll", "names", "internal/sql", "internal/wire"],
   "sql/node": [],
-  sync: ["client", "names", "internal/wire"],
+  sync: ["client", "listing", "names", "internal/resilience", "internal/wire"],
   export: ["payroll", "names", "internal/wire"],
   payroll: ["names", "internal/wire"],
   node: ["internal/http", "internal/wire"],
