@@ -15,9 +15,9 @@ import * as Layer from "effect/Layer"
 import type { FakeRequest, FakeResponse, RecordedRequest } from "./base/message.ts"
 import type { StoredPunch, WirePunch } from "./base/WirePunch.ts"
 import type { Fault, FaultWhen } from "./faults/Fault.ts"
-import type { ChangeTime, PunchPatch } from "./service/changes.ts"
 import { makeEngine } from "./service/engine.ts"
 import { type FakeServiceOptions, settingsOf } from "./service/options.ts"
+import type { ChangeTime, PunchPatch } from "./service/table.ts"
 import { makeClient } from "./transports/inProcess.ts"
 import { serve } from "./transports/overHttp.ts"
 
@@ -36,16 +36,12 @@ export class FakeService extends Context.Service<FakeService, {
   readonly add: (punches: ReadonlyArray<StoredPunch | WirePunch>) => Effect.Effect<void>
   /**
    * Edits the punches with these ids, in all companies: `modified` becomes the service's time, to the second, unless the
-   * patch has one or null, and listings show it after `visibleAfter`.
+   * patch has one or null, and listings show it after `visibleAfter`. `{ deleted: true }` marks them as deleted.
    */
   readonly edit: (ids: ReadonlyArray<number>, patch: PunchPatch) => Effect.Effect<void>
-  /** Marks the punches with these ids as deleted, as an edit with `deleted: true` does. */
-  readonly softDelete: (ids: ReadonlyArray<number>) => Effect.Effect<void>
-  /** Takes the mark of `softDelete` away, as an edit with `deleted: false` does. */
-  readonly undelete: (ids: ReadonlyArray<number>) => Effect.Effect<void>
   /**
-   * Removes the punches with these ids, in all companies, without a mark or a stamp, after `visibleAfter`. A deleted punch
-   * is one with `deleted: true`.
+   * Removes the punches with these ids, in all companies, without a mark or a stamp, after `visibleAfter`, as a purge or
+   * a restored backup does.
    */
   readonly remove: (ids: ReadonlyArray<number>) => Effect.Effect<void>
   /** The service's time, from which stamps, token lifetimes and the `date` header are taken. */
@@ -122,15 +118,10 @@ const make = (options: FakeServiceOptions): FakeService["Service"] => {
   const change = (make: (time: ChangeTime) => void) =>
     Effect.map(Clock.currentTimeMillis, (now) => make({ now, stamp: engine.clock.at(now) }))
 
-  const edit = (ids: ReadonlyArray<number>, patch: PunchPatch) =>
-    change((time) => engine.changes.edit(ids, patch, time))
-
   return FakeService.of({
     seed: (punches) => Effect.sync(() => engine.changes.seed(punches)),
     add: (punches) => change((time) => engine.changes.add(punches, time)),
-    edit,
-    softDelete: (ids) => edit(ids, { deleted: true }),
-    undelete: (ids) => edit(ids, { deleted: false }),
+    edit: (ids, patch) => change((time) => engine.changes.edit(ids, patch, time)),
     remove: (ids) => change((time) => engine.changes.remove(ids, time)),
     now: Effect.map(Clock.currentTimeMillis, (now) => DateTime.makeUnsafe(engine.clock.at(now))),
     setClock: (to) => Effect.map(Clock.currentTimeMillis, (now) => engine.clock.set(to.epochMilliseconds, now)),

@@ -17,9 +17,9 @@ import {
   FakeService,
   type FakeServiceOptions,
   Fault,
-  generatePunches,
-  otherCompany
+  generatePunches
 } from "../../src/testing/index.ts"
+import { otherCompany } from "../../src/testing/service/options.ts"
 import { client, company, inject as injectPage, oauth, pageRequests, stranger } from "../support/client.ts"
 import {
   type Between,

@@ -1,13 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
-import {
-  defaultCompany,
-  FakeService,
-  generatePunches,
-  otherCompany,
-  type StoredPunch
-} from "../../src/testing/index.ts"
+import { defaultCompany, FakeService, generatePunches, type StoredPunch } from "../../src/testing/index.ts"
+import { otherCompany } from "../../src/testing/service/options.ts"
+import { densities, generateSpread } from "../support/densities.ts"
 import { expectedIds, idsOf } from "../support/oracle.ts"
 import { idsOf as rowIds, walk } from "./support.ts"
 
@@ -66,8 +62,6 @@ const draw = (random: Prng, punches: ReadonlyArray<StoredPunch>): Record<string,
   }
 }
 
-const densities = ["uniform", "dayAndNight", "skewed", "bursts"] as const
-
 describe("a listing of the fake service", () => {
   it.effect("agrees with a plain filter and sort, page by page, forward and backward", () =>
     Effect.gen(function*() {
@@ -80,7 +74,7 @@ describe("a listing of the fake service", () => {
           companyId: defaultCompany.id,
           days: random.between(1, 40)
         }
-        const punches = generatePunches({
+        const punches = generateSpread({
           ...options,
           density: random.pick(densities),
           openShare: 0.2,

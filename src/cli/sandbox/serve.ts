@@ -6,20 +6,19 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import { approvalStatuses } from "../../testing/base/WirePunch.ts"
 import { FakeServer } from "../../testing/FakeServer.ts"
 import {
-  approvalStatuses,
   defaultCompany,
   defaultOAuthClient,
-  defaultSession,
   type FakeResponse,
   FakeService,
   Fault,
   generateWeeks,
-  otherCompany,
   type PunchPatch,
   type StoredPunch
 } from "../../testing/index.ts"
+import { defaultSession, otherCompany } from "../../testing/service/options.ts"
 import { CommandFailure, errorCode, exitCode } from "../failure.ts"
 import { readInstant } from "../flags/values.ts"
 import { countedPunches } from "../terminal/format.ts"
@@ -80,10 +79,10 @@ export const churn = (punches: ReadonlyArray<StoredPunch>, seed: number): Effect
       if (draw < 0.3) return yield* clockIn(now)
       if (draw < 0.5) return yield* service.edit(open.splice(0, 1).map(({ id }) => id), { clocked_out: now })
       if (draw < 0.8) return yield* edit()
-      if (draw >= 0.95) return yield* service.undelete(deleted.splice(0, 1).map(({ id }) => id))
+      if (draw >= 0.95) return yield* service.edit(deleted.splice(0, 1).map(({ id }) => id), { deleted: false })
       const punch = yield* Random.choice(known)
       deleted.push(punch)
-      yield* service.softDelete([punch.id])
+      yield* service.edit([punch.id], { deleted: true })
     })
 
     if (known.length > 0) yield* Effect.repeat(change, Schedule.spaced(interval))

@@ -1,4 +1,4 @@
-/** The fake service behind a real `HttpServer`, with resets and cuts of its sockets. */
+/** The fake service behind a real `HttpServer`: who may call it on this machine, and resets and cuts of its sockets. */
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -9,7 +9,25 @@ import * as Predicate from "effect/Predicate"
 import type { FakeResponse } from "../base/message.ts"
 import { cutSurplus, type Exchange, toServerResponse } from "./serverResponse.ts"
 
-// MERGED loopback.ts: Who may call a service on this machine: only programs that name it as such, and no page of another site.
+/**
+ * Serves until the scope of the layer closes. A client that disconnects interrupts its request. On a loopback address,
+ * a request from elsewhere gets status 403 and does not reach the service.
+ */
+export const serve = (exchange: Exchange): Layer.Layer<never, never, HttpServer.HttpServer> =>
+  Layer.unwrap(HttpServer.HttpServer.useSync(({ address }) => serveTo(exchange, isLoopback(address))))
+
+const serveTo = (exchange: Exchange, toThisMachine: boolean) =>
+  HttpServer.serve(
+    Effect.gen(function*() {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const refusal = toThisMachine ? foreignCaller(request.headers) : undefined
+      if (refusal !== undefined) return HttpServerResponse.text(`${refusal}\n`, { status: 403 })
+      const body = yield* request.text
+      const { method, url } = request
+      const response = yield* exchange.respond({ method, url, headers: { ...request.headers }, body })
+      return yield* deliver(exchange, request, response)
+    }).pipe(Effect.interruptible)
+  )
 
 const octet = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`
 
@@ -100,23 +118,3 @@ const deliver = (
       return Effect.succeed(toServerResponse(exchange, response))
   }
 }
-
-/**
- * Serves until the scope of the layer closes. A client that disconnects interrupts its request. On a loopback address,
- * a request from elsewhere gets status 403 and does not reach the service.
- */
-export const serve = (exchange: Exchange): Layer.Layer<never, never, HttpServer.HttpServer> =>
-  Layer.unwrap(HttpServer.HttpServer.useSync(({ address }) => serveTo(exchange, isLoopback(address))))
-
-const serveTo = (exchange: Exchange, toThisMachine: boolean) =>
-  HttpServer.serve(
-    Effect.gen(function*() {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const refusal = toThisMachine ? foreignCaller(request.headers) : undefined
-      if (refusal !== undefined) return HttpServerResponse.text(`${refusal}\n`, { status: 403 })
-      const body = yield* request.text
-      const { method, url } = request
-      const response = yield* exchange.respond({ method, url, headers: { ...request.headers }, body })
-      return yield* deliver(exchange, request, response)
-    }).pipe(Effect.interruptible)
-  )
