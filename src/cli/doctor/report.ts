@@ -1,4 +1,4 @@
-/** The result of a check of `time-punches doctor`, its line, and the one advice that follows from all results. Pure. */
+/** The result of a check, also of an error, its line, and the one advice that follows from all results. */
 import type * as Config from "effect/Config"
 import type { DecodeError, ListError } from "../../ApiError.ts"
 import { commandFailureOf, type ExitCode, exitCode } from "../failure.ts"
@@ -104,8 +104,6 @@ export const renderJson = (results: ReadonlyArray<CheckResult>): string => {
   const advice = mostBasic(results)?.reason?.advice ?? null
   return `{"checks":[\n${checks.join(",\n")}\n],"advice":${JSON.stringify(advice)}}`
 }
-
-// MERGED explain.ts: From an error of a request or a setting to the check that it fails, its cause and its advice. Pure.
 
 type CheckError = ListError | Config.ConfigError
 
