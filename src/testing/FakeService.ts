@@ -23,7 +23,7 @@ import { serve } from "./transports/overHttp.ts"
 
 /**
  * A time-punch service in memory, for tests. It checks credentials, filters, sorts, pages and issues tokens as the
- * interface describes, and injects faults. Its punches can change while it is listed. Its time is that of the `Clock`,
+ * interface describes, and injects faults. Its punches can change while it is listed. It tells the time by the `Clock`,
  * unless its own clock is set.
  */
 export class FakeService extends Context.Service<FakeService, {
@@ -85,7 +85,7 @@ export class FakeService extends Context.Service<FakeService, {
 
   /**
    * Serves over the provided `HttpServer`. `FakeServer` does so on a port of this machine. On a loopback address it refuses
-   * requests with a foreign `host` or `origin`. A server that dates responses itself does so where the service does not.
+   * requests with a foreign `host` or `origin`. A server that dates responses itself does so if the service does not.
    */
   static readonly layerServer: Layer.Layer<never, never, FakeService | HttpServer.HttpServer> = Layer.unwrap(
     FakeService.useSync(serve)

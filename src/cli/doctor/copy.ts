@@ -16,13 +16,13 @@ import { type CommandFailure, commandFailureOf, type ExpectedError } from "../fa
 import { counted, formatNumber } from "../terminal/format.ts"
 import { type CheckResult, fail, failed, ok, warn } from "./report.ts"
 
-/** Rows that are compared where not all are. */
+/** Number of rows that a sample has. */
 const sampleSize = 20
 
 /** Rows that are read from the database at once. */
 const chunkSize = 1000
 
-/** As long as the default overlap: what changed since may not be in the copy yet. */
+/** The default overlap: what changed since may not be in the copy yet. */
 const overlap = Duration.minutes(15)
 
 const runSync = "Run time-punches sync, then check again."
@@ -50,7 +50,7 @@ export const checkCopy = Effect.fnUntraced(function*(company: Company, isFull: b
 /** What a comparison found. */
 interface Comparison {
   readonly differences: ReadonlyArray<Difference>
-  /** The first row that is no punch, and where. */
+  /** The first row that does not decode as a punch, and the path at which it fails. */
   readonly invalid: string | undefined
   readonly seen: number
 }
@@ -102,7 +102,7 @@ const compareAll = Effect.fnUntraced(function*(company: Company) {
   }
 })
 
-/** Ids that changed since the copy can have heard of all changes; `None` of a watermark: any may have. */
+/** Ids of the punches that changed after the watermark minus the overlap; all ids if there is no watermark. */
 const changedSince = Effect.fnUntraced(function*(company: Company, watermark: Option.Option<DateTime.Utc>) {
   const client = yield* TimePunches
   const modifiedSince = Option.getOrUndefined(Option.map(watermark, DateTime.subtractDuration(overlap)))
@@ -131,7 +131,7 @@ const ageOf = ({ checkpoint, lastError, rows }: SqlStore.CopyStatus, now: DateTi
   })
 }
 
-/** Where the first row that is no punch is wrong. */
+/** The first row that does not decode as a punch, and the path at which it fails. */
 const invalidOf = (rows: ReadonlyArray<StoredRow>): string | undefined => {
   for (const { id, punch } of rows) {
     if (Result.isFailure(punch)) return `row ${id} is no punch at ${firstIssue(punch.failure).path}`
@@ -144,7 +144,7 @@ const invalidResult = (invalid: string | undefined, seen: number): CheckResult =
     ? ok("copy: rows", `${counted(seen, "row")} read, all are punches`)
     : fail("copy: rows", invalid, "copy", "Something else writes into the tables of the copy: find it.")
 
-/** A change that the next pass brings is no fault of the copy. */
+/** A change that the next pass brings is not a fault of the copy. */
 const comparisonResult = (
   differences: ReadonlyArray<Difference>,
   changed: ReadonlySet<number>,
@@ -167,13 +167,13 @@ const comparisonResult = (
 }
 
 /** A punch that differs, and how. */
-export interface Difference {
+interface Difference {
   readonly id: number
   readonly how: "missing in the copy" | "gone in the copy" | "not shown by the service" | "not equal"
 }
 
 /** The differences between all rows of a part of the copy and all punches of the same part of the service. */
-export const compare = (
+const compare = (
   rows: ReadonlyArray<StoredRow>,
   punches: ReadonlyArray<TimePunch>
 ): ReadonlyArray<Difference> => {
@@ -184,8 +184,8 @@ export const compare = (
   ]
 }
 
-/** The differences that punches of the service show; `rows` are those of the copy with their ids. */
-export const comparePunches = (
+/** The differences between punches of the service and the rows of the copy with the same ids. */
+const comparePunches = (
   rows: ReadonlyArray<StoredRow>,
   punches: ReadonlyArray<TimePunch>
 ): ReadonlyArray<Difference> => {
@@ -200,7 +200,7 @@ export const comparePunches = (
 }
 
 /** A row that the copy has and the service does not. */
-export const unshown = (id: number): Difference => ({ id, how: "not shown by the service" })
+const unshown = (id: number): Difference => ({ id, how: "not shown by the service" })
 
 /** Whether both have the same values in every column: a database cannot hold every text, and has a changed one instead. */
 const isSameRow = (one: TimePunch, other: TimePunch): boolean => columns.every(({ cell }) => cell(one) === cell(other))

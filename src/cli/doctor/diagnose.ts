@@ -90,7 +90,7 @@ export const diagnose = Effect.fnUntraced(function*(
   }
 })
 
-/** After so many checks that found no service, the others are given up: each would wait as long. */
+/** After this number of checks that did not reach the service, the others are given up: each would wait as long. */
 const mostOutages = 3
 
 const checkService = Effect.fnUntraced(function*<E, R>(options: {

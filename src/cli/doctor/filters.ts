@@ -342,8 +342,8 @@ const modifiedProbes = (punches: ReadonlyArray<TimePunch>, now: DateTime.Utc): R
 const sureHours = { before: 10 * hour, from: 18 * hour } as const
 
 /**
- * The service alone knows the zone of a business date. The dates that the sample may have must find it; the date after
- * that of an early clock-in, and the date before that of a late one, must not find those.
+ * Only the service knows the zone of a business date. The dates that the sample may have must find it. The day after an
+ * early clock-in must not find it, nor must the day before a late one.
  */
 const dateProbes = (
   sample: TimePunch,

@@ -54,7 +54,7 @@ const toListing = (pages: ReadonlyArray<Page>): Listing => ({
   isWhole: pages.every(({ cursor }, at) => at < pages.length - 1 || Option.isNone(cursor.next))
 })
 
-/** Reads at most so many pages. */
+/** Reads at most this number of pages. */
 const readPages = (company: Company, filter: PunchFilter, pageSize: number, pages: number) =>
   TimePunches.pages(company, filter, { pageSize }).pipe(
     Stream.take(pages),
@@ -89,8 +89,8 @@ const isSame = (a: Listing, b: Listing): boolean =>
   a.punches.every((punch, at) => Equal.equals(punch, b.punches[at]))
 
 /**
- * Those of the punches that the filter still gives, unchanged. A punch that an earlier answer had, that this one has,
- * and that an answer between them omits, was omitted although it matched.
+ * The punches that the filter still gives, unchanged. A punch that an earlier answer and this one have, and an answer
+ * between them has not, was omitted although it matched.
  */
 const confirm = (punches: ReadonlyArray<TimePunch>, company: Company, filter: PunchFilter, pageSize: number) =>
   Effect.map(
@@ -347,7 +347,7 @@ export const checkFilteredCursors = Effect.fnUntraced(
   Effect.catch((error) => Effect.succeed(failed("cursors with a filter", error, "cursors")))
 )
 
-/** Where the service says that a page is the last one, no other answer may have a punch that belongs to the listing. */
+/** If the service says that a page is the last one, no other answer may have a punch that belongs to the listing. */
 export const checkEnd = Effect.fnUntraced(
   function*({ company, filter, known, sightings }: Survey) {
     if (!known.isWhole) return ok("end", `not checked: more than ${known.punches.length} punches`)

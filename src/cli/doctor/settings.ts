@@ -15,7 +15,7 @@ import { exitCode } from "../failure.ts"
 import { type CompanyInput, companyOf, layerCompanyHidden } from "../flags/connection.ts"
 import { type CheckResult, fail, failed, ok, warn } from "./report.ts"
 
-export interface SettingsCheck {
+interface SettingsCheck {
   readonly results: ReadonlyArray<CheckResult>
   /** Set if every setting is valid. */
   readonly company: Option.Option<Company>

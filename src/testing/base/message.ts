@@ -49,7 +49,7 @@ export interface FakeResponse {
   readonly status: number
   /** Headers with lower-case names. */
   readonly headers: Readonly<Record<string, string>>
-  /** The whole body, also where `delivery` cuts it. */
+  /** The whole body, even if `delivery` cuts it. */
   readonly body: string | Uint8Array
   /** How much of the response arrives. */
   readonly delivery: Delivery
@@ -94,7 +94,7 @@ export const respondJson = (status: number, text: string, contentType = "applica
   respondWith(status, { "content-type": contentType }, text)
 
 /** The variable members of a problem (spec 7). An `undefined` member is absent from the JSON. */
-export interface ProblemDetail {
+interface ProblemDetail {
   readonly detail: string
   readonly code?: number | undefined
   readonly param?: string | undefined
@@ -151,7 +151,7 @@ export interface Envelope {
 }
 
 /** The page that an envelope describes. */
-export interface PageOrigin {
+interface PageOrigin {
   readonly companyId: number
   /** Fingerprint of company and query, the same for all pages of a walk. */
   readonly query: number

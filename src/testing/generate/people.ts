@@ -28,7 +28,7 @@ export interface PlannedShift {
   readonly meal: number
 }
 
-/** Someone who clocks in. */
+/** A person who clocks in. */
 export interface Person {
   readonly userId: number
   readonly location: Location

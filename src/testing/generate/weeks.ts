@@ -96,7 +96,7 @@ const makeEpochs = () => {
   }
 }
 
-/** The first drafts, up to so many that are not deleted. */
+/** The first drafts, until `count` of them are not deleted. */
 const untilListed = (drafts: ReadonlyArray<Draft>, count: number): ReadonlyArray<Draft> => {
   let end = 0
   for (let listed = 0; end < drafts.length && listed < count; end++) {

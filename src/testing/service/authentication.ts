@@ -1,4 +1,4 @@
-/** Who may list (spec 5): 401, 403, and 422 for a bad header or company id; and the tokens that `POST /oauth2/token` issues. */
+/** Credentials (spec 5): refuses a listing with 401, 403 or 422, and issues tokens at `POST /oauth2/token`. */
 import { type FakeRequest, type FakeResponse, problem, respondJson, type TokenBody } from "../base/message.ts"
 import { type FakeCompany, type FakeOAuthClient, knownScopes, sessionCookieName, type Settings } from "./options.ts"
 import { decodeQuery, isRefusal } from "./query.ts"

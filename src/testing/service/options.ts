@@ -115,7 +115,7 @@ export interface FakeServiceOptions {
    * `cursor`, as does a cursor that another service issued. Default: unlimited.
    */
   readonly cursorLifetime?: Duration.Input | undefined
-  /** How far the service's clock is ahead of the `Clock`; negative where it is behind. Default: 0. */
+  /** How far the service's clock is ahead of the `Clock`; negative if it is behind. Default: 0. */
   readonly clockOffset?: Duration.Input | undefined
   /**
    * The `date` header of a response, from the service's time in the form of HTTP and the request; `undefined` leaves the

@@ -17,7 +17,7 @@ export interface Page {
 }
 
 /** What a cursor holds of the row that it stands for: its whole position, or its id alone. */
-export type CursorKind = "position" | "record"
+type CursorKind = "position" | "record"
 
 /**
  * Decodes the cursor of a request; `undefined` when it is invalid, belongs to another query, or names a record whose
@@ -102,10 +102,10 @@ export const cursorAtSamePosition = (listing: Listing, cursor: CursorContent | u
   })
 
 /** The rows that a cursor selects: after its position, from it on, before it, up to it, or from the first row. */
-export type CursorFlag = "after" | "from" | "before" | "upTo" | "start"
+type CursorFlag = "after" | "from" | "before" | "upTo" | "start"
 
 /** The content of a cursor. Clients must treat its text as opaque; tests may decode it. */
-export interface CursorContent {
+interface CursorContent {
   readonly flag: CursorFlag
   /** Fingerprint of company and query; the service refuses a cursor of another query. */
   readonly query: number
@@ -129,7 +129,7 @@ const escape = (json: string) =>
   json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 /** Base64 that always ends in `=`, which exposes a client that does not percent-encode it. */
-export const encodeCursor = (content: CursorContent): string => {
+const encodeCursor = (content: CursorContent): string => {
   const { flag, nonce, position, query } = content
   const json = escape(JSON.stringify([letters.get(flag), query, nonce, position.id, ...position.keys]))
   return btoa(json.length % 3 === 0 ? `${json} ` : json)

@@ -143,9 +143,9 @@ const fields = new Map<string, (row: Row) => KeyValue>([
 
 /**
  * Parses a `sort_by`: field names separated by commas, each with `.asc`, `.desc` or neither. The pattern of the spec
- * also admits an empty text, an empty name and two parts without a comma; none of them names a field: all are refused.
+ * also admits an empty text, an empty name and two parts without a comma. Those name no field and are refused.
  */
-export const parseSort = (text: string): ReadonlyArray<SortKey> | undefined => {
+const parseSort = (text: string): ReadonlyArray<SortKey> | undefined => {
   const keys: Array<SortKey> = []
   for (const part of text.split(",")) {
     const [field = "", direction = "asc", ...rest] = part.split(".")
@@ -324,7 +324,7 @@ export const makeOrder = (sortBy: ReadonlyArray<SortKey>): Order => {
   }
 }
 
-/** A row of the table. Instants are milliseconds since 1970, `undefined` where the punch has none. */
+/** A row of the table. Instants are milliseconds since 1970, `undefined` if the punch has none. */
 export interface Row {
   readonly id: number
   readonly companyId: number

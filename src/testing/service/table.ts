@@ -24,7 +24,7 @@ export interface Listing {
 }
 
 /** What identifies a punch. */
-export interface PunchKey {
+interface PunchKey {
   readonly companyId: number
   readonly id: number
 }

@@ -1,4 +1,4 @@
-/** The fake service behind a real `HttpServer`: who may call it on this machine, and resets and cuts of its sockets. */
+/** The fake service behind a real `HttpServer`: it serves this machine only, and resets or cuts sockets. */
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -46,7 +46,7 @@ export const isLoopback = (address: NetAddress.SocketAddress): boolean =>
  * Why a request to a loopback address is refused, or `undefined`. A page of another site can reach this machine by a
  * name that its site controls and that resolves to it (DNS rebinding): its requests then name that site in `host`, or in `origin`.
  */
-export const foreignCaller = (headers: Readonly<Record<string, string | undefined>>): string | undefined => {
+const foreignCaller = (headers: Readonly<Record<string, string | undefined>>): string | undefined => {
   const { host = "", origin } = headers
   if (!hostPattern.test(host)) return "this service answers only to the host localhost, 127.0.0.0/8 or [::1]"
   if (origin !== undefined && !originPattern.test(origin)) {

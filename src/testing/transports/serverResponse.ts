@@ -48,7 +48,7 @@ const paddedChunks = function*(bytes: Uint8Array, total: number) {
 // One at a time: by default the stream would collect thousands of chunks before it sends the first.
 const streamOf = (chunks: Iterable<Uint8Array>) => Stream.fromIterable(chunks, { chunkSize: 1 })
 
-/** Removes the content type that the platform adds where the response names none. */
+/** Removes the content type that the platform adds if the response names none. */
 const withoutDefaultType = (response: FakeResponse, built: HttpServerResponse.HttpServerResponse) =>
   (response.headers["content-type"] ?? "") === "" ? HttpServerResponse.removeHeader(built, "content-type") : built
 
