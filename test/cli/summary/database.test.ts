@@ -225,7 +225,7 @@ describe("time-punches summary --database", () => {
     [["--localize-search-time"], "--localize-search-time cannot go with a copy"],
     [["--business-date-start", "2026-03-02"], "--business-date-start and -end cannot go with a copy"],
     [["--sort-by", "id.asc"], "--sort-by cannot go with a copy"],
-    [["--page-size", "20"], "--page-size is of requests"],
+    [["--page-size", "20"], "--page-size sets the size of requests"],
     [["--database", "mysql://localhost/a"], "has the scheme mysql"],
     [["--database", "postgres://me:hunter2@localhost/a"], "has a password"]
   ])("refuses %j by name", ([args, text]) =>
