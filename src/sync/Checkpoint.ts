@@ -1,5 +1,6 @@
 /** How far the copy of a company is: what a sync stores beside the rows, and its text. */
 import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -7,7 +8,8 @@ import { CompanyId, Cursor } from "../Ids.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { Instant } from "../internal/wire/schema.ts"
 
-const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+/** A whole number from 0 on. @internal */
+export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /** A range of clock-ins, half-open: `gte` is inside, `lt` is not. A side that is left out is open. */
 export const Window = Schema.Struct({
@@ -91,6 +93,18 @@ export class Checkpoint extends Schema.Opaque<Checkpoint>()(Schema.Struct({
     return text
   }
 }
+
+/** The checkpoint of a company before its first commit. @internal */
+export const blankCheckpoint = (company: CompanyId, writer: string): Checkpoint => ({
+  v: 1,
+  company,
+  pass: 0,
+  watermark: Option.none(),
+  at: Option.none(),
+  completedAt: Option.none(),
+  writer,
+  running: Option.none()
+})
 
 const text: Schema.Codec<Checkpoint, string> = Schema.fromJsonString(Checkpoint)
 
