@@ -1,67 +1,17 @@
 /** How a page moves the checkpoint: each rule of a pass as a table, without a service. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Option } from "effect"
-import { Cursor, type Page } from "../../src/index.ts"
 import type { Checkpoint, RunningPass, Window } from "../../src/sync/index.ts"
 import { begin, contains, type Facts, type PageStep, restart, stepPage } from "../../src/sync/pass.ts"
-import { company } from "../support/client.ts"
-import { toPunch } from "./support.ts"
+import { type Answer, atNoon, blank, noon, page, utc } from "./support.ts"
 
 const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
-const noon = Date.UTC(2026, 3, 5, 12)
 
-const utc = (millis: number) => DateTime.makeUnsafe(millis)
 const some = (millis: number) => Option.some(utc(millis))
 const millisOf = (at: Option.Option<DateTime.Utc>) => Option.getOrUndefined(at)?.epochMilliseconds
-
-/** A checkpoint whose watermark and `at` are noon. */
-const atNoon: Checkpoint = {
-  v: 1,
-  company: company.id,
-  pass: noon,
-  watermark: some(noon),
-  at: some(noon),
-  completedAt: some(noon),
-  writer: "before",
-  running: Option.none()
-}
-
-const blank: Checkpoint = {
-  ...atNoon,
-  pass: 0,
-  watermark: Option.none(),
-  at: Option.none(),
-  completedAt: Option.none()
-}
-
-interface Answer {
-  readonly sentAt?: number
-  readonly asOf?: number | undefined
-  readonly next?: string
-  readonly modified?: ReadonlyArray<number | undefined>
-}
-
-const page = ({ asOf, modified = [], next, sentAt = noon + hour }: Answer): Page => ({
-  items: modified.map((at, index) => toPunch(index + 1, at)),
-  index: 0,
-  cursor: {
-    sent: Option.none(),
-    current: Option.none(),
-    prev: Option.none(),
-    next: Option.map(Option.fromUndefinedOr(next), (text) => Cursor.make(text)),
-    count: Option.none()
-  },
-  response: {
-    asOf: Option.map(Option.fromUndefinedOr(asOf), utc),
-    sentAt: utc(sentAt),
-    requestId: Option.none(),
-    attempts: 1,
-    remaining: Option.none()
-  }
-})
 
 const facts: Facts = { overlap: 15 * minute, now: noon + 2 * hour, writer: "me" }
 
