@@ -18,8 +18,8 @@ import { unreadable } from "./SyncError.ts"
 /** How a sync reads. */
 export interface BatchesOptions {
   /**
-   * How far before the watermark an increment begins: at least as long as a change may take to show, plus the difference of
-   * the service's clocks. Default 15 minutes; at least 1 minute.
+   * How far before the watermark an increment begins: at least the time that a change may take to show, plus the difference
+   * between the service's clocks, plus 2 seconds. Default 15 minutes; at least 1 minute.
    */
   readonly overlap?: Duration.Input | undefined
   /** Pages to read ahead of the consumer. Default 0. */
@@ -34,20 +34,20 @@ export interface SweepBatchesOptions extends BatchesOptions {
 
 /** How a sync reads, writes and stops. */
 export interface RunOptions extends BatchesOptions {
-  /** Where to stop, at the end of a page. What was read is committed, and the next call continues there. Default: at the end. */
+  /** When to stop before the end. The call commits what it has read, and the next call continues there. Default: never. */
   readonly stopAfter?: StopAfter | undefined
   /**
    * Whether the call first commits the stored checkpoint under its own name, so that no older call can commit any more.
-   * Default `false`: the first page does that.
+   * Default `false`: its first page does that.
    */
   readonly claim?: boolean | undefined
-  /** Called after each commit, with the counts of this call. `false` stops the call here. */
+  /** Called after each commit, with the counts of this call so far. `false` stops the call here. */
   readonly onCommit?: ((soFar: SyncSummary) => Effect.Effect<boolean>) | undefined
 }
 
-/** Where a call stops before it is complete. */
+/** When a call stops before it is complete. It reads at least one page. */
 export interface StopAfter {
-  /** Pages of the service, over all passes of the call. No page is read ahead beyond them. Default: no limit. */
+  /** Pages of the service, over all passes of the call. No page beyond them is read ahead. Default: no limit. */
   readonly pages?: number | undefined
   /** The time after which no further page is read. Default: no limit. */
   readonly duration?: Duration.Input | undefined

@@ -35,7 +35,7 @@ export const makeKeyValueStore = <E, R>(write: (batch: Batch) => Effect.Effect<v
         Effect.mapError(failed(company, "the checkpoint cannot be read"))
       )
       const [even, odd] = texts
-      // The first write of all goes to the odd key: where it was cut, no row was written, and there is no other key.
+      // The first write of all goes to the odd key. If it was cut, no row was written, and the other key is missing.
       if (even === undefined && odd !== undefined && Result.isFailure(readEntry(odd))) return empty
       const present = texts.filter((text) => text !== undefined)
       const found = present.map((text) => readStored(text, company))
@@ -103,8 +103,8 @@ const readStored = (text: string, company: CompanyId): Result.Result<Stored, str
 const textOf = ({ checkpoint }: Stored) => Option.getOrUndefined(Option.map(checkpoint, checkpointText))
 
 /**
- * Whether the stored checkpoint is the one that the batch follows. Its number may have been raised since, by a commit that
- * then failed: rows may bear that number, so a batch of a lower one no longer follows.
+ * Whether the batch follows the stored checkpoint. A commit that failed may have raised its number, and rows may be stamped
+ * with that: a batch of a lower number does not follow then.
  */
 const isContinued = (
   stored: Option.Option<Checkpoint>,

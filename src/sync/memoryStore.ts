@@ -22,7 +22,7 @@ export interface Row {
 /** The copy of a company. */
 export interface Copy {
   readonly rows: ReadonlyMap<TimePunchId, Row>
-  /** The text of its checkpoint; `undefined` where it was lost. */
+  /** The text of its checkpoint; `undefined` before the first commit, and after it was lost. */
   readonly checkpoint: string | undefined
 }
 
