@@ -1,5 +1,6 @@
 /** How far the copy of a company is: what a sync stores beside the rows, and its text. */
 import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -147,3 +148,15 @@ const last = Date.parse("9999-12-31T23:59:59.999Z")
 /** An instant that the text of a checkpoint can hold: years 0001 to 9999. @internal */
 export const instant = (millis: number): DateTime.Utc =>
   DateTime.toUtc(DateTime.makeUnsafe(Math.min(Math.max(millis, first), last)))
+
+/** The checkpoint of a company before its first commit. */
+export const blankCheckpoint = (company: CompanyId, writer: string, pass = 0): Checkpoint => ({
+  v: 1,
+  company,
+  pass,
+  watermark: Option.none(),
+  at: Option.none(),
+  completedAt: Option.none(),
+  writer,
+  running: Option.none()
+})

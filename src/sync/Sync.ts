@@ -1,5 +1,4 @@
 /** START HERE. Keeps a copy of a company's punches complete: the changes since the last pass, and sweeps for the rest. */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -8,6 +7,7 @@ import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
+import { monotonicMillis } from "../internal/resilience/retry.ts"
 import type { TimePunches } from "../TimePunches.ts"
 import type { Batch } from "./Batch.ts"
 import type { Checkpoint } from "./Checkpoint.ts"
@@ -27,8 +27,6 @@ import { SyncStore } from "./SyncStore.ts"
 
 // MERGED execute.ts: Carries the batches of a call into the store: joins them, commits them, counts what they did.
 
-const now = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
-
 export const execute = (
   call: Call,
   duration: number,
@@ -36,7 +34,7 @@ export const execute = (
 ): Effect.Effect<SyncSummary, SyncError | ListError, TimePunches | SyncStore> =>
   Effect.scoped(Effect.gen(function*() {
     const store = yield* SyncStore
-    const end = (yield* now) + duration
+    const end = (yield* monotonicMillis) + duration
     const { company, writer } = call
     const loaded = yield* store.load(company.id)
     yield* validateCheckpoint(call, loaded)
@@ -118,7 +116,7 @@ export const execute = (
       isWhole = true
       const isFull = joined.length >= store.pagesPerCommit || Option.isSome(batch.gone)
       if (isFull && !(yield* flush)) return summary()
-      if ((yield* now) >= end) {
+      if ((yield* monotonicMillis) >= end) {
         yield* flush
         return summary()
       }

@@ -4,11 +4,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { InvalidRequest } from "../ApiError.ts"
+import type { InvalidRequest } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { isWritable } from "../internal/wire/instant.ts"
-import { wholeNumber } from "../internal/wire/issue.ts"
+import { invalid, validateCount } from "../listing/request.ts"
 import type { Checkpoint, Window } from "./Checkpoint.ts"
 import type { Call, Goal } from "./passes.ts"
 import { unreadable } from "./SyncError.ts"
@@ -97,9 +97,6 @@ interface Bounds {
   readonly duration: number
 }
 
-const invalid = (companyId: CompanyId, field: string, mustBe: string) =>
-  Result.fail(new InvalidRequest({ companyId, field, detail: `must be ${mustBe}` }))
-
 /** Validates the options that all calls have. */
 export const validateOptions = (
   company: CompanyId | Company,
@@ -113,7 +110,7 @@ export const validateOptions = (
         Option.isNone(overlap) || !Duration.isFinite(overlap.value) ||
         !Duration.isGreaterThanOrEqualTo(overlap.value, leastOverlap)
       ) {
-        return yield* invalid(named.id, "overlap", "a duration of at least 1 minute")
+        return yield* invalid(named.id, "overlap", "must be a duration of at least 1 minute")
       }
       const prefetchPages = options.prefetchPages ?? 0
       yield* validateCount(named.id, "prefetchPages", prefetchPages, 0, 100)
@@ -121,7 +118,7 @@ export const validateOptions = (
       if (pages !== undefined) yield* validateCount(named.id, "stopAfter.pages", pages, 1)
       const limit = Duration.fromInput(duration ?? Duration.infinity)
       if (Option.isNone(limit) || !Duration.isPositive(limit.value)) {
-        return yield* invalid(named.id, "stopAfter.duration", "a positive duration")
+        return yield* invalid(named.id, "stopAfter.duration", "must be a positive duration")
       }
       return {
         call: {
@@ -134,12 +131,6 @@ export const validateOptions = (
         duration: Duration.toMillis(limit.value)
       }
     }))
-  )
-
-const validateCount = (companyId: CompanyId, field: string, value: number, least: number, most?: number) =>
-  Result.mapError(
-    wholeNumber(value, least, most),
-    (mustBe) => new InvalidRequest({ companyId, field, detail: `must be ${mustBe}` })
   )
 
 /** Validates the window of a sweep. */
@@ -155,10 +146,10 @@ export const validateSweep = (
       return instant !== undefined && !(DateTime.isDateTime(instant) && isWritable(instant.epochMilliseconds))
     })
     if (at !== undefined) {
-      return Effect.fromResult(invalid(companyId, `window.${at}`, "an instant of the years 0001 to 9999"))
+      return Effect.fromResult(invalid(companyId, `window.${at}`, "must be an instant of the years 0001 to 9999"))
     }
     if (gte !== undefined && lt !== undefined && gte.epochMilliseconds >= lt.epochMilliseconds) {
-      return Effect.fromResult(invalid(companyId, "window.lt", "after window.gte"))
+      return Effect.fromResult(invalid(companyId, "window.lt", "must be after window.gte"))
     }
     const valid: Window = { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) }
     return Effect.succeed({ _tag: "Sweep" as const, window: valid, acceptGone })

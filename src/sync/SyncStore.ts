@@ -12,7 +12,14 @@ import * as Semaphore from "effect/Semaphore"
 import type { CompanyId, TimePunchId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { Batch, Committed, Gone } from "./Batch.ts"
-import { Checkpoint, checkpointText, readCanonical, readCheckpoint, type Window } from "./Checkpoint.ts"
+import {
+  blankCheckpoint,
+  Checkpoint,
+  checkpointText,
+  readCanonical,
+  readCheckpoint,
+  type Window
+} from "./Checkpoint.ts"
 import { isTooManyGone, storeFailed, superseded, SyncError, tooManyGone, unreadable } from "./SyncError.ts"
 
 // MERGED keyValueStore.ts: A store whose rows the caller writes: the checkpoint stands in a `KeyValueStore`, which has no compare-and-set.
@@ -66,7 +73,7 @@ export const makeKeyValueStore = <E, R>(write: (batch: Batch) => Effect.Effect<v
       if (!isContinued(stored.checkpoint, previous, batch)) return yield* Effect.fail(superseded(company))
       if (batch.pass > Option.match(stored.checkpoint, { onNone: () => -1, onSome: ({ pass }) => pass })) {
         // A number is recorded before a row bears it: after a kill, no later attempt takes a lower one.
-        const raised = { ...Option.getOrElse(stored.checkpoint, () => blank(batch)), pass: batch.pass }
+        const raised = { ...Option.getOrElse(stored.checkpoint, () => blankFor(batch)), pass: batch.pass }
         stored = { checkpoint: Option.some(raised), commit: stored.commit + 1 }
         yield* put(company, stored.commit, raised)
       }
@@ -106,17 +113,9 @@ const readStored = (text: string, company: CompanyId): Result.Result<Stored, str
 
 const textOf = ({ checkpoint }: Stored) => Option.getOrUndefined(Option.map(checkpoint, checkpointText))
 
-/** The checkpoint of a company before its first commit, but for the number of the pass that is about to write. */
-const blank = ({ checkpoint: { company, writer }, pass }: Batch): Checkpoint => ({
-  v: 1,
-  company,
-  pass,
-  watermark: Option.none(),
-  at: Option.none(),
-  completedAt: Option.none(),
-  writer,
-  running: Option.none()
-})
+/** Before the first commit: blank, but with the number of the pass that is about to write. */
+const blankFor = ({ checkpoint: { company, writer }, pass }: Batch): Checkpoint =>
+  blankCheckpoint(company, writer, pass)
 
 /**
  * Whether the stored checkpoint is the one that the batch follows. Its number may have been raised since, by a commit that
@@ -129,7 +128,7 @@ const isContinued = (
 ): boolean => {
   if (Option.isNone(stored)) return Option.isNone(previous)
   const expected = {
-    ...Option.getOrElse(previous, () => blank({ ...batch, checkpoint: stored.value })),
+    ...Option.getOrElse(previous, () => blankFor({ ...batch, checkpoint: stored.value })),
     pass: stored.value.pass
   }
   const isRaised = Option.isNone(previous) || stored.value.pass !== previous.value.pass

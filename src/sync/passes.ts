@@ -13,7 +13,14 @@ import type { Page } from "../Page.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import { TimePunches } from "../TimePunches.ts"
 import type { Batch } from "./Batch.ts"
-import { type Checkpoint, instant, type PassKind, type RunningPass, type Window } from "./Checkpoint.ts"
+import {
+  blankCheckpoint,
+  type Checkpoint,
+  instant,
+  type PassKind,
+  type RunningPass,
+  type Window
+} from "./Checkpoint.ts"
 import { begin, contains, restart, step } from "./pass.ts"
 import { SyncError, withCheckpoint } from "./SyncError.ts"
 
@@ -55,18 +62,6 @@ export interface Passes {
 /** How often a pass may begin again before its cursors count as lost. */
 const mostRestarts = 3
 
-/** The checkpoint of a company that has none. */
-const blank = ({ company, writer }: Call): Checkpoint => ({
-  v: 1,
-  company: company.id,
-  pass: 0,
-  watermark: Option.none(),
-  at: Option.none(),
-  completedAt: Option.none(),
-  writer,
-  running: Option.none()
-})
-
 export const makePasses = (
   call: Call,
   from: Option.Option<Checkpoint>
@@ -76,7 +71,7 @@ export const makePasses = (
     const scope = yield* Effect.scope
     const { company, goal, overlap, writer } = call
 
-    let checkpoint = Option.getOrElse(from, () => blank(call))
+    let checkpoint = Option.getOrElse(from, () => blankCheckpoint(call.company.id, call.writer))
     let running = Option.getOrUndefined(checkpoint.running)
     let kind: PassKind = running?.kind ?? "increment"
     /** Whether the call has done what it is for once `running` is complete. */
