@@ -172,7 +172,7 @@ const pageAfter = (
     ORDER BY t.clocked_in, t.id LIMIT ${raw(String(size))}`
 }
 
-/** Which rows of a company are compared with the service. */
+/** Which rows of a company are compared with the service. @internal */
 export type Selection =
   /** So many, drawn at random, of those that are not gone. */
   | { readonly _tag: "Sample"; readonly count: number }
@@ -183,7 +183,7 @@ export type Selection =
   /** So many that follow an id, in the order of the ids. */
   | { readonly _tag: "After"; readonly id: number; readonly count: number }
 
-/** The rows of a copy that are selected. Fails with `Store` if the database does. */
+/** The rows of a copy that are selected. Fails with `Store` if the database does. @internal */
 export const readRows = (
   company: CompanyId,
   selection: Selection
@@ -209,7 +209,7 @@ export const readRows = (
     return (yield* retried(statementOf())).map(rowOf)
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(failedWith(company, "the rows cannot be read")(error))))
 
-/** A row of a copy. */
+/** A row of a copy. @internal */
 export interface StoredRow {
   readonly id: number
   /** Its punch, or what is wrong with it. */
@@ -218,7 +218,7 @@ export interface StoredRow {
   readonly isGone: boolean
 }
 
-/** The columns that `rowOf` reads, of a row or of a version. */
+/** The columns that `rowOf` reads, of a row or of a version. @internal */
 export const rowColumns = ({ millisOf }: Dialect): Statement.Fragment =>
   Statement.csv([
     ...columns.map(({ name, type }) =>
@@ -230,7 +230,7 @@ export const rowColumns = ({ millisOf }: Dialect): Statement.Fragment =>
     raw("CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END AS is_gone")
   ])
 
-/** Reads a row of a result with these columns. */
+/** Reads a row of a result with these columns. @internal */
 export const rowOf = (row: Row): StoredRow => ({
   id: numberOf(row["id"]),
   punch: decode(Object.fromEntries(columns.map(({ name, type }) => [name, wireOf(row[name], type)]))),
@@ -238,7 +238,7 @@ export const rowOf = (row: Row): StoredRow => ({
   isGone: numberOf(row["is_gone"]) === 1
 })
 
-/** The punch of a row, or a failure: to leave out a row that cannot be read would make sums wrong in silence. */
+/** The punch of a row, or a failure: to leave out a row that cannot be read would make sums wrong in silence. @internal */
 export const punchOf = (company: CompanyId, { id, punch }: StoredRow): Result.Result<TimePunch, SyncError> =>
   Result.mapError(
     punch,
