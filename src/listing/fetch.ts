@@ -64,11 +64,23 @@ export const fetchRows = <A>(
   const { policy } = client
   const rows = Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
     const end = Number(started) / 1e6 + policy.total
-    const fetching: Fetching = { client, query, cursor, pagesCompleted, end, attempts: 0, isReplayed: false }
-    const attempt = Effect.flatMap(
-      readOnce(fetching),
-      ({ json, receipt }) =>
-        Effect.fromResult(Result.map(decode(json, query.company.id), (rows) => ({ ...rows, receipt })))
+    const fetching: Fetching = {
+      client,
+      query,
+      cursor,
+      pagesCompleted,
+      end,
+      requestedAt: undefined,
+      attempts: 0,
+      isReplayed: false
+    }
+    const attempt = untilOverdue(
+      fetching,
+      Effect.flatMap(
+        readOnce(fetching),
+        ({ json, receipt }) =>
+          Effect.fromResult(Result.map(decode(json, query.company.id), (rows) => ({ ...rows, receipt })))
+      )
     )
     const attempts = retry({
       attempt,
@@ -101,6 +113,8 @@ interface Fetching {
   readonly pagesCompleted: number
   /** The deadline of the page, in milliseconds of the monotonic clock. */
   readonly end: number
+  /** When the request under way was sent, by the same clock; `undefined` while none is. */
+  requestedAt: number | undefined
   attempts: number
   isReplayed: boolean
 }
@@ -123,23 +137,51 @@ const readOnce = (page: Fetching): Effect.Effect<Received, Failure> =>
   Effect.flatMap(sign(page), (signed) =>
     Effect.catch(sendOnce(page, signed), (failure) => {
       if (!failure.unauthorized || page.isReplayed) return Effect.fail(failure)
-      return Effect.flatMap(within(page, signed.onUnauthorized), (isFresh) => {
+      page.requestedAt = undefined
+      return Effect.flatMap(signed.onUnauthorized, (isFresh) => {
         if (!isFresh) return Effect.fail(failure)
         page.isReplayed = true
         return Effect.flatMap(sign(page), (renewed) => sendOnce(page, renewed))
       })
     }))
 
-/** Fails with a timeout at the deadline of the page, or `limit` milliseconds from now if that is earlier. */
-const within = <A>(page: Fetching, step: Effect.Effect<A, Failure>, limit = Infinity): Effect.Effect<A, Failure> =>
-  Effect.flatMap(
-    monotonicMillis,
-    (now) => Effect.timeoutOrElse(step, { duration: Math.min(limit, page.end - now), orElse: () => expired })
-  )
+/**
+ * Interrupts an attempt that is overdue. Its value is kept beside the race: the fiber that waited long outlives its page
+ * in the collector, with what its exit holds.
+ */
+const untilOverdue = <A>(page: Fetching, attempt: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> =>
+  Effect.suspend(() => {
+    let kept: Effect.Effect<A> = Effect.never
+    const keep = (value: A) => {
+      kept = Effect.succeed(value)
+    }
+    return Effect.flatMap(Effect.raceFirst(Effect.map(attempt, keep), overdue(page)), () => {
+      const value = kept
+      kept = Effect.never
+      return value
+    })
+  })
+
+/**
+ * Fails at the deadline of the page, or when the request under way has taken the time of an attempt. While none is under
+ * way, as during a wait for a token, it looks again after that time: a request that is sent meanwhile is due later.
+ */
+const overdue = (page: Fetching): Effect.Effect<never, Failure> =>
+  Effect.flatMap(monotonicMillis, (now) => {
+    const { client: { policy: { attemptTimeout } }, end, requestedAt } = page
+    const due = Math.min(
+      end,
+      requestedAt === undefined ? now + Math.max(attemptTimeout, 1) : requestedAt + attemptTimeout
+    )
+    const left = toMicros(due - now)
+    return left <= 0 ? expired : Effect.flatMap(Effect.sleep(left), () => overdue(page))
+  })
+
+/** Finer than that is rounding noise, and no clock can wait for it. */
+const toMicros = (millis: number): number => Math.round(millis * 1000) / 1000
 
 const expired = Effect.fail(transportFailure(timedOut))
 
-/** Waits for a token count against the page only. */
 const sign = (page: Fetching): Effect.Effect<SignedRequest, Failure> => {
   const { client: { baseUrl, sign, version }, cursor, query } = page
   const accepting = HttpClientRequest.setHeader(
@@ -150,16 +192,16 @@ const sign = (page: Fetching): Effect.Effect<SignedRequest, Failure> => {
   const request = Option.isNone(version)
     ? accepting
     : HttpClientRequest.setHeader(accepting, "x-api-version", version.value)
-  return within(page, Effect.mapError(sign(request, query.company), signFailure))
+  return Effect.mapError(sign(request, query.company), signFailure)
 }
 
 /** Sends a signed request and reads its response, within the time of one attempt. */
 const sendOnce = (page: Fetching, { request, secrets = [] }: SignedRequest): Effect.Effect<Received, Failure> =>
-  Effect.flatMap(beginReceipt, (takeReceipt) => {
+  Effect.zipWith(beginReceipt, monotonicMillis, (takeReceipt, now) => {
     page.attempts++
-    const { policy, send } = page.client
+    page.requestedAt = now
     const secretsOfRequest = () => [...secrets, ...secretsOf(request)]
-    const received = send(request, {
+    return page.client.send(request, {
       error: (error) => transportFailure(transportFailureOf(error, "headers")),
       response: (response) =>
         wasRedirected(request.url, response.url)
@@ -169,8 +211,7 @@ const sendOnce = (page: Fetching, { request, secrets = [] }: SignedRequest): Eff
             (receipt) => Effect.map(readPage(response, secretsOfRequest), (json) => ({ json, receipt }))
           )
     })
-    return within(page, received, policy.attemptTimeout)
-  })
+  }).pipe(Effect.flatten)
 
 /** The facts of the request that brought a page; the attempts are counted elsewhere. */
 export type Receipt = Omit<PageResponse, "attempts">
