@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Option, Redacted, Result } from "effect"
 import {
+  type CachedToken,
   decide,
   emptyState,
   invalidated,
@@ -10,7 +11,6 @@ import {
   requestDelay,
   requested,
   settled,
-  type CachedToken,
   type TokenState
 } from "../../../src/internal/resilience/tokenState.ts"
 
