@@ -14,7 +14,8 @@ import type { Cursor } from "../Ids.ts"
 import { type Exchange, wasRedirected } from "../internal/http/client.ts"
 import { scrub, secretsOf } from "../internal/http/secret.ts"
 import { timedOut, transportFailureOf } from "../internal/http/transportFailure.ts"
-import { type Budget, type Limits, makeBudget, monotonicMillis, retry } from "../internal/resilience/retry.ts"
+import { type Deadlines, makeDeadlines, timed, type Watch } from "../internal/resilience/deadline.ts"
+import { type Budget, type Limits, makeBudget, retry } from "../internal/resilience/retry.ts"
 import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
 import { span } from "../internal/telemetry/tracing.ts"
 import { printable } from "../internal/wire/issue.ts"
@@ -32,6 +33,16 @@ export interface Client {
   readonly send: Exchange
   readonly policy: Policy
 }
+
+/** A client with what the pages of one run share. */
+export interface Run extends Client {
+  readonly deadlines: Deadlines<Failure>
+}
+
+export const startRun = (client: Client) =>
+  Effect.map(makeDeadlines(client.policy.attemptTimeout, expired), (deadlines): Run => ({ ...client, deadlines }))
+
+const expired = Effect.fail(transportFailure(timedOut))
 
 /** `RetryPolicy` in milliseconds, with the budget that all pages of a client share. */
 export interface Policy extends Limits {
@@ -55,35 +66,23 @@ export const makePolicy = (options: RetryOptions): Policy => ({
  * gives no row.
  */
 export const fetchRows = <A>(
-  client: Client,
+  run: Run,
   decode: Decode<A>,
   query: Query,
   cursor: Option.Option<Cursor>,
   pagesCompleted: number
 ): Effect.Effect<Fetched<A>, ListError> => {
-  const { policy } = client
+  const { deadlines, policy } = run
   const rows = Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
-    const end = Number(started) / 1e6 + policy.total
-    const fetching: Fetching = {
-      client,
-      query,
-      cursor,
-      pagesCompleted,
-      end,
-      requestedAt: undefined,
-      attempts: 0,
-      isReplayed: false
-    }
-    const attempt = untilOverdue(
-      fetching,
+    const page: Fetching = { run, query, cursor, pagesCompleted, attempts: 0, isReplayed: false }
+    const attempt = (watch: Watch) =>
       Effect.flatMap(
-        readOnce(fetching),
+        readOnce(page, watch),
         ({ json, receipt }) =>
           Effect.fromResult(Result.map(decode(json, query.company.id), (rows) => ({ ...rows, receipt })))
       )
-    )
     const attempts = retry({
-      attempt,
+      attempt: deadlines.bounded(Number(started) / 1e6 + policy.total, attempt),
       started,
       retryOf: (failure) => failure.retry,
       limits: policy,
@@ -94,27 +93,23 @@ export const fetchRows = <A>(
       onSuccess: ({ cursor, receipt, rows }) =>
         Effect.as(
           pageRead(rows.length, started),
-          { rows, cursor, response: { ...receipt, attempts: fetching.attempts } }
+          { rows, cursor, response: { ...receipt, attempts: page.attempts } }
         ),
-      onFailure: (failure) => Effect.fail(locate(failure, fetching))
+      onFailure: (failure) => Effect.fail(locate(failure, page))
     })
   })
   return span(rows, "TimePunches.page", {
     "time_punches.page": pagesCompleted,
-    "time_punches.api_version": Option.getOrElse(client.version, () => "token default")
+    "time_punches.api_version": Option.getOrElse(run.version, () => "token default")
   })
 }
 
 /** A page while it is fetched, with what is counted over its attempts. */
 interface Fetching {
-  readonly client: Client
+  readonly run: Run
   readonly query: Query
   readonly cursor: Option.Option<Cursor>
   readonly pagesCompleted: number
-  /** The deadline of the page, in milliseconds of the monotonic clock. */
-  readonly end: number
-  /** When the request under way was sent, by the same clock; `undefined` while none is. */
-  requestedAt: number | undefined
   attempts: number
   isReplayed: boolean
 }
@@ -133,57 +128,20 @@ interface Received {
  * One attempt for a page, up to its JSON. Once a page, a 401 that a fresh credential may cure is sent again within it. Not
  * a generator: that keeps what it was last resumed with, and one that waited long outlives the page.
  */
-const readOnce = (page: Fetching): Effect.Effect<Received, Failure> =>
+const readOnce = (page: Fetching, watch: Watch): Effect.Effect<Received, Failure> =>
   Effect.flatMap(sign(page), (signed) =>
-    Effect.catch(sendOnce(page, signed), (failure) => {
+    Effect.catch(sendOnce(page, signed, watch), (failure) => {
       if (!failure.unauthorized || page.isReplayed) return Effect.fail(failure)
-      page.requestedAt = undefined
+      watch.pause()
       return Effect.flatMap(signed.onUnauthorized, (isFresh) => {
         if (!isFresh) return Effect.fail(failure)
         page.isReplayed = true
-        return Effect.flatMap(sign(page), (renewed) => sendOnce(page, renewed))
+        return Effect.flatMap(sign(page), (renewed) => sendOnce(page, renewed, watch))
       })
     }))
 
-/**
- * Interrupts an attempt that is overdue. Its value is kept beside the race: the fiber that waited long outlives its page
- * in the collector, with what its exit holds.
- */
-const untilOverdue = <A>(page: Fetching, attempt: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> =>
-  Effect.suspend(() => {
-    let kept: Effect.Effect<A> = Effect.never
-    const keep = (value: A) => {
-      kept = Effect.succeed(value)
-    }
-    return Effect.flatMap(Effect.raceFirst(Effect.map(attempt, keep), overdue(page)), () => {
-      const value = kept
-      kept = Effect.never
-      return value
-    })
-  })
-
-/**
- * Fails at the deadline of the page, or when the request under way has taken the time of an attempt. While none is under
- * way, as during a wait for a token, it looks again after that time: a request that is sent meanwhile is due later.
- */
-const overdue = (page: Fetching): Effect.Effect<never, Failure> =>
-  Effect.flatMap(monotonicMillis, (now) => {
-    const { client: { policy: { attemptTimeout } }, end, requestedAt } = page
-    const due = Math.min(
-      end,
-      requestedAt === undefined ? now + Math.max(attemptTimeout, 1) : requestedAt + attemptTimeout
-    )
-    const left = toMicros(due - now)
-    return left <= 0 ? expired : Effect.flatMap(Effect.sleep(left), () => overdue(page))
-  })
-
-/** Finer than that is rounding noise, and no clock can wait for it. */
-const toMicros = (millis: number): number => Math.round(millis * 1000) / 1000
-
-const expired = Effect.fail(transportFailure(timedOut))
-
 const sign = (page: Fetching): Effect.Effect<SignedRequest, Failure> => {
-  const { client: { baseUrl, sign, version }, cursor, query } = page
+  const { cursor, query, run: { baseUrl, sign, version } } = page
   const accepting = HttpClientRequest.setHeader(
     pageRequest(baseUrl, query, cursor),
     "accept",
@@ -195,23 +153,29 @@ const sign = (page: Fetching): Effect.Effect<SignedRequest, Failure> => {
   return Effect.mapError(sign(request, query.company), signFailure)
 }
 
-/** Sends a signed request and reads its response, within the time of one attempt. */
-const sendOnce = (page: Fetching, { request, secrets = [] }: SignedRequest): Effect.Effect<Received, Failure> =>
-  Effect.zipWith(beginReceipt, monotonicMillis, (takeReceipt, now) => {
+/** Sends a signed request and reads its response. The time of the attempt runs from here; waits for a token do not count. */
+const sendOnce = (
+  page: Fetching,
+  { request, secrets = [] }: SignedRequest,
+  watch: Watch
+): Effect.Effect<Received, Failure> =>
+  Effect.flatMap(beginReceipt, (takeReceipt) => {
     page.attempts++
-    page.requestedAt = now
     const secretsOfRequest = () => [...secrets, ...secretsOf(request)]
-    return page.client.send(request, {
-      error: (error) => transportFailure(transportFailureOf(error, "headers")),
-      response: (response) =>
-        wasRedirected(request.url, response.url)
-          ? Effect.fail(foreignOrigin(response.status))
-          : Effect.flatMap(
-            takeReceipt(response.headers, secretsOfRequest),
-            (receipt) => Effect.map(readPage(response, secretsOfRequest), (json) => ({ json, receipt }))
-          )
-    })
-  }).pipe(Effect.flatten)
+    return timed(
+      watch,
+      page.run.send(request, {
+        error: (error) => transportFailure(transportFailureOf(error, "headers")),
+        response: (response) =>
+          wasRedirected(request.url, response.url)
+            ? Effect.fail(foreignOrigin(response.status))
+            : Effect.flatMap(
+              takeReceipt(response.headers, secretsOfRequest),
+              (receipt) => Effect.map(readPage(response, secretsOfRequest), (json) => ({ json, receipt }))
+            )
+      })
+    )
+  })
 
 /** The facts of the request that brought a page; the attempts are counted elsewhere. */
 export type Receipt = Omit<PageResponse, "attempts">

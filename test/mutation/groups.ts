@@ -38,6 +38,7 @@ export const groups: Readonly<Record<string, Group>> = {
     modules: [
       "src/listing/fetch.ts",
       "src/internal/resilience/retry.ts",
+      "src/internal/resilience/deadline.ts",
       "src/listing/walk.ts"
     ],
     tests: [
