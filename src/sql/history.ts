@@ -14,7 +14,7 @@ import { retried, transact } from "../internal/sql/transaction.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import * as Labor from "../payroll/Labor.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
-import { byLocation, type Interval, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
+import { byLocation, type Interval, type LocalClock, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
@@ -26,10 +26,10 @@ import { punchOf, rowColumns, rowOf } from "./read.ts"
  * copy of now.
  */
 export interface ChangesOptions<out E = never> extends Labor.LaborOptions {
-  /** The zone of all locations, or `Period.zones`: each location by its own clock. */
-  readonly zone: DateTime.TimeZone | Zones<E>
-  /** The period, in a zone: `(zone) => Period.week(zone, date)`. */
-  readonly period: (zone: DateTime.TimeZone) => Interval
+  /** The clock of all locations, or `Period.zones`: each location by its own clock. */
+  readonly clock: LocalClock | Zones<E>
+  /** The period, by a clock: `(clock) => Period.week(clock, date)`. */
+  readonly period: (clock: LocalClock) => Interval
   /** The instant to compare with, by the clock of the database, such as `history.last` of `status` at the close. */
   readonly since: DateTime.DateTime
 }
@@ -147,7 +147,7 @@ export const changes = <E = never>(
 ): Effect.Effect<Changes, SyncError | HistoryUnknown | E | Labor.SumOverflow, SqlClient> =>
   Effect.gen(function*() {
     const database = yield* opened(company, tableOptions)
-    const { widest } = byLocation(options.zone, options.period)
+    const { widest } = byLocation(options.clock, options.period)
     const rows = yield* retried(changedRows(database, company, widest, options.since)).pipe(
       Effect.mapError(failedWith(company, "the history cannot be read"))
     )
@@ -271,7 +271,7 @@ const compare = <E>(
   pairs: Iterable<Pair>,
   options: ChangesOptions<E>
 ): Result.Result<Changes, E | Labor.SumOverflow> => {
-  const counts = counter(byLocation(options.zone, options.period))
+  const counts = counter(byLocation(options.clock, options.period))
   const punches: Array<PunchChange & { readonly shown: TimePunch }> = []
   const sums = new Map<UserId, Sums>()
   for (const { after, before } of pairs) {

@@ -55,7 +55,7 @@ export const parseZones = Effect.fnUntraced(function*(
  */
 export const describeZones = (
   locations: LocationZones,
-  period: (zone: DateTime.TimeZone) => Period.Interval
+  period: (clock: Period.LocalClock) => Period.Interval
 ): Readonly<Record<string, string>> => {
   const rows = [...locations]
     .toSorted(([a], [b]) => a - b)

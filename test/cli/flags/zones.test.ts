@@ -81,7 +81,7 @@ describe("a file of zones", () => {
 })
 
 describe("the identity of zones", () => {
-  const week = (text: string) => (zone: DateTime.TimeZone) => Period.week(zone, BusinessDate.make(text))
+  const week = (text: string) => (zone: Period.LocalClock) => Period.week(zone, BusinessDate.make(text))
 
   const identity = (date: string, ...rows: ReadonlyArray<string>) =>
     Effect.map(parse(head, ...rows), (zones) => describeZones(zones, week(date)))
