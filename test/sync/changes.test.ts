@@ -265,10 +265,10 @@ describe("Sync.run over a service whose rows change", () => {
         yield* service.seed(punches)
         yield* Sync.run(company)
         yield* service.add([punchOf(999_999)])
-        yield* service.softDelete([firstId, 999_999])
+        yield* service.edit([firstId, 999_999], { deleted: true })
         yield* Sync.run(company)
         assert.deepStrictEqual([firstId, 999_999].map((id) => copy.row(id)?.punch.deleted), [true, true])
-        yield* service.undelete([firstId])
+        yield* service.edit([firstId], { deleted: false })
         yield* Sync.run(company)
 
         assert.deepStrictEqual([firstId, 999_999].map((id) => copy.row(id)?.punch.deleted), [false, true])

@@ -13,14 +13,15 @@ import {
 import { checkpointText, readCheckpoint } from "../../src/sync/Checkpoint.ts"
 import { type Checkpoint, SyncStore } from "../../src/sync/index.ts"
 import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
-import { type FakeServiceOptions, generatePunches } from "../../src/testing/index.ts"
+import type { FakeServiceOptions } from "../../src/testing/index.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { app, company, pageRequests } from "../support/client.ts"
+import { generatePlain } from "../support/densities.ts"
 
 export const noon = Date.UTC(2026, 3, 5, 12)
 
 /** Three pages: a sync asks for 200 rows at a time. All of them were modified long before noon. */
-export const punches = generatePunches({ count: 450, companyId: company.id, timestampForms: false })
+export const punches = generatePlain({ count: 450, companyId: company.id })
   .map((punch) => Object.assign(punch, { modified: "2026-04-01T08:00:00Z" }))
 
 export const firstId = punches[0]?.id ?? 0
