@@ -196,6 +196,24 @@ describe("a failed request", () => {
     assert.deepStrictEqual(failed(begun(), error), Result.fail(error))
   })
 
+  it("[Y37] goes on at its cursor behind a hundred empty pages, a thousand times without a row", () => {
+    const empty = new PaginationError({ ...where, reason: "EmptyPages" })
+    const first = begun()
+    const again = (state: Reading) => {
+      const { batch, isEnded, state: after } = Result.getOrThrow(failed(state, empty))
+      assert.deepStrictEqual([batch, isEnded], [Option.none(), true])
+      return readingOf(after)
+    }
+    let state = first
+    for (let runs = 0; runs < 1000; runs++) state = again(state)
+
+    assert.deepStrictEqual({ ...state, emptyRuns: 0 }, first)
+    assert.deepStrictEqual(failed(state, empty), Result.fail(empty))
+    const row = readingOf(answered(state, { next: "3", modified: [noon] }).state)
+    assert.strictEqual(row.emptyRuns, 0)
+    assert.strictEqual(readingOf(answered(state, { next: "3" }).state).emptyRuns, 1000)
+  })
+
   it("[Y10] drops the pass at the fourth time: that is stored first, then said", () => {
     const refused = new UnprocessableEntity(where)
     const running = { ...begun().running, restarts: 3 }
@@ -223,5 +241,17 @@ describe("a page that leads to the landmark of its attempt", () => {
 
     assert.deepStrictEqual(batch, Option.none())
     assert.deepInclude(after, { running: restart(state.running), restarts: 1, pages: 2, isStored: false })
+  })
+})
+
+describe("the time since the attempt began", () => {
+  it("is that of the call that began it, and unknown to a later one", () => {
+    const given = call()
+    const start = nextRequest(given, initialState(given, Option.some(atNoon)), 700)
+    if (start._tag !== "Read") return assert.fail(start._tag)
+    const { state } = answered(start.state, { asOf: noon + hour, next: "2" })
+
+    assert.deepStrictEqual(readingOf(state).begunAt, Option.some(700))
+    assert.deepStrictEqual(reading(state.checkpoint).begunAt, Option.none())
   })
 })
