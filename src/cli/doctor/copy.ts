@@ -134,7 +134,7 @@ const ageOf = ({ checkpoint, lastError, rows }: SqlStore.CopyStatus, now: DateTi
 /** The first row that does not decode as a punch, and the path at which it fails. */
 const invalidOf = (rows: ReadonlyArray<StoredRow>): string | undefined => {
   for (const { id, punch } of rows) {
-    if (Result.isFailure(punch)) return `row ${id} is no punch at ${firstIssue(punch.failure).path}`
+    if (Result.isFailure(punch)) return `row ${id} is not a valid punch at ${firstIssue(punch.failure).path}`
   }
   return undefined
 }
