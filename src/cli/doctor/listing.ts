@@ -375,7 +375,7 @@ const narrowings = ({ filter, known }: Survey): ReadonlyArray<PunchFilter> => {
       known.punches.filter((punch) => punch.userId === userId).toSorted((a, b) => a.id - b.id).slice(0, 2)
     )
   )
-  return [sorted, ...promising.slice(0, 3).map((userId) => ({ ...sorted, userId }))]
+  return [sorted, ...promising.slice(0, 3).map((userId): PunchFilter => Object.assign({}, sorted, { userId }))]
 }
 
 /**
