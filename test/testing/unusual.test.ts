@@ -150,7 +150,7 @@ describe("a service of ten thousand companies", () => {
     }).pipe(Effect.provide(FakeService.layer({
       companies,
       punches: [
-        ...punches.map((punch) => ({ ...punch, company_id: 5001 })),
+        ...punches.map(({ id }) => servicePunch({ id, company_id: 5001 })),
         ...Array.from({ length: 20_000 }, (_, index) => servicePunch({ id: 100 + index, company_id: 14_999 }))
       ]
     }))))
