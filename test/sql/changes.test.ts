@@ -332,7 +332,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       const unknown = () => Effect.flip(changesOf(opened, { ...dayOptions(asked), clock: zone("UTC") }))
       assert.deepInclude(yield* unknown(), { _tag: "HistoryUnknown", since: Option.none(), asked, companyId: company })
       yield* commit(plain, company, [row(1)])
-      assert.include(String(yield* unknown()), "no history was kept")
+      assert.include(String(yield* unknown()), "no history is known")
 
       yield* commit(kept, company, [row(1)])
       const { last, since } = Option.getOrThrow(yield* historyOf(opened, company))
