@@ -9,6 +9,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
+import { isLoopback } from "../../internal/wire/issue.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { nonBlank } from "../flags/values.ts"
 
@@ -54,9 +55,6 @@ export type Source = "--database" | "TIME_PUNCHES_DATABASE_URL"
 
 const modes: ReadonlyArray<string> = ["disable", "require", "verify-ca", "verify-full"]
 const isMode = (text: string): text is SslMode => modes.includes(text)
-
-/** Whether a host is this machine: such a connection need not be encrypted. */
-const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host)
 
 /** Reads a file name or a URL. No part of a URL that may hold a secret is quoted. */
 export const readTarget = (text: string, source: Source): Result.Result<DatabaseTarget, CommandFailure> => {

@@ -1,4 +1,4 @@
-/** Strict RFC 3339 instants as epoch milliseconds, both ways. Nothing here allocates on the way in. */
+/** Strict RFC 3339 instants as epoch milliseconds, both ways, and their values. Reading a text allocates nothing. */
 import * as DateTime from "effect/DateTime"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
@@ -74,7 +74,7 @@ const longTime = (text: string, minutes: number, second: number): number => {
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57
 
-/** SignedRequest minutes of the zone that begins at `at` and ends the text. */
+/** Signed minutes of the zone that begins at `at` and ends the text. */
 const offsetMinutes = (text: string, at: number): number => {
   const sign = text.charCodeAt(at)
   const length = text.length - at
@@ -87,8 +87,10 @@ const offsetMinutes = (text: string, at: number): number => {
   return sign === 45 ? -(hours * 60 + minutes) : hours * 60 + minutes
 }
 
-/** 0001-01-01T00:00:00Z and the first instant that four digits of year cannot write. */
-const earliest = -62_135_596_800_000
+/** 0001-01-01T00:00:00Z, the earliest instant that RFC 3339 can write. */
+export const earliest = -62_135_596_800_000
+
+/** The first instant that four digits of year cannot write. */
 const tooLate = 253_402_300_800_000
 
 /** Whether whole milliseconds lie in the years that RFC 3339, with four digits for the year, can write. */
@@ -153,8 +155,7 @@ export const formatInstant = (epochMillis: number): string => {
     )
 }
 
-// MERGED utc.ts: Instants for the price of a constructor call. Beyond its JSON, a page costs mostly its instants.
-
+/** Makes an instant for the price of a constructor call: beyond its JSON, a page costs mostly its instants. */
 type MakeUtc = (epochMilliseconds: number) => DateTime.Utc
 
 /**
