@@ -184,7 +184,13 @@ export const readHours = (text: string): Option.Option<Duration.Duration> => {
 }
 
 /** The form of a result: a table for people, the others for programs. */
-export type Format = "table" | "json" | "ndjson" | "csv"
+export type Format = "table" | "json" | FileFormat
+
+/** The forms of a file of punches, which `list` and `export` share. `pageText` writes them. */
+export const fileFormats = ["ndjson", "csv"] as const
+
+/** A form of a file of punches. */
+export type FileFormat = typeof fileFormats[number]
 
 /** What a user chose: `--format`, and `--json` for every command that prints. */
 export interface FormatInput<F extends Format> {
