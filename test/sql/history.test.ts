@@ -181,7 +181,7 @@ describe.each(databases())("a history in $name", (database) => {
       )
     const asked = ({ run, table }: OpenHistory, since: DateTime.DateTime) =>
       Effect.result(run(SqlStore.changes(company, {
-        zone: DateTime.zoneMakeNamedUnsafe("UTC"),
+        clock: DateTime.zoneMakeNamedUnsafe("UTC"),
         period: () => ({ gte: at(-1e6), lt: at(1e6) }),
         since,
         rounding: "halfUp"
