@@ -4,13 +4,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { InvalidRequest } from "../ApiError.ts"
 import { BackfillError, type BackfillFilter, type BackfillOptions, BackfillSegment } from "../Backfill.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
-import { wholeNumber } from "../internal/wire/issue.ts"
 import { fetchRows, type Run } from "../listing/fetch.ts"
-import { buildQuery, maxPageSize } from "../listing/request.ts"
+import { buildQuery, invalid, maxPageSize, validateCount } from "../listing/request.ts"
 import { decodePunches } from "../listing/rows.ts"
 import type { Fetch } from "../listing/walk.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
@@ -51,21 +49,20 @@ const validateCall = (run: Run, company: CompanyId | Company, filter: BackfillFi
     const { concurrency, order = "asCompleted", pageSize = maxPageSize } = options
     const query = yield* buildQuery(company, filter, pageSize)
     const companyId = query.company.id
-    const invalid = (field: string, detail: string) => Result.fail(new InvalidRequest({ companyId, field, detail }))
     const untyped: PunchFilter = filter
     for (const field of reservedFields) {
-      if (untyped[field] !== undefined) return yield* invalid(field, "cannot go with a backfill")
+      if (untyped[field] !== undefined) return yield* invalid(companyId, field, "cannot go with a backfill")
     }
     const [range] = wholeRange(filter)
     if (range === undefined || (filter.clockedIn.lt !== undefined && filter.clockedIn.lte !== undefined)) {
-      return yield* invalid("clockedIn", "must have gte, and one of lte and lt")
+      return yield* invalid(companyId, "clockedIn", "must have gte, and one of lte and lt")
     }
-    const workers = wholeNumber(concurrency, 1, maxConcurrency)
-    if (Result.isFailure(workers)) return yield* invalid("concurrency", `must be ${workers.failure}`)
-    if (order !== "asCompleted" && order !== "byTime") return yield* invalid("order", "must be asCompleted or byTime")
+    yield* validateCount(companyId, "concurrency", concurrency, 1, maxConcurrency)
+    if (order !== "asCompleted" && order !== "byTime")
+      return yield* invalid(companyId, "order", "must be asCompleted or byTime")
     const segments = decodeSegments(options.resume ?? [range])
     if (Option.isNone(segments) || !areWithin(segments.value, range)) {
-      return yield* invalid("resume", "must be what a backfill of the same range left unfinished")
+      return yield* invalid(companyId, "resume", "must be what a backfill of the same range left unfinished")
     }
 
     const fetch = (gte: DateTime.Utc, lte: DateTime.Utc, direction: "asc" | "desc"): Fetch<TimePunch> => {

@@ -3,7 +3,7 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Headers from "effect/http/Headers"
+import * as Headers from "effect/http/Headers"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
@@ -11,11 +11,11 @@ import * as Result from "effect/Result"
 import type { ListError } from "../ApiError.ts"
 import type { Credentials, SignedRequest } from "../Credentials.ts"
 import type { Cursor } from "../Ids.ts"
-import { type Exchange, wasRedirected } from "../internal/http/client.ts"
+import { type SendRequest, wasRedirected } from "../internal/http/client.ts"
 import { scrub, secretsOf } from "../internal/http/secret.ts"
 import { timedOut, transportFailureOf } from "../internal/http/transportFailure.ts"
 import { type Deadlines, makeDeadlines, timed, type Watch } from "../internal/resilience/deadline.ts"
-import { type Budget, makeBudget, retry } from "../internal/resilience/retry.ts"
+import { type Budget, type Limits, makeBudget, retry } from "../internal/resilience/retry.ts"
 import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
 import { span } from "../internal/telemetry/tracing.ts"
 import { printable } from "../internal/wire/issue.ts"
@@ -23,58 +23,14 @@ import type { PageResponse } from "../Page.ts"
 import type { RetryOptions } from "../RetryPolicy.ts"
 import { type Failure, foreignOrigin, signFailure, transportFailure } from "./failure.ts"
 import { pageRequest, type Query } from "./request.ts"
-import { type Decode, type Fetched, readPage } from "./rows.ts"
-
-// MERGED receipt.ts: What the headers of a page say: the clock of the service, the id of the request, the requests that remain.
-
-/** The facts of the request that brought a page; the attempts are counted elsewhere. */
-export type Receipt = Omit<PageResponse, "attempts">
-
-/** Reads the headers when they arrive; `secrets` are removed from the texts that are kept. */
-export type TakeReceipt = (
-  headers: Headers.Headers,
-  secrets: () => ReadonlyArray<Redacted.Redacted>
-) => Effect.Effect<Receipt>
-
-/**
- * Begins with the request. The service read its data after that, so its clock less the time until the headers came is
- * never later than the data. The wall clock may step meanwhile; the monotonic one does not.
- */
-export const beginReceipt: Effect.Effect<TakeReceipt> = Effect.zipWith(
-  Clock.currentTimeMillis,
-  Clock.monotonicTimeNanos,
-  (sentAt, started): TakeReceipt => (headers, secrets) =>
-    Effect.map(Clock.monotonicTimeNanos, (arrived) => ({
-      asOf: Option.map(dateOf(headers["date"]), (date) => utc(date - Math.ceil(Number(arrived - started) / 1e6))),
-      sentAt: utc(sentAt),
-      requestId: Option.map(
-        Option.fromUndefinedOr(headers["x-request-id"]?.trim() || headers["request-id"]?.trim() || undefined),
-        (id) => printable(scrub(id, secrets()))
-      ),
-      remaining: countOf(headers["ratelimit-remaining"] ?? headers["x-ratelimit-remaining"])
-    }))
-)
-
-const utc = (millis: number) => DateTime.toUtc(DateTime.makeUnsafe(millis))
-
-/** The form that RFC 9110 asks of every sender. Any other text, which `Date.parse` might read somehow, counts as none. */
-const httpDate =
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/
-
-const dateOf = (text: string | undefined): Option.Option<number> => {
-  const millis = text !== undefined && httpDate.test(text.trim()) ? Date.parse(text) : NaN
-  return Number.isNaN(millis) ? Option.none() : Option.some(millis)
-}
-
-const countOf = (text: string | undefined): Option.Option<number> =>
-  text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Option.some(Number(text)) : Option.none()
+import { type Decode, type FetchedPage, readPage } from "./rows.ts"
 
 /** What every page request of a client shares. */
 export interface Client {
   readonly baseUrl: string
   readonly version: Option.Option<string>
   readonly sign: Credentials["Service"]["sign"]
-  readonly send: Exchange
+  readonly send: SendRequest
   readonly policy: Policy
 }
 
@@ -86,15 +42,11 @@ export interface Run extends Client {
 export const startRun = (client: Client) =>
   Effect.map(makeDeadlines(client.policy.attemptTimeout, expired), (deadlines): Run => ({ ...client, deadlines }))
 
+const expired = Effect.fail(transportFailure(timedOut))
+
 /** `RetryPolicy` in milliseconds, with the budget that all pages of a client share. */
-export interface Policy {
-  readonly attempts: number
+export interface Policy extends Limits {
   readonly attemptTimeout: number
-  readonly total: number
-  readonly baseDelay: number
-  readonly throttleDelay: number
-  readonly maxDelay: number
-  readonly retryAfterCap: number
   readonly budget: Budget
 }
 
@@ -119,10 +71,10 @@ export const fetchRows = <A>(
   query: Query,
   cursor: Option.Option<Cursor>,
   pagesCompleted: number
-): Effect.Effect<Fetched<A>, ListError> => {
+): Effect.Effect<FetchedPage<A>, ListError> => {
   const { deadlines, policy } = run
   const rows = Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
-    const page: Page = { run, query, cursor, pagesCompleted, attempts: 0, isReplayed: false }
+    const page: Fetching = { run, query, cursor, pagesCompleted, attempts: 0, isReplayed: false }
     const attempt = (watch: Watch) =>
       Effect.flatMap(
         readOnce(page, watch),
@@ -139,7 +91,10 @@ export const fetchRows = <A>(
     })
     return Effect.matchEffect(attempts, {
       onSuccess: ({ cursor, receipt, rows }) =>
-        Effect.as(pageRead(rows.length, started), { rows, cursor, response: { ...receipt, attempts: page.attempts } }),
+        Effect.as(
+          pageRead(rows.length, started),
+          { rows, cursor, response: { ...receipt, attempts: page.attempts } }
+        ),
       onFailure: (failure) => Effect.fail(locate(failure, page))
     })
   })
@@ -150,7 +105,7 @@ export const fetchRows = <A>(
 }
 
 /** A page while it is fetched, with what is counted over its attempts. */
-interface Page {
+interface Fetching {
   readonly run: Run
   readonly query: Query
   readonly cursor: Option.Option<Cursor>
@@ -159,10 +114,8 @@ interface Page {
   isReplayed: boolean
 }
 
-const expired = Effect.fail(transportFailure(timedOut))
-
 /** The listing error of a failure, with its place in the run. */
-const locate = (failure: Failure, { attempts, cursor, pagesCompleted, query }: Page): ListError =>
+const locate = (failure: Failure, { attempts, cursor, pagesCompleted, query }: Fetching): ListError =>
   failure.error({ companyId: query.company.id, resumeFrom: cursor, pagesCompleted, attempts })
 
 /** A page before it is decoded. */
@@ -175,7 +128,7 @@ interface Received {
  * One attempt for a page, up to its JSON. Once a page, a 401 that a fresh credential may cure is sent again within it. Not
  * a generator: that keeps what it was last resumed with, and one that waited long outlives the page.
  */
-const readOnce = (page: Page, watch: Watch): Effect.Effect<Received, Failure> =>
+const readOnce = (page: Fetching, watch: Watch): Effect.Effect<Received, Failure> =>
   Effect.flatMap(sign(page), (signed) =>
     Effect.catch(sendOnce(page, signed, watch), (failure) => {
       if (!failure.unauthorized || page.isReplayed) return Effect.fail(failure)
@@ -187,7 +140,8 @@ const readOnce = (page: Page, watch: Watch): Effect.Effect<Received, Failure> =>
       })
     }))
 
-const sign = ({ cursor, query, run: { baseUrl, sign, version } }: Page): Effect.Effect<SignedRequest, Failure> => {
+const sign = (page: Fetching): Effect.Effect<SignedRequest, Failure> => {
+  const { cursor, query, run: { baseUrl, sign, version } } = page
   const accepting = HttpClientRequest.setHeader(
     pageRequest(baseUrl, query, cursor),
     "accept",
@@ -201,7 +155,7 @@ const sign = ({ cursor, query, run: { baseUrl, sign, version } }: Page): Effect.
 
 /** Sends a signed request and reads its response. The time of the attempt runs from here; waits for a token do not count. */
 const sendOnce = (
-  page: Page,
+  page: Fetching,
   { request, secrets = [] }: SignedRequest,
   watch: Watch
 ): Effect.Effect<Received, Failure> =>
@@ -222,3 +176,39 @@ const sendOnce = (
       })
     )
   })
+
+/** The facts of the request that brought a page; the attempts are counted elsewhere. */
+export type Receipt = Omit<PageResponse, "attempts">
+
+/** Reads the headers when they arrive; `secrets` are removed from the texts that are kept. */
+export type TakeReceipt = (
+  headers: Headers.Headers,
+  secrets: () => ReadonlyArray<Redacted.Redacted>
+) => Effect.Effect<Receipt>
+
+/**
+ * Begins with the request. The service read its data after that, so its clock less the time until the headers came is
+ * never later than the data. The wall clock may step meanwhile; the monotonic one does not.
+ */
+export const beginReceipt: Effect.Effect<TakeReceipt> = Effect.zipWith(
+  Clock.currentTimeMillis,
+  Clock.monotonicTimeNanos,
+  (sentAt, started): TakeReceipt => (headers, secrets) =>
+    Effect.map(Clock.monotonicTimeNanos, (arrived) => ({
+      asOf: Option.map(
+        Result.getSuccess(Headers.parseHttpDate(headers["date"] ?? "")),
+        ({ epochMilliseconds }) => utc(epochMilliseconds - Math.ceil(Number(arrived - started) / 1e6))
+      ),
+      sentAt: utc(sentAt),
+      requestId: Option.map(
+        Option.fromUndefinedOr(headers["x-request-id"]?.trim() || headers["request-id"]?.trim() || undefined),
+        (id) => printable(scrub(id, secrets()))
+      ),
+      remaining: countOf(headers["ratelimit-remaining"] ?? headers["x-ratelimit-remaining"])
+    }))
+)
+
+const utc = (millis: number) => DateTime.toUtc(DateTime.makeUnsafe(millis))
+
+const countOf = (text: string | undefined): Option.Option<number> =>
+  text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Option.some(Number(text)) : Option.none()

@@ -2,17 +2,16 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { InvalidRequest, type ListError } from "../ApiError.ts"
+import type { ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { streamSpan } from "../internal/telemetry/tracing.ts"
-import { wholeNumber } from "../internal/wire/issue.ts"
 import type { ListOptions, PageOptions } from "../ListOptions.ts"
 import type { Page } from "../Page.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type Client, fetchRows, startRun } from "./fetch.ts"
-import { buildQuery, type Query, startAt } from "./request.ts"
+import { buildQuery, type Query, startAt, validateCount } from "./request.ts"
 import { type Decode, decodePunches, decodeResults } from "./rows.ts"
 import { type Step, walk } from "./walk.ts"
 
@@ -67,12 +66,6 @@ const plan = (company: CompanyId | Company, filter: PunchFilter | undefined, opt
     yield* validateCount(companyId, "prefetchPages", prefetchPages, 0, mostPrefetchPages)
     return { query, from, maxPages, prefetchPages }
   })
-
-const validateCount = (companyId: CompanyId, field: keyof ListOptions, value: number, least: number, most?: number) =>
-  Result.mapError(
-    wholeNumber(value, least, most),
-    (mustBe) => new InvalidRequest({ companyId, field, detail: `must be ${mustBe}` })
-  )
 
 const itemsOf = ({ rows }: Step<TimePunch>, { isInRange }: Query): ReadonlyArray<TimePunch> =>
   isInRange === undefined ? rows : rows.filter(isInRange)

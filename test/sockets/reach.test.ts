@@ -1,10 +1,14 @@
 /** Failures to reach the service: refused, dropped, not resolved, not trusted. */
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, type Layer, Option, Redacted } from "effect"
+import type { HttpClient } from "effect/http"
 import dns from "node:dns"
 import { vi } from "vitest"
-import { brief, client, outcome, threePages, transports } from "../support/transports.ts"
+import { Credentials } from "../../src/index.ts"
+import { defaultOAuthClient } from "../../src/testing/index.ts"
+import { company } from "../support/client.ts"
+import { client, errorName, listingOutcome, threePages, transports } from "../support/transports.ts"
 import { blackHole } from "./support/blackHole.ts"
 import { makeAuthority, selfSigned, trust } from "./support/certificate.ts"
 import { rawServer, whole } from "./support/rawServer.ts"
@@ -62,9 +66,9 @@ const failingLookup = (code: string) =>
 describe.each(transports)("a listing over $transport", ({ http }) => {
   it.live("[C1] fails after four attempts where no server listens", () =>
     Effect.gen(function*() {
-      const run = yield* outcome().pipe(Effect.provide(client(`http://127.0.0.1:${yield* closedPort}`, http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(`http://127.0.0.1:${yield* closedPort}`, http)))
 
-      assert.strictEqual(brief(run.error), "TransportError connect ECONNREFUSED")
+      assert.strictEqual(errorName(run.error), "TransportError connect ECONNREFUSED")
       assert.strictEqual(run.error?.attempts, 4)
     }))
 
@@ -72,7 +76,7 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
     Effect.gen(function*() {
       const port = yield* closedPort
       const patient = client(`http://127.0.0.1:${port}`, http, { attempts: 10_000, budget: Infinity })
-      const fiber = yield* Effect.forkChild(outcome().pipe(Effect.provide(patient)))
+      const fiber = yield* Effect.forkChild(listingOutcome().pipe(Effect.provide(patient)))
       yield* Effect.sleep("30 millis")
       assert.isUndefined(fiber.pollUnsafe())
       yield* rawServer({ answers: pages, port })
@@ -83,11 +87,11 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
   it.live("[C16] times out on an address that drops its packets", () =>
     Effect.gen(function*() {
       const url = yield* blackHole
-      const run = yield* outcome().pipe(
+      const run = yield* listingOutcome().pipe(
         Effect.provide(client(url, http, { attemptTimeout: "300 millis", attempts: 2 }))
       )
 
-      assert.strictEqual(brief(run.error), "TransportError timeout")
+      assert.strictEqual(errorName(run.error), "TransportError timeout")
       assert.strictEqual(run.error?.attempts, 2)
     }))
 
@@ -96,9 +100,9 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
     ([_row, code, attempts]) =>
       Effect.gen(function*() {
         const lookup = yield* failingLookup(code)
-        const run = yield* outcome().pipe(Effect.provide(client("https://nowhere.test", http)))
+        const run = yield* listingOutcome().pipe(Effect.provide(client("https://nowhere.test", http)))
 
-        assert.strictEqual(brief(run.error), `TransportError connect ${code}`)
+        assert.strictEqual(errorName(run.error), `TransportError connect ${code}`)
         assert.strictEqual(run.error?.attempts, attempts)
         assert.strictEqual(lookup.mock.calls.length, attempts)
       })
@@ -108,9 +112,9 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
     Effect.gen(function*() {
       yield* trust(authority)
       const { connections, received, url } = yield* rawServer({ answers: pages, tls: server })
-      const run = yield* outcome().pipe(Effect.provide(client(url, http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(url, http)))
 
-      assert.match(brief(run.error), code)
+      assert.match(errorName(run.error), code)
       assert.strictEqual(run.error?.attempts, 1)
       assert.strictEqual(connections.length, 1)
       assert.strictEqual(received(), 0, "the request was sent")
@@ -121,15 +125,18 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
       yield* trust(authority)
       const server = yield* rawServer({ answers: pages, tls: good })
 
-      assert.deepStrictEqual(yield* outcome().pipe(Effect.provide(client(server.url, http))), { ids, error: undefined })
+      assert.deepStrictEqual(yield* listingOutcome().pipe(Effect.provide(client(server.url, http))), {
+        ids,
+        error: undefined
+      })
     }))
 
   it.live("[C20] does not retry where the service speaks no TLS", () =>
     Effect.gen(function*() {
       const plain = yield* rawServer({ answers: [["HTTP/1.1 400 Bad Request\r\n\r\n", "FINISH"]], at: "byte" })
-      const run = yield* outcome().pipe(Effect.provide(client(plain.url.replace("http:", "https:"), http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(plain.url.replace("http:", "https:"), http)))
 
-      assert.match(brief(run.error), /^TransportError tls (ERR_SSL_WRONG_VERSION_NUMBER|EPROTO)$/)
+      assert.match(errorName(run.error), /^TransportError tls (ERR_SSL_WRONG_VERSION_NUMBER|EPROTO)$/)
       assert.strictEqual(run.error?.attempts, 1)
       assert.strictEqual(plain.connections.length, 1)
     }))
@@ -137,11 +144,73 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
   it.live("[C20] fails within its attempts where the service speaks only TLS", () =>
     Effect.gen(function*() {
       const secure = yield* rawServer({ answers: pages, tls: good })
-      const run = yield* outcome().pipe(Effect.provide(client(secure.url.replace("https:", "http:"), http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(secure.url.replace("https:", "http:"), http)))
 
-      assert.match(brief(run.error), /^TransportError headers /)
+      assert.match(errorName(run.error), /^TransportError headers /)
       assert.isAtMost(run.error?.attempts ?? Infinity, 4)
       assert.isAtMost(secure.connections.length, 4)
+    }))
+})
+
+/** An OAuth client whose token endpoint is the service itself. */
+const oauth = Credentials.layerOAuth({
+  clientId: defaultOAuthClient.clientId,
+  clientSecret: Redacted.make(defaultOAuthClient.clientSecret),
+  company
+})
+
+/** The failure of a listing without a token, and the reason, code and origin of its transport. */
+const withoutToken = (url: string, http: Layer.Layer<HttpClient.HttpClient>) =>
+  Effect.gen(function*() {
+    const { error } = yield* Effect.provide(listingOutcome(), client(url, http, { credentials: oauth }))
+    if (error?._tag !== "TokenError") return yield* Effect.die(new Error(`not a TokenError: ${errorName(error)}`))
+    const { code, origin, reason } = yield* Effect.fromOption(error.transport)
+    return {
+      error,
+      origin,
+      text: `TransportError ${reason}${Option.match(code, { onNone: () => "", onSome: (c) => ` ${c}` })}`
+    }
+  })
+
+describe.each(transports)("a token requested over $transport", ({ http }) => {
+  it.live.each(untrusted)(
+    "[row 19] is not requested again if $what, and the error says so",
+    ({ code, server }) =>
+      Effect.gen(function*() {
+        yield* trust(authority)
+        const { connections, received, url } = yield* rawServer({ answers: pages, tls: server })
+        const { error, origin, text } = yield* withoutToken(url, http)
+
+        assert.match(text, code)
+        assert.strictEqual(origin, url)
+        assert.strictEqual(error.attempts, 1)
+        assert.include(error.message, `no token: Transport: tls (${text.split(" ")[2]}) at ${url} [`)
+        assert.deepStrictEqual(connections.length, 1)
+        assert.strictEqual(received(), 0, "the request was sent")
+      })
+  )
+
+  it.live("[row 19] says that no server listens", () =>
+    Effect.gen(function*() {
+      const url = `http://127.0.0.1:${yield* closedPort}`
+      const { error, origin, text } = yield* withoutToken(url, http)
+
+      assert.strictEqual(text, "TransportError connect ECONNREFUSED")
+      assert.strictEqual(origin, url)
+      assert.strictEqual(error.attempts, 3)
+      assert.include(
+        error.message,
+        `connect (ECONNREFUSED) at ${url} [company ${company.id}, page 1, 3 token requests]`
+      )
+    }))
+
+  it.live("[row 19] says that its host is unknown", () =>
+    Effect.gen(function*() {
+      yield* failingLookup("ENOTFOUND")
+      const { origin, text } = yield* withoutToken("https://nowhere.test/auth", http)
+
+      assert.strictEqual(text, "TransportError connect ENOTFOUND")
+      assert.strictEqual(origin, "https://nowhere.test")
     }))
 })
 
@@ -149,8 +218,8 @@ describe("a listing over undici", () => {
   it.live("[C16] reports a connect timeout where the agent has one", () =>
     Effect.gen(function*() {
       const http = NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 200 } })
-      const run = yield* outcome().pipe(Effect.provide(client(yield* blackHole, http, { attempts: 1 })))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(yield* blackHole, http, { attempts: 1 })))
 
-      assert.strictEqual(brief(run.error), "TransportError connect UND_ERR_CONNECT_TIMEOUT")
+      assert.strictEqual(errorName(run.error), "TransportError connect UND_ERR_CONNECT_TIMEOUT")
     }))
 })

@@ -17,7 +17,7 @@ import { Findings } from "../failure.ts"
 import { filterFlags, noFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { type LocationClock, periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
-import { formatFlags, formatOf, instant, readInterval, text } from "../flags/values.ts"
+import { formatFlags, formatOf, instant, intervalForm, readInterval, text } from "../flags/values.ts"
 import { outputWidth, print, printError } from "../terminal/output.ts"
 import { textOf, verdictOf } from "./report.ts"
 
@@ -35,7 +35,7 @@ const maxDuration = text(
   "max-duration",
   "TIME",
   "Report longer punches; also how much time around the period is read for overlaps (default: 16h)",
-  "a time such as 16h",
+  intervalForm("16h"),
   readInterval
 )
 

@@ -36,7 +36,7 @@ export const doctor = Command.make(
   credential may list the company, whether cursors lead forward and back and
   end where the punches end, and whether the rows match the filter that was
   sent. It compares the answers with each other: about 35 requests, and at
-  most three times as many where answers contradict each other and are
+  most three times as many if answers contradict each other and are
   requested again. It also checks the filters that you pass.
 
   With --database it also checks a copy that time-punches sync keeps: its age,

@@ -1,19 +1,21 @@
-/** The checks of `doctor` that need no service: settings of the environment and company flags. */
+/** The checks that need no service: the settings of the environment and the company flags. */
 import * as Config from "effect/Config"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Struct from "effect/Struct"
 import { ApiVersion } from "../../ApiVersion.ts"
 import type { Company } from "../../Company.ts"
 import { Credentials } from "../../Credentials.ts"
 import { Endpoints } from "../../Endpoints.ts"
+import { credentialVariables } from "../../internal/wire/names.ts"
 import { exitCode } from "../failure.ts"
 import { type CompanyInput, companyOf, layerCompanyHidden } from "../flags/connection.ts"
 import { type CheckResult, fail, failed, ok, warn } from "./report.ts"
 
-export interface SettingsCheck {
+interface SettingsCheck {
   readonly results: ReadonlyArray<CheckResult>
   /** Set if every setting is valid. */
   readonly company: Option.Option<Company>
@@ -35,7 +37,7 @@ export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
     }),
     Result.match(credentials, {
       onFailure: (error) => failed("credential", error, "settings"),
-      onSuccess: (kind) => ok("credential", kindNames[kind])
+      onSuccess: (kind) => ok("credential", kinds[kind].name)
     }),
     Result.match(version, {
       onFailure: (error) => failed("version", error, "settings"),
@@ -53,10 +55,14 @@ export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
   return { results, company: isValid ? Result.getSuccess(company) : Option.none() } satisfies SettingsCheck
 })
 
-/** How each kind of credential is shown. */
-const kindNames = { accessToken: "access token", sessionCookie: "session cookie", oauth: "OAuth client" } as const
+type CredentialKind = keyof typeof credentialVariables
 
-type CredentialKind = keyof typeof kindNames
+/** What is said of each kind of credential; a new kind needs a row here to compile. */
+const kinds: Readonly<Record<CredentialKind, { readonly name: string; readonly needsGuid: boolean }>> = {
+  accessToken: { name: "access token", needsGuid: false },
+  oauth: { name: "OAuth client", needsGuid: true },
+  sessionCookie: { name: "session cookie", needsGuid: false }
+}
 
 /** Built only for its errors. The base URL is a placeholder: `addresses` checks the real one. */
 const layerCredentials = Credentials.layerFromConfig.pipe(
@@ -64,16 +70,14 @@ const layerCredentials = Credentials.layerFromConfig.pipe(
   Layer.provide(Endpoints.layer({ baseUrl: "https://localhost" }))
 )
 
-/** The layer rejects two kinds at once, so the first variable that is set decides. */
+/** The kind whose variables are set: the layer rejects none, two of them, and a part of one. */
 const credentialKind = Effect.gen(function*() {
   yield* Credentials
-  const isSet = (name: string) => Effect.map(Config.option(Config.Redacted(name)), Option.isSome)
-  const kind: CredentialKind = (yield* isSet("TIME_PUNCHES_ACCESS_TOKEN"))
-    ? "accessToken"
-    : (yield* isSet("TIME_PUNCHES_SESSION_COOKIE"))
-    ? "sessionCookie"
-    : "oauth"
-  return kind
+  for (const kind of Struct.keys(credentialVariables)) {
+    const isSet = Effect.map(Config.option(Config.Redacted(credentialVariables[kind][0])), Option.isSome)
+    if (yield* isSet) return kind
+  }
+  return yield* Effect.die(new Error("a credential without its variables"))
 })
 
 /** The first version with tips in cents; earlier ones have major units. */
@@ -104,9 +108,10 @@ const checkVersion = (
     : ok("version", date)
 }
 
-/** `kind`: `None` if no credential is valid. */
 const checkCompany = ({ guid, id }: Company, kind: Option.Option<CredentialKind>): CheckResult => {
-  if (Option.contains(kind, "oauth") && guid === undefined) {
+  if (Option.isNone(kind)) return ok("company", `${id}`)
+  const { name, needsGuid } = kinds[kind.value]
+  if (needsGuid && guid === undefined) {
     return fail(
       "company",
       `${id} without a guid, which an OAuth client must send`,
@@ -115,9 +120,6 @@ const checkCompany = ({ guid, id }: Company, kind: Option.Option<CredentialKind>
       exitCode.usage
     )
   }
-  if (guid === undefined || Option.isNone(kind)) return ok("company", `${id}`)
-  return ok(
-    "company",
-    kind.value === "oauth" ? `${id}, with its guid` : `${id}; its guid is not sent with ${kindNames[kind.value]}s`
-  )
+  const guidNote = guid === undefined ? "" : needsGuid ? ", with its guid" : `; its guid is not sent with ${name}s`
+  return ok("company", `${id}${guidNote}`)
 }

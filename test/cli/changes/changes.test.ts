@@ -64,7 +64,7 @@ const corrected = Effect.gen(function*() {
   const service = yield* FakeService
   yield* service.edit([1], { clocked_out: "2026-03-03T23:30:00Z", tips: 250, notes: "+\u001b[2J" })
   yield* service.edit([2], { hourly_wage: 1200 })
-  yield* service.softDelete([3])
+  yield* service.edit([3], { deleted: true })
   yield* sync(week.file)
   return week
 })
@@ -223,6 +223,20 @@ describe("time-punches changes", () => {
       assert.include(early.stderr, `since ${status.history.since}`)
       assert.deepStrictEqual([atStart.code, fromLast.code], [0, 0])
     })))
+
+  it.live("[REVIEW 1] pays nobody again since the instant that the status of a first load of three pages names", () =>
+    Effect.gen(function*() {
+      const file = `${yield* temporaryFolder}/punches.db`
+      yield* sync(file)
+      const { history } = JSON.parse((yield* cli(["sync", "--status", "--json", "--database", file])).stdout)
+      const { code, stderr, stdout } = yield* changes({ file, at: history.since })
+
+      assert.deepStrictEqual([code, stdout], [0, ""])
+      assert.include(stderr, "nothing has changed since")
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(FakeService.layer({ punches: Array.from({ length: 600 }, (_, each) => punch(each + 1)) }))
+    ))
 
   it.live("takes the last commit for known, also where the clock of the database is ahead", () =>
     inFake(Effect.gen(function*() {

@@ -183,7 +183,10 @@ describe("summary --above and --above-day", () => {
       ["--above 40h --zone UTC", /--above goes with --by user, week and day, not location: the hours of all locations/],
       ["--above-day 8h --by user,role --zone UTC", /--above-day goes with --by user, week and day, not role/],
       ["--above 40h --by user", /--above has no zone: .*\n {2}Add --zone/],
-      ["--above 40 --by user --zone UTC", /--above: "40".*hours or minutes, such as 40h, 37\.5h or 450m/],
+      [
+        "--above 40 --by user --zone UTC",
+        /--above: "40".*hours up to 99999\.99h or minutes up to 9999999m, such as 40h, 37\.5h or 450m/
+      ],
       ["--above 1d --by user --zone UTC", /--above: "1d"/],
       ["--above-day=-8h --by user --zone UTC", /--above-day/]
     ] as const

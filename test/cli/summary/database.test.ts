@@ -194,8 +194,8 @@ describe("time-punches summary --database", () => {
   it.effect.each<readonly [what: string, statement: string, message: string]>([
     [
       "an older schema",
-      "DELETE FROM time_punches_migrations WHERE migration_id > 1",
-      "the tables of the copy have schema 1, and this release needs 2"
+      "DELETE FROM time_punches_migrations WHERE migration_id > 2",
+      "the tables of the copy have schema 2, and this release needs 3"
     ],
     ["no tables", "DROP TABLE time_punches_migrations", "the database has no copy"]
   ])(
@@ -232,7 +232,7 @@ describe("time-punches summary --database", () => {
       const { code, stderr, stdout } = yield* cli(["summary", "--database", file])
 
       assert.deepStrictEqual([code, stdout], [7, ""])
-      assert.match(stderr, /row \d+ is no punch at hourly_wage/)
+      assert.match(stderr, /row \d+ is not a valid punch at hourly_wage/)
       assert.include(stderr, "doctor --database … --full")
     })))
 
