@@ -16,6 +16,7 @@ import { describeFilter, type FilterInput } from "./filter.ts"
 import {
   calendar,
   date,
+  dateForm,
   dateOrWord,
   dayStarts,
   isPeriodWord,
@@ -32,7 +33,7 @@ export const periodFlags = {
     "week",
     "DATE",
     "Clocked in during the local week of this date; every period needs --zone or --zones",
-    "a real date as YYYY-MM-DD",
+    dateForm,
     readDate
   ),
   month: dateOrWord(
@@ -46,7 +47,7 @@ export const periodFlags = {
     "pay-period",
     "DATE",
     "Clocked in during the pay period of this date; goes with --calendar",
-    "a real date as YYYY-MM-DD",
+    dateForm,
     readDate
   ),
   calendar,
