@@ -78,17 +78,17 @@ const personColumns = (names: Names | undefined): ReadonlyArray<Column<PersonCha
   ...(names === undefined
     ? []
     : [{ title: "user", maxWidth: 40, cell: ({ userId }: PersonChange) => names("user", userId) ?? "" }]),
-  { title: "net", align: "right", cell: ({ minutes }) => formatMinutes(minutes) },
-  { title: "cost", align: "right", cell: ({ cents }) => signed(cents, formatMoney) },
+  {
+    title: "net",
+    align: "right",
+    cell: ({ net }) => signed(Duration.toMillis(net), (millis) => formatExactHours(Duration.millis(millis)))
+  },
+  { title: "cost", align: "right", cell: ({ cost }) => signed(cost, formatMoney) },
   { title: "tips", align: "right", cell: ({ tips }) => signed(tips, formatMoney) }
 ]
 
 const signed = (value: number, format: (value: number) => string): string =>
   value > 0 ? `+${format(value)}` : value < 0 ? `-${format(-value)}` : format(0)
-
-/** No difference is rounded away: seconds are shown where there are any. */
-const formatMinutes = (minutes: number): string =>
-  signed(minutes, (minutes) => formatExactHours(Duration.millis(Math.round(minutes * 60_000))))
 
 // MERGED machine.ts: Changes for programs: one JSON object, or CSV of the punches or of the people. Exact, with ids.
 
@@ -119,12 +119,12 @@ export const jsonOf = Effect.fnUntraced(function*(
       }
     })
   )
-  const persons = people.map(({ cents, minutes, tips, userId }) => ({
+  const persons = people.map(({ cost, net, tips, userId }) => ({
     userId,
     ...userName(names, userId),
-    minutes,
-    cents,
-    tips
+    netSeconds: Duration.toSeconds(net),
+    costCents: cost,
+    tipsCents: tips
   }))
   return `{"punches":${arrayOf(changes)},"people":${arrayOf(persons)}}\n`
 })
@@ -140,12 +140,14 @@ const namesIn = (punch: TimePunch, further: FurtherColumns | undefined) => {
   return Object.fromEntries(further?.columns.map((name, at) => [name, cells[at] ?? null]) ?? [])
 }
 
-/** A row for each person. */
+/** A row for each person, in the columns and units of a summary. */
 export const peopleCsv = ({ people }: Changes, names: Names | undefined) =>
   csvOf(
-    ["user_id", ...(names === undefined ? [] : ["user_name"]), "minutes", "cents", "tips"],
-    people.map(({ cents, minutes, tips, userId }) =>
-      [userId, ...(names === undefined ? [] : [names("user", userId)]), minutes, cents, tips].map(csvCell)
+    ["user_id", ...(names === undefined ? [] : ["user_name"]), "net_seconds", "cost_cents", "tips_cents"],
+    people.map(({ cost, net, tips, userId }) =>
+      [userId, ...(names === undefined ? [] : [names("user", userId)]), Duration.toSeconds(net), cost, tips].map(
+        csvCell
+      )
     )
   )
 
