@@ -146,6 +146,18 @@ describe("time-punches sync", () => {
       assert.include(accepted.stdout, "295 gone")
     })))
 
+  it.effect("reads passes and sweeps in the order of ids with --sort-by-id, and in no order without", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file, "--sort-by-id")
+      yield* sync(file, "--sort-by-id", "--sweep", "all")
+      const sorted = (yield* queries).length
+      yield* sync(file)
+      const orders = (yield* queries).map((query) => query["sort_by"])
+
+      assert.deepStrictEqual(new Set(orders.slice(0, sorted)), new Set(["id.asc"]))
+      assert.deepStrictEqual(orders.slice(sorted), [undefined])
+    })))
+
   it.effect("sweeps only the window that it is given", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)
