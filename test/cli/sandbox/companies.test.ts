@@ -160,12 +160,14 @@ describe("time-punches sandbox --companies", () => {
       assert.notInclude(stderr + stdout, "COMPANY_ID")
     }).pipe(Effect.scoped), 60_000)
 
-  it.effect.each([
-    [["--companies", "0"], /companies/],
-    [["--companies", "20001"], /a whole number from 1 to 20000/],
-    [["--companies-csv", "companies.csv"], /--companies-csv goes with --companies/],
-    [["--companies", "2", "--companies-csv", ""], /the name of a file, or -/]
-  ] as const)("refuses %j", ([flags, message]) =>
+  it.effect.each(
+    [
+      [["--companies", "0"], /companies/],
+      [["--companies", "20001"], /a whole number from 1 to 20000/],
+      [["--companies-csv", "companies.csv"], /--companies-csv goes with --companies/],
+      [["--companies", "2", "--companies-csv", ""], /the name of a file, or -/]
+    ] as const
+  )("refuses %j", ([flags, message]) =>
     Effect.gen(function*() {
       const { code, stderr } = yield* cli(["sandbox", "--port", "0", ...flags])
 
