@@ -18,8 +18,8 @@ export const churnRate = (companies: number): string =>
 
 /**
  * Adds, edits, deletes and restores punches of all companies until it is interrupted. None is removed without a mark.
- * `punchesOf` gives the punches of a company by its number from 0. It is called until they are not `None`: nobody sees
- * whether a company changes before it is first listed.
+ * `punchesOf` gives the punches of a company by its number from 0, or `None` before the company is first listed: no
+ * client can see a change that is older than its first listing.
  */
 export const churn = (
   companies: number,

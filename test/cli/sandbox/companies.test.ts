@@ -54,7 +54,7 @@ describe("the companies of a sandbox", () => {
     assert.notStrictEqual(manyCompanies(1, 10, 8).companies[0]?.guid, few[0]?.guid)
   })
 
-  it("have punches of their own, whose ids no two of them share", () => {
+  it("have separate punches, and no id twice", () => {
     const world = manyCompanies(20, 50, 7)
     const punches = world.companies.flatMap((_, index) => world.punchesOf(index))
 
