@@ -1,7 +1,7 @@
 /** Which window is read next, and which rows of a page it owns: the plan of a backfill, without effects. */
 import * as Option from "effect/Option"
 import type { BackfillSegment } from "../Backfill.ts"
-import type { Rows } from "../listing/rows.ts"
+import type { DecodedPage } from "../listing/rows.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import {
   cut,
@@ -16,31 +16,7 @@ import {
   type Window
 } from "./window.ts"
 
-// MERGED orderedList.ts: A list sorted by `gte`; items with the same `gte` stay in the order in which they were added.
-
-export interface OrderedList<A> {
-  readonly add: (item: A) => void
-  /** The first item, which stays in the list. */
-  readonly first: () => A | undefined
-  readonly removeFirst: () => A | undefined
-  /** The items in order. */
-  readonly items: ReadonlyArray<A>
-}
-
-export const makeOrderedList = <A extends { readonly gte: number }>(initial: ReadonlyArray<A> = []): OrderedList<A> => {
-  const items = initial.toSorted((a, b) => a.gte - b.gte)
-  return {
-    add: (item) => {
-      const later = items.findIndex(({ gte }) => gte > item.gte)
-      items.splice(later === -1 ? items.length : later, 0, item)
-    },
-    first: () => items[0],
-    removeFirst: () => items.shift(),
-    items
-  }
-}
-
-export interface PlanOptions {
+interface PlanOptions {
   readonly workers: number
   readonly pageSize: number
   /** Pages that may be in flight or buffered; beyond it only the window that the consumer waits for is read. */
@@ -58,11 +34,11 @@ export interface Plan {
   readonly next: (buffered: number, isReady: boolean) => Window | undefined
   /**
    * Records a page of a window that `next` returned, and returns the rows that the window owns. `last` are the rows of the
-   * last page of its query, in the order of time, where a survey read them.
+   * last page of its query, in the order of time, if a survey read them.
    */
   readonly complete: (
     window: Window,
-    page: Rows<TimePunch>,
+    page: DecodedPage<TimePunch>,
     last?: ReadonlyArray<TimePunch>
   ) => ReadonlyArray<TimePunch>
   /** Whether every window is read and no page is in flight. */
@@ -197,5 +173,28 @@ export const makePlan = (segments: ReadonlyArray<BackfillSegment>, options: Plan
         ? left
         : [...left, ...stopped].toSorted((a, b) => a.gte.epochMilliseconds - b.gte.epochMilliseconds)
     }
+  }
+}
+
+/** A list sorted by `gte`; items with the same `gte` stay in the order in which they were added. */
+interface OrderedList<A> {
+  readonly add: (item: A) => void
+  /** The first item, which stays in the list. */
+  readonly first: () => A | undefined
+  readonly removeFirst: () => A | undefined
+  /** The items in order. */
+  readonly items: ReadonlyArray<A>
+}
+
+export const makeOrderedList = <A extends { readonly gte: number }>(initial: ReadonlyArray<A> = []): OrderedList<A> => {
+  const items = initial.toSorted((a, b) => a.gte - b.gte)
+  return {
+    add: (item) => {
+      const later = items.findIndex(({ gte }) => gte > item.gte)
+      items.splice(later === -1 ? items.length : later, 0, item)
+    },
+    first: () => items[0],
+    removeFirst: () => items.shift(),
+    items
   }
 }

@@ -8,71 +8,11 @@ import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
 import { BackfillError, type BackfillSegment } from "../Backfill.ts"
 import type { CompanyId } from "../Ids.ts"
-import type { Rows } from "../listing/rows.ts"
+import type { DecodedPage } from "../listing/rows.ts"
 import { type Fetch, follow } from "../listing/walk.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { makeOrderedList, makePlan } from "./plan.ts"
 import type { Window } from "./window.ts"
-
-// MERGED reorderBuffer.ts: Holds completed pages until no unread page can come before them. Without effects.
-
-export interface ReorderBuffer<A> {
-  /** Adds a page at a position; pages at the same position stay in the order in which they were added. */
-  readonly put: (position: number, page: A) => void
-  /** Whether `next` returns a page for this frontier. */
-  readonly isReady: (frontier: number) => boolean
-  /** Removes the first page and returns it, unless its position is beyond `frontier`, the first unread one. */
-  readonly next: (frontier: number) => A | undefined
-  /** Number of pages in the buffer. */
-  readonly held: () => number
-}
-
-export const makeReorderBuffer = <A>(): ReorderBuffer<A> => {
-  const pages = makeOrderedList<{ readonly gte: number; readonly page: A }>()
-  const isReady = (frontier: number): boolean => {
-    const first = pages.first()
-    return first !== undefined && first.gte <= frontier
-  }
-  return {
-    put: (position, page) => pages.add({ gte: position, page }),
-    isReady,
-    next: (frontier) => isReady(frontier) ? pages.removeFirst()?.page : undefined,
-    held: () => pages.items.length
-  }
-}
-
-// MERGED waiting.ts: Waits on state that only changes synchronously, so that no change falls between a look at the state and the wait.
-
-export interface Condition {
-  /** Calls `find` now and after every `notifyAll`, until it returns a value. The longest waiter is served first. */
-  readonly waitUntil: <A>(find: () => A | undefined) => Effect.Effect<A>
-  /** Calls the `find` of every waiter again. */
-  readonly notifyAll: () => void
-}
-
-export const makeCondition = (): Condition => {
-  const waiters = new Set<() => void>()
-  return {
-    waitUntil: <A>(find: () => A | undefined) =>
-      Effect.callback<A>((resume) => {
-        const check = () => {
-          const found = find()
-          if (found === undefined) return
-          // Removed first: the fiber resumes within this call, and may notify the others.
-          waiters.delete(check)
-          resume(Effect.succeed(found))
-        }
-        waiters.add(check)
-        check()
-        return Effect.sync(() => {
-          waiters.delete(check)
-        })
-      }),
-    notifyAll: () => {
-      for (const check of waiters) check()
-    }
-  }
-}
 
 /** How a backfill reads from the service. */
 export interface Reader {
@@ -92,7 +32,7 @@ export interface Survey {
    * What can be used of the pages: the first as the first page of the only segment, and the rows of the last, in the order
    * of time. Absent if the segments are other parts of the range, or if rows are unordered and more than the page holds.
    */
-  readonly pages: { readonly first: Rows<TimePunch>; readonly last: ReadonlyArray<TimePunch> } | undefined
+  readonly pages: { readonly first: DecodedPage<TimePunch>; readonly last: ReadonlyArray<TimePunch> } | undefined
 }
 
 type PageRows = Arr.NonEmptyReadonlyArray<TimePunch>
@@ -145,7 +85,7 @@ export const backfill = (
     }
 
     /** Synchronous, so that interruption finds a page either complete and buffered, or its window unfinished. */
-    const complete = (window: Window, page: Rows<TimePunch>, last?: ReadonlyArray<TimePunch>): void => {
+    const complete = (window: Window, page: DecodedPage<TimePunch>, last?: ReadonlyArray<TimePunch>): void => {
       const rows = plan.complete(window, page, last)
       if (Arr.isReadonlyArrayNonEmpty(rows)) buffer.put(positionOf(window), rows)
       condition.notifyAll()
@@ -154,7 +94,7 @@ export const backfill = (
     const first = pages && plan.next(0, true)
     if (pages !== undefined && first !== undefined) complete(first, pages.first, pages.last)
 
-    /** The first failure ends the run, but no page in flight: where many fail, those that succeed would be lost as well. */
+    /** The first failure ends the run, but not the pages in flight: when many fail, those that succeed would be lost as well. */
     const worker = Effect.gen(function*() {
       while (true) {
         const window = yield* condition.waitUntil(nextWindow)
@@ -197,4 +137,62 @@ export const backfill = (
     )
     return Stream.fromPull(Effect.succeed(pull))
   }))
+}
+
+/** Holds completed pages until no unread page can come before them. */
+interface ReorderBuffer<A> {
+  /** Adds a page at a position; pages at the same position stay in the order in which they were added. */
+  readonly put: (position: number, page: A) => void
+  /** Whether `next` returns a page for this frontier. */
+  readonly isReady: (frontier: number) => boolean
+  /** Removes the first page and returns it, unless its position is beyond `frontier`, the first unread one. */
+  readonly next: (frontier: number) => A | undefined
+  /** Number of pages in the buffer. */
+  readonly held: () => number
+}
+
+export const makeReorderBuffer = <A>(): ReorderBuffer<A> => {
+  const pages = makeOrderedList<{ readonly gte: number; readonly page: A }>()
+  const isReady = (frontier: number): boolean => {
+    const first = pages.first()
+    return first !== undefined && first.gte <= frontier
+  }
+  return {
+    put: (position, page) => pages.add({ gte: position, page }),
+    isReady,
+    next: (frontier) => isReady(frontier) ? pages.removeFirst()?.page : undefined,
+    held: () => pages.items.length
+  }
+}
+
+/** Waits on state that only changes synchronously, so that no change falls between a look at the state and the wait. */
+interface Condition {
+  /** Calls `find` now and after every `notifyAll`, until it returns a value. The longest waiter is served first. */
+  readonly waitUntil: <A>(find: () => A | undefined) => Effect.Effect<A>
+  /** Calls the `find` of every waiter again. */
+  readonly notifyAll: () => void
+}
+
+export const makeCondition = (): Condition => {
+  const waiters = new Set<() => void>()
+  return {
+    waitUntil: <A>(find: () => A | undefined) =>
+      Effect.callback<A>((resume) => {
+        const check = () => {
+          const found = find()
+          if (found === undefined) return
+          // Removed first: the fiber resumes within this call, and may notify the others.
+          waiters.delete(check)
+          resume(Effect.succeed(found))
+        }
+        waiters.add(check)
+        check()
+        return Effect.sync(() => {
+          waiters.delete(check)
+        })
+      }),
+    notifyAll: () => {
+      for (const check of waiters) check()
+    }
+  }
 }

@@ -1,4 +1,4 @@
-/** From company, filter and page size to a request, or to the first reason not to send one. Pure. */
+/** From company, filter and page size to a request, or to the first reason not to send one. */
 import * as DateTime from "effect/DateTime"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
@@ -13,11 +13,82 @@ import { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { lastInstant, writeParameters } from "./parameters.ts"
 
-// MERGED filter.ts: Whether a filter is one that can be requested: its schema, the order of its ends, and what text can write. Pure.
+/** A listing that passed every local check: what its pages have in common. */
+export interface Query {
+  readonly company: Company
+  /** Path and query without the cursor, from the base URL on. */
+  readonly target: string
+  /** Whether a row is before every exclusive end; `undefined` if no end is exclusive. */
+  readonly isInRange: ((punch: TimePunch) => boolean) | undefined
+}
+
+/** The most rows that a page may have, and the default. */
+export const maxPageSize = 200
+
+const decodeCompany = Schema.decodeUnknownResult(CompanySchema)
+const isCursor = Schema.is(Cursor)
+
+/** Validates company, filter and page size before any request, and writes all parameters but the cursor. */
+export const buildQuery = (
+  company: CompanyId | Company,
+  filter: PunchFilter = {},
+  pageSize: number = maxPageSize
+): Result.Result<Query, InvalidRequest> =>
+  Result.gen(function*() {
+    const { id, guid } = yield* validated(
+      decodeCompany(typeof company === "number" ? { id: company } : company),
+      (path) => path === "" ? "company" : `company.${path}`
+    )
+    const valid = yield* validFilter(id, filter)
+    yield* validateCount(id, "pageSize", pageSize, 1, maxPageSize)
+    const query = [["limit", pageSize] as const, ...writeParameters(valid)].flatMap(([name, value]) =>
+      value === undefined ? [] : [`${encode(name)}=${encode(`${value}`)}`]
+    )
+    return {
+      company: guid === undefined ? { id } : { id, guid },
+      target: `v2/company/${id}/time_punches?${query.join("&")}`,
+      isInRange: rowFilter(valid)
+    }
+  })
+
+/** The cursor of a call: plain, or in the `Option` that a page or an error holds. */
+export const startAt = (
+  companyId: CompanyId,
+  field: "from" | "cursor",
+  cursor: Cursor | Option.Option<Cursor> | undefined
+): Result.Result<Option.Option<Cursor>, InvalidRequest> => {
+  const start = Option.isOption(cursor) ? cursor : Option.fromUndefinedOr(cursor)
+  return Option.isNone(start) || isCursor(start.value)
+    ? Result.succeed(start)
+    : invalid(companyId, field, "must be a cursor that the service gave, not an empty or broken text")
+}
+
+/** The request for one page. */
+export const pageRequest = (baseUrl: string, query: Query, cursor: Option.Option<Cursor>) =>
+  HttpClientRequest.get(
+    Option.isNone(cursor)
+      ? `${baseUrl}/${query.target}`
+      : `${baseUrl}/${query.target}&cursor=${encodeURIComponent(cursor.value)}`
+  )
+
+/** Form style, not exploded: the service expects literal commas. */
+const encode = (text: string): string => encodeURIComponent(text).replaceAll("%2C", ",")
+
+/** Tells the rows before an exclusive end, which the service can only include; `undefined` if no end is exclusive. */
+const rowFilter = ({ clockedIn, clockedOut }: PunchFilter): Query["isInRange"] => {
+  const inEnd = clockedIn?.lt
+  const outEnd = clockedOut?.lt
+  if (inEnd === undefined && outEnd === undefined) return undefined
+  const isBefore = (end: DateTime.DateTime | undefined, at: DateTime.Utc) =>
+    end === undefined || at.epochMilliseconds < end.epochMilliseconds
+  // Whether an open punch belongs to a window on `clockedOut` is the decision of the service.
+  return (punch) =>
+    isBefore(inEnd, punch.clockedIn) && (Option.isNone(punch.clockedOut) || isBefore(outEnd, punch.clockedOut.value))
+}
 
 const decodeFilter = Schema.decodeUnknownResult(Schema.toType(PunchFilter))
 
-/** The filter, or the first reason not to send it; `field` is the argument that is wrong. */
+/** The filter, or the first reason not to send it: its schema, the order of its ends, what text can write. */
 export const validFilter = (companyId: CompanyId, filter: PunchFilter): Result.Result<PunchFilter, InvalidRequest> =>
   Result.gen(function*() {
     const valid = yield* validated(decodeFilter(filter), (path) => path === "" ? "filter" : path, companyId)
@@ -75,76 +146,3 @@ const checkInstant = (companyId: CompanyId, field: string, at: DateTime.DateTime
   at === undefined || isWritable(at.epochMilliseconds)
     ? Result.void
     : invalid(companyId, field, "must be an instant of the years 0001 to 9999")
-
-/** A listing that passed every local check: what its pages have in common. */
-export interface Query {
-  readonly company: Company
-  /** Path and query without the cursor, from the base URL on. */
-  readonly target: string
-  /** Whether a row is before every exclusive end; `undefined` where no end is exclusive. */
-  readonly isInRange: ((punch: TimePunch) => boolean) | undefined
-}
-
-/** The most rows that a page may have, and the default. */
-export const maxPageSize = 200
-
-const decodeCompany = Schema.decodeUnknownResult(CompanySchema)
-const isCursor = Schema.is(Cursor)
-
-/** Validates company, filter and page size before any request, and writes all parameters but the cursor. */
-export const buildQuery = (
-  company: CompanyId | Company,
-  filter: PunchFilter = {},
-  pageSize: number = maxPageSize
-): Result.Result<Query, InvalidRequest> =>
-  Result.gen(function*() {
-    const { id, guid } = yield* validated(
-      decodeCompany(typeof company === "number" ? { id: company } : company),
-      (path) => path === "" ? "company" : `company.${path}`
-    )
-    const valid = yield* validFilter(id, filter)
-    yield* validateCount(id, "pageSize", pageSize, 1, maxPageSize)
-    const query = [["limit", pageSize] as const, ...writeParameters(valid)].flatMap(([name, value]) =>
-      value === undefined ? [] : [`${encode(name)}=${encode(`${value}`)}`]
-    )
-    return {
-      company: guid === undefined ? { id } : { id, guid },
-      target: `v2/company/${id}/time_punches?${query.join("&")}`,
-      isInRange: rowFilter(valid)
-    }
-  })
-
-/** The cursor of a call: plain, or in the `Option` that a page or an error holds. */
-export const startAt = (
-  companyId: CompanyId,
-  field: "from" | "cursor",
-  cursor: Cursor | Option.Option<Cursor> | undefined
-): Result.Result<Option.Option<Cursor>, InvalidRequest> => {
-  const start = Option.isOption(cursor) ? cursor : Option.fromUndefinedOr(cursor)
-  return Option.isNone(start) || isCursor(start.value)
-    ? Result.succeed(start)
-    : invalid(companyId, field, "must be a cursor that the service gave, not an empty or broken text")
-}
-
-/** The request for one page. */
-export const pageRequest = (baseUrl: string, query: Query, cursor: Option.Option<Cursor>) =>
-  HttpClientRequest.get(
-    Option.isNone(cursor)
-      ? `${baseUrl}/${query.target}`
-      : `${baseUrl}/${query.target}&cursor=${encodeURIComponent(cursor.value)}`
-  )
-
-/** Form style, not exploded: the service expects literal commas. */
-const encode = (text: string): string => encodeURIComponent(text).replaceAll("%2C", ",")
-
-/** Tells the rows before an exclusive end, which the service can only include; `undefined` where no end is exclusive. */
-const rowFilter = ({ clockedIn, clockedOut }: PunchFilter): Query["isInRange"] => {
-  const inEnd = clockedIn?.lt
-  const outEnd = clockedOut?.lt
-  if (inEnd === undefined && outEnd === undefined) return undefined
-  const isBefore = (end: DateTime.DateTime | undefined, at: DateTime.Utc) =>
-    end === undefined || at.epochMilliseconds < end.epochMilliseconds
-  // Whether an open punch belongs to a window on `clockedOut` is the decision of the service.
-  return (punch) =>
-    isBefore(inEnd, punch.clockedIn) && (Option.isNone(punch.clockedOut) || isBefore(outEnd, punch.clockedOut.value))
-}

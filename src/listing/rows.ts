@@ -1,4 +1,4 @@
-/** From the JSON of a page to its rows and cursors: the page as a whole, or row by row. */
+/** From the response of a page to its rows and cursors, or to the failure that it means: the page as a whole, or row by row. */
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -20,98 +20,19 @@ import type { PageCursor, PageResponse } from "../Page.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { decodeFailure, type Failure, paginationFailure, statusFailure, transportFailure } from "./failure.ts"
 
-// MERGED envelope.ts: The envelope that carries a page on the wire: with its rows decoded, or as they came.
-
-const Punches = wireEnvelope(TimePunch.fromWire)
-
-/** With every row decoded: one bad row fails the page. */
-export const Envelope: Schema.Codec<typeof Punches.Type, typeof Punches.Encoded> = Punches.pipe(
-  compiled<typeof Punches.Type, typeof Punches.Encoded>({ decode: decodeEnvelope })
-)
-
-/** With the rows untouched, to keep the good ones of a page that has a bad one. */
-export const RawEnvelope = wireEnvelope(Schema.Unknown)
-
 /** A page as the service sent it, before rows outside an exclusive end are dropped. */
-export interface Rows<A> {
+export interface DecodedPage<A> {
   readonly rows: ReadonlyArray<A>
   readonly cursor: Omit<PageCursor, "sent">
 }
 
 /** A page, with what its response says. */
-export interface Fetched<A> extends Rows<A> {
+export interface FetchedPage<A> extends DecodedPage<A> {
   readonly response: PageResponse
 }
 
 /** Reads the JSON of a page of a company. */
-export type Decode<A> = (json: unknown, companyId: CompanyId) => Result.Result<Rows<A>, Failure>
-
-const readEnvelope = Schema.decodeUnknownResult(Envelope)
-const decodeRawEnvelope = Schema.decodeUnknownResult(RawEnvelope)
-const decodePunch = Schema.decodeUnknownResult(TimePunch.fromWire)
-
-/** One bad row fails the page. */
-export const decodePunches: Decode<TimePunch> = (json, companyId) => {
-  const page = readEnvelope(json)
-  if (Result.isFailure(page)) return Result.fail(envelopeFailure(page.failure, json))
-  const { data, meta, object } = page.success
-  return verifyEnvelope(object, data, meta.cursor, (punch) => punch.companyId === companyId)
-}
-
-/** A bad row is a value; a bad envelope still fails the page. */
-export const decodeResults: Decode<Result.Result<TimePunch, InvalidPunch>> = (json, companyId) => {
-  const page = decodeRawEnvelope(json)
-  if (Result.isFailure(page)) return Result.fail(envelopeFailure(page.failure, json))
-  const { data, meta, object } = page.success
-  const rows = data.map((row, index) =>
-    Result.mapError(decodePunch(row), (error) => {
-      const { detail, path } = firstIssue(error)
-      return new InvalidPunch({ index, punchId: idOf(row), path, detail })
-    })
-  )
-  return verifyEnvelope(
-    object,
-    rows,
-    meta.cursor,
-    (row) => Result.isFailure(row) || row.success.companyId === companyId
-  )
-}
-
-/** Verifies what the schema does not: the kind of object, the company of each row, the count. */
-const verifyEnvelope = <A>(
-  object: string,
-  rows: ReadonlyArray<A>,
-  cursor: Omit<PageCursor, "sent">,
-  isOurs: (row: A) => boolean
-): Result.Result<Rows<A>, Failure> => {
-  if (object !== timePunches) return Result.fail(paginationFailure("WrongObject"))
-  const foreign = rows.findIndex((row) => !isOurs(row))
-  if (foreign !== -1) {
-    const path = `data[${foreign}].company_id`
-    return Result.fail(decodeFailure("WrongCompany", { path, detail: "Expected the company of the request" }))
-  }
-  if (Option.isSome(cursor.count) && cursor.count.value !== rows.length) {
-    return Result.fail(paginationFailure("CountMismatch"))
-  }
-  return Result.succeed({ rows, cursor })
-}
-
-const timePunches = "time_punches"
-
-/** A page of another resource has other fields too: its `object` says more than the first field that is missing. */
-const envelopeFailure = (error: Schema.SchemaError, json: unknown): Failure => {
-  if (Predicate.hasProperty(json, "object") && Predicate.isString(json.object) && json.object !== timePunches) {
-    return paginationFailure("WrongObject")
-  }
-  const { at: [root, index], detail, path } = firstIssue(error)
-  const row = root === "data" && Predicate.isNumber(index) && Predicate.hasProperty(json, "data") &&
-      Array.isArray(json.data)
-    ? json.data[index]
-    : undefined
-  return decodeFailure("Schema", { path, detail, punchId: idOf(row) })
-}
-
-// MERGED response.ts: From a response to the JSON of a page, or to the failure that it means.
+export type Decode<A> = (json: unknown, companyId: CompanyId) => Result.Result<DecodedPage<A>, Failure>
 
 /** The most bytes of a page. A full page of 200 punches has a tenth or two of a megabyte. */
 const pageCap = 8 * 1024 * 1024
@@ -152,3 +73,78 @@ const failWithStatus = Effect.fnUntraced(function*(
   const retryAfter = yield* retryAfterOf(response)
   return yield* Effect.fail(statusFailure(response.status, problem, retryAfter))
 })
+
+const Punches = wireEnvelope(TimePunch.fromWire)
+
+/** With every row decoded: one bad row fails the page. */
+export const Envelope: Schema.Codec<typeof Punches.Type, typeof Punches.Encoded> = Punches.pipe(
+  compiled<typeof Punches.Type, typeof Punches.Encoded>({ decode: decodeEnvelope })
+)
+
+/** With the rows untouched, to keep the good ones of a page that has a bad one. */
+export const RawEnvelope = wireEnvelope(Schema.Unknown)
+
+const readEnvelope = Schema.decodeUnknownResult(Envelope)
+const decodeRawEnvelope = Schema.decodeUnknownResult(RawEnvelope)
+const decodePunch = Schema.decodeUnknownResult(TimePunch.fromWire)
+
+/** One bad row fails the page. */
+export const decodePunches: Decode<TimePunch> = (json, companyId) => {
+  const page = readEnvelope(json)
+  if (Result.isFailure(page)) return Result.fail(envelopeFailure(page.failure, json))
+  const { data, meta, object } = page.success
+  return verifyEnvelope(object, data, meta.cursor, (punch) => punch.companyId === companyId)
+}
+
+/** A bad row is a value; a bad envelope still fails the page. */
+export const decodeResults: Decode<Result.Result<TimePunch, InvalidPunch>> = (json, companyId) => {
+  const page = decodeRawEnvelope(json)
+  if (Result.isFailure(page)) return Result.fail(envelopeFailure(page.failure, json))
+  const { data, meta, object } = page.success
+  const rows = data.map((row, index) =>
+    Result.mapError(decodePunch(row), (error) => {
+      const { detail, path } = firstIssue(error)
+      return new InvalidPunch({ index, punchId: idOf(row), path, detail })
+    })
+  )
+  return verifyEnvelope(
+    object,
+    rows,
+    meta.cursor,
+    (row) => Result.isFailure(row) || row.success.companyId === companyId
+  )
+}
+
+/** Verifies what the schema does not: the kind of object, the company of each row, the count. */
+const verifyEnvelope = <A>(
+  object: string,
+  rows: ReadonlyArray<A>,
+  cursor: Omit<PageCursor, "sent">,
+  isOurs: (row: A) => boolean
+): Result.Result<DecodedPage<A>, Failure> => {
+  if (object !== timePunches) return Result.fail(paginationFailure("WrongObject"))
+  const foreign = rows.findIndex((row) => !isOurs(row))
+  if (foreign !== -1) {
+    const path = `data[${foreign}].company_id`
+    return Result.fail(decodeFailure("WrongCompany", { path, detail: "Expected the company of the request" }))
+  }
+  if (Option.isSome(cursor.count) && cursor.count.value !== rows.length) {
+    return Result.fail(paginationFailure("CountMismatch"))
+  }
+  return Result.succeed({ rows, cursor })
+}
+
+const timePunches = "time_punches"
+
+/** A page of another resource has other fields too: its `object` says more than the first field that is missing. */
+const envelopeFailure = (error: Schema.SchemaError, json: unknown): Failure => {
+  if (Predicate.hasProperty(json, "object") && Predicate.isString(json.object) && json.object !== timePunches) {
+    return paginationFailure("WrongObject")
+  }
+  const { at: [root, index], detail, path } = firstIssue(error)
+  const row = root === "data" && Predicate.isNumber(index) && Predicate.hasProperty(json, "data") &&
+      Array.isArray(json.data)
+    ? json.data[index]
+    : undefined
+  return decodeFailure("Schema", { path, detail, punchId: idOf(row) })
+}
