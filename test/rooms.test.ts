@@ -54,7 +54,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/summary": ["cli/copy", ...shared],
   "cli/sync": ["cli/copy", "sql", "sync", ...shared],
   "cli/copy": ["sql/node", "sql", "sync", ...shared],
-  "cli/flags": ["cli/base", "sync", "client", "listing", "payroll", "names", "internal/wire"],
+  "cli/flags": ["cli/terminal", "cli/base", "sync", "client", "listing", "payroll", "names", "internal/wire"],
   "cli/terminal": ["cli/base", "internal/wire"],
   "cli/base": ["sql", "sync", "export", "payroll", "names", "internal/wire"],
   "testing/kit": ["testing", "testing/service", "testing/base", "client", "names", "internal/wire"],

@@ -12,7 +12,7 @@ import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
 import type { Interval } from "../../payroll/Zones.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { openSource, type Order, sourceFlags } from "../copy/source.ts"
+import { openSource, sourceFlags } from "../copy/source.ts"
 import { Findings } from "../failure.ts"
 import { filterFlags, noFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
@@ -64,7 +64,7 @@ export const check = Command.make(
       maxDuration: Option.getOrElse(flags.maxDuration, () => defaultMaxDuration),
       asOf: Option.getOrUndefined(flags.asOf),
       knowsDisputes
-    }, (filter, order) => Stream.flatMap(source(filter, order), (punches) => Stream.fromArray(punches)))
+    }, (filter) => Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches)))
 
     const found = textOf(format, issues, names, yield* outputWidth)
     yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
@@ -161,12 +161,12 @@ interface CheckResult {
 /** Checks the punches of a period, and reads some time around it for overlaps. `list` lists them. */
 const findIssues = Effect.fnUntraced(function*<E, R>(
   { asOf, clock, clockedIn, knowsDisputes, maxDuration, period, selected }: CheckRequest,
-  list: (filter: PunchFilter, order: Order) => Stream.Stream<TimePunch, E, R>
+  list: (filter: PunchFilter) => Stream.Stream<TimePunch, E, R>
 ): Effect.fn.Return<CheckResult, E | Period.MissingZone, R> {
   const periods = Period.byLocation(clock, period)
   const isChecked = selects(selected)
   const disputed = knowsDisputes
-    ? yield* idsOf(list({ ...selected, clockedIn: periods.window, employeeApprovalStatuses: ["disputed"] }, "any"))
+    ? yield* idsOf(list({ ...selected, clockedIn: periods.window, employeeApprovalStatuses: ["disputed"] }))
     : undefined
   const options = { clock, period, asOf, maxDuration, isChecked, disputed }
   const window = PeriodCheck.window(options)
@@ -178,7 +178,7 @@ const findIssues = Effect.fnUntraced(function*<E, R>(
       gte: DateTime.min(window.gte, Option.getOrElse(clockedIn.gte, () => window.gte)),
       lt: DateTime.max(window.lt, Option.getOrElse(clockedIn.lt, () => window.lt))
     }
-  }, "clockedIn").pipe(
+  }).pipe(
     Stream.mapArray((punches) => {
       // A punch of a location without a zone is not counted: it fails the check.
       const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))
