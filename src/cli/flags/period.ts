@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { BusinessDate } from "../../Ids.ts"
+import { isWritable } from "../../internal/wire/instant.ts"
 import * as Period from "../../payroll/Period.ts"
 import { zonesOf } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
@@ -52,6 +53,8 @@ export interface LocalPeriod {
   readonly clock: Option.Option<LocationClock>
   /** The zones of the file; none without `--zones`. */
   readonly locations: Option.Option<LocationZones>
+  /** The flag of the period, as errors name it; none without a period. */
+  readonly periodFlag: Option.Option<string>
   /** The period in a zone; none without a period. */
   readonly period: Option.Option<(zone: DateTime.TimeZone) => Period.Interval>
   /**
@@ -100,6 +103,7 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
     const local: LocalPeriod = {
       clock,
       locations,
+      periodFlag: Option.none(),
       period: Option.none(),
       keeps: ({ locationId }) =>
         Option.match(zones, {
@@ -130,9 +134,13 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
     if (DateTime.isTimeZone(clock.value) && DateTime.isGreaterThanOrEqualTo(gte, lt)) {
       return yield* Result.fail(usage(`${period.flag} has no instant in ${DateTime.zoneToString(clock.value)}`))
     }
+    if (!isWritable(gte.epochMilliseconds) || !isWritable(lt.epochMilliseconds)) {
+      return yield* Result.fail(usage(`${period.flag} reaches beyond the years 0001 to 9999 by the clocks of its zone`))
+    }
     return {
       ...flags,
       ...local,
+      periodFlag: Option.some(period.flag),
       period: Option.some(interval),
       keeps: Period.byLocation(clock.value, interval).contains,
       clockedIn: { gte: Option.some(gte), lte: Option.none(), lt: Option.some(lt) }

@@ -48,8 +48,14 @@ export const summary = Command.make(
       const names = Option.getOrUndefined(yield* readNames(flags.names))
 
       const source = yield* openSource(flags)
+      let open = 0
       const punches = source(filter).pipe(
         Stream.mapEffect((page) => Effect.fromResult(keptOf(page, flags))),
+        Stream.tap((kept) =>
+          Effect.sync(() => {
+            open += kept.filter(({ clockedOut }) => Option.isNone(clockedOut)).length
+          })
+        ),
         Stream.flatMap((kept) => Stream.fromIterable(kept))
       )
       const { groups, people } = yield* sumsOf(
@@ -71,7 +77,7 @@ export const summary = Command.make(
       if (incomplete > 0) {
         yield* printError(
           `The time of ${countedPunches(incomplete)} is unknown and not in the sums` +
-            (Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant." : ".")
+            (open > 0 && Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant." : ".")
         )
       }
     },
