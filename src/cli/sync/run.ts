@@ -29,6 +29,17 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
   const target = yield* targetOf(input.database, "sync")
   if (input.json && !input.status) return yield* usage("--json goes with --status")
   if (Option.isSome(historyDays) && !history) return yield* usage("--history-days goes with --history")
+  if (acceptGone && Option.isNone(sweep)) return yield* usage("--accept-gone goes with --sweep")
+  const passFlag = Option.isSome(input.every)
+    ? "--every"
+    : Option.isSome(sweep)
+    ? "--sweep"
+    : history
+    ? "--history"
+    : undefined
+  if (input.status && passFlag !== undefined) {
+    return yield* usage(`--status runs no pass, so ${passFlag} would be ignored`, "Give one or the other.")
+  }
   if (input.status) {
     return yield* Effect.provide(printStatus(company.id, input.json), layerCopy(company.id, target))
   }
