@@ -143,8 +143,12 @@ const describe = (error: ExpectedError): Description => {
     case "DecodeError":
     case "PaginationError":
     case "UnwritablePunch":
-    case "SumOverflow":
       return { code: exitCode.data, advice: ["Run time-punches doctor to find the cause."] }
+    case "SumOverflow":
+      return {
+        code: exitCode.data,
+        advice: ["Look at the amounts of that punch. If they are right, sum fewer punches at a time."]
+      }
     case "MissingZone":
       return {
         code: exitCode.usage,
@@ -158,7 +162,7 @@ const describe = (error: ExpectedError): Description => {
     case "MigrationError":
       return {
         code: exitCode.system,
-        advice: [checkDatabase],
+        advice: [isLoginRefused(error) ? checkLogin : checkDatabase],
         message: `the database failed: ${printable(error._tag === "SqlError" ? causeOf(error) : error.message)}`
       }
     case "PlatformError":
@@ -244,6 +248,13 @@ const describeUnknown = ({ asked, companyId, since }: HistoryUnknown): Descripti
   ]
 })
 
+/** A password that is wrong or missing, or a user that does not exist. */
+const isLoginRefused = (error: SqlError | MigrationError): boolean =>
+  error._tag === "SqlError" && error.reason._tag === "AuthenticationError"
+
+const checkLogin =
+  "Check the user and the password: set PGPASSWORD, or put the whole URL into TIME_PUNCHES_DATABASE_URL."
+
 const checkDatabase = "Check the database: its address, its rights, its space, and who has locked it."
 
 const retryLater = "This may pass: try again later."
@@ -300,6 +311,9 @@ const denied: Reason = {
 const byCode: Partial<Record<string, Reason>> = {
   EACCES: denied,
   EBUSY: { what: "it is in use" },
+  ELOOP: { what: "it is a link that leads to itself, or through too many links", advice: "Choose another file." },
+  ENAMETOOLONG: { what: "its name is too long", advice: "Choose a shorter name." },
+  ENOTDIR: { what: "a part of its path is not a folder", advice: "Check the path." },
   EDQUOT: { what: "the disk quota is used up (EDQUOT)", advice: "Free space within the quota, or have it raised." },
   EEXIST: { what: "it already exists" },
   EIO: {

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { BusinessDate } from "../../Ids.ts"
+import { isWritable } from "../../internal/wire/instant.ts"
 import type { PayCalendar, PayPeriod } from "../../payroll/PayCalendar.ts"
 import * as Period from "../../payroll/Period.ts"
 import { dayStartsOf, isZones, zoneOf, zonesOf } from "../../payroll/Zones.ts"
@@ -81,6 +82,8 @@ export interface LocalPeriod {
   readonly clock: Option.Option<LocationClock>
   /** The clocks of the file; none without `--zones`. */
   readonly locations: Option.Option<LocationClocks>
+  /** The flag of the period, as errors name it; none without a period. */
+  readonly periodFlag: Option.Option<string>
   /** The period by a clock; none without a period. */
   readonly period: Option.Option<(clock: Period.LocalClock) => Period.Interval>
   /** The dates of the period; none without a period, and for `--last`, whose dates are those of each location. */
@@ -159,6 +162,7 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
     const local: LocalPeriod = {
       clock,
       locations,
+      periodFlag: Option.none(),
       period: Option.none(),
       dates: Option.none(),
       word: Option.none(),
@@ -200,9 +204,13 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
     if (!isZones(clock.value) && DateTime.isGreaterThanOrEqualTo(gte, lt)) {
       return yield* Result.fail(usage(`${period.flag} has no instant in ${DateTime.zoneToString(zoneOf(clock.value))}`))
     }
+    if (!isWritable(gte.epochMilliseconds) || !isWritable(lt.epochMilliseconds)) {
+      return yield* Result.fail(usage(`${period.flag} reaches beyond the years 0001 to 9999 by the clocks of its zone`))
+    }
     return {
       ...flags,
       ...local,
+      periodFlag: Option.some(period.flag),
       period: Option.some(interval),
       dates,
       word,

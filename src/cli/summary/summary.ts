@@ -43,7 +43,7 @@ export const summary = Command.make(
 
       const source = yield* openSource(flags)
       const { idOf, keysOf } = makeGrouper(flags.by, flags.clockOf, Option.getOrUndefined(flags.weekStarts))
-      const { groups, people } = yield* sumsOf(
+      const { groups, open, people } = yield* sumsOf(
         source(filter),
         flags,
         idOf,
@@ -63,7 +63,7 @@ export const summary = Command.make(
       if (incomplete > 0) {
         yield* printError(
           `The time of ${countedPunches(incomplete)} is unknown and not in the sums` +
-            (Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant." : ".")
+            (open > 0 && Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant." : ".")
         )
       }
     },
@@ -121,6 +121,8 @@ interface Sums {
   readonly groups: HashMap.HashMap<string, Labor.Totals>
   /** The hours of each person; empty without a threshold. */
   readonly people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
+  /** Number of punches without a clock-out. */
+  readonly open: number
 }
 
 /** Sums the punches of the period by group, and by person if there are limits, in one pass over all punches. */
@@ -132,12 +134,19 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
   limits: Option.Option<Labor.HoursAboveOptions<MissingZone>>
 ): Effect.fn.Return<Sums, E | Labor.SumOverflow | MissingZone, R> {
   const rollup = Labor.rollup(idOf, options)
+  let open = 0
   const kept = <E2, R2>(each: Stream.Stream<ReadonlyArray<TimePunch>, E2, R2>) =>
     Stream.flatMap(
       Stream.mapEffect(each, (page) => Effect.fromResult(keptOf(page, period))),
-      (punches) => Stream.fromIterable(punches)
+      (punches) => {
+        open += punches.filter(({ clockedOut }) => Option.isNone(clockedOut)).length
+        return Stream.fromIterable(punches)
+      }
     )
-  if (Option.isNone(limits)) return { groups: yield* Stream.run(kept(pages), rollup), people: HashMap.empty() }
+  if (Option.isNone(limits)) {
+    const groups = yield* Stream.run(kept(pages), rollup)
+    return { groups, people: HashMap.empty(), open }
+  }
   const hours = Labor.hoursAbove({ ...limits.value, ...options })
   return yield* Effect.gen(function*() {
     // The two read side by side: neither keeps the punches for the other.
@@ -146,6 +155,6 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
     const [groups, people] = yield* Effect.all([Stream.run(kept(one), rollup), Stream.run(all, hours)], {
       concurrency: 2
     })
-    return { groups, people }
+    return { groups, people, open }
   }).pipe(Effect.scoped)
 })

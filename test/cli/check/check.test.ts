@@ -126,14 +126,22 @@ describe("time-punches check", () => {
         assert.deepStrictEqual([one.code, one.stderr], [0, "nothing to look at: 1 punch was checked\n"])
       })))
 
-  it.effect("says that it checked nothing where no punch matches", () =>
+  it.effect("exits with 9 if it checked nothing, unless that is allowed (REVIEW 8)", () =>
     over(calm, () =>
       Effect.gen(function*() {
-        const { code, stderr, stdout } = yield* cli([...newYork, "--user-id", "99", "--format", "csv"])
+        const args = [...newYork, "--user-id", "99", "--format", "csv"]
+        const refused = yield* cli(args)
+        const allowed = yield* cli([...args, "--allow-empty"])
+        const none = "punch_id,user_id,location_id,kind,at,at_local,text\r\n"
 
-        assert.deepStrictEqual([code, stdout, stderr], [
+        assert.deepStrictEqual([refused.code, refused.stdout, refused.stderr], [
+          9,
+          none,
+          "no punch of the period matches: nothing was checked; --allow-empty accepts that\n"
+        ])
+        assert.deepStrictEqual([allowed.code, allowed.stdout, allowed.stderr], [
           0,
-          "punch_id,user_id,location_id,kind,at,at_local,text\r\n",
+          none,
           "no punch of the period matches: nothing was checked\n"
         ])
       })))

@@ -113,7 +113,7 @@ describe("time-punches check", () => {
           "--page-size",
           `${pageSize}`
         ]
-        const { code, stderr, stdout } = yield* cli([...common, ...zone, ...asOfFlags, ...flags]).pipe(
+        const { code, stderr, stdout } = yield* cli([...common, "--allow-empty", ...zone, ...asOfFlags, ...flags]).pipe(
           Effect.provide(FakeService.layer({ punches }))
         )
 
