@@ -174,7 +174,7 @@ export class MappingError
   }
 }
 
-/** Ids without a code, although a column has it. A row without it would be paid to nobody: add the codes. */
+/** Ids without a code, although a column has it. The payroll program could not pay a row without it: add the codes. */
 export class MissingCodes
   extends Schema.TaggedError<MissingCodes>("effect-time-punches/PayrollFile/MissingCodes")("MissingCodes", {
     /** All that are missing. */
@@ -224,9 +224,13 @@ const decode = Schema.decodeUnknownResult(Mapping, { onExcessProperty: "error" }
 
 /** The sums of a person at a location, in a department and a role. */
 export interface PayrollRow {
+  /** The person. */
   readonly userId: UserId
+  /** The location. */
   readonly locationId: LocationId
+  /** The department; `None` without one. */
   readonly departmentId: Option.Option<DepartmentId>
+  /** The role. */
   readonly roleId: RoleId
   /** Number of punches. */
   readonly punches: number
@@ -240,6 +244,7 @@ export interface PayrollRow {
 
 /** The time of a person above the thresholds. */
 export interface PayrollPerson {
+  /** The person. */
   readonly userId: UserId
   /** Time above the weekly threshold; `None` if the sums have none. */
   readonly above: Option.Option<Duration.Duration>
@@ -257,12 +262,15 @@ export interface PayrollState {
   readonly close?: number | undefined
   /** The date on which it is paid, for `payDate`. */
   readonly payDate?: BusinessDate | undefined
+  /** The sums of each person, location, department and role. */
   readonly rows: ReadonlyArray<PayrollRow>
+  /** The time of each person in `rows` above the thresholds. */
   readonly people: ReadonlyArray<PayrollPerson>
 }
 
 /** The codes by which the payroll program knows users, locations, departments and roles, and their names. */
 export interface PayrollCodes {
+  /** The code of an id; `undefined` without one. */
   readonly codeOf: (kind: Grouping, id: number) => string | undefined
   /** Default: no id has a name. A cell without a name is empty. */
   readonly nameOf?: ((kind: Grouping, id: number) => string | undefined) | undefined
@@ -288,6 +296,34 @@ export interface PayrollFile {
  * Laws: equal arguments are equal bytes. The file of `before` and that of the difference add up, cell by cell, to the file
  * of the sums: an hour that rounding left out of one is in the next. The hours below and above a threshold add up to the
  * hours of the row.
+ *
+ * **Example** (Hours of each employee as a row for each code)
+ *
+ * ```ts
+ * import { Result } from "effect"
+ * import { PayrollFile } from "effect-time-punches/payroll"
+ *
+ * const mapping = PayrollFile.decodeMapping({
+ *   v: 1,
+ *   by: ["user"],
+ *   payCodes: { below: "REG", above: "OT", tips: "TIPS" },
+ *   hours: "decimal:2",
+ *   rounding: "halfUp",
+ *   columns: [
+ *     { header: "Employee", value: "userCode" },
+ *     { header: "Code", value: "payCode" },
+ *     { header: "Hours", value: "hours" },
+ *     { header: "Amount", value: "amount" },
+ *     { header: "End", value: "periodEnd", format: "MM/DD/YYYY" }
+ *   ]
+ * })
+ *
+ * const codes = new Map([[501, "0017"], [502, "0018"]])
+ *
+ * export const fileOf = (state: PayrollFile.PayrollState) =>
+ *   Result.flatMap(mapping, (mapping) =>
+ *     PayrollFile.encode(mapping, { codeOf: (kind, id) => kind === "user" ? codes.get(id) : undefined }, state))
+ * ```
  */
 export const encode = (
   mapping: Mapping,

@@ -131,7 +131,7 @@ const byCentre = {
 
 describe("A payroll file", () => {
   it("has a row for each code of a person, with hours or an amount", () => {
-    // 46.0047 h are 46.00, of which 6.0047 are 6.00; an hour above 40 that nobody has is no row.
+    // 46.0047 h are 46.00, of which 6.0047 are 6.00; a row of zeros is left out.
     assert.strictEqual(
       fileOf(byCode).text,
       [
