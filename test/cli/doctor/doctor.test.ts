@@ -199,6 +199,26 @@ describe("time-punches doctor", () => {
       assert.deepStrictEqual([-2000, 0, 2000].map((skew) => checkClock(skew).status), ["ok", "ok", "ok"])
     }))
 
+  // Row 19 of the second review: an OAuth client said less than an access token.
+  it.effect("[REVIEW 19] says why the token endpoint was not reached, as it does of the listing", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const accessToken = {
+        ...without("TIME_PUNCHES_CLIENT_ID", "TIME_PUNCHES_CLIENT_SECRET"),
+        TIME_PUNCHES_ACCESS_TOKEN: defaultCompany.accessToken
+      }
+      yield* service.inject(Fault.reset, { target: "token" })
+      yield* service.inject(Fault.reset)
+      const token = yield* examine({ waits: true })
+      const page = yield* examine({ env: accessToken, waits: true })
+
+      for (const { advice, code, failed, found } of [token, page]) {
+        assert.deepStrictEqual([code, failed], [6, ["service"]])
+        assert.match(found.get("service")?.[1] ?? "", /ECONNRESET/)
+        assert.strictEqual(advice, page.advice)
+      }
+    }).pipe(Effect.provide(fake)))
+
   it.effect("gives the other checks up when the service goes away", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
