@@ -219,6 +219,21 @@ describe("time-punches doctor", () => {
       }
     }).pipe(Effect.provide(fake)))
 
+  // Row 25 of the second review: an error of the system came without advice.
+  it.effect("[REVIEW 25] advises something about every database that cannot be read, and checks the service all the same", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      Fs.symlinkSync(`${folder}/loop`, `${folder}/loop`)
+      Fs.writeFileSync(`${folder}/text`, "This is no database. ".repeat(500))
+      Fs.writeFileSync(`${folder}/empty`, "")
+      for (const name of ["loop", "text", "empty", "missing", ""]) {
+        const { advice, failed, found } = yield* examine({ flags: ["--database", `${folder}/${name}`] })
+
+        assert.deepStrictEqual([failed, found.get("cursors")?.[0]], [["copy"], "ok"], name)
+        assert.match(advice, /^Advice: [A-Z].+\. \[copy\]$/, name)
+      }
+    }).pipe(Effect.scoped, Effect.provide(fake)))
+
   it.effect("gives the other checks up when the service goes away", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
