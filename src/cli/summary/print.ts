@@ -40,10 +40,14 @@ interface Line {
 const barCells = 24
 
 const columnsOf = (by: Grouping, { above, names }: SummaryColumns): ReadonlyArray<Column<Line>> => [
-  { title: by === "day" ? "day" : `${by}_id`, cell: ({ key }) => `${key ?? "none"}` },
+  {
+    title: by === "day" ? "day" : `${by}_id`,
+    cell: ({ key }) => `${key ?? "none"}`,
+    leaves: by === "day" || names === undefined ? undefined : 2
+  },
   ...(names === undefined || by === "day"
     ? []
-    : [nameColumn(by, ({ key }: Line) => nameOfKey(by, names, key) ?? "", 2, 40)]),
+    : [nameColumn(by, ({ key }: Line) => nameOfKey(by, names, key), ({ key }) => `${key ?? "none"}`, undefined, 40)]),
   { title: "punches", align: "right", cell: ({ totals }) => formatNumber(totals.punches) },
   { title: "incomplete", align: "right", cell: ({ totals }) => formatNumber(totals.incomplete), leaves: 3 },
   { title: "net", align: "right", cell: ({ totals }) => formatHours(totals.net) },

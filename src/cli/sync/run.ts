@@ -43,7 +43,7 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
   if (input.status) {
     return yield* Effect.provide(printStatus(company.id, input.json), layerCopy(company.id, target))
   }
-  const task = { company, sweep, acceptGone, historyDays, onCommit: yield* makePassProgress }
+  const task = { company, sweep, acceptGone, historyDays, progress: yield* makePassProgress }
   const passes = Option.match(input.every, { onNone: () => once(task), onSome: (every) => forever(task, every) })
   yield* Effect.provide(
     passes,
@@ -58,8 +58,7 @@ interface SyncTask {
   readonly acceptGone: boolean
   /** How long the versions of a history are kept, in days. `None` keeps them for ever. */
   readonly historyDays: Option.Option<number>
-  /** Shows the counts of a pass while it runs. */
-  readonly onCommit: RunOptions["onCommit"]
+  readonly progress: PassProgress
 }
 
 type PassError = SyncError | ListError
@@ -116,13 +115,16 @@ const printFailure = (error: PassError) => {
 }
 
 const passNow = (task: SyncTask) =>
-  finished(task, Sync.run(task.company, { onCommit: task.onCommit, prefetchPages: 1 }))
+  finished(task, Sync.run(task.company, { onCommit: task.progress.onCommit, prefetchPages: 1 }))
 
 const sweepNow = (task: SyncTask, range: SweepRange) =>
   Effect.gen(function*() {
-    const { acceptGone, company, onCommit } = task
+    const { acceptGone, company, progress } = task
     const window = windowOf(range, DateTime.toUtc(yield* DateTime.now))
-    return yield* finished(task, Sync.sweep(company, { window, acceptGone, onCommit, prefetchPages: 1 }))
+    return yield* finished(
+      task,
+      Sync.sweep(company, { window, acceptGone, onCommit: progress.onCommit, prefetchPages: 1 })
+    )
   })
 
 /** The clock-ins of a range that ends now. Its end is open, so that punches of a clock that is ahead are inside. */
@@ -130,9 +132,10 @@ export const windowOf = (range: SweepRange, now: DateTime.Utc): Window =>
   range === "all" ? {} : { gte: DateTime.subtractDuration(now, range) }
 
 /** Prints the summary of a pass, then prunes the history. */
-const finished = <R>({ company, historyDays }: SyncTask, pass: Effect.Effect<SyncSummary, PassError, R>) =>
+const finished = <R>({ company, historyDays, progress }: SyncTask, pass: Effect.Effect<SyncSummary, PassError, R>) =>
   Effect.gen(function*() {
     const summary = yield* keepingError(company, pass)
+    yield* progress.clear
     yield* printLines([describePass(summary)])
     if (Option.isSome(historyDays)) {
       const before = DateTime.subtract(yield* DateTime.now, { days: historyDays.value })
@@ -146,11 +149,18 @@ const finished = <R>({ company, historyDays }: SyncTask, pass: Effect.Effect<Syn
 const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, R>) =>
   Effect.tapError(pass, (error) => Effect.ignore(SqlStore.noteError(company.id, error)))
 
-/** Shows the counts of a pass on one line of a terminal's standard error. The line is erased when the scope closes. */
+/** A line of counts on a terminal's standard error. `clear` erases it, before a result is printed where it stands. */
+interface PassProgress {
+  readonly onCommit: RunOptions["onCommit"]
+  readonly clear: Effect.Effect<void, never, Stdio.Stdio>
+}
+
+/** Shows the counts of a pass. The line is also erased when the scope closes. */
 const makePassProgress = Effect.gen(function*() {
   const stdio = yield* Stdio.Stdio
   const isShown = yield* stdio.stderrIsTerminal
-  if (isShown) yield* Effect.addFinalizer(() => writeStderr(eraseLine))
+  const clear = isShown ? writeStderr(eraseLine) : Effect.void
+  yield* Effect.addFinalizer(() => clear)
   const onCommit: RunOptions["onCommit"] = ({ pages, unchanged, written }) =>
     Effect.as(
       isShown
@@ -162,7 +172,7 @@ const makePassProgress = Effect.gen(function*() {
         : Effect.void,
       true
     ).pipe(Effect.provideService(Stdio.Stdio, stdio))
-  return onCommit
+  return { onCommit, clear } satisfies PassProgress
 })
 
 const printStatus = Effect.fnUntraced(function*(company: CompanyId, json: boolean) {
