@@ -60,7 +60,7 @@ const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
     { title: "punch_id", align: "right", cell: (issue) => `${issue.punchId}` },
     { title: "clocked_in", cell: localOf, short: shortOf },
     { title: "kind", cell: (issue) => issue.kind },
-    { title: "text", least: 28, cell: (issue) => issue.text }
+    { title: "text", least: 24, cell: (issue) => issue.text }
   ]
 }
 

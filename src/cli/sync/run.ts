@@ -19,7 +19,7 @@ import { layerDatabase, targetOf } from "../copy/database.ts"
 import { commandFailureOf, exitCode, usage } from "../failure.ts"
 import { companyOf, layerClient } from "../flags/connection.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../terminal/format.ts"
-import { eraseLine, printError, printLines, writeStderr } from "../terminal/output.ts"
+import { eraseLine, outputWidth, printError, printLines, writeStderr } from "../terminal/output.ts"
 import { makeTable } from "../terminal/table.ts"
 import type { SweepRange, SyncInput } from "./flags.ts"
 
@@ -177,7 +177,7 @@ const makePassProgress = Effect.gen(function*() {
 
 const printStatus = Effect.fnUntraced(function*(company: CompanyId, json: boolean) {
   const fields = statusFields(company, yield* SqlStore.status(company), DateTime.toUtc(yield* DateTime.now))
-  yield* printLines(json ? [JSON.stringify(fields)] : statusLines(fields))
+  yield* printLines(json ? [JSON.stringify(fields)] : statusLines(fields, yield* outputWidth))
 })
 
 const passNames = { first: "first load", increment: "increment", sweep: "sweep" } as const
@@ -237,22 +237,33 @@ export const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, no
 
 type StatusFields = ReturnType<typeof statusFields>
 
-/** The status as a table of one row, and the last error below it. */
-export const statusLines = (fields: StatusFields): ReadonlyArray<string> => {
+/** An instant of the status to the minute, for a narrow terminal. */
+const toMinute = (instant: string): string => instant.replace(/T(\d\d:\d\d).*$/, " $1Z")
+
+/** The status as a table of one row, for a terminal of a width, and the last error below it. */
+export const statusLines = (fields: StatusFields, width: number): ReadonlyArray<string> => {
   const table = makeTable<StatusFields>([
     { title: "company", cell: ({ company }) => `${company}` },
-    { title: "watermark", cell: ({ watermark }) => watermark ?? "none" },
+    {
+      title: "watermark",
+      cell: ({ watermark }) => watermark ?? "none",
+      short: ({ watermark }) => toMinute(watermark ?? "none")
+    },
     {
       title: "age",
       cell: ({ ageSeconds }) => ageSeconds === null ? "never" : formatAge(Duration.seconds(ageSeconds)),
       align: "right"
     },
     { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right" },
-    { title: "deleted", cell: ({ deleted }) => formatNumber(deleted), align: "right" },
+    { title: "deleted", cell: ({ deleted }) => formatNumber(deleted), align: "right", leaves: 1 },
     { title: "gone", cell: ({ gone }) => formatNumber(gone), align: "right" },
     { title: "running", cell: ({ running }) => running ?? "-" },
-    { title: "history since", cell: ({ history }) => history?.since ?? "none" }
-  ])
+    {
+      title: "history since",
+      cell: ({ history }) => history?.since ?? "none",
+      short: ({ history }) => toMinute(history?.since ?? "none")
+    }
+  ], width)
   return [
     ...table.lines([fields]),
     ...(fields.lastError === null
