@@ -214,7 +214,7 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
               "Something else writes into the tables of the copy: time-punches doctor --database … --full finds it."
             ]
           }
-          : { code: exitCode.system, advice: [checkDatabase] })
+          : { code: exitCode.system, advice: [isLoginRefused(cause) ? checkLogin : checkDatabase] })
       }
   }
 }
@@ -253,8 +253,9 @@ const describeUnknown = ({ asked, companyId, since }: HistoryUnknown): Descripti
 })
 
 /** A password that is wrong or missing, or a user that does not exist. */
-const isLoginRefused = (error: SqlError | MigrationError): boolean =>
-  error._tag === "SqlError" && error.reason._tag === "AuthenticationError"
+const isLoginRefused = (error: unknown): boolean =>
+  Predicate.isTagged(error, "SqlError") && Predicate.hasProperty(error, "reason") &&
+  Predicate.isTagged(error.reason, "AuthenticationError")
 
 const checkLogin =
   "Check the user and the password: set PGPASSWORD, or put the whole URL into TIME_PUNCHES_DATABASE_URL."

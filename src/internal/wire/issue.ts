@@ -49,12 +49,14 @@ const unprintable = new RegExp(`${visible}|([\\p{Cc}\\u2028\\u2029\\ufff9-\\ufff
  * Escapes characters that start a line, control a terminal, change the direction of text, or cannot be seen, so that two
  * texts that differ look different; cuts long text.
  */
-export const printable = (text: string): string => {
-  const cut = text.length > maxLength ? `${text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "")}…` : text
-  return cut.replace(unprintable, (char, hidden: string | undefined) => hidden === undefined ? char : escaped(char))
-}
+export const printable = (text: string): string =>
+  escaped(text.length > maxLength ? `${text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "")}…` : text)
 
-const escaped = (char: string): string => {
+/** The same, without a cut. */
+export const escaped = (text: string): string =>
+  text.replace(unprintable, (char, hidden: string | undefined) => hidden === undefined ? char : codeOf(char))
+
+const codeOf = (char: string): string => {
   const code = char.codePointAt(0) ?? 0
   return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, "0")}`
 }
