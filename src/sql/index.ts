@@ -14,6 +14,7 @@ export {
 export type {
   ChangesOptions,
   ErrorToNote,
+  ListOptions,
   Migrations,
   PruneOptions,
   SqlStoreOptions,
