@@ -293,8 +293,8 @@ export interface PayrollFile {
  * Rows with the same texts are one row, which is summed before it is rounded. Rows that are zero in every number are left
  * out.
  *
- * Laws: equal arguments are equal bytes. The file of `before` and that of the difference add up, cell by cell, to the file
- * of the sums: an hour that rounding left out of one is in the next. The hours below and above a threshold add up to the
+ * Laws: equal arguments are equal bytes. The file of `before` and the difference add up, cell by cell, to the file of the
+ * sums: time that rounding left out of one is in the next. The hours below and above a threshold add up to the
  * hours of the row.
  *
  * **Example** (Hours of each employee as a row for each code)
