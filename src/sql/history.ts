@@ -3,7 +3,6 @@ import * as Arr from "effect/Array"
 import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -19,6 +18,7 @@ import * as WorkedTime from "../payroll/WorkedTime.ts"
 import { byLocation, type Interval, type LocalClock, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
+import { contentColumns } from "./columns.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
 import { type HistoryUnknown, isAtInstant, punchOf, requireKnown, rowColumns, rowOf } from "./read.ts"
@@ -355,7 +355,10 @@ const kindOf = (
 }
 
 /** A punch of which only `modified` differs was touched: nothing that is paid or printed changed. */
-const isSame = (one: TimePunch, other: TimePunch): boolean => Equal.equals({ ...one, modified: other.modified }, other)
+const isSame = (one: TimePunch, other: TimePunch): boolean =>
+  comparedColumns.every(({ cell }) => cell(one) === cell(other))
+
+const comparedColumns = contentColumns.filter(({ name }) => name !== "modified")
 
 /** What the service no longer shows has no state. */
 const shownOf = (state: State | undefined, kind: ChangeKind): Option.Option<TimePunch> =>

@@ -10,16 +10,7 @@ import { CommandFailure, exitCode } from "../failure.ts"
 import type { Names } from "../flags/names.ts"
 import { formatHours, formatMoney, formatNumber } from "../terminal/format.ts"
 import { bar, type Column, makeTable, nameColumn } from "../terminal/table.ts"
-import {
-  type AboveColumn,
-  compareKeys,
-  type Grouping,
-  type Groupings,
-  isId,
-  type Key,
-  type Keys,
-  nameOfKey
-} from "./groups.ts"
+import { type AboveColumn, compareKeys, type Grouping, type Groupings, isId, type Keys, nameOfKey } from "./groups.ts"
 
 /** The columns of a summary that its flags add. */
 export interface SummaryColumns {
