@@ -483,17 +483,11 @@ export const makeTerms = (options: CloseTermsOptions): CloseTerms => {
   // A beginning may be moved by less than 48 hours, so that three days before the period may hold some of its punches.
   const earliest = plusDays(first, -3)
   const daysFrom = weeklyThreshold === undefined ? earliest : Period.firstDateOfWeek(earliest, { firstDay })
-  const dates = Array.from({ length: daysBetween(daysFrom, last) + 1 }, (_, day) => plusDays(daysFrom, day))
-  const byText = new Map<string, number>()
   const clocks: Array<CloseClock> = []
   const placeOf = (zone: DateTime.TimeZone): number => {
-    const text = DateTime.zoneToString(zone)
-    const known = byText.get(text)
-    if (known !== undefined) return known
-    const starts = dates.map((date) => Period.localDays(zone, date, date).gte)
-    clocks.push({ zone: text, dayStarts: Duration.zero, starts: [...starts, Period.localDays(zone, last, last).lt] })
-    byText.set(text, clocks.length - 1)
-    return clocks.length - 1
+    const own = clockOf(zone, daysFrom, last)
+    const known = clocks.findIndex((each) => isSameClock(each, own))
+    return known < 0 ? clocks.push(own) - 1 : known
   }
   const entries = DateTime.isTimeZone(clock)
     ? [[undefined, clock] as const]
@@ -519,3 +513,40 @@ export const makeTerms = (options: CloseTermsOptions): CloseTerms => {
 
 const plusDays = (date: BusinessDate, days: number): BusinessDate =>
   Option.getOrElse(Period.addDays(date, days), () => date)
+
+/** The terms with the clock of one more location. */
+export const withLocation = (terms: CloseTerms, locationId: LocationId, zone: DateTime.TimeZone): CloseTerms => {
+  const { clocks, daysFrom, last, locations } = terms
+  const own = clockOf(zone, daysFrom, last)
+  const known = clocks.findIndex((each) => isSameClock(each, own))
+  return {
+    ...terms,
+    clocks: known < 0 ? [...clocks, own] : clocks,
+    locations: [...locations, {
+      locationId: Option.some(locationId),
+      clock: known < 0 ? clocks.length : known,
+      begins: Option.none()
+    }]
+  }
+}
+
+/** Whether the terms have a location, and under another clock than this one. */
+export const hasOtherClock = (terms: CloseTerms, locationId: LocationId, zone: DateTime.TimeZone): boolean => {
+  const location = locationOf(terms, locationId)
+  const known = location === undefined ? undefined : terms.clocks[location.clock]
+  return known !== undefined && !isSameClock(known, clockOf(zone, terms.last, terms.last))
+}
+
+const clockOf = (zone: DateTime.TimeZone, from: BusinessDate, last: BusinessDate): CloseClock => ({
+  zone: DateTime.zoneToString(zone),
+  dayStarts: Duration.zero,
+  starts: [
+    ...Array.from({ length: daysBetween(from, last) + 1 }, (_, day) => plusDays(from, day)).map((date) =>
+      Period.localDays(zone, date, date).gte
+    ),
+    Period.localDays(zone, last, last).lt
+  ]
+})
+
+const isSameClock = (one: CloseClock, other: CloseClock): boolean =>
+  one.zone === other.zone && Duration.equals(one.dayStarts, other.dayStarts)
