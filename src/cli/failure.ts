@@ -14,7 +14,6 @@ import type { UnwritablePunch } from "../export/rows.ts"
 import { firstIssue, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import type { MissingZone } from "../payroll/Period.ts"
-import type { OutOfOrder } from "../payroll/PeriodCheck.ts"
 import type { OldSchema } from "../sql/migrate.ts"
 import type { HistoryUnknown } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
@@ -103,7 +102,6 @@ export type ExpectedError =
   | PlatformError.PlatformError
   | UnwritablePunch
   | SumOverflow
-  | OutOfOrder
   | SyncError
   | HistoryUnknown
   | SqlError
@@ -204,13 +202,6 @@ const describe = (error: ExpectedError): Description => {
       return {
         code: exitCode.usage,
         advice: ["Add it and its zone to the file of --zones: without one, its punches belong to no local day."]
-      }
-    case "OutOfOrder":
-      return {
-        code: exitCode.data,
-        advice: ["The service does not sort by the clock-in: check a shorter period."],
-        message:
-          `punch ${error.punchId} of user ${error.userId} came so late that an overlap with an earlier one may be missed`
       }
     case "SyncError":
       return describeSync(error)

@@ -1,4 +1,4 @@
-/** The cost of punches: the wages of one, in cents, and the sums of many by any key. Pure: reads no clock. */
+/** The cost of punches in cents, sums by any key with their text as CSV and JSON, and the hours above a threshold. */
 import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,36 +9,104 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
-import { type BusinessDate, Cents, TimePunchId, type UserId } from "../Ids.ts"
+import { BusinessDate, Cents, TimePunchId, type UserId } from "../Ids.ts"
 import { type Cell, csvRecord } from "../internal/wire/csv.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as Period from "./Period.ts"
 import * as WorkedTime from "./WorkedTime.ts"
 import { type Zones, zonesOf } from "./Zones.ts"
 
-// MERGED LaborTotals.ts: The sums over punches, and their text as CSV and JSON. `Labor` exports it all. Pure.
+/**
+ * How a fraction of a cent is rounded: `down` and `up` to the next cent below and above, `halfUp` and `halfEven` to the
+ * nearest cent, and a half up, or to the even cent.
+ */
+export const Rounding = Schema.Literals(["halfUp", "halfEven", "down", "up"])
+
+/** How a fraction of a cent is rounded. */
+export type Rounding = typeof Rounding.Type
+
+/** How a punch is priced. */
+export interface LaborOptions extends WorkedTime.WorkedTimeOptions {
+  /** How a fraction of a cent is rounded. Required: it is a matter of agreement. */
+  readonly rounding: Rounding
+}
+
+/**
+ * The wages of a punch in cents: net time × `hourlyWage`, rounded once. Without tips; with paid breaks. The arithmetic
+ * is on integers, so rounding is its only error.
+ *
+ * `None` if the durations of the punch are unknown (`WorkedTime.measure`), or if the amount is not a safe integer. The
+ * service calls `hourlyWage` a calculated wage, so this is an estimate and not a payroll.
+ *
+ * Laws: `down <= halfEven <= halfUp <= up <= down + 1`; all are equal if the amount is whole; a longer punch never
+ * costs less.
+ */
+export const cost = (punch: TimePunch, options: LaborOptions): Option.Option<Cents> =>
+  Option.flatMap(
+    WorkedTime.measure(punch, options).durations,
+    ({ net }) => Cents.makeOption(amount(net, punch, options.rounding))
+  )
+
+/**
+ * Sums punches by a key, in one pass. Memory grows with the number of keys only. Keys are compared by value: an id, an
+ * `Option` of one, a tuple, a plain record. Every punch that arrives counts, a deleted one too. Fails with
+ * `SumOverflow` before a sum could be wrong.
+ *
+ * Laws: it equals a fold over the punches one by one, however they are chunked and ordered.
+ *
+ * **Example** (Wages of a month by user)
+ *
+ * ```ts
+ * import { DateTime, Effect, HashMap, Stream } from "effect"
+ * import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
+ * import { Labor, Period } from "effect-time-punches/payroll"
+ *
+ * const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
+ * const march = { clockedIn: Period.month(newYork, BusinessDate.make("2026-03-01")) }
+ *
+ * export const wages = TimePunches.list(CompanyId.make(7), march).pipe(
+ *   Stream.run(Labor.rollup((punch) => punch.userId, { rounding: "halfUp" })),
+ *   Effect.map(HashMap.map((totals) => totals.cost))
+ * )
+ * ```
+ */
+export const rollup = <K>(
+  key: (punch: TimePunch) => K,
+  options: LaborOptions
+): Sink.Sink<HashMap.HashMap<K, Totals>, TimePunch, never, SumOverflow> =>
+  Sink.foldArray(
+    () => MutableHashMap.empty<K, Sums>(),
+    Function.constTrue,
+    (byKey: MutableHashMap.MutableHashMap<K, Sums>, punches: ReadonlyArray<TimePunch>) => {
+      for (const punch of punches) {
+        const field = add(sumsOf(byKey, key(punch)), punch, options)
+        if (field !== undefined) return Effect.fail(new SumOverflow({ field, punchId: punch.id }))
+      }
+      return Effect.succeed(byKey)
+    }
+  ).pipe(Sink.map((byKey) => HashMap.map(HashMap.fromIterable(byKey), totalsOf)))
 
 /** The sums over the punches of one key. */
-export interface Totals {
+export class Totals extends Schema.Opaque<Totals>()(Schema.Struct({
   /** Number of punches, incomplete and anomalous ones included. */
-  readonly punches: number
-  /** Number of punches with unknown durations (`WorkedTime.of`). Of these only the tips are in the sums below. */
-  readonly incomplete: number
-  /** Number of punches with at least one anomaly (`WorkedTime.of`). */
-  readonly anomalous: number
+  punches: Schema.Int,
+  /** Number of punches with unknown durations (`WorkedTime.measure`). Of these only the tips are in the sums below. */
+  incomplete: Schema.Int,
+  /** Number of punches with at least one anomaly (`WorkedTime.measure`). */
+  anomalous: Schema.Int,
   /** Time from clock-in to clock-out. */
-  readonly gross: Duration.Duration
+  gross: Schema.DurationFromMillis,
   /** Time in paid breaks, without what an unpaid break covers. Part of `net`. */
-  readonly paidBreaks: Duration.Duration
+  paidBreaks: Schema.DurationFromMillis,
   /** Time in unpaid breaks. */
-  readonly unpaidBreaks: Duration.Duration
+  unpaidBreaks: Schema.DurationFromMillis,
   /** Paid time: `gross` without `unpaidBreaks`. */
-  readonly net: Duration.Duration
+  net: Schema.DurationFromMillis,
   /** Wages in cents, rounded punch by punch. Without tips. */
-  readonly cost: Cents
+  cost: Cents,
   /** Tips in cents. */
-  readonly tips: Cents
-}
+  tips: Cents
+})) {}
 
 /**
  * A sum exceeds the safe integers, beyond which an addition can lose cents. No real sum is that large: check the wage,
@@ -54,7 +122,7 @@ export class SumOverflow
 {
   /** The sum and the punch. */
   override get message(): string {
-    return `the sum of ${this.field} is no safe integer with punch ${this.punchId}`
+    return `adding punch ${this.punchId} makes the sum of ${this.field} exceed 2^53`
   }
 }
 
@@ -149,106 +217,91 @@ export const toJson = <K>(
   return lines.length === 0 ? "[]\n" : `[\n${lines.join(",\n")}\n]\n`
 }
 
-const rowsOf = <K>(
-  totals: Iterable<readonly [K, Totals]>,
-  columns: KeyColumns<K>
-): ReadonlyArray<ReadonlyArray<Cell>> => {
-  const values: ReadonlyArray<(key: K) => Cell> = Object.values(columns)
-  return [...totals]
-    .map(([key, each]) => values.map((value) => value(key)).concat(sums.map(([, , sum]) => sum(each))))
-    .toSorted(compareRows)
+/** The thresholds, and the clock by which days and weeks are counted. */
+export interface HoursAboveOptions<out E = never> extends WorkedTime.WorkedTimeOptions {
+  /** The zone of all locations, or `Period.zones`: each location by its own clock. */
+  readonly zone: DateTime.TimeZone | Zones<E>
+  /** The threshold for the net time of a local week. Default: none, so that no time is above it. */
+  readonly weeklyThreshold?: Duration.Input | undefined
+  /** The threshold for the net time of a local day. Default: none, so that no time is above it. */
+  readonly dailyThreshold?: Duration.Input | undefined
+  /** The first day of a week. Default: `"monday"`. */
+  readonly firstDay?: Period.Weekday | undefined
 }
 
-const compareRows = (a: ReadonlyArray<Cell>, b: ReadonlyArray<Cell>): number => {
-  for (const [at, cell] of a.entries()) {
-    const order = compareCells(cell, b[at])
-    if (order !== 0) return order
-  }
-  return 0
-}
+/** The net time of a person in a local day or week. */
+export class TimeOverThreshold extends Schema.Opaque<TimeOverThreshold>()(Schema.Struct({
+  /** The day, or the first date of the week. */
+  date: BusinessDate,
+  /** Net time of the punches that were clocked in then. */
+  net: Schema.DurationFromMillis,
+  /** The part of `net` above the threshold. */
+  above: Schema.DurationFromMillis
+})) {}
 
-/** Numbers by value, then texts by their characters; no value is last. */
-const compareCells = (a: Cell, b: Cell): number => {
-  if (typeof a === "number" && typeof b === "number") return a - b
-  const [left, right] = [rankOf(a), rankOf(b)]
-  if (left !== right) return left - right
-  return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0
-}
-
-const rankOf = (cell: Cell): number => {
-  if (cell === null || cell === undefined) return 2
-  return typeof cell === "number" ? 0 : 1
-}
+/** The net time of a person, and how much of it lies above the thresholds. */
+export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Schema.Struct({
+  /** Number of punches with unknown durations (`WorkedTime.measure`): their time is in no figure here. */
+  incomplete: Schema.Int,
+  /** Net time of all punches. */
+  net: Schema.DurationFromMillis,
+  /** The sum of `above` over `weeks`. */
+  above: Schema.DurationFromMillis,
+  /** The sum of `above` over `days`. It does not reduce the other sum, and the other does not reduce it. */
+  aboveDay: Schema.DurationFromMillis,
+  /** The weeks with a punch of known time, by date. */
+  weeks: Schema.Array(TimeOverThreshold),
+  /** The days with a punch of known time, by date. */
+  days: Schema.Array(TimeOverThreshold)
+})) {}
 
 /**
- * How a fraction of a cent is rounded: `down` and `up` to the next cent below and above, `halfUp` and `halfEven` to the
- * nearest cent, and a half up, or to the even cent.
- */
-export const Rounding = Schema.Literals(["halfUp", "halfEven", "down", "up"])
-
-/** How a fraction of a cent is rounded. */
-export type Rounding = typeof Rounding.Type
-
-/** How a punch is priced. */
-export interface LaborOptions extends WorkedTime.WorkedTimeOptions {
-  /** How a fraction of a cent is rounded. Required: it is a matter of agreement. */
-  readonly rounding: Rounding
-}
-
-/**
- * The wages of a punch in cents: net time × `hourlyWage`, rounded once. Without tips; with paid breaks. The arithmetic
- * is on integers, so rounding is its only error.
+ * The net time of each person above `weeklyThreshold` in a local week, and above `dailyThreshold` in a local day. These are figures, not a
+ * pay rule: they know no rate, no law and no agreement, and the two thresholds do not affect each other.
  *
- * `None` if the durations of the punch are unknown (`WorkedTime.of`), or if the amount is not a safe integer. The
- * service calls `hourlyWage` a calculated wage, so this is an estimate and not a payroll.
+ * A punch counts, whole, in the day and the week in which it was clocked in, by the clock of its location. A person who
+ * works at several locations has one sum for each date. If the punches cover only a part of a week, only that part counts:
+ * list whole weeks.
  *
- * Laws: `down <= halfEven <= halfUp <= up <= down + 1`; all are equal if the amount is whole; a longer punch never
- * costs less.
- */
-export const cost = (punch: TimePunch, options: LaborOptions): Option.Option<Cents> =>
-  Option.flatMap(
-    WorkedTime.measure(punch, options).durations,
-    ({ net }) => Cents.makeOption(amount(net, punch, options.rounding))
-  )
-
-/**
- * Sums punches by a key, in one pass. Memory grows with the number of keys only. Keys are compared by value: an id, an
- * `Option` of one, a tuple, a plain record. Every punch that arrives counts, a deleted one too. Fails with
- * `SumOverflow` before a sum could be wrong.
+ * One pass; memory grows with the number of persons and their days. Every punch that arrives counts, a deleted one too.
+ * Fails with the error of `zone`, and with `SumOverflow` before a sum could be wrong.
  *
- * Laws: it equals a fold over the punches one by one, however they are chunked and ordered.
+ * Laws: `net` is the sum of the `net` of its days, and of its weeks; a threshold of zero gives all of it, an infinite one
+ * nothing, and a higher one never more. The order of the punches does not matter.
  *
- * **Example** (Wages of a month by user)
+ * **Example** (Hours above 40 in a week and 8 in a day)
  *
  * ```ts
  * import { DateTime, Effect, HashMap, Stream } from "effect"
  * import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
  * import { Labor, Period } from "effect-time-punches/payroll"
  *
- * const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
- * const march = { clockedIn: Period.month(newYork, BusinessDate.make("2026-03-01")) }
+ * const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
+ * const week = { clockedIn: Period.week(zone, BusinessDate.make("2026-03-09")) }
  *
- * export const wages = TimePunches.list(CompanyId.make(7), march).pipe(
- *   Stream.run(Labor.rollup((punch) => punch.userId, { rounding: "halfUp" })),
- *   Effect.map(HashMap.map((totals) => totals.cost))
+ * export const above = TimePunches.list(CompanyId.make(7), week).pipe(
+ *   Stream.run(Labor.hoursAbove({ zone, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" })),
+ *   Effect.map(HashMap.map((person) => [person.above, person.aboveDay]))
  * )
  * ```
  */
-export const rollup = <K>(
-  key: (punch: TimePunch) => K,
-  options: LaborOptions
-): Sink.Sink<HashMap.HashMap<K, Totals>, TimePunch, never, SumOverflow> =>
+export const hoursAbove = <E = never>(
+  options: HoursAboveOptions<E>
+): Sink.Sink<HashMap.HashMap<UserId, HoursOverThreshold>, TimePunch, never, E | SumOverflow> =>
   Sink.foldArray(
-    () => MutableHashMap.empty<K, Sums>(),
+    () => ({ people: new Map<UserId, Person>(), dateOf: makeDateOf(zonesOf(options.zone)) }),
     Function.constTrue,
-    (byKey: MutableHashMap.MutableHashMap<K, Sums>, punches: ReadonlyArray<TimePunch>) => {
+    (state, punches: ReadonlyArray<TimePunch>) => {
       for (const punch of punches) {
-        const field = add(sumsOf(byKey, key(punch)), punch, options)
-        if (field !== undefined) return Effect.fail(new SumOverflow({ field, punchId: punch.id }))
+        const date = state.dateOf(punch)
+        if (Result.isFailure(date)) return Effect.fail<E | SumOverflow>(date.failure)
+        if (!addTime(personOf(state.people, punch.userId), date.success, punch, options)) {
+          return Effect.fail(new SumOverflow({ field: "net", punchId: punch.id }))
+        }
       }
-      return Effect.succeed(byKey)
+      return Effect.succeed(state)
     }
-  ).pipe(Sink.map((byKey) => HashMap.map(HashMap.fromIterable(byKey), totalsOf)))
+  ).pipe(Sink.map(({ people }) => HashMap.map(HashMap.fromIterable(people), (person) => hoursOf(person, options))))
 
 const hourMillis = 3_600_000n
 
@@ -335,93 +388,36 @@ const totalsOf = (sums: Sums): Totals => ({
   tips: Cents.make(sums.tips)
 })
 
-// MERGED HoursOverThreshold.ts: The hours of each person above a threshold, by local week and day. `Labor` exports it all. Pure: reads no clock.
-
-/** The thresholds, and the clock by which days and weeks are counted. */
-export interface HoursAboveOptions<out E = never> extends WorkedTime.WorkedTimeOptions {
-  /** The zone of all locations, or `Period.zones`: each location by its own clock. */
-  readonly zone: DateTime.TimeZone | Zones<E>
-  /** The threshold for the net time of a local week. Default: none, so that no time is above it. */
-  readonly weeklyThreshold?: Duration.Input | undefined
-  /** The threshold for the net time of a local day. Default: none, so that no time is above it. */
-  readonly dailyThreshold?: Duration.Input | undefined
-  /** The first day of a week. Default: `"monday"`. */
-  readonly firstDay?: Period.Weekday | undefined
+const rowsOf = <K>(
+  totals: Iterable<readonly [K, Totals]>,
+  columns: KeyColumns<K>
+): ReadonlyArray<ReadonlyArray<Cell>> => {
+  const values: ReadonlyArray<(key: K) => Cell> = Object.values(columns)
+  return [...totals]
+    .map(([key, each]) => values.map((value) => value(key)).concat(sums.map(([, , sum]) => sum(each))))
+    .toSorted(compareRows)
 }
 
-/** The net time of a person in a local day or week. */
-export interface TimeOverThreshold {
-  /** The day, or the first date of the week. */
-  readonly date: BusinessDate
-  /** Net time of the punches that were clocked in then. */
-  readonly net: Duration.Duration
-  /** The part of `net` above the threshold. */
-  readonly above: Duration.Duration
+const compareRows = (a: ReadonlyArray<Cell>, b: ReadonlyArray<Cell>): number => {
+  for (const [at, cell] of a.entries()) {
+    const order = compareCells(cell, b[at])
+    if (order !== 0) return order
+  }
+  return 0
 }
 
-/** The net time of a person, and how much of it lies above the thresholds. */
-export interface HoursOverThreshold {
-  /** Number of punches with unknown durations (`WorkedTime.of`): their time is in no figure here. */
-  readonly incomplete: number
-  /** Net time of all punches. */
-  readonly net: Duration.Duration
-  /** The sum of `above` over `weeks`. */
-  readonly above: Duration.Duration
-  /** The sum of `above` over `days`. It does not reduce the other sum, and the other does not reduce it. */
-  readonly aboveDay: Duration.Duration
-  /** The weeks with a punch of known time, by date. */
-  readonly weeks: ReadonlyArray<TimeOverThreshold>
-  /** The days with a punch of known time, by date. */
-  readonly days: ReadonlyArray<TimeOverThreshold>
+/** Numbers by value, then texts by their characters; no value is last. */
+const compareCells = (a: Cell, b: Cell): number => {
+  if (typeof a === "number" && typeof b === "number") return a - b
+  const [left, right] = [rankOf(a), rankOf(b)]
+  if (left !== right) return left - right
+  return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0
 }
 
-/**
- * The net time of each person above `weeklyThreshold` in a local week, and above `dailyThreshold` in a local day. These are figures, not a
- * pay rule: they know no rate, no law and no agreement, and the two thresholds do not affect each other.
- *
- * A punch counts, whole, in the day and the week in which it was clocked in, by the clock of its location. A person who
- * works at several locations has one sum for each date. If the punches cover only a part of a week, only that part counts:
- * list whole weeks.
- *
- * One pass; memory grows with the number of persons and their days. Every punch that arrives counts, a deleted one too.
- * Fails with the error of `zone`, and with `SumOverflow` before a sum could be wrong.
- *
- * Laws: `net` is the sum of the `net` of its days, and of its weeks; a threshold of zero gives all of it, an infinite one
- * nothing, and a higher one never more. The order of the punches does not matter.
- *
- * **Example** (Hours above 40 in a week and 8 in a day)
- *
- * ```ts
- * import { DateTime, Effect, HashMap, Stream } from "effect"
- * import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
- * import { Labor, Period } from "effect-time-punches/payroll"
- *
- * const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
- * const week = { clockedIn: Period.week(zone, BusinessDate.make("2026-03-09")) }
- *
- * export const above = TimePunches.list(CompanyId.make(7), week).pipe(
- *   Stream.run(Labor.hoursAbove({ zone, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" })),
- *   Effect.map(HashMap.map((person) => [person.above, person.aboveDay]))
- * )
- * ```
- */
-export const hoursAbove = <E = never>(
-  options: HoursAboveOptions<E>
-): Sink.Sink<HashMap.HashMap<UserId, HoursOverThreshold>, TimePunch, never, E | SumOverflow> =>
-  Sink.foldArray(
-    () => ({ people: new Map<UserId, Person>(), dateOf: makeDateOf(zonesOf(options.zone)) }),
-    Function.constTrue,
-    (state, punches: ReadonlyArray<TimePunch>) => {
-      for (const punch of punches) {
-        const date = state.dateOf(punch)
-        if (Result.isFailure(date)) return Effect.fail<E | SumOverflow>(date.failure)
-        if (!addTime(personOf(state.people, punch.userId), date.success, punch, options)) {
-          return Effect.fail(new SumOverflow({ field: "net", punchId: punch.id }))
-        }
-      }
-      return Effect.succeed(state)
-    }
-  ).pipe(Sink.map(({ people }) => HashMap.map(HashMap.fromIterable(people), (person) => hoursOf(person, options))))
+const rankOf = (cell: Cell): number => {
+  if (cell === null || cell === undefined) return 2
+  return typeof cell === "number" ? 0 : 1
+}
 
 /** Running sums in milliseconds. */
 interface Person {

@@ -1,14 +1,11 @@
-/** Local days, weeks, months and pay cycles of a time zone, as half-open ranges of instants. Pure: reads no clock. */
+/** Local days, weeks, months and pay cycles of a time zone, as half-open ranges of instants. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { BusinessDate } from "../Ids.ts"
 import type { Interval } from "./Zones.ts"
 export type { Interval } from "./Zones.ts"
 export { byLocation, type LocalPeriods, MissingZone, type Zones, zones } from "./Zones.ts"
-
-// MERGED weekdays.ts: The days of a week by their English names, in the order in which dates count them.
-
-export const weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const
 
 /**
  * The instants of the local dates `first` to `last`, both inclusive. A day lasts as long as its clocks say: 23, 24 or
@@ -23,8 +20,11 @@ export const weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday",
 export const localDays = (zone: DateTime.TimeZone, first: BusinessDate, last: BusinessDate): Interval =>
   between(zone, dayOf(first), dayOf(last) + 1)
 
-/** The first day of a week. */
-export type Weekday = "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday"
+/** The days of a week, from Sunday, as dates count them. */
+export const Weekday = Schema.Literals(["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"])
+
+/** A day of a week, such as the first one. */
+export type Weekday = typeof Weekday.Type
 
 /**
  * The local week that contains `date`: seven days from `firstDay`.
@@ -73,7 +73,7 @@ export const firstDateOfWeek = (
 /** Day 0, 1 January 1970, was a Thursday. */
 const weekStart = (date: BusinessDate, first: Weekday = "monday"): number => {
   const day = dayOf(date)
-  return day - modulo(day + 4 - weekdays.indexOf(first), 7)
+  return day - modulo(day + 4 - Weekday.literals.indexOf(first), 7)
 }
 
 /**
@@ -112,18 +112,6 @@ export const cycle = (
   const start = day - modulo(day - dayOf(options.anchor), options.days)
   return Option.some(between(zone, start, start + options.days))
 }
-
-/**
- * The pay cycle that contains `date`. Throws a `RangeError` unless `days` is an integer from 1 to 10 000 000:
- * use it for a length that is known to be one, and `cycle` otherwise.
- *
- * Law: it is the same for every date of the cycle, and consecutive cycles tile.
- */
-export const cycleUnsafe = (zone: DateTime.TimeZone, date: BusinessDate, options: CycleOptions): Interval =>
-  Option.getOrThrowWith(
-    cycle(zone, date, options),
-    () => new RangeError("Period.cycleUnsafe: days must be an integer from 1 to 10000000")
-  )
 
 /** The local date of an instant: the one whose `localDays` contain it. For many instants, call `businessDates` once. */
 export const businessDate = (zone: DateTime.TimeZone, instant: DateTime.DateTime): BusinessDate =>
@@ -166,17 +154,6 @@ export const businessDates = (zone: DateTime.TimeZone): (instant: DateTime.DateT
  */
 export const addDays = (date: BusinessDate, days: number): Option.Option<BusinessDate> =>
   Number.isSafeInteger(days) ? Option.some(fromDay(dayOf(date) + days)) : Option.none()
-
-/**
- * The date `days` after `date`, or before it if `days` is negative. Beyond the years 0001 to 9999 it is the first or
- * the last date of the calendar. Throws a `RangeError` unless `days` is a safe integer: use it for a number that is
- * known to be one, and `addDays` otherwise.
- */
-export const addDaysUnsafe = (date: BusinessDate, days: number): BusinessDate =>
-  Option.getOrThrowWith(
-    addDays(date, days),
-    () => new RangeError("Period.addDaysUnsafe: days must be an integer")
-  )
 
 const dayMillis = 86_400_000
 

@@ -1,4 +1,4 @@
-/** What to look at before a period is closed: open, unapproved, overlapping, long and odd punches. Reads no clock. */
+/** What to look at before a period is closed: open, unapproved, overlapping, long and odd punches. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -7,54 +7,10 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
-import { type LocationId, TimePunchId, UserId } from "../Ids.ts"
+import { LocationId, TimePunchId, UserId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as WorkedTime from "./WorkedTime.ts"
 import { byLocation, type Interval, type LocalPeriods, type Zones, zonesOf } from "./Zones.ts"
-
-// MERGED spanMemory.ts: Finds the spans that share time with a new one, and keeps no more of them than a limit.
-
-/** A half-open range of numbers; one whose end is not after its start shares time with none. */
-export interface Span {
-  readonly start: number
-  readonly end: number
-}
-
-/**
- * Adds a span and returns those added before that share time with it: all of them, or `undefined` if one that is no
- * longer kept might be among them. Beyond the limit it drops those farthest from the new span, down to half of the
- * limit, but never one that shares time with it. So spans in the order of their start never meet a dropped one, and up
- * to `limit` spans may have any order.
- */
-export type SpanMemory<S extends Span> = (span: S) => ReadonlyArray<S> | undefined
-
-export const makeSpanMemory = <S extends Span>(limit: number): SpanMemory<S> => {
-  let kept: Array<S> = []
-  /** The least span that covers all dropped ones. */
-  let dropped: Span = { start: Number.POSITIVE_INFINITY, end: Number.NEGATIVE_INFINITY }
-
-  return (span) => {
-    if (span.end <= span.start) return []
-    if (shareTime(span, dropped)) return undefined
-    const found = kept.filter((each) => shareTime(each, span))
-    kept.push(span)
-    if (kept.length > limit) {
-      const apart = kept.filter((each) => !shareTime(each, span))
-        .toSorted((a, b) => distance(b, span) - distance(a, span))
-        .slice(0, kept.length - Math.floor(limit / 2))
-      for (const each of apart) {
-        dropped = { start: Math.min(dropped.start, each.start), end: Math.max(dropped.end, each.end) }
-      }
-      const leaving = new Set(apart)
-      kept = kept.filter((each) => !leaving.has(each))
-    }
-    return found
-  }
-}
-
-const shareTime = (a: Span, b: Span): boolean => a.start < b.end && b.start < a.end
-
-const distance = (a: Span, b: Span): number => a.start >= b.end ? a.start - b.end : b.start - a.end
 
 /**
  * Why a punch should be looked at.
@@ -73,20 +29,20 @@ export const Kind = Schema.Literals(["open", "unapproved", "disputed", "overlap"
 export type Kind = typeof Kind.Type
 
 /** A reason to look at a punch. It is a fact, not an error. */
-export interface Issue {
+export class Issue extends Schema.Opaque<Issue>()(Schema.Struct({
   /** The punch. */
-  readonly punchId: TimePunchId
+  punchId: TimePunchId,
   /** The person who clocked in. */
-  readonly userId: UserId
+  userId: UserId,
   /** The location of the punch. */
-  readonly locationId: LocationId
+  locationId: LocationId,
   /** Why the punch should be looked at. */
-  readonly kind: Kind
-  /** The clock-in of the punch, in the zone of its location. In JSON it is the instant, in UTC. */
-  readonly at: DateTime.Zoned
+  kind: Kind,
+  /** The clock-in of the punch, in the zone of its location. `JSON.stringify` writes the instant, in UTC. */
+  at: Schema.DateTimeZonedFromString,
   /** The reason as a sentence. Its times are in the zone of `at`. It contains no name of a person and no note. */
-  readonly text: string
-}
+  text: Schema.String
+})) {}
 
 /** What is checked, and by which clock. */
 export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTimeOptions {
@@ -103,31 +59,7 @@ export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTime
    * one of these: a person may be clocked in at two locations. Default: all.
    */
   readonly isChecked?: ((punch: TimePunch) => boolean) | undefined
-  /** How many punches of a person may arrive in any order. Default: 256. */
-  readonly punchesKept?: number | undefined
 }
-
-/**
- * The overlaps of a person are not known: the person has more punches than are kept, and this one arrived late, so that
- * one that is no longer kept may overlap it. List in the order of the clock-in, or raise `punchesKept`.
- */
-export class OutOfOrder
-  extends Schema.TaggedError<OutOfOrder>("effect-time-punches/PeriodCheck/OutOfOrder")("OutOfOrder", {
-    /** The punch that arrived late. */
-    punchId: TimePunchId,
-    /** The person with that many punches. */
-    userId: UserId
-  })
-{
-  /** The punch, the person, and what helps. */
-  override get message(): string {
-    return `punch ${this.punchId} of user ${this.userId} is not in the order of the clock-in, and the punches before it ` +
-      "are too many to keep: sort by clockedIn, or raise punchesKept"
-  }
-}
-
-const maxDurationOf = (options: PeriodCheckOptions<unknown>): Duration.Duration =>
-  Duration.fromInputUnsafe(options.maxDuration ?? "16 hours")
 
 /**
  * What to list for a check: the period in all zones of the locations, and `maxDuration` more on each side, so that an
@@ -148,10 +80,8 @@ export const window = <E = never>(options: PeriodCheckOptions<E>): Interval => {
  * Two punches overlap if they share time; two that only touch do not. An open punch reaches to `asOf`. Without it its end
  * is not known, and only the instant of its clock-in counts.
  *
- * One pass. It keeps the issues and, for each person, the times of at most `punchesKept` punches and of those that overlap
- * the last one. Up to that many punches of a person may arrive in any order. More of them must arrive in the order of the
- * clock-in: where an overlap could be missed, it fails with `OutOfOrder`. It also fails with the error of `zone`, for any
- * punch that is not deleted.
+ * One pass, in any order. It keeps the issues, and the times of each punch that is not deleted: about 130 bytes a punch. It
+ * fails with the error of `zone`, for any punch that is not deleted.
  *
  * **Example** (Is the week ready to close?)
  *
@@ -172,18 +102,18 @@ export const window = <E = never>(options: PeriodCheckOptions<E>): Interval => {
  */
 export const check = <E = never>(
   options: PeriodCheckOptions<E>
-): Sink.Sink<ReadonlyArray<Issue>, TimePunch, never, E | OutOfOrder> =>
+): Sink.Sink<ReadonlyArray<Issue>, TimePunch, never, E> =>
   Sink.foldArray(
     () => makeCheck(options),
     Function.constTrue,
     (check, punches: ReadonlyArray<TimePunch>) => {
       for (const punch of punches) {
-        const looked = check.look(punch)
-        if (Result.isFailure(looked)) return Effect.fail(looked.failure)
+        const added = check.add(punch)
+        if (Result.isFailure(added)) return Effect.fail(added.failure)
       }
       return Effect.succeed(check)
     }
-  ).pipe(Sink.map(({ issues }) => inOrder(issues)))
+  ).pipe(Sink.map((check) => check.issues()))
 
 /** A punch of the stream, with what follows from its location. */
 interface Located {
@@ -192,52 +122,46 @@ interface Located {
   readonly belongs: boolean
 }
 
-/** The time of a punch, in epoch milliseconds, and what an issue needs of it. */
-interface Shift extends Span {
+/** The time of a punch, `[start, end)` in epoch milliseconds, and what an issue needs of it. */
+interface Shift {
   readonly punchId: TimePunchId
   readonly userId: UserId
   readonly locationId: LocationId
   readonly zone: DateTime.TimeZone
   readonly belongs: boolean
   readonly open: boolean
+  readonly start: number
+  readonly end: number
 }
 
 const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
-  const issues: Array<Issue> = []
-  const people = new Map<UserId, SpanMemory<Shift>>()
+  const found: Array<Issue> = []
+  const people = new Map<UserId, Array<Shift>>()
   const zones = zonesOf(options.zone)
   const periods = byLocation(options.zone, options.period)
   const maxDuration = maxDurationOf(options)
 
-  const memoryOf = (userId: UserId): SpanMemory<Shift> => {
-    const known = people.get(userId)
-    if (known !== undefined) return known
-    const memory = makeSpanMemory<Shift>(options.punchesKept ?? 256)
-    people.set(userId, memory)
-    return memory
-  }
-
-  const look = (punch: TimePunch): Result.Result<void, E | OutOfOrder> => {
+  const add = (punch: TimePunch): Result.Result<void, E> => {
     if (punch.deleted) return Result.void
     const located = locate(punch, zones, periods, options)
     if (Result.isFailure(located)) return Result.fail(located.failure)
     const shift = shiftOf(located.success, options)
-    const others = memoryOf(punch.userId)(shift)
-    if (others === undefined) return Result.fail(new OutOfOrder({ punchId: punch.id, userId: punch.userId }))
-    for (const other of others) {
-      // The same punch, listed twice while the data changed.
-      if (other.punchId === shift.punchId || !(other.belongs || shift.belongs)) continue
-      issues.push(issueOf(shift, "overlap", overlapText(other, shift.zone)))
-      issues.push(issueOf(other, "overlap", overlapText(shift, other.zone)))
-    }
+    const known = people.get(punch.userId)
+    if (known === undefined) people.set(punch.userId, [shift])
+    else known.push(shift)
     if (shift.belongs) {
-      for (const [kind, text] of findings(punch, options, maxDuration)) issues.push(issueOf(shift, kind, text))
+      for (const [kind, text] of findings(punch, options, maxDuration)) found.push(issueOf(shift, kind, text))
     }
     return Result.void
   }
 
-  return { issues, look }
+  const issues = (): ReadonlyArray<Issue> => inOrder([...found, ...[...people.values()].flatMap(overlapsOf)])
+
+  return { add, issues }
 }
+
+const maxDurationOf = (options: PeriodCheckOptions<unknown>): Duration.Duration =>
+  Duration.fromInputUnsafe(options.maxDuration ?? "16 hours")
 
 const locate = <E>(
   punch: TimePunch,
@@ -257,6 +181,24 @@ const shiftOf = ({ belongs, punch, zone }: Located, { asOf }: WorkedTime.WorkedT
   const end = Option.getOrElse(punch.clockedOut, () => asOf)?.epochMilliseconds ?? start + 1
   const { id: punchId, locationId, userId } = punch
   return { punchId, userId, locationId, zone, belongs, start, end, open: Option.isNone(punch.clockedOut) }
+}
+
+/** Two issues for each two of these shifts of a person that share time, unless both only surround the period. */
+const overlapsOf = (shifts: ReadonlyArray<Shift>): ReadonlyArray<Issue> => {
+  const found: Array<Issue> = []
+  let running: Array<Shift> = []
+  // A shift without length shares time with none.
+  for (const shift of shifts.filter(({ end, start }) => start < end).toSorted((a, b) => a.start - b.start)) {
+    running = running.filter(({ end }) => shift.start < end)
+    for (const other of running) {
+      // The same punch, listed twice while the data changed.
+      if (other.punchId === shift.punchId || !(other.belongs || shift.belongs)) continue
+      found.push(issueOf(shift, "overlap", overlapText(other, shift.zone)))
+      found.push(issueOf(other, "overlap", overlapText(shift, other.zone)))
+    }
+    running.push(shift)
+  }
+  return found
 }
 
 const issueOf = ({ locationId, punchId, start, userId, zone }: Shift, kind: Kind, text: string): Issue => ({

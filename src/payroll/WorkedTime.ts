@@ -1,4 +1,4 @@
-/** The time worked in a punch, net of its unpaid breaks, and the anomalies of the punch. Pure: reads no clock. */
+/** The time worked in a punch, net of its unpaid breaks, and the anomalies of the punch. */
 import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -36,29 +36,29 @@ export type Anomaly = typeof Anomaly.Type
  *
  * Laws: `net + unpaidBreaks = gross`, `paidBreaks <= net`, and none is negative.
  */
-export interface Durations {
+export class Durations extends Schema.Opaque<Durations>()(Schema.Struct({
   /** Time from clock-in to clock-out. */
-  readonly gross: Duration.Duration
+  gross: Schema.DurationFromMillis,
   /** Time in paid breaks, without what an unpaid break covers. Part of `net`. */
-  readonly paidBreaks: Duration.Duration
+  paidBreaks: Schema.DurationFromMillis,
   /** Time in unpaid breaks. */
-  readonly unpaidBreaks: Duration.Duration
+  unpaidBreaks: Schema.DurationFromMillis,
   /** Paid time: `gross` without `unpaidBreaks`. */
-  readonly net: Duration.Duration
-}
+  net: Schema.DurationFromMillis
+})) {}
 
 /** The measurements of a punch. */
-export interface WorkedTime {
+export class WorkedTime extends Schema.Opaque<WorkedTime>()(Schema.Struct({
   /**
    * `None` if they are unknown: the punch is open and `asOf` is absent, or the punch ends before it begins. A missing
    * clock-out never passes for no work.
    */
-  readonly durations: Option.Option<Durations>
+  durations: Schema.OptionFromNullOr(Durations),
   /** Whether the punch has no clock-out. */
-  readonly open: boolean
+  open: Schema.Boolean,
   /** The anomalies of the punch, each at most once, in the order of `Anomaly`. */
-  readonly anomalies: ReadonlyArray<Anomaly>
-}
+  anomalies: Schema.Array(Anomaly)
+})) {}
 
 /** How a punch is measured. */
 export interface WorkedTimeOptions {

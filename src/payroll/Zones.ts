@@ -1,9 +1,17 @@
-/** A zone for each location, and a period by the clock of each. `Period` exports it all. Pure: reads no clock. */
+/** A zone for each location, and a period by the clock of each. `Period` exports it. */
 import * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { LocationId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
+
+/** A half-open range of instants, ready for a filter: `{ clockedIn: interval }`. */
+export interface Interval {
+  /** The first instant of the range. */
+  readonly gte: DateTime.Utc
+  /** The first instant after the range. */
+  readonly lt: DateTime.Utc
+}
 
 /**
  * A location without a zone. Its punches belong to no local day, and a sum without them would be wrong. Add the location
@@ -48,7 +56,7 @@ export const zones = (byLocation: ReadonlyMap<LocationId, DateTime.TimeZone>): Z
   }
 }
 
-/** The zones, where one zone stands for all locations. @internal */
+/** The zones, also if one zone stands for all locations. */
 export const zonesOf = <E = never>(zone: DateTime.TimeZone | Zones<E>): Zones<E> =>
   DateTime.isTimeZone(zone) ? { all: [zone], clockOf: () => Result.succeed(zone) } : zone
 
@@ -128,13 +136,3 @@ const union = (intervals: ReadonlyArray<Interval>): Interval => ({
   gte: DateTime.makeUnsafe(Math.min(...intervals.map(({ gte }) => gte.epochMilliseconds))),
   lt: DateTime.makeUnsafe(Math.max(...intervals.map(({ lt }) => lt.epochMilliseconds)))
 })
-
-// MERGED Interval.ts: A half-open range of instants, which is what a period is in one zone.
-
-/** A half-open range of instants, ready for a filter: `{ clockedIn: interval }`. */
-export interface Interval {
-  /** The first instant of the range. */
-  readonly gte: DateTime.Utc
-  /** The first instant after the range. */
-  readonly lt: DateTime.Utc
-}

@@ -12,12 +12,12 @@ const required = [
   "TimePunches.backfill",
   "Credentials.layerAccessToken",
   "Labor.rollup",
-  "HoursOverThreshold.hoursAbove",
-  "LaborTotals.toCsv",
+  "Labor.hoursAbove",
+  "Labor.toCsv",
   "Zones.byLocation",
-  "PeriodCheck.of",
+  "PeriodCheck.check",
   "Period.week",
-  "WorkedTime.of"
+  "WorkedTime.measure"
 ]
 
 const examples = sources.flatMap(({ path, text }) => examplesIn(path, text))

@@ -238,11 +238,8 @@ const codecs = [TimePunch.fromWire, Break.fromWire, Page, BackfillSegment, Backf
 const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const week = Period.week(zone, BusinessDate.make("2026-03-09"), { firstDay: "sunday" })
 const next: Option.Option<BusinessDate> = Period.addDays(BusinessDate.make("2026-03-09"), 7)
-const sure: BusinessDate = Period.addDaysUnsafe(BusinessDate.make("2026-03-09"), 7)
-const cycles = [
-  Period.cycle(zone, sure, { anchor: BusinessDate.make("2026-01-05"), days: 14 }),
-  Option.some(Period.cycleUnsafe(zone, sure, { anchor: BusinessDate.make("2026-01-05"), days: 14 }))
-]
+const sure: BusinessDate = BusinessDate.make("2026-03-16")
+const cycles = [Period.cycle(zone, sure, { anchor: BusinessDate.make("2026-01-05"), days: 14 })]
 const worked = (punch: TimePunch) => [WorkedTime.measure(punch).durations, Labor.cost(punch, { rounding: "halfUp" })]
 const totals = rows.pipe(Stream.run(Labor.rollup((punch) => punch.userId, { rounding: "halfUp" })))
 const overflow = (error: Labor.SumOverflow) => error.field
@@ -263,7 +260,7 @@ const closing: PeriodCheck.PeriodCheckOptions<Period.MissingZone> = {
 }
 const issues: Effect.Effect<
   ReadonlyArray<PeriodCheck.Issue>,
-  ListError | Period.MissingZone | PeriodCheck.OutOfOrder,
+  ListError | Period.MissingZone,
   TimePunches
 > = TimePunches.list(CompanyId.make(7), { clockedIn: PeriodCheck.window(closing) }).pipe(
   Stream.run(PeriodCheck.check(closing))

@@ -108,7 +108,7 @@ describe("Labor.hoursAbove", () => {
       )
       const error = yield* Effect.flip(run(eternal, { zone: newYork }))
 
-      assert.strictEqual(error.message, "the sum of net is no safe integer with punch 2")
+      assert.strictEqual(error.message, "adding punch 2 makes the sum of net exceed 2^53")
     }))
 })
 

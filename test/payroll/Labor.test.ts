@@ -166,7 +166,7 @@ describe("Labor.rollup", () => {
       )
 
       assert.deepStrictEqual(byTips, new Labor.SumOverflow({ field: "tips", punchId: TimePunchId.make(2) }))
-      assert.strictEqual(byTips.message, "the sum of tips is no safe integer with punch 2")
+      assert.strictEqual(byTips.message, "adding punch 2 makes the sum of tips exceed 2^53")
       assert.strictEqual(byCost.field, "cost")
     }))
 

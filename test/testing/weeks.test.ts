@@ -30,8 +30,7 @@ const issuesOf = (punches: ReadonlyArray<StoredPunch>) =>
       period: () => ({ gte: DateTime.makeUnsafe("2020-01-01"), lt: DateTime.makeUnsafe("2030-01-01") }),
       disputed: new Set(
         punches.filter((punch) => punch.employeeApprovalStatus === "disputed").map(({ id }) => TimePunchId.make(id))
-      ),
-      punchesKept: 10_000
+      )
     })
   )
 

@@ -88,7 +88,7 @@ export interface Looked {
 export const look = Effect.fnUntraced(function*<E, R>(
   { asOf, clockedIn, knowsDisputes, maxDuration, period, selected, zone }: Look,
   list: (filter: PunchFilter, order: Order) => Stream.Stream<TimePunch, E, R>
-): Effect.fn.Return<Looked, E | Period.MissingZone | PeriodCheck.OutOfOrder, R> {
+): Effect.fn.Return<Looked, E | Period.MissingZone, R> {
   const periods = Period.byLocation(zone, period)
   const isChecked = selects(selected)
   const disputed = knowsDisputes
@@ -97,8 +97,7 @@ export const look = Effect.fnUntraced(function*<E, R>(
   const options = { zone, period, asOf, maxDuration, isChecked, disputed }
   const window = PeriodCheck.window(options)
   let checked = 0
-  // A punch of the same person at another location is read too, for the overlap. In this order none can be missed,
-  // however many punches a person has.
+  // A punch of the same person at another location is read too, for the overlap.
   const issues = yield* list({
     userId: selected.userId,
     clockedIn: {

@@ -7,7 +7,6 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { BusinessDate } from "../../Ids.ts"
 import * as Period from "../../payroll/Period.ts"
-import { weekdays } from "../../payroll/Period.ts"
 import { zonesOf } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, usage } from "../failure.ts"
@@ -33,7 +32,7 @@ export const periodFlags = {
   ),
   start: date("start", "Clocked in on this local date or later; goes with --end"),
   end: date("end", "Clocked in on this local date or earlier; goes with --start"),
-  weekStarts: Flag.Literals("week-starts", weekdays).pipe(
+  weekStarts: Flag.Literals("week-starts", Period.Weekday.literals).pipe(
     Flag.withDescription("The first day of --week, and of the weeks of summary --above (default: monday)"),
     Flag.optional
   ),
@@ -236,7 +235,7 @@ const periodsOf = (flags: PeriodInput): Result.Result<ReadonlyArray<Given>, Comm
     Option.map(month, (date): Given => ({ flag: "--month", interval: (zone) => Period.month(zone, date) })),
     Option.map(last, (days): Given => {
       const byDate = (today: BusinessDate) => (zone: DateTime.TimeZone) =>
-        Period.localDays(zone, Period.addDaysUnsafe(today, 1 - days), today)
+        Period.localDays(zone, Option.getOrThrow(Period.addDays(today, 1 - days)), today)
       return { flag: "--last", interval: (zone, now) => byDate(Period.businessDate(zone, now))(zone), byDate }
     }),
     Option.map(Option.all([start, end]), ([first, last]): Given => ({

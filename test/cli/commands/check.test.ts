@@ -263,7 +263,7 @@ describe("time-punches check", () => {
         assert.notInclude(stderr, "checked")
       })))
 
-  it.effect("does not trust an order in which an overlap may be missed", () => {
+  it.effect("finds the same where the service ignores the order", () => {
     const shifts = Array.from(
       { length: 300 },
       (_, at) => punch(at + 1, new Date(Date.parse("2026-03-03T00:00:00Z") + at * 600_000).toISOString(), 1 / 6)
@@ -276,11 +276,7 @@ describe("time-punches check", () => {
         const unsorted = yield* cli([...newYork, "--json"], { rewrite: (url) => url.replace(/&sort_by=[^&]*/, "") })
 
         assert.deepStrictEqual(told(sorted.stdout), ["1 overlap", "999 overlap"])
-        assert.deepStrictEqual([unsorted.code, unsorted.stdout], [7, ""])
-        assert.match(
-          unsorted.stderr,
-          /^time-punches: punch 999 of user 1 came so late that an overlap .*\n.*shorter period/
-        )
+        assert.deepStrictEqual(unsorted, sorted)
       }))
   })
 })
