@@ -63,7 +63,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "testing/faults": ["testing/base"],
   "testing/generate": ["testing/base"],
   "testing/base": [],
-  sql: ["sync", "listing", "payroll", "names", "internal/wire"],
+  sql: ["sync", "listing", "payroll", "names", "internal/sql", "internal/wire"],
   "sql/node": [],
   sync: ["client", "names", "internal/wire"],
   export: ["payroll", "names", "internal/wire"],
@@ -74,6 +74,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   listing: ["names", ...ground],
   names: ground,
   "internal/http": ["internal/telemetry", "internal/resilience", "internal/wire"],
+  "internal/sql": [],
   "internal/telemetry": [],
   "internal/resilience": [],
   "internal/wire": []

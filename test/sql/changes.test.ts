@@ -1,19 +1,6 @@
 /** What changed in a period since an instant: each kind of change, the sums by person, and the law that binds them. */
-import { afterAll, assert, describe, expectTypeOf, it } from "@effect/vitest"
-import {
-  Arbitrary,
-  DateTime,
-  Duration,
-  Effect,
-  Equal,
-  Fiber,
-  HashMap,
-  Layer,
-  ManagedRuntime,
-  Option,
-  Schema,
-  Stream
-} from "effect"
+import { assert, describe, expectTypeOf, it } from "@effect/vitest"
+import { Arbitrary, DateTime, Duration, Effect, Equal, Fiber, HashMap, Option, Schema, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import { BusinessDate, Cents, CompanyId, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as Labor from "../../src/payroll/Labor.ts"
@@ -25,10 +12,10 @@ import {
   type HistoryUnknown,
   SqlStore
 } from "../../src/sql/index.ts"
-import { NodeSqlite } from "../../src/sql/node/index.ts"
 import type { SyncError } from "../../src/sync/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { at, punch, rest } from "../support/arbitraryPunch.ts"
+import { databases, itWithTable } from "../support/databases.ts"
 import {
   commit,
   copyAt,
@@ -40,15 +27,7 @@ import {
   type PastRow
 } from "../support/histories.ts"
 import { needs } from "../support/needs.ts"
-import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
-
-const server = ManagedRuntime.make(postgresClient)
-afterAll(() => server.dispose())
-
-const kinds = [
-  { name: "SQLite", isHere: true, client: NodeSqlite.layer({ filename: ":memory:" }) },
-  { name: "PostgreSQL", isHere: hasPostgres, client: Layer.effectContext(server.contextEffect) }
-] as const
+import { noPostgres } from "../support/postgres.ts"
 
 const company = CompanyId.make(2)
 const [east, west, lost] = [4, 5, 6].map((id) => LocationId.make(id))
@@ -174,14 +153,10 @@ const expected = (then: ReadonlyArray<PastRow>, now: ReadonlyArray<PastRow>): Re
     return kind === undefined ? [] : [[Number(after.punch.id), kind] as const]
   }))
 
-describe.each(kinds)("SqlStore.changes in $name", ({ client, isHere }) => {
-  let tables = 0
+describe.each(databases())("SqlStore.changes in $name", (database) => {
+  const { client, isHere } = database
   let companies = 0
-  const test = (title: string, body: (opened: OpenHistory) => Effect.Effect<void, unknown>) =>
-    it.live(title, (context) => {
-      needs(context, isHere, noPostgres)
-      return Effect.scoped(Effect.flatMap(openHistory(client, `changes_${tables++}`), body))
-    })
+  const test = itWithTable(database, "changes", (table) => openHistory(client, table))
 
   const changesOf = <E>({ run, table }: OpenHistory, options: ChangesOptions<E>, of: CompanyId = company) =>
     run(SqlStore.changes(of, options, { table }))

@@ -1,6 +1,6 @@
 /** The punches of a copy: what the service lists for the same filter, of one state, whatever is written meanwhile. */
-import { afterAll, assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Fiber, Layer, ManagedRuntime, Option, Schema, type Scope, Stream } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Fiber, Layer, Option, Schema, type Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { join } from "node:path"
 import { BusinessDate, CompanyId, DepartmentId, type PunchFilter, TimePunches, TimePunchId } from "../../src/index.ts"
@@ -15,18 +15,16 @@ import type { TimePunch } from "../../src/TimePunch.ts"
 import { temporaryFolder } from "../cli/support.ts"
 import { at, punch } from "../support/arbitraryPunch.ts"
 import { app, company as served } from "../support/client.ts"
+import { databases } from "../support/databases.ts"
 import { randomFilter } from "../support/listing.ts"
 import { needs } from "../support/needs.ts"
-import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
+import { hasPostgres, noPostgres } from "../support/postgres.ts"
 import { batchOf, checkpointAt } from "../support/storeBatches.ts"
 import { openSql } from "../support/stores.ts"
 import { untyped } from "../support/untyped.ts"
 
-const server = ManagedRuntime.make(postgresClient)
-afterAll(() => server.dispose())
-
 const company = CompanyId.make(2)
-const postgres = Layer.effectContext(server.contextEffect)
+const [, { client: postgres }] = databases()
 
 type Client = Layer.Layer<SqlClient.SqlClient, unknown>
 
