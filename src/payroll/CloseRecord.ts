@@ -60,7 +60,7 @@ export const CloseTerms = Schema.Struct({
   /** The date of the first instant in `CloseClock.starts`: a week that the period cuts is read from its first day. */
   daysFrom: BusinessDate,
   /** The first day of a week. */
-  firstDay: Schema.Literals(Period.weekdays),
+  firstDay: Period.Weekday,
   /** How a fraction of a cent is rounded. */
   rounding: Rounding,
   /** The threshold of a week. */

@@ -1,4 +1,5 @@
 /** START HERE for closes. A period of a copy that is closed, corrected and voided, as a record of states that is only added to. */
+import * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -6,24 +7,25 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
-import type { SqlError } from "effect/sql/SqlError"
-import type { Fragment } from "effect/sql/Statement"
+import { isSqlError } from "effect/sql/SqlError"
+import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { BusinessDate, Cents, CompanyId, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
 import { type Database, numberOf, orUndefined, raw, textOrUndefined } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried, transact } from "../internal/sql/transaction.ts"
+import { firstIssue } from "../internal/wire/issue.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import * as CloseRecord from "../payroll/CloseRecord.ts"
 import type * as Labor from "../payroll/Labor.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { MissingZone } from "../payroll/Zones.ts"
-import type { SyncError } from "../sync/SyncError.ts"
-import { failedWith, opened } from "./connection.ts"
-import { HistoryUnknown } from "./history.ts"
-import { list as listPunches } from "./read.ts"
+import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import { storable } from "./columns.ts"
-import type { TableOptions } from "./tables.ts"
+import { failedWith, opened, type TableOptions } from "./connection.ts"
+import type { Dialect } from "./Dialect.ts"
+import { HistoryUnknown } from "./history.ts"
+import { listAt } from "./read.ts"
 
 /** The number of the rules by which a state is summed. It changes with a release that sums in another way. */
 const sumRules = 1
@@ -129,13 +131,15 @@ export class NotReady extends Schema.TaggedError<NotReady>("effect-time-punches/
 }
 
 /** Instants of the period are in another close that stands. Nothing was written. */
-export class PeriodClosed extends Schema.TaggedError<PeriodClosed>("effect-time-punches/sql/PeriodClosed")("PeriodClosed", {
-  ...TermsOfError,
-  /** The other close. */
-  close: Count,
-  /** The instants that both have, and where. */
-  detail: Schema.String
-}) {
+export class PeriodClosed
+  extends Schema.TaggedError<PeriodClosed>("effect-time-punches/sql/PeriodClosed")("PeriodClosed", {
+    ...TermsOfError,
+    /** The other close. */
+    close: Count,
+    /** The instants that both have, and where. */
+    detail: Schema.String
+  })
+{
   /** The other close, and the instants that both have. */
   override get message(): string {
     return `close ${this.close} has ${this.detail} [company ${this.companyId}]`
@@ -143,13 +147,15 @@ export class PeriodClosed extends Schema.TaggedError<PeriodClosed>("effect-time-
 }
 
 /** No close or state of that name can be meant. Nothing was written. */
-export class UnknownClose extends Schema.TaggedError<UnknownClose>("effect-time-punches/sql/UnknownClose")("UnknownClose", {
-  ...TermsOfError,
-  /** What was named. */
-  name: Schema.String,
-  /** Why it cannot be meant. */
-  detail: Schema.String
-}) {
+export class UnknownClose
+  extends Schema.TaggedError<UnknownClose>("effect-time-punches/sql/UnknownClose")("UnknownClose", {
+    ...TermsOfError,
+    /** What was named. */
+    name: Schema.String,
+    /** Why it cannot be meant. */
+    detail: Schema.String
+  })
+{
   /** What was named, and why it cannot be meant. */
   override get message(): string {
     return `${this.name}: ${this.detail} [company ${this.companyId}]`
@@ -157,11 +163,13 @@ export class UnknownClose extends Schema.TaggedError<UnknownClose>("effect-time-
 }
 
 /** The copy or the closes are not what was read: the copy was erased or pruned, or another process wrote a state. */
-export class CloseChanged extends Schema.TaggedError<CloseChanged>("effect-time-punches/sql/CloseChanged")("CloseChanged", {
-  ...TermsOfError,
-  /** What changed. */
-  detail: Schema.String
-}) {
+export class CloseChanged
+  extends Schema.TaggedError<CloseChanged>("effect-time-punches/sql/CloseChanged")("CloseChanged", {
+    ...TermsOfError,
+    /** What changed. */
+    detail: Schema.String
+  })
+{
   /** What changed. */
   override get message(): string {
     return `${this.detail} [company ${this.companyId}]`
@@ -169,11 +177,13 @@ export class CloseChanged extends Schema.TaggedError<CloseChanged>("effect-time-
 }
 
 /** A state that is computed again from the history is not what was recorded. Nothing was written. */
-export class RecordDiffers extends Schema.TaggedError<RecordDiffers>("effect-time-punches/sql/RecordDiffers")("RecordDiffers", {
-  ...TermsOfError,
-  /** The states that differ, with the people whose sums do; without people where a state is out of reach. */
-  states: Schema.Array(Schema.Struct({ state: Schema.String, people: Schema.Array(UserId), cause: Schema.String }))
-}) {
+export class RecordDiffers
+  extends Schema.TaggedError<RecordDiffers>("effect-time-punches/sql/RecordDiffers")("RecordDiffers", {
+    ...TermsOfError,
+    /** The states that differ, with the people whose sums do; without people where a state is out of reach. */
+    states: Schema.Array(Schema.Struct({ state: Schema.String, people: Schema.Array(UserId), cause: Schema.String }))
+  })
+{
   /** The states, the people and the cause. */
   override get message(): string {
     const states = this.states.map(({ cause, people, state }) =>
@@ -220,10 +230,11 @@ export const make = (
     const database = yield* opened(company, tableOptions)
     const accept = new Set<string>(options.accept ?? [])
     const read = yield* inOneState(
+      company,
       database,
       Effect.gen(function*() {
         const copy = yield* readCopy(database, company)
-        const standing = standingOf(yield* readCloses(database, company, false))
+        const standing = standingOf(yield* readCloses(database, company))
         const own = CloseRecord.makeTerms({ ...options, companyId: company })
         const terms = accept.has("edge") ? CloseRecord.alignEdges(own, standing.map(({ terms }) => terms)) : own
         const issues = yield* checkOf(company, terms, options, tableOptions)
@@ -252,12 +263,23 @@ export const make = (
       })
     }
     const accepted = read.edges > 0 ? { ...found, edge: read.edges } : found
-    return yield* write(database, company, read.copy.at, (closes) =>
+    const states = yield* write(database, company, read.copy.at, (closes) =>
       Effect.gen(function*() {
         yield* refuseOverlap(company, read.terms, standingOf(closes))
         const close = Math.max(0, ...closes.map(({ close }) => close)) + 1
-        return [{ close, number: 1, before: undefined, kind: "close", terms: read.terms, added: nothingAdded, accepted, sums: read.sums, options, isNew: true }]
-      })).pipe(Effect.flatMap(first))
+        return [{
+          close,
+          number: 1,
+          before: undefined,
+          kind: "close",
+          terms: read.terms,
+          added: nothingAdded,
+          accepted,
+          sums: read.sums,
+          options
+        }]
+      }))
+    return yield* first(states)
   })
 
 /** What is corrected. */
@@ -310,6 +332,7 @@ export const correct = (
     const accept = new Set<string>(options.accept ?? [])
     const { closes = undefined, clocks = new Map() } = options
     const read = yield* inOneState(
+      company,
       database,
       Effect.gen(function*() {
         const copy = yield* readCopy(database, company)
@@ -334,7 +357,11 @@ export const correct = (
           const verdict = yield* verdictOf(company, close, stored, copy, tableOptions)
           const hasOtherRules = close.newest.rules !== sumRules
           if (verdict === undefined && hasOtherRules && !accept.has("rules")) {
-            differing.push({ state: nameOf(close.newest), people: [], cause: "its rules are others, and the history does not reach it" })
+            differing.push({
+              state: nameOf(close.newest),
+              people: [],
+              cause: "its rules are others, and the history does not reach it"
+            })
           } else if (verdict === undefined) unverified.push(nameOf(close.newest))
           else if (verdict.people.length > 0 && !(hasOtherRules && accept.has("rules"))) differing.push(verdict)
         }
@@ -346,25 +373,32 @@ export const correct = (
     const kept = [...clocks].flatMap(([locationId, clock]) =>
       read.named.some(({ terms }) => CloseRecord.hasOtherClock(terms, locationId, clock)) ? [locationId] : []
     )
-    const states = read.corrected.length === 0 ? [] : yield* write(database, company, read.copy.at, (closes) =>
-      Effect.forEach(read.corrected, ({ added, close, sums, terms }) => {
-        const known = closes.find((each) => each.close === close.close)
-        const newest = known === undefined ? undefined : newestOf(known)
-        if (known === undefined || newest?.number !== close.newest.number || known.states.length !== close.count) {
-          return new CloseChanged({ companyId: company, detail: `another process wrote a state of close ${close.close}` })
-        }
-        return Effect.succeed<Planned>({
-          close: close.close,
-          number: known.states.length + 1,
-          before: newest.number,
-          kind: "correct",
-          terms,
-          added,
-          accepted: accept.has("rules") && close.newest.rules !== sumRules ? { rules: 1 } : {},
-          sums,
-          options
-        })
-      }))
+    const states = read.corrected.length === 0 ?
+      [] :
+      yield* write(database, company, read.copy.at, (closes) =>
+        Effect.forEach(read.corrected, ({ added, close, sums, terms }) => {
+          const known = closes.find((each) =>
+            each.close === close.close
+          )
+          const newest = known === undefined ? undefined : newestOf(known)
+          if (known === undefined || newest?.number !== close.newest.number || known.states.length !== close.count) {
+            return new CloseChanged({
+              companyId: company,
+              detail: `another process wrote a state of close ${close.close}`
+            })
+          }
+          return Effect.succeed<Planned>({
+            close: close.close,
+            number: known.states.length + 1,
+            before: newest.number,
+            kind: "correct",
+            terms,
+            added,
+            accepted: accept.has("rules") && close.newest.rules !== sumRules ? { rules: 1 } : {},
+            sums,
+            options
+          })
+        }))
     return { states, unverified: read.unverified, others: read.others, kept }
   })
 
@@ -400,7 +434,9 @@ export const voidState = (
       const newest = newestOf(known)
       if (newest?.number !== state.number) {
         return refuse(
-          `the newest state that stands is ${newest === undefined ? "none" : nameOf(newest)}; a state in the middle that was ` +
+          `the newest state that stands is ${
+            newest === undefined ? "none" : nameOf(newest)
+          }; a state in the middle that was ` +
             "not paid needs no void: print its file again"
         )
       }
@@ -428,6 +464,7 @@ export const list = (
   Effect.gen(function*() {
     const database = yield* opened(company, tableOptions)
     return yield* inOneState(
+      company,
       database,
       Effect.gen(function*() {
         const closes = yield* readCloses(database, company)
@@ -461,6 +498,7 @@ export const verify = (
   Effect.gen(function*() {
     const database = yield* opened(company, tableOptions)
     return yield* inOneState(
+      company,
       database,
       Effect.gen(function*() {
         const copy = yield* readCopy(database, company)
@@ -487,6 +525,8 @@ export const verify = (
 
 /** A state as it is stored, without its sums. */
 interface StoredState extends Omit<RecordedState, "state" | "before" | "first" | "last" | "rows" | "people"> {
+  /** Random, one for each write. */
+  readonly token: string
   readonly number: number
   readonly before: number | undefined
 }
@@ -653,7 +693,7 @@ const sumsWith = (
   )
 
 const sumsOf = (company: CompanyId, terms: CloseRecord.CloseTerms, tableOptions: TableOptions, at?: DateTime.Utc) =>
-  listPunches(company, { clockedIn: CloseRecord.window(terms) }, { ...tableOptions, at }).pipe(
+  listAt(company, { clockedIn: CloseRecord.window(terms) }, at, tableOptions).pipe(
     Stream.catchTag("InvalidRequest", Stream.die),
     Stream.run(CloseRecord.sums(terms))
   )
@@ -674,7 +714,11 @@ const verdictOf = Effect.fnUntraced(function*(
   const { people, rows } = CloseRecord.difference(again, stored)
   const userIds = new Set([...rows, ...people].map(({ userId }) => userId))
   const cause = newest.rules === sumRules ? "its history was edited" : "the rules of its sums are others"
-  return { state: nameOf(newest), people: [...userIds].toSorted((one, other) => one - other), cause } satisfies Differing
+  return {
+    state: nameOf(newest),
+    people: [...userIds].toSorted((one, other) => one - other),
+    cause
+  } satisfies Differing
 })
 
 /** What `PeriodCheck` finds in the close, with what it reads around it. */
@@ -695,7 +739,7 @@ const checkOf = (
     },
     maxDuration
   }
-  return listPunches(company, { clockedIn: PeriodCheck.window(checked) }, tableOptions).pipe(
+  return listAt(company, { clockedIn: PeriodCheck.window(checked) }, undefined, tableOptions).pipe(
     Stream.catchTag("InvalidRequest", Stream.die),
     Stream.run(PeriodCheck.check(checked))
   )
@@ -703,7 +747,9 @@ const checkOf = (
 
 const movedEdges = (own: CloseRecord.CloseTerms, terms: CloseRecord.CloseTerms): number =>
   terms.locations.filter(({ begins, locationId }) => {
-    const before = own.locations.find((each) => Option.getOrUndefined(each.locationId) === Option.getOrUndefined(locationId))
+    const before = own.locations.find((each) =>
+      Option.getOrUndefined(each.locationId) === Option.getOrUndefined(locationId)
+    )
     return Option.isSome(begins) && (before === undefined || Option.isNone(before.begins))
   }).length
 
@@ -728,19 +774,24 @@ const staleAt = (terms: CloseRecord.CloseTerms, { passBegan }: Copy): string | u
 }
 
 /** Runs an effect whose statements all see one state of the database. */
-const inOneState = <A, E, R>(database: Database, effect: Effect.Effect<A, E, R>) =>
+const inOneState = <A, E, R>(company: CompanyId, database: Db, effect: Effect.Effect<A, E, R>) =>
   inSnapshot(database, Stream.fromEffect(effect)).pipe(
+    Stream.catchIf(isSqlError, (error) => Stream.fail(failedWith(company, "the copy cannot be read")(error))),
     Stream.runHead,
     Effect.flatMap(Option.match({ onNone: () => Effect.die("an effect without a value"), onSome: Effect.succeed }))
   )
 
 type Db = Database<Dialect>
 
+const knownSince = "history_since"
+
 const readCopy = Effect.fnUntraced(function*({ dialect, sql }: Db, company: CompanyId) {
   const { bigint, millisOf, tables } = dialect
-  const [row] = yield* retried(sql<Row>`SELECT ${millisOf("known_since")} AS known_since, ${
-    millisOf("history_last")
-  } AS history_last, ${millisOf("pass_began")} AS pass_began FROM ${raw(tables.sync)} WHERE company_id = ${bigint(company)}`)
+  const [row] = yield* retried(
+    sql<Row>`SELECT ${millisOf(knownSince)} AS known_since, ${millisOf("history_last")} AS history_last, ${
+      millisOf("pass_began")
+    } AS pass_began FROM ${tables.sync} WHERE company_id = ${bigint(company)}`
+  )
     .pipe(Effect.mapError(failedWith(company, "the copy cannot be read")))
   const [since, at, passBegan] = ["known_since", "history_last", "pass_began"].map((name) => orUndefined(row?.[name]))
   if (since === undefined || at === undefined) {
@@ -774,15 +825,15 @@ const readCloses = Effect.fnUntraced(function*({ dialect, sql }: Db, company: Co
   const { bigint, millisOf, tables } = dialect
   const failed = failedWith(company, "the closes cannot be read")
   const closes = yield* Effect.mapError(
-    sql<Row>`SELECT close_id, terms FROM ${raw(tables.close)} WHERE company_id = ${bigint(company)} ORDER BY close_id`,
+    sql<Row>`SELECT close_id, terms FROM ${tables.close} WHERE company_id = ${bigint(company)} ORDER BY close_id`,
     failed
   )
   const states = yield* Effect.mapError(
     sql<Row>`SELECT close_id, number, before, kind, ${millisOf("at")} AS at, ${
       millisOf("closed_at")
-    } AS closed_at, user_name, note, accepted, added, release, rules, token FROM ${
-      raw(tables.closeState)
-    } WHERE company_id = ${bigint(company)} ORDER BY close_id, number`,
+    } AS closed_at, user_name, note, accepted, added, release, rules, token FROM ${tables.closeState} WHERE company_id = ${
+      bigint(company)
+    } ORDER BY close_id, number`,
     failed
   )
   const decoded = yield* Effect.forEach(
@@ -802,7 +853,7 @@ const readCloses = Effect.fnUntraced(function*({ dialect, sql }: Db, company: Co
         added,
         release,
         rules: numberOf(row["rules"]),
-        token: textOrUndefined(row["token"])
+        token: textOrUndefined(row["token"]) ?? ""
       }
     })
   )
@@ -836,13 +887,13 @@ const readSums = Effect.fnUntraced(function*(
   const isOurs = sql`company_id = ${bigint(company)} AND close_id = ${bigint(close)} AND number = ${bigint(number)}`
   const failed = failedWith(company, "the sums of a close cannot be read")
   const rows = yield* Effect.mapError(
-    sql<Row>`SELECT user_id, location_id, department_id, role_id, punches, incomplete, net_ms, cost_cents, tips_cents FROM ${
-      raw(tables.closeRow)
-    } WHERE ${isOurs} ORDER BY place`,
+    sql<
+      Row
+    >`SELECT user_id, location_id, department_id, role_id, punches, incomplete, net_ms, cost_cents, tips_cents FROM ${tables.closeRow} WHERE ${isOurs} ORDER BY place`,
     failed
   )
   const people = yield* Effect.mapError(
-    sql<Row>`SELECT user_id, above_ms, above_day_ms FROM ${raw(tables.closePerson)} WHERE ${isOurs} ORDER BY user_id`,
+    sql<Row>`SELECT user_id, above_ms, above_day_ms FROM ${tables.closePerson} WHERE ${isOurs} ORDER BY user_id`,
     failed
   )
   const time = (value: unknown) => Option.map(Option.fromUndefinedOr(orUndefined(value)), Duration.millis)
@@ -850,7 +901,10 @@ const readSums = Effect.fnUntraced(function*(
     rows: rows.map((row): CloseRecord.CloseRow => ({
       userId: UserId.make(numberOf(row["user_id"])),
       locationId: LocationId.make(numberOf(row["location_id"])),
-      departmentId: Option.map(Option.fromUndefinedOr(orUndefined(row["department_id"])), (id) => DepartmentId.make(id)),
+      departmentId: Option.map(
+        Option.fromUndefinedOr(orUndefined(row["department_id"])),
+        (id) => DepartmentId.make(id)
+      ),
       roleId: RoleId.make(numberOf(row["role_id"])),
       punches: numberOf(row["punches"]),
       incomplete: numberOf(row["incomplete"]),
@@ -910,9 +964,9 @@ const write = <E>(
         ({ close, state }) => recorded(database, company, close, state)
       )
     const body = Effect.gen(function*() {
-      const [row] = yield* sql<Row>`SELECT ${millisOf("known_since")} AS known_since, ${
+      const [row] = yield* sql<Row>`SELECT ${millisOf(knownSince)} AS known_since, ${
         millisOf("history_last")
-      } AS history_last FROM ${raw(tables.sync)} WHERE company_id = ${bigint(company)} ${dialect.forUpdate}`
+      } AS history_last FROM ${tables.sync} WHERE company_id = ${bigint(company)} ${dialect.forUpdate}`
       const before = yield* readCloses(database, company)
       if (isOpen) {
         const done = yield* written(before)
@@ -930,7 +984,7 @@ const write = <E>(
       return yield* written(after)
     })
     return transact(database, body, () => isOpen).pipe(
-      Effect.catchTag("SqlError", (error) => Effect.fail(failedWith(company, "the close cannot be written")(error)))
+      Effect.catchIf(isSqlError, (error) => Effect.fail(failedWith(company, "the close cannot be written")(error)))
     )
   })
 
@@ -948,7 +1002,7 @@ const insert = Effect.fnUntraced(function*(
   const { bigint, clock, tables, timestamp } = dialect
   if (kind === "close") {
     const text = yield* Effect.orDie(Schema.encodeEffect(TermsText)(terms))
-    yield* sql`INSERT INTO ${raw(tables.close)} (company_id, close_id, terms) VALUES (${bigint(company)}, ${
+    yield* sql`INSERT INTO ${tables.close} (company_id, close_id, terms) VALUES (${bigint(company)}, ${
       bigint(close)
     }, ${text})`
   }
@@ -956,13 +1010,13 @@ const insert = Effect.fnUntraced(function*(
   const acceptedText = yield* Effect.orDie(Schema.encodeEffect(AcceptedText)(accepted))
   const addedText = yield* Effect.orDie(Schema.encodeEffect(AddedText)(added))
   const { note = "", release = "", user = "unknown" } = options
-  yield* sql`INSERT INTO ${
-    raw(tables.closeState)
-  } (company_id, close_id, number, before, kind, at, closed_at, user_name, note, accepted, added, release, rules, token) VALUES (${
+  yield* sql`INSERT INTO ${tables.closeState} (company_id, close_id, number, before, kind, at, closed_at, user_name, note, accepted, added, release, rules, token) VALUES (${
     listed(key)
-  }, ${before === undefined ? raw("NULL") : bigint(before)}, ${kind}, ${timestamp(at?.epochMilliseconds ?? last)}, ${clock}, ${
-    storable(user)
-  }, ${storable(note)}, ${acceptedText}, ${addedText}, ${release}, ${bigint(sumRules)}, ${token})`
+  }, ${before === undefined ? raw("NULL") : bigint(before)}, ${kind}, ${
+    timestamp(at?.epochMilliseconds ?? last)
+  }, ${clock}, ${storable(user)}, ${storable(note)}, ${acceptedText}, ${addedText}, ${release}, ${
+    bigint(sumRules)
+  }, ${token})`
   const orNull = (value: Option.Option<number>) => Option.match(value, { onNone: () => raw("NULL"), onSome: bigint })
   const rows = sums.rows.map((row, place) => [
     ...key,
@@ -984,25 +1038,23 @@ const insert = Effect.fnUntraced(function*(
     orNull(Option.map(aboveDay, Duration.toMillis))
   ])
   for (const chunk of Arr.chunksOf(rows, chunkSize)) {
-    yield* sql`INSERT INTO ${
-      raw(tables.closeRow)
-    } (company_id, close_id, number, place, user_id, location_id, department_id, role_id, punches, incomplete, net_ms, cost_cents, tips_cents) VALUES ${
+    yield* sql`INSERT INTO ${tables.closeRow} (company_id, close_id, number, place, user_id, location_id, department_id, role_id, punches, incomplete, net_ms, cost_cents, tips_cents) VALUES ${
       tuples(chunk)
     }`
   }
   for (const chunk of Arr.chunksOf(people, chunkSize)) {
-    yield* sql`INSERT INTO ${
-      raw(tables.closePerson)
-    } (company_id, close_id, number, user_id, above_ms, above_day_ms) VALUES ${tuples(chunk)}`
+    yield* sql`INSERT INTO ${tables.closePerson} (company_id, close_id, number, user_id, above_ms, above_day_ms) VALUES ${
+      tuples(chunk)
+    }`
   }
 })
 
 const comma = Statement.literal(", ")
 
-const listed = (parts: ReadonlyArray<Fragment>): Fragment =>
+const listed = (parts: ReadonlyArray<Statement.Fragment>): Statement.Fragment =>
   Statement.fragment(parts.flatMap(({ segments }, at) => at === 0 ? segments : [comma, ...segments]))
 
-const tuples = (rows: ReadonlyArray<ReadonlyArray<Fragment>>): Fragment =>
-  listed(rows.map((row) =>
-    Statement.fragment([Statement.literal("("), ...listed(row).segments, Statement.literal(")")])
-  ))
+const tuples = (rows: ReadonlyArray<ReadonlyArray<Statement.Fragment>>): Statement.Fragment =>
+  listed(
+    rows.map((row) => Statement.fragment([Statement.literal("("), ...listed(row).segments, Statement.literal(")")]))
+  )

@@ -44,12 +44,24 @@ export const list = (
 /** Rows of a page: more of them save little time, and a page is in memory twice. */
 const pageSize = 1000
 
+/**
+ * The same of a copy as it was at an instant that its history knows: each page reads all versions since then, so that a page
+ * is larger. @internal
+ */
+export const listAt = (
+  company: CompanyId,
+  filter: PunchFilter,
+  at: DateTime.DateTime | undefined,
+  options: TableOptions
+) => readPages(company, filter, options, at === undefined ? pageSize : 10 * pageSize, at)
+
 /** The same, with so many rows a page. @internal */
 export const readPages = (
   company: CompanyId,
   filter: PunchFilter,
   options: TableOptions,
-  size: number
+  size: number,
+  at?: DateTime.DateTime
 ): Stream.Stream<TimePunch, SyncError | InvalidRequest, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const conditions = yield* Effect.fromResult(conditionsOf(company, filter))
@@ -58,7 +70,7 @@ export const readPages = (
     const pages = Stream.paginate(
       Option.none<TimePunch>(),
       Effect.fnUntraced(function*(last) {
-        const rows = yield* pageAfter(database, company, conditions, last, size)
+        const rows = yield* pageAfter(database, company, conditions, last, size, at)
         const punches: Array<TimePunch> = []
         for (const row of rows) punches.push(yield* Effect.fromResult(punchOf(company, rowOf(row))))
         const end = Option.fromUndefinedOr(punches.at(-1))
@@ -156,7 +168,8 @@ const pageAfter = (
   company: CompanyId,
   conditions: ReadonlyArray<Condition>,
   last: Option.Option<TimePunch>,
-  size: number
+  size: number,
+  at: DateTime.DateTime | undefined
 ) => {
   const { bigint, tables, timestamp } = dialect
   const after = Option.toArray(last).map(({ clockedIn, id }) =>
@@ -168,8 +181,21 @@ const pageAfter = (
   ) => parameter === undefined ? raw(test) : sql`${raw(test)} ${dialect[parameter.type](parameter.value)}`)
   const tests = sql.and([sql`t.company_id = ${bigint(company)}`, raw("t.gone_at IS NULL"), ...after, ...rest])
   // The columns have the names of the results, so that without the table the order would be that of the results, by no index.
-  return sql`SELECT ${rowColumns(dialect)} FROM ${tables.rows} AS t WHERE ${tests}
+  const page = (table: Statement.Fragment, ...more: ReadonlyArray<Statement.Fragment>) =>
+    sql`SELECT t.* FROM ${table} AS t WHERE ${sql.and([tests, ...more])} ORDER BY t.clocked_in, t.id LIMIT ${
+      raw(String(size))
+    }`
+  if (at === undefined) {
+    return sql`SELECT ${rowColumns(dialect)} FROM ${tables.rows} AS t WHERE ${tests}
     ORDER BY t.clocked_in, t.id LIMIT ${raw(String(size))}`
+  }
+  const instant = timestamp(at.epochMilliseconds)
+  const wasThen = sql`(t.valid_from IS NULL OR t.valid_from <= ${instant})`
+  const names = sql.csv([...columns.map(({ name }) => raw(name)), raw("pass"), raw("gone_at")])
+  return sql`SELECT ${rowColumns(dialect)} FROM (
+    SELECT ${names} FROM (${page(tables.rows, wasThen)}) AS now
+    UNION ALL SELECT ${names} FROM (${page(tables.history, wasThen, sql`t.valid_to > ${instant}`)}) AS earlier
+  ) AS t ORDER BY t.clocked_in, t.id LIMIT ${raw(String(size))}`
 }
 
 /** Which rows of a company are compared with the service. */

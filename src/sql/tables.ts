@@ -16,6 +16,11 @@ export interface TableNames {
   readonly breaks: string
   /** The versions that were replaced. */
   readonly history: string
+  /** The closes, their states, and the sums and people of each state. */
+  readonly close: string
+  readonly closeState: string
+  readonly closeRow: string
+  readonly closePerson: string
   /** An index is in the schema of its table, and its name never has one. */
   readonly clockedIn: string
   readonly historyEnded: string
@@ -26,6 +31,9 @@ export interface TableNames {
   readonly refuseHole: string
   readonly refuseEnd: string
   readonly refuseFunction: string
+  /** The trigger that erases the closes of a company with its copy; in PostgreSQL also its function. */
+  readonly eraseCloses: string
+  readonly eraseClosesFunction: string
   /** The migrations table as the catalogue and `Migrator` have it: without quotes. */
   readonly migrationsName: string
 }
@@ -55,6 +63,10 @@ export const namesOf = (table: string, dialect: DialectName): Result.Result<Tabl
     current: quoted("_current"),
     breaks: quoted("_breaks"),
     history: quoted("_history"),
+    close: quoted("_close"),
+    closeState: quoted("_close_state"),
+    closeRow: quoted("_close_row"),
+    closePerson: quoted("_close_person"),
     clockedIn: `"${name}_clocked_in"`,
     historyEnded: `"${name}_history_ended"`,
     keepVersion: `"${name}_keep_version"`,
@@ -62,6 +74,8 @@ export const namesOf = (table: string, dialect: DialectName): Result.Result<Tabl
     refuseHole: `"${name}_refuse_hole"`,
     refuseEnd: `"${name}_refuse_end"`,
     refuseFunction: quoted("_refuse"),
+    eraseCloses: `"${name}_erase_closes"`,
+    eraseClosesFunction: quoted("_erase_closes"),
     migrationsName: `${table}_migrations`
   })
 }
