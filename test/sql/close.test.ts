@@ -1,23 +1,14 @@
 /** Closes of a copy, over both databases: what stands adds up to the sums of now, and nothing is paid twice. */
-import { afterAll, assert, describe, it } from "@effect/vitest"
-import { DateTime, Duration, Effect, Layer, ManagedRuntime, Option, Schema } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { DateTime, Duration, Effect, Option, Schema } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
 import { BusinessDate, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as CloseRecord from "../../src/payroll/CloseRecord.ts"
 import { Close, SqlStore } from "../../src/sql/index.ts"
-import { NodeSqlite } from "../../src/sql/node/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { punch } from "../support/arbitraryPunch.ts"
+import { databases, hookedClient, type Hooks, itWithTable } from "../support/databases.ts"
 import { commit, type OpenHistory, openHistory } from "../support/histories.ts"
-import { needs } from "../support/needs.ts"
-import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
-
-const server = ManagedRuntime.make(postgresClient)
-afterAll(() => server.dispose())
-
-const kinds = [
-  { name: "SQLite", isHere: true, client: NodeSqlite.layer({ filename: ":memory:" }) },
-  { name: "PostgreSQL", isHere: hasPostgres, client: Layer.effectContext(server.contextEffect) }
-] as const
 
 const company = CompanyId.make(2)
 const [newYork, berlin] = ["America/New_York", "Europe/Berlin"].map(DateTime.zoneMakeNamedUnsafe)
@@ -70,17 +61,10 @@ const due = ({ states }: Close.Close) =>
 const beforeOf = (states: Close.Close["states"], state: Close.RecordedState | undefined) =>
   states.find((each) => Option.contains(state?.before ?? Option.none(), each.state)) ?? CloseRecord.nothing
 
-let tables = 0
+for (const database of databases()) {
+  const itWithCopy = itWithTable(database, "closes", (table) => openHistory(database.client, table))
 
-for (const { client, isHere, name } of kinds) {
-  const open = Effect.suspend(() => openHistory(client, `closes_${tables++}`))
-  const itWithCopy = <A, E>(title: string, run: (copy: OpenHistory) => Effect.Effect<A, E>) =>
-    it.effect(title, (context) => {
-      needs(context, isHere, noPostgres)
-      return Effect.scoped(Effect.flatMap(open, run))
-    })
-
-  describe(`Close in ${name}`, () => {
+  describe(`Close in ${database.name}`, () => {
     const make = ({ run, table }: OpenHistory, options: Close.CloseOptions = march) =>
       run(Close.make(company, { accept: ["stale", "gap", "empty"], ...options }, { table }))
     const correct = ({ run, table }: OpenHistory, options: Close.CorrectOptions = {}) =>
@@ -308,6 +292,118 @@ for (const { client, isHere, name } of kinds) {
         for (const part of ["close", "close_state", "close_row", "close_person"]) {
           assert.deepStrictEqual(yield* copy.query(`SELECT 1 FROM ${copy.table}_${part}`), [])
         }
+      }))
+
+    /** The client of the copy with hooks around its statements. */
+    const hooked = ({ run }: OpenHistory, hooks: () => Hooks) =>
+      Effect.map(
+        run(SqlClient.SqlClient),
+        (real) => <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+          Effect.provideService(effect, SqlClient.SqlClient, hookedClient(real, hooks))
+      )
+    const once = (effect: Effect.Effect<unknown, unknown>) => {
+      let isDone = false
+      return Effect.suspend(() => {
+        if (isDone) return Effect.void
+        isDone = true
+        return Effect.orDie(effect)
+      })
+    }
+    const between = (copy: OpenHistory, interference: Effect.Effect<unknown, unknown>) => {
+      const beforeBegin = once(interference)
+      return hooked(copy, () => ({ beforeBegin }))
+    }
+    const options: Close.CloseOptions = { ...march, accept: ["stale"] }
+
+    itWithCopy(
+      "writes nothing where the copy is erased or pruned between snapshot and write",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* commit(copy.kept, company, week)
+          const purged = yield* between(copy, copy.run(SqlStore.purge(company, { table })))
+          assert.match(
+            (yield* Effect.flip(purged(Close.make(company, options, { table })))).message,
+            /the copy was erased/
+          )
+          assert.deepStrictEqual(yield* list(copy), [])
+
+          yield* commit(copy.kept, company, week)
+          const prune = Effect.andThen(
+            commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)]),
+            copy.run(SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table }))
+          )
+          const pruned = yield* between(copy, prune)
+          const error = yield* Effect.flip(pruned(Close.make(company, options, { table })))
+          assert.match(error.message, /the history of the instant that was summed is gone/)
+          assert.deepStrictEqual(yield* list(copy), [])
+        })
+    )
+
+    itWithCopy(
+      "refuses the second of two closes at once, and the second of two corrections",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* commit(copy.kept, company, week)
+          const closing = yield* between(copy, make(copy))
+          assert.strictEqual(
+            (yield* Effect.flip(closing(Close.make(company, options, { table }))))._tag,
+            "PeriodClosed"
+          )
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)])
+          const correcting = yield* between(copy, correct(copy))
+          assert.strictEqual(
+            (yield* Effect.flip(correcting(Close.correct(company, {}, { table }))))._tag,
+            "CloseChanged"
+          )
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+          const voiding = yield* between(copy, voidState(copy, "1.2"))
+          assert.strictEqual((yield* Effect.flip(voiding(Close.correct(company, {}, { table }))))._tag, "CloseChanged")
+
+          assert.deepStrictEqual((yield* list(copy)).flatMap(({ states }) => states.map(({ state }) => state)), [
+            "1.1",
+            "1.2",
+            "1.3"
+          ])
+        })
+    )
+
+    itWithCopy(
+      "sums the snapshot where a sync commits before the write, and finds it again",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* commit(copy.kept, company, week)
+          const synced = yield* between(copy, commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 12)]))
+          assert.strictEqual(hours(yield* synced(Close.make(company, options, { table }))), 16)
+          assert.deepStrictEqual(yield* copy.run(Close.verify(company, { table })), { states: 1, outOfReach: 0 })
+          assert.deepStrictEqual((yield* correct(copy)).states.map(hours), [20])
+        })
+    )
+
+    itWithCopy("finds the state that a COMMIT without an answer wrote", (copy) =>
+      Effect.gen(function*() {
+        const { table } = copy
+        yield* commit(copy.kept, company, week)
+        const lost = new SqlError.SqlError({
+          reason: new SqlError.ConnectionError({ cause: new Error("gone"), message: "gone" })
+        })
+        let isLost = false
+        const run = yield* hooked(copy, () => ({
+          afterCommit: Effect.suspend(() => {
+            if (isLost) return Effect.void
+            isLost = true
+            return Effect.fail(lost)
+          })
+        }))
+
+        assert.strictEqual((yield* run(Close.make(company, options, { table }))).state, "1.1")
+        assert.isTrue(isLost)
+        isLost = false
+        const voided = yield* run(Close.voidState(company, { state: "1.1", note: "again" }, { table }))
+        assert.strictEqual(voided.state, "1.2")
+        assert.lengthOf((yield* list(copy))[0]?.states ?? [], 2)
       }))
   })
 }

@@ -41,6 +41,8 @@ export const itWithTable = <A>(
 export interface Hooks {
   /** Before a statement. */
   readonly before?: (text: string, parameters: ReadonlyArray<unknown>) => Effect.Effect<unknown, SqlError.SqlError>
+  /** Before a transaction. */
+  readonly beforeBegin?: Effect.Effect<unknown, SqlError.SqlError>
   /** At the end of a transaction, before its COMMIT. */
   readonly beforeCommit?: Effect.Effect<unknown, SqlError.SqlError>
   /** After its COMMIT. */
@@ -61,7 +63,8 @@ export const hookedClient = (real: SqlClient.SqlClient, hooks: () => Hooks): Sql
     withoutTransforms: () => client,
     unsafe: (text: string, parameters: ReadonlyArray<unknown>) => hooked(real.unsafe(text, parameters)),
     withTransaction: <A, E, R>(body: Effect.Effect<A, E, R>) =>
-      real.withTransaction(Effect.tap(body, () => hooks().beforeCommit ?? nothing)).pipe(
+      Effect.suspend(() => hooks().beforeBegin ?? nothing).pipe(
+        Effect.andThen(real.withTransaction(Effect.tap(body, () => hooks().beforeCommit ?? nothing))),
         Effect.tap(() => hooks().afterCommit ?? nothing)
       )
   }
