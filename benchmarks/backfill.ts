@@ -2,7 +2,8 @@
 import { Clock, DateTime, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { CompanyId, Credentials, Endpoints, type TimePunch, TimePunches } from "../src/index.ts"
-import { defaultCompany, type Density, FakeService, generatePunches } from "../src/testing/index.ts"
+import { defaultCompany, FakeService } from "../src/testing/index.ts"
+import { densities, type Density, generatePlain } from "../test/support/densities.ts"
 
 /** How the clock-ins spread; with `days`, over so many instead of 35. */
 interface Spread {
@@ -50,14 +51,13 @@ const ids = <E, R>(punches: Stream.Stream<TimePunch, E, R>) =>
 const pageSize = 200
 
 const punchesOf = ({ curve, days = 35, density }: Spread, count: number) => {
-  const drawn = generatePunches({
+  const drawn = generatePlain({
     seed: 3,
     count,
     companyId: company,
     density,
     days,
-    deletedShare: 0,
-    timestampForms: false
+    deletedShare: 0
   })
   if (curve === undefined) return drawn
   const times = drawn.map((punch) => Date.parse(punch.clocked_in))
@@ -106,15 +106,11 @@ const measure = (spread: Spread, count: number, workers: ReadonlyArray<number>) 
   }).pipe(Effect.provide(app))
 }
 
-const densities = (["uniform", "dayAndNight", "skewed", "bursts"] as const).map((density) => ({
-  name: density,
-  density
-}))
-
 export const backfill = async (
   { count = 100_000, workers = [4, 8, 16] }: { readonly count?: number; readonly workers?: ReadonlyArray<number> } = {}
 ): Promise<ReadonlyArray<BackfillRow>> =>
-  (await Effect.runPromise(Effect.forEach(densities, (density) => measure(density, count, workers)))).flat()
+  (await Effect.runPromise(Effect.forEach(densities, (density) => measure({ name: density, density }, count, workers))))
+    .flat()
 
 const smallSpreads: ReadonlyArray<Spread> = [
   { name: "uniform", density: "uniform" },

@@ -1,5 +1,6 @@
 /** The measured listings: all fields, breaks, notes, generated from a seed. */
-import { generatePunches, toWire } from "../src/testing/index.ts"
+import { toWire } from "../src/testing/index.ts"
+import { generatePlain } from "../test/support/densities.ts"
 import { pageSize, type Shape } from "./clients/page.ts"
 import { companyId } from "./clients/raw.ts"
 
@@ -7,11 +8,10 @@ const ascii = (text: string) => text.replaceAll(/[^\x00-\x7f]/g, "e")
 
 /** Bodies of a listing, page by page; the cursor of page `n` is `p<n>`. */
 export const bodies = (pages: number, shape: Shape, size = pageSize): ReadonlyArray<string> => {
-  const punches = generatePunches({
+  const punches = generatePlain({
     seed: 7,
     count: pages * size,
     companyId,
-    timestampForms: false,
     deletedShare: 0
   })
   return Array.from({ length: pages }, (_, page) => {

@@ -14,6 +14,7 @@ import type { Endpoints } from "./Endpoints.ts"
 import type { CompanyId } from "./Ids.ts"
 import { cookieHeader, isSendable, validateSecret } from "./internal/http/secret.ts"
 import { invalidSetting } from "./internal/wire/issue.ts"
+import { credentialVariables } from "./internal/wire/names.ts"
 import { TokenCache } from "./TokenCache.ts"
 import { type OAuthClient, OAuthScope, TokenEndpoint } from "./TokenEndpoint.ts"
 
@@ -256,14 +257,14 @@ type FromConfig = Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpCl
 
 const kinds: ReadonlyArray<Kind<FromConfig>> = [
   {
-    names: [variable.accessToken],
+    names: credentialVariables.accessToken,
     build: Effect.map(
       Config.Redacted(variable.accessToken),
       (token) => accessTokenLayer(variable.accessToken, token)
     )
   },
   {
-    names: [variable.clientId, variable.clientSecret],
+    names: credentialVariables.oauth,
     build: Effect.gen(function*() {
       const clientId = yield* Config.NonEmptyString(variable.clientId)
       const clientSecret = yield* Config.Redacted(variable.clientSecret)
@@ -277,7 +278,7 @@ const kinds: ReadonlyArray<Kind<FromConfig>> = [
     })
   },
   {
-    names: [variable.sessionCookie],
+    names: credentialVariables.sessionCookie,
     build: Effect.map(
       Config.Redacted(variable.sessionCookie),
       (cookie) => sessionCookieLayer(variable.sessionCookie, cookie)

@@ -4,7 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { invalidSetting } from "./internal/wire/issue.ts"
+import { invalidSetting, isLoopback } from "./internal/wire/issue.ts"
 
 /** The two addresses of the service. */
 export class Endpoints extends Context.Service<Endpoints, {
@@ -47,9 +47,6 @@ export class Endpoints extends Context.Service<Endpoints, {
     })
   )
 }
-
-const isLoopback = (hostname: string): boolean =>
-  hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname)
 
 const normalize = Effect.fnUntraced(function*(name: string, address: string | URL) {
   const url = URL.parse(address)

@@ -18,7 +18,7 @@ import { Endpoints } from "./Endpoints.ts"
 import type { CompanyId } from "./Ids.ts"
 import { secureClient } from "./internal/http/client.ts"
 import { streamSpan } from "./internal/telemetry/tracing.ts"
-import { type Client, makePolicy, startRun } from "./listing/fetch.ts"
+import { type Client, makePolicy } from "./listing/fetch.ts"
 import { makeListings } from "./listing/list.ts"
 import { privateParameters } from "./listing/parameters.ts"
 import type { ListOptions, PageOptions } from "./ListOptions.ts"
@@ -50,8 +50,7 @@ export const makeOperations = Effect.fnUntraced(
       ...makeListings(client),
       backfill: (company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) => {
         const punches = Stream.unwrap(Effect.gen(function*() {
-          const run = yield* startRun(client)
-          const planned = planBackfill(run, company, { ...filter }, { ...options })
+          const planned = planBackfill(client, company, { ...filter }, { ...options })
           const { reader, segments, ...bounds } = yield* Effect.fromResult(planned)
           return backfill(reader, segments, bounds)
         }))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Fault } from "../src/testing/index.ts"
-import { cacheOf, get, inject, requestTimes, textOf } from "./support/tokens.ts"
+import { cacheOf, get, injectTokenFault, requestTimes, textOf } from "./support/tokens.ts"
 
 /** The test's clock with a wall clock that can be stepped apart from the monotonic one. */
 const steppedClock = TestClock.testClockWith((clock) => {
@@ -40,7 +40,7 @@ describe("The wall clock", () => {
           assert.strictEqual(yield* get, first)
           assert.strictEqual((yield* requestTimes).length, 1)
           yield* TestClock.adjust("1 second")
-          yield* inject(Fault.status(400))
+          yield* injectTokenFault(Fault.status(400))
           assert.strictEqual(yield* get, first)
           yield* TestClock.adjust("269999 millis")
           assert.strictEqual(yield* get, first)
@@ -56,7 +56,7 @@ describe("The wall clock", () => {
       Effect.gen(function*() {
         const { layer, stepBy } = yield* steppedClock
         yield* Effect.gen(function*() {
-          yield* inject(Fault.status(401), { times: 1 })
+          yield* injectTokenFault(Fault.status(401), { times: 1 })
           assert.strictEqual(textOf(yield* Effect.result(get)), "InvalidClient 401")
           yield* stepBy(step)
           yield* TestClock.adjust("29999 millis")
@@ -86,7 +86,7 @@ describe("The wall clock", () => {
     Effect.gen(function*() {
       const first = yield* get
       yield* TestClock.adjust("3570 seconds")
-      yield* inject(Fault.status(400))
+      yield* injectTokenFault(Fault.status(400))
       const result = yield* TestClock.testClockWith((clock) =>
         Effect.result(get).pipe(
           Effect.provideService(Clock.Clock, { ...clock, monotonicTimeNanosUnsafe: () => BigInt(0) })

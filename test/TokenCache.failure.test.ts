@@ -2,12 +2,22 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { Fault } from "../src/testing/index.ts"
-import { cacheOf, clearFaults, gaps, get, inject, outcome, requestTimes, start, textOf } from "./support/tokens.ts"
+import {
+  cacheOf,
+  clearFaults,
+  gaps,
+  get,
+  injectTokenFault,
+  requestTimes,
+  start,
+  textOf,
+  tokenOutcome
+} from "./support/tokens.ts"
 
 describe("A token request that fails", () => {
   it.effect("is sent once for fifty waiters, which share its failure", () =>
     Effect.gen(function*() {
-      yield* inject(Fault.status(400))
+      yield* injectTokenFault(Fault.status(400))
       const waiters = yield* Effect.all(Array.from({ length: 50 }, () => start))
       yield* TestClock.adjust("10 millis")
       const failures = yield* Fiber.joinAll(waiters)
@@ -35,9 +45,9 @@ describe("A token request that fails", () => {
     "and %s is retried only where that can help",
     ([, fault, failure, requests]) =>
       Effect.gen(function*() {
-        yield* inject(fault)
+        yield* injectTokenFault(fault)
 
-        assert.strictEqual(textOf(yield* outcome), failure)
+        assert.strictEqual(textOf(yield* tokenOutcome), failure)
         const times = yield* requestTimes
         assert.strictEqual(times.length, requests)
         assert.isAtLeast(Math.min(...gaps(times), Infinity), 1)
@@ -55,25 +65,25 @@ describe("A token request that fails", () => {
     "twice with %j succeeds with the third attempt",
     (fault) =>
       Effect.gen(function*() {
-        yield* inject(fault, { times: 2 })
+        yield* injectTokenFault(fault, { times: 2 })
 
-        assert.strictEqual(textOf(yield* outcome), "generation 1")
+        assert.strictEqual(textOf(yield* tokenOutcome), "generation 1")
         assert.strictEqual((yield* requestTimes).length, 3)
       }).pipe(Effect.provide(cacheOf()))
   )
 
   it.effect("waits as long as Retry-After says", () =>
     Effect.gen(function*() {
-      yield* inject(Fault.retryAfter("9"), { times: 2 })
-      yield* outcome
+      yield* injectTokenFault(Fault.retryAfter("9"), { times: 2 })
+      yield* tokenOutcome
 
       assert.deepStrictEqual(yield* requestTimes, [0, 9, 18])
     }).pipe(Effect.provide(cacheOf())))
 
   it.effect("waits in steps after a 429 without Retry-After", () =>
     Effect.gen(function*() {
-      yield* inject(Fault.status(429))
-      yield* outcome
+      yield* injectTokenFault(Fault.status(429))
+      yield* tokenOutcome
       const [first = 0, second = 0, third = 0] = yield* requestTimes
 
       assert.strictEqual(first, 0)
@@ -101,7 +111,7 @@ describe("A token request that fails", () => {
     "with %s is repeated without a request for as long as it blocks",
     ([, fault, failure, keep]) =>
       Effect.gen(function*() {
-        yield* inject(fault)
+        yield* injectTokenFault(fault)
         const fiber = yield* start
         let passed = 0
         for (; fiber.pollUnsafe() === undefined; passed++) yield* TestClock.adjust("1 second")
@@ -124,7 +134,7 @@ describe("A token request that fails", () => {
   it.effect("with InvalidClient does not shorten the life of the current token", () =>
     Effect.gen(function*() {
       yield* get
-      yield* inject(Fault.status(401))
+      yield* injectTokenFault(Fault.status(401))
       yield* TestClock.adjust("3560 seconds")
       yield* get
       yield* TestClock.adjust("9999 millis")

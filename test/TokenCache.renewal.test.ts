@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Logger, References, Scheduler } from "effect"
 import { TestClock } from "effect/testing"
 import { Fault } from "../src/testing/index.ts"
-import { cacheOf, get, inject, invalidate, requestTimes, start, textOf } from "./support/tokens.ts"
+import { cacheOf, get, injectTokenFault, invalidate, requestTimes, start, textOf } from "./support/tokens.ts"
 
 /** One `get` a second, `times` times: the result of each that needs no wait. */
 const everySecond = Effect.fnUntraced(function*(times: number) {
@@ -20,7 +20,7 @@ describe("A background renewal that fails", () => {
   it.effect("keeps the old token in use until its end, and is repeated after 30 seconds", () =>
     Effect.gen(function*() {
       yield* get
-      yield* inject(Fault.status(400))
+      yield* injectTokenFault(Fault.status(400))
       yield* TestClock.adjust("3290 seconds")
       const answers = yield* everySecond(281)
 
@@ -34,7 +34,7 @@ describe("A background renewal that fails", () => {
   it.effect("has no effect after the next success", () =>
     Effect.gen(function*() {
       yield* get
-      yield* inject(Fault.status(401), { times: 1 })
+      yield* injectTokenFault(Fault.status(401), { times: 1 })
       yield* TestClock.adjust("3300 seconds")
       const answers = yield* everySecond(40)
 
@@ -55,7 +55,7 @@ describe("A background renewal that fails", () => {
       })
       yield* Effect.gen(function*() {
         yield* get
-        yield* inject(Fault.status(400))
+        yield* injectTokenFault(Fault.status(400))
         yield* TestClock.adjust("3300 seconds")
         yield* Effect.annotateLogs(get, { caller: "payroll" })
         yield* TestClock.adjust("1 second")
@@ -83,7 +83,7 @@ describe("A background renewal that fails", () => {
   it.effect("makes no caller wait while it hangs", () =>
     Effect.gen(function*() {
       yield* get
-      yield* inject(Fault.stallBeforeHeaders)
+      yield* injectTokenFault(Fault.stallBeforeHeaders)
       yield* TestClock.adjust("3300 seconds")
       const answers = yield* everySecond(60)
 
@@ -94,7 +94,7 @@ describe("A background renewal that fails", () => {
   it.effect("keeps the token that its own waiters get after an invalidate", () =>
     Effect.gen(function*() {
       const first = yield* get
-      yield* inject(Fault.slow("3 seconds"), { times: 1 })
+      yield* injectTokenFault(Fault.slow("3 seconds"), { times: 1 })
       yield* TestClock.adjust("3300 seconds")
       yield* get
       yield* invalidate(first)

@@ -7,12 +7,12 @@ import {
   cacheOf,
   clearFaults,
   get,
-  inject,
+  injectTokenFault,
   invalidate,
-  outcome,
   requestTimes,
   start,
   textOf,
+  tokenOutcome,
   tokenResponse
 } from "./support/tokens.ts"
 
@@ -58,7 +58,7 @@ describe("TokenCache.get", () => {
 
     it.effect(`renews it in the background from second ${renewAt} on`, () =>
       Effect.gen(function*() {
-        yield* inject(Fault.expiresIn(lifetime))
+        yield* injectTokenFault(Fault.expiresIn(lifetime))
         const first = yield* Effect.forkChild(get)
         yield* TestClock.adjust("1 second")
         const token = yield* Fiber.join(first)
@@ -76,14 +76,14 @@ describe("TokenCache.get", () => {
 
     it.effect(`does not answer with it from second ${expiresAt} on`, () =>
       Effect.gen(function*() {
-        yield* inject(Fault.expiresIn(lifetime))
+        yield* injectTokenFault(Fault.expiresIn(lifetime))
         const first = yield* Effect.forkChild(get)
         yield* TestClock.adjust("1 second")
         const token = yield* Fiber.join(first)
         yield* TestClock.adjust(renewal)
         yield* TestClock.adjust(Duration.subtract(end, Duration.millis(1)))
         yield* clearFaults
-        yield* inject(Fault.stallBeforeHeaders)
+        yield* injectTokenFault(Fault.stallBeforeHeaders)
 
         assert.strictEqual(yield* get, token)
         yield* TestClock.adjust("1 millis")
@@ -105,7 +105,7 @@ describe("TokenCache.get", () => {
   it.effect("joins the renewal in flight when the token ends during it", () =>
     Effect.gen(function*() {
       yield* get
-      yield* inject(Fault.slow("8 seconds"))
+      yield* injectTokenFault(Fault.slow("8 seconds"))
       yield* TestClock.adjust("3565 seconds")
       yield* get
       yield* TestClock.adjust("6 seconds")
@@ -118,7 +118,7 @@ describe("TokenCache.get", () => {
 
   it.effect("answers its waiters with a token that has no lifetime, and requests one a second for the others", () =>
     Effect.gen(function*() {
-      yield* inject(Fault.expiresIn(0))
+      yield* injectTokenFault(Fault.expiresIn(0))
       const crowd = yield* Effect.all(Array.from({ length: 10 }, () => start))
       yield* TestClock.adjust("100 millis")
       const late = yield* start
@@ -133,7 +133,7 @@ describe("TokenCache.get", () => {
 
   it.effect("does not send two requests within a second, however often it runs", () =>
     Effect.gen(function*() {
-      yield* inject(Fault.expiresIn(1))
+      yield* injectTokenFault(Fault.expiresIn(1))
       for (let count = 0; count < 399; count++) {
         yield* start
         yield* TestClock.adjust("10 millis")
@@ -198,7 +198,7 @@ describe("TokenCache.invalidate", () => {
 
   it.effect("knows a token by its generation, since the service may issue the same text again", () =>
     Effect.gen(function*() {
-      yield* inject(tokenResponse({ access_token: "always-the-same" }))
+      yield* injectTokenFault(tokenResponse({ access_token: "always-the-same" }))
       const first = yield* get
       yield* invalidate(first)
       const second = yield* get
@@ -235,16 +235,16 @@ describe("TokenCache.invalidate", () => {
   it.effect("does not skip the wait before a retry", () =>
     Effect.gen(function*() {
       yield* Effect.flatMap(get, invalidate)
-      yield* inject(Fault.status(500))
-      yield* outcome
+      yield* injectTokenFault(Fault.status(500))
+      yield* tokenOutcome
 
       assert.deepStrictEqual(yield* requestTimes, [0, 0, 1, 2])
     }).pipe(Effect.provide(cacheOf())))
 
   it.effect("counts a request that waits for its second as the one that skips the wait", () =>
     Effect.gen(function*() {
-      yield* inject(Fault.expiresIn(1), { times: 1 })
-      yield* inject(Fault.status(500), { requests: 2 })
+      yield* injectTokenFault(Fault.expiresIn(1), { times: 1 })
+      yield* injectTokenFault(Fault.status(500), { requests: 2 })
       const first = yield* get
       yield* TestClock.adjust("950 millis")
       const waiting = yield* start
@@ -258,7 +258,7 @@ describe("TokenCache.invalidate", () => {
   it.effect("sends no request for a client that was refused", () =>
     Effect.gen(function*() {
       const first = yield* get
-      yield* inject(Fault.status(401))
+      yield* injectTokenFault(Fault.status(401))
       yield* TestClock.adjust("3300 seconds")
       yield* get
       yield* TestClock.adjust("1 second")

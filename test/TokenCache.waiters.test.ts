@@ -3,7 +3,7 @@ import { Context, Deferred, Effect, Exit, Fiber, Layer, Scheduler, Scope } from 
 import { TestClock } from "effect/testing"
 import { TokenCache } from "../src/index.ts"
 import { FakeService, Fault } from "../src/testing/index.ts"
-import { cacheOf, clearFaults, get, inject, requestTimes, start, textOf } from "./support/tokens.ts"
+import { cacheOf, clearFaults, get, injectTokenFault, requestTimes, start, textOf } from "./support/tokens.ts"
 
 describe("A token request whose waiters are interrupted", () => {
   const app = () => cacheOf({ latency: "100 millis" })
@@ -40,7 +40,7 @@ describe("A token request whose waiters are interrupted", () => {
 
   it.effect("is aborted during its wait of a second, or between two attempts", () =>
     Effect.gen(function*() {
-      yield* inject(Fault.status(503))
+      yield* injectTokenFault(Fault.status(503))
       const first = yield* start
       yield* TestClock.adjust("500 millis")
       yield* Fiber.interrupt(first)

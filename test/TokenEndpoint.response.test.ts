@@ -7,13 +7,13 @@ import { type Delivery, FakeService, Fault } from "../src/testing/index.ts"
 import {
   type Between,
   bodyOf,
-  brief,
   clearFaults,
   endpointOf,
-  inject,
+  injectTokenFault,
   named,
   oauthClient,
   requestToken,
+  tokenErrorName,
   tokenResponse
 } from "./support/tokens.ts"
 
@@ -25,7 +25,10 @@ const outcome = Effect.gen(function*() {
 })
 
 const failureOf = (fault: Fault) =>
-  Effect.flatMap(inject(fault), () => Effect.flatMap(outcome, (result) => Effect.fromResult(Result.flip(result))))
+  Effect.flatMap(
+    injectTokenFault(fault),
+    () => Effect.flatMap(outcome, (result) => Effect.fromResult(Result.flip(result)))
+  )
 
 const delivering = (delivery: Delivery): Between => (respond, request) =>
   Effect.map(respond(request), (response) => ({ ...response, delivery }))
@@ -67,7 +70,7 @@ describe("expires_in", () => {
 
   it.effect.each(lifetimes)("that is %s is read as %i seconds", ([json, seconds]) =>
     Effect.gen(function*() {
-      yield* inject(bodyOf(`{"token_type":"Bearer","access_token":"t","expires_in":${json}}`))
+      yield* injectTokenFault(bodyOf(`{"token_type":"Bearer","access_token":"t","expires_in":${json}}`))
       const { lifetime } = yield* requestToken
 
       assert.strictEqual(Duration.toSeconds(lifetime), seconds)
@@ -75,7 +78,7 @@ describe("expires_in", () => {
 
   it.effect("that is missing is read as 300 seconds", () =>
     Effect.gen(function*() {
-      yield* inject(Fault.expiresIn(undefined))
+      yield* injectTokenFault(Fault.expiresIn(undefined))
       const { lifetime } = yield* requestToken
 
       assert.strictEqual(Duration.toSeconds(lifetime), 300)
@@ -103,7 +106,7 @@ describe("expires_in", () => {
         bodyOf(`{"token_type":"Bearer","access_token":"t","expires_in":${json}}`)
       )
 
-      assert.strictEqual(brief(error), "Malformed 200")
+      assert.strictEqual(tokenErrorName(error), "Malformed 200")
       assert.isFalse(retryable)
     }).pipe(Effect.provide(endpointOf())))
 })
@@ -111,7 +114,7 @@ describe("expires_in", () => {
 describe("token_type", () => {
   it.effect.each(["Bearer", "bearer", "BEARER", "bEaReR"])("may be %s", (type) =>
     Effect.gen(function*() {
-      yield* inject(tokenResponse({ token_type: type }))
+      yield* injectTokenFault(tokenResponse({ token_type: type }))
 
       assert.strictEqual(Redacted.value((yield* requestToken).token), "some-token")
     }).pipe(Effect.provide(endpointOf())))
@@ -122,7 +125,7 @@ describe("token_type", () => {
       Effect.gen(function*() {
         const { error } = yield* failureOf(tokenResponse({ token_type: type }))
 
-        assert.strictEqual(brief(error), "Malformed 200")
+        assert.strictEqual(tokenErrorName(error), "Malformed 200")
       }).pipe(Effect.provide(endpointOf()))
   )
 })
@@ -136,7 +139,7 @@ describe("access_token", () => {
 
   it.effect.each(tokens)("may be %s", ([, token]) =>
     Effect.gen(function*() {
-      yield* inject(tokenResponse({ access_token: token }))
+      yield* injectTokenFault(tokenResponse({ access_token: token }))
 
       assert.strictEqual(Redacted.value((yield* requestToken).token), token)
     }).pipe(Effect.provide(endpointOf())))
@@ -170,7 +173,7 @@ describe("access_token", () => {
     Effect.gen(function*() {
       const { error, retryable } = yield* failureOf(tokenResponse({ access_token: token }))
 
-      assert.strictEqual(brief(error), "Malformed 200")
+      assert.strictEqual(tokenErrorName(error), "Malformed 200")
       assert.isFalse(retryable)
     }).pipe(Effect.provide(endpointOf())))
 })
@@ -191,7 +194,7 @@ describe("A token response", () => {
 
   it.effect.each(readable)("%s is read", ([, fault]) =>
     Effect.gen(function*() {
-      yield* inject(fault)
+      yield* injectTokenFault(fault)
 
       assert.strictEqual(Redacted.value((yield* requestToken).token), "some-token")
     }).pipe(Effect.provide(endpointOf())))
@@ -269,7 +272,7 @@ describe("A token response", () => {
         const service = yield* FakeService
         const { error, retryable } = yield* failureOf(fault)
 
-        assert.strictEqual(brief(error), failure)
+        assert.strictEqual(tokenErrorName(error), failure)
         assert.strictEqual(retryable, expected)
         assert.strictEqual((yield* service.requests).length, 1)
         assert.strictEqual(yield* service.inFlight, 0)
@@ -318,7 +321,7 @@ describe("A token response", () => {
         const { error } = yield* failureOf(Fault.status(Number(status)))
         yield* clearFaults
 
-        assert.strictEqual(brief(error), failure)
+        assert.strictEqual(tokenErrorName(error), failure)
       }
     }).pipe(Effect.provide(endpointOf(oauthClient, {}, delivering(delivery)))))
 
@@ -337,20 +340,20 @@ describe("A token response", () => {
   it.effect("that does not arrive is aborted after ten seconds", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
-      yield* inject(Fault.stallBeforeHeaders)
+      yield* injectTokenFault(Fault.stallBeforeHeaders)
       const fiber = yield* Effect.forkChild(Effect.flip(requestToken))
       yield* TestClock.adjust("9999 millis")
 
       assert.isUndefined(fiber.pollUnsafe())
       assert.strictEqual(yield* service.inFlight, 1)
       yield* TestClock.adjust("1 millis")
-      assert.strictEqual(brief((yield* Fiber.join(fiber)).error), "Transport")
+      assert.strictEqual(tokenErrorName((yield* Fiber.join(fiber)).error), "Transport")
       assert.strictEqual(yield* service.inFlight, 0)
     }).pipe(Effect.provide(endpointOf())))
 
   it.effect("that is slow is read", () =>
     Effect.gen(function*() {
-      yield* inject(Fault.slow("9 seconds"))
+      yield* injectTokenFault(Fault.slow("9 seconds"))
 
       assert.isTrue(Result.isSuccess(yield* outcome))
     }).pipe(Effect.provide(endpointOf())))
@@ -370,7 +373,7 @@ describe("A token response", () => {
       Effect.gen(function*() {
         const { error, retryAfter, retryable } = yield* Effect.flip(requestToken)
 
-        assert.strictEqual(brief(error), "Transport")
+        assert.strictEqual(tokenErrorName(error), "Transport")
         assert.strictEqual(retryable, expected)
         assert.deepStrictEqual(retryAfter, Option.none())
       }).pipe(Effect.provide(

@@ -4,7 +4,7 @@ import { Effect, Layer, Option, Result, Stream } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { RetryPolicy, TimePunches, TimePunchId } from "../src/index.ts"
 import { accessToken, company, endpoints } from "./support/client.ts"
-import { brief } from "./support/transports.ts"
+import { errorName } from "./support/transports.ts"
 import { wirePage, wirePunch } from "./support/wire.ts"
 
 const json = { "content-type": "application/json" }
@@ -71,7 +71,7 @@ describe("numbers that JSON can write and a number cannot hold", () => {
       Effect.gen(function*() {
         const error = yield* failureOf(rawMember("id", text))
 
-        assert.strictEqual(brief(error), "DecodeError Schema")
+        assert.strictEqual(errorName(error), "DecodeError Schema")
         assert.deepInclude(error, { path: "data[0].id" })
       })
   )
@@ -89,15 +89,15 @@ describe("numbers that JSON can write and a number cannot hold", () => {
       Effect.gen(function*() {
         const error = yield* failureOf(rawMember(name, "9007199254740993"))
 
-        assert.strictEqual(brief(error), "DecodeError Schema")
+        assert.strictEqual(errorName(error), "DecodeError Schema")
         assert.deepInclude(error, { path: `data[0].${name}`, punchId: Option.some(1) })
       })
   )
 
   it.effect.each(["hourly_wage", "tips"])("[J5] are refused as an amount: %s", (name) =>
     Effect.gen(function*() {
-      assert.strictEqual(brief(yield* failureOf(rawMember(name, "1e400"))), "DecodeError Schema")
-      assert.strictEqual(brief(yield* failureOf(rawMember(name, "15.5"))), "DecodeError Schema")
+      assert.strictEqual(errorName(yield* failureOf(rawMember(name, "1e400"))), "DecodeError Schema")
+      assert.strictEqual(errorName(yield* failureOf(rawMember(name, "15.5"))), "DecodeError Schema")
     }))
 
   it.effect.each([["7.0", 7], ["7e0", 7], ["9007199254740991", 9007199254740991]] as const)(
@@ -161,7 +161,7 @@ describe("nesting a hundred thousand deep", () => {
     Effect.gen(function*() {
       const result = yield* pageOf(body)
 
-      assert.strictEqual(brief(Option.getOrUndefined(Result.getFailure(result))), expected)
+      assert.strictEqual(errorName(Option.getOrUndefined(Result.getFailure(result))), expected)
     }))
 
   it.effect("[J2] in a problem does not change the status", () =>
@@ -192,7 +192,7 @@ describe("bytes that are not in their charset", () => {
     ] as const
   )("[H33] are refused, not replaced: %s", ([_what, bytes]) =>
     Effect.gen(function*() {
-      assert.strictEqual(brief(yield* failureOf(withBytes(noted, ...bytes))), "DecodeError Charset")
+      assert.strictEqual(errorName(yield* failureOf(withBytes(noted, ...bytes))), "DecodeError Charset")
     }))
 
   it.effect.each(["utf-16", "UTF-16LE", "iso-8859-1", "\"windows-1252\""])(
@@ -201,7 +201,7 @@ describe("bytes that are not in their charset", () => {
       Effect.gen(function*() {
         const headers = { "content-type": `application/json; charset=${charset}` }
 
-        assert.strictEqual(brief(yield* failureOf(noted, { headers })), "DecodeError Charset")
+        assert.strictEqual(errorName(yield* failureOf(noted, { headers })), "DecodeError Charset")
       })
   )
 
@@ -278,7 +278,7 @@ describe("rows of another company", () => {
       const rows = [wirePunch(), wirePunch({ id: 2, company_id: 4022 }), wirePunch({ id: 3 })]
       const error = yield* failureOf(JSON.stringify(wirePage(rows)))
 
-      assert.strictEqual(brief(error), "DecodeError WrongCompany")
+      assert.strictEqual(errorName(error), "DecodeError WrongCompany")
       assert.deepInclude(error, { path: "data[1].company_id" })
       assert.notInclude(error.message, "4022")
     }))
@@ -292,6 +292,6 @@ describe("rows of another company", () => {
         Effect.provide(answering(body))
       )
 
-      assert.strictEqual(brief(Option.getOrUndefined(Result.getFailure(result))), "DecodeError WrongCompany")
+      assert.strictEqual(errorName(Option.getOrUndefined(Result.getFailure(result))), "DecodeError WrongCompany")
     }))
 })

@@ -5,7 +5,7 @@ import { atLeast, atMost, number, type Section, type Setting, table, type Target
 
 const tableOf = (title: string, rows: ReadonlyArray<BackfillRow>) =>
   table(
-    [title, "order", "windows at once", "× the cursor chain", "requests, × those of the chain"],
+    [title, "order", "windows at once", "× the cursor chain", "requests, × the chain's"],
     rows.map((row) => [row.density, row.order, row.workers, number(row.speedup), number(row.requests)])
   )
 
@@ -17,7 +17,7 @@ const requests = (rows: ReadonlyArray<BackfillRow>) =>
 
 const smallTable = (rows: ReadonlyArray<BackfillRow>) =>
   table(
-    ["density", "order", "pages", "× the cursor chain", "the bound", "requests, × those of the chain"],
+    ["density", "order", "pages", "× the cursor chain", "the bound", "requests, × the chain's"],
     rows.map((row) => [row.density, row.order, row.pages, number(row.speedup), number(row.bound), number(row.requests)])
   )
 

@@ -144,7 +144,7 @@ describe("payroll, while punches change", () => {
     Effect.gen(function*() {
       const service = yield* FakeService
       const before = yield* payroll(company, monday)
-      yield* service.softDelete(punches.map(({ id }) => id))
+      yield* service.edit(punches.map(({ id }) => id), { deleted: true })
       assert.deepStrictEqual(yield* payroll(company, monday), before)
 
       yield* TestClock.adjust("30 seconds")

@@ -4,13 +4,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { InvalidRequest } from "../ApiError.ts"
 import { BackfillError, type BackfillFilter, type BackfillOptions, BackfillSegment } from "../Backfill.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
-import { wholeNumber } from "../internal/wire/issue.ts"
-import { fetchRows, type Run } from "../listing/fetch.ts"
-import { buildQuery, maxPageSize } from "../listing/request.ts"
+import { type Client, fetchRows } from "../listing/fetch.ts"
+import { buildQuery, invalid, maxPageSize, validateCount } from "../listing/request.ts"
 import { decodePunches } from "../listing/rows.ts"
 import type { Fetch } from "../listing/walk.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
@@ -36,36 +34,35 @@ const wholeRange = ({ clockedIn }: BackfillFilter): ReadonlyArray<BackfillSegmen
 
 /** Validates a call and prepares how its windows are read. After a refused call everything is unfinished. */
 export const planBackfill = (
-  run: Run,
+  client: Client,
   company: CompanyId | Company,
   filter: BackfillFilter,
   options: BackfillOptions
 ) =>
-  Result.mapError(validateCall(run, company, filter, options), (cause) => {
+  Result.mapError(validateCall(client, company, filter, options), (cause) => {
     const unfinished = decodeSegments(options.resume ?? wholeRange(filter))
     return new BackfillError({ cause, unfinished: Option.getOrElse(unfinished, () => []) })
   })
 
-const validateCall = (run: Run, company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) =>
+const validateCall = (client: Client, company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) =>
   Result.gen(function*() {
     const { concurrency, order = "asCompleted", pageSize = maxPageSize } = options
     const query = yield* buildQuery(company, filter, pageSize)
     const companyId = query.company.id
-    const invalid = (field: string, detail: string) => Result.fail(new InvalidRequest({ companyId, field, detail }))
     const untyped: PunchFilter = filter
     for (const field of reservedFields) {
-      if (untyped[field] !== undefined) return yield* invalid(field, "cannot go with a backfill")
+      if (untyped[field] !== undefined) return yield* invalid(companyId, field, "cannot go with a backfill")
     }
     const [range] = wholeRange(filter)
     if (range === undefined || (filter.clockedIn.lt !== undefined && filter.clockedIn.lte !== undefined)) {
-      return yield* invalid("clockedIn", "must have gte, and one of lte and lt")
+      return yield* invalid(companyId, "clockedIn", "must have gte, and one of lte and lt")
     }
-    const workers = wholeNumber(concurrency, 1, maxConcurrency)
-    if (Result.isFailure(workers)) return yield* invalid("concurrency", `must be ${workers.failure}`)
-    if (order !== "asCompleted" && order !== "byTime") return yield* invalid("order", "must be asCompleted or byTime")
+    yield* validateCount(companyId, "concurrency", concurrency, 1, maxConcurrency)
+    if (order !== "asCompleted" && order !== "byTime")
+      return yield* invalid(companyId, "order", "must be asCompleted or byTime")
     const segments = decodeSegments(options.resume ?? [range])
     if (Option.isNone(segments) || !areWithin(segments.value, range)) {
-      return yield* invalid("resume", "must be what a backfill of the same range left unfinished")
+      return yield* invalid(companyId, "resume", "must be what a backfill of the same range left unfinished")
     }
 
     const fetch = (gte: DateTime.Utc, lte: DateTime.Utc, direction: "asc" | "desc"): Fetch<TimePunch> => {
@@ -75,7 +72,7 @@ const validateCall = (run: Run, company: CompanyId | Company, filter: BackfillFi
         pageSize
       )
       return (cursor, index) =>
-        Effect.flatMap(Effect.fromResult(part), (query) => fetchRows(run, decodePunches, query, cursor, index))
+        Effect.flatMap(Effect.fromResult(part), (query) => fetchRows(client, decodePunches, query, cursor, index))
     }
     const firstPage = (direction: "asc" | "desc") => fetch(range.gte, range.until, direction)(Option.none(), 0)
 

@@ -3,7 +3,7 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Headers from "effect/http/Headers"
+import * as Headers from "effect/http/Headers"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
@@ -14,8 +14,7 @@ import type { Cursor } from "../Ids.ts"
 import { type Exchange, wasRedirected } from "../internal/http/client.ts"
 import { scrub, secretsOf } from "../internal/http/secret.ts"
 import { timedOut, transportFailureOf } from "../internal/http/transportFailure.ts"
-import { type Deadlines, makeDeadlines, timed, type Watch } from "../internal/resilience/deadline.ts"
-import { type Budget, makeBudget, retry } from "../internal/resilience/retry.ts"
+import { type Budget, type Limits, makeBudget, monotonicMillis, retry } from "../internal/resilience/retry.ts"
 import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
 import { span } from "../internal/telemetry/tracing.ts"
 import { printable } from "../internal/wire/issue.ts"
@@ -24,50 +23,6 @@ import type { RetryOptions } from "../RetryPolicy.ts"
 import { type Failure, foreignOrigin, signFailure, transportFailure } from "./failure.ts"
 import { pageRequest, type Query } from "./request.ts"
 import { type Decode, type Fetched, readPage } from "./rows.ts"
-
-// MERGED receipt.ts: What the headers of a page say: the clock of the service, the id of the request, the requests that remain.
-
-/** The facts of the request that brought a page; the attempts are counted elsewhere. */
-export type Receipt = Omit<PageResponse, "attempts">
-
-/** Reads the headers when they arrive; `secrets` are removed from the texts that are kept. */
-export type TakeReceipt = (
-  headers: Headers.Headers,
-  secrets: () => ReadonlyArray<Redacted.Redacted>
-) => Effect.Effect<Receipt>
-
-/**
- * Begins with the request. The service read its data after that, so its clock less the time until the headers came is
- * never later than the data. The wall clock may step meanwhile; the monotonic one does not.
- */
-export const beginReceipt: Effect.Effect<TakeReceipt> = Effect.zipWith(
-  Clock.currentTimeMillis,
-  Clock.monotonicTimeNanos,
-  (sentAt, started): TakeReceipt => (headers, secrets) =>
-    Effect.map(Clock.monotonicTimeNanos, (arrived) => ({
-      asOf: Option.map(dateOf(headers["date"]), (date) => utc(date - Math.ceil(Number(arrived - started) / 1e6))),
-      sentAt: utc(sentAt),
-      requestId: Option.map(
-        Option.fromUndefinedOr(headers["x-request-id"]?.trim() || headers["request-id"]?.trim() || undefined),
-        (id) => printable(scrub(id, secrets()))
-      ),
-      remaining: countOf(headers["ratelimit-remaining"] ?? headers["x-ratelimit-remaining"])
-    }))
-)
-
-const utc = (millis: number) => DateTime.toUtc(DateTime.makeUnsafe(millis))
-
-/** The form that RFC 9110 asks of every sender. Any other text, which `Date.parse` might read somehow, counts as none. */
-const httpDate =
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/
-
-const dateOf = (text: string | undefined): Option.Option<number> => {
-  const millis = text !== undefined && httpDate.test(text.trim()) ? Date.parse(text) : NaN
-  return Number.isNaN(millis) ? Option.none() : Option.some(millis)
-}
-
-const countOf = (text: string | undefined): Option.Option<number> =>
-  text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Option.some(Number(text)) : Option.none()
 
 /** What every page request of a client shares. */
 export interface Client {
@@ -78,23 +33,9 @@ export interface Client {
   readonly policy: Policy
 }
 
-/** A client with what the pages of one run share. */
-export interface Run extends Client {
-  readonly deadlines: Deadlines<Failure>
-}
-
-export const startRun = (client: Client) =>
-  Effect.map(makeDeadlines(client.policy.attemptTimeout, expired), (deadlines): Run => ({ ...client, deadlines }))
-
 /** `RetryPolicy` in milliseconds, with the budget that all pages of a client share. */
-export interface Policy {
-  readonly attempts: number
+export interface Policy extends Limits {
   readonly attemptTimeout: number
-  readonly total: number
-  readonly baseDelay: number
-  readonly throttleDelay: number
-  readonly maxDelay: number
-  readonly retryAfterCap: number
   readonly budget: Budget
 }
 
@@ -114,23 +55,23 @@ export const makePolicy = (options: RetryOptions): Policy => ({
  * gives no row.
  */
 export const fetchRows = <A>(
-  run: Run,
+  client: Client,
   decode: Decode<A>,
   query: Query,
   cursor: Option.Option<Cursor>,
   pagesCompleted: number
 ): Effect.Effect<Fetched<A>, ListError> => {
-  const { deadlines, policy } = run
+  const { policy } = client
   const rows = Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
-    const page: Page = { run, query, cursor, pagesCompleted, attempts: 0, isReplayed: false }
-    const attempt = (watch: Watch) =>
-      Effect.flatMap(
-        readOnce(page, watch),
-        ({ json, receipt }) =>
-          Effect.fromResult(Result.map(decode(json, query.company.id), (rows) => ({ ...rows, receipt })))
-      )
+    const end = Number(started) / 1e6 + policy.total
+    const fetching: Fetching = { client, query, cursor, pagesCompleted, end, attempts: 0, isReplayed: false }
+    const attempt = Effect.flatMap(
+      readOnce(fetching),
+      ({ json, receipt }) =>
+        Effect.fromResult(Result.map(decode(json, query.company.id), (rows) => ({ ...rows, receipt })))
+    )
     const attempts = retry({
-      attempt: deadlines.bounded(Number(started) / 1e6 + policy.total, attempt),
+      attempt,
       started,
       retryOf: (failure) => failure.retry,
       limits: policy,
@@ -139,30 +80,33 @@ export const fetchRows = <A>(
     })
     return Effect.matchEffect(attempts, {
       onSuccess: ({ cursor, receipt, rows }) =>
-        Effect.as(pageRead(rows.length, started), { rows, cursor, response: { ...receipt, attempts: page.attempts } }),
-      onFailure: (failure) => Effect.fail(locate(failure, page))
+        Effect.as(
+          pageRead(rows.length, started),
+          { rows, cursor, response: { ...receipt, attempts: fetching.attempts } }
+        ),
+      onFailure: (failure) => Effect.fail(locate(failure, fetching))
     })
   })
   return span(rows, "TimePunches.page", {
     "time_punches.page": pagesCompleted,
-    "time_punches.api_version": Option.getOrElse(run.version, () => "token default")
+    "time_punches.api_version": Option.getOrElse(client.version, () => "token default")
   })
 }
 
 /** A page while it is fetched, with what is counted over its attempts. */
-interface Page {
-  readonly run: Run
+interface Fetching {
+  readonly client: Client
   readonly query: Query
   readonly cursor: Option.Option<Cursor>
   readonly pagesCompleted: number
+  /** The deadline of the page, in milliseconds of the monotonic clock. */
+  readonly end: number
   attempts: number
   isReplayed: boolean
 }
 
-const expired = Effect.fail(transportFailure(timedOut))
-
 /** The listing error of a failure, with its place in the run. */
-const locate = (failure: Failure, { attempts, cursor, pagesCompleted, query }: Page): ListError =>
+const locate = (failure: Failure, { attempts, cursor, pagesCompleted, query }: Fetching): ListError =>
   failure.error({ companyId: query.company.id, resumeFrom: cursor, pagesCompleted, attempts })
 
 /** A page before it is decoded. */
@@ -175,19 +119,29 @@ interface Received {
  * One attempt for a page, up to its JSON. Once a page, a 401 that a fresh credential may cure is sent again within it. Not
  * a generator: that keeps what it was last resumed with, and one that waited long outlives the page.
  */
-const readOnce = (page: Page, watch: Watch): Effect.Effect<Received, Failure> =>
+const readOnce = (page: Fetching): Effect.Effect<Received, Failure> =>
   Effect.flatMap(sign(page), (signed) =>
-    Effect.catch(sendOnce(page, signed, watch), (failure) => {
+    Effect.catch(sendOnce(page, signed), (failure) => {
       if (!failure.unauthorized || page.isReplayed) return Effect.fail(failure)
-      watch.pause()
-      return Effect.flatMap(signed.onUnauthorized, (isFresh) => {
+      return Effect.flatMap(within(page, signed.onUnauthorized), (isFresh) => {
         if (!isFresh) return Effect.fail(failure)
         page.isReplayed = true
-        return Effect.flatMap(sign(page), (renewed) => sendOnce(page, renewed, watch))
+        return Effect.flatMap(sign(page), (renewed) => sendOnce(page, renewed))
       })
     }))
 
-const sign = ({ cursor, query, run: { baseUrl, sign, version } }: Page): Effect.Effect<SignedRequest, Failure> => {
+/** Fails with a timeout at the deadline of the page, or `limit` milliseconds from now if that is earlier. */
+const within = <A>(page: Fetching, step: Effect.Effect<A, Failure>, limit = Infinity): Effect.Effect<A, Failure> =>
+  Effect.flatMap(
+    monotonicMillis,
+    (now) => Effect.timeoutOrElse(step, { duration: Math.min(limit, page.end - now), orElse: () => expired })
+  )
+
+const expired = Effect.fail(transportFailure(timedOut))
+
+/** Waits for a token count against the page only. */
+const sign = (page: Fetching): Effect.Effect<SignedRequest, Failure> => {
+  const { client: { baseUrl, sign, version }, cursor, query } = page
   const accepting = HttpClientRequest.setHeader(
     pageRequest(baseUrl, query, cursor),
     "accept",
@@ -196,29 +150,60 @@ const sign = ({ cursor, query, run: { baseUrl, sign, version } }: Page): Effect.
   const request = Option.isNone(version)
     ? accepting
     : HttpClientRequest.setHeader(accepting, "x-api-version", version.value)
-  return Effect.mapError(sign(request, query.company), signFailure)
+  return within(page, Effect.mapError(sign(request, query.company), signFailure))
 }
 
-/** Sends a signed request and reads its response. The time of the attempt runs from here; waits for a token do not count. */
-const sendOnce = (
-  page: Page,
-  { request, secrets = [] }: SignedRequest,
-  watch: Watch
-): Effect.Effect<Received, Failure> =>
+/** Sends a signed request and reads its response, within the time of one attempt. */
+const sendOnce = (page: Fetching, { request, secrets = [] }: SignedRequest): Effect.Effect<Received, Failure> =>
   Effect.flatMap(beginReceipt, (takeReceipt) => {
     page.attempts++
+    const { policy, send } = page.client
     const secretsOfRequest = () => [...secrets, ...secretsOf(request)]
-    return timed(
-      watch,
-      page.run.send(request, {
-        error: (error) => transportFailure(transportFailureOf(error, "headers")),
-        response: (response) =>
-          wasRedirected(request.url, response.url)
-            ? Effect.fail(foreignOrigin(response.status))
-            : Effect.flatMap(
-              takeReceipt(response.headers, secretsOfRequest),
-              (receipt) => Effect.map(readPage(response, secretsOfRequest), (json) => ({ json, receipt }))
-            )
-      })
-    )
+    const received = send(request, {
+      error: (error) => transportFailure(transportFailureOf(error, "headers")),
+      response: (response) =>
+        wasRedirected(request.url, response.url)
+          ? Effect.fail(foreignOrigin(response.status))
+          : Effect.flatMap(
+            takeReceipt(response.headers, secretsOfRequest),
+            (receipt) => Effect.map(readPage(response, secretsOfRequest), (json) => ({ json, receipt }))
+          )
+    })
+    return within(page, received, policy.attemptTimeout)
   })
+
+/** The facts of the request that brought a page; the attempts are counted elsewhere. */
+export type Receipt = Omit<PageResponse, "attempts">
+
+/** Reads the headers when they arrive; `secrets` are removed from the texts that are kept. */
+export type TakeReceipt = (
+  headers: Headers.Headers,
+  secrets: () => ReadonlyArray<Redacted.Redacted>
+) => Effect.Effect<Receipt>
+
+/**
+ * Begins with the request. The service read its data after that, so its clock less the time until the headers came is
+ * never later than the data. The wall clock may step meanwhile; the monotonic one does not.
+ */
+export const beginReceipt: Effect.Effect<TakeReceipt> = Effect.zipWith(
+  Clock.currentTimeMillis,
+  Clock.monotonicTimeNanos,
+  (sentAt, started): TakeReceipt => (headers, secrets) =>
+    Effect.map(Clock.monotonicTimeNanos, (arrived) => ({
+      asOf: Option.map(
+        Result.getSuccess(Headers.parseHttpDate(headers["date"] ?? "")),
+        ({ epochMilliseconds }) => utc(epochMilliseconds - Math.ceil(Number(arrived - started) / 1e6))
+      ),
+      sentAt: utc(sentAt),
+      requestId: Option.map(
+        Option.fromUndefinedOr(headers["x-request-id"]?.trim() || headers["request-id"]?.trim() || undefined),
+        (id) => printable(scrub(id, secrets()))
+      ),
+      remaining: countOf(headers["ratelimit-remaining"] ?? headers["x-ratelimit-remaining"])
+    }))
+)
+
+const utc = (millis: number) => DateTime.toUtc(DateTime.makeUnsafe(millis))
+
+const countOf = (text: string | undefined): Option.Option<number> =>
+  text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Option.some(Number(text)) : Option.none()

@@ -2,17 +2,16 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { InvalidRequest, type ListError } from "../ApiError.ts"
+import type { ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { streamSpan } from "../internal/telemetry/tracing.ts"
-import { wholeNumber } from "../internal/wire/issue.ts"
 import type { ListOptions, PageOptions } from "../ListOptions.ts"
 import type { Page } from "../Page.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { type Client, fetchRows, startRun } from "./fetch.ts"
-import { buildQuery, type Query, startAt } from "./request.ts"
+import { type Client, fetchRows } from "./fetch.ts"
+import { buildQuery, type Query, startAt, validateCount } from "./request.ts"
 import { type Decode, decodePunches, decodeResults } from "./rows.ts"
 import { type Step, walk } from "./walk.ts"
 
@@ -23,11 +22,10 @@ export const makeListings = (client: Client) => {
       streamSpan(
         Stream.unwrap(Effect.gen(function*() {
           const { query, ...bounds } = yield* Effect.fromResult(plan(company, filter, options))
-          const run = yield* startRun(client)
           return walk({
             companyId: query.company.id,
             ...bounds,
-            fetch: (cursor, index) => fetchRows(run, decode, query, cursor, index),
+            fetch: (cursor, index) => fetchRows(client, decode, query, cursor, index),
             select: (page) => select(page, query)
           })
         })),
@@ -46,9 +44,9 @@ export const makeListings = (client: Client) => {
       Effect.gen(function*() {
         const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
         const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options?.cursor))
-        const page = yield* fetchRows(yield* startRun(client), decodePunches, query, sent, 0)
+        const page = yield* fetchRows(client, decodePunches, query, sent, 0)
         return toPage({ ...page, sent, index: 0 }, query)
-      }).pipe(Effect.scoped)
+      })
   }
 }
 
@@ -67,12 +65,6 @@ const plan = (company: CompanyId | Company, filter: PunchFilter | undefined, opt
     yield* validateCount(companyId, "prefetchPages", prefetchPages, 0, mostPrefetchPages)
     return { query, from, maxPages, prefetchPages }
   })
-
-const validateCount = (companyId: CompanyId, field: keyof ListOptions, value: number, least: number, most?: number) =>
-  Result.mapError(
-    wholeNumber(value, least, most),
-    (mustBe) => new InvalidRequest({ companyId, field, detail: `must be ${mustBe}` })
-  )
 
 const itemsOf = ({ rows }: Step<TimePunch>, { isInRange }: Query): ReadonlyArray<TimePunch> =>
   isInRange === undefined ? rows : rows.filter(isInRange)

@@ -36,8 +36,16 @@ export const validated = <A>(
     return new InvalidRequest({ companyId, field: fieldOf(path), detail })
   })
 
+/** Refuses an argument of a call; `detail` says what it must be, never its value. */
 export const invalid = (companyId: CompanyId, field: string, detail: string) =>
   Result.fail(new InvalidRequest({ companyId, field, detail }))
+
+/** Refuses an argument that is not a whole number within these bounds. */
+export const validateCount = (companyId: CompanyId, field: string, value: number, least: number, most?: number) =>
+  Result.mapError(
+    wholeNumber(value, least, most),
+    (mustBe) => new InvalidRequest({ companyId, field, detail: `must be ${mustBe}` })
+  )
 
 /** What the schema of a filter does not know: the order of two ends, and what a request can write. */
 const checkWindows = (companyId: CompanyId, filter: PunchFilter): Result.Result<void, InvalidRequest> =>
@@ -95,8 +103,7 @@ export const buildQuery = (
       (path) => path === "" ? "company" : `company.${path}`
     )
     const valid = yield* validFilter(id, filter)
-    const limit = wholeNumber(pageSize, 1, maxPageSize)
-    if (Result.isFailure(limit)) return yield* invalid(id, "pageSize", `must be ${limit.failure}`)
+    yield* validateCount(id, "pageSize", pageSize, 1, maxPageSize)
     const query = [["limit", pageSize] as const, ...writeParameters(valid)].flatMap(([name, value]) =>
       value === undefined ? [] : [`${encode(name)}=${encode(`${value}`)}`]
     )

@@ -30,7 +30,7 @@ export { list } from "./read.ts"
 export interface SqlStoreOptions extends TableOptions {
   /**
    * Whether the layer creates the tables and brings them to the schema of this release. Default `true`. With `false` it
-   * fails where the schema is older.
+   * fails if the schema is older.
    */
   readonly migrate?: boolean | undefined
   /**

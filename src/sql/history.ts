@@ -116,13 +116,13 @@ export class HistoryUnknown
 
 /**
  * What changed in a period since an instant, such as the one at which it was closed: each punch that is not what it was, and
- * for each person the sums now less the sums then. It is read at one moment; a commit in between does not mix.
+ * for each person the sums now minus the sums then. Both are read in one state of the database.
  *
  * Law: the sums of the punches that counted at that instant, plus the differences, are the sums of those that count now, for
  * every person.
  *
- * Fails with `HistoryUnknown` where the copy of that instant is not known; with the error of `zone` for a location without
- * one; with `Store` where a row is no punch.
+ * Fails with `HistoryUnknown` if the copy of that instant is not known; with the error of `zone` for a location without one;
+ * with `Store` if the database fails, or a row is not a valid punch; with `SumOverflow` if a sum exceeds 2^53.
  *
  * **Example** (What changed since the week was closed)
  *
@@ -165,7 +165,7 @@ export const changes = <E = never>(
 
 /** Up to which instant a history is forgotten. */
 export interface PruneOptions {
-  /** The first instant that stays known. An instant after the last commit is replaced by that of the last commit. */
+  /** The first instant that stays known: at most the instant of the last commit. */
   readonly before: DateTime.DateTime
 }
 
@@ -299,20 +299,20 @@ const compare = <E>(
   })
 }
 
-/** The punch, where it counts in the period. */
+/** The punch, if it counts in the period. */
 const counter =
   <E>({ contains, widest }: LocalPeriods<E>) => (state: State | undefined): Result.Result<TimePunch | undefined, E> => {
     if (state === undefined || !isVisible(state)) return Result.succeed(undefined)
     const { punch } = state
     const millis = punch.clockedIn.epochMilliseconds
-    // Beyond every zone of the world, a location needs none.
+    // Outside the widest window no zone can matter, so a missing one is not an error.
     if (millis < widest.gte.epochMilliseconds || millis >= widest.lt.epochMilliseconds) return Result.succeed(undefined)
     return Result.map(contains(punch), (isWithin) => isWithin ? punch : undefined)
   }
 
 const isVisible = ({ isGone, punch }: State): boolean => !isGone && !punch.deleted
 
-/** How a punch changed for the period; `undefined` where it did not. */
+/** How a punch changed for the period; `undefined`: it did not. */
 const kindOf = (
   before: State | undefined,
   then: TimePunch | undefined,

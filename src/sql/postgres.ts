@@ -79,7 +79,7 @@ ${columnsOfPunch}
   CHECK (valid_from < valid_to)
 )`
 
-/** The name of the history is bound here, with its schema: the search path of a later session may find that of another copy. */
+/** Binds the schema of the history now: by its search path, a later session may find the history of another copy. */
 const createKeepFunction = ({ history, keepVersionFunction }: TableNames) =>
   `DO $do$ BEGIN
 EXECUTE (SELECT format($format$CREATE FUNCTION ${keepVersionFunction}() RETURNS trigger LANGUAGE plpgsql AS $$

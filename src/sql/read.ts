@@ -24,9 +24,9 @@ import type { Dialect } from "./Dialect.ts"
 
 /**
  * Lists the punches of a copy by clock-in, then by id: those that the service would list for this filter, as of the last pass.
- * Rows that are gone are not listed. Memory is that of a page, however many rows there are.
+ * Rows that are gone are not listed. It holds one page in memory, however many rows there are.
  *
- * All rows are of one state of the copy, that of the first page. The stream does not see what a sync commits meanwhile, and
+ * All rows are of the state that the copy has at the first page. The stream does not see what a sync commits meanwhile, and
  * does not delay the sync. Inside a transaction of the caller, the isolation of that transaction decides instead. The stream
  * keeps a connection until it ends. A client with only one connection, such as `NodeSqlite`, runs no other statement in that
  * time: a consumer of the stream that waits for one waits for ever.
@@ -55,7 +55,7 @@ export const listAt = (
   options: TableOptions
 ) => readPages(company, filter, options, at === undefined ? pageSize : 10 * pageSize, at)
 
-/** The same, with so many rows a page. @internal */
+/** `list` with pages of `size` rows. @internal */
 export const readPages = (
   company: CompanyId,
   filter: PunchFilter,
@@ -108,12 +108,12 @@ const within = (column: string) => ({ gte, lt, lte }: InstantRange): ReadonlyArr
 const byServiceAlone = () => undefined
 
 /**
- * What each key of a filter asks of a row; `undefined` where the copy cannot tell. A value that is NULL is outside of every
+ * What each key of a filter asks of a row; `undefined`: the copy cannot tell. A value that is NULL is outside of every
  * range: an open punch has no clock-out, and one that was never modified has none since any instant.
  */
 const conditions: { readonly [K in Key]: (value: Values[K]) => ReadonlyArray<Condition> | undefined } = {
   locationId: isId("t.location_id"),
-  // The service has 0 where there is no department.
+  // The service has 0 if a punch has no department.
   departmentId: isId("coalesce(t.department_id, 0)"),
   roleId: isId("t.role_id"),
   userId: isId("t.user_id"),
@@ -175,30 +175,29 @@ const pageAfter = (
   const after = Option.toArray(last).map(({ clockedIn, id }) =>
     sql`(t.clocked_in, t.id) > (${timestamp(clockedIn.epochMilliseconds)}, ${bigint(id)})`
   )
-  // A later page has a lower end already. With two, the database might begin each page at that of the filter.
+  // A later page has a lower end already. With two, the database might begin each page at the lower end of the filter.
   const rest = conditions.filter(({ test }) => after.length === 0 || test !== "t.clocked_in >=").map((
     { parameter, test }
   ) => parameter === undefined ? raw(test) : sql`${raw(test)} ${dialect[parameter.type](parameter.value)}`)
   const tests = sql.and([sql`t.company_id = ${bigint(company)}`, raw("t.gone_at IS NULL"), ...after, ...rest])
-  // The columns have the names of the results, so that without the table the order would be that of the results, by no index.
-  const page = (table: Statement.Fragment, ...more: ReadonlyArray<Statement.Fragment>) =>
-    sql`SELECT t.* FROM ${table} AS t WHERE ${sql.and([tests, ...more])} ORDER BY t.clocked_in, t.id LIMIT ${
-      raw(String(size))
-    }`
   if (at === undefined) {
+    // `t.`: without it the order would be by the columns of the result, which have the same names and no index.
     return sql`SELECT ${rowColumns(dialect)} FROM ${tables.rows} AS t WHERE ${tests}
     ORDER BY t.clocked_in, t.id LIMIT ${raw(String(size))}`
   }
   const instant = timestamp(at.epochMilliseconds)
   const wasThen = sql`(t.valid_from IS NULL OR t.valid_from <= ${instant})`
   const names = sql.csv([...columns.map(({ name }) => raw(name)), raw("pass"), raw("gone_at")])
+  const page = (table: Statement.Fragment, ...more: ReadonlyArray<Statement.Fragment>) =>
+    sql`SELECT t.* FROM ${table} AS t WHERE ${sql.and([tests, wasThen, ...more])}
+    ORDER BY t.clocked_in, t.id LIMIT ${raw(String(size))}`
   return sql`SELECT ${rowColumns(dialect)} FROM (
-    SELECT ${names} FROM (${page(tables.rows, wasThen)}) AS now
-    UNION ALL SELECT ${names} FROM (${page(tables.history, wasThen, sql`t.valid_to > ${instant}`)}) AS earlier
+    SELECT ${names} FROM (${page(tables.rows)}) AS now
+    UNION ALL SELECT ${names} FROM (${page(tables.history, sql`t.valid_to > ${instant}`)}) AS earlier
   ) AS t ORDER BY t.clocked_in, t.id LIMIT ${raw(String(size))}`
 }
 
-/** Which rows of a company are compared with the service. */
+/** Which rows of a company are compared with the service. @internal */
 export type Selection =
   /** So many, drawn at random, of those that are not gone. */
   | { readonly _tag: "Sample"; readonly count: number }
@@ -209,7 +208,7 @@ export type Selection =
   /** So many that follow an id, in the order of the ids. */
   | { readonly _tag: "After"; readonly id: number; readonly count: number }
 
-/** The rows of a copy that are selected. Fails with `Store` if the database does. */
+/** The rows of a copy that are selected. Fails with `Store` if the database does. @internal */
 export const readRows = (
   company: CompanyId,
   selection: Selection
@@ -235,16 +234,16 @@ export const readRows = (
     return (yield* retried(statementOf())).map(rowOf)
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(failedWith(company, "the rows cannot be read")(error))))
 
-/** A row of a copy. */
+/** A row of a copy. @internal */
 export interface StoredRow {
   readonly id: number
-  /** Its punch, or why it is none. */
+  /** Its punch, or what is wrong with it. */
   readonly punch: Result.Result<TimePunch, Schema.SchemaError>
   readonly pass: number
   readonly isGone: boolean
 }
 
-/** The columns that `rowOf` reads, of a row or of a version. */
+/** The columns that `rowOf` reads, of a row or of a version. @internal */
 export const rowColumns = ({ millisOf }: Dialect): Statement.Fragment =>
   Statement.csv([
     ...columns.map(({ name, type }) =>
@@ -256,6 +255,7 @@ export const rowColumns = ({ millisOf }: Dialect): Statement.Fragment =>
     raw("CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END AS is_gone")
   ])
 
+/** Reads a row of a result with these columns. @internal */
 export const rowOf = (row: Row): StoredRow => ({
   id: numberOf(row["id"]),
   punch: decode(Object.fromEntries(columns.map(({ name, type }) => [name, wireOf(row[name], type)]))),
@@ -263,11 +263,11 @@ export const rowOf = (row: Row): StoredRow => ({
   isGone: numberOf(row["is_gone"]) === 1
 })
 
-/** The punch of a row. One that cannot be read is no reason to leave it out: a sum would be wrong in silence. */
+/** The punch of a row, or a failure: to leave out a row that cannot be read would make sums wrong in silence. @internal */
 export const punchOf = (company: CompanyId, { id, punch }: StoredRow): Result.Result<TimePunch, SyncError> =>
   Result.mapError(
     punch,
-    (error) => storeFailed(company, `row ${id} is no punch at ${firstIssue(error).path}`, error)
+    (error) => storeFailed(company, `row ${id} is not a valid punch at ${firstIssue(error).path}`, error)
   )
 
 const decode = Schema.decodeUnknownResult(TimePunch.fromWire)

@@ -251,7 +251,10 @@ const writer = (names: TableNames): Dialect["write"] => {
       })
     )
 
-  /** Counts them instead. Where only a part was written, it is the part that bears the number now, if no other row did. */
+  /**
+   * Uses `changes()`. After a partial write, the written rows are those stamped with this pass, unless a row had that stamp
+   * before: then it is `Unclear`.
+   */
   const writeChunk = Effect.fnUntraced(function*(sql: SqlClient, rows: Rows, chunk: Rows["punches"]) {
     const { at, company, pass } = rows
     yield* sql.unsafe(textOf(chunk.length, at !== undefined), parametersOf(rows, chunk))
@@ -302,7 +305,7 @@ const parametersOf = ({ at, company, pass }: Rows, chunk: Rows["punches"]): Read
   return parameters
 }
 
-/** All but the company, which is that of the batch. */
+/** All columns without the company, which the batch has. */
 const cells = columns.slice(1).map(({ cell }) => cell)
 
 /**

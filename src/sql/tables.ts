@@ -4,7 +4,7 @@ import { CompanyId } from "../Ids.ts"
 import type { DialectName } from "../internal/sql/dialect.ts"
 import { SyncError } from "../sync/SyncError.ts"
 
-/** The name of the table where none is given. */
+/** The table, if none is given. */
 export const defaultTable = "time_punches"
 
 /** Names, quoted for a statement. */

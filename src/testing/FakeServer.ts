@@ -21,7 +21,7 @@ export interface FakeServerOptions {
  * whose `host` is `localhost`, in `127.0.0.0/8` or `[::1]`, and to none with an `origin` elsewhere: others get status 403.
  */
 export class FakeServer extends Context.Service<FakeServer, {
-  /** Origin, such as `http://127.0.0.1:49152`: the base URL and the auth URL, but for a `basePath` to append. */
+  /** Origin, such as `http://127.0.0.1:49152`: the base URL and the auth URL; append `basePath` if you set one. */
   readonly url: string
 }>()("effect-time-punches/testing/FakeServer") {
   /** Listens until the scope of the layer closes, and then closes all open connections at once. */

@@ -15,15 +15,15 @@ import * as Layer from "effect/Layer"
 import type { FakeRequest, FakeResponse, RecordedRequest } from "./base/message.ts"
 import type { StoredPunch, WirePunch } from "./base/WirePunch.ts"
 import type { Fault, FaultWhen } from "./faults/Fault.ts"
-import type { ChangeTime, PunchPatch } from "./service/changes.ts"
 import { makeEngine } from "./service/engine.ts"
 import { type FakeServiceOptions, settingsOf } from "./service/options.ts"
+import type { ChangeTime, PunchPatch } from "./service/table.ts"
 import { makeClient } from "./transports/inProcess.ts"
 import { serve } from "./transports/overHttp.ts"
 
 /**
  * A time-punch service in memory, for tests. It checks credentials, filters, sorts, pages and issues tokens as the
- * interface describes, and injects faults. Its punches can change while it is listed. Its time is that of the `Clock`,
+ * interface describes, and injects faults. Its punches can change while it is listed. It tells the time by the `Clock`,
  * unless its own clock is set.
  */
 export class FakeService extends Context.Service<FakeService, {
@@ -36,16 +36,12 @@ export class FakeService extends Context.Service<FakeService, {
   readonly add: (punches: ReadonlyArray<StoredPunch | WirePunch>) => Effect.Effect<void>
   /**
    * Edits the punches with these ids, in all companies: `modified` becomes the service's time, to the second, unless the
-   * patch has one or null, and listings show it after `visibleAfter`.
+   * patch has one or null, and listings show it after `visibleAfter`. `{ deleted: true }` marks them as deleted.
    */
   readonly edit: (ids: ReadonlyArray<number>, patch: PunchPatch) => Effect.Effect<void>
-  /** Marks the punches with these ids as deleted, as an edit with `deleted: true` does. */
-  readonly softDelete: (ids: ReadonlyArray<number>) => Effect.Effect<void>
-  /** Takes the mark of `softDelete` away, as an edit with `deleted: false` does. */
-  readonly undelete: (ids: ReadonlyArray<number>) => Effect.Effect<void>
   /**
-   * Removes the punches with these ids, in all companies, without a mark or a stamp, after `visibleAfter`. A deleted punch
-   * is one with `deleted: true`.
+   * Removes the punches with these ids, in all companies, without a mark or a stamp, after `visibleAfter`, as a purge or
+   * a restored backup does.
    */
   readonly remove: (ids: ReadonlyArray<number>) => Effect.Effect<void>
   /** The service's time, from which stamps, token lifetimes and the `date` header are taken. */
@@ -89,7 +85,7 @@ export class FakeService extends Context.Service<FakeService, {
 
   /**
    * Serves over the provided `HttpServer`. `FakeServer` does so on a port of this machine. On a loopback address it refuses
-   * requests with a foreign `host` or `origin`. A server that dates responses itself does so where the service does not.
+   * requests with a foreign `host` or `origin`. A server that dates responses itself does so if the service does not.
    */
   static readonly layerServer: Layer.Layer<never, never, FakeService | HttpServer.HttpServer> = Layer.unwrap(
     FakeService.useSync(serve)
@@ -122,15 +118,10 @@ const make = (options: FakeServiceOptions): FakeService["Service"] => {
   const change = (make: (time: ChangeTime) => void) =>
     Effect.map(Clock.currentTimeMillis, (now) => make({ now, stamp: engine.clock.at(now) }))
 
-  const edit = (ids: ReadonlyArray<number>, patch: PunchPatch) =>
-    change((time) => engine.changes.edit(ids, patch, time))
-
   return FakeService.of({
     seed: (punches) => Effect.sync(() => engine.changes.seed(punches)),
     add: (punches) => change((time) => engine.changes.add(punches, time)),
-    edit,
-    softDelete: (ids) => edit(ids, { deleted: true }),
-    undelete: (ids) => edit(ids, { deleted: false }),
+    edit: (ids, patch) => change((time) => engine.changes.edit(ids, patch, time)),
     remove: (ids) => change((time) => engine.changes.remove(ids, time)),
     now: Effect.map(Clock.currentTimeMillis, (now) => DateTime.makeUnsafe(engine.clock.at(now))),
     setClock: (to) => Effect.map(Clock.currentTimeMillis, (now) => engine.clock.set(to.epochMilliseconds, now)),

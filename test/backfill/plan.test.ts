@@ -3,8 +3,7 @@ import { DateTime, Option } from "effect"
 import { makePlan } from "../../src/backfill/plan.ts"
 import { type BackfillSegment, Cursor, type TimePunch } from "../../src/index.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
-import { makeMoments } from "../../src/testing/generate/punches.ts"
-import type { Density } from "../../src/testing/index.ts"
+import { type Density, momentsOf } from "../support/densities.ts"
 import {
   type Arrange,
   byId,
@@ -273,7 +272,7 @@ describe("the plan of a backfill", () => {
 
 /** A hundred thousand punches in pages of two hundred, made smaller by five. */
 const large = (density: Density): Scene => {
-  const moment = makeMoments(prng(10), start, 35, density)
+  const moment = momentsOf(prng(10), start, 35, density)
   const rows = byTime(Array.from({ length: 20_000 }, (_, index) => rowAt(moment(-300), index)))
   const [first = start, last = start] = [millisOf(rows).at(0), millisOf(rows).at(-1)]
   return { rows, range: segment(first, last, true), ordered: true, arrange: (found) => found }

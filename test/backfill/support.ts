@@ -11,14 +11,9 @@ import {
   TimePunches
 } from "../../src/index.ts"
 import type { Prng } from "../../src/testing/base/prng.ts"
-import {
-  defaultCompany,
-  FakeService,
-  type FakeServiceOptions,
-  generatePunches,
-  type StoredPunch
-} from "../../src/testing/index.ts"
+import { defaultCompany, FakeService, type FakeServiceOptions, type StoredPunch } from "../../src/testing/index.ts"
 import { accessToken, company, endpoints } from "../support/client.ts"
+import { densities, generateSpread } from "../support/densities.ts"
 
 /** Requests overtake each other: each waits some turns of the scheduler before it is sent and before its response. */
 const jostle = (random: Prng) => {
@@ -55,11 +50,11 @@ const onBorders = (random: Prng, text: string): string => {
 /** Punches of any density, on borders or anywhere, whose ids may or may not follow the order of time. */
 export const drawPunches = (random: Prng, count: number): ReadonlyArray<StoredPunch> => {
   const borders = random.chance(0.5)
-  const punches = generatePunches({
+  const punches = generateSpread({
     seed: random.between(1, 1_000_000),
     count,
     companyId: defaultCompany.id,
-    density: random.pick(["uniform", "dayAndNight", "skewed", "bursts"]),
+    density: random.pick(densities),
     days: random.pick([0.001, 0.1, 35]),
     deletedShare: 0.1
   }).map((punch) => Object.assign({}, punch, borders && { clocked_in: onBorders(random, punch.clocked_in) }))

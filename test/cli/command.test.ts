@@ -4,7 +4,8 @@ import { displayWidth } from "effect/cli/CliOutput"
 import * as Fs from "node:fs"
 import { stripVTControlCharacters } from "node:util"
 import { exitCode } from "../../src/cli/failure.ts"
-import { defaultCompany, defaultSession, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
+import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
+import { defaultSession } from "../../src/testing/service/options.ts"
 import { cli, type Environment, environment, linesOf, queries, temporaryFolder, without } from "./support.ts"
 
 const fake = FakeService.layer({

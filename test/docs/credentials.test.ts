@@ -6,14 +6,8 @@ import type { HttpClient } from "effect/http"
 import { layerTokenFile, withAccessToken, withOAuth, withSession } from "../../docs/examples/credentials.ts"
 import { countAll, tokenOfEach } from "../../docs/examples/many-companies.ts"
 import { CompanyGuid, CompanyId, Endpoints, TimePunches } from "../../src/index.ts"
-import {
-  defaultCompany,
-  defaultOAuthClient,
-  defaultSession,
-  FakeService,
-  Fault,
-  otherCompany
-} from "../../src/testing/index.ts"
+import { defaultCompany, defaultOAuthClient, FakeService, Fault } from "../../src/testing/index.ts"
+import { defaultSession, otherCompany } from "../../src/testing/service/options.ts"
 
 const { accessToken, guid } = defaultCompany
 const company = { id: CompanyId.make(defaultCompany.id), guid: CompanyGuid.make(guid) }

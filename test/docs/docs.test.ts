@@ -80,9 +80,10 @@ describe("the documents", () => {
   })
 
   it("map every file of the source to its room", () => {
-    const [, map = ""] = /```txt\n(# the public subpaths[\s\S]*?)```/.exec(pageAt("docs/design.md")) ?? []
-    const mapped = [...map.matchAll(/^(src\/\S*) +(.+)$/gm)].flatMap(([, room = "", names = ""]) =>
-      names.split(" ").map((name) => `${room}${name}.ts`)
+    // A line with a room and its purpose, then lines with the names of its files.
+    const [, map = ""] = /```txt\n(src\/ [\s\S]*?)```/.exec(pageAt("docs/design.md")) ?? []
+    const mapped = [...map.matchAll(/^(src\/\S*) .+\n((?: {2}.+\n)+)/gm)].flatMap(([, room = "", names = ""]) =>
+      names.trim().split(/\s+/).map((name) => `${room}${name}.ts`)
     )
     const files = Fs.readdirSync(`${root}src`, { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts"))

@@ -20,8 +20,8 @@ export const changeSome = (random: Prng) =>
     Effect.gen(function*() {
       const ids = (share: number) => punches.filter(() => random.chance(share)).map(({ id }) => id)
       yield* service.edit(ids(0.5), { notes: `corrected ${random.between(0, 1_000_000)}` })
-      yield* service.softDelete(ids(0.02))
-      yield* service.undelete(ids(0.02))
+      yield* service.edit(ids(0.02), { deleted: true })
+      yield* service.edit(ids(0.02), { deleted: false })
       yield* service.remove(ids(0.003))
     })
   )

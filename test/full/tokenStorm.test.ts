@@ -17,16 +17,16 @@ import {
   FakeService,
   type FakeServiceOptions,
   Fault,
-  generatePunches,
-  otherCompany
+  generatePunches
 } from "../../src/testing/index.ts"
-import { client, company, inject as injectPage, oauth, pageRequests, stranger } from "../support/client.ts"
+import { otherCompany } from "../../src/testing/service/options.ts"
+import { client, company, inject, oauth, pageRequests, stranger } from "../support/client.ts"
 import {
   type Between,
   cacheOf,
   clearFaults,
   gaps,
-  inject,
+  injectTokenFault,
   oauthClient,
   requestTimes,
   serviceOf
@@ -157,7 +157,7 @@ describe("One OAuth client", () => {
     "whose tokens are all refused sends two requests for each of %i pages, and renews once",
     (size) =>
       Effect.gen(function*() {
-        yield* injectPage(Fault.status(401))
+        yield* inject(Fault.status(401))
         const fibers = yield* crowd(size, page)
         yield* TestClock.adjust("10 seconds")
 
@@ -169,7 +169,7 @@ describe("One OAuth client", () => {
 
   it.effect("does not renew for a 403", () =>
     Effect.gen(function*() {
-      yield* injectPage(Fault.status(403))
+      yield* inject(Fault.status(403))
       const fibers = yield* crowd(100, page)
 
       assert.deepStrictEqual(tally(yield* Fiber.joinAll(fibers)), { Forbidden: 100 })
@@ -180,7 +180,7 @@ describe("One OAuth client", () => {
   it.effect("sends three token requests for a thousand pages while the token endpoint is down", () =>
     Effect.gen(function*() {
       yield* warmAndRevoke
-      yield* inject(Fault.status(503))
+      yield* injectTokenFault(Fault.status(503))
       const fibers = yield* crowd(1000, page)
       yield* TestClock.adjust("1 minute")
       const results = yield* Fiber.joinAll(fibers)
@@ -247,7 +247,7 @@ describe("One OAuth client", () => {
 
   it.effect("lists every punch once while its tokens are revoked", () =>
     Effect.gen(function*() {
-      yield* injectPage(Fault.tokenRevoked, { requests: [3, 5, 8, 12] })
+      yield* inject(Fault.tokenRevoked, { requests: [3, 5, 8, 12] })
       const fiber = yield* Effect.forkChild(Stream.runCollect(TimePunches.list(company, {}, { pageSize: 4 })))
       yield* TestClock.adjust("1 minute")
       const ids = (yield* Fiber.join(fiber)).map(({ id }) => Number(id))
@@ -280,7 +280,7 @@ describe("Over a socket", () => {
       Effect.gen(function*() {
         const service = yield* FakeService
         const { url } = yield* FakeServer
-        yield* inject(Fault.stallBeforeHeaders)
+        yield* injectTokenFault(Fault.stallBeforeHeaders)
         yield* Effect.gen(function*() {
           const fibers = yield* Effect.all(Array.from({ length: 20 }, () => Effect.forkChild(page)))
           yield* eventually(Effect.map(service.inFlight, (count) => assert.strictEqual(count, 1)))

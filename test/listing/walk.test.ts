@@ -3,7 +3,7 @@ import { Effect, Option, Result, Stream } from "effect"
 import { Cursor, type ListOptions, type PunchFilter, TimePunches } from "../../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { app, company, inject, pageRequests } from "../support/client.ts"
-import { pageOf, says, scripted } from "../support/scripted.ts"
+import { pageResponse, says, scripted } from "../support/scripted.ts"
 import { letTimePass } from "../support/time.ts"
 import { wirePage, wirePunch } from "../support/wire.ts"
 
@@ -114,7 +114,7 @@ describe("a walk over empty pages", () => {
       assert.isUndefined(error)
       assert.deepStrictEqual(seen, [99, 199])
     }).pipe(Effect.provide(scripted(({ index }) =>
-      pageOf(index === 99 || index === 199 ? [index] : [], { next: index < 250 ? `c${index}` : null })
+      pageResponse(index === 99 || index === 199 ? [index] : [], { next: index < 250 ? `c${index}` : null })
     ))))
 })
 
@@ -176,7 +176,7 @@ describe("a cursor that no URL can carry", () => {
 
       assert.deepInclude(error, { _tag: "DecodeError", reason: "Schema", path: "meta.cursor.next", pagesCompleted: 1 })
       assert.deepStrictEqual(seen, [0])
-    }).pipe(Effect.provide(scripted(({ index }) => pageOf([index], { next: index === 0 ? "c" : next })))))
+    }).pipe(Effect.provide(scripted(({ index }) => pageResponse([index], { next: index === 0 ? "c" : next })))))
 })
 
 describe("an unusual envelope", () => {
@@ -185,7 +185,7 @@ describe("an unusual envelope", () => {
       const many = Array.from({ length: 300 }, (_, index) => index)
       const odd = { count: null, current: "not-what-was-sent", prev: null }
       const odder = scripted(({ index }) =>
-        pageOf(index === 0 ? many : [900], { ...odd, next: index === 0 ? "c" : null })
+        pageResponse(index === 0 ? many : [900], { ...odd, next: index === 0 ? "c" : null })
       )
 
       assert.deepStrictEqual((yield* Effect.provide(run({}, { pageSize: 10 }), odder)).seen, [...many, 900])
@@ -193,7 +193,7 @@ describe("an unusual envelope", () => {
 
   it.effect("can have a prev on its first page, and the same punch on two pages", () =>
     Effect.gen(function*() {
-      const odd = scripted(({ index }) => pageOf([7], { prev: "p", next: index === 0 ? "c" : null }))
+      const odd = scripted(({ index }) => pageResponse([7], { prev: "p", next: index === 0 ? "c" : null }))
 
       assert.deepStrictEqual((yield* Effect.provide(run(), odd)).seen, [7, 7])
     }))
@@ -214,7 +214,7 @@ describe("an unusual envelope", () => {
       const asked: Array<string | null> = []
       const listing = scripted(({ cursor, index }) => {
         asked.push(cursor)
-        return pageOf([index], { next: odd[index] ?? null })
+        return pageResponse([index], { next: odd[index] ?? null })
       })
 
       assert.deepStrictEqual((yield* Effect.provide(run(), listing)).seen, [0, 1, 2, 3, 4])

@@ -10,10 +10,7 @@ export interface Group {
 export const groups: Readonly<Record<string, Group>> = {
   tokens: {
     modules: ["src/TokenCache.ts", "src/internal/resilience/tokenState.ts"],
-    tests: [
-      "test/TokenCache{,.renewal,.failure,.waiters,.clock}.test.ts",
-      "test/internal/resilience/tokenState.test.ts"
-    ]
+    tests: ["test/TokenCache*.test.ts", "test/internal/resilience/tokenState.test.ts"]
   },
   responses: {
     modules: [
@@ -24,35 +21,19 @@ export const groups: Readonly<Record<string, Group>> = {
     ],
     tests: [
       "test/Credentials.oauth.test.ts",
-      "test/listing/fetch.test.ts",
-      "test/listing/rows.test.ts",
-      "test/listing/response.test.ts",
-      "test/listing/walk.test.ts",
+      "test/listing/{envelope,fetch,response,rows,walk}.test.ts",
       "test/hostile.test.ts",
       "test/TimePunches.listResults.test.ts",
-      "test/faults/answers.test.ts",
-      "test/faults/waits.test.ts"
+      "test/faults/{answers,waits}.test.ts"
     ]
   },
   pages: {
-    modules: [
-      "src/listing/fetch.ts",
-      "src/internal/resilience/retry.ts",
-      "src/internal/resilience/deadline.ts",
-      "src/listing/walk.ts"
-    ],
+    modules: ["src/listing/fetch.ts", "src/listing/walk.ts", "src/internal/resilience/retry.ts"],
     tests: [
-      "test/listing/fetch.test.ts",
-      "test/listing/walk.test.ts",
+      "test/listing/{fetch,walk}.test.ts",
       "test/internal/resilience/*.test.ts",
-      "test/ApiVersion.test.ts",
-      "test/RetryPolicy.test.ts",
-      "test/Credentials.test.ts",
-      "test/Credentials.oauth.test.ts",
-      "test/TimePunches.test.ts",
-      "test/faults/waits.test.ts",
-      "test/faults/pages.test.ts",
-      "test/faults/answers.test.ts",
+      "test/{ApiVersion,RetryPolicy,Credentials,Credentials.oauth,TimePunches}.test.ts",
+      "test/faults/{answers,pages,waits}.test.ts",
       "test/full/outage.test.ts"
     ]
   },
@@ -60,32 +41,15 @@ export const groups: Readonly<Record<string, Group>> = {
     modules: ["src/internal/http/body.ts"],
     tests: ["test/internal/http/body.test.ts", "test/listing/response.test.ts", "test/hostile.test.ts"]
   },
-  windows: {
-    modules: [
-      "src/backfill/window.ts",
-      "src/backfill/plan.ts",
-      "src/backfill/workers.ts",
-      "src/backfill/window.ts"
-    ],
-    tests: ["test/backfill/{window,orderedList,reorderBuffer,forecast}.test.ts"]
-  },
-  plan: {
-    modules: ["src/backfill/plan.ts"],
-    tests: ["test/backfill/plan.test.ts", "test/backfill/resume.test.ts"]
-  },
-  rows: {
-    modules: ["src/listing/rows.ts"],
-    tests: ["test/listing/rows.test.ts", "test/listing/envelope.test.ts", "test/faults/answers.test.ts"]
+  backfill: {
+    modules: ["src/backfill/window.ts", "src/backfill/plan.ts"],
+    tests: ["test/backfill/{window,orderedList,forecast,plan,resume}.test.ts"]
   },
   checkpoint: {
-    modules: ["src/cli/export/checkpoint.ts"],
+    modules: ["src/cli/export/checkpoint.ts", "src/cli/export/note.ts"],
     tests: [
-      "test/cli/export/checkpoint.test.ts",
-      "test/cli/export/exportNote.test.ts",
-      "test/cli/export/exportFiles.test.ts",
-      "test/cli/export/exportDisk.test.ts",
-      "test/cli/commands/period.test.ts",
-      "test/cli/commands/zones.test.ts"
+      "test/cli/export/{checkpoint,exportNote,exportFiles,exportDisk}.test.ts",
+      "test/cli/**/{period,zones}*.test.ts"
     ]
   }
 }

@@ -13,7 +13,9 @@ import {
   UserId
 } from "../../src/index.ts"
 import type { Prng } from "../../src/testing/base/prng.ts"
-import { defaultCompany, generatePunches, otherCompany, type StoredPunch } from "../../src/testing/index.ts"
+import { defaultCompany, generatePunches, type StoredPunch } from "../../src/testing/index.ts"
+import { otherCompany } from "../../src/testing/service/options.ts"
+import { densities, generateSpread } from "../support/densities.ts"
 import { expectedIds, type Query } from "../support/oracle.ts"
 
 /** A row that the service sends. The client drops one at an exclusive end, unless it cannot decode it. */
@@ -29,11 +31,9 @@ export interface Selection {
   readonly isAtEnd: (punch: StoredPunch) => boolean
 }
 
-const densities = ["uniform", "dayAndNight", "skewed", "bursts"] as const
-
 /** Generated once, because generating rows would cost more than a run. */
 const pool = Array.from({ length: 16 }, (_, index) =>
-  generatePunches({
+  generateSpread({
     seed: 900 + index,
     count: 160,
     companyId: defaultCompany.id,

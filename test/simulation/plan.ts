@@ -13,10 +13,10 @@ import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import {
   defaultCompany,
   defaultOAuthClient,
-  defaultSession,
   type FakeServiceOptions,
   type StoredPunch
 } from "../../src/testing/index.ts"
+import { defaultSession } from "../../src/testing/service/options.ts"
 import { drawPunches, drawSelection, type Due, dueRows, foreignPunches, type Selection } from "./data.ts"
 import { drawFaults, type InjectedFault, oddRetryAfter } from "./faults.ts"
 

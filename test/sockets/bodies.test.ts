@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
 import { oauth } from "../support/client.ts"
-import { brief, client, outcome, threePages, type Transport, transports } from "../support/transports.ts"
+import { client, errorName, listingOutcome, threePages, type Transport, transports } from "../support/transports.ts"
 import { eventually } from "./support/eventually.ts"
 import { type Answer, chunk, head, rawServer, whole } from "./support/rawServer.ts"
 
@@ -44,7 +44,7 @@ const growth = <A, E, R>(self: Effect.Effect<A, E, R>) =>
 const warmUp = (http: typeof transports[number]["http"]) =>
   Effect.gen(function*() {
     const { url } = yield* rawServer({ answers: [first, second, third].map((body) => whole(200, body)) })
-    assert.deepStrictEqual(yield* outcome().pipe(Effect.provide(client(url, http))), { ids, error: undefined })
+    assert.deepStrictEqual(yield* listingOutcome().pipe(Effect.provide(client(url, http))), { ids, error: undefined })
   })
 
 /** The first page, then this answer to every request. */
@@ -71,10 +71,10 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
     ([_what, status, type, error]) =>
       Effect.gen(function*() {
         const server = yield* rawServer({ answers: [[head(status, { "content-type": type }), ...endlessProblem]] })
-        const run = yield* Effect.provide(outcome(), client(server.url, http, { attempts: 1 }))
+        const run = yield* Effect.provide(listingOutcome(), client(server.url, http, { attempts: 1 }))
         yield* eventually(() => assert.strictEqual(server.open(), 0))
 
-        assert.strictEqual(brief(run.error), error)
+        assert.strictEqual(errorName(run.error), error)
         // The cap is 64 KiB; the rest is what was on its way when the client closed the connection.
         assert.isAtLeast(server.sent(), 64 * 1024)
         assert.isBelow(server.sent(), 1024 * 1024)
@@ -85,9 +85,9 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
     Effect.gen(function*() {
       yield* warmUp(http)
       const { requests, url } = yield* firstThen(answer)
-      const [run, megabytes] = yield* growth(outcome().pipe(Effect.provide(client(url, http))))
+      const [run, megabytes] = yield* growth(listingOutcome().pipe(Effect.provide(client(url, http))))
 
-      assert.strictEqual(brief(run.error), "TransportError tooLarge")
+      assert.strictEqual(errorName(run.error), "TransportError tooLarge")
       assert.deepStrictEqual(run.ids, ids.slice(0, 2))
       assert.strictEqual(requests.length, 2, "it was requested again")
       assert.isBelow(megabytes, 32)
@@ -105,9 +105,12 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
         const full = yield* rawServer({ answers: [answerOf(cap)] })
         const over = yield* rawServer({ answers: [answerOf(cap + 1)] })
 
-        assert.strictEqual(brief((yield* outcome().pipe(Effect.provide(client(full.url, http)))).error), "no error")
         assert.strictEqual(
-          brief((yield* outcome().pipe(Effect.provide(client(over.url, http)))).error),
+          errorName((yield* listingOutcome().pipe(Effect.provide(client(full.url, http)))).error),
+          "no error"
+        )
+        assert.strictEqual(
+          errorName((yield* listingOutcome().pipe(Effect.provide(client(over.url, http)))).error),
           "TransportError tooLarge"
         )
       })
@@ -118,10 +121,10 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
       const headers = { ...json, "content-encoding": "gzip", "content-length": String(bombSize) }
       yield* warmUp(http)
       const { requests, url } = yield* firstThen([head(200, headers), ...bomb])
-      const [run, megabytes] = yield* growth(outcome().pipe(Effect.provide(client(url, http))))
+      const [run, megabytes] = yield* growth(listingOutcome().pipe(Effect.provide(client(url, http))))
 
       assert.strictEqual(
-        brief(run.error),
+        errorName(run.error),
         decompresses(transport, "gzip") ? "TransportError tooLarge" : "DecodeError ContentEncoding"
       )
       assert.strictEqual(requests.length, 2)
@@ -133,9 +136,9 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
       const problem = { ...chunked, "content-type": "application/problem+json" }
       yield* warmUp(http)
       const { requests, url } = yield* firstThen([head(403, problem), { endless: blankChunk }])
-      const [run, megabytes] = yield* growth(outcome().pipe(Effect.provide(client(url, http))))
+      const [run, megabytes] = yield* growth(listingOutcome().pipe(Effect.provide(client(url, http))))
 
-      assert.strictEqual(brief(run.error), "Forbidden 403")
+      assert.strictEqual(errorName(run.error), "Forbidden 403")
       assert.strictEqual(requests.length, 2)
       assert.isBelow(megabytes, 32)
     }))
@@ -144,9 +147,11 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
     Effect.gen(function*() {
       yield* warmUp(http)
       const { requests, url } = yield* rawServer({ answers: [[head(200, chunked), { endless: blankChunk }]] })
-      const [run, megabytes] = yield* growth(outcome().pipe(Effect.provide(client(url, http, { credentials: oauth }))))
+      const [run, megabytes] = yield* growth(
+        listingOutcome().pipe(Effect.provide(client(url, http, { credentials: oauth })))
+      )
 
-      assert.strictEqual(brief(run.error), "TokenError Malformed")
+      assert.strictEqual(errorName(run.error), "TokenError Malformed")
       assert.strictEqual(requests.length, 1)
       assert.isBelow(megabytes, 32)
     }))
@@ -165,11 +170,11 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
         const server = yield* rawServer({
           answers: [whole(200, first), whole(200, body, { ...json, "content-encoding": encoding }), whole(200, third)]
         })
-        const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
+        const run = yield* listingOutcome().pipe(Effect.provide(client(server.url, http)))
 
         const isRead = decompresses(transport, encoding)
 
-        assert.strictEqual(brief(run.error), isRead ? "no error" : "DecodeError ContentEncoding")
+        assert.strictEqual(errorName(run.error), isRead ? "no error" : "DecodeError ContentEncoding")
         assert.deepStrictEqual(run.ids, isRead ? ids : ids.slice(0, 2))
         assert.strictEqual(server.requests.length, isRead ? 3 : 2)
       })
@@ -181,7 +186,7 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
         answers: [first, second, third].map((body) => whole(200, body, { ...json, "content-encoding": "Identity" }))
       })
 
-      assert.deepStrictEqual(yield* outcome().pipe(Effect.provide(client(url, http))), { ids, error: undefined })
+      assert.deepStrictEqual(yield* listingOutcome().pipe(Effect.provide(client(url, http))), { ids, error: undefined })
     }))
 
   it.live.each(
@@ -195,12 +200,12 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
     ([_what, body]) =>
       Effect.gen(function*() {
         const { requests, url } = yield* firstThen(whole(200, body, { ...json, "content-encoding": "gzip" }))
-        const run = yield* outcome().pipe(Effect.provide(client(url, http)))
+        const run = yield* listingOutcome().pipe(Effect.provide(client(url, http)))
 
         const isRead = decompresses(transport, "gzip")
 
         assert.match(
-          brief(run.error),
+          errorName(run.error),
           isRead
             ? /^(TransportError body Z_\w+_ERROR|DecodeError NotJson)$/
             : /^DecodeError ContentEncoding$/

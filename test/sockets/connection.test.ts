@@ -3,7 +3,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { Cursor, TimePunches } from "../../src/index.ts"
 import { company } from "../support/client.ts"
-import { brief, client, outcome, pageOf, threePages, type Transport, transports } from "../support/transports.ts"
+import {
+  client,
+  errorName,
+  listingOutcome,
+  pageText,
+  threePages,
+  type Transport,
+  transports
+} from "../support/transports.ts"
 import { wirePunch } from "../support/wire.ts"
 import { eventually } from "./support/eventually.ts"
 import { type Answer, chunk, head, rawServer, whole } from "./support/rawServer.ts"
@@ -155,7 +163,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
     ({ answer, attemptTimeout = 2000 }) =>
       Effect.gen(function*() {
         const server = yield* listing((attempt) => attempt === 1, answer)
-        const run = yield* outcome().pipe(Effect.provide(client(server.url, http, { attemptTimeout })))
+        const run = yield* listingOutcome().pipe(Effect.provide(client(server.url, http, { attemptTimeout })))
         const [broken, retried] = server.requests.filter(isFor("to-2"))
 
         assert.deepStrictEqual(run, { ids, error: undefined })
@@ -171,12 +179,12 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
         let broken = true
         const server = yield* listing(() => broken, answer)
         const policy = attemptTimeout === undefined ? {} : { attemptTimeout, attempts: 2 }
-        const run = yield* outcome().pipe(Effect.provide(client(server.url, http, policy)))
+        const run = yield* listingOutcome().pipe(Effect.provide(client(server.url, http, policy)))
         const sent = server.requests.filter(isFor("to-2")).length
         broken = false
-        const rest = yield* outcome(run.error?.resumeFrom).pipe(Effect.provide(client(server.url, http)))
+        const rest = yield* listingOutcome(run.error?.resumeFrom).pipe(Effect.provide(client(server.url, http)))
 
-        assert.match(brief(run.error), error)
+        assert.match(errorName(run.error), error)
         assert.deepInclude(run.error, { resumeFrom: to2, pagesCompleted: 1, attempts: sent })
         assert.strictEqual(sent, typeof attempts === "number" ? attempts : attempts[transport])
         assert.deepStrictEqual([...run.ids, ...rest.ids], ids)
@@ -187,9 +195,9 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
   it.live("[C10] never takes a cut body that is still JSON for the last page", () =>
     Effect.gen(function*() {
       const server = yield* listing((attempt) => attempt === 1, [head(200, json), "{}", "FINISH"])
-      const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(server.url, http)))
 
-      assert.strictEqual(brief(run.error), "DecodeError Schema")
+      assert.strictEqual(errorName(run.error), "DecodeError Schema")
       assert.deepStrictEqual(run.error?.resumeFrom, to2)
       assert.deepStrictEqual(run.ids, ids.slice(0, 2))
     }))
@@ -197,7 +205,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
   it.live("[C21] reads a page whose characters arrive in pieces of one byte", () =>
     Effect.gen(function*() {
       const notes = "Ünïcödé, 時給, 🧑‍🍳"
-      const body = pageOf([wirePunch({ notes })])
+      const body = pageText([wirePunch({ notes })])
       const start = head(200, { ...json, "content-length": String(Buffer.byteLength(body)) })
       const server = yield* rawServer({ answers: [[start, { drip: body, every: 0 }]] })
       const page = yield* TimePunches.page(company).pipe(Effect.provide(client(server.url, http)))
@@ -209,7 +217,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
   it.live("[C22] reads every page of a server that closes each connection after its response", () =>
     Effect.gen(function*() {
       const server = yield* rawServer({ answers: ({ line }) => [whole(200, pageFor(line)), "FINISH"] })
-      const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(server.url, http)))
 
       assert.deepStrictEqual(run, { ids, error: undefined })
       assert.isAtMost(server.requests.length, 3 * 4)
@@ -218,7 +226,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
   it.live("[C24] treats an unrequested 100 as the transport does: ignores it, or retries", () =>
     Effect.gen(function*() {
       const server = yield* listing((attempt) => attempt === 1, ["HTTP/1.1 100 Continue\r\n\r\n", whole(200, second)])
-      const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(server.url, http)))
 
       assert.deepStrictEqual(run, { ids, error: undefined })
       assert.strictEqual(server.requests.length, transport === "node:http" ? 3 : 4)
@@ -227,7 +235,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
   it.live("[C25] ignores early hints", () =>
     Effect.gen(function*() {
       const server = yield* listing(() => true, ["HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n", whole(200, second)])
-      const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(server.url, http)))
 
       assert.deepStrictEqual(run, { ids, error: undefined })
       assert.strictEqual(server.requests.length, 3)
@@ -239,10 +247,10 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
         () => true,
         head("101 Switching Protocols", { connection: "upgrade", upgrade: "x" })
       )
-      const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(server.url, http)))
 
       assert.strictEqual(
-        brief(run.error),
+        errorName(run.error),
         transport === "node:http" ? "UnexpectedStatus 101" : "TransportError headers UND_ERR_SOCKET"
       )
       assert.deepStrictEqual(run.error?.resumeFrom, to2)

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import dns from "node:dns"
 import { vi } from "vitest"
-import { brief, client, outcome, threePages, transports } from "../support/transports.ts"
+import { client, errorName, listingOutcome, threePages, transports } from "../support/transports.ts"
 import { blackHole } from "./support/blackHole.ts"
 import { makeAuthority, selfSigned, trust } from "./support/certificate.ts"
 import { rawServer, whole } from "./support/rawServer.ts"
@@ -62,9 +62,9 @@ const failingLookup = (code: string) =>
 describe.each(transports)("a listing over $transport", ({ http }) => {
   it.live("[C1] fails after four attempts where no server listens", () =>
     Effect.gen(function*() {
-      const run = yield* outcome().pipe(Effect.provide(client(`http://127.0.0.1:${yield* closedPort}`, http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(`http://127.0.0.1:${yield* closedPort}`, http)))
 
-      assert.strictEqual(brief(run.error), "TransportError connect ECONNREFUSED")
+      assert.strictEqual(errorName(run.error), "TransportError connect ECONNREFUSED")
       assert.strictEqual(run.error?.attempts, 4)
     }))
 
@@ -72,7 +72,7 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
     Effect.gen(function*() {
       const port = yield* closedPort
       const patient = client(`http://127.0.0.1:${port}`, http, { attempts: 10_000, budget: Infinity })
-      const fiber = yield* Effect.forkChild(outcome().pipe(Effect.provide(patient)))
+      const fiber = yield* Effect.forkChild(listingOutcome().pipe(Effect.provide(patient)))
       yield* Effect.sleep("30 millis")
       assert.isUndefined(fiber.pollUnsafe())
       yield* rawServer({ answers: pages, port })
@@ -83,11 +83,11 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
   it.live("[C16] times out on an address that drops its packets", () =>
     Effect.gen(function*() {
       const url = yield* blackHole
-      const run = yield* outcome().pipe(
+      const run = yield* listingOutcome().pipe(
         Effect.provide(client(url, http, { attemptTimeout: "300 millis", attempts: 2 }))
       )
 
-      assert.strictEqual(brief(run.error), "TransportError timeout")
+      assert.strictEqual(errorName(run.error), "TransportError timeout")
       assert.strictEqual(run.error?.attempts, 2)
     }))
 
@@ -96,9 +96,9 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
     ([_row, code, attempts]) =>
       Effect.gen(function*() {
         const lookup = yield* failingLookup(code)
-        const run = yield* outcome().pipe(Effect.provide(client("https://nowhere.test", http)))
+        const run = yield* listingOutcome().pipe(Effect.provide(client("https://nowhere.test", http)))
 
-        assert.strictEqual(brief(run.error), `TransportError connect ${code}`)
+        assert.strictEqual(errorName(run.error), `TransportError connect ${code}`)
         assert.strictEqual(run.error?.attempts, attempts)
         assert.strictEqual(lookup.mock.calls.length, attempts)
       })
@@ -108,9 +108,9 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
     Effect.gen(function*() {
       yield* trust(authority)
       const { connections, received, url } = yield* rawServer({ answers: pages, tls: server })
-      const run = yield* outcome().pipe(Effect.provide(client(url, http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(url, http)))
 
-      assert.match(brief(run.error), code)
+      assert.match(errorName(run.error), code)
       assert.strictEqual(run.error?.attempts, 1)
       assert.strictEqual(connections.length, 1)
       assert.strictEqual(received(), 0, "the request was sent")
@@ -121,15 +121,18 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
       yield* trust(authority)
       const server = yield* rawServer({ answers: pages, tls: good })
 
-      assert.deepStrictEqual(yield* outcome().pipe(Effect.provide(client(server.url, http))), { ids, error: undefined })
+      assert.deepStrictEqual(yield* listingOutcome().pipe(Effect.provide(client(server.url, http))), {
+        ids,
+        error: undefined
+      })
     }))
 
   it.live("[C20] does not retry where the service speaks no TLS", () =>
     Effect.gen(function*() {
       const plain = yield* rawServer({ answers: [["HTTP/1.1 400 Bad Request\r\n\r\n", "FINISH"]], at: "byte" })
-      const run = yield* outcome().pipe(Effect.provide(client(plain.url.replace("http:", "https:"), http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(plain.url.replace("http:", "https:"), http)))
 
-      assert.match(brief(run.error), /^TransportError tls (ERR_SSL_WRONG_VERSION_NUMBER|EPROTO)$/)
+      assert.match(errorName(run.error), /^TransportError tls (ERR_SSL_WRONG_VERSION_NUMBER|EPROTO)$/)
       assert.strictEqual(run.error?.attempts, 1)
       assert.strictEqual(plain.connections.length, 1)
     }))
@@ -137,9 +140,9 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
   it.live("[C20] fails within its attempts where the service speaks only TLS", () =>
     Effect.gen(function*() {
       const secure = yield* rawServer({ answers: pages, tls: good })
-      const run = yield* outcome().pipe(Effect.provide(client(secure.url.replace("https:", "http:"), http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(secure.url.replace("https:", "http:"), http)))
 
-      assert.match(brief(run.error), /^TransportError headers /)
+      assert.match(errorName(run.error), /^TransportError headers /)
       assert.isAtMost(run.error?.attempts ?? Infinity, 4)
       assert.isAtMost(secure.connections.length, 4)
     }))
@@ -149,8 +152,8 @@ describe("a listing over undici", () => {
   it.live("[C16] reports a connect timeout where the agent has one", () =>
     Effect.gen(function*() {
       const http = NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 200 } })
-      const run = yield* outcome().pipe(Effect.provide(client(yield* blackHole, http, { attempts: 1 })))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(yield* blackHole, http, { attempts: 1 })))
 
-      assert.strictEqual(brief(run.error), "TransportError connect UND_ERR_CONNECT_TIMEOUT")
+      assert.strictEqual(errorName(run.error), "TransportError connect UND_ERR_CONNECT_TIMEOUT")
     }))
 })

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { TimePunches } from "../../src/index.ts"
 import { company, oauth } from "../support/client.ts"
-import { brief, client, outcome, threePages, transports } from "../support/transports.ts"
+import { client, errorName, listingOutcome, threePages, transports } from "../support/transports.ts"
 import { makeAuthority, trust } from "./support/certificate.ts"
 import { head, rawServer, whole } from "./support/rawServer.ts"
 
@@ -31,9 +31,9 @@ describe.each(transports)("a redirect over $transport", ({ http }) => {
       Effect.gen(function*() {
         const other = yield* elsewhere
         const { requests, url } = yield* service("GET", status, `${other.url}/v2/company/4021/time_punches`)
-        const run = yield* outcome().pipe(Effect.provide(client(url, http)))
+        const run = yield* listingOutcome().pipe(Effect.provide(client(url, http)))
 
-        assert.strictEqual(brief(run.error), `UnexpectedStatus ${status}`)
+        assert.strictEqual(errorName(run.error), `UnexpectedStatus ${status}`)
         assert.strictEqual(requests.length, 1)
         assert.strictEqual(other.connections.length, 0)
         assert.strictEqual(other.received(), 0)
@@ -46,9 +46,9 @@ describe.each(transports)("a redirect over $transport", ({ http }) => {
       Effect.gen(function*() {
         const other = yield* elsewhere
         const { requests, url } = yield* service("POST", status, `${other.url}/oauth2/token`)
-        const run = yield* outcome().pipe(Effect.provide(client(url, http, { credentials: oauth })))
+        const run = yield* listingOutcome().pipe(Effect.provide(client(url, http, { credentials: oauth })))
 
-        assert.strictEqual(brief(run.error), "TokenError Rejected")
+        assert.strictEqual(errorName(run.error), "TokenError Rejected")
         assert.strictEqual(requests.length, 1)
         assert.strictEqual(other.connections.length, 0)
         assert.strictEqual(other.received(), 0)
@@ -58,9 +58,9 @@ describe.each(transports)("a redirect over $transport", ({ http }) => {
   it.live.each(statuses)("[H23] with %s to the same origin is not followed either", (status) =>
     Effect.gen(function*() {
       const { requests, url } = yield* service("GET", status, "/v3/company/4021/time_punches")
-      const run = yield* outcome().pipe(Effect.provide(client(url, http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(url, http)))
 
-      assert.strictEqual(brief(run.error), `UnexpectedStatus ${status}`)
+      assert.strictEqual(errorName(run.error), `UnexpectedStatus ${status}`)
       assert.strictEqual(requests.length, 1)
     }))
 
@@ -75,9 +75,9 @@ describe.each(transports)("a redirect over $transport", ({ http }) => {
     (location) =>
       Effect.gen(function*() {
         const { requests, url } = yield* service("GET", 302, location)
-        const run = yield* outcome().pipe(Effect.provide(client(url, http)))
+        const run = yield* listingOutcome().pipe(Effect.provide(client(url, http)))
 
-        assert.strictEqual(brief(run.error), "UnexpectedStatus 302")
+        assert.strictEqual(errorName(run.error), "UnexpectedStatus 302")
         assert.strictEqual(requests.length, 1)
       })
   )
@@ -89,9 +89,9 @@ describe.each(transports)("a redirect over $transport", ({ http }) => {
       yield* trust(authority)
       const tls = authority.issue({ names: ["127.0.0.1"] })
       const { requests, url } = yield* rawServer({ answers: [redirect(307, other.url)], tls })
-      const run = yield* outcome().pipe(Effect.provide(client(url, http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(url, http)))
 
-      assert.strictEqual(brief(run.error), "UnexpectedStatus 307")
+      assert.strictEqual(errorName(run.error), "UnexpectedStatus 307")
       assert.strictEqual(requests.length, 1)
       assert.strictEqual(other.received(), 0)
     }))
@@ -133,10 +133,13 @@ describe.each(ways)("a RequestInit given $way", ({ provide }) => {
       Effect.gen(function*() {
         const other = yield* elsewhere
         const { requests, url } = yield* service(method, status, other.url)
-        const run = yield* provide(outcome(), url)
+        const run = yield* provide(listingOutcome(), url)
         const [first, last] = [requests[0], requests.at(-1)]
 
-        assert.strictEqual(brief(run.error), method === "GET" ? `UnexpectedStatus ${status}` : "TokenError Rejected")
+        assert.strictEqual(
+          errorName(run.error),
+          method === "GET" ? `UnexpectedStatus ${status}` : "TokenError Rejected"
+        )
         assert.strictEqual(other.connections.length, 0)
         assert.strictEqual(other.received(), 0)
         assert.strictEqual(first?.headers["x-application"], "kept")
@@ -163,10 +166,10 @@ describe("a client of the application that follows redirects", () => {
     Effect.gen(function*() {
       const other = yield* elsewhere
       const { url } = yield* service("GET", 302, other.url)
-      const run = yield* outcome().pipe(Effect.provide(client(url, eager)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(url, eager)))
 
       assert.strictEqual(other.requests.length, 1)
       assert.deepStrictEqual(run.ids, [])
-      assert.strictEqual(brief(run.error), "UnexpectedStatus 200")
+      assert.strictEqual(errorName(run.error), "UnexpectedStatus 200")
     }))
 })

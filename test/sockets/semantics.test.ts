@@ -4,7 +4,7 @@ import { Effect, Exit, Fiber, Layer, Scope, Stream, Tracer } from "effect"
 import { HttpClient } from "effect/http"
 import { TimePunches, TracePropagation } from "../../src/index.ts"
 import { company, oauth } from "../support/client.ts"
-import { brief, client, outcome, threePages, transports } from "../support/transports.ts"
+import { client, errorName, listingOutcome, threePages, transports } from "../support/transports.ts"
 import { eventually } from "./support/eventually.ts"
 import { type Answer, head, rawServer, whole } from "./support/rawServer.ts"
 
@@ -26,9 +26,9 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
   it.live.each([204, 205, 304])("[H22] never takes a %s for an empty page", (status) =>
     Effect.gen(function*() {
       const server = yield* firstThen(head(status, status === 205 ? { "content-length": "0" } : {}))
-      const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(server.url, http)))
 
-      assert.strictEqual(brief(run.error), `UnexpectedStatus ${status}`)
+      assert.strictEqual(errorName(run.error), `UnexpectedStatus ${status}`)
       assert.deepStrictEqual(run.ids, ids.slice(0, 2))
       assert.strictEqual(server.requests.length, 2)
     }))
@@ -36,9 +36,9 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
   it.live("[H22] never takes a part of a page for a page", () =>
     Effect.gen(function*() {
       const server = yield* firstThen(whole(206, second, { ...json, "content-range": "bytes 0-99/200" }))
-      const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(server.url, http)))
 
-      assert.strictEqual(brief(run.error), "UnexpectedStatus 206")
+      assert.strictEqual(errorName(run.error), "UnexpectedStatus 206")
       assert.deepStrictEqual(run.ids, ids.slice(0, 2))
     }))
 
@@ -48,10 +48,10 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
       const server = yield* firstThen(
         whole(200, new Uint8Array(100).fill(0xff), { ...json, "content-encoding": encodings })
       )
-      const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(server.url, http)))
 
       assert.match(
-        brief(run.error),
+        errorName(run.error),
         transport === "fetch" ? /^(TransportError|DecodeError)/ : /^DecodeError ContentEncoding$/
       )
       assert.deepStrictEqual(run.ids, ids.slice(0, 2))
@@ -60,7 +60,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
   it.live("[H37] ignores a wrong clock and an age, and reconnects after each response that closes its connection", () =>
     Effect.gen(function*() {
       const server = yield* pagesWith({ date: "Thu, 01 Jan 1970 00:00:00 GMT", age: "99999999", connection: "close" })
-      const run = yield* outcome().pipe(Effect.provide(client(server.url, http)))
+      const run = yield* listingOutcome().pipe(Effect.provide(client(server.url, http)))
 
       assert.deepStrictEqual(run, { ids, error: undefined })
       assert.strictEqual(server.requests.length, 3)
@@ -91,7 +91,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
       const delays: Array<number> = []
       for (let round = 0; round < 5; round++) {
         const server = yield* firstThen(answer)
-        const fiber = yield* Effect.forkChild(outcome().pipe(Effect.provide(client(server.url, http))))
+        const fiber = yield* Effect.forkChild(listingOutcome().pipe(Effect.provide(client(server.url, http))))
         yield* eventually(() => assert.strictEqual(server.requests.length, 2))
         yield* Effect.sleep("20 millis")
         const connection = server.connections[(server.requests[1]?.connection ?? 0) - 1]
@@ -110,7 +110,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
     Effect.gen(function*() {
       const server = yield* rawServer({ answers: [[]] })
       yield* Effect.gen(function*() {
-        const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(outcome()))
+        const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(listingOutcome()))
         yield* eventually(() => assert.strictEqual(server.requests.length, 1))
         yield* Fiber.interruptAll(waiting)
         yield* eventually(() =>
@@ -129,7 +129,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
         client(server.url, http, { attemptTimeout: "200 millis", attempts: 1 }),
         scope
       )
-      const fiber = yield* Effect.forkChild(Effect.provide(outcome(), context))
+      const fiber = yield* Effect.forkChild(Effect.provide(listingOutcome(), context))
       yield* eventually(() => assert.strictEqual(server.requests.length, 2))
       yield* Scope.close(scope, Exit.void)
       const run = yield* Fiber.join(fiber)

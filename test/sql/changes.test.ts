@@ -361,7 +361,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       assert.deepInclude(next, { _tag: "SumOverflow", field: "cost" })
     }))
 
-  test("fails where a row is no punch, and names it", (opened) =>
+  test("fails at a row that is not a valid punch, and names it", (opened) =>
     Effect.gen(function*() {
       yield* commit(opened.kept, company, [row(1)])
       const since = yield* lastOf(opened, company)
@@ -370,7 +370,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
 
       const error = yield* Effect.flip(changesOf(opened, dayOptions(since)))
       assert.deepInclude(error, { _tag: "SyncError", reason: "Store" })
-      assert.include(error.message, "row 1 is no punch at hourly_wage")
+      assert.include(error.message, "row 1 is not a valid punch at hourly_wage")
     }))
 
   test("reads one moment, whatever is committed meanwhile", (opened) =>

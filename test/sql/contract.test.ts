@@ -7,7 +7,7 @@ import type { Batch, Window } from "../../src/sync/index.ts"
 import { at, punch } from "../support/arbitraryPunch.ts"
 import { needs } from "../support/needs.ts"
 import { postgresClient } from "../support/postgres.ts"
-import { batchesOf, batchOf, checkpointAt, idsOf, Plan } from "../support/storeBatches.ts"
+import { batchesOf, batchOf, checkpointAt, Plan, rowIds } from "../support/storeBatches.ts"
 import { memoryKind, type OpenStore, postgresKind, sqliteHistoryKind, sqliteKind } from "../support/stores.ts"
 
 const server = ManagedRuntime.make(postgresClient)
@@ -226,7 +226,7 @@ describe.each(kinds)("a store $name", ({ missing, open }) => {
       batchOf(6, { kind: "confirm", gone: gone(kept, accepted) })
     ]
     const goneOf = (opened: OpenStore) =>
-      Effect.map(opened.rows(company), (found) => idsOf(found.filter(({ isGone }) => isGone)))
+      Effect.map(opened.rows(company), (found) => rowIds(found.filter(({ isGone }) => isGone)))
 
     test("marks them, and keeps their content", (opened) =>
       Effect.gen(function*() {

@@ -5,14 +5,15 @@ import { TestClock } from "effect/testing"
 import { RetryPolicy, type TimePunch, TimePunches } from "../../src/index.ts"
 import { checkpointText, readCheckpoint } from "../../src/sync/Checkpoint.ts"
 import { Sync, SyncStore } from "../../src/sync/index.ts"
-import { FakeService, generatePunches, type StoredPunch } from "../../src/testing/index.ts"
+import { FakeService, type StoredPunch } from "../../src/testing/index.ts"
 import { app, company } from "../support/client.ts"
+import { generatePlain } from "../support/densities.ts"
 import type { OpenStore } from "../support/stores.ts"
 
 const noon = Date.UTC(2026, 3, 5, 12)
 
 /** Three pages, modified long before noon. */
-const plain = generatePunches({ count: 450, companyId: company.id, timestampForms: false })
+const plain = generatePlain({ count: 450, companyId: company.id })
   .map((punch) => Object.assign(punch, { modified: "2026-04-01T08:00:00Z" }))
 
 const [first, last] = ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z"]

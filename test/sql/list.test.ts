@@ -266,7 +266,7 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
     }).pipe(Effect.timeout("20 seconds")))
 
   test(
-    "fails at a row that is no punch, by its id, and emits nothing after it",
+    "fails at a row that is not a valid punch, by its id, and emits nothing after it",
     (table, store) =>
       Effect.gen(function*() {
         yield* store.commit(batchOf(1, { punches: rows(5) }), Option.none())
@@ -279,7 +279,7 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
         )
 
         assert.strictEqual(error._tag, "SyncError")
-        assert.include(error.message, "row 4 is no punch at hourly_wage")
+        assert.include(error.message, "row 4 is not a valid punch at hourly_wage")
         assert.deepStrictEqual(seen, [1, 2])
       })
   )

@@ -6,13 +6,12 @@ import { type Company, CompanyGuid, CompanyId, Credentials, Endpoints, TimePunch
 import {
   defaultCompany,
   defaultOAuthClient,
-  defaultSession,
   FakeService,
   type FakeServiceOptions,
   type Fault,
-  type FaultWhen,
-  otherCompany
+  type FaultWhen
 } from "../../src/testing/index.ts"
+import { defaultSession, otherCompany } from "../../src/testing/service/options.ts"
 
 const toCompany = ({ guid, id }: { readonly id: number; readonly guid: string }) =>
   ({

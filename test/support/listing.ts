@@ -2,7 +2,8 @@
 import { DateTime } from "effect"
 import { BusinessDate, type InstantRange, type PunchFilter } from "../../src/index.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
-import { defaultCompany, generatePunches, type StoredPunch } from "../../src/testing/index.ts"
+import { defaultCompany, type StoredPunch } from "../../src/testing/index.ts"
+import { generateSpread } from "./densities.ts"
 import { idFilter } from "./oracle.ts"
 
 const sortFields = [
@@ -78,7 +79,7 @@ export const randomFilter = (random: Prng, punches: ReadonlyArray<StoredPunch>):
 /** Data, a filter and paging options from a seed. */
 export const scenario = (seed: number) => {
   const chance = prng(seed)
-  const punches = generatePunches({
+  const punches = generateSpread({
     seed,
     count: chance.pick([1, 7, 60, 150]),
     companyId: defaultCompany.id,

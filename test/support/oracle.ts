@@ -75,7 +75,7 @@ const ids = {
 } as const
 
 /** The ids of a punch under the names of the parameters that select it; 0 for none. */
-export const idsOf = (punch: StoredPunch): ReadonlyArray<readonly [name: string, id: number]> =>
+export const namedIds = (punch: StoredPunch): ReadonlyArray<readonly [name: string, id: number]> =>
   Object.values(ids).map((name) => [name, punch[name] ?? 0])
 
 /** A filter of some keys, each with the id of a punch. */
@@ -87,7 +87,7 @@ export const idFilter = (punch: StoredPunch, isPart: (key: string) => boolean): 
 const matches = (punch: StoredPunch, query: Query) => {
   const since = query["modified_since"]
   return matchesDeleted(punch, query) &&
-    idsOf(punch).every(([name, id]) => query[name] === undefined || Number(query[name]) === id) &&
+    namedIds(punch).every(([name, id]) => query[name] === undefined || Number(query[name]) === id) &&
     (query["approved"] === undefined || query["approved"] === "null" || query["approved"] === String(punch.approved)) &&
     (since === undefined || (punch.modified !== null && millis(punch.modified) > millis(since))) &&
     isOneOf(query["flags"], punch.flags) &&

@@ -36,5 +36,5 @@ export const says = (
 ) => new Response(new TextEncoder().encode(JSON.stringify(value)), { status: 200, headers: { ...headers } })
 
 /** A page of punches with these ids. */
-export const pageOf = (ids: ReadonlyArray<number>, cursor: Wire = {}) =>
+export const pageResponse = (ids: ReadonlyArray<number>, cursor: Wire = {}) =>
   says(wirePage(ids.map((id) => wirePunch({ id })), cursor))

@@ -30,7 +30,8 @@ export const batchOf = (pass: number, changes: Partial<Batch> = {}): Batch => ({
   ...changes
 })
 
-export const idsOf = (rows: ReadonlyArray<{ readonly punch: TimePunch }>) => rows.map(({ punch: { id } }) => Number(id))
+export const rowIds = (rows: ReadonlyArray<{ readonly punch: TimePunch }>) =>
+  rows.map(({ punch: { id } }) => Number(id))
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 

@@ -65,14 +65,14 @@ export const invalidate = (used: CachedToken) => TokenCache.use((cache) => cache
 export const start = Effect.tap(Effect.forkChild(Effect.result(get)), () => TestClock.adjust(0))
 
 /** The result of a `get` after all its attempts. */
-export const outcome = Effect.gen(function*() {
+export const tokenOutcome = Effect.gen(function*() {
   const fiber = yield* start
   yield* TestClock.adjust("2 minutes")
   return yield* Fiber.join(fiber)
 })
 
 /** Makes token requests fail. */
-export const inject = (fault: Fault, when: FaultWhen = {}) =>
+export const injectTokenFault = (fault: Fault, when: FaultWhen = {}) =>
   FakeService.use((service) => service.inject(fault, { ...when, target: "token" }))
 
 export const clearFaults = FakeService.use((service) => service.clearFaults)
@@ -98,13 +98,13 @@ export const tokenResponse = (members: Readonly<Record<string, unknown>>): Fault
   bodyOf(JSON.stringify({ token_type: "Bearer", expires_in: 3600, access_token: "some-token", ...members }))
 
 /** A token error in a table: its reason, and its status if it has one. */
-export const brief = (
+export const tokenErrorName = (
   { reason, status }: { readonly reason: string; readonly status: Option.Option<number> }
 ): string => [reason, ...Option.toArray(status)].join(" ")
 
 /** The result of a `get` in a table. */
 export const textOf = (result: Result.Result<CachedToken, TokenError>): string =>
-  Result.match(result, { onSuccess: (token) => `generation ${token.generation}`, onFailure: brief })
+  Result.match(result, { onSuccess: (token) => `generation ${token.generation}`, onFailure: tokenErrorName })
 
 /** A value and its form in the name of a test. */
 export const named = <A>(value: A) => [(JSON.stringify(value) ?? "missing").slice(0, 40), value] as const

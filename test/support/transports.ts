@@ -60,13 +60,13 @@ export const client = (
 const rows = generatePunches({ seed: 7, count: 6, companyId: defaultCompany.id, deletedShare: 0 }).map(toWire)
 
 /** The body of a page with these rows; `cursor` replaces members of the cursor of a single page. */
-export const pageOf = (rows: ReadonlyArray<unknown>, cursor?: Wire): string => JSON.stringify(wirePage(rows, cursor))
+export const pageText = (rows: ReadonlyArray<unknown>, cursor?: Wire): string => JSON.stringify(wirePage(rows, cursor))
 
 /** A listing of three pages of two rows: their bodies, and the ids in them. */
 export const threePages = {
-  first: pageOf(rows.slice(0, 2), { next: "to-2" }),
-  second: pageOf(rows.slice(2, 4), { current: "to-2", prev: "to-1", next: "to-3" }),
-  third: pageOf(rows.slice(4, 6), { current: "to-3", prev: "to-2" }),
+  first: pageText(rows.slice(0, 2), { next: "to-2" }),
+  second: pageText(rows.slice(2, 4), { current: "to-2", prev: "to-1", next: "to-3" }),
+  third: pageText(rows.slice(4, 6), { current: "to-3", prev: "to-2" }),
   ids: rows.map((row) => row.id)
 }
 
@@ -77,7 +77,7 @@ export interface Outcome {
 }
 
 /** Runs a listing to its end, from a cursor if there is one. A defect stays a defect. */
-export const outcome = (from?: Option.Option<Cursor>): Effect.Effect<Outcome, never, TimePunches> =>
+export const listingOutcome = (from?: Option.Option<Cursor>): Effect.Effect<Outcome, never, TimePunches> =>
   Effect.gen(function*() {
     const ids: Array<number> = []
     const exit = yield* TimePunches.list(company, {}, { from }).pipe(
@@ -90,7 +90,7 @@ export const outcome = (from?: Option.Option<Cursor>): Effect.Effect<Outcome, ne
   })
 
 /** A failure as a table names it: its tag, then its reason or status, then its code. */
-export const brief = (error: ListError | undefined): string => {
+export const errorName = (error: ListError | undefined): string => {
   if (error === undefined) return "no error"
   const reason = "reason" in error ? ` ${error.reason}` : "status" in error ? ` ${error.status}` : ""
   const code = "code" in error && Option.isSome(error.code) ? ` ${error.code.value}` : ""

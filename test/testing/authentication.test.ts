@@ -4,13 +4,12 @@ import { TestClock } from "effect/testing"
 import {
   defaultCompany,
   defaultOAuthClient,
-  defaultSession,
   type FakeResponse,
   FakeService,
   type FakeServiceOptions,
-  generatePunches,
-  otherCompany
+  generatePunches
 } from "../../src/testing/index.ts"
+import { defaultSession, otherCompany } from "../../src/testing/service/options.ts"
 import { bearer, pagePath, problemOf, queryString, textOf } from "./support.ts"
 
 type Headers = Readonly<Record<string, string>>

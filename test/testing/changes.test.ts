@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, DateTime, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { prng } from "../../src/testing/base/prng.ts"
-import { defaultCompany, FakeService, generatePunches, otherCompany, type WirePunch } from "../../src/testing/index.ts"
+import { defaultCompany, FakeService, generatePunches, type WirePunch } from "../../src/testing/index.ts"
+import { otherCompany } from "../../src/testing/service/options.ts"
 import { idsOf, requestPage, walk } from "./support.ts"
 
 const punches = generatePunches({ seed: 12, count: 12, companyId: defaultCompany.id, deletedShare: 0 })
@@ -73,10 +74,10 @@ describe("a change of the fake service", () => {
       const service = yield* fake
       const plain = Effect.map(requestPage({ limit: "200" }), ({ data }) => idsOf(data).includes(5))
       yield* TestClock.setTime(start)
-      yield* service.softDelete([5])
+      yield* service.edit([5], { deleted: true })
       const deleted = [(yield* find(5))?.deleted, (yield* find(5))?.modified, yield* plain]
       yield* TestClock.adjust("1 minute")
-      yield* service.undelete([5])
+      yield* service.edit([5], { deleted: false })
       const restored = [(yield* find(5))?.deleted, (yield* find(5))?.modified, yield* plain]
       yield* service.remove([5])
 

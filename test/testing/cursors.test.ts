@@ -87,7 +87,7 @@ describe("a cursor by record", () => {
   it.effect("stays where it was when its row is edited elsewhere, or deleted with a mark", () =>
     Effect.gen(function*() {
       const edited = yield* pageAfter(byTime, (service) => service.edit([3], { notes: "other" }))
-      const deleted = yield* pageAfter(byTime, (service) => service.softDelete([3]))
+      const deleted = yield* pageAfter(byTime, (service) => service.edit([3], { deleted: true }))
 
       assert.deepStrictEqual([edited, deleted], [[4, 5, 6], [4, 5, 6]])
     }).pipe(Effect.provide(layer)))

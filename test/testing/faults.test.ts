@@ -1,13 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import {
-  defaultCompany,
-  defaultOAuthClient,
-  FakeService,
-  Fault,
-  generatePunches,
-  otherCompany
-} from "../../src/testing/index.ts"
+import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
+import { otherCompany } from "../../src/testing/service/options.ts"
 import {
   ask,
   type Envelope,

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { EmployeeApprovalStatus, PunchFlag } from "../../src/index.ts"
-import { approvalStatuses, generatePunches, punchFlags } from "../../src/testing/index.ts"
+import { approvalStatuses, punchFlags } from "../../src/testing/base/WirePunch.ts"
+import { generatePunches } from "../../src/testing/index.ts"
+import { densities, generatePlain, generateSpread } from "../support/densities.ts"
 
 const instantsOf = (punches: ReturnType<typeof generatePunches>) =>
   punches.flatMap((punch) => [
@@ -11,10 +13,8 @@ const instantsOf = (punches: ReturnType<typeof generatePunches>) =>
     ...(punch.breaks ?? []).flatMap((rest) => [rest.in, rest.out])
   ]).filter((text) => text !== null)
 
-const shapes = (timestampForms: boolean) =>
-  new Set(
-    instantsOf(generatePunches({ count: 500, companyId: 1, timestampForms })).map((text) => text.replace(/\d/g, "0"))
-  )
+const shapes = (punches: ReturnType<typeof generatePunches>) =>
+  new Set(instantsOf(punches).map((text) => text.replace(/\d/g, "0")))
 
 describe("generatePunches", () => {
   it("gives the same punches for the same seed and others for another seed", () => {
@@ -50,16 +50,16 @@ describe("generatePunches", () => {
     assert.isBelow(new Set(punches.map((punch) => Date.parse(punch.clocked_in))).size, 4500)
   })
 
-  it("writes instants in many forms, or in that of the spec's sample only", () => {
-    assert.isAbove(shapes(true).size, 8)
-    assert.deepStrictEqual([...shapes(false)].toSorted(), [
+  it("writes instants in many notations, and the plain ones of the tests in that of the spec's sample only", () => {
+    assert.isAbove(shapes(generatePunches({ count: 500, companyId: 1 })).size, 8)
+    assert.deepStrictEqual([...shapes(generatePlain({ count: 500, companyId: 1 }))].toSorted(), [
       "0000-00-00T00:00:00+00:00",
       "0000-00-00T00:00:00.000+00:00"
     ])
   })
 
-  it.each(["uniform", "dayAndNight", "skewed", "bursts"] as const)("keeps %s clock-ins inside the span", (density) => {
-    const punches = generatePunches({ count: 1000, companyId: 1, from: "2026-10-01T00:00:00Z", days: 3, density })
+  it.each(densities)("keeps %s clock-ins inside the span", (density) => {
+    const punches = generateSpread({ count: 1000, companyId: 1, from: "2026-10-01T00:00:00Z", days: 3, density })
     const times = punches.map((punch) => Date.parse(punch.clocked_in))
 
     assert.isAtLeast(Math.min(...times), Date.parse("2026-10-01T00:00:00Z"))

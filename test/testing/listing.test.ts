@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { defaultCompany, FakeService, generatePunches, type StoredPunch, toWire } from "../../src/testing/index.ts"
-import { decodeCursor } from "../../src/testing/service/cursor.ts"
+import { decodeCursor } from "../../src/testing/service/pages.ts"
 import { ask, envelopeOf, idsOf, problemOf, requestPage, requestRaw, textOf, walk } from "./support.ts"
 
 const punches = generatePunches({ seed: 4, count: 60, companyId: defaultCompany.id, deletedShare: 0, openShare: 0.2 })

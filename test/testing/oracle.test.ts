@@ -1,15 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
-import {
-  defaultCompany,
-  FakeService,
-  generatePunches,
-  otherCompany,
-  type StoredPunch
-} from "../../src/testing/index.ts"
-import { expectedIds, idsOf } from "../support/oracle.ts"
-import { idsOf as rowIds, walk } from "./support.ts"
+import { defaultCompany, FakeService, generatePunches, type StoredPunch } from "../../src/testing/index.ts"
+import { otherCompany } from "../../src/testing/service/options.ts"
+import { densities, generateSpread } from "../support/densities.ts"
+import { expectedIds, namedIds } from "../support/oracle.ts"
+import { idsOf, walk } from "./support.ts"
 
 const sortable = [
   "id",
@@ -43,7 +39,7 @@ const draw = (random: Prng, punches: ReadonlyArray<StoredPunch>): Record<string,
     value !== null && random.chance(share) ? { [name]: value } : {}
   return {
     limit: String(random.between(1, random.chance(0.5) ? 7 : 200)),
-    ...Object.fromEntries(idsOf(punch).filter(() => random.chance(0.1)).map(([name, id]) => [name, String(id)])),
+    ...Object.fromEntries(namedIds(punch).filter(() => random.chance(0.1)).map(([name, id]) => [name, String(id)])),
     ...maybe(0.2, "approved", random.pick(["true", "false", "null"])),
     ...maybe(0.3, "deleted", random.pick(["true", "false", "null"])),
     ...maybe(0.1, "include_deleted", random.pick(["true", "false"])),
@@ -66,8 +62,6 @@ const draw = (random: Prng, punches: ReadonlyArray<StoredPunch>): Record<string,
   }
 }
 
-const densities = ["uniform", "dayAndNight", "skewed", "bursts"] as const
-
 describe("a listing of the fake service", () => {
   it.effect("agrees with a plain filter and sort, page by page, forward and backward", () =>
     Effect.gen(function*() {
@@ -80,7 +74,7 @@ describe("a listing of the fake service", () => {
           companyId: defaultCompany.id,
           days: random.between(1, 40)
         }
-        const punches = generatePunches({
+        const punches = generateSpread({
           ...options,
           density: random.pick(densities),
           openShare: 0.2,
@@ -94,7 +88,7 @@ describe("a listing of the fake service", () => {
             const forward = yield* walk(query, "next")
             const backward = yield* walk(query, "prev", forward.at(-1)?.meta.cursor.current ?? undefined)
 
-            assert.deepStrictEqual(forward.flatMap((page) => rowIds(page.data)), expected, JSON.stringify(query))
+            assert.deepStrictEqual(forward.flatMap((page) => idsOf(page.data)), expected, JSON.stringify(query))
             assert.deepStrictEqual(
               backward.toReversed().map((page) => page.data),
               forward.map((page) => page.data),

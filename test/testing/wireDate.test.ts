@@ -51,10 +51,25 @@ describe("parseInstant of the fake service", () => {
 })
 
 describe("dates of the fake service", () => {
-  it("reads and writes every day from 1600 to 2400 as Date does", () => {
-    for (let days = -135_140; days < 157_054; days += 1) {
-      const text = new Date(days * 86_400_000).toISOString().slice(0, 10)
-      if (formatDate(days) !== text || parseDate(text) !== days) assert.fail(`${days} is ${text}`)
+  it("reads and writes every day from 1 January 1600 to the end of 2399, counted one by one", () => {
+    let days = -135_140
+    for (let year = 1600; year < 2400; year++) {
+      const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+      for (const [month, length] of [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].entries()) {
+        for (let dayOfMonth = 1; dayOfMonth <= length; dayOfMonth++, days++) {
+          const text = [year, month + 1, dayOfMonth].map((part) => String(part).padStart(2, "0")).join("-")
+          if (formatDate(days) !== text || parseDate(text) !== days) assert.fail(`${days} is ${text}`)
+        }
+      }
+    }
+    assert.strictEqual(days, 157_054)
+  })
+
+  it("reads the years from 1, and no date that does not exist", () => {
+    assert.strictEqual(parseDate("0001-01-01"), -719_162)
+    assert.strictEqual(parseDate("0099-12-31"), -683_004)
+    for (const text of ["0000-01-01", "2026-02-29", "2026-13-01", "2026-00-10", "2026-01-00", "2026-1-01"]) {
+      assert.isUndefined(parseDate(text))
     }
   })
 

@@ -1,6 +1,5 @@
 /** `time-punches check`: what a person must look at before a period is closed. */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -18,108 +17,19 @@ import { Findings } from "../failure.ts"
 import { filterFlags, noFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { type LocationClock, periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
-import { formatOf, instant, jsonFlag, readInterval, text } from "../flags/values.ts"
+import { formatFlags, formatOf, instant, readInterval, text } from "../flags/values.ts"
 import { outputWidth, print, printError } from "../terminal/output.ts"
 import { textOf, verdictOf } from "./report.ts"
 
-// MERGED selection.ts: Which punches of a period are checked: those of a location, department, role or user. Pure.
-
 /** The filters of a check. Any other would hide what is to be looked at, as `--approved` hides unapproved punches. */
-export const selectionFlags = {
+const selectionFlags = {
   locationId: filterFlags.locationId,
   departmentId: filterFlags.departmentId,
   roleId: filterFlags.roleId,
   userId: filterFlags.userId
 }
 
-/** The punches to check. */
-export interface Selected {
-  readonly locationId: LocationId | undefined
-  readonly departmentId: DepartmentId | undefined
-  readonly roleId: RoleId | undefined
-  readonly userId: UserId | undefined
-}
-
-/** What the flags select. */
-export const selectedOf = (
-  { departmentId, locationId, roleId, userId }: {
-    readonly [K in keyof Selected]: Option.Option<NonNullable<Selected[K]>>
-  }
-): Selected => ({
-  locationId: Option.getOrUndefined(locationId),
-  departmentId: Option.getOrUndefined(departmentId),
-  roleId: Option.getOrUndefined(roleId),
-  userId: Option.getOrUndefined(userId)
-})
-
-/**
- * Whether a punch is selected. Of a location, department and role it is decided here, since the service would leave out
- * the punches of the same person elsewhere, and with them the overlaps.
- */
-export const selects = ({ departmentId, locationId, roleId, userId }: Selected) => (punch: TimePunch): boolean =>
-  (locationId === undefined || punch.locationId === locationId) &&
-  (roleId === undefined || punch.roleId === roleId) &&
-  (userId === undefined || punch.userId === userId) &&
-  (departmentId === undefined || Option.contains(punch.departmentId, departmentId))
-
-// MERGED look.ts: Reads the punches of a period and of some time around it, and finds what must be looked at.
-
-/** What is checked. */
-export interface Look {
-  readonly zone: LocationClock
-  /** The period in a zone. */
-  readonly period: (zone: DateTime.TimeZone) => Interval
-  /** The window that the flags of the period make. With a zone for each location it has the period in any zone. */
-  readonly clockedIn: { readonly gte: Option.Option<DateTime.Utc>; readonly lt: Option.Option<DateTime.Utc> }
-  readonly selected: Selected
-  readonly maxDuration: Duration.Duration
-  readonly asOf: DateTime.Utc | undefined
-  /** Whether the punches come from where disputes are known. */
-  readonly knowsDisputes: boolean
-}
-
-/** What was found, and how many punches of the period were checked. */
-export interface Looked {
-  readonly issues: ReadonlyArray<PeriodCheck.Issue>
-  readonly checked: number
-}
-
-/** Looks at the punches that `list` lists. */
-export const look = Effect.fnUntraced(function*<E, R>(
-  { asOf, clockedIn, knowsDisputes, maxDuration, period, selected, zone }: Look,
-  list: (filter: PunchFilter, order: Order) => Stream.Stream<TimePunch, E, R>
-): Effect.fn.Return<Looked, E | Period.MissingZone, R> {
-  const periods = Period.byLocation(zone, period)
-  const isChecked = selects(selected)
-  const disputed = knowsDisputes
-    ? yield* idsOf(list({ ...selected, clockedIn: periods.window, employeeApprovalStatuses: ["disputed"] }, "any"))
-    : undefined
-  const options = { zone, period, asOf, maxDuration, isChecked, disputed }
-  const window = PeriodCheck.window(options)
-  let checked = 0
-  // A punch of the same person at another location is read too, for the overlap.
-  const issues = yield* list({
-    userId: selected.userId,
-    clockedIn: {
-      gte: DateTime.min(window.gte, Option.getOrElse(clockedIn.gte, () => window.gte)),
-      lt: DateTime.max(window.lt, Option.getOrElse(clockedIn.lt, () => window.lt))
-    }
-  }, "clockedIn").pipe(
-    Stream.mapArray((punches) => {
-      // A punch of a location without a zone is not counted: it fails the check.
-      const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))
-      checked += belong.filter((punch) => !punch.deleted && isChecked(punch)).length
-      return punches
-    }),
-    Stream.run(PeriodCheck.check(options))
-  )
-  return { issues, checked }
-})
-
-const idsOf = <E, R>(punches: Stream.Stream<TimePunch, E, R>): Effect.Effect<ReadonlySet<TimePunchId>, E, R> =>
-  Stream.runFold(punches, () => new Set<TimePunchId>(), (ids, { id }) => ids.add(id))
-
-const usualLongest = Duration.hours(16)
+const defaultMaxDuration = Duration.hours(16)
 
 const maxDuration = text(
   "max-duration",
@@ -127,11 +37,6 @@ const maxDuration = text(
   "Report punches that are longer; the time read around the period for overlaps (default: 16h)",
   "a time such as 16h",
   readInterval
-)
-
-const format = Flag.Literals("format", ["table", "csv", "json"]).pipe(
-  Flag.withDescription("table for people; csv and json for programs (default: table)"),
-  Flag.optional
 )
 
 export const check = Command.make(
@@ -142,8 +47,7 @@ export const check = Command.make(
     ...periodFlags,
     maxDuration,
     asOf: instant("as-of", "Open punches reach to this instant; without it only their clock-in counts"),
-    format,
-    json: jsonFlag,
+    ...formatFlags(["table", "csv", "json"], "table for people; csv and json for programs"),
     names: namesFlag
   },
   Effect.fnUntraced(function*(flags) {
@@ -153,11 +57,11 @@ export const check = Command.make(
     const names = Option.getOrUndefined(yield* readNames(flags.names))
     const knowsDisputes = Option.isNone(flags.database)
     const source = yield* openSource(flags)
-    const { checked, issues } = yield* look({
+    const { checked, issues } = yield* findIssues({
       ...local,
       clockedIn: resolved.clockedIn,
       selected: selectedOf(flags),
-      maxDuration: Option.getOrElse(flags.maxDuration, () => usualLongest),
+      maxDuration: Option.getOrElse(flags.maxDuration, () => defaultMaxDuration),
       asOf: Option.getOrUndefined(flags.asOf),
       knowsDisputes
     }, (filter, order) => Stream.flatMap(source(filter, order), (punches) => Stream.fromArray(punches)))
@@ -204,3 +108,88 @@ export const check = Command.make(
     }
   ])
 )
+
+/** The punches to check. */
+interface Selected {
+  readonly locationId: LocationId | undefined
+  readonly departmentId: DepartmentId | undefined
+  readonly roleId: RoleId | undefined
+  readonly userId: UserId | undefined
+}
+
+/** What the flags select. */
+const selectedOf = (
+  { departmentId, locationId, roleId, userId }: {
+    readonly [K in keyof Selected]: Option.Option<NonNullable<Selected[K]>>
+  }
+): Selected => ({
+  locationId: Option.getOrUndefined(locationId),
+  departmentId: Option.getOrUndefined(departmentId),
+  roleId: Option.getOrUndefined(roleId),
+  userId: Option.getOrUndefined(userId)
+})
+
+/**
+ * Whether a punch is selected. Of a location, department and role it is decided here, since the service would leave out
+ * the punches of the same person elsewhere, and with them the overlaps.
+ */
+const selects = ({ departmentId, locationId, roleId, userId }: Selected) => (punch: TimePunch): boolean =>
+  (locationId === undefined || punch.locationId === locationId) &&
+  (roleId === undefined || punch.roleId === roleId) &&
+  (userId === undefined || punch.userId === userId) &&
+  (departmentId === undefined || Option.contains(punch.departmentId, departmentId))
+
+/** What is checked. */
+interface CheckRequest {
+  readonly zone: LocationClock
+  /** The period in a zone. */
+  readonly period: (zone: DateTime.TimeZone) => Interval
+  /** The window that the flags of the period make. With a zone for each location it has the period in any zone. */
+  readonly clockedIn: { readonly gte: Option.Option<DateTime.Utc>; readonly lt: Option.Option<DateTime.Utc> }
+  readonly selected: Selected
+  readonly maxDuration: Duration.Duration
+  readonly asOf: DateTime.Utc | undefined
+  /** Whether the source of the punches knows disputes. */
+  readonly knowsDisputes: boolean
+}
+
+/** What was found, and how many punches of the period were checked. */
+interface CheckResult {
+  readonly issues: ReadonlyArray<PeriodCheck.Issue>
+  readonly checked: number
+}
+
+/** Checks the punches of a period, and reads some time around it for overlaps. `list` lists them. */
+const findIssues = Effect.fnUntraced(function*<E, R>(
+  { asOf, clockedIn, knowsDisputes, maxDuration, period, selected, zone }: CheckRequest,
+  list: (filter: PunchFilter, order: Order) => Stream.Stream<TimePunch, E, R>
+): Effect.fn.Return<CheckResult, E | Period.MissingZone, R> {
+  const periods = Period.byLocation(zone, period)
+  const isChecked = selects(selected)
+  const disputed = knowsDisputes
+    ? yield* idsOf(list({ ...selected, clockedIn: periods.window, employeeApprovalStatuses: ["disputed"] }, "any"))
+    : undefined
+  const options = { zone, period, asOf, maxDuration, isChecked, disputed }
+  const window = PeriodCheck.window(options)
+  let checked = 0
+  // A punch of the same person at another location is read too, for the overlap.
+  const issues = yield* list({
+    userId: selected.userId,
+    clockedIn: {
+      gte: DateTime.min(window.gte, Option.getOrElse(clockedIn.gte, () => window.gte)),
+      lt: DateTime.max(window.lt, Option.getOrElse(clockedIn.lt, () => window.lt))
+    }
+  }, "clockedIn").pipe(
+    Stream.mapArray((punches) => {
+      // A punch of a location without a zone is not counted: it fails the check.
+      const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))
+      checked += belong.filter((punch) => !punch.deleted && isChecked(punch)).length
+      return punches
+    }),
+    Stream.run(PeriodCheck.check(options))
+  )
+  return { issues, checked }
+})
+
+const idsOf = <E, R>(punches: Stream.Stream<TimePunch, E, R>): Effect.Effect<ReadonlySet<TimePunchId>, E, R> =>
+  Stream.runFold(punches, () => new Set<TimePunchId>(), (ids, { id }) => ids.add(id))

@@ -1,6 +1,5 @@
 /** The punches that the flags of a command select: from the service, or from the copy of `--database`. */
 import type * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { FileSystem } from "effect/FileSystem"
@@ -17,6 +16,7 @@ import { type CommandFailure, type ExpectedError, usage } from "../failure.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
 import { makeProgress } from "../terminal/output.ts"
+import { makeDatabaseFlag } from "./database.ts"
 
 /**
  * Where the punches come from. The variable of the database is not read: one that is set for `sync` must not change where a
@@ -24,10 +24,8 @@ import { makeProgress } from "../terminal/output.ts"
  */
 export const sourceFlags = {
   ...companyFlags,
-  database: Flag.String("database").pipe(
-    Flag.withMetavar("FILE|URL"),
-    Flag.withDescription("Read the copy in this database and send nothing; TIME_PUNCHES_DATABASE_URL is not read here"),
-    Flag.optional
+  database: makeDatabaseFlag(
+    "Read the copy in this database and send nothing; TIME_PUNCHES_DATABASE_URL is not read here"
   ),
   pageSize: makePageSizeFlag()
 }
@@ -74,8 +72,8 @@ const listingOf = Effect.fnUntraced(function*(
   if (Option.isSome(database)) {
     if (Option.isSome(flags.pageSize)) {
       return yield* usage(
-        "--page-size is of requests to the service, and --database sends none",
-        "Leave one of them out."
+        "--page-size sets the size of requests, and --database sends none",
+        "Give one or the other."
       )
     }
     // The drivers of the databases are large; to read the service needs none.

@@ -16,54 +16,13 @@ import { type CommandFailure, commandFailureOf, type ExpectedError } from "../fa
 import { counted, formatNumber } from "../terminal/format.ts"
 import { type CheckResult, fail, failed, ok, warn } from "./report.ts"
 
-// MERGED comparison.ts: Compares rows of a copy with what the service shows, both ways. Pure.
-
-/** A punch that differs, and how. */
-export interface Difference {
-  readonly id: number
-  readonly how: "missing in the copy" | "gone in the copy" | "not shown by the service" | "not equal"
-}
-
-/** The differences between all rows of a part of the copy and all punches of the same part of the service. */
-export const compare = (
-  rows: ReadonlyArray<StoredRow>,
-  punches: ReadonlyArray<TimePunch>
-): ReadonlyArray<Difference> => {
-  const shown = new Set<number>(punches.map(({ id }) => id))
-  return [
-    ...comparePunches(rows, punches),
-    ...rows.filter(({ id, isGone }) => !isGone && !shown.has(id)).map(({ id }) => unshown(id))
-  ]
-}
-
-/** The differences that punches of the service show; `rows` are those of the copy with their ids. */
-export const comparePunches = (
-  rows: ReadonlyArray<StoredRow>,
-  punches: ReadonlyArray<TimePunch>
-): ReadonlyArray<Difference> => {
-  const stored = new Map(rows.map((row) => [row.id, row]))
-  return punches.flatMap((punch): ReadonlyArray<Difference> => {
-    const row = stored.get(punch.id)
-    if (row === undefined) return [{ id: punch.id, how: "missing in the copy" }]
-    if (row.isGone) return [{ id: punch.id, how: "gone in the copy" }]
-    const isEqual = Result.isSuccess(row.punch) && isSameRow(row.punch.success, punch)
-    return isEqual ? [] : [{ id: punch.id, how: "not equal" }]
-  })
-}
-
-/** A row that the copy has and the service does not. */
-export const unshown = (id: number): Difference => ({ id, how: "not shown by the service" })
-
-/** Whether both have the same values in every column: a database cannot hold every text, and has a changed one instead. */
-const isSameRow = (one: TimePunch, other: TimePunch): boolean => columns.every(({ cell }) => cell(one) === cell(other))
-
-/** Rows that are compared where not all are. */
+/** Number of rows that a sample has. */
 const sampleSize = 20
 
 /** Rows that are read from the database at once. */
 const chunkSize = 1000
 
-/** As long as the default overlap: what changed since may not be in the copy yet. */
+/** The default overlap: what changed since may not be in the copy yet. */
 const overlap = Duration.minutes(15)
 
 const runSync = "Run time-punches sync, then check again."
@@ -91,7 +50,7 @@ export const checkCopy = Effect.fnUntraced(function*(company: Company, isFull: b
 /** What a comparison found. */
 interface Comparison {
   readonly differences: ReadonlyArray<Difference>
-  /** The first row that is no punch, and where. */
+  /** The first row that does not decode as a punch, and the path at which it fails. */
   readonly invalid: string | undefined
   readonly seen: number
 }
@@ -143,7 +102,7 @@ const compareAll = Effect.fnUntraced(function*(company: Company) {
   }
 })
 
-/** Ids that changed since the copy can have heard of all changes; `None` of a watermark: any may have. */
+/** Ids of the punches that changed after the watermark minus the overlap; all ids if there is no watermark. */
 const changedSince = Effect.fnUntraced(function*(company: Company, watermark: Option.Option<DateTime.Utc>) {
   const client = yield* TimePunches
   const modifiedSince = Option.getOrUndefined(Option.map(watermark, DateTime.subtractDuration(overlap)))
@@ -172,10 +131,10 @@ const ageOf = ({ checkpoint, lastError, rows }: SqlStore.CopyStatus, now: DateTi
   })
 }
 
-/** Where the first row that is no punch is wrong. */
+/** The first row that does not decode as a punch, and the path at which it fails. */
 const invalidOf = (rows: ReadonlyArray<StoredRow>): string | undefined => {
   for (const { id, punch } of rows) {
-    if (Result.isFailure(punch)) return `row ${id} is no punch at ${firstIssue(punch.failure).path}`
+    if (Result.isFailure(punch)) return `row ${id} is not a valid punch at ${firstIssue(punch.failure).path}`
   }
   return undefined
 }
@@ -185,7 +144,7 @@ const invalidResult = (invalid: string | undefined, seen: number): CheckResult =
     ? ok("copy: rows", `${counted(seen, "row")} read, all are punches`)
     : fail("copy: rows", invalid, "copy", "Something else writes into the tables of the copy: find it.")
 
-/** A change that the next pass brings is no fault of the copy. */
+/** A change that the next pass brings is not a fault of the copy. */
 const comparisonResult = (
   differences: ReadonlyArray<Difference>,
   changed: ReadonlySet<number>,
@@ -206,3 +165,42 @@ const comparisonResult = (
     ? warn(check, `${counted(differences.length, "punch", "punches")} not yet synced`, "copy", runSync)
     : ok(check, `${counted(compared, "punch", "punches")} compared, all are equal`)
 }
+
+/** A punch that differs, and how. */
+interface Difference {
+  readonly id: number
+  readonly how: "missing in the copy" | "gone in the copy" | "not shown by the service" | "not equal"
+}
+
+/** The differences between all rows of a part of the copy and all punches of the same part of the service. */
+const compare = (
+  rows: ReadonlyArray<StoredRow>,
+  punches: ReadonlyArray<TimePunch>
+): ReadonlyArray<Difference> => {
+  const shown = new Set<number>(punches.map(({ id }) => id))
+  return [
+    ...comparePunches(rows, punches),
+    ...rows.filter(({ id, isGone }) => !isGone && !shown.has(id)).map(({ id }) => unshown(id))
+  ]
+}
+
+/** The differences between punches of the service and the rows of the copy with the same ids. */
+const comparePunches = (
+  rows: ReadonlyArray<StoredRow>,
+  punches: ReadonlyArray<TimePunch>
+): ReadonlyArray<Difference> => {
+  const stored = new Map(rows.map((row) => [row.id, row]))
+  return punches.flatMap((punch): ReadonlyArray<Difference> => {
+    const row = stored.get(punch.id)
+    if (row === undefined) return [{ id: punch.id, how: "missing in the copy" }]
+    if (row.isGone) return [{ id: punch.id, how: "gone in the copy" }]
+    const isEqual = Result.isSuccess(row.punch) && isSameRow(row.punch.success, punch)
+    return isEqual ? [] : [{ id: punch.id, how: "not equal" }]
+  })
+}
+
+/** A row that the copy has and the service does not. */
+const unshown = (id: number): Difference => ({ id, how: "not shown by the service" })
+
+/** Whether both have the same values in every column: a database cannot hold every text, and has a changed one instead. */
+const isSameRow = (one: TimePunch, other: TimePunch): boolean => columns.every(({ cell }) => cell(one) === cell(other))

@@ -1,20 +1,35 @@
 /** A whole diagnosis: every check in turn, the advice, and a failure with the exit code of the most basic cause. */
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type { Company } from "../../Company.ts"
+import type { PunchFilter } from "../../PunchFilter.ts"
 import { RetryPolicy } from "../../RetryPolicy.ts"
-import { layerCopy } from "../copy/complete.ts"
+import { layerCopy } from "../copy/copy.ts"
 import { optionalTargetOf } from "../copy/database.ts"
-import type { CopyInput } from "../copy/flags.ts"
 import { CommandFailure, usage } from "../failure.ts"
 import { type CompanyInput, layerClient } from "../flags/connection.ts"
 import { describeFilter, type FilterInput, toFilter } from "../flags/filter.ts"
 import { counted } from "../terminal/format.ts"
 import { printLines } from "../terminal/output.ts"
 import { checkCopy, storeFailed } from "./copy.ts"
-import { checkService, layerClockSkew } from "./listing.ts"
-import { type CheckResult, mostBasic, render, renderAdvice, renderJson } from "./report.ts"
+import { checkDeleted, checkOrder, checkRows, checkStatuses, probesOf, runProbe } from "./filters.ts"
+import {
+  checkBackward,
+  checkClock,
+  checkCursors,
+  checkEnd,
+  checkFilteredCursors,
+  checkFirstPage,
+  checkPageSize,
+  layerClockSkew,
+  readKnown,
+  type Survey
+} from "./listing.ts"
+import { type CheckResult, failed, mostBasic, render, renderAdvice, renderJson, warn } from "./report.ts"
 import { checkSettings } from "./settings.ts"
 
 /** Few and short attempts: a diagnosis should not take minutes. */
@@ -22,7 +37,11 @@ const layerImpatient = RetryPolicy.layer({ attempts: 2, attemptTimeout: "10 seco
 
 /** Prints one line a check as it ends; or all of them at the end, as one JSON object. */
 export const diagnose = Effect.fnUntraced(function*(
-  { database, full, json, ...flags }: CompanyInput & FilterInput & CopyInput & { readonly json: boolean },
+  { database, full, json, ...flags }: CompanyInput & FilterInput & {
+    readonly database: Option.Option<string>
+    readonly full: boolean
+    readonly json: boolean
+  },
   pageSize: number
 ) {
   const { canColor } = yield* TerminalCapabilities
@@ -71,5 +90,63 @@ export const diagnose = Effect.fnUntraced(function*(
       advice: [],
       code: first.code
     })
+  }
+})
+
+/** After this number of checks that did not reach the service, the others are given up: each would wait as long. */
+const mostOutages = 3
+
+const checkService = Effect.fnUntraced(function*<E, R>(options: {
+  readonly company: Company
+  readonly filter: PunchFilter
+  readonly pageSize: number
+  readonly isFiltered: boolean
+  /** By how many milliseconds this machine's clock was ahead of the service's at the last response. */
+  readonly skew: () => number | undefined
+  readonly report: (...results: ReadonlyArray<CheckResult>) => Effect.Effect<void, E, R>
+}) {
+  const { company, filter, isFiltered, pageSize } = options
+  let outages = 0
+  let isRefused = false
+  const report = (...results: ReadonlyArray<CheckResult>) => {
+    const failures = results.filter(({ status }) => status === "FAIL")
+    outages += failures.filter(({ reason }) => reason?.cause === "reachability").length
+    isRefused ||= failures.some(({ reason }) => reason?.cause === "credential")
+    return options.report(...results)
+  }
+
+  const { first, results } = yield* checkFirstPage(company, filter, pageSize, isFiltered)
+  yield* report(...results)
+  const skew = options.skew()
+  if (skew !== undefined) yield* report(checkClock(skew))
+  if (Option.isNone(first) || first.value.punches.length === 0) return
+
+  const largest = yield* Effect.result(readKnown(company, filter))
+  if (Result.isFailure(largest)) yield* report(failed("page size", largest.failure, "answer"))
+  const known = Result.getOrElse(largest, () => first.value)
+  if (Result.isSuccess(largest)) yield* report(checkPageSize(first.value, pageSize, known))
+  const survey: Survey = { company, filter, pageSize, known, sightings: [] }
+
+  const { result, walk } = yield* checkCursors(survey)
+  yield* report(result)
+  if (Option.isSome(walk)) yield* report(yield* checkBackward(survey, walk.value))
+  if (isFiltered) yield* report(checkRows("as given", filter, known.punches))
+  const one = <E2, R2>(check: Effect.Effect<CheckResult, E2, R2>) => Effect.map(check, (result) => [result])
+  const checks = [
+    one(checkFilteredCursors(survey)),
+    checkDeleted(survey),
+    ...probesOf(known.punches, yield* DateTime.now).map((probe) => one(runProbe(survey, probe))),
+    one(checkStatuses(survey)),
+    one(checkOrder(survey)),
+    one(checkEnd(survey))
+  ]
+  for (const [index, check] of checks.entries()) {
+    if (isRefused || outages >= mostOutages) {
+      const left = checks.length - index
+      return yield* options.report(
+        warn("other checks", `${left} were given up`, isRefused ? "credential" : "reachability", "Check again later.")
+      )
+    }
+    yield* report(...(yield* check))
   }
 })

@@ -1,4 +1,4 @@
-/** The checks of `doctor` that need the service, in their order, and when the others are given up. */
+/** The checks of a listing as a whole: first answer, clock, page size, cursors, end; and what a punch says of a filter. */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -9,36 +9,182 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
 import type { Company } from "../../Company.ts"
+import { BusinessDate } from "../../Ids.ts"
+import { timePunchNames } from "../../internal/wire/names.ts"
+import { idKeys } from "../../listing/parameters.ts"
 import type { Page } from "../../Page.ts"
-import type { PunchFilter } from "../../PunchFilter.ts"
+import type { DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { maxPageSize } from "../flags/paging.ts"
 import { counted, countedPunches } from "../terminal/format.ts"
-import {
-  checkOrder,
-  checkRows,
-  confirm,
-  idsOf,
-  isAmong,
-  isSame,
-  type Listing,
-  mismatches,
-  mustMatch,
-  notApplied,
-  omits,
-  probesOf,
-  readFirst,
-  readKnown,
-  readPages,
-  readProbe,
-  runProbe,
-  type Survey
-} from "./probes.ts"
 import { changed, type CheckResult, fail, failed, failedAtFirst, ok, warn } from "./report.ts"
 
-// MERGED cursors.ts: The checks of `doctor` on cursors: forward, backward, with a filter, and whether the listing ends where it says.
+/** Some pages of a listing from its start. */
+interface Listing {
+  readonly pages: ReadonlyArray<Page>
+  readonly punches: ReadonlyArray<TimePunch>
+  /** Whether the service said that no page follows. */
+  readonly isWhole: boolean
+}
+
+/** A punch of an answer, and the filter that was sent for it. */
+interface Sighting {
+  readonly punch: TimePunch
+  readonly filter: PunchFilter
+}
+
+/** What the checks share. */
+export interface Survey {
+  readonly company: Company
+  /** The filter as it was given. */
+  readonly filter: PunchFilter
+  readonly pageSize: number
+  /** The largest page of the filter. */
+  readonly known: Listing
+  /** Every punch of the answers to other filters; the checks add to it. */
+  readonly sightings: Array<Sighting>
+}
+
+const toListing = (pages: ReadonlyArray<Page>): Listing => ({
+  pages,
+  punches: pages.flatMap(({ items }) => items),
+  isWhole: pages.every(({ cursor }, at) => at < pages.length - 1 || Option.isNone(cursor.next))
+})
+
+/** Reads at most this number of pages. */
+const readPages = (company: Company, filter: PunchFilter, pageSize: number, pages: number) =>
+  TimePunches.pages(company, filter, { pageSize }).pipe(
+    Stream.take(pages),
+    Stream.runCollect,
+    Effect.map(toListing)
+  )
+
+/** A service may send a few empty pages before the first punch. */
+const mostEmptyPages = 5
+
+/** Reads up to the first page that has a punch. */
+const readFirst = (company: Company, filter: PunchFilter, pageSize: number) =>
+  TimePunches.pages(company, filter, { pageSize }).pipe(
+    Stream.take(mostEmptyPages),
+    Stream.takeUntil(({ items }) => items.length > 0),
+    Stream.runCollect,
+    Effect.map(toListing)
+  )
+
+/** The largest page of a filter. */
+export const readKnown = (company: Company, filter: PunchFilter) => readFirst(company, filter, maxPageSize)
+
+export const idsOf = (punches: ReadonlyArray<TimePunch>): ReadonlyArray<number> => punches.map(({ id }) => id)
+
+/** Whether the punch is among these, with equal fields. */
+export const isAmong = (punch: TimePunch, punches: ReadonlyArray<TimePunch>): boolean =>
+  punches.some((other) => other.id === punch.id && Equal.equals(other, punch))
+
+/** Whether two answers have the same punches in the same order, and end alike. */
+const isSame = (a: Listing, b: Listing): boolean =>
+  a.isWhole === b.isWhole && a.punches.length === b.punches.length &&
+  a.punches.every((punch, at) => Equal.equals(punch, b.punches[at]))
+
+/**
+ * The punches that the filter still gives, unchanged. A punch that an earlier answer and this one have, and an answer
+ * between them has not, was omitted although it matched.
+ */
+const confirm = (punches: ReadonlyArray<TimePunch>, company: Company, filter: PunchFilter, pageSize: number) =>
+  Effect.map(
+    readFirst(company, filter, pageSize),
+    (listing) => punches.filter((punch) => isAmong(punch, listing.punches))
+  )
+
+/** Reports for each response how far this machine's clock is ahead of its `Date`, in milliseconds. */
+export const layerClockSkew = (onSkew: (skew: number) => void) =>
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.map(HttpClient.HttpClient, (client) =>
+      HttpClient.tap(client, (response) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const date = Option.map(Headers.get(response.headers, "date"), Date.parse)
+          if (Option.isSome(date) && Number.isFinite(date.value))
+            onSkew(now - date.value)
+        })))
+  )
+
+/** Milliseconds. A `Date` has whole seconds, and a response takes time: smaller differences mean nothing. */
+const skewTolerance = 30_000
+
+export const checkClock = (skew: number): CheckResult => {
+  if (Math.abs(skew) < skewTolerance) return ok("clock", "agrees with the service's")
+  return warn(
+    "clock",
+    `${Duration.format(Duration.seconds(Math.round(Math.abs(skew) / 1000)))} ${
+      skew > 0 ? "ahead of" : "behind"
+    } the service's`,
+    "clock",
+    "Set this machine's clock, or windows that end now leave punches out. If it is right, the service's is wrong."
+  )
+}
+
+/** Milliseconds after which an answer counts as slow. */
+const slow = 5000
+
+const checkTime = (millis: number): CheckResult =>
+  millis < slow
+    ? ok("service", `answered in ${millis} ms`)
+    : warn("service", `answered in ${millis} ms`, "reachability", "The service is slow: allow long runs more time.")
+
+const checkCount = ({ pages, punches }: Listing, isFiltered: boolean): CheckResult => {
+  if (punches.length > 0) return ok("rows", `${countedPunches(punches.length)} could be read`)
+  const advice = isFiltered
+    ? "Give fewer filters: the other checks need punches."
+    : "Give a company that has punches: the other checks need some."
+  return warn(
+    "rows",
+    pages.length > 1 ? `the first ${pages.length} pages are empty` : "no punch matches",
+    "answer",
+    advice
+  )
+}
+
+/** Reads the first punches; the other checks need them. */
+export const checkFirstPage = Effect.fnUntraced(
+  function*(company: Company, filter: PunchFilter, pageSize: number, isFiltered: boolean) {
+    const [took, first] = yield* Effect.timed(Effect.result(readFirst(company, filter, pageSize)))
+    if (Result.isFailure(first)) return { results: [failedAtFirst(first.failure)], first: Option.none<Listing>() }
+    const results = [
+      checkTime(Math.round(Duration.toMillis(took))),
+      ok("access", `the credential may list company ${company.id}`),
+      checkCount(first.success, isFiltered)
+    ]
+    return { results, first: Option.some(first.success) }
+  }
+)
+
+/** Compares the pages with the sizes that were requested. Only a warning: no row is lost. */
+export const checkPageSize = (first: Listing, pageSize: number, known: Listing): CheckResult => {
+  const requested = [[first, pageSize], [known, maxPageSize]] as const
+  const larger = requested.find(([{ pages }, size]) => pages.some(({ items }) => items.length > size))
+  if (larger !== undefined) {
+    const [{ punches }, size] = larger
+    return warn(
+      "page size",
+      `${countedPunches(punches.length)} for a page size of ${size}`,
+      "answer",
+      "The service ignores the page size: expect large pages."
+    )
+  }
+  const last = known.pages.at(-1)
+  const rows = last === undefined ? 0 : Option.getOrElse(last.cursor.count, () => last.items.length)
+  return known.isWhole || rows >= maxPageSize
+    ? ok("page size", known.isWhole ? "no page is larger than requested" : `${maxPageSize} punches for ${maxPageSize}`)
+    : warn(
+      "page size",
+      `${countedPunches(rows)} for a page size of ${maxPageSize}, and more follow`,
+      "answer",
+      "The service sends smaller pages than requested: expect more requests."
+    )
+}
 
 const report = "Do not rely on listings of this service until it is fixed: report it."
 
@@ -201,7 +347,7 @@ export const checkFilteredCursors = Effect.fnUntraced(
   Effect.catch((error) => Effect.succeed(failed("cursors with a filter", error, "cursors")))
 )
 
-/** Where the service says that a page is the last one, no other answer may have a punch that belongs to the listing. */
+/** If the service says that a page is the last one, no other answer may have a punch that belongs to the listing. */
 export const checkEnd = Effect.fnUntraced(
   function*({ company, filter, known, sightings }: Survey) {
     if (!known.isWhole) return ok("end", `not checked: more than ${known.punches.length} punches`)
@@ -226,247 +372,104 @@ export const checkEnd = Effect.fnUntraced(
   Effect.catch((error) => Effect.succeed(failed("end", error, "cursors")))
 )
 
-// MERGED exclusive.ts: The checks of `doctor` on filters whose values divide the punches: `deleted`, and the employee's approval.
+export const hour = 3_600_000
 
-type Deleted = NonNullable<PunchFilter["deleted"]>
+const day = 24 * hour
 
-/** A punch of one kind must be found among both kinds, by a filter that is narrowed to it. */
-const narrowedTo = (punch: TimePunch, deleted: Deleted): PunchFilter => ({
-  deleted,
-  userId: punch.userId,
-  clockedIn: { gte: punch.clockedIn, lte: DateTime.add(punch.clockedIn, { seconds: 1 }) }
-})
+/** The largest offset of any zone, by which a wall-clock time may differ from UTC. */
+export const widestOffset = 14 * hour
 
-/** What `include` says of a punch that `own`, the value for its kind, gives. */
-const findIncluded = Effect.fnUntraced(function*(survey: Survey, punch: TimePunch, own: Deleted) {
-  const both = yield* readProbe(survey, narrowedTo(punch, "include"))
-  if (both.items.some(({ id }) => id === punch.id)) return "found"
-  if (Option.isSome(both.cursor.next)) return "unknown"
-  const control = yield* readProbe(survey, narrowedTo(punch, own))
-  return isAmong(punch, control.items) ? "omitted" : "unknown"
-})
+/** The most by which a business day starts after midnight UTC: the zone of -12 hours, and a day that starts at 6. */
+const latestStart = 18 * hour
 
-const included = "filter deleted=include"
+/** The instants between which the digits may lie that a punch does not show. */
+const hiddenDigits = 1000
 
-/** Without a deleted punch to narrow to: a deleted punch of `include` contradicts an `only` that has none. */
-const checkBoth = Effect.fnUntraced(function*(survey: Survey, only: Page) {
-  const both = yield* readProbe(survey, { deleted: "include" })
-  const found = both.items.find(({ deleted }) => deleted)
-  if (found === undefined || Option.isSome(only.cursor.next)) return ok(included, "no deleted punch to check it with")
-  const again = yield* readProbe(survey, { deleted: "only" })
-  const confirmed = yield* readProbe(survey, { deleted: "include" })
-  return again.items.length === 0 && isAmong(found, confirmed.items)
-    ? fail(included, `deleted punch ${found.id} is in it, and not in deleted=only`, "filters", omits)
-    : changed(included, "filters")
-})
-
-const checkIncluded = Effect.fnUntraced(
-  function*(survey: Survey, exclude: Page, only: Page) {
-    const kinds = [[only, "only", true], [exclude, "exclude", false]] as const
-    const samples = kinds.flatMap(([{ items }, own, isDeleted]) => {
-      const punch = items.find(({ deleted }) => deleted === isDeleted)
-      return punch === undefined ? [] : [{ punch, own }]
-    })
-    for (const { own, punch } of samples) {
-      const answer = yield* findIncluded(survey, punch, own)
-      if (answer === "omitted") {
-        return fail(included, `it omits punch ${punch.id}, which deleted=${own} gives`, "filters", omits)
-      }
-      if (answer === "unknown") {
-        return warn(
-          included,
-          `could not be checked: user_id and clocked_in do not find punch ${punch.id}`,
-          "filters",
-          "Check again when fewer punches change."
-        )
-      }
-    }
-    return only.items.length === 0
-      ? yield* checkBoth(survey, only)
-      : ok(included, `has what deleted=only and deleted=exclude have, narrowed to ${countedPunches(samples.length)}`)
-  },
-  Effect.catch((error) => Effect.succeed(failed(included, error, "filters")))
-)
-
-/** `exclude`, `only` and `include`, each compared with the others. */
-export const checkDeleted = Effect.fnUntraced(function*(survey: Survey) {
-  const results: Array<CheckResult> = []
-  const pages: Array<Page> = []
-  for (const deleted of ["exclude", "only"] as const) {
-    const filter: PunchFilter = { deleted }
-    const page = yield* Effect.result(readProbe(survey, filter))
-    if (page._tag === "Failure") return [...results, failed(`filter deleted=${deleted}`, page.failure, "filters")]
-    results.push(checkRows(`deleted=${deleted}`, filter, page.success.items))
-    pages.push(page.success)
-  }
-  const [exclude, only] = pages
-  if (exclude !== undefined && only !== undefined) results.push(yield* checkIncluded(survey, exclude, only))
-  return results
-})
-
-const statuses = "filter employee_approval_statuses"
-
-/** A punch shows no approval of the employee, but it has one: it cannot be in the answers to two. */
-export const checkStatuses = Effect.fnUntraced(
-  function*(survey: Survey) {
-    const pending: PunchFilter = { employeeApprovalStatuses: ["pending"] }
-    const first = yield* readProbe(survey, pending)
-    const second = yield* readProbe(survey, { employeeApprovalStatuses: ["approved"] })
-    const twice = first.items.find((punch) => isAmong(punch, second.items))
-    const pages = `${countedPunches(first.items.length)} pending, ${countedPunches(second.items.length)} approved`
-    if (twice === undefined) return ok(statuses, `${pages}, none both; a punch does not show it`)
-    const again = yield* readProbe(survey, pending)
-    return isAmong(twice, again.items)
-      ? fail(statuses, `punch ${twice.id} is both pending and approved`, "filters", notApplied)
-      : changed(statuses, "filters")
-  },
-  Effect.catch((error) => Effect.succeed(failed(statuses, error, "filters")))
-)
-
-// MERGED service.ts: The checks of `doctor` on the service as a whole: its first answer, its page size, its clock.
-
-/** Reports for each response how far this machine's clock is ahead of its `Date`, in milliseconds. */
-export const layerClockSkew = (onSkew: (skew: number) => void) =>
-  Layer.effect(
-    HttpClient.HttpClient,
-    Effect.map(HttpClient.HttpClient, (client) =>
-      HttpClient.tap(client, (response) =>
-        Effect.map(Clock.currentTimeMillis, (now) => {
-          const date = Option.map(Headers.get(response.headers, "date"), Date.parse)
-          if (Option.isSome(date) && Number.isFinite(date.value))
-            onSkew(now - date.value)
-        })))
-  )
-
-/** Milliseconds. A `Date` has whole seconds, and a response takes time: smaller differences mean nothing. */
-const skewTolerance = 30_000
-
-export const checkClock = (skew: number): CheckResult => {
-  if (Math.abs(skew) < skewTolerance) return ok("clock", "agrees with the service's")
-  return warn(
-    "clock",
-    `${Duration.format(Duration.seconds(Math.round(Math.abs(skew) / 1000)))} ${
-      skew > 0 ? "ahead of" : "behind"
-    } the service's`,
-    "clock",
-    "Set this machine's clock, or windows that end now leave punches out. If it is right, the service's is wrong."
-  )
+/** `tolerance` widens both ends if the service reads the window in a zone that the punch does not show. */
+const isWithin = (at: DateTime.Utc | undefined, { gte, lt, lte }: InstantRange, tolerance: number): boolean => {
+  if (gte === undefined && lte === undefined && lt === undefined) return true
+  if (at === undefined) return false
+  const millis = at.epochMilliseconds
+  return (gte === undefined || millis >= gte.epochMilliseconds - tolerance) &&
+    (lte === undefined || millis <= lte.epochMilliseconds + tolerance) &&
+    (lt === undefined || millis < lt.epochMilliseconds + tolerance)
 }
 
-/** Milliseconds after which an answer counts as slow. */
-const slow = 5000
+/**
+ * The business date is the date of the clock-in in a zone that only the service knows, on a day that may start later
+ * than midnight.
+ */
+const isOnDates = (at: DateTime.Utc, { end, start }: DateRange): boolean =>
+  (start === undefined || dateOf(at, widestOffset) >= start) && (end === undefined || dateOf(at, -latestStart) <= end)
 
-const checkTime = (millis: number): CheckResult =>
-  millis < slow
-    ? ok("service", `answered in ${millis} ms`)
-    : warn("service", `answered in ${millis} ms`, "reachability", "The service is slow: allow long runs more time.")
+/** The date of an instant in UTC, moved by some milliseconds. */
+const dateOf = (at: DateTime.Utc, millis: number): string =>
+  DateTime.formatIsoDateUtc(DateTime.add(at, { milliseconds: millis }))
 
-const checkCount = ({ pages, punches }: Listing, isFiltered: boolean): CheckResult => {
-  if (punches.length > 0) return ok("rows", `${countedPunches(punches.length)} could be read`)
-  const advice = isFiltered
-    ? "Give fewer filters: the other checks need punches."
-    : "Give a company that has punches: the other checks need some."
-  return warn(
-    "rows",
-    pages.length > 1 ? `the first ${pages.length} pages are empty` : "no punch matches",
-    "answer",
-    advice
-  )
-}
-
-/** Reads the first punches; the other checks need them. */
-export const checkFirstPage = Effect.fnUntraced(
-  function*(company: Company, filter: PunchFilter, pageSize: number, isFiltered: boolean) {
-    const [took, first] = yield* Effect.timed(Effect.result(readFirst(company, filter, pageSize)))
-    if (Result.isFailure(first)) return { results: [failedAtFirst(first.failure)], first: Option.none<Listing>() }
-    const results = [
-      checkTime(Math.round(Duration.toMillis(took))),
-      ok("access", `the credential may list company ${company.id}`),
-      checkCount(first.success, isFiltered)
-    ]
-    return { results, first: Option.some(first.success) }
-  }
-)
-
-/** Compares the pages with the sizes that were requested. Only a warning: no row is lost. */
-export const checkPageSize = (first: Listing, pageSize: number, known: Listing): CheckResult => {
-  const requested = [[first, pageSize], [known, maxPageSize]] as const
-  const larger = requested.find(([{ pages }, size]) => pages.some(({ items }) => items.length > size))
-  if (larger !== undefined) {
-    const [{ punches }, size] = larger
-    return warn(
-      "page size",
-      `${countedPunches(punches.length)} for a page size of ${size}`,
-      "answer",
-      "The service ignores the page size: expect large pages."
-    )
-  }
-  const last = known.pages.at(-1)
-  const rows = last === undefined ? 0 : Option.getOrElse(last.cursor.count, () => last.items.length)
-  return known.isWhole || rows >= maxPageSize
-    ? ok("page size", known.isWhole ? "no page is larger than requested" : `${maxPageSize} punches for ${maxPageSize}`)
-    : warn(
-      "page size",
-      `${countedPunches(rows)} for a page size of ${maxPageSize}, and more follow`,
-      "answer",
-      "The service sends smaller pages than requested: expect more requests."
-    )
-}
-
-/** After so many checks that found no service, the others are given up: each would wait as long. */
-const mostOutages = 3
-
-export const checkService = Effect.fnUntraced(function*<E, R>(options: {
-  readonly company: Company
-  readonly filter: PunchFilter
-  readonly pageSize: number
-  readonly isFiltered: boolean
-  /** By how many milliseconds this machine's clock was ahead of the service's at the last response. */
-  readonly skew: () => number | undefined
-  readonly report: (...results: ReadonlyArray<CheckResult>) => Effect.Effect<void, E, R>
-}) {
-  const { company, filter, isFiltered, pageSize } = options
-  let outages = 0
-  let isRefused = false
-  const report = (...results: ReadonlyArray<CheckResult>) => {
-    const failures = results.filter(({ status }) => status === "FAIL")
-    outages += failures.filter(({ reason }) => reason?.cause === "reachability").length
-    isRefused ||= failures.some(({ reason }) => reason?.cause === "credential")
-    return options.report(...results)
-  }
-
-  const { first, results } = yield* checkFirstPage(company, filter, pageSize, isFiltered)
-  yield* report(...results)
-  const skew = options.skew()
-  if (skew !== undefined) yield* report(checkClock(skew))
-  if (Option.isNone(first) || first.value.punches.length === 0) return
-
-  const largest = yield* Effect.result(readKnown(company, filter))
-  if (Result.isFailure(largest)) yield* report(failed("page size", largest.failure, "answer"))
-  const known = Result.getOrElse(largest, () => first.value)
-  if (Result.isSuccess(largest)) yield* report(checkPageSize(first.value, pageSize, known))
-  const survey: Survey = { company, filter, pageSize, known, sightings: [] }
-
-  const { result, walk } = yield* checkCursors(survey)
-  yield* report(result)
-  if (Option.isSome(walk)) yield* report(yield* checkBackward(survey, walk.value))
-  if (isFiltered) yield* report(checkRows("as given", filter, known.punches))
-  const one = <E2, R2>(check: Effect.Effect<CheckResult, E2, R2>) => Effect.map(check, (result) => [result])
-  const checks = [
-    one(checkFilteredCursors(survey)),
-    checkDeleted(survey),
-    ...probesOf(known.punches, yield* DateTime.now).map((probe) => one(runProbe(survey, probe))),
-    one(checkStatuses(survey)),
-    one(checkOrder(survey)),
-    one(checkEnd(survey))
-  ]
-  for (const [index, check] of checks.entries()) {
-    if (isRefused || outages >= mostOutages) {
-      const left = checks.length - index
-      return yield* options.report(
-        warn("other checks", `${left} were given up`, isRefused ? "credential" : "reachability", "Check again later.")
-      )
-    }
-    yield* report(...(yield* check))
-  }
+/** The first and last business date that an instant may have. */
+export const possibleDates = (at: DateTime.Utc) => ({
+  start: BusinessDate.make(dateOf(at, -latestStart)),
+  end: BusinessDate.make(dateOf(at, widestOffset))
 })
+
+/** Milliseconds since midnight UTC. */
+export const timeOfDay = (at: DateTime.Utc): number => ((at.epochMilliseconds % day) + day) % day
+
+/** A punch shows only `auto_clocked_out`; the service alone knows the other flags. */
+const hasFlag = (punch: TimePunch, flags: PunchFilter["flags"]): boolean =>
+  flags === undefined || flags.some((flag) => flag !== "auto_clocked_out") || punch.autoClockedOut
+
+const matchesDeleted = (punch: TimePunch, deleted: PunchFilter["deleted"]): boolean =>
+  deleted === "include" || punch.deleted === (deleted === "only")
+
+const isUnsetOr = <A>(wanted: A | undefined, value: A | undefined): boolean => wanted === undefined || wanted === value
+
+/** The id that a punch has under a key; 0, as on the wire, for none. */
+export const idOf = (punch: TimePunch, key: typeof idKeys[number]): number => {
+  const id: number | Option.Option<number> = punch[key]
+  return Option.isOption(id) ? Option.getOrElse(id, () => 0) : id
+}
+
+/** The wire names of the conditions of the filter that the punch does not meet. */
+export const mismatches = (filter: PunchFilter, punch: TimePunch): ReadonlyArray<string> => {
+  const tolerance = filter.localizeSearchTime === true ? widestOffset : 0
+  const modified = Option.getOrUndefined(punch.modified)
+  const matches: Record<string, boolean> = {
+    ...Object.fromEntries(idKeys.map((key) => [timePunchNames[key], isUnsetOr<number>(filter[key], idOf(punch, key))])),
+    approved: isUnsetOr(filter.approved, punch.approved),
+    deleted: matchesDeleted(punch, filter.deleted),
+    // The spec says "after"; a punch modified at exactly this instant passes too.
+    // A punch without it may be one that the service always sends.
+    modified_since: modified === undefined || isWithin(modified, { gte: filter.modifiedSince }, 0),
+    clocked_in: isWithin(punch.clockedIn, filter.clockedIn ?? {}, tolerance),
+    clocked_out: isWithin(Option.getOrUndefined(punch.clockedOut), filter.clockedOut ?? {}, tolerance),
+    business_date: isOnDates(punch.clockedIn, filter.businessDate ?? {}),
+    flags: hasFlag(punch, filter.flags)
+  }
+  return Object.keys(matches).filter((name) => matches[name] === false)
+}
+
+/** Whether a punch shows every condition of the filter. */
+export const isShown = (filter: PunchFilter): boolean =>
+  filter.employeeApprovalStatuses === undefined &&
+  filter.localizeSearchTime !== true &&
+  filter.businessDate === undefined &&
+  (filter.flags ?? []).every((flag) => flag === "auto_clocked_out")
+
+/**
+ * Whether the service must send the punch for the filter, whatever digits the punch does not show. Where this is false,
+ * the punch may still match.
+ */
+export const mustMatch = (filter: PunchFilter, punch: TimePunch): boolean => {
+  const { clockedIn, clockedOut, modifiedSince } = filter
+  return isShown(filter) &&
+    mismatches(filter, punch).length === 0 &&
+    (modifiedSince === undefined ||
+      Option.exists(punch.modified, (at) => at.epochMilliseconds > modifiedSince.epochMilliseconds)) &&
+    isSurelyBefore(punch.clockedIn, clockedIn) &&
+    isSurelyBefore(Option.getOrUndefined(punch.clockedOut), clockedOut)
+}
+
+const isSurelyBefore = (at: DateTime.Utc | undefined, { lt, lte }: InstantRange = {}): boolean =>
+  at === undefined ||
+  [lt, lte].every((end) => end === undefined || at.epochMilliseconds + hiddenDigits <= end.epochMilliseconds)

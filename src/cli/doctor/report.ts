@@ -1,9 +1,9 @@
-/** The result of a check of `time-punches doctor`, its line, and the one advice that follows from all results. Pure. */
+/** The result of a check, also of an error, its line, and the one advice that follows from all results. */
 import type * as Config from "effect/Config"
 import type { DecodeError, ListError } from "../../ApiError.ts"
 import { commandFailureOf, type ExitCode, exitCode } from "../failure.ts"
 
-/** Where the cause of a finding lies, the most basic first: a finding may follow from one of an earlier cause. */
+/** The causes of findings, the most basic first: a finding may follow from one of an earlier cause. */
 export const causes = [
   "settings",
   "reachability",
@@ -74,7 +74,7 @@ export const render = ({ check, detail, status }: CheckResult, useColour: boolea
 
 const rank = ({ reason }: CheckResult): number => reason === undefined ? causes.length : causes.indexOf(reason.cause)
 
-/** The failed check with the most basic cause; where there is none, the warning with it. `undefined` if all are ok. */
+/** The failed check with the most basic cause; if none failed, the warning with it; `undefined` if all are ok. */
 export const mostBasic = (results: ReadonlyArray<CheckResult>): CheckResult | undefined => {
   const failures = results.filter(({ status }) => status === "FAIL")
   const findings = failures.length > 0 ? failures : results.filter(({ status }) => status === "warn")
@@ -105,12 +105,10 @@ export const renderJson = (results: ReadonlyArray<CheckResult>): string => {
   return `{"checks":[\n${checks.join(",\n")}\n],"advice":${JSON.stringify(advice)}}`
 }
 
-// MERGED explain.ts: From an error of a request or a setting to the check that it fails, its cause and its advice. Pure.
-
 type CheckError = ListError | Config.ConfigError
 
 interface Explanation {
-  /** The check that fails with this error, where the check that met it says less. */
+  /** The check that fails with this error, if it is another one than the check that met it. */
   readonly check?: string
   readonly cause: Cause
   /** Default: the advice of a command that fails with this error. */
@@ -119,7 +117,7 @@ interface Explanation {
 
 const anotherService = "Check TIME_PUNCHES_BASE_URL: something else may answer there."
 
-/** The result of a check that met this error. `context` is the cause where the error does not tell one. */
+/** The result of a check that met this error. `context` is the cause if the error does not tell one. */
 export const failed = (check: string, error: CheckError, context: Cause): CheckResult => {
   const { cause, advice } = explain(error, context)
   const { advice: lines, code, message } = commandFailureOf(error)

@@ -1,19 +1,21 @@
-/** The checks of `doctor` that need no service: settings of the environment and company flags. */
+/** The checks that need no service: the settings of the environment and the company flags. */
 import * as Config from "effect/Config"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Struct from "effect/Struct"
 import { ApiVersion } from "../../ApiVersion.ts"
 import type { Company } from "../../Company.ts"
 import { Credentials } from "../../Credentials.ts"
 import { Endpoints } from "../../Endpoints.ts"
+import { credentialVariables } from "../../internal/wire/names.ts"
 import { exitCode } from "../failure.ts"
 import { type CompanyInput, companyOf, layerCompanyHidden } from "../flags/connection.ts"
 import { type CheckResult, fail, failed, ok, warn } from "./report.ts"
 
-export interface SettingsCheck {
+interface SettingsCheck {
   readonly results: ReadonlyArray<CheckResult>
   /** Set if every setting is valid. */
   readonly company: Option.Option<Company>
@@ -35,7 +37,7 @@ export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
     }),
     Result.match(credentials, {
       onFailure: (error) => failed("credential", error, "settings"),
-      onSuccess: (kind) => ok("credential", kind)
+      onSuccess: (kind) => ok("credential", kinds[kind].name)
     }),
     Result.match(version, {
       onFailure: (error) => failed("version", error, "settings"),
@@ -46,14 +48,21 @@ export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
         error._tag === "CommandFailure"
           ? fail("company", error.message, "settings", "Give --company, or set TIME_PUNCHES_COMPANY_ID.", error.code)
           : failed("company", error, "settings"),
-      onSuccess: (company) => checkCompany(company, Result.getOrElse(credentials, () => ""))
+      onSuccess: (company) => checkCompany(company, Result.getSuccess(credentials))
     })
   ]
   const isValid = results.every(({ status }) => status !== "FAIL")
   return { results, company: isValid ? Result.getSuccess(company) : Option.none() } satisfies SettingsCheck
 })
 
-const oauth = "OAuth client"
+type CredentialKind = keyof typeof credentialVariables
+
+/** What is said of each kind of credential; a new kind needs a row here to compile. */
+const kinds: Readonly<Record<CredentialKind, { readonly name: string; readonly needsGuid: boolean }>> = {
+  accessToken: { name: "access token", needsGuid: false },
+  oauth: { name: "OAuth client", needsGuid: true },
+  sessionCookie: { name: "session cookie", needsGuid: false }
+}
 
 /** Built only for its errors. The base URL is a placeholder: `addresses` checks the real one. */
 const layerCredentials = Credentials.layerFromConfig.pipe(
@@ -61,12 +70,14 @@ const layerCredentials = Credentials.layerFromConfig.pipe(
   Layer.provide(Endpoints.layer({ baseUrl: "https://localhost" }))
 )
 
-/** The layer rejects two kinds at once, so the first variable that is set decides. */
+/** The kind whose variables are set: the layer rejects none, two of them, and a part of one. */
 const credentialKind = Effect.gen(function*() {
   yield* Credentials
-  const isSet = (name: string) => Effect.map(Config.option(Config.Redacted(name)), Option.isSome)
-  if (yield* isSet("TIME_PUNCHES_ACCESS_TOKEN")) return "access token"
-  return (yield* isSet("TIME_PUNCHES_SESSION_COOKIE")) ? "session cookie" : oauth
+  for (const kind of Struct.keys(credentialVariables)) {
+    const isSet = Effect.map(Config.option(Config.Redacted(credentialVariables[kind][0])), Option.isSome)
+    if (yield* isSet) return kind
+  }
+  return yield* Effect.die(new Error("a credential without its variables"))
 })
 
 /** The first version with tips in cents; earlier ones have major units. */
@@ -97,8 +108,10 @@ const checkVersion = (
     : ok("version", date)
 }
 
-const checkCompany = ({ guid, id }: Company, kind: string): CheckResult => {
-  if (kind === oauth && guid === undefined) {
+const checkCompany = ({ guid, id }: Company, kind: Option.Option<CredentialKind>): CheckResult => {
+  if (Option.isNone(kind)) return ok("company", `${id}`)
+  const { name, needsGuid } = kinds[kind.value]
+  if (needsGuid && guid === undefined) {
     return fail(
       "company",
       `${id} without a guid, which an OAuth client must send`,
@@ -107,6 +120,6 @@ const checkCompany = ({ guid, id }: Company, kind: string): CheckResult => {
       exitCode.usage
     )
   }
-  const guidNote = guid === undefined ? "" : kind === oauth ? ", with its guid" : `; its guid is not sent with ${kind}s`
+  const guidNote = guid === undefined ? "" : needsGuid ? ", with its guid" : `; its guid is not sent with ${name}s`
   return ok("company", `${id}${guidNote}`)
 }

@@ -1,12 +1,10 @@
-/** `time-punches sandbox`: runs the fake service on this machine, with faults on demand. */
+/** `time-punches sandbox`: the fake service on this machine, with faults on demand, and its flags. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import { jsonFlag, wholeNumber } from "../flags/values.ts"
 
-// MERGED sandbox.ts: The flags of the sandbox: what it serves, and how badly it behaves.
-
-export const sandboxFlags = {
+const sandboxFlags = {
   json: jsonFlag,
   port: Flag.Int("port").pipe(
     Flag.withDescription("Port to listen on, for this machine only; 0 takes a free one (default: 0)"),
@@ -40,14 +38,11 @@ export const sandboxFlags = {
   ),
   churnFor: Flag.Int("churn-for").pipe(
     Flag.withMetavar("SECONDS"),
-    Flag.withDescription("The same, and stop after so many seconds; the service runs on"),
+    Flag.withDescription("The same, and stop after this number of seconds; the service runs on"),
     Flag.filter((seconds) => seconds >= 1, () => wholeNumber(1)),
     Flag.optional
   )
 }
-
-/** The parsed flags. */
-export type SandboxInput = Command.Command.Config.Infer<typeof sandboxFlags>
 
 export const sandbox = Command.make(
   "sandbox",
@@ -60,7 +55,7 @@ export const sandbox = Command.make(
   Ctrl-C.
 
   It prints export lines with the settings of an OAuth client, to paste into
-  another terminal, and as comments those of an access token and a session.`
+  another terminal, and in comments an access token and a session cookie.`
   ),
   Command.withShortDescription("Run a local service to try things against"),
   Command.withExamples([

@@ -3,155 +3,43 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Random from "effect/Random"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import { approvalStatuses } from "../../testing/base/WirePunch.ts"
 import { FakeServer } from "../../testing/FakeServer.ts"
 import {
-  approvalStatuses,
   defaultCompany,
   defaultOAuthClient,
-  defaultSession,
   type FakeResponse,
   FakeService,
   Fault,
   generateWeeks,
-  otherCompany,
-  type PunchPatch,
   type StoredPunch
 } from "../../testing/index.ts"
+import { defaultSession, otherCompany } from "../../testing/service/options.ts"
 import { CommandFailure, errorCode, exitCode } from "../failure.ts"
 import { readInstant } from "../flags/values.ts"
 import { countedPunches } from "../terminal/format.ts"
 import { printError, printLines } from "../terminal/output.ts"
-import type { SandboxInput } from "./sandbox.ts"
+import { churn } from "./churn.ts"
 
-// MERGED churn.ts: Changes the punches of a sandbox while it runs, as people do who clock in and out and correct each other.
-
-/** How often punches change. */
-const interval = Duration.millis(500)
-
-const wages = [1200, 1450, 1550, 1875, 2100]
-const notes = ["corrected", "forgot to clock out", "", "covered the late shift"]
-
-/** Adds, edits, deletes and restores punches until it is interrupted. None is removed without a mark. */
-export const churn = (punches: ReadonlyArray<StoredPunch>, seed: number): Effect.Effect<void, never, FakeService> =>
-  Effect.gen(function*() {
-    const service = yield* FakeService
-    const known = [...punches]
-    const open: Array<StoredPunch> = []
-    const deleted = punches.filter((punch) => punch.deleted === true)
-
-    const clockIn = Effect.fnUntraced(function*(now: string) {
-      const worker = yield* Random.choice(known)
-      const id = Math.max(...known.slice(-1).map((punch) => punch.id)) + 1
-      const punch: StoredPunch = {
-        ...worker,
-        id,
-        clocked_in: now,
-        clocked_out: null,
-        breaks: [],
-        notes: "",
-        tips: 0,
-        approved: false,
-        auto_clocked_out: false,
-        flags: [],
-        employeeApprovalStatus: "pending",
-        deleted: false
-      }
-      known.push(punch)
-      open.push(punch)
-      yield* service.add([punch])
-    })
-
-    const edit = Effect.fnUntraced(function*() {
-      const patches: ReadonlyArray<PunchPatch> = [
-        { hourly_wage: yield* Random.choice(wages) },
-        { notes: yield* Random.choice(notes) },
-        { approved: true }
-      ]
-      const patch = yield* Random.choice(patches)
-      yield* service.edit([(yield* Random.choice(known)).id], patch)
-    })
-
-    const change = Effect.gen(function*() {
-      const now = new Date((yield* service.now).epochMilliseconds).toISOString()
-      const draw = yield* Random.next
-      if (draw < 0.3) return yield* clockIn(now)
-      if (draw < 0.5) return yield* service.edit(open.splice(0, 1).map(({ id }) => id), { clocked_out: now })
-      if (draw < 0.8) return yield* edit()
-      if (draw >= 0.95) return yield* service.undelete(deleted.splice(0, 1).map(({ id }) => id))
-      const punch = yield* Random.choice(known)
-      deleted.push(punch)
-      yield* service.softDelete([punch.id])
-    })
-
-    if (known.length > 0) yield* Effect.repeat(change, Schedule.spaced(interval))
-  }).pipe(Effect.orDie, Random.withSeed(seed))
-
-// MERGED edit.ts: `PATCH /sandbox/time_punches/ID`: edits a punch of the sandbox, as a manager does. No other service has this path.
-
-/** Where a punch is edited, but for its id. */
-export const editPath = "/sandbox/time_punches/"
-
-const Instant = Schema.String.check(
-  Schema.makeFilter((text: string) => Option.isSome(readInstant(text)) || "an RFC 3339 instant with a zone")
-)
-
-const Cents = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
-
-/** The new values of a punch, under their names on the wire; a value that is absent keeps the old one. */
-const Edit = Schema.Struct({
-  clocked_in: Schema.optionalKey(Instant),
-  clocked_out: Schema.optionalKey(Schema.NullOr(Instant)),
-  approved: Schema.optionalKey(Schema.Boolean),
-  employee_approval_status: Schema.optionalKey(Schema.Literals(approvalStatuses)),
-  hourly_wage: Schema.optionalKey(Cents),
-  tips: Schema.optionalKey(Schema.Int),
-  notes: Schema.optionalKey(Schema.String),
-  deleted: Schema.optionalKey(Schema.Boolean)
-})
-
-const decodeEdit = Schema.decodeUnknownEffect(Schema.fromJsonString(Edit), { onExcessProperty: "error" })
-
-/** The service that also answers to edits of the punches that it has been given. */
-export const withEdits = (service: FakeService["Service"]): FakeService["Service"] => {
-  const ids = new Set<number>()
-  const noted = (punches: ReadonlyArray<{ readonly id: number }>) => {
-    for (const { id } of punches) ids.add(id)
-  }
-
-  const edit = Effect.fnUntraced(function*(path: string, body: string) {
-    const id = Number(path)
-    if (!ids.has(id)) return answer(404, `There is no punch ${path}.`)
-    const { employee_approval_status: employeeApprovalStatus, ...wire } = yield* decodeEdit(body)
-    yield* service.edit([id], { ...wire, ...(employeeApprovalStatus && { employeeApprovalStatus }) })
-    return answer(204)
-  }, Effect.catchTag("SchemaError", ({ message }) => Effect.succeed(answer(422, message))))
-
-  return FakeService.of({
-    ...service,
-    seed: (punches) => Effect.tap(service.seed(punches), () => Effect.sync(() => noted(punches))),
-    add: (punches) => Effect.tap(service.add(punches), () => Effect.sync(() => noted(punches))),
-    respond: (request) => {
-      const { body, method, url } = request
-      if (!url.startsWith(editPath)) return service.respond(request)
-      if (method !== "PATCH") return Effect.succeed(answer(405, "The method must be PATCH."))
-      return edit(url.slice(editPath.length), body)
-    }
-  })
+/** What is served, and how badly it behaves. */
+export interface SandboxOptions {
+  readonly json: boolean
+  readonly port: number
+  /** Number of punches that a listing has. */
+  readonly punches: number
+  readonly seed: number
+  /** Share of the page requests that fail, 0 to 1. */
+  readonly fail: number
+  /** In milliseconds. */
+  readonly latency: number
+  readonly churn: boolean
+  /** In seconds. */
+  readonly churnFor: Option.Option<number>
 }
 
-/** A line of text for a person, or nothing. */
-const answer = (status: number, text = ""): FakeResponse => ({
-  status,
-  headers: text === "" ? {} : { "content-type": "text/plain; charset=utf-8" },
-  body: text === "" ? "" : `${text}\n`,
-  delivery: { _tag: "Whole" }
-})
-
 /** Serves until interrupted. */
-export const serve = (options: SandboxInput) =>
+export const serve = (options: SandboxOptions) =>
   Effect.gen(function*() {
     const service = yield* FakeService
     const { url } = yield* FakeServer
@@ -235,3 +123,62 @@ const punchesOf = (count: number, seed: number) => {
   })
   return { ofDefault, ofOther }
 }
+
+/** Path of `PATCH`, which edits a punch as a manager does, without the id. No other service has it. */
+const editPath = "/sandbox/time_punches/"
+
+const Instant = Schema.String.check(
+  Schema.makeFilter((text: string) => Option.isSome(readInstant(text)) || "an RFC 3339 instant with a zone")
+)
+
+const Cents = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** The new values of a punch, under their names on the wire; a value that is absent keeps the old one. */
+const Edit = Schema.Struct({
+  clocked_in: Schema.optionalKey(Instant),
+  clocked_out: Schema.optionalKey(Schema.NullOr(Instant)),
+  approved: Schema.optionalKey(Schema.Boolean),
+  employee_approval_status: Schema.optionalKey(Schema.Literals(approvalStatuses)),
+  hourly_wage: Schema.optionalKey(Cents),
+  tips: Schema.optionalKey(Schema.Int),
+  notes: Schema.optionalKey(Schema.String),
+  deleted: Schema.optionalKey(Schema.Boolean)
+})
+
+const decodeEdit = Schema.decodeUnknownEffect(Schema.fromJsonString(Edit), { onExcessProperty: "error" })
+
+/** The service that also answers to edits of the punches that it has been given. */
+export const withEdits = (service: FakeService["Service"]): FakeService["Service"] => {
+  const ids = new Set<number>()
+  const noted = (punches: ReadonlyArray<{ readonly id: number }>) => {
+    for (const { id } of punches) ids.add(id)
+  }
+
+  const edit = Effect.fnUntraced(function*(path: string, body: string) {
+    const id = Number(path)
+    if (!ids.has(id)) return answer(404, `There is no punch ${path}.`)
+    const { employee_approval_status: employeeApprovalStatus, ...wire } = yield* decodeEdit(body)
+    yield* service.edit([id], { ...wire, ...(employeeApprovalStatus && { employeeApprovalStatus }) })
+    return answer(204)
+  }, Effect.catchTag("SchemaError", ({ message }) => Effect.succeed(answer(422, message))))
+
+  return FakeService.of({
+    ...service,
+    seed: (punches) => Effect.tap(service.seed(punches), () => Effect.sync(() => noted(punches))),
+    add: (punches) => Effect.tap(service.add(punches), () => Effect.sync(() => noted(punches))),
+    respond: (request) => {
+      const { body, method, url } = request
+      if (!url.startsWith(editPath)) return service.respond(request)
+      if (method !== "PATCH") return Effect.succeed(answer(405, "The method must be PATCH."))
+      return edit(url.slice(editPath.length), body)
+    }
+  })
+}
+
+/** A line of text for a person, or nothing. */
+const answer = (status: number, text = ""): FakeResponse => ({
+  status,
+  headers: text === "" ? {} : { "content-type": "text/plain; charset=utf-8" },
+  body: text === "" ? "" : `${text}\n`,
+  delivery: { _tag: "Whole" }
+})

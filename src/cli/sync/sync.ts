@@ -1,13 +1,13 @@
 /** `time-punches sync`: keeps a copy of the punches of a company in a database. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import { syncFlags } from "../copy/flags.ts"
+import { syncFlags } from "./flags.ts"
 
 export const sync = Command.make(
   "sync",
   syncFlags,
   // The drivers of the databases are large; no other subcommand needs them.
-  (input) => Effect.flatMap(Effect.promise(() => import("./serve.ts")), ({ serve }) => serve(input))
+  (input) => Effect.flatMap(Effect.promise(() => import("./run.ts")), ({ run }) => run(input))
 ).pipe(
   Command.withDescription(
     `Keep a copy of the punches of a company in a database.

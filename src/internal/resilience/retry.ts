@@ -6,6 +6,12 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 
+/** Milliseconds of the monotonic clock, which measures limits of time: the wall clock may step. */
+export const monotonicMillis: Effect.Effect<number> = Effect.map(
+  Clock.monotonicTimeNanos,
+  (nanos) => Number(nanos) / 1e6
+)
+
 /** How a failure may be retried. */
 export interface Retry {
   /** Failures of one kind share a `limit`: how many of them in one run are worth a retry. */

@@ -87,8 +87,10 @@ const offsetMinutes = (text: string, at: number): number => {
   return sign === 45 ? -(hours * 60 + minutes) : hours * 60 + minutes
 }
 
-/** 0001-01-01T00:00:00Z and the first instant that four digits of year cannot write. */
-const earliest = -62_135_596_800_000
+/** 0001-01-01T00:00:00Z, the earliest instant that RFC 3339 can write. */
+export const earliest = -62_135_596_800_000
+
+/** The first instant that four digits of year cannot write. */
 const tooLate = 253_402_300_800_000
 
 /** Whether whole milliseconds lie in the years that RFC 3339, with four digits for the year, can write. */

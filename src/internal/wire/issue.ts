@@ -55,6 +55,10 @@ export const invalidSetting = (name: string, mustBe: string): Effect.Effect<neve
     )
   )
 
+/** Whether a host is this machine, where a connection need not be encrypted. */
+export const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host)
+
 // MERGED wholeNumber.ts: The check of a whole number within bounds, with the one text that says what it must be.
 
 /** The number itself, or what it must be, as in `pageSize must be …`. Infinity is not a whole number. */

@@ -71,3 +71,10 @@ const rename =
     for (const [to, from] of entries) renamed[to] = row[from]
     return renamed
   }
+
+/** The variables of the environment that each kind of credential needs; none belongs to two kinds. */
+export const credentialVariables = {
+  accessToken: ["TIME_PUNCHES_ACCESS_TOKEN"],
+  oauth: ["TIME_PUNCHES_CLIENT_ID", "TIME_PUNCHES_CLIENT_SECRET"],
+  sessionCookie: ["TIME_PUNCHES_SESSION_COOKIE"]
+} as const

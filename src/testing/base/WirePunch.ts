@@ -52,19 +52,19 @@ export interface WirePunch {
   readonly clocked_out_offline: boolean
   /** Declared tips in cents; may be negative. */
   readonly tips: number
-  /** Source of the punch, such as `web`; null or an absent key where it is unknown. */
+  /** Source of the punch, such as `web`; null or an absent key if it is unknown. */
   readonly pos_type?: string | null
   /** Breaks in this punch; an absent key means none. */
   readonly breaks?: ReadonlyArray<WireBreak>
-  /** Creation, an ISO 8601 instant; null where it is unknown. */
+  /** Creation, an ISO 8601 instant; null if it is unknown. */
   readonly created: string | null
-  /** Last change, an ISO 8601 instant; null where it is unknown. */
+  /** Last change, an ISO 8601 instant; null if it is unknown. */
   readonly modified: string | null
   /** Whether the punch is deleted; an absent key means false. */
   readonly deleted?: boolean
 }
 
-/** What a punch has of the fields in which it is like most others. */
+/** The usual values of the fields in which most punches are alike. */
 export const plainPunch = {
   editable_punch: true,
   notes: "",

@@ -1,4 +1,4 @@
-/** Requests and responses of the fake service as plain data, before any transport. This room imports no other. */
+/** Requests of the fake service and its responses as plain data, before any transport: problems, tokens, pages. */
 import type { WirePunch } from "./WirePunch.ts"
 
 /** A request as the service sees it. */
@@ -49,7 +49,7 @@ export interface FakeResponse {
   readonly status: number
   /** Headers with lower-case names. */
   readonly headers: Readonly<Record<string, string>>
-  /** The whole body, also where `delivery` cuts it. */
+  /** The whole body, even if `delivery` cuts it. */
   readonly body: string | Uint8Array
   /** How much of the response arrives. */
   readonly delivery: Delivery
@@ -93,10 +93,8 @@ export const respondWith = (
 export const respondJson = (status: number, text: string, contentType = "application/json"): FakeResponse =>
   respondWith(status, { "content-type": contentType }, text)
 
-// MERGED problem.ts: Error bodies of the listing (spec 7): `application/problem+json` with every required member.
-
-/** The variable members of a problem. An `undefined` member is absent from the JSON. */
-export interface ProblemDetail {
+/** The variable members of a problem (spec 7). An `undefined` member is absent from the JSON. */
+interface ProblemDetail {
   readonly detail: string
   readonly code?: number | undefined
   readonly param?: string | undefined
@@ -117,7 +115,7 @@ const titles = new Map<number, string>([
   [504, "Gateway Timeout"]
 ])
 
-/** A problem as JSON text. */
+/** A problem as JSON text, with every member that the spec requires. */
 export const problemText = (status: number, { code, detail, param }: ProblemDetail): string =>
   JSON.stringify({
     type: `/problems/${status}`,
@@ -132,9 +130,7 @@ export const problemText = (status: number, { code, detail, param }: ProblemDeta
 export const problem = (status: number, detail: ProblemDetail): FakeResponse =>
   respondJson(status, problemText(status, detail), "application/problem+json")
 
-// MERGED tokenBody.ts: The body of a token response (spec 4.2) before it becomes JSON.
-
-/** The members of a token response, in its order. */
+/** The members of a token response (spec 4.2), in its order. */
 export interface TokenBody {
   readonly token_type: string
   readonly expires_in: number
@@ -147,9 +143,7 @@ export const respondWithToken = (body: TokenBody): FakeResponse => ({
   headers: { "content-type": "application/json", "cache-control": "no-store" }
 })
 
-// MERGED envelope.ts: The envelope of a page (spec 2.3) before it becomes JSON, and the shape of a change to it.
-
-/** The list envelope, with its rows as JSON text. */
+/** The list envelope (spec 2.3) before it becomes JSON, with its rows as JSON text. */
 export interface Envelope {
   readonly object: string
   readonly data: ReadonlyArray<string>
@@ -157,7 +151,7 @@ export interface Envelope {
 }
 
 /** The page that an envelope describes. */
-export interface PageOrigin {
+interface PageOrigin {
   readonly companyId: number
   /** Fingerprint of company and query, the same for all pages of a walk. */
   readonly query: number

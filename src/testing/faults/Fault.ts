@@ -1,108 +1,34 @@
-/** The faults of the fake service as values. The other files of this room implement them; it imports `base` only. */
+/** The faults of the fake service as values, and the requests that they affect; `hooks.ts` says what each one does. */
 import type * as Duration from "effect/Duration"
 
-/** A fault to inject. Make one with the constructors of the same name. */
+/** A fault to inject, as plain data. Make one with the constructors of the same name, which say what it does. */
 export type Fault =
-  | {
-    readonly _tag: "Status"
-    /** HTTP status of the response. */
-    readonly status: number
-    /** Body and headers of the response. */
-    readonly options: StatusOptions
-  }
+  | { readonly _tag: "Status"; readonly status: number; readonly options: StatusOptions }
   | { readonly _tag: "UnauthorizedOnce" }
-  | {
-    readonly _tag: "Echo"
-    /** HTTP status of the response. */
-    readonly status: number
-  }
+  | { readonly _tag: "Echo"; readonly status: number }
   | { readonly _tag: "Html200" }
   | { readonly _tag: "EmptyBody" }
   | { readonly _tag: "Reset" }
   | { readonly _tag: "StallBeforeHeaders" }
-  | {
-    readonly _tag: "StallBody"
-    /** Share of the body that arrives, 0 to 1. */
-    readonly share: number
-  }
-  | {
-    readonly _tag: "CutBody"
-    /** Share of the body that arrives, 0 to 1. */
-    readonly share: number
-  }
-  | {
-    readonly _tag: "Slow"
-    /** Wait before the response, added to the latency of the service. */
-    readonly delay: Duration.Input
-  }
+  | { readonly _tag: "StallBody"; readonly share: number }
+  | { readonly _tag: "CutBody"; readonly share: number }
+  | { readonly _tag: "Slow"; readonly delay: Duration.Input }
   | { readonly _tag: "TokenRevoked" }
-  | {
-    readonly _tag: "InvalidJson"
-    /** The body; `undefined` truncates the usual one. */
-    readonly text: string | undefined
-  }
+  | { readonly _tag: "InvalidJson"; readonly text: string | undefined }
   | { readonly _tag: "InvalidUtf8" }
-  | {
-    readonly _tag: "OversizedBody"
-    /** Size of the padded body in bytes. */
-    readonly bytes: number
-  }
-  | {
-    readonly _tag: "ContentEncoding"
-    /** The `content-encoding` header. */
-    readonly label: string
-    /** The body; `undefined` keeps the usual one, compressed where `label` is `gzip`. */
-    readonly bytes: Uint8Array | undefined
-  }
+  | { readonly _tag: "OversizedBody"; readonly bytes: number }
+  | { readonly _tag: "ContentEncoding"; readonly label: string; readonly bytes: Uint8Array | undefined }
   | { readonly _tag: "RepeatedCursor" }
-  | {
-    readonly _tag: "CursorCycle"
-    /** Number of cursors in the cycle. */
-    readonly length: number
-  }
-  | {
-    readonly _tag: "EmptyPage"
-    /** Whether every page is empty, unless `FaultWhen` limits it. */
-    readonly endless: boolean
-  }
-  | {
-    readonly _tag: "WrongObject"
-    /** The value of `object`. */
-    readonly object: string
-  }
-  | {
-    readonly _tag: "WrongCompany"
-    /** Company of the rows; `undefined` takes the requested id plus 1. */
-    readonly companyId: number | undefined
-  }
-  | {
-    readonly _tag: "MissingCursorKey"
-    /** The key of `meta.cursor` that is absent. */
-    readonly key: "current" | "prev" | "next" | "count"
-  }
+  | { readonly _tag: "CursorCycle"; readonly length: number }
+  | { readonly _tag: "EmptyPage"; readonly endless: boolean }
+  | { readonly _tag: "WrongObject"; readonly object: string }
+  | { readonly _tag: "WrongCompany"; readonly companyId: number | undefined }
+  | { readonly _tag: "MissingCursorKey"; readonly key: "current" | "prev" | "next" | "count" }
   | { readonly _tag: "EmptyCursor" }
-  | {
-    readonly _tag: "CountMismatch"
-    /** Difference between `count` and the number of rows. */
-    readonly delta: number
-  }
-  | {
-    readonly _tag: "BadRow"
-    /** Index of the row, from 0; the last row where the page has fewer. */
-    readonly index: number
-    /** The change to the row. */
-    readonly patch: RowPatch
-  }
-  | {
-    readonly _tag: "TokenMalformed"
-    /** What is wrong with the response. */
-    readonly defect: TokenDefect
-  }
-  | {
-    readonly _tag: "ExpiresIn"
-    /** The value of `expires_in`; `undefined` removes it. */
-    readonly value: Json | undefined
-  }
+  | { readonly _tag: "CountMismatch"; readonly delta: number }
+  | { readonly _tag: "BadRow"; readonly index: number; readonly patch: RowPatch }
+  | { readonly _tag: "TokenMalformed"; readonly defect: TokenDefect }
+  | { readonly _tag: "ExpiresIn"; readonly value: Json | undefined }
 
 /**
  * Constructors of faults for `FakeService.inject`: `Fault.reset`, `Fault.status(503)`, `Fault.badRow(0, { id: "1" })`.
@@ -178,8 +104,6 @@ export const Fault = {
   expiresIn: (value: Json | undefined): Fault => ({ _tag: "ExpiresIn", value })
 } as const satisfies Record<string, Fault | ((...args: never) => Fault)>
 
-// MERGED FaultWhen.ts: Which requests an injected fault affects.
-
 /**
  * Selects the requests that a fault affects. Conditions combine with AND. Without any, it affects every request until
  * `clearFaults`; `unauthorizedOnce`, `tokenRevoked` and `emptyPage` then affect a single one.
@@ -201,8 +125,6 @@ export interface FaultWhen {
   /** Maximum number of requests to affect. A request that fails before the fault takes effect does not count. */
   readonly times?: number | undefined
 }
-
-// MERGED shapes.ts: What faults are made of: JSON, row patches, status bodies, defects of a token response.
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }

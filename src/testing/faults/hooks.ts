@@ -1,4 +1,6 @@
-/** The changes that a fault makes while the service handles a request. */
+/** What each fault does while the service handles a request: one row of a table for each tag, then the broken bodies. */
+import * as Duration from "effect/Duration"
+import * as Match from "effect/Match"
 import {
   type Envelope,
   type EnvelopeEdit,
@@ -16,21 +18,84 @@ import type { Fault, RowPatch, StatusOptions, TokenDefect } from "./Fault.ts"
 export interface FaultHooks {
   /** Responds in place of the service, which never handles the request. */
   readonly replaceResponse?: (request: FakeRequest) => FakeResponse
-  /** Runs before the service handles the request. */
-  readonly beforeRequest?: () => void
+  /** Whether all tokens are revoked before the service handles the request. */
+  readonly revokesTokens?: boolean
   /** Additional milliseconds before the response. */
   readonly delay?: number
   /** Changes the envelope of a page. */
   readonly editPage?: EnvelopeEdit
-  /** Writes a token response. */
+  /** Writes a token response. A fault with this hook affects the token endpoint unless `FaultWhen` says otherwise. */
   readonly writeToken?: (body: TokenBody) => FakeResponse
   /** Changes a response with status 200. */
   readonly editResponse?: (response: FakeResponse) => FakeResponse
+  /** Whether the fault affects a single request unless `FaultWhen` says otherwise. */
+  readonly happensOnce?: boolean
 }
 
-// MERGED page.ts: Faults of a page: wrong cursors, wrong counts, wrong rows.
-
-type Tagged<Tag extends Fault["_tag"]> = Extract<Fault, { readonly _tag: Tag }>
+/** The hooks of a fault. Some keep state, so call it once for each injection. */
+export const hooksOf = Match.typeTags<Fault, FaultHooks>()({
+  Status: ({ options, status }) => ({
+    replaceResponse: (request) => statusResponse(status, options, isTokenRequest(request))
+  }),
+  UnauthorizedOnce: () => ({
+    replaceResponse: (request) => statusResponse(401, {}, isTokenRequest(request)),
+    happensOnce: true
+  }),
+  Echo: ({ status }) => ({ replaceResponse: (request) => echo(status, request) }),
+  Html200: () => ({ replaceResponse: () => respondWith(200, { "content-type": htmlType }, html) }),
+  EmptyBody: () => ({ replaceResponse: () => respondWith(200, { "content-type": "application/json" }, "") }),
+  Reset: () => ({ replaceResponse: () => ({ ...respondJson(200, ""), delivery: { _tag: "Reset" } }) }),
+  StallBeforeHeaders: () => ({ replaceResponse: () => ({ ...respondJson(200, ""), delivery: { _tag: "Silence" } }) }),
+  StallBody: ({ share }) => ({
+    editResponse: (response) => ({ ...response, delivery: { _tag: "Stall", bytes: partOf(response, share) } })
+  }),
+  CutBody: ({ share }) => ({
+    editResponse: (response) => ({ ...response, delivery: { _tag: "Cut", bytes: partOf(response, share) } })
+  }),
+  Slow: ({ delay }) => ({ delay: Duration.toMillis(delay) }),
+  TokenRevoked: () => ({ revokesTokens: true, happensOnce: true }),
+  InvalidJson: ({ text }) => ({
+    editResponse: (response) => ({ ...response, body: text ?? String(response.body).slice(0, -2) })
+  }),
+  InvalidUtf8: () => ({ editResponse: (response) => ({ ...response, body: breakUtf8(String(response.body)) }) }),
+  OversizedBody: ({ bytes }) => ({
+    editResponse: (response) => ({ ...response, delivery: { _tag: "Padded", bytes } })
+  }),
+  ContentEncoding: ({ bytes, label }) => ({ editResponse: (response) => encoded(response, label, bytes) }),
+  RepeatedCursor: () => ({
+    editPage: (envelope, { sent }) => sent === undefined ? envelope : withCursor(envelope, { next: sent })
+  }),
+  CursorCycle: ({ length }) => ({ editPage: cursorCycle(length) }),
+  EmptyPage: ({ endless }) => ({ editPage: emptyPage(), happensOnce: !endless }),
+  WrongObject: ({ object }) => ({ editPage: (envelope) => ({ ...envelope, object }) }),
+  WrongCompany: ({ companyId }) => ({
+    editPage: (envelope, origin) => ({
+      ...envelope,
+      data: origin.rows.map((row) => patchRow(row, { company_id: companyId ?? origin.companyId + 1 }))
+    })
+  }),
+  MissingCursorKey: ({ key }) => ({
+    editPage: (envelope) => {
+      const { [key]: _gone, ...cursor } = envelope.cursor
+      return { ...envelope, cursor }
+    }
+  }),
+  EmptyCursor: () => ({ editPage: (envelope) => withCursor(envelope, { next: "" }) }),
+  CountMismatch: ({ delta }) => ({
+    editPage: (envelope) => withCursor(envelope, { count: envelope.data.length + delta })
+  }),
+  BadRow: ({ index, patch }) => ({
+    editPage: (envelope, { rows }) => {
+      const at = Math.min(index, rows.length - 1)
+      const row = rows[at]
+      return row === undefined ? envelope : { ...envelope, data: envelope.data.with(at, patchRow(row, patch)) }
+    }
+  }),
+  TokenMalformed: ({ defect }) => ({ writeToken: (body) => malformed(body, defect) }),
+  ExpiresIn: ({ value }) => ({
+    writeToken: (body) => ({ ...respondWithToken(body), body: JSON.stringify({ ...body, expires_in: value }) })
+  })
+})
 
 /** A row with a patch, as JSON text. Written member by member, because a patch may hold text that no value produces. */
 const patchRow = (row: object, patch: RowPatch): string => {
@@ -71,88 +136,6 @@ const emptyPage = (): EnvelopeEdit => {
     return { ...withCursor(envelope, { next: cursorAtSamePosition(nonce), count: 0 }), data: [] }
   }
 }
-
-const badRow = ({ index, patch }: Tagged<"BadRow">): EnvelopeEdit => (envelope, { rows }) => {
-  const at = Math.min(index, rows.length - 1)
-  const row = rows[at]
-  return row === undefined ? envelope : { ...envelope, data: envelope.data.with(at, patchRow(row, patch)) }
-}
-
-const wrongCompany = (companyId: number | undefined): EnvelopeEdit => (envelope, origin) => ({
-  ...envelope,
-  data: origin.rows.map((row) => patchRow(row, { company_id: companyId ?? origin.companyId + 1 }))
-})
-
-const missingKey = (key: string): EnvelopeEdit => (envelope) => {
-  const { [key]: _gone, ...cursor } = envelope.cursor
-  return { ...envelope, cursor }
-}
-
-/** The change that a fault makes to pages, or `undefined`. Some keep state, so call it once per injection. */
-export const pageEdit = (fault: Fault): EnvelopeEdit | undefined => {
-  switch (fault._tag) {
-    case "RepeatedCursor":
-      return (envelope, { sent }) => sent === undefined ? envelope : withCursor(envelope, { next: sent })
-    case "CursorCycle":
-      return cursorCycle(fault.length)
-    case "EmptyPage":
-      return emptyPage()
-    case "WrongObject":
-      return (envelope) => ({ ...envelope, object: fault.object })
-    case "WrongCompany":
-      return wrongCompany(fault.companyId)
-    case "MissingCursorKey":
-      return missingKey(fault.key)
-    case "EmptyCursor":
-      return (envelope) => withCursor(envelope, { next: "" })
-    case "CountMismatch":
-      return (envelope) => withCursor(envelope, { count: envelope.data.length + fault.delta })
-    case "BadRow":
-      return badRow(fault)
-    default:
-      return undefined
-  }
-}
-
-// MERGED gzip.ts: Gzip (RFC 1952) without compression, so that it needs neither a library nor a promise.
-
-const table = Uint32Array.from({ length: 256 }, (_, index) => {
-  let value = index
-  for (let bit = 0; bit < 8; bit++) value = value & 1 ? 0xedb88320 ^ (value >>> 1) : value >>> 1
-  return value
-})
-
-const crc32 = (bytes: Uint8Array) => {
-  let crc = 0xffffffff
-  for (const byte of bytes) crc = (table[(crc ^ byte) & 0xff] ?? 0) ^ (crc >>> 8)
-  return (crc ^ 0xffffffff) >>> 0
-}
-
-const little = (value: number, width: number) =>
-  Array.from({ length: width }, (_, index) => (value >>> (8 * index)) & 0xff)
-
-/** Largest size of a stored block in deflate. */
-const block = 0xffff
-
-/** A valid gzip file of the bytes, in stored blocks. */
-export const gzipStored = (bytes: Uint8Array): Uint8Array => {
-  const parts: Array<ArrayLike<number>> = [[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]]
-  for (let from = 0; from === 0 || from < bytes.length; from += block) {
-    const stored = bytes.subarray(from, from + block)
-    const last = from + block >= bytes.length ? 1 : 0
-    parts.push([last, ...little(stored.length, 2), ...little(~stored.length & 0xffff, 2)], stored)
-  }
-  parts.push([...little(crc32(bytes), 4), ...little(bytes.length, 4)])
-  const result = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    result.set(part, at)
-    at += part.length
-  }
-  return result
-}
-
-// MERGED response.ts: Faults of any response: other statuses, broken bodies, bodies that do not arrive.
 
 const html = "<!doctype html><html><head><title>Sign in</title></head><body>Sign in to the network</body></html>"
 
@@ -200,28 +183,6 @@ const echo = (status: number, request: FakeRequest): FakeResponse => {
     : respondJson(status, problemText(status, { detail, code: 5001 }), "application/problem+json")
 }
 
-/** The response of a fault that replaces the service; `undefined` for other faults. */
-export const responseOf = (fault: Fault): ((request: FakeRequest) => FakeResponse) | undefined => {
-  switch (fault._tag) {
-    case "Status":
-      return (request) => statusResponse(fault.status, fault.options, isTokenRequest(request))
-    case "UnauthorizedOnce":
-      return (request) => statusResponse(401, {}, isTokenRequest(request))
-    case "Echo":
-      return (request) => echo(fault.status, request)
-    case "Html200":
-      return () => respondWith(200, { "content-type": htmlType }, html)
-    case "EmptyBody":
-      return () => respondWith(200, { "content-type": "application/json" }, "")
-    case "Reset":
-      return () => ({ ...respondJson(200, ""), delivery: { _tag: "Reset" } })
-    case "StallBeforeHeaders":
-      return () => ({ ...respondJson(200, ""), delivery: { _tag: "Silence" } })
-    default:
-      return undefined
-  }
-}
-
 const bytesOf = (body: string | Uint8Array) => typeof body === "string" ? new TextEncoder().encode(body) : body
 
 const latin1 = 0xe9
@@ -248,28 +209,6 @@ const encoded = (response: FakeResponse, label: string, given: Uint8Array | unde
 }
 
 const partOf = (response: FakeResponse, share: number) => Math.floor(bytesOf(response.body).length * share)
-
-/** The change that a fault makes to a response with status 200; `undefined` for other faults. */
-export const responseEdit = (fault: Fault): ((response: FakeResponse) => FakeResponse) | undefined => {
-  switch (fault._tag) {
-    case "StallBody":
-      return (response) => ({ ...response, delivery: { _tag: "Stall", bytes: partOf(response, fault.share) } })
-    case "CutBody":
-      return (response) => ({ ...response, delivery: { _tag: "Cut", bytes: partOf(response, fault.share) } })
-    case "InvalidJson":
-      return (response) => ({ ...response, body: fault.text ?? String(response.body).slice(0, -2) })
-    case "InvalidUtf8":
-      return (response) => ({ ...response, body: breakUtf8(String(response.body)) })
-    case "OversizedBody":
-      return (response) => ({ ...response, delivery: { _tag: "Padded", bytes: fault.bytes } })
-    case "ContentEncoding":
-      return (response) => encoded(response, fault.label, fault.bytes)
-    default:
-      return undefined
-  }
-}
-
-// MERGED token.ts: Faults of a token response with status 200.
 
 const ok = (body: object) => respondJson(200, JSON.stringify(body))
 
@@ -301,14 +240,39 @@ const malformed = (body: TokenBody, defect: TokenDefect): FakeResponse => {
   }
 }
 
-/** How a fault writes a token response; `undefined` for other faults. */
-export const tokenWriter = (fault: Fault): ((body: TokenBody) => FakeResponse) | undefined => {
-  switch (fault._tag) {
-    case "TokenMalformed":
-      return (body) => malformed(body, fault.defect)
-    case "ExpiresIn":
-      return (body) => ({ ...respondWithToken(body), body: JSON.stringify({ ...body, expires_in: fault.value }) })
-    default:
-      return undefined
+/** The table of the CRC of gzip. */
+const crcTable = Uint32Array.from({ length: 256 }, (_, index) => {
+  let value = index
+  for (let bit = 0; bit < 8; bit++) value = value & 1 ? 0xedb88320 ^ (value >>> 1) : value >>> 1
+  return value
+})
+
+const crc32 = (bytes: Uint8Array) => {
+  let crc = 0xffffffff
+  for (const byte of bytes) crc = (crcTable[(crc ^ byte) & 0xff] ?? 0) ^ (crc >>> 8)
+  return (crc ^ 0xffffffff) >>> 0
+}
+
+const little = (value: number, width: number) =>
+  Array.from({ length: width }, (_, index) => (value >>> (8 * index)) & 0xff)
+
+/** Largest size of a stored block in deflate. */
+const block = 0xffff
+
+/** A valid gzip file (RFC 1952) of the bytes in stored blocks, which needs neither a library nor a promise. */
+export const gzipStored = (bytes: Uint8Array): Uint8Array => {
+  const parts: Array<ArrayLike<number>> = [[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]]
+  for (let from = 0; from === 0 || from < bytes.length; from += block) {
+    const stored = bytes.subarray(from, from + block)
+    const last = from + block >= bytes.length ? 1 : 0
+    parts.push([last, ...little(stored.length, 2), ...little(~stored.length & 0xffff, 2)], stored)
   }
+  parts.push([...little(crc32(bytes), 4), ...little(bytes.length, 4)])
+  const result = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    result.set(part, at)
+    at += part.length
+  }
+  return result
 }

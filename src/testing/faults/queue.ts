@@ -1,9 +1,8 @@
 /** The injected faults, and the one that affects a request. */
-import * as Duration from "effect/Duration"
 import type { RecordedRequest } from "../base/message.ts"
 import { prng } from "../base/prng.ts"
 import type { Fault, FaultWhen } from "./Fault.ts"
-import { type FaultHooks, pageEdit, responseEdit, responseOf, tokenWriter } from "./hooks.ts"
+import { type FaultHooks, hooksOf } from "./hooks.ts"
 
 /** A fault that affects a request. */
 export interface FaultMatch {
@@ -19,28 +18,10 @@ export interface FaultQueue {
   readonly match: (request: RecordedRequest) => FaultMatch | undefined
 }
 
-const hooksOf = (fault: Fault, revokeTokens: () => void): FaultHooks => {
-  if (fault._tag === "Slow") return { delay: Duration.toMillis(fault.delay) }
-  if (fault._tag === "TokenRevoked") return { beforeRequest: revokeTokens }
-  const replaceResponse = responseOf(fault)
-  const editPage = pageEdit(fault)
-  const writeToken = tokenWriter(fault)
-  const editResponse = responseEdit(fault)
-  return {
-    ...(replaceResponse && { replaceResponse }),
-    ...(editPage && { editPage }),
-    ...(writeToken && { writeToken }),
-    ...(editResponse && { editResponse })
-  }
-}
-
-const happensOnce = (fault: Fault) =>
-  fault._tag === "UnauthorizedOnce" || fault._tag === "TokenRevoked" || (fault._tag === "EmptyPage" && !fault.endless)
-
 /** How many requests a fault may affect. */
-const timesOf = (fault: Fault, { cursor, probability, requests, times }: FaultWhen): number => {
+const timesOf = ({ happensOnce }: FaultHooks, { cursor, probability, requests, times }: FaultWhen): number => {
   const unconditional = cursor === undefined && probability === undefined && requests === undefined
-  return times ?? (unconditional && happensOnce(fault) ? 1 : Infinity)
+  return times ?? (unconditional && happensOnce === true ? 1 : Infinity)
 }
 
 /** Whether a request meets every condition but `probability` and `times`. */
@@ -54,15 +35,15 @@ const matches = (when: FaultWhen, target: "page" | "token", request: RecordedReq
 }
 
 /** A queue without faults. */
-export const makeFaultQueue = (revokeTokens: () => void): FaultQueue => {
+export const makeFaultQueue = (): FaultQueue => {
   let injected: ReadonlyArray<FaultQueue["match"]> = []
 
   const injection = (fault: Fault, when: FaultWhen): FaultQueue["match"] => {
-    const hooks = hooksOf(fault, revokeTokens)
+    const hooks = hooksOf(fault)
     const target = when.target ?? (hooks.writeToken === undefined ? "page" : "token")
     const random = prng(when.probability?.seed ?? 0)
     const chance = when.probability?.chance ?? 1
-    let left = timesOf(fault, when)
+    let left = timesOf(hooks, when)
     return (request) => {
       if (left <= 0 || !matches(when, target, request) || !random.chance(chance)) return undefined
       return {

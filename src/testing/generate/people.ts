@@ -1,7 +1,5 @@
-/** The people of generated weeks: where they work, when, and for which wage. */
+/** The locations of generated punches, and the people of generated weeks: where they work, when, and for which wage. */
 import type { Prng } from "../base/prng.ts"
-
-// MERGED locations.ts: The locations of generated punches, with their time zones.
 
 /** A location, with its time zone and the usual offset of that zone in minutes. */
 export interface Location {
@@ -10,7 +8,7 @@ export interface Location {
   readonly offset: number
 }
 
-/** Three in usual zones, then two whose offsets are no whole hours, and one in UTC. */
+/** Three in usual zones, then two whose offsets have minutes, and one in UTC. */
 export const locations: readonly [Location, ...ReadonlyArray<Location>] = [
   { id: 301, timeZone: "America/New_York", offset: -300 },
   { id: 302, timeZone: "America/Los_Angeles", offset: -480 },
@@ -30,7 +28,7 @@ export interface PlannedShift {
   readonly meal: number
 }
 
-/** Someone who clocks in. */
+/** A person who clocks in. */
 export interface Person {
   readonly userId: number
   readonly location: Location

@@ -1,95 +1,10 @@
-/** Realistic punches from a seed: open, deleted, tied, with unusual notes. This room imports `base` only. */
+/** Punches from a seed with everything that a client must survive: open, deleted, tied, in every notation, odd notes. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { type Prng, prng } from "../base/prng.ts"
 import { day, formatInstant, type InstantForm, parseInstant, sampleForm } from "../base/wireDate.ts"
 import type { ApprovalStatus, StoredPunch, WireBreak, WireFlag } from "../base/WirePunch.ts"
 import { locations } from "./people.ts"
-
-// MERGED forms.ts: The notations of generated instants: each one that a real service has used.
-
-const forms: readonly [InstantForm, ...ReadonlyArray<InstantForm>] = [
-  sampleForm,
-  { offset: 0, zone: "Z", fraction: 0 },
-  { offset: 0, zone: "+0000", fraction: 0 },
-  { offset: 0, zone: "Z", fraction: 3 },
-  { offset: -300, zone: "+00:00", fraction: 0 },
-  { offset: 330, zone: "+00:00", fraction: 3 },
-  { offset: 120, zone: "+0000", fraction: 1 },
-  { offset: 0, zone: "+00:00", fraction: 6 },
-  { offset: 0, zone: "Z", fraction: 9 }
-]
-
-const plain: InstantForm = { ...sampleForm, fraction: 3 }
-
-/** A formatter of milliseconds since 1970. It keeps every digit: an instant with milliseconds always shows them. */
-export const makeForms = (random: Prng, all: boolean): (epoch: number) => string => (epoch) => {
-  const form = all ? random.pick(forms) : sampleForm
-  if (epoch % 1000 === 0 || form.fraction >= 3) return formatInstant(epoch, form)
-  return formatInstant(epoch, all ? { ...form, fraction: 3 } : plain)
-}
-
-// MERGED moments.ts: The clock-ins of generated punches: four densities, each with ties.
-
-/**
- * How clock-ins spread over a span: `uniform` evenly, `dayAndNight` by usual working hours, `skewed` mostly near the
- * end, `bursts` in a few seconds with many punches each.
- */
-export type Density = "uniform" | "dayAndNight" | "skewed" | "bursts"
-
-const hour = 3_600_000
-
-/** Relative number of clock-ins by local hour: none from 1 to 4, peaks at 7, 11 and 16. */
-const hours = [1, 0, 0, 0, 0, 2, 8, 14, 9, 5, 6, 11, 7, 3, 3, 6, 12, 8, 4, 2, 1, 1, 2, 2] as const
-const hoursTotal = hours.reduce<number>((sum, share) => sum + share, 0)
-
-const hourOf = (random: Prng) => {
-  let draw = random.next() * hoursTotal
-  for (const [index, share] of hours.entries()) {
-    draw -= share
-    if (draw < 0) return index
-  }
-  return hours.length - 1
-}
-
-/**
- * Draws clock-ins, each for the UTC offset of a location in minutes: milliseconds since 1970, always inside the span.
- * 15% of the draws repeat the previous instant.
- */
-export const makeMoments = (
-  random: Prng,
-  from: number,
-  days: number,
-  density: Density
-): (offset: number) => number => {
-  const span = Math.max(1, Math.floor(days * day))
-  const bursts = Array.from({ length: 12 }, () => Math.floor(random.next() * span))
-  let previous = from
-
-  const fresh = (offset: number) => {
-    switch (density) {
-      case "uniform":
-        return Math.floor(random.next() * span)
-      case "skewed":
-        return Math.floor((1 - random.next() ** 3) * span)
-      case "bursts":
-        return (bursts[random.between(0, bursts.length - 1)] ?? 0) + random.between(0, 3) * 1000
-      case "dayAndNight": {
-        const midnight = Math.floor(random.next() * Math.max(1, days)) * day
-        return midnight + hourOf(random) * hour + Math.floor(random.next() * hour) - offset * 60_000
-      }
-    }
-  }
-
-  return (offset) => {
-    if (random.chance(0.15)) return previous
-    const drawn = Math.min(Math.max(fresh(offset), 0), span - 1)
-    // Clocks round: most punches are on a minute or a second, a few have milliseconds.
-    const grain = random.pick([1, 1000, 1000, 60_000, 60_000, 300_000])
-    previous = from + drawn - (drawn % grain)
-    return previous
-  }
-}
 
 /** What to generate. All options but `count` and `companyId` have a default. */
 export interface GenerateOptions {
@@ -105,68 +20,39 @@ export interface GenerateOptions {
   readonly from?: string | undefined
   /** Length of the span in days. Default: 35. */
   readonly days?: number | undefined
-  /** How clock-ins spread over the span. Default: `dayAndNight`. */
-  readonly density?: Density | undefined
   /** Share of open punches, 0 to 1. Default: 0.03. */
   readonly openShare?: number | undefined
   /** Share of deleted punches, 0 to 1. Default: 0.04. */
   readonly deletedShare?: number | undefined
-  /** Whether instants use every notation, instead of `2026-03-01T08:00:00+00:00` only. Default: true. */
-  readonly timestampForms?: boolean | undefined
   /** Number of users. Default: 40. */
   readonly users?: number | undefined
 }
 
-const roles = [11, 12, 13, 14, 15] as const
-const wages = [1200, 1450, 1550, 1875, 2100, 3325] as const
-const departments = [21, 22, 23, 24] as const
-const statuses: readonly [ApprovalStatus, ...ReadonlyArray<ApprovalStatus>] = ["pending", "approved", "disputed"]
-
-const notes = [
-  "Covered the late shift",
-  "Left early, see manager",
-  "🧑‍🍳 split shift 🎉",
-  "בדיקה של משמרת ערב",
-  "نسيت تسجيل الخروج",
-  "she said \"ten more minutes\"\nand stayed an hour",
-  "=SUM(A1:A9), not a formula",
-  "tab\there, slash \\ and a null \u0000 byte",
-  "naïve café façade"
-] as const
-
-/** `department_id` as an id, and in every form of "none". */
-const departmentOf = (random: Prng): { readonly department_id?: number | null } => {
-  const draw = random.next()
-  if (draw < 0.6) return { department_id: random.pick(departments) }
-  if (draw < 0.75) return { department_id: 0 }
-  return draw < 0.9 ? { department_id: null } : {}
-}
-
-const sourceOf = (random: Prng): { readonly pos_type?: string | null } => {
-  const draw = random.next()
-  if (draw < 0.6) return { pos_type: "web" }
-  if (draw < 0.75) return { pos_type: "till" }
-  return draw < 0.88 ? { pos_type: null } : {}
-}
-
-const flagsOf = (random: Prng, autoClockedOut: boolean): ReadonlyArray<WireFlag> => {
-  const flags: Array<WireFlag> = []
-  if (random.chance(0.1)) flags.push("late")
-  if (autoClockedOut) flags.push("auto_clocked_out")
-  if (random.chance(0.06)) flags.push("missed_break")
-  return flags
-}
-
 /**
- * Generates punches in the order of their ids, which is not the order of their clock-ins. Throws a `RangeError` when
- * `from` is not an ISO 8601 instant.
+ * Generates punches in the order of their ids, which is not the order of their clock-ins. Most are clocked in by usual
+ * working hours, and 15% of the clock-ins repeat the one before; instants have every notation that a real service has
+ * used. Throws a `RangeError` when `from` is not an ISO 8601 instant.
  */
-export const generatePunches = (options: GenerateOptions): ReadonlyArray<StoredPunch> => {
+export const generatePunches = (options: GenerateOptions): ReadonlyArray<StoredPunch> =>
+  makePunches(options, makeMoments, makeNotations)
+
+/** Writes an instant of milliseconds since 1970. */
+export type Writer = (epoch: number) => string
+
+/** Draws clock-ins, each for the UTC offset of a location in minutes: milliseconds since 1970, always inside the span. */
+export type Moments = (offset: number) => number
+
+/** The generator, for any spread of the clock-ins and any notation of the instants. */
+export const makePunches = (
+  options: GenerateOptions,
+  momentsOf: (random: Prng, from: number, days: number) => Moments,
+  writerOf: (random: Prng) => Writer
+): ReadonlyArray<StoredPunch> => {
   const random = prng(options.seed ?? 1)
   const start = parseInstant(options.from ?? "2026-03-01T00:00:00Z")
   if (start === undefined) throw new RangeError("generatePunches: `from` is not an ISO 8601 instant")
-  const moments = makeMoments(random, start.epoch, options.days ?? 35, options.density ?? "dayAndNight")
-  const write = makeForms(random, options.timestampForms ?? true)
+  const moments = momentsOf(random, start.epoch, options.days ?? 35)
+  const write = writerOf(random)
   const users = options.users ?? 40
   const openShare = options.openShare ?? 0.03
   const deletedShare = options.deletedShare ?? 0.04
@@ -240,8 +126,6 @@ export const generatePunches = (options: GenerateOptions): ReadonlyArray<StoredP
   return punches
 }
 
-// MERGED arbitrary.ts: Punches for property tests: the generator of punches as an `Arbitrary`.
-
 const seeds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 31 - 1 }))
 
 /**
@@ -261,4 +145,101 @@ export const arbitraryPunches = (
     // A schema draws `-0`; adding 0 makes it 0.
     ({ count, seed }) => generatePunches({ ...shape, seed: seed + 0, count: count + 0 })
   )
+}
+
+const roles = [11, 12, 13, 14, 15] as const
+const wages = [1200, 1450, 1550, 1875, 2100, 3325] as const
+const departments = [21, 22, 23, 24] as const
+const statuses: readonly [ApprovalStatus, ...ReadonlyArray<ApprovalStatus>] = ["pending", "approved", "disputed"]
+
+const notes = [
+  "Covered the late shift",
+  "Left early, see manager",
+  "🧑‍🍳 split shift 🎉",
+  "בדיקה של משמרת ערב",
+  "نسيت تسجيل الخروج",
+  "she said \"ten more minutes\"\nand stayed an hour",
+  "=SUM(A1:A9), not a formula",
+  "tab\there, slash \\ and a null \u0000 byte",
+  "naïve café façade"
+] as const
+
+/** `department_id` as an id, and in every form of "none". */
+const departmentOf = (random: Prng): { readonly department_id?: number | null } => {
+  const draw = random.next()
+  if (draw < 0.6) return { department_id: random.pick(departments) }
+  if (draw < 0.75) return { department_id: 0 }
+  return draw < 0.9 ? { department_id: null } : {}
+}
+
+const sourceOf = (random: Prng): { readonly pos_type?: string | null } => {
+  const draw = random.next()
+  if (draw < 0.6) return { pos_type: "web" }
+  if (draw < 0.75) return { pos_type: "till" }
+  return draw < 0.88 ? { pos_type: null } : {}
+}
+
+const flagsOf = (random: Prng, autoClockedOut: boolean): ReadonlyArray<WireFlag> => {
+  const flags: Array<WireFlag> = []
+  if (random.chance(0.1)) flags.push("late")
+  if (autoClockedOut) flags.push("auto_clocked_out")
+  if (random.chance(0.06)) flags.push("missed_break")
+  return flags
+}
+
+const hour = 3_600_000
+
+/** Relative number of clock-ins by local hour: none from 1 to 4, peaks at 7, 11 and 16. */
+const hours = [1, 0, 0, 0, 0, 2, 8, 14, 9, 5, 6, 11, 7, 3, 3, 6, 12, 8, 4, 2, 1, 1, 2, 2] as const
+const hoursTotal = hours.reduce<number>((sum, share) => sum + share, 0)
+
+const hourOf = (random: Prng) => {
+  let draw = random.next() * hoursTotal
+  for (const [index, share] of hours.entries()) {
+    draw -= share
+    if (draw < 0) return index
+  }
+  return hours.length - 1
+}
+
+/** Clock-ins by usual working hours. */
+export const makeMoments = (random: Prng, from: number, days: number): Moments => {
+  // Twelve draws are skipped, so that a seed gives the punches that it always gave.
+  for (let skipped = 0; skipped < 12; skipped++) random.next()
+  return tied(random, from, days, (offset) => {
+    const midnight = Math.floor(random.next() * Math.max(1, days)) * day
+    return midnight + hourOf(random) * hour + Math.floor(random.next() * hour) - offset * 60_000
+  })
+}
+
+/** Moments inside a span from `fresh` ones, which count from its begin: some repeat, and most are on a minute or a second. */
+export const tied = (random: Prng, from: number, days: number, fresh: Moments): Moments => {
+  const last = Math.max(1, Math.floor(days * day)) - 1
+  let previous = from
+  return (offset) => {
+    if (random.chance(0.15)) return previous
+    const drawn = Math.min(Math.max(fresh(offset), 0), last)
+    // Clocks round; a few punches have milliseconds.
+    const grain = random.pick([1, 1000, 1000, 60_000, 60_000, 300_000])
+    previous = from + drawn - (drawn % grain)
+    return previous
+  }
+}
+
+const notations: readonly [InstantForm, ...ReadonlyArray<InstantForm>] = [
+  sampleForm,
+  { offset: 0, zone: "Z", fraction: 0 },
+  { offset: 0, zone: "+0000", fraction: 0 },
+  { offset: 0, zone: "Z", fraction: 3 },
+  { offset: -300, zone: "+00:00", fraction: 0 },
+  { offset: 330, zone: "+00:00", fraction: 3 },
+  { offset: 120, zone: "+0000", fraction: 1 },
+  { offset: 0, zone: "+00:00", fraction: 6 },
+  { offset: 0, zone: "Z", fraction: 9 }
+]
+
+/** Every notation that a real service has used. It keeps every digit: an instant with milliseconds shows them. */
+export const makeNotations = (random: Prng): Writer => (epoch) => {
+  const form = random.pick(notations)
+  return formatInstant(epoch, epoch % 1000 === 0 || form.fraction >= 3 ? form : { ...form, fraction: 3 })
 }

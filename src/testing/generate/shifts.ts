@@ -4,7 +4,7 @@ import type { WireFlag } from "../base/WirePunch.ts"
 import type { Person, PlannedShift } from "./people.ts"
 
 /** A break, in minutes after the clock-in. */
-export interface Rest {
+interface Rest {
   readonly from: number
   readonly to: number
   readonly paid: boolean
@@ -79,7 +79,7 @@ const worked = (
   if (meal > 0 && !tookMeal) flags.push("missed_break")
   if (problem === "open") return { ...shift, length: undefined, flags }
   if (problem !== "forgotten") return { ...shift, length: length - late + longer, flags }
-  // The service clocks out who forgot it, at the latest before the same time of the next day.
+  // The service clocks out a person who forgot to, before the same time of the next day.
   return { ...shift, length: random.between(17 * 60, 19 * 60), flags: [...flags, "auto_clocked_out"] }
 }
 

@@ -5,94 +5,6 @@ import { plainPunch, type StoredPunch, type WireBreak } from "../base/WirePunch.
 import { makePeople, type Person } from "./people.ts"
 import { type Shift, shiftsOfWeek } from "./shifts.ts"
 
-// MERGED clocked.ts: The punches of shifts in the form of the service: ids, instants, approvals, tips.
-
-/** A punch without ids. */
-export interface Draft {
-  /** Milliseconds since 1970. */
-  readonly clockedIn: number
-  readonly person: Person
-  readonly shift: Shift
-}
-
-const second = 1000
-const minute = 60 * second
-
-const notes = [
-  "Covered the late shift",
-  "Inventory",
-  "Eingearbeitet von Jürgen",
-  "Заменила коллегу",
-  "Training 🎓"
-] as const
-
-const write = (epoch: number): string => formatInstant(epoch, sampleForm)
-
-/** Gives drafts ids above `firstId`, which grow in their order. */
-export const recordPunches = (
-  random: Prng,
-  drafts: ReadonlyArray<Draft>,
-  companyId: number,
-  firstId: number
-): ReadonlyArray<StoredPunch> => {
-  let breakId = firstId * 10
-  let shiftId = 70_000
-
-  const breaksOf = ({ clockedIn, person, shift }: Draft): ReadonlyArray<WireBreak> =>
-    shift.rests.map(({ from, paid, to }) => ({
-      id: ++breakId,
-      user_id: person.userId,
-      custom_break_id: paid ? 2 : 1,
-      paid,
-      in: write(clockedIn + from * minute),
-      out: write(clockedIn + to * minute)
-    }))
-
-  return drafts.map((draft, index): StoredPunch => {
-    const { clockedIn, person, shift } = draft
-    const { deleted, flags, length, problem } = shift
-    const clockedOut = length === undefined ? undefined : clockedIn + length * minute
-    const approved = !deleted && clockedOut !== undefined && problem !== "unapproved"
-    const created = clockedIn + random.between(0, 20) * second
-    // A manager approves or deletes within two days; the service stamps the others when they end.
-    const looked = approved || deleted ? random.between(4 * 3600, 44 * 3600) : random.between(0, 20)
-    const modified = clockedOut === undefined ? created : clockedOut + looked * second
-    return {
-      ...plainPunch,
-      id: firstId + 1 + index,
-      shift_id: random.chance(0.05) ? 0 : ++shiftId,
-      user_id: person.userId,
-      role_id: person.roleId,
-      company_id: companyId,
-      location_id: person.location.id,
-      department_id: person.departmentId,
-      hourly_wage: problem === "zeroWage" ? 0 : person.wage,
-      approved,
-      clocked_in: write(clockedIn),
-      clocked_out: clockedOut === undefined ? null : write(clockedOut),
-      notes: random.chance(0.03) ? random.pick(notes) : "",
-      auto_clocked_out: flags.includes("auto_clocked_out"),
-      clocked_in_offline: random.chance(0.01),
-      clocked_out_offline: clockedOut !== undefined && random.chance(0.005),
-      tips: tipsOf(random, draft),
-      pos_type: random.chance(0.7) ? "till" : "web",
-      breaks: breaksOf(draft),
-      created: write(created),
-      modified: write(modified),
-      deleted,
-      employeeApprovalStatus: problem === "disputed" ? "disputed" : random.chance(0.85) ? "approved" : "pending",
-      flags,
-      timeZone: person.location.timeZone
-    }
-  })
-}
-
-/** Tips by the hour, in steps of a quarter. */
-const tipsOf = (random: Prng, { person, shift: { deleted, length = 0, problem } }: Draft): number => {
-  const hours = deleted || problem === "forgotten" || !person.tipped ? 0 : length / 60
-  return 25 * Math.round(hours * random.between(10, 28))
-}
-
 interface WeeksOptionsBase {
   /** Seed of the draws, an integer; the same seed gives the same punches. Default: 1. */
   readonly seed?: number | undefined
@@ -184,11 +96,97 @@ const makeEpochs = () => {
   }
 }
 
-/** The first drafts, up to so many that are not deleted. */
+/** The first drafts, until `count` of them are not deleted. */
 const untilListed = (drafts: ReadonlyArray<Draft>, count: number): ReadonlyArray<Draft> => {
   let end = 0
   for (let listed = 0; end < drafts.length && listed < count; end++) {
     if (drafts[end]?.shift.deleted === false) listed += 1
   }
   return drafts.slice(0, end)
+}
+
+/** A punch without ids. */
+interface Draft {
+  /** Milliseconds since 1970. */
+  readonly clockedIn: number
+  readonly person: Person
+  readonly shift: Shift
+}
+
+const second = 1000
+const minute = 60 * second
+
+const notes = [
+  "Covered the late shift",
+  "Inventory",
+  "Eingearbeitet von Jürgen",
+  "Заменила коллегу",
+  "Training 🎓"
+] as const
+
+const write = (epoch: number): string => formatInstant(epoch, sampleForm)
+
+/** Gives drafts ids above `firstId`, which grow in their order. */
+const recordPunches = (
+  random: Prng,
+  drafts: ReadonlyArray<Draft>,
+  companyId: number,
+  firstId: number
+): ReadonlyArray<StoredPunch> => {
+  let breakId = firstId * 10
+  let shiftId = 70_000
+
+  const breaksOf = ({ clockedIn, person, shift }: Draft): ReadonlyArray<WireBreak> =>
+    shift.rests.map(({ from, paid, to }) => ({
+      id: ++breakId,
+      user_id: person.userId,
+      custom_break_id: paid ? 2 : 1,
+      paid,
+      in: write(clockedIn + from * minute),
+      out: write(clockedIn + to * minute)
+    }))
+
+  return drafts.map((draft, index): StoredPunch => {
+    const { clockedIn, person, shift } = draft
+    const { deleted, flags, length, problem } = shift
+    const clockedOut = length === undefined ? undefined : clockedIn + length * minute
+    const approved = !deleted && clockedOut !== undefined && problem !== "unapproved"
+    const created = clockedIn + random.between(0, 20) * second
+    // A manager approves or deletes within two days; the service stamps the others when they end.
+    const looked = approved || deleted ? random.between(4 * 3600, 44 * 3600) : random.between(0, 20)
+    const modified = clockedOut === undefined ? created : clockedOut + looked * second
+    return {
+      ...plainPunch,
+      id: firstId + 1 + index,
+      shift_id: random.chance(0.05) ? 0 : ++shiftId,
+      user_id: person.userId,
+      role_id: person.roleId,
+      company_id: companyId,
+      location_id: person.location.id,
+      department_id: person.departmentId,
+      hourly_wage: problem === "zeroWage" ? 0 : person.wage,
+      approved,
+      clocked_in: write(clockedIn),
+      clocked_out: clockedOut === undefined ? null : write(clockedOut),
+      notes: random.chance(0.03) ? random.pick(notes) : "",
+      auto_clocked_out: flags.includes("auto_clocked_out"),
+      clocked_in_offline: random.chance(0.01),
+      clocked_out_offline: clockedOut !== undefined && random.chance(0.005),
+      tips: tipsOf(random, draft),
+      pos_type: random.chance(0.7) ? "till" : "web",
+      breaks: breaksOf(draft),
+      created: write(created),
+      modified: write(modified),
+      deleted,
+      employeeApprovalStatus: problem === "disputed" ? "disputed" : random.chance(0.85) ? "approved" : "pending",
+      flags,
+      timeZone: person.location.timeZone
+    }
+  })
+}
+
+/** Tips by the hour, in steps of a quarter. */
+const tipsOf = (random: Prng, { person, shift: { deleted, length = 0, problem } }: Draft): number => {
+  const hours = deleted || problem === "forgotten" || !person.tipped ? 0 : length / 60
+  return 25 * Math.round(hours * random.between(10, 28))
 }

@@ -1,7 +1,7 @@
-/** Authentication and authorization of a listing request (spec 5): 401, 403, and 422 for a bad header or company id. */
+/** Credentials (spec 5): refuses a listing with 401, 403 or 422, and issues tokens at `POST /oauth2/token`. */
 import { type FakeRequest, type FakeResponse, problem, respondJson, type TokenBody } from "../base/message.ts"
-import { decodeQuery, isRefusal } from "./listQuery.ts"
 import { type FakeCompany, type FakeOAuthClient, knownScopes, sessionCookieName, type Settings } from "./options.ts"
+import { decodeQuery, isRefusal } from "./query.ts"
 
 const unauthorized = problem(401, { detail: "The credentials are missing, wrong or expired.", code: 1001 })
 
@@ -89,10 +89,8 @@ export const authorize = (
   return settings.planOk ? undefined : forbidden(1107, "The plan of the company does not cover time punches.")
 }
 
-// MERGED tokens.ts: `POST /oauth2/token` (spec 4.2) and the tokens that it issues.
-
 /** What the service stores of a token. */
-export interface IssuedToken {
+interface IssuedToken {
   readonly client: FakeOAuthClient
   /** Requested scopes; `undefined` grants all of them. */
   readonly scopes: ReadonlyArray<string> | undefined
@@ -100,7 +98,7 @@ export interface IssuedToken {
   readonly expiresAt: number
 }
 
-/** The token endpoint and its tokens. */
+/** The token endpoint (spec 4.2) and its tokens. */
 export interface TokenIssuer {
   /** Responds to a request of the endpoint; `write` turns the body of a success into its response. */
   readonly respond: (request: FakeRequest, now: number, write: (body: TokenBody) => FakeResponse) => FakeResponse

@@ -1,4 +1,6 @@
-/** The service as a function from request to response: routes, faults. This room imports `base` and `faults`. */
+/** The service as a function from request to response: routes, faults, the listing (spec 4.1), the service's clock. */
+import * as DateTime from "effect/DateTime"
+import * as Headers from "effect/http/Headers"
 import {
   type Endpoint,
   type Envelope,
@@ -11,74 +13,16 @@ import {
   respondWithToken,
   writeEnvelope
 } from "../base/message.ts"
-import { formatHttpDate, makeServiceClock, type ServiceClock } from "../base/wireDate.ts"
 import type { FaultHooks } from "../faults/hooks.ts"
 import { type FaultMatch, type FaultQueue, makeFaultQueue } from "../faults/queue.ts"
 import { authorize, makeTokenIssuer, type TokenIssuer } from "./authentication.ts"
-import { type Changes, makeChanges } from "./changes.ts"
-import { type CursorAges, makeCursorAges } from "./cursor.ts"
-import { decodeQuery, isRefusal, parseListQuery, type Refusal } from "./listQuery.ts"
 import type { Settings } from "./options.ts"
-import { cursorAtSamePosition, cutPage, readCursor } from "./paging.ts"
-import { makeTable, type Table } from "./table.ts"
-
-// MERGED listing.ts: `GET /v2/company/{company_id}/time_punches` (spec 4.1) for an authorized request: query, page, envelope.
-
-const refuse = ({ detail, param }: Refusal) => problem(422, { detail, param, code: 2100 })
-
-/** What a listing reads. */
-export interface ListingSource {
-  readonly settings: Settings
-  readonly table: Table
-  readonly cursorAges: CursorAges
-}
-
-/** A listing request whose sender may list the company; `now` is the time of the `Clock`. */
-export interface ListingRequest {
-  readonly companyId: number
-  readonly rawQuery: string
-  readonly now: number
-}
-
-/** Responds with a page, or with 422 for an invalid query or cursor. */
-export const respondWithPage = (
-  { cursorAges, settings, table }: ListingSource,
-  { companyId, now, rawQuery }: ListingRequest,
-  edit: EnvelopeEdit
-): FakeResponse => {
-  const pairs = decodeQuery(rawQuery)
-  if (isRefusal(pairs)) return refuse(pairs)
-  const query = parseListQuery(pairs, settings.maxLimit)
-  if (isRefusal(query)) return refuse(query)
-  const listing = table.list(companyId, pairs, query)
-  const sent = query.cursor
-  const content = sent === undefined ? undefined : readCursor(sent, listing, settings.cursors)
-  if (sent !== undefined && content === undefined) {
-    return refuse({ param: "cursor", detail: "The cursor is not one of this query." })
-  }
-  if (sent !== undefined && cursorAges.isExpired(sent, now)) {
-    return refuse({ param: "cursor", detail: "The cursor has expired." })
-  }
-  const page = cutPage(listing, settings.cursors, sent, content, query.limit ?? settings.defaultLimit)
-  const { count, current, next, prev } = page.cursor
-  const envelope: Envelope = {
-    object: "time_punches",
-    data: page.rows.map((row) => row.text),
-    cursor: { current, prev, next, count }
-  }
-  const edited = edit(envelope, {
-    companyId,
-    query: listing.fingerprint,
-    rows: page.rows.map((row) => row.wire),
-    sent,
-    cursorAtSamePosition: (nonce) => cursorAtSamePosition(listing, content, nonce)
-  })
-  cursorAges.issue([edited.cursor["next"], edited.cursor["prev"]], now)
-  return respondJson(200, writeEnvelope(edited))
-}
+import { type CursorAges, cursorAtSamePosition, cutPage, makeCursorAges, readCursor } from "./pages.ts"
+import { decodeQuery, isRefusal, parseListQuery, type Refusal } from "./query.ts"
+import { type Changes, makeChanges, makeTable, type Table } from "./table.ts"
 
 /** A response and its delay in milliseconds. */
-export interface DelayedResponse {
+interface DelayedResponse {
   /** The response as it is sent at `now`, with the `date` of that moment. */
   readonly responseAt: (now: number) => FakeResponse
   readonly delay: number
@@ -130,8 +74,8 @@ const parseCompany = (text: string): number | undefined => {
 
 /** The hooks of a fault, which count as used only when they change something. */
 const countedHooks = ({ hooks, markUsed }: FaultMatch): FaultHooks => {
-  const { beforeRequest, delay, editPage, editResponse, replaceResponse, writeToken } = hooks
-  if (replaceResponse !== undefined || beforeRequest !== undefined || delay !== undefined) markUsed()
+  const { delay, editPage, editResponse, replaceResponse, revokesTokens, writeToken } = hooks
+  if (replaceResponse !== undefined || revokesTokens === true || delay !== undefined) markUsed()
   return {
     ...hooks,
     ...(editPage && {
@@ -165,7 +109,7 @@ export const makeEngine = (settings: Settings): Engine => {
   const changes = makeChanges(table, settings.visibleAfter)
   const source = { settings, table, cursorAges: makeCursorAges(settings.cursorLifetime) }
   const tokenIssuer = makeTokenIssuer(settings)
-  const faults = makeFaultQueue(tokenIssuer.revokeAll)
+  const faults = makeFaultQueue()
   const route = makeRouter(settings.basePath)
   const numbers = { page: 0, token: 0, other: 0 }
   let index = 0
@@ -209,7 +153,7 @@ export const makeEngine = (settings: Settings): Engine => {
     hooks: FaultHooks
   ) => {
     if (hooks.replaceResponse !== undefined) return hooks.replaceResponse(request)
-    hooks.beforeRequest?.()
+    if (hooks.revokesTokens === true) tokenIssuer.revokeAll()
     switch (endpoint) {
       case "page":
         return page(request, company, query, now, hooks)
@@ -222,7 +166,7 @@ export const makeEngine = (settings: Settings): Engine => {
 
   /** Adds the `date` header, unless a fault has set one. */
   const dated = (response: FakeResponse, request: RecordedRequest, now: number): FakeResponse => {
-    const date = settings.date(formatHttpDate(clock.at(now)), request)
+    const date = settings.date(Headers.formatHttpDate(DateTime.makeUnsafe(clock.at(now))), request)
     return date === undefined ? response : { ...response, headers: { date, ...response.headers } }
   }
 
@@ -247,6 +191,83 @@ export const makeEngine = (settings: Settings): Engine => {
         responseAt: (sentAt) => dated(edited, recorded, sentAt),
         delay: settings.latency + (hooks.delay ?? 0)
       }
+    }
+  }
+}
+
+const refuse = ({ detail, param }: Refusal) => problem(422, { detail, param, code: 2100 })
+
+/** What a listing reads. */
+interface ListingSource {
+  readonly settings: Settings
+  readonly table: Table
+  readonly cursorAges: CursorAges
+}
+
+/** A listing request whose sender may list the company; `now` is the time of the `Clock`. */
+interface ListingRequest {
+  readonly companyId: number
+  readonly rawQuery: string
+  readonly now: number
+}
+
+/** `GET /v2/company/{company_id}/time_punches`, authorized: a page, or 422 for an invalid query or cursor. */
+const respondWithPage = (
+  { cursorAges, settings, table }: ListingSource,
+  { companyId, now, rawQuery }: ListingRequest,
+  edit: EnvelopeEdit
+): FakeResponse => {
+  const pairs = decodeQuery(rawQuery)
+  if (isRefusal(pairs)) return refuse(pairs)
+  const query = parseListQuery(pairs, settings.maxLimit)
+  if (isRefusal(query)) return refuse(query)
+  const listing = table.list(companyId, pairs, query)
+  const sent = query.cursor
+  const content = sent === undefined ? undefined : readCursor(sent, listing, settings.cursors)
+  if (sent !== undefined && content === undefined) {
+    return refuse({ param: "cursor", detail: "The cursor is not one of this query." })
+  }
+  if (sent !== undefined && cursorAges.isExpired(sent, now)) {
+    return refuse({ param: "cursor", detail: "The cursor has expired." })
+  }
+  const page = cutPage(listing, settings.cursors, sent, content, query.limit ?? settings.defaultLimit)
+  const { count, current, next, prev } = page.cursor
+  const envelope: Envelope = {
+    object: "time_punches",
+    data: page.rows.map((row) => row.text),
+    cursor: { current, prev, next, count }
+  }
+  const edited = edit(envelope, {
+    companyId,
+    query: listing.fingerprint,
+    rows: page.rows.map((row) => row.wire),
+    sent,
+    cursorAtSamePosition: (nonce) => cursorAtSamePosition(listing, content, nonce)
+  })
+  cursorAges.issue([edited.cursor["next"], edited.cursor["prev"]], now)
+  return respondJson(200, writeEnvelope(edited))
+}
+
+/** The service's clock: the `Clock` of the program, moved. Instants are milliseconds since 1970. */
+interface ServiceClock {
+  /** The service's time at `now`, the time of the `Clock`. */
+  readonly at: (now: number) => number
+  /** Moves the service's clock by this many milliseconds, back if negative. */
+  readonly step: (by: number) => void
+  /** Sets the clock, which continues from there. */
+  readonly set: (to: number, now: number) => void
+}
+
+/** A clock that is ahead of the `Clock` by `offset` milliseconds. */
+const makeServiceClock = (offset: number): ServiceClock => {
+  let ahead = offset
+  return {
+    at: (now) => now + ahead,
+    step: (by) => {
+      ahead += by
+    },
+    set: (to, now) => {
+      ahead = to - now
     }
   }
 }

@@ -1,11 +1,9 @@
-/** The options of the fake service and their defaults. */
+/** The options of the fake service: companies, credentials, limits, how it differs from an ideal one. All credentials are made up. */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import type { RecordedRequest } from "../base/message.ts"
 import type { StoredPunch, WirePunch } from "../base/WirePunch.ts"
-import type { LagRange } from "./changes.ts"
-
-// MERGED accounts.ts: The accounts and limits of the fake service and their defaults. All credentials are made up.
+import type { LagRange } from "./table.ts"
 
 /** A company of the fake service. */
 export interface FakeCompany {
@@ -62,13 +60,13 @@ export const defaultSession: FakeSession = { cookie: "fake-session" }
 export const sessionCookieName = "svcsession"
 
 /** Default lifetime of an issued token, in seconds. */
-export const defaultTokenLifetime = 3600
+const defaultTokenLifetime = 3600
 
 /** Default number of rows of a page whose request has no `limit`. */
-export const defaultLimit = 20
+const defaultLimit = 20
 
 /** Default for the largest accepted `limit`. */
-export const maxLimit = 200
+const maxLimit = 200
 
 /** Every valid scope name. */
 export const knownScopes: ReadonlyArray<string> = [
@@ -117,7 +115,7 @@ export interface FakeServiceOptions {
    * `cursor`, as does a cursor that another service issued. Default: unlimited.
    */
   readonly cursorLifetime?: Duration.Input | undefined
-  /** How far the service's clock is ahead of the `Clock`; negative where it is behind. Default: 0. */
+  /** How far the service's clock is ahead of the `Clock`; negative if it is behind. Default: 0. */
   readonly clockOffset?: Duration.Input | undefined
   /**
    * The `date` header of a response, from the service's time in the form of HTTP and the request; `undefined` leaves the
@@ -125,7 +123,7 @@ export interface FakeServiceOptions {
    */
   readonly date?: ((serviceTime: string, request: RecordedRequest) => string | undefined) | undefined
   /**
-   * Time from a change by `add`, `edit`, `softDelete`, `undelete` or `remove` until listings show it, by the `Clock`: the
+   * Time from a change by `add`, `edit` or `remove` until listings show it, by the `Clock`: the
    * same for all, or drawn for each. Default: none.
    */
   readonly visibleAfter?: Duration.Input | VisibilityLag | undefined

@@ -1,63 +1,18 @@
-/** The punches of the service, and the matched and sorted rows of each query. */
-import { day, makeZones } from "../base/wireDate.ts"
-import type { StoredPunch, WirePunch } from "../base/WirePunch.ts"
-import { fingerprint } from "./cursor.ts"
-import type { ListQuery, QueryPairs } from "./listQuery.ts"
-import { makeOrder, makeRow, type Order, type Position, type Row } from "./sorting.ts"
-
-// MERGED matching.ts: The filters of a listing (spec 4.1); order and pages are elsewhere.
-
-type Test = (row: Row) => boolean
-
-/** A range with inclusive ends. A row without the value is outside every range, also one with a single end. */
-const within = (
-  range: { readonly gte?: number | undefined; readonly lte?: number | undefined },
-  valueOf: (row: Row) => number | undefined
-): Test | undefined => {
-  const { gte, lte } = range
-  if (gte === undefined && lte === undefined) return undefined
-  return (row) => {
-    const value = valueOf(row)
-    return value !== undefined && (gte === undefined || value >= gte) && (lte === undefined || value <= lte)
-  }
-}
-
-const dateTests = (query: ListQuery): ReadonlyArray<Test | undefined> => {
-  const { businessDate, clockedIn, clockedOut, localized } = query
-  const inOf = localized ? (row: Row) => row.localClockedIn : (row: Row) => row.clockedIn
-  const outOf = localized ? (row: Row) => row.localClockedOut : (row: Row) => row.clockedOut
-  const businessDayOf = (row: Row) => {
-    const instant = inOf(row)
-    return instant === undefined ? undefined : Math.floor(instant / day)
-  }
-  // Business dates disable the clock filters (spec 4.1, rule 1); they do not narrow them.
-  const byBusinessDate = within(businessDate, businessDayOf)
-  if (byBusinessDate !== undefined) return [byBusinessDate]
-  const read = localized ? "wall" : "epoch"
-  return [
-    within({ gte: clockedIn.gte?.[read], lte: clockedIn.lte?.[read] }, inOf),
-    within({ gte: clockedOut.gte?.[read], lte: clockedOut.lte?.[read] }, outOf)
-  ]
-}
-
-const equal = <A>(wanted: A | undefined, valueOf: (row: Row) => A): Test | undefined =>
-  wanted === undefined ? undefined : (row) => valueOf(row) === wanted
-
-/** The test of every filter at once. */
-export const makeMatcher = (query: ListQuery): Test => {
-  const { deleted, flags, modifiedSince, statuses } = query
-  const tests = [
-    equal(deleted ?? undefined, (row) => row.deleted),
-    // 0 selects the punches without such an id, in every form of the wire.
-    ...[...query.ids].map(([name, id]) => (row: Row) => (row.wire[name] ?? 0) === id),
-    equal(query.approved, (row) => row.wire.approved),
-    ...dateTests(query),
-    modifiedSince && ((row: Row) => row.modified !== undefined && row.modified > modifiedSince.epoch),
-    flags && ((row: Row) => row.flags.some((flag) => flags.includes(flag))),
-    statuses && ((row: Row) => statuses.includes(row.employeeApprovalStatus))
-  ].filter((test) => test !== undefined)
-  return (row) => tests.every((test) => test(row))
-}
+/** The punches of the service: the listings of each query, and changes, which listings show after a lag. */
+import { prng } from "../base/prng.ts"
+import { formatInstant, makeZones, sampleForm } from "../base/wireDate.ts"
+import { type StoredPunch, toStored, type WirePunch } from "../base/WirePunch.ts"
+import {
+  fingerprint,
+  type ListQuery,
+  makeMatcher,
+  makeOrder,
+  makeRow,
+  type Order,
+  type Position,
+  type QueryPairs,
+  type Row
+} from "./query.ts"
 
 /** All rows that a query matches, in its order. Pages are slices of it. */
 export interface Listing {
@@ -69,7 +24,7 @@ export interface Listing {
 }
 
 /** What identifies a punch. */
-export interface PunchKey {
+interface PunchKey {
   readonly companyId: number
   readonly id: number
 }
@@ -167,5 +122,156 @@ export const makeTable = (options: { readonly sortable: boolean }): Table => {
       listings.set(identity, listing)
       return listing
     }
+  }
+}
+
+/** New values of a punch. A value that is absent keeps the old one; `modified` moves unless it is given. */
+export type PunchPatch = Partial<Omit<StoredPunch, "id" | "company_id">>
+
+/** When changes show, in milliseconds; each lag is drawn between both ends. */
+export interface LagRange {
+  readonly from: number
+  readonly to: number
+  readonly seed: number
+}
+
+/** When a change is made, in milliseconds since 1970. */
+export interface ChangeTime {
+  /** By the `Clock`: the lag is counted from here. */
+  readonly now: number
+  /** By the service's clock: the stamp. */
+  readonly stamp: number
+}
+
+/** The changes of a service. A later change of a punch hides an earlier one that would show after it. */
+export interface Changes {
+  /** Puts punches as they are, at once. */
+  readonly seed: (punches: ReadonlyArray<StoredPunch | WirePunch>) => void
+  /** Adds punches and stamps `created` and `modified`; null stays null. */
+  readonly add: (punches: ReadonlyArray<StoredPunch | WirePunch>, time: ChangeTime) => void
+  /** Changes the punches with these ids, in all companies, and stamps `modified` unless the patch has it. */
+  readonly edit: (ids: ReadonlyArray<number>, patch: PunchPatch, time: ChangeTime) => void
+  /** Removes the punches with these ids, in all companies, without a trace. */
+  readonly remove: (ids: ReadonlyArray<number>, time: ChangeTime) => void
+  /** Removes all punches and all changes that do not show yet. */
+  readonly clear: () => void
+  /** Shows the changes whose lag is over at `now`. */
+  readonly apply: (now: number) => void
+}
+
+/** A change of one punch; an absent punch is removed. */
+interface Change extends PunchKey {
+  readonly serial: number
+  readonly showsAt: number
+  readonly punch: StoredPunch | undefined
+}
+
+const keyOf = ({ companyId, id }: PunchKey) => `${companyId}/${id}`
+
+/** Changes to a table. */
+export const makeChanges = (table: Table, lag: LagRange): Changes => {
+  const random = prng(lag.seed)
+  let serial = 0
+  let pending: Array<Change> = []
+  let nextShowsAt = Infinity
+  /** The latest change of each punch, by id and company, while it does not show yet. */
+  const hidden = new Map<number, Map<number, Change>>()
+  /** Serial of the last change that shows; kept while others are pending. */
+  const shown = new Map<string, number>()
+
+  const drawLag = () => lag.from === lag.to ? lag.from : random.between(lag.from, lag.to)
+
+  const hide = (change: Change) => {
+    hidden.set(change.id, (hidden.get(change.id) ?? new Map<number, Change>()).set(change.companyId, change))
+  }
+
+  const unhide = ({ companyId, id }: PunchKey) => {
+    const changes = hidden.get(id)
+    changes?.delete(companyId)
+    if (changes?.size === 0) hidden.delete(id)
+  }
+
+  const show = (due: ReadonlyArray<Change>) => {
+    const latest = new Map<string, Change>()
+    for (const change of due) {
+      const key = keyOf(change)
+      if (change.serial < (shown.get(key) ?? 0)) continue
+      shown.set(key, change.serial)
+      latest.set(key, change)
+      if (hidden.get(change.id)?.get(change.companyId) === change) unhide(change)
+    }
+    const changes = [...latest.values()]
+    table.put(changes.flatMap(({ punch }) => punch === undefined ? [] : [punch]))
+    table.remove(changes.filter(({ punch }) => punch === undefined))
+  }
+
+  const apply = (now: number) => {
+    if (now < nextShowsAt) return
+    const due = pending.filter(({ showsAt }) => showsAt <= now)
+    pending = pending.filter(({ showsAt }) => showsAt > now)
+    nextShowsAt = pending.reduce((first, { showsAt }) => Math.min(first, showsAt), Infinity)
+    show(due)
+    if (pending.length === 0) shown.clear()
+  }
+
+  /** Records the change from each punch to what `next` returns; `undefined` removes it. */
+  const record = (
+    punches: ReadonlyArray<StoredPunch>,
+    now: number,
+    next: (punch: StoredPunch) => StoredPunch | undefined
+  ) => {
+    for (const before of punches) {
+      const { company_id: companyId, id } = before
+      serial += 1
+      const change: Change = { companyId, id, serial, showsAt: now + drawLag(), punch: next(before) }
+      hide(change)
+      pending.push(change)
+      nextShowsAt = Math.min(nextShowsAt, change.showsAt)
+    }
+    apply(now)
+  }
+
+  /** The punches with this id as they are, whether their last change shows or not. */
+  const current = (id: number): ReadonlyArray<StoredPunch> => {
+    const changes = hidden.get(id)
+    const unchanged = table.withId(id).filter(({ companyId }) => changes?.has(companyId) !== true)
+    const changed = [...changes?.values() ?? []].flatMap(({ punch }) => punch ?? [])
+    return [...unchanged.map(({ stored }) => stored), ...changed]
+  }
+
+  const written = (stamp: number) => formatInstant(stamp, sampleForm)
+
+  return {
+    seed: (punches) => {
+      serial += 1
+      for (const { company_id: companyId, id } of pending.length === 0 ? [] : punches) {
+        shown.set(keyOf({ companyId, id }), serial)
+        unhide({ companyId, id })
+      }
+      table.put(punches)
+    },
+    add: (punches, { now, stamp }) => {
+      const at = written(stamp)
+      record(punches.map(toStored), now, (punch) => ({
+        ...punch,
+        created: punch.created === null ? null : at,
+        modified: punch.modified === null ? null : at
+      }))
+    },
+    edit: (ids, patch, { now, stamp }) => {
+      const modified = written(stamp)
+      record(ids.flatMap(current), now, (punch) => ({ ...punch, modified, ...patch }))
+    },
+    remove: (ids, { now }) => {
+      record(ids.flatMap(current), now, () => undefined)
+    },
+    clear: () => {
+      pending = []
+      nextShowsAt = Infinity
+      hidden.clear()
+      shown.clear()
+      table.clear()
+    },
+    apply
   }
 }

@@ -1,4 +1,4 @@
-/** The fake service behind a real `HttpServer`, with resets and cuts of its sockets. */
+/** The fake service behind a real `HttpServer`: it serves this machine only, and resets or cuts sockets. */
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -9,7 +9,25 @@ import * as Predicate from "effect/Predicate"
 import type { FakeResponse } from "../base/message.ts"
 import { cutSurplus, type Exchange, toServerResponse } from "./serverResponse.ts"
 
-// MERGED loopback.ts: Who may call a service on this machine: only programs that name it as such, and no page of another site.
+/**
+ * Serves until the scope of the layer closes. A client that disconnects interrupts its request. On a loopback address,
+ * a request from elsewhere gets status 403 and does not reach the service.
+ */
+export const serve = (exchange: Exchange): Layer.Layer<never, never, HttpServer.HttpServer> =>
+  Layer.unwrap(HttpServer.HttpServer.useSync(({ address }) => serveTo(exchange, isLoopback(address))))
+
+const serveTo = (exchange: Exchange, toThisMachine: boolean) =>
+  HttpServer.serve(
+    Effect.gen(function*() {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const refusal = toThisMachine ? foreignCaller(request.headers) : undefined
+      if (refusal !== undefined) return HttpServerResponse.text(`${refusal}\n`, { status: 403 })
+      const body = yield* request.text
+      const { method, url } = request
+      const response = yield* exchange.respond({ method, url, headers: { ...request.headers }, body })
+      return yield* deliver(exchange, request, response)
+    }).pipe(Effect.interruptible)
+  )
 
 const octet = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`
 
@@ -28,7 +46,7 @@ export const isLoopback = (address: NetAddress.SocketAddress): boolean =>
  * Why a request to a loopback address is refused, or `undefined`. A page of another site can reach this machine by a
  * name that its site controls and that resolves to it (DNS rebinding): its requests then name that site in `host`, or in `origin`.
  */
-export const foreignCaller = (headers: Readonly<Record<string, string | undefined>>): string | undefined => {
+const foreignCaller = (headers: Readonly<Record<string, string | undefined>>): string | undefined => {
   const { host = "", origin } = headers
   if (!hostPattern.test(host)) return "this service answers only to the host localhost, 127.0.0.0/8 or [::1]"
   if (origin !== undefined && !originPattern.test(origin)) {
@@ -100,23 +118,3 @@ const deliver = (
       return Effect.succeed(toServerResponse(exchange, response))
   }
 }
-
-/**
- * Serves until the scope of the layer closes. A client that disconnects interrupts its request. On a loopback address,
- * a request from elsewhere gets status 403 and does not reach the service.
- */
-export const serve = (exchange: Exchange): Layer.Layer<never, never, HttpServer.HttpServer> =>
-  Layer.unwrap(HttpServer.HttpServer.useSync(({ address }) => serveTo(exchange, isLoopback(address))))
-
-const serveTo = (exchange: Exchange, toThisMachine: boolean) =>
-  HttpServer.serve(
-    Effect.gen(function*() {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const refusal = toThisMachine ? foreignCaller(request.headers) : undefined
-      if (refusal !== undefined) return HttpServerResponse.text(`${refusal}\n`, { status: 403 })
-      const body = yield* request.text
-      const { method, url } = request
-      const response = yield* exchange.respond({ method, url, headers: { ...request.headers }, body })
-      return yield* deliver(exchange, request, response)
-    }).pipe(Effect.interruptible)
-  )

@@ -1,8 +1,33 @@
-/** A plain response as an `HttpServerResponse`, which both transports convert to their own form. */
+/** What a transport needs of the service, and a plain response as the `HttpServerResponse` that each transport sends on. */
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
 import type { FakeRequest, FakeResponse } from "../base/message.ts"
+
+/** What a transport needs of the fake service. */
+export interface Exchange {
+  /** Handles a request and counts it as in flight until the response is there. */
+  readonly respond: (request: FakeRequest) => Effect.Effect<FakeResponse>
+  /** Counts a request as in flight while an effect runs. */
+  readonly track: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+/** A response whose headers arrive. The transport handles `Reset` and `Silence`. */
+export const toServerResponse = (
+  exchange: Exchange,
+  response: FakeResponse
+): HttpServerResponse.HttpServerResponse => {
+  switch (response.delivery._tag) {
+    case "Padded":
+      return padded(response, response.delivery.bytes)
+    case "Stall":
+      return partial(response, response.delivery.bytes, 0, Stream.fromEffect(exchange.track(Effect.never)))
+    case "Cut":
+      return partial(response, response.delivery.bytes, cutSurplus, Stream.suspend(() => Stream.fail(closed())))
+    default:
+      return withoutDefaultType(response, whole(response))
+  }
+}
 
 /** Size in bytes of the chunks of a larger body, so that a client that counts bytes can stop early. */
 const chunkSize = 65_536
@@ -23,7 +48,7 @@ const paddedChunks = function*(bytes: Uint8Array, total: number) {
 // One at a time: by default the stream would collect thousands of chunks before it sends the first.
 const streamOf = (chunks: Iterable<Uint8Array>) => Stream.fromIterable(chunks, { chunkSize: 1 })
 
-/** Removes the content type that the platform adds where the response names none. */
+/** Removes the content type that the platform adds if the response names none. */
 const withoutDefaultType = (response: FakeResponse, built: HttpServerResponse.HttpServerResponse) =>
   (response.headers["content-type"] ?? "") === "" ? HttpServerResponse.removeHeader(built, "content-type") : built
 
@@ -72,30 +97,3 @@ const partial = (response: FakeResponse, bytes: number, surplus: number, rest: S
 
 /** The error that undici and fetch report for a truncated body. */
 const closed = () => Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" })
-
-/** A response whose headers arrive. The transport handles `Reset` and `Silence`. */
-export const toServerResponse = (
-  exchange: Exchange,
-  response: FakeResponse
-): HttpServerResponse.HttpServerResponse => {
-  switch (response.delivery._tag) {
-    case "Padded":
-      return padded(response, response.delivery.bytes)
-    case "Stall":
-      return partial(response, response.delivery.bytes, 0, Stream.fromEffect(exchange.track(Effect.never)))
-    case "Cut":
-      return partial(response, response.delivery.bytes, cutSurplus, Stream.suspend(() => Stream.fail(closed())))
-    default:
-      return withoutDefaultType(response, whole(response))
-  }
-}
-
-// MERGED exchange.ts: What a transport needs of the fake service. This room imports `base` only.
-
-/** One side of an exchange; the fake service is one. */
-export interface Exchange {
-  /** Handles a request and counts it as in flight until the response is there. */
-  readonly respond: (request: FakeRequest) => Effect.Effect<FakeResponse>
-  /** Counts a request as in flight while an effect runs. */
-  readonly track: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-}

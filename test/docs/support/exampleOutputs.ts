@@ -11,7 +11,8 @@ import { main as manyCompanies } from "../../../docs/examples/many-companies.ts"
 import { main as payroll } from "../../../docs/examples/payroll.ts"
 import { lastWeek, main as sync, nightly, storeIn } from "../../../docs/examples/sqlite-sync.ts"
 import { CompanyId, Endpoints } from "../../../src/index.ts"
-import { defaultCompany, defaultOAuthClient, generateWeeks, otherCompany } from "../../../src/testing/index.ts"
+import { defaultCompany, defaultOAuthClient, generateWeeks } from "../../../src/testing/index.ts"
+import { otherCompany } from "../../../src/testing/service/options.ts"
 import { environment, linesOf, punches, served, spawn } from "./examples.ts"
 
 const printed = <A, E, R>(program: Effect.Effect<A, E, R>) =>

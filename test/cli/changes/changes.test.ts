@@ -64,7 +64,7 @@ const corrected = Effect.gen(function*() {
   const service = yield* FakeService
   yield* service.edit([1], { clocked_out: "2026-03-03T23:30:00Z", tips: 250, notes: "+\u001b[2J" })
   yield* service.edit([2], { hourly_wage: 1200 })
-  yield* service.softDelete([3])
+  yield* service.edit([3], { deleted: true })
   yield* sync(week.file)
   return week
 })

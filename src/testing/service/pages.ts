@@ -1,6 +1,5 @@
-/** Keyset pages, forward and backward (spec 4.3): the rows of a page and the cursors around it. */
-import { type CursorContent, type CursorFlag, decodeCursor, encodeCursor } from "./cursor.ts"
-import type { Position, Row } from "./sorting.ts"
+/** Keyset pages, forward and backward, and their cursors (spec 4.3): a position in an order, a direction, a query. */
+import type { KeyValue, Position, Row } from "./query.ts"
 import type { Listing } from "./table.ts"
 
 /** `meta.cursor` of the envelope (spec 2.3). */
@@ -18,7 +17,7 @@ export interface Page {
 }
 
 /** What a cursor holds of the row that it stands for: its whole position, or its id alone. */
-export type CursorKind = "position" | "record"
+type CursorKind = "position" | "record"
 
 /**
  * Decodes the cursor of a request; `undefined` when it is invalid, belongs to another query, or names a record whose
@@ -101,3 +100,76 @@ export const cursorAtSamePosition = (listing: Listing, cursor: CursorContent | u
     nonce,
     position: cursor?.position ?? { id: 0, keys: [] }
   })
+
+/** The rows that a cursor selects: after its position, from it on, before it, up to it, or from the first row. */
+type CursorFlag = "after" | "from" | "before" | "upTo" | "start"
+
+/** The content of a cursor. Clients must treat its text as opaque; tests may decode it. */
+interface CursorContent {
+  readonly flag: CursorFlag
+  /** Fingerprint of company and query; the service refuses a cursor of another query. */
+  readonly query: number
+  /** Gives cursors for the same position different texts. 0 unless a fault needs one. */
+  readonly nonce: number
+  readonly position: Position
+}
+
+const flags = new Map<string, CursorFlag>([
+  ["n", "after"],
+  ["f", "from"],
+  ["p", "before"],
+  ["u", "upTo"],
+  ["s", "start"]
+])
+
+const letters = new Map<CursorFlag, string>([...flags].map(([letter, flag]) => [flag, letter]))
+
+/** Escapes to ASCII, which is all that `btoa` accepts. */
+const escape = (json: string) =>
+  json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+/** Base64 that always ends in `=`, which exposes a client that does not percent-encode it. */
+const encodeCursor = (content: CursorContent): string => {
+  const { flag, nonce, position, query } = content
+  const json = escape(JSON.stringify([letters.get(flag), query, nonce, position.id, ...position.keys]))
+  return btoa(json.length % 3 === 0 ? `${json} ` : json)
+}
+
+const isKey = (value: unknown): value is KeyValue =>
+  value === null || typeof value === "number" || typeof value === "string" || typeof value === "boolean"
+
+/** Decodes a cursor; `undefined` when the service did not write it. */
+export const decodeCursor = (text: string): CursorContent | undefined => {
+  try {
+    const parsed: unknown = JSON.parse(atob(text))
+    if (!Array.isArray(parsed)) return undefined
+    const parts: ReadonlyArray<unknown> = parsed
+    const [letter, query, nonce, id, ...keys] = parts
+    const flag = typeof letter === "string" ? flags.get(letter) : undefined
+    const numbers = typeof query === "number" && typeof nonce === "number" && typeof id === "number"
+    return flag !== undefined && numbers && keys.every(isKey)
+      ? { flag, query, nonce, position: { id, keys } }
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The ages of the cursors that a service issued. */
+export interface CursorAges {
+  /** Records the cursors of a page; one that was issued before is new again. */
+  readonly issue: (cursors: ReadonlyArray<unknown>, now: number) => void
+  readonly isExpired: (cursor: string, now: number) => boolean
+}
+
+/** Ages for cursors with this lifetime in milliseconds. An infinite one keeps no record, and no cursor expires. */
+export const makeCursorAges = (lifetime: number): CursorAges => {
+  const issuedAt = new Map<string, number>()
+  const isLimited = lifetime < Infinity
+  return {
+    issue: (cursors, now) => {
+      for (const cursor of isLimited ? cursors : []) if (typeof cursor === "string") issuedAt.set(cursor, now)
+    },
+    isExpired: (cursor, now) => isLimited && now - (issuedAt.get(cursor) ?? -Infinity) > lifetime
+  }
+}

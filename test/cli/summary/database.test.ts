@@ -167,7 +167,7 @@ describe("time-punches summary --database", () => {
   it.effect.each<readonly [what: string, statement: string, message: string]>([
     [
       "an older schema",
-      "DELETE FROM time_punches_migrations WHERE migration_id > 1",
+      "UPDATE time_punches_migrations SET migration_id = 1",
       "the tables of the copy have schema 1, and this release needs 2"
     ],
     ["no tables", "DROP TABLE time_punches_migrations", "the database has no copy"]
@@ -205,7 +205,7 @@ describe("time-punches summary --database", () => {
       const { code, stderr, stdout } = yield* cli(["summary", "--database", file])
 
       assert.deepStrictEqual([code, stdout], [7, ""])
-      assert.match(stderr, /row \d+ is no punch at hourly_wage/)
+      assert.match(stderr, /row \d+ is not a valid punch at hourly_wage/)
       assert.include(stderr, "doctor --database … --full")
     })))
 
@@ -225,7 +225,7 @@ describe("time-punches summary --database", () => {
     [["--localize-search-time"], "--localize-search-time cannot go with a copy"],
     [["--business-date-start", "2026-03-02"], "--business-date-start and -end cannot go with a copy"],
     [["--sort-by", "id.asc"], "--sort-by cannot go with a copy"],
-    [["--page-size", "20"], "--page-size is of requests"],
+    [["--page-size", "20"], "--page-size sets the size of requests"],
     [["--database", "mysql://localhost/a"], "has the scheme mysql"],
     [["--database", "postgres://me:hunter2@localhost/a"], "has a password"]
   ])("refuses %j by name", ([args, text]) =>

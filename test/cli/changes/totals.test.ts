@@ -85,9 +85,10 @@ const rounds: ReadonlyArray<Effect.Effect<void, never, FakeService>> = [
   Effect.gen(function*() {
     const service = yield* FakeService
     yield* service.edit(ids, patch)
-    yield* service.softDelete(every(13, round))
-    yield* service.undelete(
-      round === 0 ? punches.flatMap((each) => each.deleted === true ? [each.id] : []) : every(13, round - 1)
+    yield* service.edit(every(13, round), { deleted: true })
+    yield* service.edit(
+      round === 0 ? punches.flatMap((each) => each.deleted === true ? [each.id] : []) : every(13, round - 1),
+      { deleted: false }
     )
     yield* service.remove(every(43, round))
     yield* service.add(generatePunches({ ...given, seed: 50 + round, count: 9, firstId: 900_000 + 1000 * round }))

@@ -4,8 +4,8 @@ import { displayWidth } from "effect/cli/CliOutput"
 import * as Fs from "node:fs"
 import { eraseLine } from "../../../src/cli/terminal/output.ts"
 import { FakeService, Fault, type StoredPunch } from "../../../src/testing/index.ts"
-import { issuesIn, punch, rest, writeZones } from "../check/support.ts"
 import { cli, linesOf, queries, temporaryFolder } from "../support.ts"
+import { issuesIn, punch, rest, writeZones } from "./support.ts"
 
 /** Runs over a fake service with these punches, in a folder. */
 const over = <A, E>(

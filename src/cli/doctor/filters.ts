@@ -1,213 +1,34 @@
-/** The checks of `doctor` that send one filter each and compare the rows with it. */
+/** The checks of the filters: each is sent with values of known punches, and the answers are compared with each other. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
-import type { Company } from "../../Company.ts"
 import { BusinessDate } from "../../Ids.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
 import { idKeys } from "../../listing/parameters.ts"
 import type { Page } from "../../Page.ts"
-import type { DateRange, InstantRange, PunchCriteria, PunchFilter } from "../../PunchFilter.ts"
+import type { PunchCriteria, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
-import { maxPageSize } from "../flags/paging.ts"
 import { countedPunches } from "../terminal/format.ts"
+import {
+  hour,
+  idOf,
+  idsOf,
+  isAmong,
+  isShown,
+  mismatches,
+  mustMatch,
+  possibleDates,
+  readKnown,
+  type Survey,
+  timeOfDay,
+  widestOffset
+} from "./listing.ts"
 import { changed, type CheckResult, fail, failed, ok, warn } from "./report.ts"
 
-// MERGED answers.ts: What the service answered so far, and the requests that confirm a contradiction before it counts as one.
-
-/** Some pages of a listing from its start. */
-export interface Listing {
-  readonly pages: ReadonlyArray<Page>
-  readonly punches: ReadonlyArray<TimePunch>
-  /** Whether the service said that no page follows. */
-  readonly isWhole: boolean
-}
-
-/** A punch of an answer, and the filter that was sent for it. */
-export interface Sighting {
-  readonly punch: TimePunch
-  readonly filter: PunchFilter
-}
-
-/** What the checks share. */
-export interface Survey {
-  readonly company: Company
-  /** The filter as it was given. */
-  readonly filter: PunchFilter
-  readonly pageSize: number
-  /** The largest page of the filter. */
-  readonly known: Listing
-  /** Every punch of the answers to other filters; the checks add to it. */
-  readonly sightings: Array<Sighting>
-}
-
-const toListing = (pages: ReadonlyArray<Page>): Listing => ({
-  pages,
-  punches: pages.flatMap(({ items }) => items),
-  isWhole: pages.every(({ cursor }, at) => at < pages.length - 1 || Option.isNone(cursor.next))
-})
-
-/** Reads at most so many pages. */
-export const readPages = (company: Company, filter: PunchFilter, pageSize: number, pages: number) =>
-  TimePunches.pages(company, filter, { pageSize }).pipe(
-    Stream.take(pages),
-    Stream.runCollect,
-    Effect.map(toListing)
-  )
-
-/** A service may send a few empty pages before the first punch. */
-const mostEmptyPages = 5
-
-/** Reads up to the first page that has a punch. */
-export const readFirst = (company: Company, filter: PunchFilter, pageSize: number) =>
-  TimePunches.pages(company, filter, { pageSize }).pipe(
-    Stream.take(mostEmptyPages),
-    Stream.takeUntil(({ items }) => items.length > 0),
-    Stream.runCollect,
-    Effect.map(toListing)
-  )
-
-/** The largest page of a filter. */
-export const readKnown = (company: Company, filter: PunchFilter) => readFirst(company, filter, maxPageSize)
-
-export const idsOf = (punches: ReadonlyArray<TimePunch>): ReadonlyArray<number> => punches.map(({ id }) => id)
-
-/** Whether the punch is among these, with equal fields. */
-export const isAmong = (punch: TimePunch, punches: ReadonlyArray<TimePunch>): boolean =>
-  punches.some((other) => other.id === punch.id && Equal.equals(other, punch))
-
-/** Whether two answers have the same punches in the same order, and end alike. */
-export const isSame = (a: Listing, b: Listing): boolean =>
-  a.isWhole === b.isWhole && a.punches.length === b.punches.length &&
-  a.punches.every((punch, at) => Equal.equals(punch, b.punches[at]))
-
-/**
- * Those of the punches that the filter still gives, unchanged. A punch that an earlier answer had, that this one has,
- * and that an answer between them omits, was omitted although it matched.
- */
-export const confirm = (punches: ReadonlyArray<TimePunch>, company: Company, filter: PunchFilter, pageSize: number) =>
-  Effect.map(
-    readFirst(company, filter, pageSize),
-    (listing) => punches.filter((punch) => isAmong(punch, listing.punches))
-  )
-
-// MERGED matching.ts: Compares punches with a filter, as far as a punch shows whether it matches. Pure.
-
-const hour = 3_600_000
-
-const day = 24 * hour
-
-/** The largest offset of any zone, by which a wall-clock time may differ from UTC. */
-export const widestOffset = 14 * hour
-
-/** The most by which a business day starts after midnight UTC: the zone of -12 hours, and a day that starts at 6. */
-const latestStart = 18 * hour
-
-/** The instants between which the digits may lie that a punch does not show. */
-const hiddenDigits = 1000
-
-/** `tolerance` widens both ends if the service reads the window in a zone that the punch does not show. */
-const isWithin = (at: DateTime.Utc | undefined, { gte, lt, lte }: InstantRange, tolerance: number): boolean => {
-  if (gte === undefined && lte === undefined && lt === undefined) return true
-  if (at === undefined) return false
-  const millis = at.epochMilliseconds
-  return (gte === undefined || millis >= gte.epochMilliseconds - tolerance) &&
-    (lte === undefined || millis <= lte.epochMilliseconds + tolerance) &&
-    (lt === undefined || millis < lt.epochMilliseconds + tolerance)
-}
-
-/**
- * The business date is the date of the clock-in in a zone that only the service knows, on a day that may start later
- * than midnight.
- */
-const isOnDates = (at: DateTime.Utc, { end, start }: DateRange): boolean =>
-  (start === undefined || dateOf(at, widestOffset) >= start) && (end === undefined || dateOf(at, -latestStart) <= end)
-
-/** The date of an instant in UTC, moved by some milliseconds. */
-const dateOf = (at: DateTime.Utc, millis: number): string =>
-  DateTime.formatIsoDateUtc(DateTime.add(at, { milliseconds: millis }))
-
-/** The first and last business date that an instant may have. */
-export const possibleDates = (at: DateTime.Utc) => ({
-  start: BusinessDate.make(dateOf(at, -latestStart)),
-  end: BusinessDate.make(dateOf(at, widestOffset))
-})
-
-/** Milliseconds since midnight UTC. */
-export const timeOfDay = (at: DateTime.Utc): number => ((at.epochMilliseconds % day) + day) % day
-
-/** A punch shows only `auto_clocked_out`; the service alone knows the other flags. */
-const hasFlag = (punch: TimePunch, flags: PunchFilter["flags"]): boolean =>
-  flags === undefined || flags.some((flag) => flag !== "auto_clocked_out") || punch.autoClockedOut
-
-const matchesDeleted = (punch: TimePunch, deleted: PunchFilter["deleted"]): boolean =>
-  deleted === "include" || punch.deleted === (deleted === "only")
-
-const isUnsetOr = <A>(wanted: A | undefined, value: A | undefined): boolean => wanted === undefined || wanted === value
-
-/** The id that a punch has under a key; 0, as on the wire, for none. */
-export const idOf = (punch: TimePunch, key: typeof idKeys[number]): number => {
-  const id: number | Option.Option<number> = punch[key]
-  return Option.isOption(id) ? Option.getOrElse(id, () => 0) : id
-}
-
-/** The wire names of the conditions of the filter that the punch does not meet. */
-export const mismatches = (filter: PunchFilter, punch: TimePunch): ReadonlyArray<string> => {
-  const tolerance = filter.localizeSearchTime === true ? widestOffset : 0
-  const modified = Option.getOrUndefined(punch.modified)
-  const matches: Record<string, boolean> = {
-    ...Object.fromEntries(idKeys.map((key) => [timePunchNames[key], isUnsetOr<number>(filter[key], idOf(punch, key))])),
-    approved: isUnsetOr(filter.approved, punch.approved),
-    deleted: matchesDeleted(punch, filter.deleted),
-    // The spec says "after"; a punch modified at exactly this instant passes too.
-    // A punch without it may be one that the service always sends.
-    modified_since: modified === undefined || isWithin(modified, { gte: filter.modifiedSince }, 0),
-    clocked_in: isWithin(punch.clockedIn, filter.clockedIn ?? {}, tolerance),
-    clocked_out: isWithin(Option.getOrUndefined(punch.clockedOut), filter.clockedOut ?? {}, tolerance),
-    business_date: isOnDates(punch.clockedIn, filter.businessDate ?? {}),
-    flags: hasFlag(punch, filter.flags)
-  }
-  return Object.keys(matches).filter((name) => matches[name] === false)
-}
-
-/** Whether a punch shows every condition of the filter. */
-export const isShown = (filter: PunchFilter): boolean =>
-  filter.employeeApprovalStatuses === undefined &&
-  filter.localizeSearchTime !== true &&
-  filter.businessDate === undefined &&
-  (filter.flags ?? []).every((flag) => flag === "auto_clocked_out")
-
-/**
- * Whether the service must send the punch for the filter, whatever digits the punch does not show. Where this is false,
- * the punch may still match.
- */
-export const mustMatch = (filter: PunchFilter, punch: TimePunch): boolean => {
-  const { clockedIn, clockedOut, modifiedSince } = filter
-  return isShown(filter) &&
-    mismatches(filter, punch).length === 0 &&
-    (modifiedSince === undefined ||
-      Option.exists(punch.modified, (at) => at.epochMilliseconds > modifiedSince.epochMilliseconds)) &&
-    isSurelyBefore(punch.clockedIn, clockedIn) &&
-    isSurelyBefore(Option.getOrUndefined(punch.clockedOut), clockedOut)
-}
-
-const isSurelyBefore = (at: DateTime.Utc | undefined, { lt, lte }: InstantRange = {}): boolean =>
-  at === undefined ||
-  [lt, lte].every((end) => end === undefined || at.epochMilliseconds + hiddenDigits <= end.epochMilliseconds)
-
-/** Whether the punches are in the order of their clock-ins, latest first. */
-export const isLatestFirst = (punches: ReadonlyArray<TimePunch>): boolean =>
-  punches.every((punch, at) => {
-    const next = punches[at + 1]
-    return next === undefined || next.clockedIn.epochMilliseconds <= punch.clockedIn.epochMilliseconds
-  })
-
 /** A filter to send. */
-export interface Probe {
+interface Probe {
   readonly name: string
   readonly filter: PunchFilter
   /** A punch that it must find beside those for which `mustMatch` says so. */
@@ -218,9 +39,9 @@ export interface Probe {
   readonly isUnknown?: boolean
 }
 
-export const notApplied = "The service does not apply these filters as sent: check the rows yourself, and report it."
+const notApplied = "The service does not apply these filters as sent: check the rows yourself, and report it."
 
-export const omits = "The service omits matching punches: do not rely on these filters, and report it."
+const omits = "The service omits matching punches: do not rely on these filters, and report it."
 
 /** Checks whether the rows match the filter that was sent. */
 export const checkRows = (name: string, filter: PunchFilter, items: ReadonlyArray<TimePunch>): CheckResult => {
@@ -250,7 +71,7 @@ const missingFrom = ({ cursor, items }: Page, { filter, finds }: Probe, survey: 
 }
 
 /** Reads the first page of a filter, a large one so that most answers are whole, and adds its rows to the sightings. */
-export const readProbe = Effect.fnUntraced(function*(survey: Survey, filter: PunchFilter) {
+const readProbe = Effect.fnUntraced(function*(survey: Survey, filter: PunchFilter) {
   const page = yield* TimePunches.page(survey.company, filter)
   survey.sightings.push(...page.items.map((punch) => ({ punch, filter })))
   return page
@@ -307,7 +128,107 @@ export const checkOrder = (survey: Survey) =>
     })
   )
 
-// MERGED probeTable.ts: Which filters `doctor` sends: each is made from known punches so that a service that misreads it must show it. Pure.
+/** Whether the punches are in the order of their clock-ins, latest first. */
+const isLatestFirst = (punches: ReadonlyArray<TimePunch>): boolean =>
+  punches.every((punch, at) => {
+    const next = punches[at + 1]
+    return next === undefined || next.clockedIn.epochMilliseconds <= punch.clockedIn.epochMilliseconds
+  })
+
+type Deleted = NonNullable<PunchFilter["deleted"]>
+
+/** A punch of one kind must be found among both kinds, by a filter that is narrowed to it. */
+const narrowedTo = (punch: TimePunch, deleted: Deleted): PunchFilter => ({
+  deleted,
+  userId: punch.userId,
+  clockedIn: { gte: punch.clockedIn, lte: DateTime.add(punch.clockedIn, { seconds: 1 }) }
+})
+
+/** What `include` says of a punch that `own`, the value for its kind, gives. */
+const findIncluded = Effect.fnUntraced(function*(survey: Survey, punch: TimePunch, own: Deleted) {
+  const both = yield* readProbe(survey, narrowedTo(punch, "include"))
+  if (both.items.some(({ id }) => id === punch.id)) return "found"
+  if (Option.isSome(both.cursor.next)) return "unknown"
+  const control = yield* readProbe(survey, narrowedTo(punch, own))
+  return isAmong(punch, control.items) ? "omitted" : "unknown"
+})
+
+const included = "filter deleted=include"
+
+/** Without a deleted punch to narrow to: a deleted punch of `include` contradicts an `only` that has none. */
+const checkBoth = Effect.fnUntraced(function*(survey: Survey, only: Page) {
+  const both = yield* readProbe(survey, { deleted: "include" })
+  const found = both.items.find(({ deleted }) => deleted)
+  if (found === undefined || Option.isSome(only.cursor.next)) return ok(included, "no deleted punch to check it with")
+  const again = yield* readProbe(survey, { deleted: "only" })
+  const confirmed = yield* readProbe(survey, { deleted: "include" })
+  return again.items.length === 0 && isAmong(found, confirmed.items)
+    ? fail(included, `deleted punch ${found.id} is in it, and not in deleted=only`, "filters", omits)
+    : changed(included, "filters")
+})
+
+const checkIncluded = Effect.fnUntraced(
+  function*(survey: Survey, exclude: Page, only: Page) {
+    const kinds = [[only, "only", true], [exclude, "exclude", false]] as const
+    const samples = kinds.flatMap(([{ items }, own, isDeleted]) => {
+      const punch = items.find(({ deleted }) => deleted === isDeleted)
+      return punch === undefined ? [] : [{ punch, own }]
+    })
+    for (const { own, punch } of samples) {
+      const answer = yield* findIncluded(survey, punch, own)
+      if (answer === "omitted") {
+        return fail(included, `it omits punch ${punch.id}, which deleted=${own} gives`, "filters", omits)
+      }
+      if (answer === "unknown") {
+        return warn(
+          included,
+          `could not be checked: user_id and clocked_in do not find punch ${punch.id}`,
+          "filters",
+          "Check again when fewer punches change."
+        )
+      }
+    }
+    return only.items.length === 0
+      ? yield* checkBoth(survey, only)
+      : ok(included, `has what deleted=only and deleted=exclude have, narrowed to ${countedPunches(samples.length)}`)
+  },
+  Effect.catch((error) => Effect.succeed(failed(included, error, "filters")))
+)
+
+/** `exclude`, `only` and `include`, each compared with the others. */
+export const checkDeleted = Effect.fnUntraced(function*(survey: Survey) {
+  const results: Array<CheckResult> = []
+  const pages: Array<Page> = []
+  for (const deleted of ["exclude", "only"] as const) {
+    const filter: PunchFilter = { deleted }
+    const page = yield* Effect.result(readProbe(survey, filter))
+    if (page._tag === "Failure") return [...results, failed(`filter deleted=${deleted}`, page.failure, "filters")]
+    results.push(checkRows(`deleted=${deleted}`, filter, page.success.items))
+    pages.push(page.success)
+  }
+  const [exclude, only] = pages
+  if (exclude !== undefined && only !== undefined) results.push(yield* checkIncluded(survey, exclude, only))
+  return results
+})
+
+const statuses = "filter employee_approval_statuses"
+
+/** A punch shows no approval of the employee, but it has one: it cannot be in the answers to two. */
+export const checkStatuses = Effect.fnUntraced(
+  function*(survey: Survey) {
+    const pending: PunchFilter = { employeeApprovalStatuses: ["pending"] }
+    const first = yield* readProbe(survey, pending)
+    const second = yield* readProbe(survey, { employeeApprovalStatuses: ["approved"] })
+    const twice = first.items.find((punch) => isAmong(punch, second.items))
+    const pages = `${countedPunches(first.items.length)} pending, ${countedPunches(second.items.length)} approved`
+    if (twice === undefined) return ok(statuses, `${pages}, none both; a punch does not show it`)
+    const again = yield* readProbe(survey, pending)
+    return isAmong(twice, again.items)
+      ? fail(statuses, `punch ${twice.id} is both pending and approved`, "filters", notApplied)
+      : changed(statuses, "filters")
+  },
+  Effect.catch((error) => Effect.succeed(failed(statuses, error, "filters")))
+)
 
 /** A closed punch with as many ids as any, in the middle of its kind: others are before and after it. */
 const sampleOf = (punches: ReadonlyArray<TimePunch>): TimePunch | undefined => {
@@ -320,7 +241,7 @@ const sampleOf = (punches: ReadonlyArray<TimePunch>): TimePunch | undefined => {
 }
 
 /** The filter that includes a punch with this mark, and as few others as possible. */
-export const scopeOf = ({ deleted }: TimePunch): PunchCriteria => deleted ? { deleted: "only" } : {}
+const scopeOf = ({ deleted }: TimePunch): PunchCriteria => deleted ? { deleted: "only" } : {}
 
 /** One probe for every filter whose effect a punch shows. */
 export const probesOf = (punches: ReadonlyArray<TimePunch>, now: DateTime.Utc): ReadonlyArray<Probe> => {
@@ -421,8 +342,8 @@ const modifiedProbes = (punches: ReadonlyArray<TimePunch>, now: DateTime.Utc): R
 const sureHours = { before: 10 * hour, from: 18 * hour } as const
 
 /**
- * The service alone knows the zone of a business date. The dates that the sample may have must find it; the date after
- * that of an early clock-in, and the date before that of a late one, must not find those.
+ * Only the service knows the zone of a business date. The dates that the sample may have must find it. The day after an
+ * early clock-in must not find it, nor must the day before a late one.
  */
 const dateProbes = (
   sample: TimePunch,
