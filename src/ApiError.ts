@@ -7,8 +7,6 @@ import { place, type Where, where, whereUnsent, withDefault } from "./internal/w
 import { printable } from "./internal/wire/issue.ts"
 import { explain, Problem } from "./Problem.ts"
 
-// MERGED StatusError.ts: The listing errors that a status decides; the body only adds detail.
-
 /** The fields of an error that a status decides. */
 const statusFields = (kind: keyof typeof usualStatus) => ({
   ...where,
@@ -277,8 +275,8 @@ export class TokenError
 {
   /** What failed and where in the run, on one printable line for a log. */
   override get message(): string {
-    const said = [...Option.toArray(this.status), ...Option.toArray(Option.map(this.code, printable))].join(" ")
-    return `no token: ${this.reason}${said === "" ? "" : ` (${said})`} [${place(this)}]`
+    const response = [...Option.toArray(this.status), ...Option.toArray(Option.map(this.code, printable))].join(" ")
+    return `no token: ${this.reason}${response === "" ? "" : ` (${response})`} [${place(this)}]`
   }
 }
 

@@ -18,43 +18,6 @@ import { credentialVariables } from "./internal/wire/names.ts"
 import { TokenCache } from "./TokenCache.ts"
 import { type OAuthClient, OAuthScope, TokenEndpoint } from "./TokenEndpoint.ts"
 
-// MERGED environment.ts: Variables of the environment that need or exclude each other.
-
-/** One of several ways to set something: the variables that it needs, and what they make when all of them are set. */
-export interface Kind<A> {
-  readonly names: ReadonlyArray<string>
-  readonly build: Effect.Effect<A, Config.ConfigError>
-}
-
-/** Builds the kind that is set. Fails naming the variables where none is set, several are, or one is set in part. */
-export const buildKind = Effect.fnUntraced(function*<A>(what: string, kinds: ReadonlyArray<Kind<A>>) {
-  const found = yield* Effect.forEach(kinds, (kind) => Effect.map(given(kind.names), (given) => ({ ...kind, given })))
-  const [kind, ...others] = found.filter(({ given }) => given.length > 0)
-  if (kind === undefined) {
-    return yield* invalidSetting(`one of ${kinds.map(({ names }) => names.join(" with ")).join(", ")}`, "set")
-  }
-  if (others.length > 0) {
-    const firsts = [kind, ...others].map(({ given }) => given[0])
-    return yield* invalidSetting(firsts.join(" and "), `one kind of ${what}, not several`)
-  }
-  yield* areSet(kind.names)
-  return yield* kind.build
-})
-
-/** Whether the variables, which need each other, are set. Fails naming the one that is missing beside another. */
-export const areSet = Effect.fnUntraced(function*(names: ReadonlyArray<string>) {
-  const set = yield* given(names)
-  const missing = names.find((name) => !set.includes(name))
-  if (set.length > 0 && missing !== undefined) {
-    return yield* invalidSetting(missing, `set beside ${set.join(" and ")}`)
-  }
-  return missing === undefined
-})
-
-/** Those of the variables that are set. */
-const given = (names: ReadonlyArray<string>) =>
-  Effect.filter(names, (name) => Effect.map(Config.option(Config.Redacted(name)), Option.isSome))
-
 /** A signed request. */
 export interface SignedRequest {
   /** The request with its credential. */
@@ -255,7 +218,13 @@ const variable = {
 
 type FromConfig = Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints>
 
-const kinds: ReadonlyArray<Kind<FromConfig>> = [
+/** One kind of credential: the variables that it needs, and what they make when all of them are set. */
+interface Kind {
+  readonly names: ReadonlyArray<string>
+  readonly build: Effect.Effect<FromConfig, Config.ConfigError>
+}
+
+const kinds: ReadonlyArray<Kind> = [
   {
     names: credentialVariables.accessToken,
     build: Effect.map(
@@ -286,7 +255,34 @@ const kinds: ReadonlyArray<Kind<FromConfig>> = [
   }
 ]
 
-const configLayer = Layer.unwrap(buildKind("credential", kinds))
+/** Those of the variables that are set. */
+const setAmong = (names: ReadonlyArray<string>) =>
+  Effect.filter(names, (name) => Effect.map(Config.option(Config.Redacted(name)), Option.isSome))
+
+/** Whether the variables, which need each other, are set. Fails naming the one that is missing beside another. */
+const areSet = Effect.fnUntraced(function*(names: ReadonlyArray<string>) {
+  const set = yield* setAmong(names)
+  const missing = names.find((name) => !set.includes(name))
+  if (set.length > 0 && missing !== undefined) {
+    return yield* invalidSetting(missing, `set beside ${set.join(" and ")}`)
+  }
+  return missing === undefined
+})
+
+/** Fails naming the variables if no kind is set, several are, or one is set in part. */
+const configLayer = Layer.unwrap(Effect.gen(function*() {
+  const found = yield* Effect.forEach(kinds, (kind) => Effect.map(setAmong(kind.names), (set) => ({ ...kind, set })))
+  const [kind, ...others] = found.filter(({ set }) => set.length > 0)
+  if (kind === undefined) {
+    return yield* invalidSetting(`one of ${kinds.map(({ names }) => names.join(" with ")).join(", ")}`, "set")
+  }
+  if (others.length > 0) {
+    const firsts = [kind, ...others].map(({ set }) => set[0])
+    return yield* invalidSetting(firsts.join(" and "), "one kind of credential, not several")
+  }
+  yield* areSet(kind.names)
+  return yield* kind.build
+}))
 
 const isScope = Schema.is(OAuthScope)
 

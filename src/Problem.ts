@@ -24,10 +24,10 @@ export type Problem = typeof Problem.Type
 
 /** The problem as the end of a sentence; empty for an empty problem. @internal */
 export const explain = (problem: Problem): string => {
-  const said = [problem.title, problem.detail].filter((text) => text !== undefined).map(printable).join(": ")
+  const sentence = [problem.title, problem.detail].filter((text) => text !== undefined).map(printable).join(": ")
   const hints = [
     problem.code === undefined ? undefined : `code ${problem.code}`,
     problem.param === undefined ? undefined : `param ${printable(problem.param)}`
   ].filter((hint) => hint !== undefined)
-  return `${said === "" ? "" : `: ${said}`}${hints.length === 0 ? "" : ` (${hints.join(", ")})`}`
+  return `${sentence === "" ? "" : `: ${sentence}`}${hints.length === 0 ? "" : ` (${hints.join(", ")})`}`
 }

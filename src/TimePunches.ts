@@ -18,7 +18,7 @@ import { Endpoints } from "./Endpoints.ts"
 import type { CompanyId } from "./Ids.ts"
 import { secureClient } from "./internal/http/client.ts"
 import { streamSpan } from "./internal/telemetry/tracing.ts"
-import { type Client, makePolicy } from "./listing/fetch.ts"
+import { type Client, makePolicy, startRun } from "./listing/fetch.ts"
 import { makeListings } from "./listing/list.ts"
 import { privateParameters } from "./listing/parameters.ts"
 import type { ListOptions, PageOptions } from "./ListOptions.ts"
@@ -27,52 +27,6 @@ import type { PunchFilter } from "./PunchFilter.ts"
 import { type RetryOptions, RetryPolicy } from "./RetryPolicy.ts"
 import type { TimePunch } from "./TimePunch.ts"
 import { TracePropagation } from "./TracePropagation.ts"
-
-// MERGED operations.ts: The operations of a client, over the services and settings that are in the context when it is built.
-
-/** `transform` changes the client that sends the page requests, inside its guards. */
-export const makeOperations = Effect.fnUntraced(
-  function*(transform?: ClientOptions<unknown, unknown>["transformClient"]) {
-    const { baseUrl } = yield* Endpoints
-    const { sign } = yield* Credentials
-    const client: Client = {
-      baseUrl,
-      version: yield* ApiVersion,
-      sign,
-      send: secureClient(yield* HttpClient.HttpClient, {
-        propagate: yield* TracePropagation,
-        privateParameters,
-        transform
-      }),
-      policy: makePolicy(yield* RetryPolicy)
-    }
-    return {
-      ...makeListings(client),
-      backfill: (company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) => {
-        const punches = Stream.unwrap(Effect.gen(function*() {
-          const planned = planBackfill(client, company, { ...filter }, { ...options })
-          const { reader, segments, ...bounds } = yield* Effect.fromResult(planned)
-          return backfill(reader, segments, bounds)
-        }))
-        return streamSpan(punches, "TimePunches.backfill")
-      }
-    }
-  }
-)
-
-// MERGED unmocked.ts: The members of a mock that are not given: each dies with its name when it is run.
-
-const die = (member: string) => Effect.die(new Error(`TimePunches.${member} was called, but the mock does not have it`))
-
-const stream = (member: string): Stream.Stream<never> => Stream.unwrap(die(member))
-
-export const unmocked = {
-  list: () => stream("list"),
-  pages: () => stream("pages"),
-  listResults: () => stream("listResults"),
-  page: () => die("page"),
-  backfill: () => stream("backfill")
-} as const
 
 /** A listing as a stream of `A`. */
 type Listing<A, R = never> = (
@@ -320,17 +274,6 @@ export class TimePunches extends Context.Service<TimePunches, {
   ): Stream.Stream<TimePunch, BackfillError, TimePunches> => streamOf((service) => service.backfill(...args))
 }
 
-const streamOf = <A, E>(f: (service: TimePunches["Service"]) => Stream.Stream<A, E>) =>
-  Stream.unwrap(Effect.map(TimePunches, f))
-
-const versionLayer = (version: string | Option.Option<string> | undefined): Layer.Layer<never, Config.ConfigError> => {
-  if (version === undefined) return Layer.empty
-  const date = Option.isOption(version) ? Option.getOrUndefined(version) : version
-  return date === undefined ? ApiVersion.layerTokenDefault : ApiVersion.layer(date)
-}
-
-// MERGED ClientOptions.ts: The settings of a client as options: what `TimePunches.layerWith` takes.
-
 /** The options of `TimePunches.layerWith`. An `undefined` counts as absent. */
 export interface ClientOptions<E, R> {
   /** The base URL of the listing, as in `Endpoints.layer`. */
@@ -353,3 +296,59 @@ export interface ClientOptions<E, R> {
    */
   readonly transformClient?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
 }
+
+/**
+ * The operations of a client, over the services and settings that are in the context when it is built. `transform` changes
+ * the client that sends the page requests, inside its guards.
+ */
+const makeOperations = Effect.fnUntraced(
+  function*(transform?: ClientOptions<unknown, unknown>["transformClient"]) {
+    const { baseUrl } = yield* Endpoints
+    const { sign } = yield* Credentials
+    const client: Client = {
+      baseUrl,
+      version: yield* ApiVersion,
+      sign,
+      send: secureClient(yield* HttpClient.HttpClient, {
+        propagate: yield* TracePropagation,
+        privateParameters,
+        transform
+      }),
+      policy: makePolicy(yield* RetryPolicy)
+    }
+    return {
+      ...makeListings(client),
+      backfill: (company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) => {
+        const punches = Stream.unwrap(Effect.gen(function*() {
+          const run = yield* startRun(client)
+          const planned = planBackfill(run, company, { ...filter }, { ...options })
+          const { reader, segments, ...bounds } = yield* Effect.fromResult(planned)
+          return backfill(reader, segments, bounds)
+        }))
+        return streamSpan(punches, "TimePunches.backfill")
+      }
+    }
+  }
+)
+
+const streamOf = <A, E>(f: (service: TimePunches["Service"]) => Stream.Stream<A, E>) =>
+  Stream.unwrap(Effect.map(TimePunches, f))
+
+const versionLayer = (version: string | Option.Option<string> | undefined): Layer.Layer<never, Config.ConfigError> => {
+  if (version === undefined) return Layer.empty
+  const date = Option.isOption(version) ? Option.getOrUndefined(version) : version
+  return date === undefined ? ApiVersion.layerTokenDefault : ApiVersion.layer(date)
+}
+
+const die = (member: string) => Effect.die(new Error(`TimePunches.${member} was called, but the mock does not have it`))
+
+const stream = (member: string): Stream.Stream<never> => Stream.unwrap(die(member))
+
+/** The members of a mock that are not given: each dies with its name when it is run. */
+const unmocked = {
+  list: () => stream("list"),
+  pages: () => stream("pages"),
+  listResults: () => stream("listResults"),
+  page: () => die("page"),
+  backfill: () => stream("backfill")
+} as const

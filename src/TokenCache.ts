@@ -6,26 +6,16 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Semaphore from "effect/Semaphore"
 import type { TokenError } from "./ApiError.ts"
 import { makeBudget, type Retry, retry, transientRetry } from "./internal/resilience/retry.ts"
+import type { CachedToken } from "./internal/resilience/tokenState.ts"
 import * as TokenState from "./internal/resilience/tokenState.ts"
 import { renewed, retrying } from "./internal/telemetry/metrics.ts"
 import { TokenEndpoint, type TokenFailure } from "./TokenEndpoint.ts"
 
-/** A token and its life on the monotonic clock, in nanoseconds. */
-export interface CachedToken {
-  /** The token as the service issued it, without `Bearer`. */
-  readonly token: Redacted.Redacted
-  /** 1 for the first token of the cache, one more for each successor; tells tokens apart whatever their text. */
-  readonly generation: number
-  /** From here on a `get` starts a background renewal: the end less 300 s, or less half the life if that is shorter. */
-  readonly renewAt: bigint
-  /** From here on a `get` waits for a renewal: the end less 30 s, or less a tenth of the life if that is shorter. */
-  readonly expiresAt: bigint
-}
+export type { CachedToken } from "./internal/resilience/tokenState.ts"
 
 /** Holds the token of one OAuth client and renews it. */
 export class TokenCache extends Context.Service<TokenCache, {

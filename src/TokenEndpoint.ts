@@ -43,6 +43,33 @@ export interface TokenFailure {
   readonly retryAfter: Option.Option<Duration.Duration>
 }
 
+/**
+ * What the token of an OAuth client may do. The listing needs `time_punches:read`, the default. `v1_access` is for the
+ * first-generation endpoints; the others are `read` or `write` of one resource.
+ */
+export const OAuthScope = Schema.Literals([
+  "v1_access",
+  "companies:read",
+  "companies:write",
+  "departments:read",
+  "departments:write",
+  "locations:read",
+  "locations:write",
+  "roles:read",
+  "roles:write",
+  "users:read",
+  "users:write",
+  "sales:read",
+  "sales:write",
+  "shifts:read",
+  "shifts:write",
+  "time_punches:read",
+  "time_punches:write",
+  "events:read",
+  "events:write"
+])
+export type OAuthScope = typeof OAuthScope.Type
+
 /** What identifies an OAuth client. */
 export interface OAuthClient {
   /** The `client_id`. */
@@ -206,32 +233,3 @@ const lifetimeOf = (expiresIn: unknown): Option.Option<Duration.Duration> => {
     ? Option.some(Duration.seconds(Math.min(Math.max(Math.floor(seconds), 0), longestLifetime)))
     : Option.none()
 }
-
-// MERGED OAuthScope.ts: The names of OAuth scopes.
-
-/**
- * What the token of an OAuth client may do. The listing needs `time_punches:read`, the default. `v1_access` is for the
- * first-generation endpoints; the others are `read` or `write` of one resource.
- */
-export const OAuthScope = Schema.Literals([
-  "v1_access",
-  "companies:read",
-  "companies:write",
-  "departments:read",
-  "departments:write",
-  "locations:read",
-  "locations:write",
-  "roles:read",
-  "roles:write",
-  "users:read",
-  "users:write",
-  "sales:read",
-  "sales:write",
-  "shifts:read",
-  "shifts:write",
-  "time_punches:read",
-  "time_punches:write",
-  "events:read",
-  "events:write"
-])
-export type OAuthScope = typeof OAuthScope.Type

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import { BackfillError, type BackfillFilter, type BackfillOptions, BackfillSegment } from "../Backfill.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
-import { type Client, fetchRows } from "../listing/fetch.ts"
+import { fetchRows, type Run } from "../listing/fetch.ts"
 import { buildQuery, invalid, maxPageSize, validateCount } from "../listing/request.ts"
 import { decodePunches } from "../listing/rows.ts"
 import type { Fetch } from "../listing/walk.ts"
@@ -34,17 +34,17 @@ const wholeRange = ({ clockedIn }: BackfillFilter): ReadonlyArray<BackfillSegmen
 
 /** Validates a call and prepares how its windows are read. After a refused call everything is unfinished. */
 export const planBackfill = (
-  client: Client,
+  run: Run,
   company: CompanyId | Company,
   filter: BackfillFilter,
   options: BackfillOptions
 ) =>
-  Result.mapError(validateCall(client, company, filter, options), (cause) => {
+  Result.mapError(validateCall(run, company, filter, options), (cause) => {
     const unfinished = decodeSegments(options.resume ?? wholeRange(filter))
     return new BackfillError({ cause, unfinished: Option.getOrElse(unfinished, () => []) })
   })
 
-const validateCall = (client: Client, company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) =>
+const validateCall = (run: Run, company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) =>
   Result.gen(function*() {
     const { concurrency, order = "asCompleted", pageSize = maxPageSize } = options
     const query = yield* buildQuery(company, filter, pageSize)
@@ -72,7 +72,7 @@ const validateCall = (client: Client, company: CompanyId | Company, filter: Back
         pageSize
       )
       return (cursor, index) =>
-        Effect.flatMap(Effect.fromResult(part), (query) => fetchRows(client, decodePunches, query, cursor, index))
+        Effect.flatMap(Effect.fromResult(part), (query) => fetchRows(run, decodePunches, query, cursor, index))
     }
     const firstPage = (direction: "asc" | "desc") => fetch(range.gte, range.until, direction)(Option.none(), 0)
 

@@ -14,66 +14,6 @@ import type { TimePunch } from "../TimePunch.ts"
 import { makeOrderedList, makePlan } from "./plan.ts"
 import type { Window } from "./window.ts"
 
-// MERGED reorderBuffer.ts: Holds completed pages until no unread page can come before them. Without effects.
-
-export interface ReorderBuffer<A> {
-  /** Adds a page at a position; pages at the same position stay in the order in which they were added. */
-  readonly put: (position: number, page: A) => void
-  /** Whether `next` returns a page for this frontier. */
-  readonly isReady: (frontier: number) => boolean
-  /** Removes the first page and returns it, unless its position is beyond `frontier`, the first unread one. */
-  readonly next: (frontier: number) => A | undefined
-  /** Number of pages in the buffer. */
-  readonly held: () => number
-}
-
-export const makeReorderBuffer = <A>(): ReorderBuffer<A> => {
-  const pages = makeOrderedList<{ readonly gte: number; readonly page: A }>()
-  const isReady = (frontier: number): boolean => {
-    const first = pages.first()
-    return first !== undefined && first.gte <= frontier
-  }
-  return {
-    put: (position, page) => pages.add({ gte: position, page }),
-    isReady,
-    next: (frontier) => isReady(frontier) ? pages.removeFirst()?.page : undefined,
-    held: () => pages.items.length
-  }
-}
-
-// MERGED waiting.ts: Waits on state that only changes synchronously, so that no change falls between a look at the state and the wait.
-
-export interface Condition {
-  /** Calls `find` now and after every `notifyAll`, until it returns a value. The longest waiter is served first. */
-  readonly waitUntil: <A>(find: () => A | undefined) => Effect.Effect<A>
-  /** Calls the `find` of every waiter again. */
-  readonly notifyAll: () => void
-}
-
-export const makeCondition = (): Condition => {
-  const waiters = new Set<() => void>()
-  return {
-    waitUntil: <A>(find: () => A | undefined) =>
-      Effect.callback<A>((resume) => {
-        const check = () => {
-          const found = find()
-          if (found === undefined) return
-          // Removed first: the fiber resumes within this call, and may notify the others.
-          waiters.delete(check)
-          resume(Effect.succeed(found))
-        }
-        waiters.add(check)
-        check()
-        return Effect.sync(() => {
-          waiters.delete(check)
-        })
-      }),
-    notifyAll: () => {
-      for (const check of waiters) check()
-    }
-  }
-}
-
 /** How a backfill reads from the service. */
 export interface Reader {
   readonly companyId: CompanyId
@@ -197,4 +137,62 @@ export const backfill = (
     )
     return Stream.fromPull(Effect.succeed(pull))
   }))
+}
+
+/** Holds completed pages until no unread page can come before them. */
+interface ReorderBuffer<A> {
+  /** Adds a page at a position; pages at the same position stay in the order in which they were added. */
+  readonly put: (position: number, page: A) => void
+  /** Whether `next` returns a page for this frontier. */
+  readonly isReady: (frontier: number) => boolean
+  /** Removes the first page and returns it, unless its position is beyond `frontier`, the first unread one. */
+  readonly next: (frontier: number) => A | undefined
+  /** Number of pages in the buffer. */
+  readonly held: () => number
+}
+
+export const makeReorderBuffer = <A>(): ReorderBuffer<A> => {
+  const pages = makeOrderedList<{ readonly gte: number; readonly page: A }>()
+  const isReady = (frontier: number): boolean => {
+    const first = pages.first()
+    return first !== undefined && first.gte <= frontier
+  }
+  return {
+    put: (position, page) => pages.add({ gte: position, page }),
+    isReady,
+    next: (frontier) => isReady(frontier) ? pages.removeFirst()?.page : undefined,
+    held: () => pages.items.length
+  }
+}
+
+/** Waits on state that only changes synchronously, so that no change falls between a look at the state and the wait. */
+interface Condition {
+  /** Calls `find` now and after every `notifyAll`, until it returns a value. The longest waiter is served first. */
+  readonly waitUntil: <A>(find: () => A | undefined) => Effect.Effect<A>
+  /** Calls the `find` of every waiter again. */
+  readonly notifyAll: () => void
+}
+
+export const makeCondition = (): Condition => {
+  const waiters = new Set<() => void>()
+  return {
+    waitUntil: <A>(find: () => A | undefined) =>
+      Effect.callback<A>((resume) => {
+        const check = () => {
+          const found = find()
+          if (found === undefined) return
+          // Removed first: the fiber resumes within this call, and may notify the others.
+          waiters.delete(check)
+          resume(Effect.succeed(found))
+        }
+        waiters.add(check)
+        check()
+        return Effect.sync(() => {
+          waiters.delete(check)
+        })
+      }),
+    notifyAll: () => {
+      for (const check of waiters) check()
+    }
+  }
 }

@@ -14,7 +14,8 @@ import type { Cursor } from "../Ids.ts"
 import { type Exchange, wasRedirected } from "../internal/http/client.ts"
 import { scrub, secretsOf } from "../internal/http/secret.ts"
 import { timedOut, transportFailureOf } from "../internal/http/transportFailure.ts"
-import { type Budget, type Limits, makeBudget, monotonicMillis, retry } from "../internal/resilience/retry.ts"
+import { type Deadlines, makeDeadlines, timed, type Watch } from "../internal/resilience/deadline.ts"
+import { type Budget, type Limits, makeBudget, retry } from "../internal/resilience/retry.ts"
 import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
 import { span } from "../internal/telemetry/tracing.ts"
 import { printable } from "../internal/wire/issue.ts"
@@ -32,6 +33,16 @@ export interface Client {
   readonly send: Exchange
   readonly policy: Policy
 }
+
+/** A client with what the pages of one run share. */
+export interface Run extends Client {
+  readonly deadlines: Deadlines<Failure>
+}
+
+export const startRun = (client: Client) =>
+  Effect.map(makeDeadlines(client.policy.attemptTimeout, expired), (deadlines): Run => ({ ...client, deadlines }))
+
+const expired = Effect.fail(transportFailure(timedOut))
 
 /** `RetryPolicy` in milliseconds, with the budget that all pages of a client share. */
 export interface Policy extends Limits {
@@ -55,23 +66,23 @@ export const makePolicy = (options: RetryOptions): Policy => ({
  * gives no row.
  */
 export const fetchRows = <A>(
-  client: Client,
+  run: Run,
   decode: Decode<A>,
   query: Query,
   cursor: Option.Option<Cursor>,
   pagesCompleted: number
 ): Effect.Effect<Fetched<A>, ListError> => {
-  const { policy } = client
+  const { deadlines, policy } = run
   const rows = Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
-    const end = Number(started) / 1e6 + policy.total
-    const fetching: Fetching = { client, query, cursor, pagesCompleted, end, attempts: 0, isReplayed: false }
-    const attempt = Effect.flatMap(
-      readOnce(fetching),
-      ({ json, receipt }) =>
-        Effect.fromResult(Result.map(decode(json, query.company.id), (rows) => ({ ...rows, receipt })))
-    )
+    const page: Fetching = { run, query, cursor, pagesCompleted, attempts: 0, isReplayed: false }
+    const attempt = (watch: Watch) =>
+      Effect.flatMap(
+        readOnce(page, watch),
+        ({ json, receipt }) =>
+          Effect.fromResult(Result.map(decode(json, query.company.id), (rows) => ({ ...rows, receipt })))
+      )
     const attempts = retry({
-      attempt,
+      attempt: deadlines.bounded(Number(started) / 1e6 + policy.total, attempt),
       started,
       retryOf: (failure) => failure.retry,
       limits: policy,
@@ -82,25 +93,23 @@ export const fetchRows = <A>(
       onSuccess: ({ cursor, receipt, rows }) =>
         Effect.as(
           pageRead(rows.length, started),
-          { rows, cursor, response: { ...receipt, attempts: fetching.attempts } }
+          { rows, cursor, response: { ...receipt, attempts: page.attempts } }
         ),
-      onFailure: (failure) => Effect.fail(locate(failure, fetching))
+      onFailure: (failure) => Effect.fail(locate(failure, page))
     })
   })
   return span(rows, "TimePunches.page", {
     "time_punches.page": pagesCompleted,
-    "time_punches.api_version": Option.getOrElse(client.version, () => "token default")
+    "time_punches.api_version": Option.getOrElse(run.version, () => "token default")
   })
 }
 
 /** A page while it is fetched, with what is counted over its attempts. */
 interface Fetching {
-  readonly client: Client
+  readonly run: Run
   readonly query: Query
   readonly cursor: Option.Option<Cursor>
   readonly pagesCompleted: number
-  /** The deadline of the page, in milliseconds of the monotonic clock. */
-  readonly end: number
   attempts: number
   isReplayed: boolean
 }
@@ -119,29 +128,20 @@ interface Received {
  * One attempt for a page, up to its JSON. Once a page, a 401 that a fresh credential may cure is sent again within it. Not
  * a generator: that keeps what it was last resumed with, and one that waited long outlives the page.
  */
-const readOnce = (page: Fetching): Effect.Effect<Received, Failure> =>
+const readOnce = (page: Fetching, watch: Watch): Effect.Effect<Received, Failure> =>
   Effect.flatMap(sign(page), (signed) =>
-    Effect.catch(sendOnce(page, signed), (failure) => {
+    Effect.catch(sendOnce(page, signed, watch), (failure) => {
       if (!failure.unauthorized || page.isReplayed) return Effect.fail(failure)
-      return Effect.flatMap(within(page, signed.onUnauthorized), (isFresh) => {
+      watch.pause()
+      return Effect.flatMap(signed.onUnauthorized, (isFresh) => {
         if (!isFresh) return Effect.fail(failure)
         page.isReplayed = true
-        return Effect.flatMap(sign(page), (renewed) => sendOnce(page, renewed))
+        return Effect.flatMap(sign(page), (renewed) => sendOnce(page, renewed, watch))
       })
     }))
 
-/** Fails with a timeout at the deadline of the page, or `limit` milliseconds from now if that is earlier. */
-const within = <A>(page: Fetching, step: Effect.Effect<A, Failure>, limit = Infinity): Effect.Effect<A, Failure> =>
-  Effect.flatMap(
-    monotonicMillis,
-    (now) => Effect.timeoutOrElse(step, { duration: Math.min(limit, page.end - now), orElse: () => expired })
-  )
-
-const expired = Effect.fail(transportFailure(timedOut))
-
-/** Waits for a token count against the page only. */
 const sign = (page: Fetching): Effect.Effect<SignedRequest, Failure> => {
-  const { client: { baseUrl, sign, version }, cursor, query } = page
+  const { cursor, query, run: { baseUrl, sign, version } } = page
   const accepting = HttpClientRequest.setHeader(
     pageRequest(baseUrl, query, cursor),
     "accept",
@@ -150,26 +150,31 @@ const sign = (page: Fetching): Effect.Effect<SignedRequest, Failure> => {
   const request = Option.isNone(version)
     ? accepting
     : HttpClientRequest.setHeader(accepting, "x-api-version", version.value)
-  return within(page, Effect.mapError(sign(request, query.company), signFailure))
+  return Effect.mapError(sign(request, query.company), signFailure)
 }
 
-/** Sends a signed request and reads its response, within the time of one attempt. */
-const sendOnce = (page: Fetching, { request, secrets = [] }: SignedRequest): Effect.Effect<Received, Failure> =>
+/** Sends a signed request and reads its response. The time of the attempt runs from here; waits for a token do not count. */
+const sendOnce = (
+  page: Fetching,
+  { request, secrets = [] }: SignedRequest,
+  watch: Watch
+): Effect.Effect<Received, Failure> =>
   Effect.flatMap(beginReceipt, (takeReceipt) => {
     page.attempts++
-    const { policy, send } = page.client
     const secretsOfRequest = () => [...secrets, ...secretsOf(request)]
-    const received = send(request, {
-      error: (error) => transportFailure(transportFailureOf(error, "headers")),
-      response: (response) =>
-        wasRedirected(request.url, response.url)
-          ? Effect.fail(foreignOrigin(response.status))
-          : Effect.flatMap(
-            takeReceipt(response.headers, secretsOfRequest),
-            (receipt) => Effect.map(readPage(response, secretsOfRequest), (json) => ({ json, receipt }))
-          )
-    })
-    return within(page, received, policy.attemptTimeout)
+    return timed(
+      watch,
+      page.run.send(request, {
+        error: (error) => transportFailure(transportFailureOf(error, "headers")),
+        response: (response) =>
+          wasRedirected(request.url, response.url)
+            ? Effect.fail(foreignOrigin(response.status))
+            : Effect.flatMap(
+              takeReceipt(response.headers, secretsOfRequest),
+              (receipt) => Effect.map(readPage(response, secretsOfRequest), (json) => ({ json, receipt }))
+            )
+      })
+    )
   })
 
 /** The facts of the request that brought a page; the attempts are counted elsewhere. */

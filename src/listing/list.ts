@@ -10,7 +10,7 @@ import type { ListOptions, PageOptions } from "../ListOptions.ts"
 import type { Page } from "../Page.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { type Client, fetchRows } from "./fetch.ts"
+import { type Client, fetchRows, startRun } from "./fetch.ts"
 import { buildQuery, type Query, startAt, validateCount } from "./request.ts"
 import { type Decode, decodePunches, decodeResults } from "./rows.ts"
 import { type Step, walk } from "./walk.ts"
@@ -22,10 +22,11 @@ export const makeListings = (client: Client) => {
       streamSpan(
         Stream.unwrap(Effect.gen(function*() {
           const { query, ...bounds } = yield* Effect.fromResult(plan(company, filter, options))
+          const run = yield* startRun(client)
           return walk({
             companyId: query.company.id,
             ...bounds,
-            fetch: (cursor, index) => fetchRows(client, decode, query, cursor, index),
+            fetch: (cursor, index) => fetchRows(run, decode, query, cursor, index),
             select: (page) => select(page, query)
           })
         })),
@@ -44,9 +45,9 @@ export const makeListings = (client: Client) => {
       Effect.gen(function*() {
         const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
         const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options?.cursor))
-        const page = yield* fetchRows(client, decodePunches, query, sent, 0)
+        const page = yield* fetchRows(yield* startRun(client), decodePunches, query, sent, 0)
         return toPage({ ...page, sent, index: 0 }, query)
-      })
+      }).pipe(Effect.scoped)
   }
 }
 

@@ -1,4 +1,4 @@
-/** From the JSON of a page to its rows and cursors: the page as a whole, or row by row. */
+/** From the response of a page to its rows and cursors, or to the failure that it means: the page as a whole, or row by row. */
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -20,18 +20,6 @@ import type { PageCursor, PageResponse } from "../Page.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { decodeFailure, type Failure, paginationFailure, statusFailure, transportFailure } from "./failure.ts"
 
-// MERGED envelope.ts: The envelope that carries a page on the wire: with its rows decoded, or as they came.
-
-const Punches = wireEnvelope(TimePunch.fromWire)
-
-/** With every row decoded: one bad row fails the page. */
-export const Envelope: Schema.Codec<typeof Punches.Type, typeof Punches.Encoded> = Punches.pipe(
-  compiled<typeof Punches.Type, typeof Punches.Encoded>({ decode: decodeEnvelope })
-)
-
-/** With the rows untouched, to keep the good ones of a page that has a bad one. */
-export const RawEnvelope = wireEnvelope(Schema.Unknown)
-
 /** A page as the service sent it, before rows outside an exclusive end are dropped. */
 export interface Rows<A> {
   readonly rows: ReadonlyArray<A>
@@ -45,6 +33,56 @@ export interface Fetched<A> extends Rows<A> {
 
 /** Reads the JSON of a page of a company. */
 export type Decode<A> = (json: unknown, companyId: CompanyId) => Result.Result<Rows<A>, Failure>
+
+/** The most bytes of a page. A full page of 200 punches has a tenth or two of a megabyte. */
+const pageCap = 8 * 1024 * 1024
+
+/** The JSON of a 200; any other status fails, with what its body adds. `secrets` are removed from that. */
+export const readPage = (
+  response: HttpClientResponse.HttpClientResponse,
+  secrets: () => ReadonlyArray<Redacted.Redacted>
+): Effect.Effect<unknown, Failure> =>
+  statusOf(response.status) === "ok" ? readJson(response) : failWithStatus(response, secrets())
+
+const readJson = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<unknown, Failure> => {
+  const { headers } = response
+  const { charset, type } = contentType({ headers })
+  if (type !== "" && !isJson(type)) return Effect.fail(decodeFailure("ContentType", { detail: "Expected JSON" }, 1))
+  if (charset !== "" && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii") {
+    return Effect.fail(decodeFailure("Charset", { detail: "Expected UTF-8" }))
+  }
+  return Effect.flatMap(Effect.mapError(readBytes(response, pageCap, headers), bodyFailure), (bytes) => {
+    const json = parseJson(bytes)
+    if (Result.isSuccess(json)) return Effect.succeed(json.success)
+    // An encoded body that the transport did not decode is not text; one that it did decode may still be cut.
+    if (json.failure === "Charset" && isEncoded(response)) {
+      return Effect.fail(decodeFailure("ContentEncoding", { detail: "Expected a plain body" }))
+    }
+    return Effect.fail(decodeFailure(json.failure, {}, { Charset: 0, Empty: 1, NotJson: 2 }[json.failure]))
+  })
+}
+
+const bodyFailure = (error: HttpClientError.HttpClientError | typeof tooLarge): Failure =>
+  transportFailure(error === tooLarge ? overflowed : transportFailureOf(error, "body"))
+
+const failWithStatus = Effect.fnUntraced(function*(
+  response: HttpClientResponse.HttpClientResponse,
+  secrets: ReadonlyArray<Redacted.Redacted>
+) {
+  const problem = yield* readProblem(response, secrets)
+  const retryAfter = yield* retryAfterOf(response)
+  return yield* Effect.fail(statusFailure(response.status, problem, retryAfter))
+})
+
+const Punches = wireEnvelope(TimePunch.fromWire)
+
+/** With every row decoded: one bad row fails the page. */
+export const Envelope: Schema.Codec<typeof Punches.Type, typeof Punches.Encoded> = Punches.pipe(
+  compiled<typeof Punches.Type, typeof Punches.Encoded>({ decode: decodeEnvelope })
+)
+
+/** With the rows untouched, to keep the good ones of a page that has a bad one. */
+export const RawEnvelope = wireEnvelope(Schema.Unknown)
 
 const readEnvelope = Schema.decodeUnknownResult(Envelope)
 const decodeRawEnvelope = Schema.decodeUnknownResult(RawEnvelope)
@@ -110,45 +148,3 @@ const envelopeFailure = (error: Schema.SchemaError, json: unknown): Failure => {
     : undefined
   return decodeFailure("Schema", { path, detail, punchId: idOf(row) })
 }
-
-// MERGED response.ts: From a response to the JSON of a page, or to the failure that it means.
-
-/** The most bytes of a page. A full page of 200 punches has a tenth or two of a megabyte. */
-const pageCap = 8 * 1024 * 1024
-
-/** The JSON of a 200; any other status fails, with what its body adds. `secrets` are removed from that. */
-export const readPage = (
-  response: HttpClientResponse.HttpClientResponse,
-  secrets: () => ReadonlyArray<Redacted.Redacted>
-): Effect.Effect<unknown, Failure> =>
-  statusOf(response.status) === "ok" ? readJson(response) : failWithStatus(response, secrets())
-
-const readJson = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<unknown, Failure> => {
-  const { headers } = response
-  const { charset, type } = contentType({ headers })
-  if (type !== "" && !isJson(type)) return Effect.fail(decodeFailure("ContentType", { detail: "Expected JSON" }, 1))
-  if (charset !== "" && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii") {
-    return Effect.fail(decodeFailure("Charset", { detail: "Expected UTF-8" }))
-  }
-  return Effect.flatMap(Effect.mapError(readBytes(response, pageCap, headers), bodyFailure), (bytes) => {
-    const json = parseJson(bytes)
-    if (Result.isSuccess(json)) return Effect.succeed(json.success)
-    // An encoded body that the transport did not decode is not text; one that it did decode may still be cut.
-    if (json.failure === "Charset" && isEncoded(response)) {
-      return Effect.fail(decodeFailure("ContentEncoding", { detail: "Expected a plain body" }))
-    }
-    return Effect.fail(decodeFailure(json.failure, {}, { Charset: 0, Empty: 1, NotJson: 2 }[json.failure]))
-  })
-}
-
-const bodyFailure = (error: HttpClientError.HttpClientError | typeof tooLarge): Failure =>
-  transportFailure(error === tooLarge ? overflowed : transportFailureOf(error, "body"))
-
-const failWithStatus = Effect.fnUntraced(function*(
-  response: HttpClientResponse.HttpClientResponse,
-  secrets: ReadonlyArray<Redacted.Redacted>
-) {
-  const problem = yield* readProblem(response, secrets)
-  const retryAfter = yield* retryAfterOf(response)
-  return yield* Effect.fail(statusFailure(response.status, problem, retryAfter))
-})

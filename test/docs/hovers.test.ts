@@ -1,5 +1,6 @@
 /** What a person sees who hovers over a public name: never nothing, and never only that it is taken from the context. */
 import { assert, describe, it } from "@effect/vitest"
+import { Fault } from "../../src/testing/index.ts"
 import { root } from "./support/examples.ts"
 import { readHovers } from "./support/hovers.ts"
 
@@ -18,6 +19,7 @@ describe("a hover over a public name", () => {
       "PunchFilter.clockedIn",
       "RetryOptions.attempts",
       "RateLimited.retryAfter",
+      ...Object.keys(Fault).map((name) => `Fault.${name}`),
       "Credentials.sign",
       "Endpoints.layer(options).baseUrl",
       "Period.week(options).firstDay"
@@ -29,7 +31,11 @@ describe("a hover over a public name", () => {
   })
 
   it("has its own text", () => {
-    const silent = hovers.filter(({ text }) => text.trim() === "")
+    // The fields of a fault's data stand on its constructor, which has the same parameters.
+    const ofConstructor = /^Fault\.(?!\w+\()/
+    const silent = hovers.filter(({ name, text }) =>
+      text.trim() === "" && (!ofConstructor.test(name) || name.slice("Fault.".length) in Fault)
+    )
 
     assert.deepStrictEqual(silent.map(({ file, name }) => `${file}: ${name}`), [])
   })

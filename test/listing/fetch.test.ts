@@ -4,7 +4,7 @@ import { Clock, DateTime, Effect, Fiber, Option, Redacted, Result } from "effect
 import { HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { type Company, CompanyId, Cursor, InvalidRequest, RetryPolicy, TokenError } from "../../src/index.ts"
-import { type Client, fetchRows, makePolicy } from "../../src/listing/fetch.ts"
+import { type Client, fetchRows, makePolicy, startRun } from "../../src/listing/fetch.ts"
 import { buildQuery } from "../../src/listing/request.ts"
 import { decodePunches } from "../../src/listing/rows.ts"
 import { letTimePass } from "../support/time.ts"
@@ -53,7 +53,8 @@ const scripted = Effect.fnUntraced(
   }
 )
 
-const fetchOf = (client: Client) => fetchRows(client, decodePunches, query, cursor, 2)
+const fetchOf = (client: Client) =>
+  Effect.scoped(Effect.flatMap(startRun(client), (run) => fetchRows(run, decodePunches, query, cursor, 2)))
 
 /** The page or the error of a script, with the requests sent. */
 const fetched = Effect.fnUntraced(function*(script: Script) {

@@ -28,7 +28,12 @@ export const groups: Readonly<Record<string, Group>> = {
     ]
   },
   pages: {
-    modules: ["src/listing/fetch.ts", "src/listing/walk.ts", "src/internal/resilience/retry.ts"],
+    modules: [
+      "src/listing/fetch.ts",
+      "src/internal/resilience/retry.ts",
+      "src/internal/resilience/deadline.ts",
+      "src/listing/walk.ts"
+    ],
     tests: [
       "test/listing/{fetch,walk}.test.ts",
       "test/internal/resilience/*.test.ts",

@@ -1,13 +1,13 @@
 /** The tables of a copy: names, migrations, dialects, and what the store says of a company. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Option, Redacted, Result, Scope } from "effect"
+import { DateTime, Effect, Layer, Option, Redacted, Result, Schema, Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { Migrator, SqlClient, Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { CompanyId, TimePunchId } from "../../src/Ids.ts"
 import { dialectIn } from "../../src/sql/connection.ts"
-import { SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
+import { CopyStatus, SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
 import { SyncStore } from "../../src/sync/index.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { databases, itWithTable } from "../support/databases.ts"
@@ -287,6 +287,19 @@ describe("SqlStore", () => {
       assert.strictEqual(error._tag, "SyncError")
       assert.include(error.message, `the database is ${names[dialect]}`)
     }).pipe(Effect.scoped, Effect.provide([sqlite, Reactivity.layer])))
+
+  it.effect("says how far a copy is in a form that can be sent as JSON", () =>
+    Effect.gen(function*() {
+      const { store } = yield* openSql(Layer.succeed(SqlClient.SqlClient, yield* SqlClient.SqlClient), {
+        history: true
+      })
+      yield* store.commit(batchOf(1, { punches: rows(2) }), Option.none())
+      yield* SqlStore.noteError(company, { _tag: "Forbidden", message: "no" })
+      const status = yield* SqlStore.status(company)
+      const sent = JSON.stringify(Schema.encodeSync(CopyStatus)(status))
+
+      assert.deepStrictEqual(Schema.decodeUnknownSync(CopyStatus)(JSON.parse(sent)), status)
+    }).pipe(Effect.scoped, Effect.provide(sqlite)))
 
   it.effect("notes the local time of an error", () =>
     Effect.gen(function*() {

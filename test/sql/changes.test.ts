@@ -5,13 +5,7 @@ import type { SqlClient } from "effect/sql"
 import { BusinessDate, Cents, CompanyId, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as Labor from "../../src/payroll/Labor.ts"
 import * as Period from "../../src/payroll/Period.ts"
-import {
-  type ChangeKind,
-  type Changes,
-  type ChangesOptions,
-  type HistoryUnknown,
-  SqlStore
-} from "../../src/sql/index.ts"
+import { type ChangeKind, Changes, type ChangesOptions, type HistoryUnknown, SqlStore } from "../../src/sql/index.ts"
 import type { SyncError } from "../../src/sync/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { at, punch, rest } from "../support/arbitraryPunch.ts"
@@ -309,6 +303,14 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       })
 
       assert.deepStrictEqual(people(found), [[7, -30, -775, 0]])
+    }))
+
+  test("can be sent as JSON and read again", (opened) =>
+    Effect.gen(function*() {
+      const found = yield* changed(opened, [row(1), row(2)], [row(1, { notes: "edited" }), row(3)], true)
+      const sent = JSON.stringify(Schema.encodeSync(Changes)(found))
+
+      assert.deepStrictEqual(Schema.decodeUnknownSync(Changes)(JSON.parse(sent)), found)
     }))
 
   test("fails where a location has no zone, then or now, unless no zone could matter", (opened) =>

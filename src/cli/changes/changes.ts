@@ -6,21 +6,21 @@ import { changesFlags } from "./flags.ts"
 export const changes = Command.make(
   "changes",
   changesFlags,
-  // The drivers of the databases are large; they are loaded where one is read.
+  // The drivers of the databases are large, so they are loaded only here.
   (flags) => Effect.flatMap(Effect.promise(() => import("./run.ts")), ({ run }) => run(flags))
 ).pipe(
   Command.withDescription(
     `Compare the punches of a period with what they were when it was closed.
 
   It reads a copy that time-punches sync --history keeps, and sends nothing.
-  --since is an instant of the copy: give the one that summary --database
-  named on standard error when the period was closed.
+  For --since give the instant that summary --database printed on standard
+  error when the period was closed.
 
-  It lists each punch that is not what it was, with its kind: edited, added
-  (the copy did not have it then), movedIn or movedOut (into or out of the
-  period), deleted, undeleted, gone (the service no longer shows it) or back.
-  Then it lists each person whose sums differ, with the difference in net
-  time, cost and tips: what a correction run has to pay.`
+  It lists each punch that has changed, with its kind: edited, added (the copy
+  did not have it then), movedIn or movedOut (into or out of the period),
+  deleted, undeleted, gone (the service no longer shows it) or back. Then it
+  lists each person whose sums differ, with the difference in net time, cost
+  and tips: what a correction run has to pay.`
   ),
   Command.withShortDescription("Show what has changed since a period was closed"),
   Command.withExamples([

@@ -8,7 +8,7 @@ import { periodFlags } from "../flags/period.ts"
 import { asOf, formatFlags, instant, rounding } from "../flags/values.ts"
 
 export const changesFlags = {
-  since: instant("since", "When the period was closed: the copy then is compared with the copy now (required)"),
+  since: instant("since", "When the period was closed: compare the copy at this instant with the copy now (required)"),
   ...periodFlags,
   asOf,
   rounding,

@@ -27,7 +27,7 @@ export const linesOf = (
   ...(people.length === 0 ? [] : makeTable(personColumns(reading.names), width).lines(people))
 ]
 
-/** A line for each field that differs; only the first one says of which punch. */
+/** A line for each field that differs. Only the first line of a punch says which punch it is. */
 interface Line {
   readonly change: Option.Option<PunchChange>
   readonly difference: Difference
@@ -85,7 +85,7 @@ const personColumns = (names: Names | undefined): ReadonlyArray<Column<PersonCha
 const signed = (value: number, format: (value: number) => string): string =>
   value > 0 ? `+${format(value)}` : value < 0 ? `-${format(-value)}` : format(0)
 
-/** No difference is rounded away: seconds are shown where there are any. */
+/** Shows seconds unless they are 0, so that no difference is rounded away. */
 const formatMinutes = (minutes: number): string =>
   signed(minutes, (minutes) => formatExactHours(Duration.millis(Math.round(minutes * 60_000))))
 

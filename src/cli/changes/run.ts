@@ -23,7 +23,7 @@ export const run = Effect.fnUntraced(function*(input: ChangesInput) {
   const target = yield* targetOf(
     input.database,
     "changes",
-    "The service does not tell what a punch was; a copy that time-punches sync --history keeps does."
+    "The service does not show earlier versions of a punch; a copy that time-punches sync --history keeps has them."
   )
   const since = yield* sinceOf(input.since)
   const flags = yield* resolvePeriod({ ...noFilter, ...input })

@@ -34,7 +34,7 @@ const defaultMaxDuration = Duration.hours(16)
 const maxDuration = text(
   "max-duration",
   "TIME",
-  "Report punches that are longer; the time read around the period for overlaps (default: 16h)",
+  "Report longer punches; also how much time around the period is read for overlaps (default: 16h)",
   "a time such as 16h",
   readInterval
 )
@@ -46,7 +46,7 @@ export const check = Command.make(
     ...selectionFlags,
     ...periodFlags,
     maxDuration,
-    asOf: instant("as-of", "Open punches reach to this instant; without it only their clock-in counts"),
+    asOf: instant("as-of", "Treat open punches as clocked out at this instant; without it only their clock-in counts"),
     ...formatFlags(["table", "csv", "json"], "table for people; csv and json for programs"),
     names: namesFlag
   },
@@ -81,12 +81,11 @@ export const check = Command.make(
   Command.withDescription(
     `Find what a person must look at before a period is closed.
 
-  It lists the punches that are open, unapproved, disputed, too long or
-  without a wage, that overlap another one of the same person (at any
-  location, also across an edge of the period), or that are unusual in another
-  way (an anomaly). Each has a line with the person, the local time and the
-  reason. The exit code is 0 if there is nothing to look at, and 9 if there is
-  something.`
+  It lists punches that are open, unapproved, disputed, too long or without a
+  wage, that overlap another punch of the same person (at any location, also
+  across an edge of the period), or that are unusual in another way (an
+  anomaly). Each line has the person, the local time and the reason. The exit
+  code is 0 if nothing needs a look, and 9 if something does.`
   ),
   Command.withShortDescription("Find what to look at before a period is closed"),
   Command.withExamples([
@@ -96,7 +95,7 @@ export const check = Command.make(
     },
     {
       command: "time-punches check --week 2026-03-02 --zone America/New_York --location-id 301 --max-duration 12h",
-      description: "One location, where 12 hours are long"
+      description: "One location, and report punches over 12 hours"
     },
     {
       command: "time-punches check --month 2026-03 --zone America/New_York --names names.csv --json",

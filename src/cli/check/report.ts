@@ -25,7 +25,7 @@ const shortOf = ({ at }: Issue): string => formatShortTime(DateTime.toUtc(at), O
 
 type Form = "table" | "csv" | "json"
 
-/** What was found in a form; names are those of users and locations, `width` that of the terminal. */
+/** The issues in a form, with the names of users and locations, for a terminal of a width. */
 export const textOf = (
   form: Form,
   issues: ReadonlyArray<Issue>,

@@ -50,7 +50,7 @@ export interface SqliteTarget {
 
 export type DatabaseTarget = PostgresTarget | SqliteTarget
 
-/** Where the text of a database comes from: only a variable may hold a password. */
+/** Which flag or variable names a database. Only the variable may hold a password. */
 export type Source = "--database" | "TIME_PUNCHES_DATABASE_URL"
 
 const modes: ReadonlyArray<string> = ["disable", "require", "verify-ca", "verify-full"]

@@ -19,8 +19,8 @@ import { makeProgress } from "../terminal/output.ts"
 import { makeDatabaseFlag } from "./database.ts"
 
 /**
- * Where the punches come from. The variable of the database is not read: one that is set for `sync` must not change where a
- * sum comes from.
+ * Which source the punches come from. `TIME_PUNCHES_DATABASE_URL` is not read: a variable that is set for `sync` must not
+ * change the source of a sum.
  */
 export const sourceFlags = {
   ...companyFlags,
@@ -42,16 +42,16 @@ export type Order = "any" | "clockedIn"
 type Failure = ExpectedError | CommandFailure
 
 /**
- * The punches of a filter, page by page, with a line of progress on a terminal. Where the stream ends, so does the line,
- * before anything is printed where it stands.
+ * The punches of a filter, page by page, with a line of progress on a terminal. The line is erased when the stream ends,
+ * before a result is printed.
  */
 export type Source = (filter: PunchFilter, order?: Order) => Pages
 
 type Pages = Stream.Stream<ReadonlyArray<TimePunch>, Failure, FileSystem | Stdio>
 
 /**
- * Where the punches of one run come from. All its listings share one client of the service, and so one token. A copy says
- * on standard error how old it is; one that was never complete is refused, and so is a filter that only the service knows.
+ * Opens the source of the punches of a run. All its listings share one client of the service, and so one token. A copy says
+ * on standard error how old it is. A copy that was never complete is refused, and so is a filter that only the service knows.
  */
 export const openSource = Effect.fnUntraced(
   function*(flags: SourceInput): Effect.fn.Return<Source, Failure, HttpClient | Scope> {
@@ -76,7 +76,7 @@ const listingOf = Effect.fnUntraced(function*(
         "Give one or the other."
       )
     }
-    // The drivers of the databases are large; to read the service needs none.
+    // The drivers of the databases are large, so they are loaded only here.
     const { fromCopy } = yield* Effect.promise(() => import("./fromCopy.ts"))
     return (filter) => Stream.chunks(fromCopy(company, database.value, filter))
   }

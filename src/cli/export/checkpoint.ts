@@ -280,8 +280,8 @@ const differences = (then: ExportSpec, now: ExportSpec): string =>
     .join("; ")
 
 /**
- * The flags of a window of clock-ins that has moved: those of a period, such as --last, were resolved on another day. The
- * note may have been edited, so only instants are named as something to type. By several zones a window is not the period.
+ * The flags of a window of clock-ins that has moved, because a period such as --last was resolved on another day. The note
+ * may have been edited, so only instants are named as something to type. By several zones a window is not the period.
  */
 const windowHint = (then: ExportSpec, now: ExportSpec): ReadonlyArray<string> => {
   const ends = ["--clocked-in-gte", "--clocked-in-lt"]

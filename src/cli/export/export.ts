@@ -112,8 +112,8 @@ export const exportCommand = Command.make(
 
   Rows are collected in FILE.part, and FILE.resume.json records the progress
   about every second. To resume an interrupted export, run the same command
-  again: the file is the same as that of an uninterrupted run. FILE is
-  replaced at the end, and keeps its rights; only you may read a new FILE.`
+  again: it writes the same file as an uninterrupted run. FILE is replaced at
+  the end, and keeps its rights; only you may read a new FILE.`
   ),
   Command.withShortDescription("Write punches to a file, resumably"),
   Command.withExamples([

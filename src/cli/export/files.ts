@@ -65,7 +65,7 @@ const isStream = (output: string, kind: string) =>
 
 const ownerOnly = 0o600
 
-/** Names `file` in an error: that of a write names only the number of a descriptor. */
+/** Names `file` in an error: the error of a write names only the number of a descriptor. */
 const naming = (file: string) => <A, R>(self: Effect.Effect<A, PlatformError.PlatformError, R>) =>
   Effect.mapError(self, (error) => {
     const { reason } = error

@@ -100,7 +100,7 @@ export const sortBy = text(
 /** What a zone is written as; it completes "must be …". */
 export const zoneForm = "the name of a time zone, such as Europe/Berlin, or an offset, such as +01:00"
 
-/** Reads a zone. An offset that is none of the world, such as `+24:00`, would only move the days. */
+/** Reads a zone. Rejects offsets outside -12:00 to +14:00, which no place uses. */
 export const readZone = (text: string): Option.Option<DateTime.TimeZone> =>
   Option.filter(
     DateTime.zoneFromString(text),
@@ -117,7 +117,7 @@ export const zone = text(
   readZone
 )
 
-export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is left out")
+export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is not counted")
 
 export const rounding = Flag.ChoiceWithValue("rounding", [
   ["half-up", "halfUp"],
@@ -129,7 +129,7 @@ export const rounding = Flag.ChoiceWithValue("rounding", [
   Flag.withDefault("halfUp")
 )
 
-/** What a terminal does not show as it is: controls, invisible and unassigned characters, blanks but the space. */
+/** What a terminal does not show as it is: controls, invisible and unassigned characters, and blanks except the space. */
 const unprintable = /[\p{C}\p{Z}]/u
 
 const isPlain = (char: string): boolean => char === " " || !unprintable.test(char)
@@ -168,7 +168,7 @@ export const readLastDays = (text: string): Option.Option<number> =>
 /** What `readHours` expects; it completes "must be …". */
 export const hoursForm = "hours or minutes, such as 40h, 37.5h or 450m"
 
-/** Reads a length of work: hours with up to two decimals, or whole minutes. A day of work has no length, so `1d` is none. */
+/** Reads a length of work: hours with up to two decimals, or whole minutes. `1d` is rejected: a day of work has no length. */
 export const readHours = (text: string): Option.Option<Duration.Duration> => {
   const [, hours, minutes] = /^(?:(\d{1,5}(?:\.\d{1,2})?)h|(\d{1,7})m)$/.exec(text) ?? []
   if (hours !== undefined) return Option.some(Duration.millis(Math.round(Number(hours) * units.h)))
@@ -191,7 +191,7 @@ export const jsonFlag = onFlag("json", "Print one JSON value")
 export const formatFlag = <const F extends Format>(forms: readonly [F, ...ReadonlyArray<F>], description: string) =>
   Flag.Literals("format", forms).pipe(Flag.withDescription(`${description} (default: ${forms[0]})`))
 
-/** `--format` and `--json`, of which `formatOf` makes one form. */
+/** `--format` and `--json`. `formatOf` makes one form of the two. */
 export const formatFlags = <const F extends Format>(forms: readonly [F, ...ReadonlyArray<F>], description: string) => ({
   format: Flag.optional(formatFlag(forms, description)),
   json: jsonFlag

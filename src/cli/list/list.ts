@@ -29,7 +29,7 @@ export const list = Command.make(
     ...periodFlags,
     ...formatFlags(
       ["table", "json", "ndjson", "csv"],
-      "table for people; json (an array), ndjson and csv are complete"
+      "table for people; json (an array), ndjson and csv have every field"
     ),
     names: namesFlag,
     take: takeFlag,
@@ -45,7 +45,7 @@ export const list = Command.make(
       const names = Option.getOrUndefined(yield* readNames(flags.names))
       const further = names && nameColumns(names)
       const most = Option.getOrElse(flags.take, () => Infinity)
-      // Of a page for several zones not every punch is in the period of its location.
+      // With several zones, not every punch of a page is in the period of its location.
       const usual = Option.isSome(flags.locations) ? maxPageSize : Math.min(most, maxPageSize)
       const pageSize = Option.getOrElse(flags.pageSize, () => usual)
       const { add, totals } = yield* makeProgress({ printsResults: true })
@@ -78,7 +78,7 @@ export const list = Command.make(
         Stream.runDrain,
         mapToCommandFailure((error) =>
           Effect.succeed(
-            // Of the page with that location nothing is printed.
+            // Nothing is printed of the page with that location.
             error._tag === "MissingZone" ? hintAt(next) : "resumeFrom" in error ? hintAt(error.resumeFrom) : []
           )
         ),

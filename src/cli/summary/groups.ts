@@ -20,10 +20,10 @@ export const groupings = ["location", "user", "role", "department", "day"] as co
 /** What a summary sums by. */
 export type Grouping = typeof groupings[number]
 
-/** An id, a date, or none for the punches without a department. */
+/** An id or a date; `null` for the punches without a department. */
 export type Key = number | string | null
 
-/** `zoneOf`: the zone of a punch; a day without one is that of UTC. */
+/** The key of a punch. A punch without a zone has the day of UTC. */
 export const keyOf = (
   by: Grouping,
   zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>

@@ -21,7 +21,7 @@ export interface SummaryColumns {
 
 type Entries = ReadonlyArray<readonly [Key, Labor.Totals]>
 
-/** The lines of the table, for a terminal of a width. Fails where the total over all groups is no safe integer. */
+/** The lines of the table, for a terminal of a width. Fails if a total over all groups exceeds 2^53. */
 export const tableOf = (
   by: Grouping,
   entries: Entries,
@@ -70,7 +70,7 @@ const linesOf = (
   return [...lines, { key: "total", totals, share: undefined }]
 }
 
-/** The total of all groups, which may be no safe integer although that of each group is one. */
+/** The total of all groups, which may exceed 2^53 although no group does. */
 const sumOf = Effect.fnUntraced(function*(
   entries: Entries
 ): Effect.fn.Return<Line["totals"], CommandFailure> {
@@ -82,7 +82,7 @@ const sumOf = Effect.fnUntraced(function*(
   }
   for (const [name, value] of Object.entries(sums)) {
     if (!Number.isSafeInteger(value)) {
-      const message = `the sum of ${name} over all groups is no safe integer`
+      const message = `the sum of ${name} over all groups exceeds 2^53`
       return yield* new CommandFailure({ message, advice: ["Sum fewer punches at a time."], code: exitCode.data })
     }
   }
@@ -96,7 +96,7 @@ const sumOf = Effect.fnUntraced(function*(
   }
 })
 
-/** The columns before the sums, by what joins the words of their names; with names, that of the key is the second. */
+/** The columns before the sums. `idOf` joins the words of a column's name. The name of the key follows its id. */
 const keyColumns = (
   by: Grouping,
   { above, names }: SummaryColumns,

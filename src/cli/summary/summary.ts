@@ -82,7 +82,7 @@ export const summary = Command.make(
     `Sum the punches of a company.
 
   net is the time worked without unpaid breaks, in hours and minutes. cost is
-  net time at the hourly wage of each punch, rounded to the cent punch by
+  net time at the hourly wage of each punch, rounded to the cent for each
   punch, without tips: an estimate, not a payroll. --above and --above-day add
   columns with the part of net above a threshold: figures, not a pay rule.
 

@@ -45,7 +45,7 @@ interface SyncTask {
   readonly company: Company
   readonly sweep: Option.Option<SweepRange>
   readonly acceptGone: boolean
-  /** How long the versions of a history are kept, in days; `None`: for ever, or there is no history. */
+  /** How long the versions of a history are kept, in days. `None` keeps them for ever. */
   readonly historyDays: Option.Option<number>
   /** Shows the counts of a pass while it runs. */
   readonly onCommit: RunOptions["onCommit"]

@@ -7,8 +7,6 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 
-// MERGED lastRead.ts: A promise with the read of a body: nothing reads it again, so that the transport need not keep it.
-
 /**
  * Whether a read of a body is the last one. The core tracks responses in a way that keeps them for a while: with their
  * bytes, they make the collector work harder than the page is worth.

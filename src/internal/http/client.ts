@@ -26,17 +26,6 @@ import { isTraced, redactingTracer, redactPrivateNames } from "../telemetry/trac
 import { isRedirect } from "./status.ts"
 import { transportFailureOf } from "./transportFailure.ts"
 
-// MERGED memoizeLast.ts: Remembers the last result of a function, for an argument that is mostly the same one.
-
-/** Calls `f` only for another argument than the last one, by identity. */
-export const memoizeLast = <A extends object, B>(f: (a: A) => B): (a: A) => B => {
-  let last: { readonly of: A; readonly result: B } | undefined
-  return (a) => {
-    if (last?.of !== a) last = { of: a, result: f(a) }
-    return last.result
-  }
-}
-
 /** Sends a request and reads its response with `on.response`. On any failure or interruption the socket is released. */
 export type Exchange = <A, E>(
   request: HttpClientRequest.HttpClientRequest,
@@ -139,3 +128,12 @@ const discard = (response: HttpClientResponse.HttpClientResponse): Effect.Effect
 /** Whether a transport followed a redirect by itself, to another origin than that of the request. */
 export const wasRedirected = (requested: string, answered: string): boolean =>
   answered !== requested && answered !== "" && !answered.startsWith(`${new URL(requested).origin}/`)
+
+/** Calls `f` only for another argument than the last one, by identity. */
+export const memoizeLast = <A extends object, B>(f: (a: A) => B): (a: A) => B => {
+  let last: { readonly of: A; readonly result: B } | undefined
+  return (a) => {
+    if (last?.of !== a) last = { of: a, result: f(a) }
+    return last.result
+  }
+}

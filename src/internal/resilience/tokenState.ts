@@ -4,20 +4,24 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 
-/** A token and its times; `CachedToken` is its public form. */
-export interface Token {
+/** A token and its life on the monotonic clock, in nanoseconds. */
+export interface CachedToken {
+  /** The token as the service issued it, without `Bearer`. */
   readonly token: Redacted.Redacted
+  /** 1 for the first token of the cache, one more for each successor; tells tokens apart whatever their text. */
   readonly generation: number
+  /** From here on a `get` starts a background renewal: the end less 300 s, or less half the life if that is shorter. */
   readonly renewAt: bigint
+  /** From here on a `get` waits for a renewal: the end less 30 s, or less a tenth of the life if that is shorter. */
   readonly expiresAt: bigint
 }
 
 /** `E` is the error of a token request. */
 export interface TokenState<E> {
   /** The newest token, also past its end; none before the first one and after one that the service refused. */
-  readonly current: Option.Option<Token>
+  readonly current: Option.Option<CachedToken>
   readonly generation: number
-  /** No request before this time, but for the first one that replaces a refused token. */
+  /** No request before this time, except the first one that replaces a refused token. */
   readonly nextRequest: bigint
   /** Whether the last request replaced a refused token: a second one in a row keeps the distance like any other. */
   readonly lastReplacedRefused: boolean
@@ -55,9 +59,9 @@ export const decide = <A>(
   { current, nextRenewal }: TokenState<unknown>,
   now: bigint,
   answers: {
-    readonly use: (token: Token) => A
+    readonly use: (token: CachedToken) => A
     /** Use the token and start a renewal in the background. */
-    readonly useAndRenew: (token: Token, now: bigint) => A
+    readonly useAndRenew: (token: CachedToken, now: bigint) => A
     /** Wait for a renewal. */
     readonly wait: A
   }
@@ -70,7 +74,7 @@ export const decide = <A>(
 export const settled = <E>(
   { blockedUntil, current }: TokenState<E>,
   now: bigint
-): Option.Option<Result.Result<Token, E>> => {
+): Option.Option<Result.Result<CachedToken, E>> => {
   if (Option.isSome(current) && now < current.value.renewAt) return Option.some(Result.succeed(current.value))
   if (Option.isSome(blockedUntil) && now < blockedUntil.value.time) {
     return Option.some(Result.fail(blockedUntil.value.error))
@@ -108,10 +112,10 @@ export const issued = <E>(
   state: TokenState<E>,
   { lifetime, token }: { readonly token: Redacted.Redacted; readonly lifetime: Duration.Duration },
   requestedAt: bigint
-): readonly [Token, TokenState<E>] => {
+): readonly [CachedToken, TokenState<E>] => {
   const life = Duration.min(lifetime, longestLife)
   const before = (margin: Duration.Duration) => requestedAt + nanos(Duration.subtract(life, margin))
-  const current: Token = {
+  const current: CachedToken = {
     token,
     generation: state.generation + 1,
     renewAt: before(Duration.min(earliestRenewal, Duration.times(life, 0.5))),

@@ -1,4 +1,4 @@
-/** Spans, only where a tracer is installed, and a tracer that records no credential. */
+/** Spans, only if a tracer is installed; a tracer that records no credential; the names whose values are redacted. */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -72,8 +72,6 @@ const redactReason = (
     : Cause.isDieReason(reason)
     ? Cause.makeDieReason(describe(reason.defect))
     : Cause.makeInterruptReason(reason.fiberId)
-
-// MERGED privateNames.ts: Names of headers and query parameters whose values print as `<redacted>` in spans and inspections.
 
 /** Headers that hold a credential, a company's guid, or an address with its query. */
 const privateHeaders = ["authorization", "cookie", "set-cookie", "x-company-guid", "location"]

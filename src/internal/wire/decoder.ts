@@ -1,4 +1,4 @@
-/** From the JSON of a page to the value of its schema in straight lines; `undefined` where the schema must say why not. */
+/** From the JSON of a page to the value of its schema in straight lines; `undefined` leaves it to the schema to say why not. */
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -148,8 +148,6 @@ export const decodeEnvelope = (input: unknown) => {
   return data === undefined ? undefined : { object, data, meta: { cursor: { current, prev, next, count } } }
 }
 
-// MERGED compiled.ts: Puts a straight-line decoder and encoder before a codec, wherever it is used; the codec stays the authority.
-
 /** A value without its brands, which only a schema can give. */
 type Bare<A> = A extends number ? number
   : A extends string ? string
@@ -198,9 +196,10 @@ const register = (
       input === SchemaCompiler.missing ? Effect.succeed(input) : interpreted(input, options)
   })
 
-// MERGED idOf.ts: The id of a row that is otherwise unreadable, so that a person can find the row.
-
-/** Only a safe integer is an id: JSON.parse rounds a larger one to the id of another row. */
+/**
+ * The id of a row that is otherwise unreadable, so that a person can find the row. Only a safe integer is an id: JSON.parse
+ * rounds a larger one to the id of another row.
+ */
 export const idOf = (row: unknown): Option.Option<number> =>
   Predicate.hasProperty(row, "id") && Predicate.isNumber(row.id) && Number.isSafeInteger(row.id)
     ? Option.some(row.id)

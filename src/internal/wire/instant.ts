@@ -1,4 +1,4 @@
-/** Strict RFC 3339 instants as epoch milliseconds, both ways. Nothing here allocates on the way in. */
+/** Strict RFC 3339 instants as epoch milliseconds, both ways, and their values. Reading a text allocates nothing. */
 import * as DateTime from "effect/DateTime"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
@@ -74,7 +74,7 @@ const longTime = (text: string, minutes: number, second: number): number => {
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57
 
-/** SignedRequest minutes of the zone that begins at `at` and ends the text. */
+/** Signed minutes of the zone that begins at `at` and ends the text. */
 const offsetMinutes = (text: string, at: number): number => {
   const sign = text.charCodeAt(at)
   const length = text.length - at
@@ -155,8 +155,7 @@ export const formatInstant = (epochMillis: number): string => {
     )
 }
 
-// MERGED utc.ts: Instants for the price of a constructor call. Beyond its JSON, a page costs mostly its instants.
-
+/** Makes an instant for the price of a constructor call: beyond its JSON, a page costs mostly its instants. */
 type MakeUtc = (epochMilliseconds: number) => DateTime.Utc
 
 /**

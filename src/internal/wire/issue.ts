@@ -1,4 +1,4 @@
-/** Why a schema rejects a value, as a path and an expectation; never the value. */
+/** What an error says of a value that is not accepted, a setting or a row, and how foreign text is made printable. */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 
 /** The first issue: `path` as in `data[3].clocked_in`, `at` the same path as keys, `detail` the expectation. */
-export interface IssueSummary {
+interface IssueSummary {
   readonly path: string
   readonly at: ReadonlyArray<PropertyKey>
   readonly detail: string
@@ -30,8 +30,6 @@ export const firstIssue = (error: Schema.SchemaError): IssueSummary => {
   return { path: render(at), at, detail: issue?.message ?? "" }
 }
 
-// MERGED printable.ts: Text of foreign origin, made safe for one line of a log.
-
 const maxLength = 500
 
 /** Escapes characters that start a line, control a terminal or change the direction of text; cuts long text. */
@@ -42,8 +40,6 @@ export const printable = (text: string): string => {
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
   )
 }
-
-// MERGED setting.ts: The error of an invalid setting when a layer is built: its name and what it must be, never its value.
 
 /** Fails with a `ConfigError` that says what the setting must be. */
 export const invalidSetting = (name: string, mustBe: string): Effect.Effect<never, Config.ConfigError> =>
@@ -58,8 +54,6 @@ export const invalidSetting = (name: string, mustBe: string): Effect.Effect<neve
 /** Whether a host is this machine, where a connection need not be encrypted. */
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host)
-
-// MERGED wholeNumber.ts: The check of a whole number within bounds, with the one text that says what it must be.
 
 /** The number itself, or what it must be, as in `pageSize must be …`. Infinity is not a whole number. */
 export const wholeNumber = (value: number, least: number, most = Infinity): Result.Result<number, string> =>

@@ -133,6 +133,8 @@ const makeReader = (checker: Checker, root: string) => {
         if (note(`${name}.${member.name}`, member)) readSignatures(`${name}.${member.name}`, type, 0)
       }
     }
+    // A record of functions and values, such as `Fault`.
+    if (symbol.flags & SymbolFlags.Variable) readMembers(name, checker.getTypeOfSymbol(symbol))
     if (symbol.flags & SymbolFlags.Type) {
       const type = checker.getDeclaredTypeOfSymbol(symbol)
       readMembers(name, type)

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Option, Redacted, Result } from "effect"
 import {
+  type CachedToken,
   decide,
   emptyState,
   invalidated,
@@ -10,7 +11,6 @@ import {
   requestDelay,
   requested,
   settled,
-  type Token,
   type TokenState
 } from "../../../src/internal/resilience/tokenState.ts"
 
@@ -66,7 +66,7 @@ const settledAt = (state: State, second: number): string =>
 
 const delayAt = (state: State, second: number): number => Duration.toMillis(requestDelay(state, at(second)))
 
-const currentOf = (state: State): Token => Option.getOrThrow(state.current)
+const currentOf = (state: State): CachedToken => Option.getOrThrow(state.current)
 
 describe("decide", () => {
   const renewing = "use 1 and renew from"
