@@ -12,7 +12,7 @@ const statusFields = (kind: keyof typeof usualStatus) => ({
   ...where,
   /** The status of the response. Default for a mock: the usual status of this error. */
   status: withDefault(Schema.Int, usualStatus[kind]),
-  /** What the body said about it; empty where it said nothing well-typed. */
+  /** What the body said about it; empty if nothing in it was well-typed. */
   problem: withDefault(Problem, {})
 })
 
@@ -22,12 +22,12 @@ const statusMessage = (
   error: Where & { readonly status: number; readonly problem: Problem }
 ): string => `${error.status} ${meaning}${explain(error.problem)} [${place(error)}]`
 
-/** 401. The service does not accept the credential, even after one refresh where it can be refreshed: replace it. */
+/** 401. The service does not accept the credential, even after a refresh, if it can be refreshed: replace it. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-time-punches/ApiError/Unauthorized")(
   "Unauthorized",
   statusFields("unauthorized")
 ) {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the credential was not accepted", this)
   }
@@ -40,15 +40,15 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-time-punche
   "Forbidden",
   statusFields("forbidden")
 ) {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the credential may not do this", this)
   }
 }
 
 /**
- * 422. The service refused a parameter; `problem.param` often names it: fix the request. Where it is an expired cursor,
- * start again without one.
+ * 422. The service refused a parameter; `problem.param` often names it: fix the request. If it refused an expired
+ * cursor, start again without one.
  */
 export class UnprocessableEntity
   extends Schema.TaggedError<UnprocessableEntity>("effect-time-punches/ApiError/UnprocessableEntity")(
@@ -56,7 +56,7 @@ export class UnprocessableEntity
     statusFields("unprocessable")
   )
 {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the service refused a parameter", this)
   }
@@ -67,7 +67,7 @@ export class ServerError extends Schema.TaggedError<ServerError>("effect-time-pu
   "ServerError",
   statusFields("serverError")
 ) {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the service failed", this)
   }
@@ -82,7 +82,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-pu
     retryAfter: withDefault(Schema.OptionFromNullOr(Schema.DurationFromMillis), Option.none())
   }
 ) {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     const wait = Option.match(this.retryAfter, {
       onNone: () => "too many requests",
@@ -99,7 +99,7 @@ export class ServiceUnavailable
     statusFields("unavailable")
   )
 {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the service cannot be reached for now", this)
   }
@@ -116,12 +116,12 @@ export class UnexpectedStatus
       ...where,
       /** The status of the response. */
       status: Schema.Int,
-      /** What the body said about it; empty where it said nothing well-typed. */
+      /** What the body said about it; empty if nothing in it was well-typed. */
       problem: withDefault(Problem, {})
     }
   )
 {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("is not a status of this interface", this)
   }
@@ -150,7 +150,7 @@ export class TransportError
     code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none())
   })
 {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     const code = Option.match(this.code, { onNone: () => "", onSome: (text) => ` (${printable(text)})` })
     return `no whole response: ${this.reason}${code} [${place(this)}]`
@@ -192,7 +192,7 @@ export class DecodeError
     punchId: withDefault(Schema.OptionFromNullOr(Schema.Number), Option.none())
   })
 {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     const at = this.path === "" ? "" : ` at ${printable(this.path)}`
     const punch = Option.match(this.punchId, { onNone: () => "", onSome: (id) => ` of punch ${id}` })
@@ -228,7 +228,7 @@ export class PaginationError
     reason: Schema.Literals(["CursorCycle", "WrongObject", "CountMismatch", "EmptyPages", "MaxPages"])
   })
 {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return `the listing stopped (${this.reason}): ${paginationSentences[this.reason]} [${place(this)}]`
   }
@@ -250,12 +250,12 @@ export class InvalidRequest
   }
 }
 
-/** There is no token for an OAuth client, after the retries of the token request. */
+/** An OAuth client has no token, after all retries of the token request. */
 export class TokenError
   extends Schema.TaggedError<TokenError>("effect-time-punches/ApiError/TokenError")("TokenError", {
     ...whereUnsent,
     /**
-     * Why there is no token.
+     * Why the client has no token.
      *
      * - `InvalidClient`: the endpoint does not accept the client id or the secret: replace them.
      * - `Rejected`: the endpoint refused the request; `code` may say why, such as `invalid_scope`.
@@ -273,7 +273,7 @@ export class TokenError
     code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none())
   })
 {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     const response = [...Option.toArray(this.status), ...Option.toArray(Option.map(this.code, printable))].join(" ")
     return `no token: ${this.reason}${response === "" ? "" : ` (${response})`} [${place(this)}]`

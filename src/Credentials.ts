@@ -115,7 +115,7 @@ export class Credentials extends Context.Service<Credentials, {
 
   /**
    * An OAuth client with its own `TokenCache` and `TokenEndpoint`. After a 401 a page is sent once more with a new
-   * token. Every request carries a guid: `Company.guid`, or that of the option `company` for that id only, since a guid
+   * token. Every request carries a guid: `Company.guid`, or the guid of the option `company` for that id only, since a guid
    * never crosses companies; without one the call is an `InvalidRequest`, and nothing is sent. Fails with a
    * `ConfigError` on an id, a secret or a company that cannot be sent.
    */

@@ -92,7 +92,7 @@ const make = Effect.fnUntraced(function*() {
     return yield* Option.isSome(settled) ? Effect.fromResult(settled.value) : renew
   }))
 
-  // What all callers share runs in the context of the layer, not in that of the caller who started it.
+  // What all callers share runs in the context of the layer, not of the caller who started it.
   const context = yield* Effect.context<never>()
   const inLayerContext = <A, E>(self: Effect.Effect<A, E>) =>
     Effect.updateContext(self, (_: Context.Context<never>) => context)

@@ -178,7 +178,7 @@ const reasons = {
 const isErrorCode = (code: unknown): code is keyof typeof reasons =>
   Predicate.isString(code) && Object.hasOwn(reasons, code)
 
-/** What the status means. The body is read only where it can add to that. */
+/** What the status means. The body is read only if it can add to that. */
 const statusFailure = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse) {
   const { status } = response
   switch (statusOf(status)) {
@@ -209,7 +209,7 @@ const errorCode = (response: HttpClientResponse.HttpClientResponse) =>
     Effect.orElseSucceed(() => undefined)
   )
 
-/** Reads a token leniently where that is safe: any case of the scheme; a missing lifetime, a text or a fraction. */
+/** Reads a token leniently, as far as that is safe: any case of the scheme; a missing lifetime, a text or a fraction. */
 const toIssued = (body: unknown): Option.Option<IssuedToken> => {
   if (!Predicate.hasProperty(body, "access_token") || !Predicate.isString(body.access_token)) return Option.none()
   if (!Predicate.hasProperty(body, "token_type") || !Predicate.isString(body.token_type)) return Option.none()

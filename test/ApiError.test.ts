@@ -91,19 +91,19 @@ const AnyError = Arbitrary.map(Arbitrary.schema(Fields), (fields): ReadonlyArray
     ...(text === null ? {} : { title: text, detail: text, type: text, param: text }),
     ...(code === null ? {} : { code, status: code })
   }
-  const said = { ...where, problem, status }
+  const ofStatus = { ...where, problem, status }
   const words = text ?? ""
   return [
-    new Unauthorized(said),
-    new Forbidden(said),
-    new UnprocessableEntity(said),
-    new ServerError(said),
+    new Unauthorized(ofStatus),
+    new Forbidden(ofStatus),
+    new UnprocessableEntity(ofStatus),
+    new ServerError(ofStatus),
     new RateLimited({
-      ...said,
+      ...ofStatus,
       retryAfter: Option.map(Option.fromNullOr(wait), (millis) => Duration.millis(number(millis)))
     }),
-    new ServiceUnavailable(said),
-    new UnexpectedStatus(said),
+    new ServiceUnavailable(ofStatus),
+    new UnexpectedStatus(ofStatus),
     new TransportError({ ...where, reason: "tls", code: Option.as(Option.fromNullOr(text), "EPROTO") }),
     new DecodeError({ ...where, reason: "Schema", path: words, detail: words, punchId: Option.fromNullOr(code) }),
     ...PaginationError.fields.reason.literals.map((reason) => new PaginationError({ ...where, reason })),

@@ -23,6 +23,7 @@ import {
   type Findings,
   type OutputClosed
 } from "./failure.ts"
+import { joinMinusValues } from "./flags/arguments.ts"
 import { list } from "./list/list.ts"
 import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
@@ -107,7 +108,8 @@ const handleError = (
 /** Runs the command with these arguments. Expected errors are printed and become an exit code; only bugs fail. */
 export const run = (args: ReadonlyArray<string>) =>
   Effect.flatMap(layerPresenter, (context) =>
-    Command.runWith(command, { version })(args).pipe(
+    Effect.fromResult(joinMinusValues(args)).pipe(
+      Effect.flatMap(Command.runWith(command, { version })),
       Effect.as<ExitCode>(exitCode.ok),
       Effect.catch(handleError),
       Effect.provideContext(context)

@@ -1,4 +1,4 @@
-/** Why an attempt for a page failed, and every constructor of such a failure. Where in the run that was is added later. */
+/** Why an attempt for a page failed, and every constructor of such a failure. Its place in the run is added later. */
 import type * as Duration from "effect/Duration"
 import type * as Option from "effect/Option"
 import * as ApiError from "../ApiError.ts"
@@ -9,7 +9,7 @@ import type { Where } from "../internal/wire/errorFields.ts"
 import type { Problem } from "../Problem.ts"
 
 export interface Failure {
-  /** How the page may be attempted again; `undefined` where it may not. */
+  /** How the page may be attempted again; `undefined` if it may not. */
   readonly retry: Retry | undefined
   /** Whether the service refused the credential, so that a fresh one may succeed. */
   readonly unauthorized: boolean

@@ -4,6 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as Sink from "effect/Sink"
@@ -13,7 +14,7 @@ import type { TimePunch } from "../TimePunch.ts"
 import { cost, Rounding, SumOverflow } from "./Labor.ts"
 import * as Period from "./Period.ts"
 import * as WorkedTime from "./WorkedTime.ts"
-import { MissingZone } from "./Zones.ts"
+import { dayStartsOf, type LocalClock, MissingZone, zoneOf } from "./Zones.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -466,7 +467,7 @@ export interface CloseTermsOptions {
   /** The last date of the period. */
   readonly last: BusinessDate
   /** The clock of every location, or of each. */
-  readonly clock: DateTime.TimeZone | ReadonlyMap<LocationId, DateTime.TimeZone>
+  readonly clock: LocalClock | ReadonlyMap<LocationId, LocalClock>
   /** The first day of a week. Default: `"monday"`. */
   readonly firstDay?: Period.Weekday | undefined
   /** How a fraction of a cent is rounded. */
@@ -477,6 +478,11 @@ export interface CloseTermsOptions {
   readonly dailyThreshold?: Duration.Duration | undefined
 }
 
+/** Whether there is a clock for each location. */
+export const isByLocation = (
+  clock: CloseTermsOptions["clock"]
+): clock is ReadonlyMap<LocationId, LocalClock> => Predicate.isIterable(clock)
+
 /** The terms of a close: the days of the period as instants, from the first week that it may cut. */
 export const makeTerms = (options: CloseTermsOptions): CloseTerms => {
   const { clock, companyId, dailyThreshold, first, firstDay = "monday", last, rounding, weeklyThreshold } = options
@@ -484,17 +490,17 @@ export const makeTerms = (options: CloseTermsOptions): CloseTerms => {
   const earliest = plusDays(first, -3)
   const daysFrom = weeklyThreshold === undefined ? earliest : Period.firstDateOfWeek(earliest, { firstDay })
   const clocks: Array<CloseClock> = []
-  const placeOf = (zone: DateTime.TimeZone): number => {
-    const own = clockOf(zone, daysFrom, last)
+  const placeOf = (clock: LocalClock): number => {
+    const own = clockOf(clock, daysFrom, last)
     const known = clocks.findIndex((each) => isSameClock(each, own))
     return known < 0 ? clocks.push(own) - 1 : known
   }
-  const entries = DateTime.isTimeZone(clock)
-    ? [[undefined, clock] as const]
-    : [...clock].toSorted(([one], [other]) => one - other)
-  const locations = entries.map(([locationId, zone]): CloseLocation => ({
+  const entries = isByLocation(clock)
+    ? [...clock].toSorted(([one], [other]) => one - other)
+    : [[undefined, clock] as const]
+  const locations = entries.map(([locationId, clock]): CloseLocation => ({
     locationId: Option.fromUndefinedOr(locationId),
-    clock: placeOf(zone),
+    clock: placeOf(clock),
     begins: Option.none()
   }))
   return {
@@ -515,9 +521,9 @@ const plusDays = (date: BusinessDate, days: number): BusinessDate =>
   Option.getOrElse(Period.addDays(date, days), () => date)
 
 /** The terms with the clock of one more location. */
-export const withLocation = (terms: CloseTerms, locationId: LocationId, zone: DateTime.TimeZone): CloseTerms => {
+export const withLocation = (terms: CloseTerms, locationId: LocationId, clock: LocalClock): CloseTerms => {
   const { clocks, daysFrom, last, locations } = terms
-  const own = clockOf(zone, daysFrom, last)
+  const own = clockOf(clock, daysFrom, last)
   const known = clocks.findIndex((each) => isSameClock(each, own))
   return {
     ...terms,
@@ -531,20 +537,20 @@ export const withLocation = (terms: CloseTerms, locationId: LocationId, zone: Da
 }
 
 /** Whether the terms have a location, and under another clock than this one. */
-export const hasOtherClock = (terms: CloseTerms, locationId: LocationId, zone: DateTime.TimeZone): boolean => {
+export const hasOtherClock = (terms: CloseTerms, locationId: LocationId, clock: LocalClock): boolean => {
   const location = locationOf(terms, locationId)
   const known = location === undefined ? undefined : terms.clocks[location.clock]
-  return known !== undefined && !isSameClock(known, clockOf(zone, terms.last, terms.last))
+  return known !== undefined && !isSameClock(known, clockOf(clock, terms.last, terms.last))
 }
 
-const clockOf = (zone: DateTime.TimeZone, from: BusinessDate, last: BusinessDate): CloseClock => ({
-  zone: DateTime.zoneToString(zone),
-  dayStarts: Duration.zero,
+const clockOf = (clock: LocalClock, from: BusinessDate, last: BusinessDate): CloseClock => ({
+  zone: DateTime.zoneToString(zoneOf(clock)),
+  dayStarts: Duration.millis(dayStartsOf(clock)),
   starts: [
     ...Array.from({ length: daysBetween(from, last) + 1 }, (_, day) => plusDays(from, day)).map((date) =>
-      Period.localDays(zone, date, date).gte
+      Period.localDays(clock, date, date).gte
     ),
-    Period.localDays(zone, last, last).lt
+    Period.localDays(clock, last, last).lt
   ]
 })
 

@@ -119,7 +119,7 @@ export class NotReady extends Schema.TaggedError<NotReady>("effect-time-punches/
   /** How often each kind was found that was not accepted. */
   found: Schema.Record(Schema.String, Count),
   /** The punches to look at. */
-  issues: Schema.Array(Schema.Unknown),
+  issues: Schema.Array(PeriodCheck.Issue),
   /** Gaps and the age of the copy, a sentence each. */
   details: Schema.Array(Schema.String)
 }) {
@@ -287,7 +287,7 @@ export interface CorrectOptions extends WriteOptions {
   /** The closes. Default: all that stand. */
   readonly closes?: ReadonlyArray<number> | undefined
   /** Clocks of locations that a record lacks. A location that it has keeps its clock. */
-  readonly clocks?: ReadonlyMap<LocationId, DateTime.TimeZone> | undefined
+  readonly clocks?: ReadonlyMap<LocationId, Period.LocalClock> | undefined
   /**
    * `rules`: a state that was summed by other rules is corrected although it cannot be computed again. `gap`: an added location
    * may leave time in no close.
@@ -675,7 +675,7 @@ interface SumsWith {
 const sumsWith = (
   company: CompanyId,
   terms: CloseRecord.CloseTerms,
-  clocks: ReadonlyMap<LocationId, DateTime.TimeZone>,
+  clocks: ReadonlyMap<LocationId, Period.LocalClock>,
   tableOptions: TableOptions,
   added: Added = nothingAdded
 ): Effect.Effect<SumsWith, SyncError | MissingZone | Labor.SumOverflow, SqlClient> =>
@@ -729,9 +729,9 @@ const checkOf = (
   tableOptions: TableOptions
 ) => {
   const checked: PeriodCheck.PeriodCheckOptions<MissingZone> = {
-    zone: DateTime.isTimeZone(clock) ? clock : Period.zones(clock),
+    clock: CloseRecord.isByLocation(clock) ? Period.zones(clock) : clock,
     // A beginning may be moved by less than 48 hours.
-    period: (zone) => Period.localDays(zone, terms.daysFrom, terms.last),
+    period: (clock) => Period.localDays(clock, terms.daysFrom, terms.last),
     isChecked: ({ clockedIn, locationId }) => {
       const span = CloseRecord.spanOf(terms, locationId)
       const at = clockedIn.epochMilliseconds
@@ -783,12 +783,10 @@ const inOneState = <A, E, R>(company: CompanyId, database: Db, effect: Effect.Ef
 
 type Db = Database<Dialect>
 
-const knownSince = "history_since"
-
 const readCopy = Effect.fnUntraced(function*({ dialect, sql }: Db, company: CompanyId) {
   const { bigint, millisOf, tables } = dialect
   const [row] = yield* retried(
-    sql<Row>`SELECT ${millisOf(knownSince)} AS known_since, ${millisOf("history_last")} AS history_last, ${
+    sql<Row>`SELECT ${millisOf("known_since")} AS known_since, ${millisOf("history_last")} AS history_last, ${
       millisOf("pass_began")
     } AS pass_began FROM ${tables.sync} WHERE company_id = ${bigint(company)}`
   )
@@ -964,7 +962,7 @@ const write = <E>(
         ({ close, state }) => recorded(database, company, close, state)
       )
     const body = Effect.gen(function*() {
-      const [row] = yield* sql<Row>`SELECT ${millisOf(knownSince)} AS known_since, ${
+      const [row] = yield* sql<Row>`SELECT ${millisOf("known_since")} AS known_since, ${
         millisOf("history_last")
       } AS history_last FROM ${tables.sync} WHERE company_id = ${bigint(company)} ${dialect.forUpdate}`
       const before = yield* readCloses(database, company)

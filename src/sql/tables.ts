@@ -34,6 +34,10 @@ export interface TableNames {
   /** The trigger that erases the closes of a company with its copy; in PostgreSQL also its function. */
   readonly eraseCloses: string
   readonly eraseClosesFunction: string
+  /** The trigger that hears of rows that are removed by hand; in PostgreSQL also its function. */
+  readonly rowRemoved: string
+  readonly tableEmptied: string
+  readonly rowRemovedFunction: string
   /** The migrations table as the catalogue and `Migrator` have it: without quotes. */
   readonly migrationsName: string
 }
@@ -76,6 +80,9 @@ export const namesOf = (table: string, dialect: DialectName): Result.Result<Tabl
     refuseFunction: quoted("_refuse"),
     eraseCloses: `"${name}_erase_closes"`,
     eraseClosesFunction: quoted("_erase_closes"),
+    rowRemoved: `"${name}_row_removed"`,
+    tableEmptied: `"${name}_table_emptied"`,
+    rowRemovedFunction: quoted("_row_removed"),
     migrationsName: `${table}_migrations`
   })
 }

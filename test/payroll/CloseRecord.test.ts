@@ -177,7 +177,7 @@ describe("CloseRecord.sums", () => {
         })
         const people = yield* Stream.run(
           Stream.fromArray(inside),
-          Labor.hoursAbove({ zone: Period.zones(clock), ...thresholds })
+          Labor.hoursAbove({ clock: Period.zones(clock), ...thresholds })
         )
 
         assert.deepStrictEqual(

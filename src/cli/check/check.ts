@@ -17,7 +17,7 @@ import { Findings } from "../failure.ts"
 import { filterFlags, noFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { type LocationClock, periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
-import { formatFlags, formatOf, instant, readInterval, text } from "../flags/values.ts"
+import { formatFlags, formatOf, instant, intervalForm, readInterval, text } from "../flags/values.ts"
 import { outputWidth, print, printError } from "../terminal/output.ts"
 import { textOf, verdictOf } from "./report.ts"
 
@@ -35,7 +35,7 @@ const maxDuration = text(
   "max-duration",
   "TIME",
   "Report longer punches; also how much time around the period is read for overlaps (default: 16h)",
-  "a time such as 16h",
+  intervalForm("16h"),
   readInterval
 )
 
@@ -140,9 +140,9 @@ const selects = ({ departmentId, locationId, roleId, userId }: Selected) => (pun
 
 /** What is checked. */
 interface CheckRequest {
-  readonly zone: LocationClock
-  /** The period in a zone. */
-  readonly period: (zone: DateTime.TimeZone) => Interval
+  readonly clock: LocationClock
+  /** The period by a clock. */
+  readonly period: (clock: Period.LocalClock) => Interval
   /** The window that the flags of the period make. With a zone for each location it has the period in any zone. */
   readonly clockedIn: { readonly gte: Option.Option<DateTime.Utc>; readonly lt: Option.Option<DateTime.Utc> }
   readonly selected: Selected
@@ -160,15 +160,15 @@ interface CheckResult {
 
 /** Checks the punches of a period, and reads some time around it for overlaps. `list` lists them. */
 const findIssues = Effect.fnUntraced(function*<E, R>(
-  { asOf, clockedIn, knowsDisputes, maxDuration, period, selected, zone }: CheckRequest,
+  { asOf, clock, clockedIn, knowsDisputes, maxDuration, period, selected }: CheckRequest,
   list: (filter: PunchFilter, order: Order) => Stream.Stream<TimePunch, E, R>
 ): Effect.fn.Return<CheckResult, E | Period.MissingZone, R> {
-  const periods = Period.byLocation(zone, period)
+  const periods = Period.byLocation(clock, period)
   const isChecked = selects(selected)
   const disputed = knowsDisputes
     ? yield* idsOf(list({ ...selected, clockedIn: periods.window, employeeApprovalStatuses: ["disputed"] }, "any"))
     : undefined
-  const options = { zone, period, asOf, maxDuration, isChecked, disputed }
+  const options = { clock, period, asOf, maxDuration, isChecked, disputed }
   const window = PeriodCheck.window(options)
   let checked = 0
   // A punch of the same person at another location is read too, for the overlap.

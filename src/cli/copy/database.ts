@@ -1,5 +1,4 @@
 /** The database of a copy: its flag, the file or URL that is read from it, and the connection to it. */
-import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -12,10 +11,11 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import { isLoopback } from "../../internal/wire/issue.ts"
 import { type CommandFailure, usage } from "../failure.ts"
+import { nonBlank } from "../flags/values.ts"
 
 /** `--database`, for every subcommand that uses a copy. */
 export const makeDatabaseFlag = (description: string) =>
-  Flag.String("database").pipe(Flag.withMetavar("FILE|URL"), Flag.withDescription(description), Flag.optional)
+  nonBlank("database", "FILE|URL", description, "the name of a file, or a URL of PostgreSQL")
 
 /** The flag of a subcommand that also reads `TIME_PUNCHES_DATABASE_URL`. */
 export const databaseFlag = makeDatabaseFlag(

@@ -13,7 +13,7 @@ import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
 import { fromFlag, makePageSizeFlag } from "../flags/paging.ts"
 import { isPeriodGiven, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
-import { formatFlag, onFlag } from "../flags/values.ts"
+import { fileFormats, formatFlag, onFlag } from "../flags/values.ts"
 import { describeZones } from "../flags/zones.ts"
 import { pageText } from "../list/pageText.ts"
 import { counted, countedPunches, formatNumber } from "../terminal/format.ts"
@@ -21,7 +21,7 @@ import { makeProgress, printError } from "../terminal/output.ts"
 import { openCheckpoint } from "./checkpoint.ts"
 import type { ExportProgress, ExportSpec } from "./note.ts"
 
-const format = formatFlag(["ndjson", "csv"], "One JSON object a line, or columns for a spreadsheet").pipe(
+const format = formatFlag(fileFormats, "One JSON object a line, or columns for a spreadsheet").pipe(
   Flag.withDefault("ndjson")
 )
 

@@ -1,11 +1,10 @@
 /** Names for the ids of punches, from a file of the user: `--names FILE`. A name is data, escaped wherever it is written. */
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { TimePunch } from "../../TimePunch.ts"
 import type { CommandFailure } from "../failure.ts"
 import { parseCsvFile, readCsvFile } from "./csvFile.ts"
-import { readWhole, wholeNumber } from "./values.ts"
+import { nonBlank, readWhole, wholeNumber } from "./values.ts"
 
 /** The kinds of id that may have a name. */
 export const nameKinds = ["user", "location", "role", "department"] as const
@@ -18,10 +17,11 @@ export type Names = (kind: NameKind, id: number) => string | undefined
 
 const columns = "kind,id,name"
 
-export const namesFlag = Flag.String("names").pipe(
-  Flag.withMetavar("FILE"),
-  Flag.withDescription(`Add names to ids, from a CSV file with the columns ${columns}; a kind is ${listed(nameKinds)}`),
-  Flag.optional
+export const namesFlag = nonBlank(
+  "names",
+  "FILE",
+  `Add names to ids, from a CSV file with the columns ${columns}; a kind is ${listed(nameKinds)}`,
+  "the name of a file"
 )
 
 /** The names of the file, if one is given. Fails on the first line that is wrong, before anything is requested. */

@@ -7,7 +7,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { BusinessDate } from "../../Ids.ts"
 import * as Period from "../../payroll/Period.ts"
-import { zonesOf } from "../../payroll/Zones.ts"
+import { isZones, zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { describeFilter, type FilterInput } from "./filter.ts"
@@ -20,14 +20,14 @@ export const periodFlags = {
     "month",
     "YYYY-MM",
     "Clocked in during this local month",
-    "a month as YYYY-MM",
+    "a month as YYYY-MM, from 0001-01 to 9999-12",
     (month) => readDate(`${month}-01`)
   ),
   last: text(
     "last",
     "DAYS",
     "Clocked in during the last days, today included, such as 7d",
-    "a number of days, such as 7d",
+    "a number of days from 1d to 366d, such as 7d",
     readLastDays
   ),
   start: date("start", "Clocked in on this local date or later; goes with --end"),
@@ -43,8 +43,8 @@ export const periodFlags = {
 /** What the flags were parsed to. */
 export type PeriodInput = Command.Command.Config.Infer<typeof periodFlags>
 
-/** By which clock the dates of a punch are: one zone for all locations, or a zone for each. */
-export type LocationClock = DateTime.TimeZone | Period.Zones<Period.MissingZone>
+/** By which clock the dates of a punch are: one for all locations, or one for each. */
+export type LocationClock = Period.LocalClock | Period.Zones<Period.MissingZone>
 
 /** What a period and its zones mean for the punches. */
 export interface LocalPeriod {
@@ -52,8 +52,8 @@ export interface LocalPeriod {
   readonly clock: Option.Option<LocationClock>
   /** The zones of the file; none without `--zones`. */
   readonly locations: Option.Option<LocationZones>
-  /** The period in a zone; none without a period. */
-  readonly period: Option.Option<(zone: DateTime.TimeZone) => Period.Interval>
+  /** The period by a clock; none without a period. */
+  readonly period: Option.Option<(clock: Period.LocalClock) => Period.Interval>
   /**
    * Whether a punch belongs to the period of its location; every punch does without a period. With `--zones` it fails for
    * a location that is not in the file, also without a period and for a punch that is in no period.
@@ -66,9 +66,9 @@ export interface LocalPeriod {
 /** A period with the flag that names it. Its dates depend on the zone and the time. */
 interface FlaggedPeriod {
   readonly flag: string
-  readonly interval: (zone: DateTime.TimeZone, now: DateTime.Utc) => Period.Interval
+  readonly interval: (clock: Period.LocalClock, now: DateTime.Utc) => Period.Interval
   /** The period by today's date, if its dates depend on that. */
-  readonly byDate?: (today: BusinessDate) => (zone: DateTime.TimeZone) => Period.Interval
+  readonly byDate?: (today: BusinessDate) => (clock: Period.LocalClock) => Period.Interval
 }
 
 /**
@@ -106,7 +106,7 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
           onNone: () => Result.succeed(true),
           onSome: ({ clockOf }) => Result.map(clockOf(locationId), () => true)
         }),
-      zoneOf: ({ locationId }) => Option.map(zones, ({ clockOf }) => Result.getOrThrow(clockOf(locationId)))
+      zoneOf: ({ locationId }) => Option.map(zones, ({ clockOf }) => zoneOf(Result.getOrThrow(clockOf(locationId))))
     }
     if (period === undefined) return { ...flags, ...local }
     if (other !== undefined) {
@@ -125,10 +125,10 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
         "Add --zone, such as --zone America/New_York, or --zone UTC; or --zones FILE, a zone for each location."
       ))
     }
-    const interval = (zone: DateTime.TimeZone) => period.interval(zone, now)
-    const { gte, lt } = DateTime.isTimeZone(clock.value) ? interval(clock.value) : widestOf(clock.value, period, now)
-    if (DateTime.isTimeZone(clock.value) && DateTime.isGreaterThanOrEqualTo(gte, lt)) {
-      return yield* Result.fail(usage(`${period.flag} has no instant in ${DateTime.zoneToString(clock.value)}`))
+    const interval = (each: Period.LocalClock) => period.interval(each, now)
+    const { gte, lt } = isZones(clock.value) ? widestOf(clock.value, period, now) : interval(clock.value)
+    if (!isZones(clock.value) && DateTime.isGreaterThanOrEqualTo(gte, lt)) {
+      return yield* Result.fail(usage(`${period.flag} has no instant in ${DateTime.zoneToString(zoneOf(clock.value))}`))
     }
     return {
       ...flags,
@@ -156,11 +156,11 @@ export const requirePeriod = (
   { clock, period }: LocalPeriod,
   command: string
 ): Result.Result<
-  { readonly zone: LocationClock; readonly period: (zone: DateTime.TimeZone) => Period.Interval },
+  { readonly clock: LocationClock; readonly period: (clock: Period.LocalClock) => Period.Interval },
   CommandFailure
 > =>
   Result.fromOption(
-    Option.all({ zone: clock, period }),
+    Option.all({ clock, period }),
     () => usage(`${command} needs a period`, "Add one, such as --week DATE, with --zone or --zones.")
   )
 
@@ -210,7 +210,10 @@ const widestOf = (
   now: DateTime.Utc
 ): Period.Interval => {
   const dates = extremes.map((zone) => Period.businessDate(zone, now))
-  const periods = [(zone: DateTime.TimeZone) => interval(zone, now), ...(byDate === undefined ? [] : dates.map(byDate))]
+  const periods = [
+    (clock: Period.LocalClock) => interval(clock, now),
+    ...(byDate === undefined ? [] : dates.map(byDate))
+  ]
   const widest = periods.map((period) => Period.byLocation(zones, period).widest)
   return {
     gte: DateTime.makeUnsafe(Math.min(...widest.map(({ gte }) => gte.epochMilliseconds))),
@@ -230,17 +233,17 @@ const periodsOf = (flags: PeriodInput): Result.Result<ReadonlyArray<FlaggedPerio
   const periods = [
     Option.map(week, (date): FlaggedPeriod => ({
       flag: "--week",
-      interval: (zone) => Period.week(zone, date, { firstDay })
+      interval: (clock) => Period.week(clock, date, { firstDay })
     })),
-    Option.map(month, (date): FlaggedPeriod => ({ flag: "--month", interval: (zone) => Period.month(zone, date) })),
+    Option.map(month, (date): FlaggedPeriod => ({ flag: "--month", interval: (clock) => Period.month(clock, date) })),
     Option.map(last, (days): FlaggedPeriod => {
-      const byDate = (today: BusinessDate) => (zone: DateTime.TimeZone) =>
-        Period.localDays(zone, Option.getOrThrow(Period.addDays(today, 1 - days)), today)
-      return { flag: "--last", interval: (zone, now) => byDate(Period.businessDate(zone, now))(zone), byDate }
+      const byDate = (today: BusinessDate) => (clock: Period.LocalClock) =>
+        Period.localDays(clock, Option.getOrThrow(Period.addDays(today, 1 - days)), today)
+      return { flag: "--last", interval: (clock, now) => byDate(Period.businessDate(clock, now))(clock), byDate }
     }),
     Option.map(Option.all([start, end]), ([first, last]): FlaggedPeriod => ({
       flag: "--start",
-      interval: (zone) => Period.localDays(zone, first, last)
+      interval: (clock) => Period.localDays(clock, first, last)
     }))
   ]
   if (Option.isSome(start) !== Option.isSome(end)) {

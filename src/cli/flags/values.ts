@@ -25,13 +25,17 @@ export const text = <A>(
     Flag.optional
   )
 
+/** An optional flag that names a file, or another text that must not be blank. */
+export const nonBlank = (name: string, metavar: string, description: string, expected: string) =>
+  text(name, metavar, description, expected, (text) => text.trim() === "" ? Option.none() : Option.some(text))
+
 /** A flag without a value, off by default. */
 export const onFlag = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withoutNegation, Flag.withDefault(false))
 
 /** What `readWhole` expects; it completes "must be …". */
-export const wholeNumber = (least: number, most?: number): string =>
-  `a whole number from ${least} ${most === undefined ? "on" : `to ${most}`}`
+export const wholeNumber = (least: number, most: number = Number.MAX_SAFE_INTEGER): string =>
+  `a whole number from ${least} to ${most}`
 
 /** Reads decimal digits only, so that neither `1e3` nor a blank is a number. */
 export const readWhole = (
@@ -56,14 +60,14 @@ export const instant = (name: string, description: string) =>
     name,
     "INSTANT",
     description,
-    "an RFC 3339 instant with a zone, such as 2026-03-01T00:00:00Z or 2026-03-01T08:00:00+01:00",
+    "an RFC 3339 instant with a zone, of the years 0001 to 9999, such as 2026-03-01T00:00:00Z or 2026-03-01T08:00:00+01:00",
     readInstant
   )
 
 export const readDate: (text: string) => Option.Option<BusinessDate> = Schema.decodeUnknownOption(BusinessDate)
 
 export const date = (name: string, description: string) =>
-  text(name, "DATE", description, "a real date as YYYY-MM-DD", readDate)
+  text(name, "DATE", description, "a date of the calendar as YYYY-MM-DD, from 0001-01-01 to 9999-12-31", readDate)
 
 /** A list of known words, joined by commas, as on the wire. */
 export const words = <A extends string>(name: string, known: ReadonlyArray<A>, description: string) =>
@@ -98,7 +102,8 @@ export const sortBy = text(
 )
 
 /** What a zone is written as; it completes "must be …". */
-export const zoneForm = "the name of a time zone, such as Europe/Berlin, or an offset, such as +01:00"
+export const zoneForm =
+  "the name of a time zone, such as Europe/Berlin, or an offset from -12:00 to +14:00, such as +01:00"
 
 /** Reads a zone. Rejects offsets outside -12:00 to +14:00, which no place uses. */
 export const readZone = (text: string): Option.Option<DateTime.TimeZone> =>
@@ -153,6 +158,9 @@ const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 const isUnit = (text: string | undefined): text is keyof typeof units => text !== undefined && text in units
 
+/** What `readInterval` expects; it completes "must be …". */
+export const intervalForm = (example: string): string => `a time from 1s to 366d, such as ${example}`
+
 /** Reads `5s`, `15m`, `2h` or `1d`; at least a second, at most a year. */
 export const readInterval = (text: string): Option.Option<Duration.Duration> => {
   const [, count, unit] = /^([1-9]\d{0,7})([smhd])$/.exec(text) ?? []
@@ -166,7 +174,7 @@ export const readLastDays = (text: string): Option.Option<number> =>
   text.endsWith("d") ? Option.map(readInterval(text), (interval) => Duration.toDays(interval)) : Option.none()
 
 /** What `readHours` expects; it completes "must be …". */
-export const hoursForm = "hours or minutes, such as 40h, 37.5h or 450m"
+export const hoursForm = "hours up to 99999.99h or minutes up to 9999999m, such as 40h, 37.5h or 450m"
 
 /** Reads a length of work: hours with up to two decimals, or whole minutes. `1d` is rejected: a day of work has no length. */
 export const readHours = (text: string): Option.Option<Duration.Duration> => {
@@ -176,7 +184,13 @@ export const readHours = (text: string): Option.Option<Duration.Duration> => {
 }
 
 /** The form of a result: a table for people, the others for programs. */
-export type Format = "table" | "json" | "ndjson" | "csv"
+export type Format = "table" | "json" | FileFormat
+
+/** The forms of a file of punches, which `list` and `export` share. `pageText` writes them. */
+export const fileFormats = ["ndjson", "csv"] as const
+
+/** A form of a file of punches. */
+export type FileFormat = typeof fileFormats[number]
 
 /** What a user chose: `--format`, and `--json` for every command that prints. */
 export interface FormatInput<F extends Format> {

@@ -1,5 +1,4 @@
 /** A zone for each location, from a file of the user: `--zones FILE`. */
-import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -9,17 +8,18 @@ import { formatInstant } from "../../internal/wire/instant.ts"
 import type * as Period from "../../payroll/Period.ts"
 import type { CommandFailure } from "../failure.ts"
 import { parseCsvFile, readCsvFile, wrongLine } from "./csvFile.ts"
-import { readWhole, readZone, wholeNumber, zoneForm } from "./values.ts"
+import { nonBlank, readWhole, readZone, wholeNumber, zoneForm } from "./values.ts"
 
 /** The zone of each location that the file names. */
 export type LocationZones = ReadonlyMap<LocationId, DateTime.TimeZone>
 
 const columns = "location_id,zone"
 
-export const zonesFlag = Flag.String("zones").pipe(
-  Flag.withMetavar("FILE"),
-  Flag.withDescription(`Instead of --zone: a zone for each location, from a CSV file with the columns ${columns}`),
-  Flag.optional
+export const zonesFlag = nonBlank(
+  "zones",
+  "FILE",
+  `Instead of --zone: a zone for each location, from a CSV file with the columns ${columns}`,
+  "the name of a file"
 )
 
 /** The zones of the file, if one is given. Fails on the first line that is wrong, before anything is requested. */
@@ -55,7 +55,7 @@ export const parseZones = Effect.fnUntraced(function*(
  */
 export const describeZones = (
   locations: LocationZones,
-  period: (zone: DateTime.TimeZone) => Period.Interval
+  period: (clock: Period.LocalClock) => Period.Interval
 ): Readonly<Record<string, string>> => {
   const rows = [...locations]
     .toSorted(([a], [b]) => a - b)

@@ -4,6 +4,8 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import { jsonFlag, wholeNumber } from "../flags/values.ts"
 
+const mostCompanies = 20_000
+
 const sandboxFlags = {
   json: jsonFlag,
   port: Flag.Int("port").pipe(
@@ -11,10 +13,24 @@ const sandboxFlags = {
     Flag.filter((port) => port >= 0 && port <= 65_535, () => wholeNumber(0, 65_535)),
     Flag.withDefault(0)
   ),
+  companies: Flag.Int("companies").pipe(
+    Flag.withMetavar("N"),
+    Flag.withDescription("Serve N companies to the OAuth client, 5001 and so on, in place of one"),
+    Flag.filter((count) => count >= 1 && count <= mostCompanies, () => wholeNumber(1, mostCompanies)),
+    Flag.optional
+  ),
+  companiesCsv: Flag.String("companies-csv").pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("With --companies: write company_id,guid to this file, or to standard output for -"),
+    Flag.filter((file) => file.trim() !== "", () => "the name of a file, or -"),
+    Flag.optional
+  ),
   punches: Flag.Int("punches").pipe(
-    Flag.withDescription("Number of punches that a listing has, deleted ones not counted (default: 50000)"),
+    Flag.withDescription(
+      "Number of punches that a listing has, deleted ones not counted (default: 50000, or 500 with --companies)"
+    ),
     Flag.filter((count) => count >= 0 && count <= 5_000_000, () => wholeNumber(0, 5_000_000)),
-    Flag.withDefault(50_000)
+    Flag.optional
   ),
   seed: Flag.Int("seed").pipe(
     Flag.withDescription("The same seed gives the same punches (default: 1)"),
@@ -32,7 +48,7 @@ const sandboxFlags = {
     Flag.withDefault(0)
   ),
   churn: Flag.Boolean("churn").pipe(
-    Flag.withDescription("Add, edit, delete and restore punches twice a second"),
+    Flag.withDescription("Add, edit, delete and restore punches twice a second, for each hundred companies"),
     Flag.withoutNegation,
     Flag.withDefault(false)
   ),
@@ -55,7 +71,8 @@ export const sandbox = Command.make(
   Ctrl-C.
 
   It prints export lines with the settings of an OAuth client, to paste into
-  another terminal, and in comments an access token and a session cookie.`
+  another terminal, and in comments an access token and a session cookie. With
+  --companies it prints no company: --companies-csv writes their ids and guids.`
   ),
   Command.withShortDescription("Run a local service to try things against"),
   Command.withExamples([
@@ -63,6 +80,10 @@ export const sandbox = Command.make(
     {
       command: "time-punches sandbox --port 4010 --fail 0.1 --latency 200",
       description: "A slow service that often fails"
+    },
+    {
+      command: "time-punches sandbox --port 4010 --companies 300 --companies-csv companies.csv",
+      description: "Three hundred companies"
     },
     { command: "time-punches sandbox --churn", description: "Punches that change, for time-punches sync" }
   ])

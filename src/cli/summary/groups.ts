@@ -99,7 +99,7 @@ export const limitsOf = (
     ))
   }
   return Result.succeedSome({
-    zone: clock.value,
+    clock: clock.value,
     weeklyThreshold: Option.getOrUndefined(above),
     dailyThreshold: Option.getOrUndefined(aboveDay),
     firstDay: Option.getOrUndefined(weekStarts)

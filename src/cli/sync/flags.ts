@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import { CompanyId } from "../../Ids.ts"
 import { databaseFlag } from "../copy/database.ts"
 import { companyFlags } from "../flags/connection.ts"
-import { onFlag, readInterval, readWhole, text, wholeNumber } from "../flags/values.ts"
+import { intervalForm, onFlag, readInterval, readWhole, text, wholeNumber } from "../flags/values.ts"
 
 /** What a sweep compares: the clock-ins of the time up to now, or all punches. */
 export type SweepRange = Duration.Duration | "all"
@@ -23,7 +23,7 @@ export const syncFlags = {
     "company",
     "ID",
     "The company (default: TIME_PUNCHES_COMPANY_ID)",
-    "the id of one company",
+    `the id of one company, ${wholeNumber(0)}`,
     (value) => Option.flatMap(readWhole(value), CompanyId.makeOption)
   ),
   database: databaseFlag,
@@ -31,14 +31,14 @@ export const syncFlags = {
     "every",
     "TIME",
     "Repeat: one pass in each period of this length, such as 5s, 15m or 2h",
-    "a time such as 15m",
+    intervalForm("15m"),
     readInterval
   ),
   sweep: text(
     "sweep",
     "TIME|all",
     "Re-read the clock-ins of this period (35d, or all) and mark missing rows; with --every, once a day",
-    "a time such as 35d, or all",
+    `${intervalForm("35d")}, or all`,
     readSweepRange
   ),
   history: onFlag("history", "Keep each version that a pass replaces, for time-punches changes"),

@@ -224,6 +224,20 @@ describe("time-punches changes", () => {
       assert.deepStrictEqual([atStart.code, fromLast.code], [0, 0])
     })))
 
+  it.live("[REVIEW 1] pays nobody again since the instant that the status of a first load of three pages names", () =>
+    Effect.gen(function*() {
+      const file = `${yield* temporaryFolder}/punches.db`
+      yield* sync(file)
+      const { history } = JSON.parse((yield* cli(["sync", "--status", "--json", "--database", file])).stdout)
+      const { code, stderr, stdout } = yield* changes({ file, at: history.since })
+
+      assert.deepStrictEqual([code, stdout], [0, ""])
+      assert.include(stderr, "nothing has changed since")
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(FakeService.layer({ punches: Array.from({ length: 600 }, (_, each) => punch(each + 1)) }))
+    ))
+
   it.live("takes the last commit for known, also where the clock of the database is ahead", () =>
     inFake(Effect.gen(function*() {
       const week = yield* closed

@@ -191,7 +191,7 @@ describe("time-punches check", () => {
     [
       [["check", "--zone", "UTC"], /check needs a period\n.*--week DATE/],
       [week, /--week has no zone/],
-      [[...newYork, "--max-duration", "tooLong"], /--max-duration.*a time such as 16h/],
+      [[...newYork, "--max-duration", "tooLong"], /--max-duration.*a time from 1s to 366d, such as 16h/],
       [[...newYork, "--approved", "true"], /--approved/],
       [[...newYork, "--deleted", "include"], /--deleted/],
       [[...newYork, "--flags", "late"], /--flags/],

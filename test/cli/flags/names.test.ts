@@ -46,7 +46,11 @@ describe("a file of names", () => {
       [head, one, "manager,1,A"],
       "line 3: the kind must be user, location, role or department, not \"manager\""
     ],
-    ["an id with a point", [head, "user,1.0,A"], "line 2: the id must be a whole number from 0 on, not \"1.0\""],
+    [
+      "an id with a point",
+      [head, "user,1.0,A"],
+      "line 2: the id must be a whole number from 0 to 9007199254740991, not \"1.0\""
+    ],
     ["an id beyond the safe integers", [head, "user,9007199254740993,A"], "line 2: the id must be a whole number"],
     ["an empty name", [head, one, "user,2, "], "line 3: the name is empty"],
     ["a cell too few", [head, one, "user,2"], "line 3: it must have 3 cells, kind,id,name, and has 2"],

@@ -254,7 +254,7 @@ describe("a period by the zone of each location", () => {
   it.effect("gives the clock and the period to a command that needs them, and refuses to be without", () =>
     Effect.gen(function*() {
       const flags = yield* resolved("--month 2026-03 --zones FILE")
-      const { period, zone: clock } = yield* Effect.fromResult(requirePeriod(flags, "check"))
+      const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "check"))
       const without = requirePeriod(yield* resolved("--zones FILE"), "check")
       const failure = yield* Effect.flip(Effect.fromResult(without))
 

@@ -50,7 +50,7 @@ describe("wholeNumber", () => {
   it("names its bounds", () => {
     assert.deepStrictEqual([wholeNumber(1, 200), wholeNumber(0)], [
       "a whole number from 1 to 200",
-      "a whole number from 0 on"
+      "a whole number from 0 to 9007199254740991"
     ])
   })
 })

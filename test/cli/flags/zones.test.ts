@@ -43,16 +43,20 @@ describe("a file of zones", () => {
     [
       "an unknown zone",
       [head, one, "302,Mars/Olympus"],
-      "line 3: the zone must be the name of a time zone, such as Europe/Berlin, or an offset, such as +01:00, " +
+      "line 3: the zone must be the name of a time zone, such as Europe/Berlin, or an offset from -12:00 to +14:00, such as +01:00, " +
       "not \"Mars/Olympus\""
     ],
     ["an empty zone", [head, "302, "], "line 2: the zone must be the name of a time zone"],
     ["an offset of no time", [head, "302,+1:7"], "line 2: the zone must be the name of a time zone"],
     ["an offset of no place", [head, "301,+14:00", "302,+14:30"], "line 3: the zone must be the name of a time zone"],
-    ["an id with a point", [head, "301.0,UTC"], "line 2: the id must be a whole number from 0 on, not \"301.0\""],
-    ["a negative id", [head, "-1,UTC"], "line 2: the id must be a whole number from 0 on, not \"-1\""],
+    [
+      "an id with a point",
+      [head, "301.0,UTC"],
+      "line 2: the id must be a whole number from 0 to 9007199254740991, not \"301.0\""
+    ],
+    ["a negative id", [head, "-1,UTC"], "line 2: the id must be a whole number from 0 to 9007199254740991, not \"-1\""],
     ["an id beyond the safe integers", [head, "9007199254740993,UTC"], "line 2: the id must be a whole number"],
-    ["an empty id", [head, ",UTC"], "line 2: the id must be a whole number from 0 on, not \"\""],
+    ["an empty id", [head, ",UTC"], "line 2: the id must be a whole number from 0 to 9007199254740991, not \"\""],
     ["a cell too few", [head, one, "302"], "line 3: it must have 2 cells, location_id,zone, and has 1"],
     ["a cell too many", [head, "302,UTC,Main St"], "line 2: it must have 2 cells, location_id,zone, and has 3"],
     ["a location twice", [head, one, "302,UTC", "301,UTC"], "line 4: line 2 has a zone for location 301 already"],
@@ -81,7 +85,7 @@ describe("a file of zones", () => {
 })
 
 describe("the identity of zones", () => {
-  const week = (text: string) => (zone: DateTime.TimeZone) => Period.week(zone, BusinessDate.make(text))
+  const week = (text: string) => (zone: Period.LocalClock) => Period.week(zone, BusinessDate.make(text))
 
   const identity = (date: string, ...rows: ReadonlyArray<string>) =>
     Effect.map(parse(head, ...rows), (zones) => describeZones(zones, week(date)))

@@ -128,7 +128,10 @@ describe("summary --above and --above-day", () => {
       ["--above 40h --zone UTC", /--above goes with --by user, not --by location/],
       ["--above-day 8h --by day --zone UTC", /--above-day goes with --by user, not --by day/],
       ["--above 40h --by user", /--above has no zone: .*\n {2}Add --zone/],
-      ["--above 40 --by user --zone UTC", /--above: "40".*hours or minutes, such as 40h, 37\.5h or 450m/],
+      [
+        "--above 40 --by user --zone UTC",
+        /--above: "40".*hours up to 99999\.99h or minutes up to 9999999m, such as 40h, 37\.5h or 450m/
+      ],
       ["--above 1d --by user --zone UTC", /--above: "1d"/],
       ["--above-day=-8h --by user --zone UTC", /--above-day/]
     ] as const

@@ -194,8 +194,8 @@ describe("time-punches summary --database", () => {
   it.effect.each<readonly [what: string, statement: string, message: string]>([
     [
       "an older schema",
-      "UPDATE time_punches_migrations SET migration_id = 1",
-      "the tables of the copy have schema 1, and this release needs 2"
+      "DELETE FROM time_punches_migrations WHERE migration_id > 2",
+      "the tables of the copy have schema 2, and this release needs 3"
     ],
     ["no tables", "DROP TABLE time_punches_migrations", "the database has no copy"]
   ])(

@@ -180,8 +180,8 @@ describe("time-punches sync", () => {
   it.effect.each<readonly [ReadonlyArray<string>, number, string]>([
     [["sync"], 2, "give --database FILE or set TIME_PUNCHES_DATABASE_URL"],
     [["sync", "--database", "mysql://localhost/a"], 2, "has the scheme mysql"],
-    [["sync", "--database", "a.db", "--every", "0s"], 2, "a time such as 15m"],
-    [["sync", "--database", "a.db", "--sweep", "everything"], 2, "a time such as 35d, or all"],
+    [["sync", "--database", "a.db", "--every", "0s"], 2, "a time from 1s to 366d, such as 15m"],
+    [["sync", "--database", "a.db", "--sweep", "everything"], 2, "a time from 1s to 366d, such as 35d, or all"],
     [["sync", "--database", "a.db", "--json"], 2, "--json goes with --status"],
     [["sync", "--database", "a.db", "--history-days", "30"], 2, "--history-days goes with --history"],
     [["sync", "--database", "a.db", "--history", "--history-days", "0"], 2, "a whole number from 1 to 36525, the days"],

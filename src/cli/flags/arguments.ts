@@ -1,0 +1,34 @@
+/** The arguments of a call before they are parsed: a value that begins with a minus belongs to the flag before it. */
+import * as Result from "effect/Result"
+import { printable } from "../../internal/wire/issue.ts"
+import { type CommandFailure, usage } from "../failure.ts"
+
+/** Not a flag, but a value: neither `-h`, nor `-o=FILE`, nor a long flag, nor the `-` of standard input. */
+const minusValue = /^-(?!-|$|[A-Za-z](?:=|$))/
+
+/** A flag whose value is the next argument. */
+const openFlag = /^(?:--[^=]+|-[A-Za-z])$/
+
+/**
+ * Joins such a value to its flag, as in `--zone=-05:00`. The parser would take `-16h` for the flags `-1`, `-6` and `-h`, and
+ * print the help as a success. What follows `--` stays as it is. Fails for a value without a flag before it.
+ */
+export const joinMinusValues = (args: ReadonlyArray<string>): Result.Result<ReadonlyArray<string>, CommandFailure> => {
+  const end = args.indexOf("--")
+  const joined: Array<string> = []
+  for (const arg of end === -1 ? args : args.slice(0, end)) {
+    if (!minusValue.test(arg)) {
+      joined.push(arg)
+      continue
+    }
+    const flag = joined.at(-1) ?? ""
+    if (!openFlag.test(flag)) {
+      return Result.fail(usage(
+        `${printable(arg)} is not a flag, and no flag before it takes a value`,
+        "A value that begins with a minus follows its flag, as in --zone -05:00 or --zone=-05:00."
+      ))
+    }
+    joined[joined.length - 1] = `${flag}=${arg}`
+  }
+  return Result.succeed(end === -1 ? joined : [...joined, ...args.slice(end)])
+}

@@ -1,0 +1,137 @@
+/** REVIEW 9, 23, 25: every flag of every subcommand, with values that none may accept. The flags come from the command tree. */
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { CliOutput, Command, type HelpDoc } from "effect/cli"
+import * as Fs from "node:fs"
+import { command } from "../../../src/cli/command.ts"
+import { joinMinusValues } from "../../../src/cli/flags/arguments.ts"
+import { FakeService } from "../../../src/testing/index.ts"
+import { cli, queries, temporaryFolder } from "../support.ts"
+
+/** The flags that the help of a subcommand lists. */
+const flagsOf = Effect.fnUntraced(function*(name: string) {
+  const flags: Array<HelpDoc.FlagDoc> = []
+  const present = (event: CliOutput.Presenter.Event) =>
+    Effect.sync(() => {
+      if (event._tag === "Help") flags.push(...event.helpDoc.flags)
+    })
+  yield* Effect.ignore(Command.runWith(command, { version: "0" })([name, "--help"])).pipe(
+    Effect.provideService(CliOutput.Presenter, CliOutput.Presenter.of({ present })),
+    Effect.provide(NodeServices.layer),
+    Effect.provide(FakeService.layerClient),
+    Effect.provide(FakeService.layer())
+  )
+  return flags
+})
+
+const subcommands = command.subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
+
+/** By the placeholder of a flag: a value beyond its limit, and the limit that the message says. */
+const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> = {
+  ID: ["9007199254740992", /to 9007199254740991/],
+  N: ["9007199254740992", /to (9007199254740991|200)/],
+  TIME: ["367d", /to 366d/],
+  "TIME|all": ["3650d", /to 366d/],
+  DAYS: ["99999d", /to (366d|36525)/],
+  HOURS: ["1000000h", /up to 99999.99h/],
+  INSTANT: ["99999-01-01T00:00:00Z", /years 0001 to 9999/],
+  DATE: ["99999-01-01", /to 9999-12-31/],
+  "YYYY-MM": ["99999-01", /to 9999-12/],
+  ZONE: ["+15:00", /-12:00 to \+14:00/]
+}
+
+/** Types of the flags of the sandbox, whose limits are its own. */
+const sandboxTypes = ["integer", "number", "MILLIS", "SECONDS"]
+
+/** Placeholders of flags whose value has no limit, or not one of a number. */
+const unlimited = ["FILE", "FILE|URL", "UUID", "CURSOR", "FIELD.asc|desc,…", "choice", ...sandboxTypes]
+
+/** The flags for which a value with a minus is legal: a file name, a cursor. */
+const takesMinus = ["FILE", "FILE|URL", "CURSOR"]
+
+const isWords = (type: string) => type.includes(",") && !type.startsWith("FIELD")
+
+const refused = Effect.fnUntraced(function*(args: ReadonlyArray<string>, flag: string, message = /./) {
+  const { code, stderr, stdout } = yield* cli(args)
+  const call = args.join(" ")
+
+  assert.deepStrictEqual([code, stdout], [2, ""], `${call}\n${stderr}`)
+  assert.include(stderr, `--${flag}`, call)
+  assert.match(stderr, message, call)
+  assert.deepStrictEqual(yield* queries, [], call)
+})
+
+/** Flags that a subcommand requires, so that nothing else is missing. */
+const required = (name: string, folder: string) => name === "export" ? ["--output", `${folder}/punches`] : []
+
+describe("every flag of", () => {
+  it.effect.each(subcommands)(
+    "%s is refused by name: empty, with a minus, too large, twice",
+    (name) =>
+      Effect.gen(function*() {
+        const folder = yield* temporaryFolder
+        const flags = yield* flagsOf(name)
+        const base = [name, ...required(name, folder)]
+        assert.isAbove(flags.length, 4)
+        for (const { name: flag, type } of flags) {
+          const given = flag === "output" ? [name] : base
+          if (type === "boolean") {
+            yield* refused([...given, `--${flag}`, `--${flag}`], flag)
+            yield* refused([...given, `--${flag}`, "-16h"], flag)
+            continue
+          }
+          yield* refused([...given, `--${flag}`, ""], flag)
+          yield* refused([...given, `--${flag}=`], flag)
+          yield* refused([...given, `--${flag}`, "x", `--${flag}`, "x"], flag)
+          if (!takesMinus.includes(type)) {
+            for (const value of ["-16h", "-1", "-x1"]) {
+              yield* refused([...given, `--${flag}`, value], flag)
+              yield* refused([...given, `--${flag}=${value}`], flag)
+            }
+          }
+          const limit = limits[type]
+          if (limit === undefined) assert.isTrue(unlimited.includes(type) || isWords(type), `--${flag} ${type}`)
+          else yield* refused([...given, `--${flag}`, limit[0]], flag, limit[1])
+        }
+        assert.deepStrictEqual(Fs.readdirSync(folder), [])
+      }).pipe(Effect.scoped, Effect.provide(FakeService.layer()))
+  )
+
+  it.effect.each(["--zone -05:00", "--zone=-05:00"])(
+    "list takes an offset with a minus: %s",
+    (zone) =>
+      Effect.gen(function*() {
+        const { code, stderr } = yield* cli(["list", "--week", "2026-03-02", ...zone.split(" ")])
+        const [query = {}] = yield* queries
+
+        assert.deepStrictEqual([code, stderr], [0, "no punch matches\n"])
+        assert.strictEqual(query["clocked_in[gte]"], "2026-03-02T05:00:00Z")
+      }).pipe(Effect.provide(FakeService.layer()))
+  )
+})
+
+describe("an argument that begins with a minus", () => {
+  it.each([
+    [["check", "--zone", "-05:00"], ["check", "--zone=-05:00"]],
+    [["export", "-o", "-file"], ["export", "-o=-file"]],
+    [["export", "-o", "-"], ["export", "-o", "-"]],
+    [["list", "--json", "-h"], ["list", "--json", "-h"]],
+    [["list", "-o=-x"], ["list", "-o=-x"]],
+    [["list", "--", "-16h"], ["list", "--", "-16h"]],
+    [["list", "--from", "-abc", "--json"], ["list", "--from=-abc", "--json"]]
+  ])("%j becomes %j", (args, joined) => {
+    assert.deepStrictEqual(joinMinusValues(args), Result.succeed(joined))
+  })
+
+  it.effect.each(["-16h", "check -16h", "list --zone=UTC -5h", "-vh"])(
+    "%j is no request for the help",
+    (args) =>
+      Effect.gen(function*() {
+        const { code, stderr, stdout } = yield* cli(args.split(" "))
+
+        assert.deepStrictEqual([code, stdout], [2, ""])
+        assert.include(stderr, "is not a flag")
+      }).pipe(Effect.provide(FakeService.layer()))
+  )
+})
