@@ -172,6 +172,25 @@ for (const database of databases()) {
         })
     )
 
+    itWithCopy("is stale unless the last complete pass began after the period", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, week)
+        const began = (instant: string) => {
+          const millis = Date.parse(instant)
+          const value = database.name === "SQLite" ? `${millis}` : `to_timestamp(${millis / 1000})`
+          return copy.query(`UPDATE ${copy.table}_sync SET pass_began = ${value}`)
+        }
+        // 15 March ends at 04:00Z in New York.
+        yield* began("2026-03-16T03:59:59.999Z")
+        const error = yield* Effect.flip(make(copy, { ...march, accept: [] }))
+        assert.match(
+          error.message,
+          /stale 1; the last complete pass began 2026-03-16T03:59:59\.999Z, and the period ends/
+        )
+        yield* began("2026-03-16T04:00:00Z")
+        assert.deepStrictEqual((yield* make(copy, { ...march, accept: [] })).accepted, {})
+      }))
+
     itWithCopy("moves a punch between two closes in one write", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.kept, company, week)
