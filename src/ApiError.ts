@@ -127,6 +127,12 @@ export class UnexpectedStatus
   }
 }
 
+const transportReason = Schema.Literals(["connect", "tls", "headers", "body", "timeout", "tooLarge", "unknown"])
+
+/** The code of a platform in a message. */
+const inParentheses = (code: Option.Option<string>): string =>
+  Option.match(code, { onNone: () => "", onSome: (text) => ` (${printable(text)})` })
+
 /**
  * No whole response arrived: the connection, its TLS, the headers or the body failed, or time ran out. Resume later;
  * for `tls`, fix the trust store first.
@@ -145,15 +151,14 @@ export class TransportError
      * - `tooLarge`: the body is larger than 8 MiB. It is not retried.
      * - `unknown`: the transport does not say.
      */
-    reason: Schema.Literals(["connect", "tls", "headers", "body", "timeout", "tooLarge", "unknown"]),
+    reason: transportReason,
     /** The code of the platform, such as `ECONNRESET`. `None` (the default): it gave none. */
     code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none())
   })
 {
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
-    const code = Option.match(this.code, { onNone: () => "", onSome: (text) => ` (${printable(text)})` })
-    return `no whole response: ${this.reason}${code} [${place(this)}]`
+    return `no whole response: ${this.reason}${inParentheses(this.code)} [${place(this)}]`
   }
 }
 
@@ -253,13 +258,19 @@ export class InvalidRequest
 /** An OAuth client has no token, after all retries of the token request. */
 export class TokenError
   extends Schema.TaggedError<TokenError>("effect-time-punches/ApiError/TokenError")("TokenError", {
-    ...whereUnsent,
+    ...where,
+    /**
+     * Requests that were sent for the token, retries included; an error that `TokenCache` repeats without a request keeps
+     * its number. Default: 0.
+     */
+    attempts: whereUnsent.attempts,
     /**
      * Why the client has no token.
      *
      * - `InvalidClient`: the endpoint does not accept the client id or the secret: replace them.
      * - `Rejected`: the endpoint refused the request; `code` may say why, such as `invalid_scope`.
-     * - `Transport`: no whole response arrived, or the endpoint failed: resume later.
+     * - `Transport`: no whole response arrived, and `transport` says why; or the endpoint failed, and `status` says how:
+     *   resume later. For `tls`, fix the trust store first.
      * - `Malformed`: the response is not a token.
      * - `Throttled`: 429, after all retries: resume later.
      */
@@ -270,13 +281,29 @@ export class TokenError
      * The error code of the token response, such as `invalid_scope`: one of the six of RFC 6749, section 5.2. `None` (the
      * default): the response names none of them; other text is not kept.
      */
-    code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none())
+    code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none()),
+    /** Why no whole response arrived. `None` (the default): one arrived, or the error was not made by `TokenEndpoint`. */
+    transport: withDefault(
+      Schema.OptionFromNullOr(Schema.Struct({
+        /** What failed, as in `TransportError`. */
+        reason: transportReason,
+        /** The code of the platform, such as `ECONNRESET`. `None`: it gave none. */
+        code: Schema.OptionFromNullOr(Schema.String),
+        /** The origin of the token endpoint, such as `https://auth.example.com`. */
+        origin: Schema.String
+      })),
+      Option.none()
+    )
   })
 {
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     const response = [...Option.toArray(this.status), ...Option.toArray(Option.map(this.code, printable))].join(" ")
-    return `no token: ${this.reason}${response === "" ? "" : ` (${response})`} [${place(this)}]`
+    const transport = Option.match(this.transport, {
+      onNone: () => "",
+      onSome: ({ code, origin, reason }) => `: ${reason}${inParentheses(code)} at ${printable(origin)}`
+    })
+    return `no token: ${this.reason}${response === "" ? "" : ` (${response})`}${transport} [${place(this, "token ")}]`
   }
 }
 

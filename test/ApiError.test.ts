@@ -108,7 +108,12 @@ const AnyError = Arbitrary.map(Arbitrary.schema(Fields), (fields): ReadonlyArray
     new DecodeError({ ...where, reason: "Schema", path: words, detail: words, punchId: Option.fromNullOr(code) }),
     ...PaginationError.fields.reason.literals.map((reason) => new PaginationError({ ...where, reason })),
     new InvalidRequest({ ...where, field: words, detail: words }),
-    new TokenError({ ...where, reason: "Throttled", status: Option.fromNullOr(code) })
+    new TokenError({ ...where, reason: "Throttled", status: Option.fromNullOr(code) }),
+    new TokenError({
+      ...where,
+      reason: "Transport",
+      transport: Option.some({ reason: "connect", code: Option.some(words), origin: words })
+    })
   ]
 })
 
@@ -116,8 +121,20 @@ describe("TokenError", () => {
   it("names the status and the error code of the token response", () => {
     const error = new TokenError({ reason: "Rejected", status: Option.some(400), code: Option.some("invalid_scope") })
 
-    assert.strictEqual(error.message, "no token: Rejected (400 invalid_scope) [company 0, page 1, 0 requests]")
+    assert.strictEqual(error.message, "no token: Rejected (400 invalid_scope) [company 0, page 1, 0 token requests]")
     assert.deepStrictEqual(new TokenError({ reason: "Malformed" }).code, Option.none())
+  })
+
+  it.each(
+    [
+      ["tls", "CERT_HAS_EXPIRED", "tls (CERT_HAS_EXPIRED) at https://auth.test"],
+      ["timeout", undefined, "timeout at https://auth.test"]
+    ] as const
+  )("[row 19] names why no whole response arrived, and from where: %s %s", (reason, code, text) => {
+    const transport = Option.some({ reason, code: Option.fromUndefinedOr(code), origin: "https://auth.test" })
+    const error = new TokenError({ reason: "Transport", transport, attempts: 1 })
+
+    assert.strictEqual(error.message, `no token: Transport: ${text} [company 0, page 1, 1 token request]`)
   })
 })
 

@@ -9,7 +9,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
-import type { ListError } from "../ApiError.ts"
+import type { ListError, TransportError } from "../ApiError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
 import { firstIssue, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
@@ -109,6 +109,7 @@ const describe = (error: ExpectedError): Description => {
     case "Unauthorized":
       return { code: exitCode.credential, advice: ["Replace the credential in the environment."] }
     case "TokenError":
+      if (Option.isSome(error.transport)) return describeTransport(error.transport.value.reason)
       return error.reason === "Transport" || error.reason === "Throttled"
         ? { code: exitCode.later, advice: [retryLater] }
         : {
@@ -125,14 +126,7 @@ const describe = (error: ExpectedError): Description => {
         advice: ["Ask the company: its plan, the scope time_punches:read, or the grant of this company is missing."]
       }
     case "TransportError":
-      return error.reason === "tls"
-        ? {
-          code: exitCode.later,
-          advice: [
-            "The certificate is not trusted, so a retry does not help. NODE_EXTRA_CA_CERTS adds trusted ones."
-          ]
-        }
-        : { code: exitCode.later, advice: [retryLater] }
+      return describeTransport(error.reason)
     case "RateLimited":
     case "ServiceUnavailable":
     case "ServerError":
@@ -149,8 +143,12 @@ const describe = (error: ExpectedError): Description => {
     case "DecodeError":
     case "PaginationError":
     case "UnwritablePunch":
-    case "SumOverflow":
       return { code: exitCode.data, advice: ["Run time-punches doctor to find the cause."] }
+    case "SumOverflow":
+      return {
+        code: exitCode.data,
+        advice: ["Look at the amounts of that punch. If they are right, sum fewer punches at a time."]
+      }
     case "MissingZone":
       return {
         code: exitCode.usage,
@@ -164,13 +162,23 @@ const describe = (error: ExpectedError): Description => {
     case "MigrationError":
       return {
         code: exitCode.system,
-        advice: [checkDatabase],
+        advice: [isLoginRefused(error) ? checkLogin : checkDatabase],
         message: `the database failed: ${printable(error._tag === "SqlError" ? causeOf(error) : error.message)}`
       }
     case "PlatformError":
       return { code: exitCode.system, ...describeFileError(error) }
   }
 }
+
+/** No whole response arrived, for a page or for a token. */
+const describeTransport = (reason: TransportError["reason"]): Description => ({
+  code: exitCode.later,
+  advice: [
+    reason === "tls"
+      ? "The certificate is not trusted, so a retry does not help. NODE_EXTRA_CA_CERTS adds trusted ones."
+      : retryLater
+  ]
+})
 
 const describeSync = ({ cause, companyId, detail, reason }: SyncError): Description => {
   switch (reason) {
@@ -240,6 +248,13 @@ const describeUnknown = ({ asked, companyId, since }: HistoryUnknown): Descripti
   ]
 })
 
+/** A password that is wrong or missing, or a user that does not exist. */
+const isLoginRefused = (error: SqlError | MigrationError): boolean =>
+  error._tag === "SqlError" && error.reason._tag === "AuthenticationError"
+
+const checkLogin =
+  "Check the user and the password: set PGPASSWORD, or put the whole URL into TIME_PUNCHES_DATABASE_URL."
+
 const checkDatabase = "Check the database: its address, its rights, its space, and who has locked it."
 
 const retryLater = "This may pass: try again later."
@@ -296,6 +311,9 @@ const denied: Reason = {
 const byCode: Partial<Record<string, Reason>> = {
   EACCES: denied,
   EBUSY: { what: "it is in use" },
+  ELOOP: { what: "it is a link that leads to itself, or through too many links", advice: "Choose another file." },
+  ENAMETOOLONG: { what: "its name is too long", advice: "Choose a shorter name." },
+  ENOTDIR: { what: "a part of its path is not a folder", advice: "Check the path." },
   EDQUOT: { what: "the disk quota is used up (EDQUOT)", advice: "Free space within the quota, or have it raised." },
   EEXIST: { what: "it already exists" },
   EIO: {

@@ -45,8 +45,8 @@ export const foreignOrigin = (status: number): Failure =>
 export const signFailure = (error: ApiError.TokenError | ApiError.InvalidRequest): Failure =>
   failure((at) =>
     error._tag === "TokenError"
-      ? new ApiError.TokenError({ ...at, reason: error.reason, status: error.status, code: error.code })
-      : new ApiError.InvalidRequest({ ...at, field: error.field, detail: error.detail })
+      ? new ApiError.TokenError({ ...error, ...at, attempts: error.attempts })
+      : new ApiError.InvalidRequest({ ...error, ...at })
   )
 
 /** A status other than 200. The status decides the error; the problem only adds detail. */

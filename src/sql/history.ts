@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
-import { CompanyId, TimePunchId, UserId } from "../Ids.ts"
+import { Cents, CompanyId, TimePunchId, UserId } from "../Ids.ts"
 import { type Database, numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
 import { retried, transact } from "../internal/sql/transaction.ts"
 import { Instant } from "../internal/wire/schema.ts"
@@ -77,12 +77,12 @@ export class PunchChange extends Schema.Opaque<PunchChange>()(Schema.Struct({
 export class PersonChange extends Schema.Opaque<PersonChange>()(Schema.Struct({
   /** The person. */
   userId: UserId,
-  /** Net time in minutes, with a fraction if there are seconds. A punch of unknown length counts as none. */
-  minutes: Schema.Finite,
+  /** Net time, in milliseconds when encoded; negative if it is less now. A punch of unknown length counts as none. */
+  net: Schema.DurationFromMillis,
   /** Wages in cents, rounded punch by punch. Without tips. */
-  cents: Schema.Int,
+  cost: Cents,
   /** Tips in cents. */
-  tips: Schema.Int
+  tips: Cents
 })) {}
 
 /** What changed in a period. */
@@ -377,9 +377,9 @@ const add = (
 
 const differenceOf = ([userId, { cost, net, tips }]: readonly [UserId, Sums]): PersonChange => ({
   userId,
-  minutes: net / 60_000,
-  cents: cost,
-  tips
+  net: Duration.millis(net),
+  cost: Cents.make(cost),
+  tips: Cents.make(tips)
 })
 
-const isSome = ({ cents, minutes, tips }: PersonChange): boolean => minutes !== 0 || cents !== 0 || tips !== 0
+const isSome = ({ cost, net, tips }: PersonChange): boolean => !Duration.isZero(net) || cost !== 0 || tips !== 0

@@ -57,7 +57,7 @@ export const makeKeyValueStore = <E, R>(write: (batch: Batch) => Effect.Effect<v
       const { checkpoint: { writer }, company } = batch
       let stored = yield* read(company)
       if (!isContinued(stored.checkpoint, previous, batch)) return yield* Effect.fail(superseded(company))
-      if (batch.pass > Option.match(stored.checkpoint, { onNone: () => -1, onSome: ({ pass }) => pass })) {
+      if (batch.pass > Option.match(stored.checkpoint, { onNone: () => 0, onSome: ({ pass }) => pass })) {
         // A number is recorded before a row bears it: after a kill, no later attempt takes a lower one.
         const raised = {
           ...Option.getOrElse(stored.checkpoint, () => blankCheckpoint(company, writer)),

@@ -126,7 +126,7 @@ const minus = (one: Figures, other: Figures): Figures =>
   ]))
 
 const differences = ({ people }: Changes): Figures =>
-  new Map(people.map(({ cents, minutes, tips, userId }) => [userId, [minutes, cents, tips]]))
+  new Map(people.map(({ cost, net, tips, userId }) => [userId, [Duration.toMinutes(net), Number(cost), Number(tips)]]))
 
 const kindsOf: Readonly<Record<string, ChangeKind>> = {
   "absent counts": "added",
@@ -172,7 +172,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
 
   const told = ({ punches }: Changes) => punches.map(({ id, kind }) => [Number(id), kind] as const)
   const people = ({ people }: Changes) =>
-    people.map(({ cents, minutes, tips, userId }) => [Number(userId), minutes, cents, tips])
+    people.map(({ cost, net, tips, userId }) => [Number(userId), Duration.toMinutes(net), Number(cost), Number(tips)])
 
   test("tells nothing where nothing of the period changed", (opened) =>
     Effect.gen(function*() {
@@ -219,7 +219,12 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
             before: Option.fromUndefinedOr(before),
             after: Option.fromUndefinedOr(after)
           }],
-          people: [{ userId: UserId.make(7), minutes: sums[0], cents: sums[1], tips: sums[2] }]
+          people: [{
+            userId: UserId.make(7),
+            net: Duration.minutes(sums[0]),
+            cost: Cents.make(sums[1]),
+            tips: Cents.make(sums[2])
+          }]
         })
       }))
   }

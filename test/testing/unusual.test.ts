@@ -27,7 +27,7 @@ describe("the default order of the fake service", () => {
 
   for (const cursors of ["position", "record"] as const) {
     it.effect.each(orders)(
-      `is %s where it is asked for nothing else, with cursors by ${cursors}`,
+      `is %s if no other is requested, with cursors by ${cursors}`,
       ([order, pages]) =>
         Effect.gen(function*() {
           assert.deepStrictEqual(yield* idsOfWalk({ limit: "4" }), pages.map((ids) => [...ids]))
@@ -111,7 +111,7 @@ describe("rows that should not be", () => {
 })
 
 describe("a clock that the service shows", () => {
-  it.effect("stands still by the option, while the service's own time goes on", () =>
+  it.effect("stands still by the option, while the service's own time passes", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       const dates: Array<string | undefined> = []

@@ -7,17 +7,18 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { DepartmentId, LocationId, RoleId, TimePunchId, UserId } from "../../Ids.ts"
+import { isWritable } from "../../internal/wire/instant.ts"
 import * as Period from "../../payroll/Period.ts"
 import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
 import type { Interval } from "../../payroll/Zones.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { openSource, type Order, sourceFlags } from "../copy/source.ts"
-import { Findings } from "../failure.ts"
-import { filterFlags, noFilter } from "../flags/filter.ts"
+import { openSource, sourceFlags } from "../copy/source.ts"
+import { type CommandFailure, Findings, usage } from "../failure.ts"
+import { filterFlags, type FilterInput, isOfDepartment, noFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
-import { type LocationClock, periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
-import { formatFlags, formatOf, instant, intervalForm, readInterval, text } from "../flags/values.ts"
+import { type LocalPeriod, type LocationClock, periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
+import { formatFlags, formatOf, instant, intervalForm, onFlag, readInterval, text } from "../flags/values.ts"
 import { outputWidth, print, printError } from "../terminal/output.ts"
 import { textOf, verdictOf } from "./report.ts"
 
@@ -46,6 +47,7 @@ export const check = Command.make(
     ...selectionFlags,
     ...periodFlags,
     maxDuration,
+    allowEmpty: onFlag("allow-empty", "Exit with 0 if no punch matches; without it the exit code is then 9"),
     asOf: instant("as-of", "Treat open punches as clocked out at this instant; without it only their clock-in counts"),
     ...formatFlags(["table", "csv", "json"], "table for people; csv and json for programs"),
     names: namesFlag
@@ -57,6 +59,7 @@ export const check = Command.make(
     const names = Option.getOrUndefined(yield* readNames(flags.names))
     const knowsDisputes = Option.isNone(flags.database)
     const source = yield* openSource(flags)
+    yield* refuseBeyondCalendar(resolved, Option.getOrElse(flags.maxDuration, () => defaultMaxDuration))
     const { checked, issues } = yield* findIssues({
       ...local,
       clockedIn: resolved.clockedIn,
@@ -64,18 +67,19 @@ export const check = Command.make(
       maxDuration: Option.getOrElse(flags.maxDuration, () => defaultMaxDuration),
       asOf: Option.getOrUndefined(flags.asOf),
       knowsDisputes
-    }, (filter, order) => Stream.flatMap(source(filter, order), (punches) => Stream.fromArray(punches)))
+    }, (filter) => Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches)))
 
     const found = textOf(format, issues, names, yield* outputWidth)
     yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
       Effect.andThen(printError(
-        verdictOf(issues, checked),
+        verdictOf(issues, checked, flags.allowEmpty),
         ...(knowsDisputes ? [] : ["Disputes are not in a copy: only the service knows them."])
       )),
       // What was found decides the exit code, also if its reader has read enough.
       Effect.catchTag("OutputClosed", () => Effect.void)
     )
-    if (issues.length > 0) return yield* new Findings()
+    // A gate that looked at nothing must not open.
+    if (issues.length > 0 || (checked === 0 && !flags.allowEmpty)) return yield* new Findings()
   }, Effect.scoped)
 ).pipe(
   Command.withDescription(
@@ -85,7 +89,8 @@ export const check = Command.make(
   wage, that overlap another punch of the same person (at any location, also
   across an edge of the period), or that are unusual in another way (an
   anomaly). Each line has the person, the local time and the reason. The exit
-  code is 0 if nothing needs a look, and 9 if something does.`
+  code is 0 if nothing needs a look, and 9 if something does, or if no punch
+  was checked.`
   ),
   Command.withShortDescription("Find what to look at before a period is closed"),
   Command.withExamples([
@@ -136,7 +141,7 @@ const selects = ({ departmentId, locationId, roleId, userId }: Selected) => (pun
   (locationId === undefined || punch.locationId === locationId) &&
   (roleId === undefined || punch.roleId === roleId) &&
   (userId === undefined || punch.userId === userId) &&
-  (departmentId === undefined || Option.contains(punch.departmentId, departmentId))
+  (departmentId === undefined || isOfDepartment(punch, departmentId))
 
 /** What is checked. */
 interface CheckRequest {
@@ -158,15 +163,31 @@ interface CheckResult {
   readonly checked: number
 }
 
+/** The time around the period must be in the calendar too. Fails before anything is sent. */
+const refuseBeyondCalendar = (
+  { clockedIn, periodFlag }: LocalPeriod & Pick<FilterInput, "clockedIn">,
+  maxDuration: Duration.Duration
+): Effect.Effect<void, CommandFailure> => {
+  const [gte, lt] = [Option.map(clockedIn.gte, DateTime.subtractDuration(maxDuration)), clockedIn.lt]
+  const isInCalendar = [gte, lt].every((end) => !Option.exists(end, (at) => !isWritable(at.epochMilliseconds)))
+  return isInCalendar
+    ? Effect.void
+    : Effect.fail(usage(
+      `${Option.getOrElse(periodFlag, () => "the period")} begins less than --max-duration (${
+        Duration.format(maxDuration)
+      }) after the year 0001, and that time is read for overlaps`
+    ))
+}
+
 /** Checks the punches of a period, and reads some time around it for overlaps. `list` lists them. */
 const findIssues = Effect.fnUntraced(function*<E, R>(
   { asOf, clock, clockedIn, knowsDisputes, maxDuration, period, selected }: CheckRequest,
-  list: (filter: PunchFilter, order: Order) => Stream.Stream<TimePunch, E, R>
+  list: (filter: PunchFilter) => Stream.Stream<TimePunch, E, R>
 ): Effect.fn.Return<CheckResult, E | Period.MissingZone, R> {
   const periods = Period.byLocation(clock, period)
   const isChecked = selects(selected)
   const disputed = knowsDisputes
-    ? yield* idsOf(list({ ...selected, clockedIn: periods.window, employeeApprovalStatuses: ["disputed"] }, "any"))
+    ? yield* idsOf(list({ ...selected, clockedIn: periods.window, employeeApprovalStatuses: ["disputed"] }))
     : undefined
   const options = { clock, period, asOf, maxDuration, isChecked, disputed }
   const window = PeriodCheck.window(options)
@@ -178,7 +199,7 @@ const findIssues = Effect.fnUntraced(function*<E, R>(
       gte: DateTime.min(window.gte, Option.getOrElse(clockedIn.gte, () => window.gte)),
       lt: DateTime.max(window.lt, Option.getOrElse(clockedIn.lt, () => window.lt))
     }
-  }, "clockedIn").pipe(
+  }).pipe(
     Stream.mapArray((punches) => {
       // A punch of a location without a zone is not counted: it fails the check.
       const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))

@@ -1,10 +1,13 @@
 /** The punches of a copy. Loaded only for `--database`: the drivers of the databases are large. */
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Company } from "../../Company.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import { conditionsOf } from "../../sql/read.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
+import { type CommandFailure, usage } from "../failure.ts"
 import { withCopy } from "./copy.ts"
 import { readTarget } from "./database.ts"
 
@@ -12,7 +15,27 @@ import { readTarget } from "./database.ts"
 export const fromCopy = (company: Company, database: string, filter: PunchFilter) =>
   Stream.unwrap(Effect.gen(function*() {
     const target = yield* Effect.fromResult(readTarget(database, "--database"))
+    yield* Effect.fromResult(refuseFineEnds(filter))
     // A filter that a copy cannot answer is refused before its database is opened.
     yield* Effect.fromResult(conditionsOf(company.id, filter))
     return withCopy(company.id, target, () => SqlStore.list(company.id, filter))
   }))
+
+/**
+ * The service may have finer digits than the milliseconds of a copy: at an end within a second, a copy could list a punch
+ * that the service leaves out, or the other way round.
+ */
+const refuseFineEnds = ({ clockedIn, clockedOut, modifiedSince }: PunchFilter): Result.Result<void, CommandFailure> => {
+  const ends: Readonly<Record<string, DateTime.DateTime | undefined>> = {
+    "--clocked-in-lte": clockedIn?.lte,
+    "--clocked-out-lte": clockedOut?.lte,
+    "--modified-since": modifiedSince
+  }
+  const fine = Object.entries(ends).find(([, at]) => at !== undefined && at.epochMilliseconds % 1000 !== 0)
+  return fine === undefined
+    ? Result.void
+    : Result.fail(usage(
+      `${fine[0]} must be a whole second with --database: the service may have finer digits than a copy`,
+      "Give a whole second; for the end of a window, --clocked-in-lt or --clocked-out-lt takes any instant."
+    ))
+}

@@ -135,8 +135,8 @@ export const exportCommand = Command.make(
 
 /**
  * Everything that decides the bytes of the file. The page size and the kind of credential do not. A period is in it as the
- * window that it was resolved to, so that `--last 7d` of another day is another export; by several zones also as the
- * period in each.
+ * window that it was resolved to, so that `--last 7d` and `--week last` of another day are another export; by several zones
+ * also as the period by each clock.
  */
 const specOf = Effect.fnUntraced(function*(flags: Input & LocalPeriod, company: CompanyId) {
   const { baseUrl } = yield* Endpoints

@@ -20,6 +20,7 @@ export const resolveTarget = Effect.fnUntraced(function*(
 ): Effect.fn.Return<string, CommandFailure | PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
+  if (output === "-") return yield* isStream(output, "standard output")
   if (/[/\\]$/.test(output) && output.endsWith(path.sep)) return yield* isFolder(output)
 
   let named = path.resolve(output)

@@ -16,6 +16,7 @@ import {
   type PunchFilter,
   PunchFlag
 } from "../../PunchFilter.ts"
+import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { date, id, instant, sortBy, words } from "./values.ts"
 
@@ -37,7 +38,7 @@ const ends = (what: string) => (name: string) => ({
 
 const flagsByKey = {
   locationId: (name) => id(name, LocationId.makeOption, "Punches of this location"),
-  departmentId: (name) => id(name, DepartmentId.makeOption, "Punches of this department"),
+  departmentId: (name) => id(name, DepartmentId.makeOption, "Punches of this department; 0: without one"),
   roleId: (name) => id(name, RoleId.makeOption, "Punches of this role"),
   userId: (name) => id(name, UserId.makeOption, "Punches of this user"),
   approved: (name) =>
@@ -121,6 +122,10 @@ const valueOf = (flag: unknown): unknown => {
   const values = Predicate.isReadonlyObject(flag) ? Record.map(flag, valueOf) : {}
   return Object.values(values).every(Predicate.isUndefined) ? undefined : values
 }
+
+/** Whether a punch is of a department, as the service means it: 0 selects the punches without one. */
+export const isOfDepartment = (punch: TimePunch, departmentId: DepartmentId): boolean =>
+  Option.getOrElse(punch.departmentId, () => 0) === departmentId
 
 /** The filter that the flags make. Business dates beside clock windows are refused, as the service would drop those. */
 export const toFilter = (flags: FilterInput): Result.Result<PunchFilter, CommandFailure> => {

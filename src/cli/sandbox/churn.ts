@@ -2,6 +2,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import { FakeService, type PunchPatch, type StoredPunch } from "../../testing/index.ts"
@@ -17,20 +18,25 @@ export const churnRate = (companies: number): string =>
 
 /**
  * Adds, edits, deletes and restores punches of all companies until it is interrupted. None is removed without a mark.
- * `punchesOf` seeds a company by its number from 0 and gives its punches; it is called once for each.
+ * `punchesOf` gives the punches of a company by its number from 0, or `None` before the company is first listed: no
+ * client can see a change that is older than its first listing.
  */
 export const churn = (
   companies: number,
-  punchesOf: (index: number) => Effect.Effect<ReadonlyArray<StoredPunch>>,
+  punchesOf: (index: number) => Option.Option<ReadonlyArray<StoredPunch>>,
   seed: number
 ): Effect.Effect<void, never, FakeService> => {
   const changes = new Map<number, Effect.Effect<void, never, FakeService>>()
 
   const changeOne = Effect.gen(function*() {
     const index = companies === 1 ? 0 : yield* Random.nextIntBetween(0, companies)
-    const change = changes.get(index) ?? changeOf(yield* punchesOf(index))
-    changes.set(index, change)
-    yield* change
+    const change = Option.orElse(
+      Option.fromUndefinedOr(changes.get(index)),
+      () => Option.map(punchesOf(index), changeOf)
+    )
+    if (Option.isNone(change)) return
+    changes.set(index, change.value)
+    yield* change.value
   })
 
   return Effect.repeat(

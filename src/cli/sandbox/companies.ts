@@ -56,8 +56,8 @@ export const manyCompanies = (companies: number, count: number, seed: number): W
 }
 
 /**
- * The service that seeds the punches of a company when its listing is first requested, and `fill`, which does so for
- * the company at a place in the list: a sandbox of thousands is ready at once.
+ * The service that seeds the punches of a company when its listing is first requested, so that a sandbox of thousands is
+ * ready at once. `fill` does so for the company at a place in the list, and `isFilled` tells whether it was done.
  */
 export const withWorld = (service: FakeService["Service"], { companies, punchesOf }: World) => {
   const indexOf = new Map(companies.map(({ id }, index) => [String(id), index]))
@@ -78,6 +78,7 @@ export const withWorld = (service: FakeService["Service"], { companies, punchesO
 
   return {
     fill,
+    isFilled: (index: number) => filled.has(index),
     service: FakeService.of({
       ...service,
       respond: (request) =>

@@ -57,7 +57,7 @@ export const serve = Effect.fnUntraced(function*(options: SandboxOptions) {
   })
   const { companies } = world
   const fake = yield* Layer.build(FakeService.layer({ latency: options.latency, companies }))
-  const { fill, service } = withWorld(withEdits(Context.get(fake, FakeService)), world)
+  const { fill, isFilled, service } = withWorld(withEdits(Context.get(fake, FakeService)), world)
   const { url } = Context.get(
     yield* Layer.build(Layer.provide(FakeServer.layer({ port: options.port }), Layer.succeed(FakeService, service))),
     FakeServer
@@ -82,7 +82,8 @@ export const serve = Effect.fnUntraced(function*(options: SandboxOptions) {
   if (options.churn || Option.isSome(options.churnFor)) {
     const seconds = Option.getOrElse(options.churnFor, () => Infinity)
     yield* printError(`Punches change ${churnRate(world.changing)}.`)
-    const changes = churn(world.changing, (index) => Effect.as(fill(index), world.punchesOf(index)), seed)
+    const punchesIn = (index: number) => isFilled(index) ? Option.some(world.punchesOf(index)) : Option.none()
+    const changes = churn(world.changing, punchesIn, seed)
     yield* Effect.timeoutOption(Effect.provideService(changes, FakeService, service), Duration.seconds(seconds))
     yield* printError("Punches no longer change.")
   }

@@ -40,6 +40,8 @@ export const whereUnsent = {
   attempts: withDefault(Schema.Int, 0)
 }
 
-/** The end of a message: where in a run. */
-export const place = (at: Where): string =>
-  `company ${at.companyId}, page ${at.pagesCompleted + 1}, ${at.attempts} ${at.attempts === 1 ? "request" : "requests"}`
+/** The end of a message: where in a run, after how many requests of this kind. */
+export const place = (at: Where, kind: "" | "token " = ""): string =>
+  `company ${at.companyId}, page ${at.pagesCompleted + 1}, ${at.attempts} ${kind}${
+    at.attempts === 1 ? "request" : "requests"
+  }`

@@ -92,7 +92,7 @@ describe("[REVIEW 2] the order that time-punches doctor finds", () => {
       const text = yield* Effect.map(
         examine({
           lie: {
-            // Each time that the two punches are asked for, they have other notes.
+            // The two punches have other notes at each request.
             answer: (page, query) =>
               query.get("sort_by") === "id.asc" && query.get("limit") === "2"
                 ? { ...page, data: page.data.map((row) => Object.assign({}, row, { notes: `${asked++}` })) }

@@ -1,0 +1,217 @@
+/** What a second red team found in the command, by the rows of its review. Flags with values that none may accept: flags/everyFlag. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { execFileSync } from "node:child_process"
+import * as Fs from "node:fs"
+import { FakeService, type StoredPunch } from "../../src/testing/index.ts"
+import { servicePunch } from "../support/wire.ts"
+import { cli, queries, temporaryFolder } from "./support.ts"
+
+const week = ["--week", "2026-03-02", "--zone", "UTC"]
+
+const stored = (fields: Parameters<typeof servicePunch>[0]): StoredPunch => ({
+  ...servicePunch({
+    clocked_in: "2026-03-02T09:00:00Z",
+    clocked_out: "2026-03-02T17:00:00Z",
+    created: "2026-03-02T09:00:00Z",
+    modified: "2026-03-02T09:00:00Z",
+    ...fields
+  }),
+  employeeApprovalStatus: "approved",
+  flags: [],
+  timeZone: "UTC"
+})
+
+const over = <A, E>(
+  punches: ReadonlyArray<StoredPunch>,
+  body: (folder: string) => Effect.Effect<A, E, FakeService>
+) =>
+  Effect.flatMap(temporaryFolder, body).pipe(
+    Effect.scoped,
+    Effect.provide(FakeService.layer({ punches }))
+  )
+
+const sync = (folder: string) => cli(["sync", "--database", `${folder}/punches.db`])
+
+describe("REVIEW 7: --department-id 0", () => {
+  const punches = [
+    stored({ id: 1, department_id: 0, approved: false }),
+    stored({ id: 2, department_id: 7, approved: true, user_id: 99 })
+  ]
+
+  it.effect.each(["service", "copy"])(
+    "selects the punches without a department, from the %s",
+    (source) =>
+      over(punches, (folder) =>
+        Effect.gen(function*() {
+          yield* sync(folder)
+          const from = source === "copy" ? ["--database", `${folder}/punches.db`] : []
+          const check = yield* cli(["check", ...week, "--department-id", "0", "--json", ...from])
+          const summary = yield* cli(["summary", ...week, "--department-id", "0", "--json", ...from])
+          const list = yield* cli(["list", ...week, "--department-id", "0", "--json"])
+
+          assert.strictEqual(check.code, 9)
+          assert.deepInclude(JSON.parse(check.stdout)[0], { punchId: 1, kind: "unapproved" })
+          assert.include(check.stderr, "1 punch was checked")
+          assert.strictEqual(JSON.parse(summary.stdout)[0].punches, 1)
+          assert.deepStrictEqual(JSON.parse(list.stdout).map(({ id }: { readonly id: number }) => id), [1])
+        }))
+  )
+})
+
+describe("REVIEW 8: a check that looked at nothing", () => {
+  it.effect.each([["--location-id", "999"], ["--database", "punches.db"]])(
+    "is not an open gate: %j",
+    (flag) =>
+      over([], (folder) =>
+        Effect.gen(function*() {
+          yield* sync(folder)
+          const [name = "", value = ""] = flag
+          const args = ["check", ...week, name, value === "punches.db" ? `${folder}/${value}` : value]
+          const { code, stderr } = yield* cli(args)
+          const allowed = yield* cli([...args, "--allow-empty"])
+
+          assert.strictEqual(code, 9)
+          assert.include(stderr, "nothing was checked; --allow-empty accepts that")
+          assert.strictEqual(allowed.code, 0)
+        }))
+  )
+})
+
+describe("REVIEW 10: an instant within a second, on a copy", () => {
+  it.effect.each(["--clocked-in-lte", "--clocked-out-lte", "--modified-since"])(
+    "is refused by name as %s",
+    (flag) =>
+      over([stored({ id: 1 })], (folder) =>
+        Effect.gen(function*() {
+          yield* sync(folder)
+          const summary = (instant: string) =>
+            cli(["summary", flag, instant, "--database", `${folder}/punches.db`, "--json"])
+          const fine = yield* summary("2026-03-02T10:00:00.123Z")
+          const whole = yield* summary("2026-03-02T10:00:00Z")
+
+          assert.deepStrictEqual([fine.code, fine.stdout], [2, ""])
+          assert.include(fine.stderr, `${flag} must be a whole second with --database`)
+          assert.strictEqual(whole.code, 0)
+        }))
+  )
+})
+
+describe("REVIEW 16: export to -", () => {
+  it.effect("is refused as standard output", () =>
+    over([stored({ id: 1 })], () =>
+      Effect.gen(function*() {
+        const { code, stderr } = yield* cli(["export", "-o", "-"])
+
+        assert.strictEqual(code, 2)
+        assert.include(stderr, "standard output")
+        assert.isFalse(Fs.existsSync("-"))
+        assert.deepStrictEqual(yield* queries, [])
+      })))
+})
+
+describe("REVIEW 24: a flag that would be ignored", () => {
+  it.effect.each([
+    ["--accept-gone"],
+    ["--status", "--every", "5m"],
+    ["--status", "--sweep", "all"],
+    ["--status", "--history"],
+    ["--status", "--accept-gone"],
+    ["--history-days", "3"],
+    ["--json"]
+  ])("is refused by name: %j", (args) =>
+    over([], (folder) =>
+      Effect.gen(function*() {
+        const { code, stderr } = yield* cli(["sync", "--database", `${folder}/punches.db`, ...args])
+
+        assert.strictEqual(code, 2)
+        assert.include(stderr, args.findLast((flag) => flag.startsWith("--")) ?? "")
+        assert.deepStrictEqual(Fs.readdirSync(folder), [])
+        assert.deepStrictEqual(yield* queries, [])
+      })))
+})
+
+describe("REVIEW 25: a database that is not a file", () => {
+  const make: Readonly<Record<string, (path: string) => void>> = {
+    "a folder": (path) => Fs.mkdirSync(path),
+    "not a regular file": (path) => execFileSync("mkfifo", [path]),
+    "it is a link that leads to itself": (path) => Fs.symlinkSync(path, path)
+  }
+
+  it.effect.each(
+    Object.keys(make).flatMap((kind) =>
+      [
+        ["sync", "--database"],
+        ["sync", "--status", "--database"],
+        ["summary", "--database"],
+        ["check", ...week, "--database"],
+        ["changes", ...week, "--since", "2026-03-09T00:00:00Z", "--database"]
+      ].map((args) => ({ kind, args }))
+    )
+  )("is named as what it is: $kind, $args", ({ args, kind }) =>
+    over([], (folder) =>
+      Effect.gen(function*() {
+        make[kind]?.(`${folder}/punches.db`)
+        const { code, stderr } = yield* cli([...args, `${folder}/punches.db`])
+
+        assert.strictEqual(code, kind.startsWith("it is") ? 8 : 2)
+        assert.include(stderr, kind)
+        assert.include(stderr, `${folder}/punches.db`)
+        assert.deepStrictEqual(yield* queries, [])
+      })))
+})
+
+describe("REVIEW 26: a message", () => {
+  it.effect("names --as-of only if a punch is open", () =>
+    over([stored({ id: 1, clocked_out: "2026-03-02T08:00:00Z" })], () =>
+      Effect.gen(function*() {
+        const { stderr } = yield* cli(["summary", ...week])
+
+        assert.include(stderr, "The time of 1 punch is unknown and not in the sums.")
+        assert.notInclude(stderr, "--as-of")
+      })))
+
+  it.effect("about a sum that is too large names its punch, and does not send to doctor", () =>
+    over([1, 2].map((id) => stored({ id, tips: Number.MAX_SAFE_INTEGER })), () =>
+      Effect.gen(function*() {
+        const { code, stderr } = yield* cli(["summary", ...week])
+
+        assert.strictEqual(code, 7)
+        assert.match(stderr, /punch [12]/)
+        assert.include(stderr, "Look at the amounts of that punch.")
+        assert.notInclude(stderr, "doctor")
+      })))
+
+  it.effect.each([
+    ["check", "--month", "0001-01", "--zone", "America/New_York"],
+    ["check", "--start", "0001-01-01", "--end", "0001-01-03", "--zone", "UTC"],
+    ["check", "--month", "9999-12", "--zone", "UTC"],
+    ["summary", "--month", "9999-12", "--zone", "UTC"],
+    ["list", "--week", "9999-12-31", "--zone", "UTC"],
+    ["list", "--week", "0001-01-01", "--zone", "Asia/Tokyo"],
+    ["export", "--output", "/tmp/never", "--month", "9999-12", "--zone", "America/New_York"]
+  ])(
+    "names the period at an edge of the calendar, before anything is sent: %j",
+    (args) =>
+      over([], () =>
+        Effect.gen(function*() {
+          const { code, stderr } = yield* cli(args)
+
+          assert.strictEqual(code, 2)
+          assert.include(stderr, args.find((arg) => /^--(month|week|start)$/.test(arg)) ?? "")
+          assert.notMatch(stderr, /clocked/i)
+          assert.deepStrictEqual(yield* queries, [])
+        }))
+  )
+})
+
+describe("REVIEW 27: the help of sync", () => {
+  it.effect("names no command that does not exist", () =>
+    over([], () =>
+      Effect.gen(function*() {
+        const { stderr } = yield* cli(["sync", "--company", "1,2"])
+
+        assert.include(stderr, "the id of one company")
+        assert.notInclude(stderr, "not in this release")
+      })))
+})
