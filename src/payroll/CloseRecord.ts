@@ -13,6 +13,7 @@ import { Instant } from "../internal/wire/schema.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { cost, Rounding, SumOverflow } from "./Labor.ts"
 import * as Period from "./Period.ts"
+import * as PeriodCheck from "./PeriodCheck.ts"
 import * as WorkedTime from "./WorkedTime.ts"
 import { dayStartsOf, type LocalClock, MissingZone, zoneOf } from "./Zones.ts"
 
@@ -114,6 +115,22 @@ export const ClosePerson = Schema.Struct({
 
 /** The time of a person over the thresholds, as `ClosePerson` decodes it. */
 export type ClosePerson = typeof ClosePerson.Type
+
+/** What keeps a period from being closed: a kind of `PeriodCheck`, or one of the whole period. */
+export const Obstacle = Schema.Literals([
+  ...PeriodCheck.Kind.literals,
+  // Time lies between this close and the nearest one that stands.
+  "gap",
+  // The last complete pass began before the end of the period.
+  "stale",
+  // No punch is in the period.
+  "empty",
+  // The close begins at the end of the one before, less than 48 hours from its own beginning.
+  "edge"
+])
+
+/** What keeps a period from being closed, as `Obstacle` decodes it. */
+export type Obstacle = typeof Obstacle.Type
 
 /** The sums of a state. */
 export interface CloseSums {
@@ -556,3 +573,30 @@ const clockOf = (clock: LocalClock, from: BusinessDate, last: BusinessDate): Clo
 
 const isSameClock = (one: CloseClock, other: CloseClock): boolean =>
   one.zone === other.zone && Duration.equals(one.dayStarts, other.dayStarts)
+
+/** The sums of a person over all locations, departments and roles. */
+export interface PersonSums extends ClosePerson {
+  readonly punches: number
+  readonly net: Duration.Duration
+  readonly cost: number
+  readonly tips: number
+}
+
+/** The sums of each person, sorted by person. */
+export const byPerson = ({ people, rows }: CloseSums): ReadonlyArray<PersonSums> => {
+  const excess = new Map(people.map((person) => [person.userId, person]))
+  const userIds = new Set([...rows, ...people].map(({ userId }) => userId))
+  return [...userIds].toSorted((one, other) => one - other).map((userId) => {
+    const own = rows.filter((row) => row.userId === userId)
+    const sum = (value: (row: CloseRow) => number) => own.reduce((total, row) => total + value(row), 0)
+    return {
+      userId,
+      above: excess.get(userId)?.above ?? Option.none(),
+      aboveDay: excess.get(userId)?.aboveDay ?? Option.none(),
+      punches: sum(({ punches }) => punches),
+      net: Duration.millis(sum(({ net }) => Duration.toMillis(net))),
+      cost: sum(({ cost }) => cost),
+      tips: sum(({ tips }) => tips)
+    }
+  })
+}

@@ -95,22 +95,6 @@ export const Close = Schema.Struct({
 /** A whole close, as `Close` decodes it. */
 export type Close = typeof Close.Type
 
-/** What keeps a period from being closed: a kind of `PeriodCheck`, or one of the whole period. */
-export const Obstacle = Schema.Literals([
-  ...PeriodCheck.Kind.literals,
-  // Time lies between this close and the nearest one that stands.
-  "gap",
-  // The last complete pass began before the end of the period.
-  "stale",
-  // No punch is in the period.
-  "empty",
-  // The close begins at the end of the one before, less than 48 hours from its own beginning.
-  "edge"
-])
-
-/** What keeps a period from being closed, as `Obstacle` decodes it. */
-export type Obstacle = typeof Obstacle.Type
-
 const TermsOfError = { companyId: CompanyId }
 
 /** The period is not ready: something is to be looked at, or to be accepted by name. Nothing was written. */
@@ -210,7 +194,7 @@ export interface CloseOptions extends Omit<CloseRecord.CloseTermsOptions, "compa
   /** A punch that is longer than this is `tooLong`. Default: 16 hours. */
   readonly maxDuration?: Duration.Input | undefined
   /** What does not keep the period from being closed. It is recorded with its number. */
-  readonly accept?: ReadonlyArray<Obstacle> | undefined
+  readonly accept?: ReadonlyArray<CloseRecord.Obstacle> | undefined
 }
 
 /**
@@ -400,6 +384,41 @@ export const correct = (
           })
         }))
     return { states, unverified: read.unverified, others: read.others, kept }
+  })
+
+/** What is due of a close: what its sums now have more than its newest state that stands. */
+export interface Due {
+  /** The state that is compared with, such as `7.2`. */
+  readonly state: string
+  /** The differences, none of them zero. */
+  readonly difference: CloseRecord.CloseSums
+}
+
+/** What is due of each close that stands, or of one, in one state of the copy. Writes nothing. A close with nothing due is left out. */
+export const changed = (
+  company: CompanyId,
+  close?: number,
+  tableOptions: TableOptions = {}
+): Effect.Effect<ReadonlyArray<Due>, ReadError | UnknownClose, SqlClient> =>
+  Effect.gen(function*() {
+    const database = yield* opened(company, tableOptions)
+    return yield* inOneState(
+      company,
+      database,
+      Effect.gen(function*() {
+        const all = yield* readCloses(database, company)
+        const named = yield* namedOf(company, all, standingOf(all), close === undefined ? undefined : [close])
+        const due = yield* Effect.forEach(
+          named,
+          Effect.fnUntraced(function*({ newest, terms }) {
+            const stored = yield* readSums(database, company, newest)
+            const difference = CloseRecord.difference(yield* sumsOf(company, terms, tableOptions), stored)
+            return { state: nameOf(newest), difference }
+          })
+        )
+        return due.filter(({ difference }) => !CloseRecord.isSame(difference, CloseRecord.nothing))
+      })
+    )
   })
 
 /** Which state is voided. */
