@@ -9,7 +9,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
-import type { ListError, TransportError } from "../ApiError.ts"
+import type { ListError, TokenError, TransportError } from "../ApiError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
 import { firstIssue, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
@@ -119,11 +119,7 @@ const describe = (error: ExpectedError): Description => {
         ? { code: exitCode.later, advice: [retryLater] }
         : {
           code: exitCode.credential,
-          advice: [
-            Option.contains(error.code, "invalid_scope")
-              ? "Check TIME_PUNCHES_SCOPES: the client may not have all of them."
-              : "Check TIME_PUNCHES_CLIENT_ID, TIME_PUNCHES_CLIENT_SECRET and TIME_PUNCHES_SCOPES."
-          ]
+          advice: [adviseCredential(error)]
         }
     case "Forbidden":
       return {
@@ -193,6 +189,14 @@ const describe = (error: ExpectedError): Description => {
   }
 }
 
+/** A token endpoint that refuses a request says why by a code; something else at its address does not. */
+const adviseCredential = ({ code, reason }: TokenError): string => {
+  if (Option.contains(code, "invalid_scope")) return "Check TIME_PUNCHES_SCOPES: the client may not have all of them."
+  return reason === "Malformed" || (reason === "Rejected" && Option.isNone(code))
+    ? "Check TIME_PUNCHES_AUTH_URL, by default TIME_PUNCHES_BASE_URL: something else may answer there."
+    : "Check TIME_PUNCHES_CLIENT_ID, TIME_PUNCHES_CLIENT_SECRET and TIME_PUNCHES_SCOPES."
+}
+
 /** No whole response arrived, for a page or for a token. */
 const describeTransport = (reason: TransportError["reason"]): Description => ({
   code: exitCode.later,
@@ -233,7 +237,7 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
               "Something else writes into the tables of the copy: time-punches doctor --database … --full finds it."
             ]
           }
-          : { code: exitCode.system, advice: [checkDatabase] })
+          : { code: exitCode.system, advice: [isLoginRefused(cause) ? checkLogin : checkDatabase] })
       }
   }
 }
@@ -272,8 +276,9 @@ const describeUnknown = ({ asked, companyId, since }: HistoryUnknown): Descripti
 })
 
 /** A password that is wrong or missing, or a user that does not exist. */
-const isLoginRefused = (error: SqlError | MigrationError): boolean =>
-  error._tag === "SqlError" && error.reason._tag === "AuthenticationError"
+const isLoginRefused = (error: unknown): boolean =>
+  Predicate.isTagged(error, "SqlError") && Predicate.hasProperty(error, "reason") &&
+  Predicate.isTagged(error.reason, "AuthenticationError")
 
 const checkLogin =
   "Check the user and the password: set PGPASSWORD, or put the whole URL into TIME_PUNCHES_DATABASE_URL."

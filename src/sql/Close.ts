@@ -24,8 +24,7 @@ import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import { storable } from "./columns.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
-import { HistoryUnknown } from "./history.ts"
-import { listAt } from "./read.ts"
+import { HistoryUnknown, list as listPunches } from "./read.ts"
 
 /** The number of the rules by which a state is summed. It changes with a release that sums in another way. */
 const sumRules = 1
@@ -332,8 +331,12 @@ export const correct = (
         const others: Array<number> = []
         for (const close of standing.filter((each) => !named.includes(each))) {
           const stored = yield* readSums(database, company, close.newest)
-          const now = yield* Effect.option(sumsOf(company, close.terms, tableOptions))
-          if (Option.exists(now, (sums) => !CloseRecord.isSame(stored, sums))) others.push(close.close)
+          // A close that cannot be summed any more differs too; its own correction says why.
+          const isSame = yield* sumsOf(company, close.terms, tableOptions).pipe(
+            Effect.map((sums) => CloseRecord.isSame(stored, sums)),
+            Effect.catchTags({ MissingZone: () => Effect.succeed(false), SumOverflow: () => Effect.succeed(false) })
+          )
+          if (!isSame) others.push(close.close)
         }
         const unverified: Array<string> = []
         const differing: Array<Differing> = []
@@ -712,7 +715,7 @@ const sumsWith = (
   )
 
 const sumsOf = (company: CompanyId, terms: CloseRecord.CloseTerms, tableOptions: TableOptions, at?: DateTime.Utc) =>
-  listAt(company, { clockedIn: CloseRecord.window(terms) }, at, tableOptions).pipe(
+  listPunches(company, { clockedIn: CloseRecord.window(terms) }, { ...tableOptions, at }).pipe(
     Stream.catchTag("InvalidRequest", Stream.die),
     Stream.run(CloseRecord.sums(terms))
   )
@@ -758,7 +761,7 @@ const checkOf = (
     },
     maxDuration
   }
-  return listAt(company, { clockedIn: PeriodCheck.window(checked) }, undefined, tableOptions).pipe(
+  return listPunches(company, { clockedIn: PeriodCheck.window(checked) }, tableOptions).pipe(
     Stream.catchTag("InvalidRequest", Stream.die),
     Stream.run(PeriodCheck.check(checked))
   )

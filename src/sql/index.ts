@@ -15,6 +15,7 @@ export {
 export type {
   ChangesOptions,
   ErrorToNote,
+  ListOptions,
   Migrations,
   PruneOptions,
   SqlStoreOptions,

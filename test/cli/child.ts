@@ -29,10 +29,18 @@ export const environmentOf = (url: string): Record<string, string> => ({
   TIME_PUNCHES_COMPANY_GUID: defaultCompany.guid
 })
 
+/** The arguments of Node for a call of the command. */
+export const commandOf = (args: ReadonlyArray<string>, script = main): ReadonlyArray<string> => [
+  "--conditions=effect-time-punches:source",
+  "--disable-warning=ExperimentalWarning",
+  script,
+  ...args
+]
+
 export const start = (args: ReadonlyArray<string>, env: Record<string, string>, script = main): Running => {
   const child = ChildProcess.spawn(
     process.execPath,
-    ["--conditions=effect-time-punches:source", "--disable-warning=ExperimentalWarning", script, ...args],
+    commandOf(args, script),
     { env, stdio: ["ignore", "pipe", "pipe"] }
   )
   let stdout = ""

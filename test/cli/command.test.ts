@@ -113,7 +113,7 @@ describe("time-punches", () => {
       [["lisst"], /Unknown subcommand "lisst"/],
       [["list", "extra"], /extra/],
       [["export"], /--output/],
-      [["summary", "--by", "week"], /--by/],
+      [["summary", "--by", "year"], /--by/],
       [["summary", "--zone", "Mars/Olympus"], /--zone/],
       [["list", "--page-size", "201"], /1 to 200/],
       [["list", "--from", ""], /--from/]

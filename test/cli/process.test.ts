@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema, Stream } from "effect"
+import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { toNdjson } from "../../src/export/index.ts"
 import { TimePunch } from "../../src/index.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../src/testing/index.ts"
-import { type Ended, environmentOf, type Running, start } from "./child.ts"
+import { commandOf, type Ended, environmentOf, type Running, start } from "./child.ts"
 import { linesOf, temporaryFolder } from "./support.ts"
 
 const generated = generatePunches({ seed: 9, count: 1500, companyId: defaultCompany.id, deletedShare: 0 })
@@ -82,6 +83,52 @@ describe("the time-punches process", () => {
       assert.isAtMost(lines.length, punches.length + 50)
       assert.deepStrictEqual(idsOf([...new Set(lines)]), punches.map(({ id }) => id))
     })), timeout)
+
+  it.live(
+    "REVIEW 11: says how many rows are whole when a listing into a slow pipe is interrupted",
+    () =>
+      inService(Effect.gen(function*() {
+        const env = environmentOf((yield* FakeServer).url)
+        const child = yield* Effect.acquireRelease(
+          Effect.sync(() =>
+            ChildProcess.spawn(process.execPath, commandOf(["list", "--format", "ndjson"]), {
+              env,
+              stdio: ["ignore", "pipe", "pipe"]
+            })
+          ),
+          (child) => Effect.sync(() => child.kill("SIGKILL"))
+        )
+        let stderr = ""
+        child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
+        // Nobody reads: the listing stands still once the pipe is full.
+        const requests = Effect.map(FakeService.use((service) => service.requests), (all) => all.length)
+        for (let before = -1; (yield* requests) !== before || before < 3;) {
+          before = yield* requests
+          yield* Effect.sleep("1 second")
+        }
+        child.kill("SIGINT")
+        const read = yield* Effect.promise(() =>
+          new Promise<string>((resolve) => {
+            // Node drops what nobody reads by then.
+            child.on("exit", () => {
+              let text = ""
+              child.stdout.setEncoding("utf8").on("data", (part: string) => (text += part)).on(
+                "end",
+                () => resolve(text)
+              )
+            })
+          })
+        )
+        const whole = Number(/keep the first ([\d,]+) punch/.exec(stderr)?.[1]?.replaceAll(",", ""))
+        const kept = read.split("\n").slice(0, whole)
+        const rest = yield* finished(["list", "--format", "ndjson", `--from=${fromOf(stderr)}`])
+
+        assert.isAbove(whole, 0, stderr)
+        assert.deepStrictEqual(idsOf([...kept, ...linesOf(rest.stdout)]), punches.map(({ id }) => id))
+        assert.isAbove(linesOf(read).length, kept.length)
+      })),
+    timeout
+  )
 
   it.live("leaves an export that can resume when it is interrupted", () =>
     inService(Effect.gen(function*() {

@@ -1,10 +1,19 @@
 /** What a second red team found in the command, by the rows of its review. Flags with values that none may accept: flags/everyFlag. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer, Option } from "effect"
+import { AuthenticationError, SqlError } from "effect/sql/SqlError"
 import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
-import { FakeService, type StoredPunch } from "../../src/testing/index.ts"
+import { shortened } from "../../src/cli/changes/differences.ts"
+import { linesOf } from "../../src/cli/changes/print.ts"
+import { commandFailureOf } from "../../src/cli/failure.ts"
+import { CompanyId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { SyncError } from "../../src/sync/SyncError.ts"
+import { FakeServer } from "../../src/testing/FakeServer.ts"
+import { defaultCompany, FakeService, Fault, type StoredPunch } from "../../src/testing/index.ts"
+import { punch } from "../support/arbitraryPunch.ts"
 import { servicePunch } from "../support/wire.ts"
+import { environmentOf, start } from "./child.ts"
 import { cli, queries, temporaryFolder } from "./support.ts"
 
 const week = ["--week", "2026-03-02", "--zone", "UTC"]
@@ -214,4 +223,95 @@ describe("REVIEW 27: the help of sync", () => {
         assert.include(stderr, "the id of one company")
         assert.notInclude(stderr, "not in this release")
       })))
+})
+
+describe("REVIEW 25: a login that PostgreSQL refuses", () => {
+  const error = new SqlError({
+    reason: new AuthenticationError({ cause: new Error("password authentication failed for user \"payroll\"") })
+  })
+
+  it.each([
+    ["as it connects", commandFailureOf(error)],
+    [
+      "as a copy is read",
+      commandFailureOf(
+        new SyncError({ companyId: CompanyId.make(defaultCompany.id), reason: "Store", detail: "x", cause: error })
+      )
+    ]
+  ])("names where a password is set, %s", (_, { advice, code }) => {
+    assert.strictEqual(code, 8)
+    assert.match(advice.join(" "), /password.*PGPASSWORD.*TIME_PUNCHES_DATABASE_URL/)
+  })
+})
+
+describe("REVIEW 13: changes of long notes", () => {
+  const same = "The same beginning of a note, which is longer than forty characters "
+  const change = {
+    id: TimePunchId.make(1),
+    userId: UserId.make(7),
+    kind: "edited" as const,
+    before: Option.some(punch({ notes: `${same}one` })),
+    after: Option.some(punch({ notes: `${same}two` }))
+  }
+  const lines = (width: number) =>
+    linesOf({ punches: [change], people: [] }, { zoneOf: () => Option.none(), names: undefined }, width).join("\n")
+
+  it("are whole in a pipe, and differ in a terminal", () => {
+    assert.include(lines(Infinity), `${same}one  ${same}two`)
+    assert.notInclude(lines(120), same.trim())
+    assert.match(lines(120), /notes +….*one +….*two/)
+    assert.match(lines(80), /one +….*two/)
+  })
+
+  it("keep apart two instants of the same minute", () => {
+    const texts = { field: "clocked_in", before: "2026-03-02T10:00:01Z", after: "2026-03-02T10:00:02Z" }
+
+    assert.deepStrictEqual(shortened(texts), texts)
+    assert.deepStrictEqual(shortened({ ...texts, after: "2026-03-02T11:00:02-05:00" }), {
+      field: "clocked_in",
+      before: "2026-03-02 10:00",
+      after: "2026-03-02 11:00"
+    })
+  })
+})
+
+describe("a file that a command writes", () => {
+  it.live("is never readable to others, with an umask of 022", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      const { url } = yield* FakeServer
+      const service = yield* FakeService
+      const before = process.umask(0o022)
+      yield* Effect.addFinalizer(() => Effect.sync(() => process.umask(before)))
+      const env = environmentOf(url)
+      const output = `${folder}/out.ndjson`
+      yield* service.inject(Fault.slow("300 millis"))
+      const running = start(["export", "--page-size", "5", "--output", output], env)
+      yield* Effect.addFinalizer(() => Effect.sync(() => running.child.kill("SIGKILL")))
+      const modes = new Set<string>()
+      const look = () => {
+        for (const name of Fs.readdirSync(folder)) {
+          const info = Fs.statSync(`${folder}/${name}`, { throwIfNoEntry: false })
+          if (info !== undefined) modes.add(`${(info.mode & 0o777).toString(8)} ${name.replace(/[0-9a-f-]{36}/, "ID")}`)
+        }
+      }
+      while (!Fs.existsSync(output)) {
+        look()
+        yield* Effect.sleep("2 millis")
+      }
+      yield* Effect.promise(() => running.ended)
+      look()
+
+      assert.isAbove(modes.size, 2)
+      assert.deepStrictEqual([...modes].filter((line) => !line.startsWith("600 ")), [])
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(
+        FakeServer.layer().pipe(
+          Layer.provideMerge(
+            FakeService.layer({ punches: Array.from({ length: 40 }, (_, id) => stored({ id: id + 1 })) })
+          )
+        )
+      )
+    ), 60_000)
 })

@@ -23,6 +23,42 @@ export interface Difference {
   readonly after: string
 }
 
+/**
+ * The same in little space: instants to the minute, as `clocked_in` is there, and of long texts what differs. Two texts that
+ * differ still do.
+ */
+export const shortened = (difference: Difference): Difference => {
+  const toMinute = (text: string) => text.replace(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d):[\d.]+(?:Z|[+-]\d\d:\d\d)/g, "$1 $2")
+  const [before, after] = [toMinute(difference.before), toMinute(difference.after)]
+  const { field } = difference
+  return parted(before === after ? difference : { field, before, after })
+}
+
+/** Of two long texts, what differs, and some characters around it. */
+export const parted = (difference: Difference): Difference => {
+  const { after, before, field } = difference
+  const [one, other] = [[...before], [...after]]
+  if (one.length <= longText && other.length <= longText) return difference
+  const shorter = Math.min(one.length, other.length)
+  let start = 0
+  while (start < shorter && one[start] === other[start]) start += 1
+  let end = 0
+  while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end += 1
+  const cut = (text: ReadonlyArray<string>) => {
+    const [from, to] = [start - around, text.length - end + around]
+    return (from > around ? "…" : "") +
+      text.slice(from > around ? from : 0, to < text.length - around ? to : undefined).join("") +
+      (to < text.length - around ? "…" : "")
+  }
+  return { field, before: cut(one), after: cut(other) }
+}
+
+/** Characters of a text that is shown whole. */
+const longText = 40
+
+/** Characters that are shown around a difference. */
+const around = 10
+
 type Change = Pick<PunchChange, "kind" | "before" | "after">
 
 /**

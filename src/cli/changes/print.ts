@@ -12,7 +12,7 @@ import { nameColumns, type Names } from "../flags/names.ts"
 import { formatExactHours, formatMoney, formatShortTime, formatTime } from "../terminal/format.ts"
 import { csvFile, guardedCsvFile, jsonArray } from "../terminal/machine.ts"
 import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
-import { type Difference, differencesOf, type Reading } from "./differences.ts"
+import { type Difference, differencesOf, parted, type Reading, shortened } from "./differences.ts"
 
 /** The lines of both tables, for a terminal of a width; none if nothing changed. */
 export const linesOf = (
@@ -22,7 +22,7 @@ export const linesOf = (
 ): ReadonlyArray<string> => [
   ...(punches.length === 0
     ? []
-    : makeTable(punchColumns(reading), width).lines(punches.flatMap((change) => linesOfPunch(change, reading)))),
+    : makeTable(punchColumns(reading, width), width).lines(punches.flatMap((change) => linesOfPunch(change, reading)))),
   ...(punches.length === 0 || people.length === 0 ? [] : [""]),
   ...(people.length === 0 ? [] : makeTable(personColumns(reading.names), width).lines(people))
 ]
@@ -46,19 +46,28 @@ const linesOfPunch = (change: PunchChange, reading: Reading): ReadonlyArray<Line
 /** The version that was paid, else the new one: it says which punch is meant. */
 const punchOf = ({ after, before }: PunchChange): Option.Option<TimePunch> => Option.orElse(before, () => after)
 
-const punchColumns = ({ names, zoneOf }: Reading): ReadonlyArray<Column<Line>> => {
+const punchColumns = ({ names, zoneOf }: Reading, width: number): ReadonlyArray<Column<Line>> => {
   const ofChange = (cell: (change: PunchChange) => string) => ({ change }: Line) =>
     Option.match(change, { onNone: () => "", onSome: cell })
   const ofPunch = (cell: (punch: TimePunch) => string) =>
     ofChange((change) => Option.match(punchOf(change), { onNone: () => "", onSome: cell }))
-  const named = (title: string, leaves: number, cell: (line: Line) => string): ReadonlyArray<Column<Line>> =>
-    names === undefined ? [] : [nameColumn(title, cell, leaves)]
+  const named = (kind: "user" | "location", leaves?: number): ReadonlyArray<Column<Line>> => {
+    if (names === undefined) return []
+    const idOf = ({ change }: Line): Option.Option<number> =>
+      Option.flatMap(
+        change,
+        (each): Option.Option<number> =>
+          kind === "user" ? Option.some(each.userId) : Option.map(punchOf(each), ({ locationId }) => locationId)
+      )
+    const nameOf = (line: Line) => Option.getOrUndefined(Option.map(idOf(line), (id) => names(kind, id)))
+    return [nameColumn(kind, nameOf, (line) => Option.match(idOf(line), { onNone: () => "", onSome: String }), leaves)]
+  }
   return [
     { title: "id", align: "right", cell: ofChange(({ id }) => `${id}`) },
-    { title: "user_id", align: "right", cell: ofChange(({ userId }) => `${userId}`) },
-    ...named("user", 3, ofChange(({ userId }) => names?.("user", userId) ?? "")),
-    { title: "location_id", align: "right", cell: ofPunch(({ locationId }) => `${locationId}`), leaves: 2 },
-    ...named("location", 1, ofPunch(({ locationId }) => names?.("location", locationId) ?? "")),
+    { title: "user_id", align: "right", cell: ofChange(({ userId }) => `${userId}`), leaves: names && 2 },
+    ...named("user"),
+    { title: "location_id", align: "right", cell: ofPunch(({ locationId }) => `${locationId}`), leaves: 1 },
+    ...named("location", 3),
     {
       title: "clocked_in",
       cell: ofPunch((punch) => formatTime(punch.clockedIn, zoneOf(punch))),
@@ -67,8 +76,13 @@ const punchColumns = ({ names, zoneOf }: Reading): ReadonlyArray<Column<Line>> =
     },
     { title: "kind", cell: ofChange(({ kind }) => kind) },
     { title: "field", cell: ({ difference }) => difference.field },
-    { title: "before", maxWidth: 40, cell: ({ difference }) => difference.before },
-    { title: "after", maxWidth: 40, least: 16, cell: ({ difference }) => difference.after }
+    ...(["before", "after"] as const).map((side): Column<Line> => ({
+      title: side,
+      least: 16,
+      keepsWords: true,
+      cell: ({ difference }) => (width === Infinity ? difference : parted(difference))[side],
+      short: ({ difference }) => shortened(difference)[side]
+    }))
   ]
 }
 

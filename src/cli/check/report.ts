@@ -12,8 +12,9 @@ const named = ["user", "location"] as const
 
 type Named = typeof named[number]
 
-const nameOf = (names: Names, issue: Issue, kind: Named): string | undefined =>
-  names(kind, kind === "user" ? issue.userId : issue.locationId)
+const nameOf = (names: Names, issue: Issue, kind: Named): string | undefined => names(kind, idOf(issue, kind))
+
+const idOf = (issue: Issue, kind: Named): number => kind === "user" ? issue.userId : issue.locationId
 
 /** The clock-in in UTC, as in every machine form. */
 const instantOf = ({ at }: Issue): string => formatTime(DateTime.toUtc(at), Option.none())
@@ -47,17 +48,19 @@ const tableOf = (issues: ReadonlyArray<Issue>, names: Names | undefined, width: 
   issues.length === 0 ? "" : makeTable(columnsOf(names), width).lines(issues).map((line) => `${line}\n`).join("")
 
 const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
-  const columnOf = (kind: Named, leaves: number): ReadonlyArray<Column<Issue>> =>
-    names === undefined ? [] : [nameColumn(kind, (issue) => nameOf(names, issue, kind) ?? "", leaves)]
+  const columnOf = (kind: Named, leaves?: number): ReadonlyArray<Column<Issue>> =>
+    names === undefined
+      ? []
+      : [nameColumn(kind, (issue) => nameOf(names, issue, kind), (issue) => `${idOf(issue, kind)}`, leaves)]
   return [
-    { title: "user_id", align: "right", cell: (issue) => `${issue.userId}` },
-    ...columnOf("user", 3),
-    { title: "location_id", align: "right", cell: (issue) => `${issue.locationId}`, leaves: 2 },
-    ...columnOf("location", 1),
+    { title: "user_id", align: "right", cell: (issue) => `${issue.userId}`, leaves: names && 2 },
+    ...columnOf("user"),
+    { title: "location_id", align: "right", cell: (issue) => `${issue.locationId}`, leaves: 1 },
+    ...columnOf("location", 3),
     { title: "punch_id", align: "right", cell: (issue) => `${issue.punchId}` },
     { title: "clocked_in", cell: localOf, short: shortOf },
     { title: "kind", cell: (issue) => issue.kind },
-    { title: "text", least: 28, cell: (issue) => issue.text }
+    { title: "text", least: 24, cell: (issue) => issue.text }
   ]
 }
 

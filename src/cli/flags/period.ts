@@ -17,6 +17,7 @@ import { describeFilter, type FilterInput } from "./filter.ts"
 import {
   calendar,
   date,
+  dateForm,
   dateOrWord,
   dayStarts,
   isPeriodWord,
@@ -33,7 +34,7 @@ export const periodFlags = {
     "week",
     "DATE",
     "Clocked in during the local week of this date; every period needs --zone or --zones",
-    "a real date as YYYY-MM-DD",
+    dateForm,
     readDate
   ),
   month: dateOrWord(
@@ -47,7 +48,7 @@ export const periodFlags = {
     "pay-period",
     "DATE",
     "Clocked in during the pay period of this date; goes with --calendar",
-    "a real date as YYYY-MM-DD",
+    dateForm,
     readDate
   ),
   calendar,

@@ -1,5 +1,4 @@
 /** A clock for each location, from a file of the user: `--zones FILE`. */
-import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,19 +10,18 @@ import type * as Period from "../../payroll/Period.ts"
 import { dayStartsOf, zoneOf } from "../../payroll/Zones.ts"
 import type { CommandFailure } from "../failure.ts"
 import { parseCsvFile, readCsvFile, wrongLine } from "./csvFile.ts"
-import { dayStartsForm, readDayStarts, readWhole, readZone, wholeNumber, zoneForm } from "./values.ts"
+import { dayStartsForm, nonBlank, readDayStarts, readWhole, readZone, wholeNumber, zoneForm } from "./values.ts"
 
 /** The clock of each location that the file names. */
 export type LocationClocks = ReadonlyMap<LocationId, Period.LocalClock>
 
 const headers = ["location_id,zone", "location_id,zone,day_starts"]
 
-export const zonesFlag = Flag.String("zones").pipe(
-  Flag.withMetavar("FILE"),
-  Flag.withDescription(
-    "Instead of --zone: a zone for each location, from a CSV file with the columns location_id,zone and maybe day_starts"
-  ),
-  Flag.optional
+export const zonesFlag = nonBlank(
+  "zones",
+  "FILE",
+  "Instead of --zone: a zone for each location, from a CSV file with the columns location_id,zone and maybe day_starts",
+  "the name of a file"
 )
 
 /** A zone with the start of its days, if one is given. */

@@ -11,7 +11,7 @@ import { TimePunches } from "../../TimePunches.ts"
 import { mapToCommandFailure } from "../failure.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
-import { nameColumns, type NameKind, nameOf, type Names, namesFlag, readNames } from "../flags/names.ts"
+import { idOfKind, nameColumns, type NameKind, nameOf, type Names, namesFlag, readNames } from "../flags/names.ts"
 import { fromFlag, makePageSizeFlag, resumeHint, takeFlag } from "../flags/paging.ts"
 import { fixedWindowHint, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
 import { fileFormats, formatFlags, formatOf } from "../flags/values.ts"
@@ -52,6 +52,7 @@ export const list = Command.make(
       const client = yield* TimePunches
       const table = makeTable(columnsOf(flags, names), yield* outputWidth)
       let next = flags.from
+      let isPrinting = false
       const hintAt = (cursor: typeof next) =>
         Option.isSome(cursor) ? [...resumeHint(cursor), ...fixedWindowHint(flags)] : []
 
@@ -71,7 +72,9 @@ export const list = Command.make(
             : yield* format === "json"
               ? jsonText(taken, punches, further)
               : pageText(taken, format, pages === 0, further)
+          isPrinting = true
           if (text !== "") yield* print(Stream.make(text))
+          isPrinting = false
           next = cursor.next
           yield* add(taken.length)
         })),
@@ -86,6 +89,14 @@ export const list = Command.make(
           const { pages, punches } = totals()
           return printError(
             `interrupted after ${counted(pages, "page")}, ${countedPunches(punches)}`,
+            // A slow reader has an unknown part of the page that was just printed.
+            ...(isPrinting
+              ? [
+                `A part of the next page may be printed too: keep the first ${
+                  countedPunches(punches)
+                } before you append.`
+              ]
+              : []),
             ...hintAt(next)
           )
         })
@@ -123,18 +134,24 @@ const columnsOf = (
   { zoneOf }: LocalPeriod,
   names: Names | undefined
 ): ReadonlyArray<Column<TimePunch>> => {
-  const named = (kind: NameKind, leaves: number): ReadonlyArray<Column<TimePunch>> =>
-    names === undefined ? [] : [nameColumn(kind, (punch) => nameOf(names, punch, kind) ?? "", leaves)]
+  const named = (kind: NameKind, leaves?: number): ReadonlyArray<Column<TimePunch>> =>
+    names === undefined ? [] : [nameColumn(
+      kind,
+      (punch) => nameOf(names, punch, kind),
+      (punch) => Option.match(idOfKind(punch, kind), { onNone: () => "", onSome: String }),
+      leaves
+    )]
+  const hasNames = names !== undefined
   const outOf = ({ clockedOut }: TimePunch, format: (at: DateTime.Utc) => string) =>
     Option.match(clockedOut, { onNone: () => "open", onSome: format })
   return [
     { title: "id", align: "right", cell: (punch) => `${punch.id}` },
-    { title: "user_id", align: "right", cell: (punch) => `${punch.userId}` },
-    ...named("user", 5),
-    { title: "location_id", align: "right", cell: (punch) => `${punch.locationId}`, leaves: 4 },
-    ...named("location", 2),
-    { title: "role_id", align: "right", cell: (punch) => `${punch.roleId}`, leaves: 3 },
-    ...named("role", 1),
+    { title: "user_id", align: "right", cell: (punch) => `${punch.userId}`, leaves: hasNames ? 3 : undefined },
+    ...named("user"),
+    { title: "location_id", align: "right", cell: (punch) => `${punch.locationId}`, leaves: 2 },
+    ...named("location", 5),
+    { title: "role_id", align: "right", cell: (punch) => `${punch.roleId}`, leaves: 1 },
+    ...named("role", 4),
     {
       title: "clocked_in",
       cell: (punch) => formatTime(punch.clockedIn, zoneOf(punch)),
@@ -151,7 +168,7 @@ const columnsOf = (
       cell: (punch) =>
         Option.match(WorkedTime.measure(punch).durations, { onNone: () => "?", onSome: ({ net }) => formatHours(net) })
     },
-    { title: "approved", cell: (punch) => punch.approved ? "yes" : "no" },
+    { title: "approved", cell: (punch) => punch.approved ? "yes" : "no", leaves: hasNames ? 6 : undefined },
     { title: "notes", maxWidth: 40, least: 10, cell: (punch) => (punch.deleted ? "(deleted) " : "") + punch.notes }
   ]
 }

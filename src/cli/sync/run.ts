@@ -19,7 +19,7 @@ import { layerDatabase, targetOf } from "../copy/database.ts"
 import { commandFailureOf, exitCode, usage } from "../failure.ts"
 import { companyOf, layerClient } from "../flags/connection.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../terminal/format.ts"
-import { eraseLine, printError, printLines, writeStderr } from "../terminal/output.ts"
+import { eraseLine, outputWidth, printError, printLines, writeStderr } from "../terminal/output.ts"
 import { makeTable } from "../terminal/table.ts"
 import type { SweepRange, SyncInput } from "./flags.ts"
 
@@ -43,7 +43,7 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
   if (input.status) {
     return yield* Effect.provide(printStatus(company.id, input.json), layerCopy(company.id, target))
   }
-  const task = { company, sweep, acceptGone, sortById, historyDays, onCommit: yield* makePassProgress }
+  const task = { company, sweep, acceptGone, sortById, historyDays, progress: yield* makePassProgress }
   const passes = Option.match(input.every, { onNone: () => once(task), onSome: (every) => forever(task, every) })
   yield* Effect.provide(
     passes,
@@ -60,8 +60,7 @@ interface SyncTask {
   readonly sortById: boolean
   /** How long the versions of a history are kept, in days. `None` keeps them for ever. */
   readonly historyDays: Option.Option<number>
-  /** Shows the counts of a pass while it runs. */
-  readonly onCommit: RunOptions["onCommit"]
+  readonly progress: PassProgress
 }
 
 type PassError = SyncError | ListError
@@ -118,13 +117,13 @@ const printFailure = (error: PassError) => {
 }
 
 const passNow = (task: SyncTask) => {
-  const { company, onCommit, sortById } = task
-  return finished(task, Sync.run(company, { onCommit, sortById, prefetchPages: 1 }))
+  const { company, progress, sortById } = task
+  return finished(task, Sync.run(company, { onCommit: progress.onCommit, sortById, prefetchPages: 1 }))
 }
 
 const sweepNow = (task: SyncTask, range: SweepRange) =>
   Effect.gen(function*() {
-    const { acceptGone, company, onCommit, sortById } = task
+    const { acceptGone, company, progress: { onCommit }, sortById } = task
     const window = windowOf(range, DateTime.toUtc(yield* DateTime.now))
     return yield* finished(task, Sync.sweep(company, { window, acceptGone, onCommit, sortById, prefetchPages: 1 }))
   })
@@ -134,9 +133,10 @@ export const windowOf = (range: SweepRange, now: DateTime.Utc): Window =>
   range === "all" ? {} : { gte: DateTime.subtractDuration(now, range) }
 
 /** Prints the summary of a pass, then prunes the history. */
-const finished = <R>({ company, historyDays }: SyncTask, pass: Effect.Effect<SyncSummary, PassError, R>) =>
+const finished = <R>({ company, historyDays, progress }: SyncTask, pass: Effect.Effect<SyncSummary, PassError, R>) =>
   Effect.gen(function*() {
     const summary = yield* keepingError(company, pass)
+    yield* progress.clear
     yield* printLines([describePass(summary)])
     if (Option.isSome(historyDays)) {
       const before = DateTime.subtract(yield* DateTime.now, { days: historyDays.value })
@@ -150,11 +150,18 @@ const finished = <R>({ company, historyDays }: SyncTask, pass: Effect.Effect<Syn
 const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, R>) =>
   Effect.tapError(pass, (error) => Effect.ignore(SqlStore.noteError(company.id, error)))
 
-/** Shows the counts of a pass on one line of a terminal's standard error. The line is erased when the scope closes. */
+/** A line of counts on a terminal's standard error. `clear` erases it, before a result is printed where it stands. */
+interface PassProgress {
+  readonly onCommit: RunOptions["onCommit"]
+  readonly clear: Effect.Effect<void, never, Stdio.Stdio>
+}
+
+/** Shows the counts of a pass. The line is also erased when the scope closes. */
 const makePassProgress = Effect.gen(function*() {
   const stdio = yield* Stdio.Stdio
   const isShown = yield* stdio.stderrIsTerminal
-  if (isShown) yield* Effect.addFinalizer(() => writeStderr(eraseLine))
+  const clear = isShown ? writeStderr(eraseLine) : Effect.void
+  yield* Effect.addFinalizer(() => clear)
   const onCommit: RunOptions["onCommit"] = ({ pages, unchanged, written }) =>
     Effect.as(
       isShown
@@ -166,12 +173,12 @@ const makePassProgress = Effect.gen(function*() {
         : Effect.void,
       true
     ).pipe(Effect.provideService(Stdio.Stdio, stdio))
-  return onCommit
+  return { onCommit, clear } satisfies PassProgress
 })
 
 const printStatus = Effect.fnUntraced(function*(company: CompanyId, json: boolean) {
   const fields = statusFields(company, yield* SqlStore.status(company), DateTime.toUtc(yield* DateTime.now))
-  yield* printLines(json ? [JSON.stringify(fields)] : statusLines(fields))
+  yield* printLines(json ? [JSON.stringify(fields)] : statusLines(fields, yield* outputWidth))
 })
 
 const passNames = { first: "first load", increment: "increment", sweep: "sweep" } as const
@@ -231,22 +238,33 @@ export const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, no
 
 type StatusFields = ReturnType<typeof statusFields>
 
-/** The status as a table of one row, and the last error below it. */
-export const statusLines = (fields: StatusFields): ReadonlyArray<string> => {
+/** An instant of the status to the minute, for a narrow terminal. */
+const toMinute = (instant: string): string => instant.replace(/T(\d\d:\d\d).*$/, " $1Z")
+
+/** The status as a table of one row, for a terminal of a width, and the last error below it. */
+export const statusLines = (fields: StatusFields, width: number): ReadonlyArray<string> => {
   const table = makeTable<StatusFields>([
     { title: "company", cell: ({ company }) => `${company}` },
-    { title: "watermark", cell: ({ watermark }) => watermark ?? "none" },
+    {
+      title: "watermark",
+      cell: ({ watermark }) => watermark ?? "none",
+      short: ({ watermark }) => toMinute(watermark ?? "none")
+    },
     {
       title: "age",
       cell: ({ ageSeconds }) => ageSeconds === null ? "never" : formatAge(Duration.seconds(ageSeconds)),
       align: "right"
     },
     { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right" },
-    { title: "deleted", cell: ({ deleted }) => formatNumber(deleted), align: "right" },
+    { title: "deleted", cell: ({ deleted }) => formatNumber(deleted), align: "right", leaves: 1 },
     { title: "gone", cell: ({ gone }) => formatNumber(gone), align: "right" },
     { title: "running", cell: ({ running }) => running ?? "-" },
-    { title: "history since", cell: ({ history }) => history?.since ?? "none" }
-  ])
+    {
+      title: "history since",
+      cell: ({ history }) => history?.since ?? "none",
+      short: ({ history }) => toMinute(history?.since ?? "none")
+    }
+  ], width)
   return [
     ...table.lines([fields]),
     ...(fields.lastError === null

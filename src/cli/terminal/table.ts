@@ -1,29 +1,40 @@
 /** Lays rows out as lines of a terminal, padded by display width, and draws bars. Pure. */
 import { displayWidth } from "effect/cli/CliOutput"
-import { printable } from "../../internal/wire/issue.ts"
+import { escaped } from "../../internal/wire/issue.ts"
 
 export interface Column<A> {
   readonly title: string
   readonly cell: (row: A) => string
   readonly align?: "left" | "right" | undefined
-  /** Maximum display width of a cell; longer text is cut. */
+  /** Maximum display width of a cell in a terminal; longer text is cut. In a pipe nothing is cut. */
   readonly maxWidth?: number | undefined
   /** A cell in less space, for a terminal that is too narrow. */
   readonly short?: ((row: A) => string) | undefined
   /** In which order columns leave a terminal that is still too narrow: 1 leaves first. Default: the column stays. */
   readonly leaves?: number | undefined
-  /** Only for the last column: the width it needs at least. In less space its words wrap into the lines below. */
+  /** How narrow the column may become. In less space than its text needs, its words wrap into the lines below. */
   readonly least?: number | undefined
+  /** Whether a word that is wider than `least` is a reason to shorten cells and to leave columns out. */
+  readonly keepsWords?: boolean | undefined
 }
 
 const ascii = /^[\x20-\x7e]*$/
 
-/** A column of names, which are shorter in a terminal that is too narrow, and leave it in this place. */
-export const nameColumn = <A>(title: string, cell: (row: A) => string, leaves: number, maxWidth = 24): Column<A> => ({
+/**
+ * A column of names. In a terminal that is too narrow they are shorter, and an id without a name is shown in its place: the
+ * column of ids leaves before that of names.
+ */
+export const nameColumn = <A>(
+  title: string,
+  cell: (row: A) => string | undefined,
+  idOf: (row: A) => string,
+  leaves?: number,
+  maxWidth = 24
+): Column<A> => ({
   title,
   maxWidth,
-  cell,
-  short: (row) => fit(cell(row), 12),
+  cell: (row) => cell(row) ?? "",
+  short: (row) => fit(cell(row) ?? idOf(row), 12),
   leaves
 })
 
@@ -33,7 +44,7 @@ const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 
 /** Fits text of foreign origin into a cell: escapes control characters and cuts to a display width. */
 export const fit = (text: string, maxWidth: number): string => {
-  const line = printable(text)
+  const line = escaped(text)
   if (widthOf(line) <= maxWidth) return line
   let taken = ""
   for (const { segment } of graphemes.segment(line)) {
@@ -51,7 +62,7 @@ const pad = (text: string, width: number, align: "left" | "right"): string => {
 /**
  * Lays rows out page by page: `lines` returns the lines of some rows, after the titles in the first call. Columns only
  * grow, so the first rows of a long listing may be narrower than later ones. If they are wider than `width`, the terminal,
- * cells are shortened, then columns are left out, then the words of the last column wrap.
+ * cells are shortened, then columns are left out, then words wrap in the columns that may.
  */
 export const makeTable = <A>(columns: ReadonlyArray<Column<A>>, width: number = Infinity) => {
   let shape: Shape<A> | undefined
@@ -60,21 +71,42 @@ export const makeTable = <A>(columns: ReadonlyArray<Column<A>>, width: number = 
       const isFirst = shape === undefined
       shape ??= shapeOf(columns, width, rows)
       const { shown, widths } = shape
-      const body = cellsOf(shown, rows)
+      const body = cellsOf(shown, rows, width)
       widen(widths, body)
-      const last = Math.max(shown.at(-1)?.least ?? Infinity, width - spaceOf(widths.slice(0, -1)) - gap)
+      const fitted = fittedTo(width, shown, widths)
       const line = (cells: ReadonlyArray<string>) =>
-        cells.map((cell, at) => pad(cell, widths[at] ?? 0, shown[at]?.align ?? "left")).join(" ".repeat(gap)).trimEnd()
+        cells.map((cell, at) => pad(cell, fitted[at] ?? 0, shown[at]?.align ?? "left")).join(" ".repeat(gap)).trimEnd()
       return [
         ...(isFirst ? [line(shown.map(({ title }) => title))] : []),
-        ...body.flatMap((cells) =>
-          wrap(cells.at(-1) ?? "", last).map((words, at) =>
-            line([...cells.slice(0, -1).map((cell) => at === 0 ? cell : ""), words])
-          )
-        )
+        ...body.flatMap((cells) => {
+          const wrapped = cells.map((cell, at) => shown[at]?.least === undefined ? [cell] : wrap(cell, fitted[at] ?? 0))
+          const height = Math.max(...wrapped.map((words) => words.length))
+          return Array.from({ length: height }, (_, at) => line(wrapped.map((words) => words[at] ?? "")))
+        })
       ]
     }
   }
+}
+
+/** The widths of the columns in a terminal: those that may wrap share what the others leave, the narrow ones first. */
+const fittedTo = <A>(
+  width: number,
+  shown: ReadonlyArray<Column<A>>,
+  widths: ReadonlyArray<number>
+): ReadonlyArray<number> => {
+  const fitted = [...widths]
+  const flexible = shown.flatMap(({ least }, at) =>
+    least === undefined ? [] : [{ at, least, natural: widths[at] ?? 0 }]
+  )
+    .toSorted((a, b) => a.natural - b.natural)
+  let left = width - spaceOf(widths) + flexible.reduce((sum, { natural }) => sum + natural, 0)
+  flexible.forEach(({ at, least, natural }, index) => {
+    const share = Math.floor(left / (flexible.length - index))
+    const taken = Math.min(natural, Math.max(least, share))
+    fitted[at] = taken
+    left -= taken
+  })
+  return fitted
 }
 
 /** The columns that fit, and the widths that they have so far. */
@@ -98,18 +130,32 @@ const shapeWith = <A>(shown: ReadonlyArray<Column<A>>): Shape<A> => ({
 })
 
 const leastSpaceOf = <A>(shown: ReadonlyArray<Column<A>>, rows: ReadonlyArray<A>): number => {
-  const widths = widen(shapeWith(shown).widths, cellsOf(shown, rows))
-  const last = widths.pop() ?? 0
-  return spaceOf([...widths, Math.min(last, shown.at(-1)?.least ?? Infinity)])
+  const body = cellsOf(shown, rows, 0)
+  const widths = widen(shapeWith(shown).widths, body)
+  return spaceOf(widths.map((natural, at) => {
+    const { keepsWords = false, least } = shown[at] ?? {}
+    if (least === undefined) return natural
+    const words = keepsWords ? body.flatMap((cells) => (cells[at] ?? "").split(" ")).map(widthOf) : []
+    return Math.min(natural, Math.max(least, ...words.map((word) => Math.min(word, longestWord))))
+  }))
 }
+
+/** A longer word is broken. An instant with its offset is shorter. */
+const longestWord = 32
 
 const gap = 2
 
 const spaceOf = (widths: ReadonlyArray<number>): number =>
   widths.reduce((sum, width) => sum + width, 0) + gap * Math.max(0, widths.length - 1)
 
-const cellsOf = <A>(columns: ReadonlyArray<Column<A>>, rows: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<string>> =>
-  rows.map((row) => columns.map(({ cell, maxWidth }) => fit(cell(row), maxWidth ?? Infinity)))
+const cellsOf = <A>(
+  columns: ReadonlyArray<Column<A>>,
+  rows: ReadonlyArray<A>,
+  width: number
+): ReadonlyArray<ReadonlyArray<string>> =>
+  rows.map((row) =>
+    columns.map(({ cell, maxWidth = Infinity }) => fit(cell(row), width === Infinity ? Infinity : maxWidth))
+  )
 
 const widen = (widths: Array<number>, body: ReadonlyArray<ReadonlyArray<string>>): Array<number> => {
   for (const cells of body) cells.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))))

@@ -93,7 +93,7 @@ describe("the table of changes", () => {
     const lines = linesOf(changes, { ...reading, names }, columns)
 
     for (const line of lines) assert.isAtMost(displayWidth(line), columns, line)
-    assert.match(lines[0] ?? "", /^id  user_id .* kind    field        before +after$/)
+    assert.match(lines[0] ?? "", /^id  user(_id)? .* kind +field +before +after$/)
   })
 
   it("has no line without changes", () => {

@@ -325,7 +325,7 @@ describe("what a check found", () => {
           const lines = linesOf(stdout)
 
           for (const line of lines) assert.isAtMost(displayWidth(line), columns, line)
-          assert.match(lines[0] ?? "", /^user_id +.*punch_id +clocked_in +kind +text$/)
+          assert.match(lines[0] ?? "", /^user(_id)? +.*punch_id +clocked_in +kind +text$/)
           assert.match(stdout, /It overlaps punch \d+/)
         }))
   )
