@@ -700,7 +700,7 @@ const sumsWith = (
   clocks: ReadonlyMap<LocationId, Period.LocalClock>,
   tableOptions: TableOptions,
   added: Added = nothingAdded
-): Effect.Effect<SumsWith, SyncError | MissingZone | Labor.SumOverflow, SqlClient> =>
+): Effect.Effect<SumsWith, ReadError, SqlClient> =>
   sumsOf(company, terms, tableOptions).pipe(
     Effect.map((sums) => ({ terms, added, sums })),
     Effect.catchTag("MissingZone", (error) => {

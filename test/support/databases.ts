@@ -56,7 +56,8 @@ export const hookedClient = (real: SqlClient.SqlClient, hooks: () => Hooks): Sql
     const before = Effect.suspend(() => hooks().before?.(...statement.compile()) ?? nothing)
     // A statement is also a part of another one.
     return Object.assign(Effect.andThen(before, statement), Statement.fragment(statement.segments), {
-      unprepared: statement.unprepared
+      unprepared: statement.unprepared,
+      stream: statement.stream
     })
   }
   const overrides: Readonly<Record<PropertyKey, unknown>> = {

@@ -255,7 +255,9 @@ const peopleLines = (sums: CloseRecord.CloseSums, names: Names | undefined, widt
     { title: "user_id", align: "right", cell: ({ userId }) => `${userId}` },
     ...names === undefined
       ? []
-      : [nameColumn<CloseRecord.PersonSums>("user", ({ userId }) => names("user", userId) ?? "", 1)],
+      : [
+        nameColumn<CloseRecord.PersonSums>("user", ({ userId }) => names("user", userId), ({ userId }) => `${userId}`)
+      ],
     { title: "punches", align: "right", cell: ({ punches }) => `${punches}`, leaves: 2 },
     { title: "net", align: "right", cell: ({ net }) => signedHours(net) },
     ...hasAbove ? [timeColumn("above", ({ above }) => time(above))] : [],
