@@ -1,7 +1,7 @@
 /**
  * Compares this build with another one in the same process, in pairs of random order, so that the noise of the machine
- * meets both: `node benchmarks/pairs.ts FOLDER [GROUP…] [--pairs=100] [--pages=50] [--rounds=1]`. FOLDER is the root of the other
- * build; `npm run build` must have run in both. A group is one of `listing`, `undici`, `decode`, `backfill`, `sql`,
+ * meets both: `node benchmarks/pairs.ts FOLDER [GROUP…] [--pairs=100] [--pages=50] [--rounds=1]`. FOLDER is the root of the
+ * other build; `npm run build` must have run in both. A group is one of `listing`, `undici`, `decode`, `backfill`, `sql`,
  * `export`; without any, all are compared. Prints the ratio of this build to the other within a pair: median, quartiles,
  * and the 95 % interval of the median.
  */

@@ -196,7 +196,7 @@ export const beginReceipt: Effect.Effect<TakeReceipt> = Effect.zipWith(
   (sentAt, started): TakeReceipt => (headers, secrets) =>
     Effect.map(Clock.monotonicTimeNanos, (arrived) => ({
       asOf: Option.map(
-        Result.getSuccess(Headers.parseHttpDate(headers["date"] ?? "")),
+        dateOf(headers["date"]),
         ({ epochMilliseconds }) => utc(epochMilliseconds - Math.ceil(Number(arrived - started) / 1e6))
       ),
       sentAt: utc(sentAt),
@@ -207,6 +207,10 @@ export const beginReceipt: Effect.Effect<TakeReceipt> = Effect.zipWith(
       remaining: countOf(headers["ratelimit-remaining"] ?? headers["x-ratelimit-remaining"])
     }))
 )
+
+/** Without a header nothing is parsed: the failure has a stack trace, which costs more than the rest of the receipt. */
+const dateOf = (text: string | undefined): Option.Option<DateTime.Utc> =>
+  text === undefined ? Option.none() : Result.getSuccess(Headers.parseHttpDate(text))
 
 const utc = (millis: number) => DateTime.toUtc(DateTime.makeUnsafe(millis))
 
