@@ -12,7 +12,7 @@ const statusFields = (kind: keyof typeof usualStatus) => ({
   ...where,
   /** The status of the response. Default for a mock: the usual status of this error. */
   status: withDefault(Schema.Int, usualStatus[kind]),
-  /** What the body said about it; empty where it said nothing well-typed. */
+  /** What the body said about it; empty if nothing in it was well-typed. */
   problem: withDefault(Problem, {})
 })
 
@@ -22,12 +22,12 @@ const statusMessage = (
   error: Where & { readonly status: number; readonly problem: Problem }
 ): string => `${error.status} ${meaning}${explain(error.problem)} [${place(error)}]`
 
-/** 401. The service does not accept the credential, even after one refresh where it can be refreshed: replace it. */
+/** 401. The service does not accept the credential, even after a refresh, if it can be refreshed: replace it. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-time-punches/ApiError/Unauthorized")(
   "Unauthorized",
   statusFields("unauthorized")
 ) {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the credential was not accepted", this)
   }
@@ -40,15 +40,15 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-time-punche
   "Forbidden",
   statusFields("forbidden")
 ) {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the credential may not do this", this)
   }
 }
 
 /**
- * 422. The service refused a parameter; `problem.param` often names it: fix the request. Where it is an expired cursor,
- * start again without one.
+ * 422. The service refused a parameter; `problem.param` often names it: fix the request. If it refused an expired
+ * cursor, start again without one.
  */
 export class UnprocessableEntity
   extends Schema.TaggedError<UnprocessableEntity>("effect-time-punches/ApiError/UnprocessableEntity")(
@@ -56,7 +56,7 @@ export class UnprocessableEntity
     statusFields("unprocessable")
   )
 {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the service refused a parameter", this)
   }
@@ -67,7 +67,7 @@ export class ServerError extends Schema.TaggedError<ServerError>("effect-time-pu
   "ServerError",
   statusFields("serverError")
 ) {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the service failed", this)
   }
@@ -82,7 +82,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-pu
     retryAfter: withDefault(Schema.OptionFromNullOr(Schema.DurationFromMillis), Option.none())
   }
 ) {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     const wait = Option.match(this.retryAfter, {
       onNone: () => "too many requests",
@@ -99,7 +99,7 @@ export class ServiceUnavailable
     statusFields("unavailable")
   )
 {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the service cannot be reached for now", this)
   }
@@ -116,16 +116,22 @@ export class UnexpectedStatus
       ...where,
       /** The status of the response. */
       status: Schema.Int,
-      /** What the body said about it; empty where it said nothing well-typed. */
+      /** What the body said about it; empty if nothing in it was well-typed. */
       problem: withDefault(Problem, {})
     }
   )
 {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("is not a status of this interface", this)
   }
 }
+
+const transportReason = Schema.Literals(["connect", "tls", "headers", "body", "timeout", "tooLarge", "unknown"])
+
+/** The code of a platform in a message. */
+const inParentheses = (code: Option.Option<string>): string =>
+  Option.match(code, { onNone: () => "", onSome: (text) => ` (${printable(text)})` })
 
 /**
  * No whole response arrived: the connection, its TLS, the headers or the body failed, or time ran out. Resume later;
@@ -145,15 +151,14 @@ export class TransportError
      * - `tooLarge`: the body is larger than 8 MiB. It is not retried.
      * - `unknown`: the transport does not say.
      */
-    reason: Schema.Literals(["connect", "tls", "headers", "body", "timeout", "tooLarge", "unknown"]),
+    reason: transportReason,
     /** The code of the platform, such as `ECONNRESET`. `None` (the default): it gave none. */
     code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none())
   })
 {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
-    const code = Option.match(this.code, { onNone: () => "", onSome: (text) => ` (${printable(text)})` })
-    return `no whole response: ${this.reason}${code} [${place(this)}]`
+    return `no whole response: ${this.reason}${inParentheses(this.code)} [${place(this)}]`
   }
 }
 
@@ -192,7 +197,7 @@ export class DecodeError
     punchId: withDefault(Schema.OptionFromNullOr(Schema.Number), Option.none())
   })
 {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     const at = this.path === "" ? "" : ` at ${printable(this.path)}`
     const punch = Option.match(this.punchId, { onNone: () => "", onSome: (id) => ` of punch ${id}` })
@@ -228,7 +233,7 @@ export class PaginationError
     reason: Schema.Literals(["CursorCycle", "WrongObject", "CountMismatch", "EmptyPages", "MaxPages"])
   })
 {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return `the listing stopped (${this.reason}): ${paginationSentences[this.reason]} [${place(this)}]`
   }
@@ -250,16 +255,22 @@ export class InvalidRequest
   }
 }
 
-/** There is no token for an OAuth client, after the retries of the token request. */
+/** An OAuth client has no token, after all retries of the token request. */
 export class TokenError
   extends Schema.TaggedError<TokenError>("effect-time-punches/ApiError/TokenError")("TokenError", {
-    ...whereUnsent,
+    ...where,
     /**
-     * Why there is no token.
+     * Requests that were sent for the token, retries included; an error that `TokenCache` repeats without a request keeps
+     * its number. Default: 0.
+     */
+    attempts: whereUnsent.attempts,
+    /**
+     * Why the client has no token.
      *
      * - `InvalidClient`: the endpoint does not accept the client id or the secret: replace them.
      * - `Rejected`: the endpoint refused the request; `code` may say why, such as `invalid_scope`.
-     * - `Transport`: no whole response arrived, or the endpoint failed: resume later.
+     * - `Transport`: no whole response arrived, and `transport` says why; or the endpoint failed, and `status` says how:
+     *   resume later. For `tls`, fix the trust store first.
      * - `Malformed`: the response is not a token.
      * - `Throttled`: 429, after all retries: resume later.
      */
@@ -270,13 +281,29 @@ export class TokenError
      * The error code of the token response, such as `invalid_scope`: one of the six of RFC 6749, section 5.2. `None` (the
      * default): the response names none of them; other text is not kept.
      */
-    code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none())
+    code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none()),
+    /** Why no whole response arrived. `None` (the default): one arrived, or the error was not made by `TokenEndpoint`. */
+    transport: withDefault(
+      Schema.OptionFromNullOr(Schema.Struct({
+        /** What failed, as in `TransportError`. */
+        reason: transportReason,
+        /** The code of the platform, such as `ECONNRESET`. `None`: it gave none. */
+        code: Schema.OptionFromNullOr(Schema.String),
+        /** The origin of the token endpoint, such as `https://auth.example.com`. */
+        origin: Schema.String
+      })),
+      Option.none()
+    )
   })
 {
-  /** What failed and where in the run, on one printable line for a log. */
+  /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     const response = [...Option.toArray(this.status), ...Option.toArray(Option.map(this.code, printable))].join(" ")
-    return `no token: ${this.reason}${response === "" ? "" : ` (${response})`} [${place(this)}]`
+    const transport = Option.match(this.transport, {
+      onNone: () => "",
+      onSome: ({ code, origin, reason }) => `: ${reason}${inParentheses(code)} at ${printable(origin)}`
+    })
+    return `no token: ${this.reason}${response === "" ? "" : ` (${response})`}${transport} [${place(this, "token ")}]`
   }
 }
 

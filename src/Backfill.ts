@@ -18,7 +18,7 @@ export const BackfillSegment = Schema.Struct({
   inclusive: Schema.Boolean,
   /** The cursor of the next page to read; `None` if no page was read. */
   cursor: Schema.Option(Cursor),
-  /** The end that the query of `cursor` named, where it differs from `until`. Absent: `until`. */
+  /** The end that the query of `cursor` named, if it differs from `until`. Absent: `until`. */
   queriedUntil: Schema.optionalKey(Schema.DateTimeUtc),
   /** Whether rows came out of the requested order: the query is then read to its end. Absent: no. */
   unordered: Schema.optionalKey(Schema.Boolean),

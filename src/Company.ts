@@ -7,7 +7,7 @@ export interface Company {
   /** Identifies the company in the path of every request. */
   readonly id: CompanyId
   /**
-   * Sent as `x-company-guid` on every request under OAuth, and with no other credential. Default: that of
+   * Sent as `x-company-guid` on every request under OAuth, and with no other credential. Default: the guid of
    * `Credentials.layerOAuth`, if it is for this company id; without any, OAuth requests fail with `InvalidRequest`.
    */
   readonly guid?: CompanyGuid | undefined

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { InvalidRequest, type TokenError } from "./ApiError.ts"
 import { type Company, CompanySchema } from "./Company.ts"
 import type { Endpoints } from "./Endpoints.ts"
@@ -115,7 +116,7 @@ export class Credentials extends Context.Service<Credentials, {
 
   /**
    * An OAuth client with its own `TokenCache` and `TokenEndpoint`. After a 401 a page is sent once more with a new
-   * token. Every request carries a guid: `Company.guid`, or that of the option `company` for that id only, since a guid
+   * token. Every request carries a guid: `Company.guid`, or the guid of the option `company` for that id only, since a guid
    * never crosses companies; without one the call is an `InvalidRequest`, and nothing is sent. Fails with a
    * `ConfigError` on an id, a secret or a company that cannot be sent.
    */
@@ -218,42 +219,28 @@ const variable = {
 
 type FromConfig = Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints>
 
-/** One kind of credential: the variables that it needs, and what they make when all of them are set. */
-interface Kind {
-  readonly names: ReadonlyArray<string>
-  readonly build: Effect.Effect<FromConfig, Config.ConfigError>
-}
-
-const kinds: ReadonlyArray<Kind> = [
-  {
-    names: credentialVariables.accessToken,
-    build: Effect.map(
-      Config.Redacted(variable.accessToken),
-      (token) => accessTokenLayer(variable.accessToken, token)
-    )
-  },
-  {
-    names: credentialVariables.oauth,
-    build: Effect.gen(function*() {
-      const clientId = yield* Config.NonEmptyString(variable.clientId)
-      const clientSecret = yield* Config.Redacted(variable.clientSecret)
-      yield* validateSecret(variable.clientId, "clientSecret", Redacted.make(clientId))
-      return Credentials.layerOAuth({
-        clientId,
-        clientSecret: yield* validateSecret(variable.clientSecret, "clientSecret", clientSecret),
-        scopes: yield* configScopes,
-        company: yield* configCompany
-      })
+/** What the variables of each kind of credential make when all of them are set. */
+const kinds: Readonly<Record<keyof typeof credentialVariables, Effect.Effect<FromConfig, Config.ConfigError>>> = {
+  accessToken: Effect.map(
+    Config.Redacted(variable.accessToken),
+    (token) => accessTokenLayer(variable.accessToken, token)
+  ),
+  oauth: Effect.gen(function*() {
+    const clientId = yield* Config.NonEmptyString(variable.clientId)
+    const clientSecret = yield* Config.Redacted(variable.clientSecret)
+    yield* validateSecret(variable.clientId, "clientSecret", Redacted.make(clientId))
+    return Credentials.layerOAuth({
+      clientId,
+      clientSecret: yield* validateSecret(variable.clientSecret, "clientSecret", clientSecret),
+      scopes: yield* configScopes,
+      company: yield* configCompany
     })
-  },
-  {
-    names: credentialVariables.sessionCookie,
-    build: Effect.map(
-      Config.Redacted(variable.sessionCookie),
-      (cookie) => sessionCookieLayer(variable.sessionCookie, cookie)
-    )
-  }
-]
+  }),
+  sessionCookie: Effect.map(
+    Config.Redacted(variable.sessionCookie),
+    (cookie) => sessionCookieLayer(variable.sessionCookie, cookie)
+  )
+}
 
 /** Those of the variables that are set. */
 const setAmong = (names: ReadonlyArray<string>) =>
@@ -271,17 +258,21 @@ const areSet = Effect.fnUntraced(function*(names: ReadonlyArray<string>) {
 
 /** Fails naming the variables if no kind is set, several are, or one is set in part. */
 const configLayer = Layer.unwrap(Effect.gen(function*() {
-  const found = yield* Effect.forEach(kinds, (kind) => Effect.map(setAmong(kind.names), (set) => ({ ...kind, set })))
-  const [kind, ...others] = found.filter(({ set }) => set.length > 0)
-  if (kind === undefined) {
-    return yield* invalidSetting(`one of ${kinds.map(({ names }) => names.join(" with ")).join(", ")}`, "set")
+  const found = yield* Effect.forEach(
+    Struct.keys(credentialVariables),
+    (kind) => Effect.map(setAmong(credentialVariables[kind]), (set) => ({ kind, set }))
+  )
+  const [one, ...others] = found.filter(({ set }) => set.length > 0)
+  if (one === undefined) {
+    const names = Object.values(credentialVariables).map((names) => names.join(" with "))
+    return yield* invalidSetting(`one of ${names.join(", ")}`, "set")
   }
   if (others.length > 0) {
-    const firsts = [kind, ...others].map(({ set }) => set[0])
+    const firsts = [one, ...others].map(({ set }) => set[0])
     return yield* invalidSetting(firsts.join(" and "), "one kind of credential, not several")
   }
-  yield* areSet(kind.names)
-  return yield* kind.build
+  yield* areSet(credentialVariables[one.kind])
+  return yield* kinds[one.kind]
 }))
 
 const isScope = Schema.is(OAuthScope)

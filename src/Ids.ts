@@ -86,7 +86,7 @@ export const Cursor = Schema.NonEmptyString
 /** The place of a page in a listing. */
 export type Cursor = typeof Cursor.Type
 
-/** A date is real where its midnight is an instant. */
+/** A date is real if its midnight is an instant. */
 const isCalendarDate = (text: string): boolean => text.length === 10 && !Number.isNaN(parseInstant(`${text}T00:00:00Z`))
 
 /** A date of the calendar, `YYYY-MM-DD`. 30 February and the year 0000 are refused. */

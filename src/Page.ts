@@ -3,17 +3,17 @@ import * as Schema from "effect/Schema"
 import { Cursor } from "./Ids.ts"
 import { TimePunch } from "./TimePunch.ts"
 
-/** The cursors of a page. The walk ends where `next` is `None`. */
+/** The cursors of a page. The walk ends when `next` is `None`. */
 export const PageCursor = Schema.Struct({
   /** The cursor that this page was requested with; `None` for the first page. */
   sent: Schema.Option(Cursor),
-  /** What the service calls this page; `None` where it has no name for it. */
+  /** What the service calls this page; `None` if it has no name for it. */
   current: Schema.Option(Cursor),
   /** The page before this one; even a first page may have one. */
   prev: Schema.Option(Cursor),
   /** The page after this one; `None` on the last page only. */
   next: Schema.Option(Cursor),
-  /** How many rows the service says it sent, before any that `lt` drops; `None` where it does not say. */
+  /** How many rows the service says it sent, before any that `lt` drops; `None` if it does not say. */
   count: Schema.Option(Schema.Int)
 })
 

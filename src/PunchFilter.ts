@@ -135,7 +135,7 @@ const key = <S extends Schema.Constraint>(schema: S) =>
     )
   }))
 
-/** A record that has none but its keys, whatever the options of the caller. */
+/** Refuses keys that are unknown, whatever the options of the caller. */
 const exact = <S extends Schema.Constraint>(record: S) =>
   Schema.declareConstructor<S["Type"], S["Encoded"]>()(
     [record],
@@ -151,7 +151,7 @@ const AnyZone = Schema.declare<DateTime.DateTime>(DateTime.isDateTime, { expecte
 /** An instant of any zone; its text is in UTC. */
 const Instant = Schema.String.pipe(Schema.decodeTo(AnyZone, instantFromText))
 
-const Window = Schema.Struct({ gte: key(Instant), lte: key(Instant), lt: key(Instant) })
+const Range = Schema.Struct({ gte: key(Instant), lte: key(Instant), lt: key(Instant) })
 
 const Dates = Schema.Struct({ start: key(BusinessDate), end: key(BusinessDate) })
 
@@ -173,8 +173,8 @@ const fields = {
   employeeApprovalStatuses: key(list(EmployeeApprovalStatus)),
   localizeSearchTime: key(Schema.Boolean),
   sortBy: key(list(Schema.Tuple([SortField, Schema.Literals(["asc", "desc"])]))),
-  clockedIn: key(Window),
-  clockedOut: key(Window),
+  clockedIn: key(Range),
+  clockedOut: key(Range),
   businessDate: key(Dates)
 } satisfies { readonly [K in keyof PunchFilter]-?: Schema.Constraint & { readonly Type: PunchFilter[K] } }
 

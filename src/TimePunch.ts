@@ -76,11 +76,11 @@ export class TimePunch extends Schema.Opaque<TimePunch>()(Schema.Struct({
   approved: Schema.Boolean,
   /** Whether the punch may be edited. */
   editablePunch: Schema.Boolean,
-  /** Free text; empty where there is none. */
+  /** Free text; empty if the punch has none. */
   notes: Schema.String,
-  /** The source of the punch, such as `web`; values that are not known yet are kept. `None` where the wire has none. */
+  /** The source of the punch, such as `web`; values that are not known yet are kept. `None` if the wire has none. */
   posType: Schema.Option(Schema.String),
-  /** The breaks in the order of the service; empty where the wire has no key. */
+  /** The breaks in the order of the service; empty if the wire has no key. */
   breaks: Schema.Array(Break),
   /** Whether the service clocked the user out. */
   autoClockedOut: Schema.Boolean,
@@ -88,11 +88,11 @@ export class TimePunch extends Schema.Opaque<TimePunch>()(Schema.Struct({
   clockedInOffline: Schema.Boolean,
   /** Whether the clock out was recorded while the device was offline. */
   clockedOutOffline: Schema.Boolean,
-  /** When the record was created; `None` where the wire has null. */
+  /** When the record was created; `None` if the wire has null. */
   created: Schema.Option(Schema.DateTimeUtc),
-  /** When the record was last changed; `None` where the wire has null. */
+  /** When the record was last changed; `None` if the wire has null. */
   modified: Schema.Option(Schema.DateTimeUtc),
-  /** Whether the punch was deleted; `false` where the wire has no key. */
+  /** Whether the punch was deleted; `false` if the wire has no key. */
   deleted: Schema.Boolean
 })) {
   /**

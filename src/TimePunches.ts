@@ -39,7 +39,7 @@ type Listing<A, R = never> = (
  * Lists the time punches of a company.
  *
  * On data that does not change, every matching punch is emitted exactly once, in the service's order. While data
- * changes, every punch that exists throughout is emitted at least once. A run ends where the service says so, or fails
+ * changes, every punch that exists throughout is emitted at least once. A run ends when the service says so, or fails
  * with an error whose `resumeFrom` continues it: it never stops early in silence. No request is sent before its page is
  * pulled.
  *

@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Semaphore from "effect/Semaphore"
-import type { TokenError } from "./ApiError.ts"
+import { TokenError } from "./ApiError.ts"
 import { makeBudget, type Retry, retry, transientRetry } from "./internal/resilience/retry.ts"
 import type { CachedToken } from "./internal/resilience/tokenState.ts"
 import * as TokenState from "./internal/resilience/tokenState.ts"
@@ -67,22 +67,29 @@ const make = Effect.fnUntraced(function*() {
     return yield* Ref.modify(state, (s) => TokenState.issued(s, issued, requestedAt))
   })
 
-  const renew = retry({
-    attempt: request,
-    retryOf,
-    limits,
-    budget: makeBudget(Infinity),
-    onRetry: (retry, delay) => retrying("token", retry.kind, delay)
-  }).pipe(
-    Effect.catch(Effect.fnUntraced(function*(failure: TokenFailure) {
-      const now = yield* Clock.monotonicTimeNanos
-      yield* Ref.update(state, (s) => TokenState.refused(s, failure, now))
-      yield* renewed(failure.error.reason)
-      return yield* failure.error
-    })),
-    Effect.tap(renewed("issued")),
-    Effect.withSpan("TokenCache.renew")
-  )
+  const renew = Effect.suspend(() => {
+    let attempts = 0
+    return retry({
+      attempt: Effect.suspend(() => {
+        attempts++
+        return request
+      }),
+      retryOf,
+      limits,
+      budget: makeBudget(Infinity),
+      onRetry: (retry, delay) => retrying("token", retry.kind, delay)
+    }).pipe(
+      Effect.catch(Effect.fnUntraced(function*({ error: last, retryAfter }: TokenFailure) {
+        const now = yield* Clock.monotonicTimeNanos
+        const error = new TokenError({ ...last, attempts })
+        yield* Ref.update(state, (s) => TokenState.refused(s, { error, retryAfter }, now))
+        yield* renewed(error.reason)
+        return yield* error
+      })),
+      Effect.tap(renewed("issued")),
+      Effect.withSpan("TokenCache.renew")
+    )
+  })
 
   // One renewal at a time: one that its waiters have left may still be aborting when the next one begins.
   const mutex = yield* Semaphore.make(1)
@@ -92,7 +99,7 @@ const make = Effect.fnUntraced(function*() {
     return yield* Option.isSome(settled) ? Effect.fromResult(settled.value) : renew
   }))
 
-  // What all callers share runs in the context of the layer, not in that of the caller who started it.
+  // What all callers share runs in the context of the layer, not of the caller who started it.
   const context = yield* Effect.context<never>()
   const inLayerContext = <A, E>(self: Effect.Effect<A, E>) =>
     Effect.updateContext(self, (_: Context.Context<never>) => context)

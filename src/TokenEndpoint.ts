@@ -19,7 +19,7 @@ import { secureClient, wasRedirected } from "./internal/http/client.ts"
 import { retryAfterOf } from "./internal/http/problem.ts"
 import { isSendable, validateSecret } from "./internal/http/secret.ts"
 import { statusOf } from "./internal/http/status.ts"
-import { transportFailureOf } from "./internal/http/transportFailure.ts"
+import { timedOut, type TransportFailure, transportFailureOf } from "./internal/http/transportFailure.ts"
 import { TracePropagation } from "./TracePropagation.ts"
 
 /** A token as the service issued it. */
@@ -33,7 +33,7 @@ export interface IssuedToken {
 /** Why no token was issued, and whether another request may succeed. */
 export interface TokenFailure {
   /**
-   * What `TokenCache.get` fails with after the last attempt. With the reason `InvalidClient` the cache sends no request
+   * What `TokenCache.get` fails with after the last attempt, with the number of them in `attempts`. With the reason `InvalidClient` the cache sends no request
    * for 30 seconds, with `Throttled` none until `retryAfter` (at most 5 minutes).
    */
   readonly error: TokenError
@@ -117,14 +117,15 @@ const make = Effect.fnUntraced(function*(client: OAuthClient) {
       scope: scopes.length === 0 ? undefined : scopes.join(" ")
     })
   )
+  const { origin } = new URL(authUrl)
   const requestToken = send(request, {
     response: (response) =>
       wasRedirected(request.url, response.url)
         ? Effect.fail(tokenFailure("Rejected", response.status))
-        : readResponse(response),
-    error: (error) => transportFailure(transportFailureOf(error, "headers").retry !== undefined)
+        : readResponse(response, origin),
+    error: (error) => noResponse(transportFailureOf(error, "headers"), origin)
   }).pipe(
-    Effect.timeoutOrElse({ duration: requestTimeout, orElse: () => Effect.fail(transportFailure(true)) })
+    Effect.timeoutOrElse({ duration: requestTimeout, orElse: () => Effect.fail(noResponse(timedOut, origin)) })
   )
   return { requestToken }
 })
@@ -135,27 +136,33 @@ const tokenFailure = (
   status: number,
   code: Option.Option<string> = Option.none()
 ): TokenFailure => ({
-  error: new TokenError({ reason, status: Option.some(status), code }),
+  error: new TokenError({ reason, status: Option.some(status), code, attempts: 1 }),
   retryable: false,
   retryAfter: Option.none()
 })
 
-const transportFailure = (retryable: boolean): TokenFailure => ({
-  error: new TokenError({ reason: "Transport" }),
-  retryable,
+/** No whole response arrived from the endpoint at this origin. */
+const noResponse = ({ code, reason, retry }: TransportFailure, origin: string): TokenFailure => ({
+  error: new TokenError({ reason: "Transport", transport: Option.some({ reason, code, origin }), attempts: 1 }),
+  retryable: retry !== undefined,
   retryAfter: Option.none()
 })
 
-const readResponse = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<IssuedToken, TokenFailure> =>
-  statusOf(response.status) === "ok" ? readToken(response) : Effect.flatMap(statusFailure(response), Effect.fail)
+const readResponse = (
+  response: HttpClientResponse.HttpClientResponse,
+  origin: string
+): Effect.Effect<IssuedToken, TokenFailure> =>
+  statusOf(response.status) === "ok"
+    ? readToken(response, origin)
+    : Effect.flatMap(statusFailure(response), Effect.fail)
 
-const readToken = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse) {
+const readToken = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse, origin: string) {
   const body = yield* Effect.mapError(
     readBytes(response, bodyCap),
     (error) =>
       error === tooLarge
         ? tokenFailure("Malformed", response.status)
-        : transportFailure(transportFailureOf(error, "body").retry !== undefined)
+        : noResponse(transportFailureOf(error, "body"), origin)
   )
   const { type } = contentType(response)
   const issued = type === "" || isJson(type) ? toIssued(Result.getOrUndefined(parseJson(body))) : Option.none()
@@ -178,7 +185,7 @@ const reasons = {
 const isErrorCode = (code: unknown): code is keyof typeof reasons =>
   Predicate.isString(code) && Object.hasOwn(reasons, code)
 
-/** What the status means. The body is read only where it can add to that. */
+/** What the status means. The body is read only if it can add to that. */
 const statusFailure = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse) {
   const { status } = response
   switch (statusOf(status)) {
@@ -209,7 +216,7 @@ const errorCode = (response: HttpClientResponse.HttpClientResponse) =>
     Effect.orElseSucceed(() => undefined)
   )
 
-/** Reads a token leniently where that is safe: any case of the scheme; a missing lifetime, a text or a fraction. */
+/** Reads a token leniently, as far as that is safe: any case of the scheme; a missing lifetime, a text or a fraction. */
 const toIssued = (body: unknown): Option.Option<IssuedToken> => {
   if (!Predicate.hasProperty(body, "access_token") || !Predicate.isString(body.access_token)) return Option.none()
   if (!Predicate.hasProperty(body, "token_type") || !Predicate.isString(body.token_type)) return Option.none()

@@ -91,24 +91,29 @@ const AnyError = Arbitrary.map(Arbitrary.schema(Fields), (fields): ReadonlyArray
     ...(text === null ? {} : { title: text, detail: text, type: text, param: text }),
     ...(code === null ? {} : { code, status: code })
   }
-  const said = { ...where, problem, status }
+  const ofStatus = { ...where, problem, status }
   const words = text ?? ""
   return [
-    new Unauthorized(said),
-    new Forbidden(said),
-    new UnprocessableEntity(said),
-    new ServerError(said),
+    new Unauthorized(ofStatus),
+    new Forbidden(ofStatus),
+    new UnprocessableEntity(ofStatus),
+    new ServerError(ofStatus),
     new RateLimited({
-      ...said,
+      ...ofStatus,
       retryAfter: Option.map(Option.fromNullOr(wait), (millis) => Duration.millis(number(millis)))
     }),
-    new ServiceUnavailable(said),
-    new UnexpectedStatus(said),
+    new ServiceUnavailable(ofStatus),
+    new UnexpectedStatus(ofStatus),
     new TransportError({ ...where, reason: "tls", code: Option.as(Option.fromNullOr(text), "EPROTO") }),
     new DecodeError({ ...where, reason: "Schema", path: words, detail: words, punchId: Option.fromNullOr(code) }),
     ...PaginationError.fields.reason.literals.map((reason) => new PaginationError({ ...where, reason })),
     new InvalidRequest({ ...where, field: words, detail: words }),
-    new TokenError({ ...where, reason: "Throttled", status: Option.fromNullOr(code) })
+    new TokenError({ ...where, reason: "Throttled", status: Option.fromNullOr(code) }),
+    new TokenError({
+      ...where,
+      reason: "Transport",
+      transport: Option.some({ reason: "connect", code: Option.some(words), origin: words })
+    })
   ]
 })
 
@@ -116,8 +121,20 @@ describe("TokenError", () => {
   it("names the status and the error code of the token response", () => {
     const error = new TokenError({ reason: "Rejected", status: Option.some(400), code: Option.some("invalid_scope") })
 
-    assert.strictEqual(error.message, "no token: Rejected (400 invalid_scope) [company 0, page 1, 0 requests]")
+    assert.strictEqual(error.message, "no token: Rejected (400 invalid_scope) [company 0, page 1, 0 token requests]")
     assert.deepStrictEqual(new TokenError({ reason: "Malformed" }).code, Option.none())
+  })
+
+  it.each(
+    [
+      ["tls", "CERT_HAS_EXPIRED", "tls (CERT_HAS_EXPIRED) at https://auth.test"],
+      ["timeout", undefined, "timeout at https://auth.test"]
+    ] as const
+  )("[row 19] names why no whole response arrived, and from where: %s %s", (reason, code, text) => {
+    const transport = Option.some({ reason, code: Option.fromUndefinedOr(code), origin: "https://auth.test" })
+    const error = new TokenError({ reason: "Transport", transport, attempts: 1 })
+
+    assert.strictEqual(error.message, `no token: Transport: ${text} [company 0, page 1, 1 token request]`)
   })
 })
 

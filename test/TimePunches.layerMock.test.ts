@@ -46,16 +46,16 @@ describe("TimePunches.layerMock", () => {
 
   it.effect("passes the arguments of a call to the member", () =>
     Effect.gen(function*() {
-      const asked: Array<unknown> = []
+      const requested: Array<unknown> = []
       const mock = TimePunches.layerMock({
         list: (...args) => {
-          asked.push(args)
+          requested.push(args)
           return Stream.empty
         }
       })
       yield* Effect.provide(Stream.runDrain(TimePunches.list(company, { approved: true }, { pageSize: 3 })), mock)
 
-      assert.deepStrictEqual(asked, [[company, { approved: true }, { pageSize: 3 }]])
+      assert.deepStrictEqual(requested, [[company, { approved: true }, { pageSize: 3 }]])
     }))
 
   it.effect("fails with any listing error, made in one line", () =>

@@ -41,19 +41,19 @@ describe("TimePunches.layerWith", () => {
     Effect.gen(function*() {
       const clientOf = (authUrl: string) =>
         Layer.effectDiscard(page).pipe(Layer.provide(TimePunches.layerWith({ baseUrl, authUrl, credentials: oauth })))
-      const asked: Array<string> = []
+      const requested: Array<string> = []
       const transport = Layer.effect(
         HttpClient.HttpClient,
         Effect.map(
           HttpClient.HttpClient,
-          HttpClient.tapRequest((request) => Effect.sync(() => asked.push(new URL(request.url).host)))
+          HttpClient.tapRequest((request) => Effect.sync(() => requested.push(new URL(request.url).host)))
         )
       )
       yield* Effect.scoped(Layer.build(
         Layer.mergeAll(clientOf("http://localhost:1"), clientOf("http://localhost:2")).pipe(Layer.provide(transport))
       ))
 
-      assert.includeMembers(asked, ["localhost:1", "localhost:2"])
+      assert.includeMembers(requested, ["localhost:1", "localhost:2"])
     }).pipe(Effect.provide(FakeService.layerClient), Effect.provide(FakeService.layer())))
 
   it.effect.each<[string, Partial<ClientOptions<never, never>>, string | undefined]>([

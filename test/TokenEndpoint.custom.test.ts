@@ -64,7 +64,10 @@ describe("A user's TokenEndpoint", () => {
         const { result, seconds } = yield* getWith(failure)
 
         assert.strictEqual(seconds.length, requests)
-        assert.strictEqual(yield* Effect.fromResult(Result.flip(result)), failure.error)
+        assert.deepStrictEqual<object>(
+          { ...(yield* Effect.fromResult(Result.flip(result))) },
+          { ...failure.error, attempts: requests }
+        )
       })
   )
 

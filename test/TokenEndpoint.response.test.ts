@@ -18,7 +18,7 @@ import {
 } from "./support/tokens.ts"
 
 /** The result of one run of `requestToken`. */
-const outcome = Effect.gen(function*() {
+const tokenOutcome = Effect.gen(function*() {
   const fiber = yield* Effect.forkChild(Effect.result(requestToken))
   yield* TestClock.adjust("1 minute")
   return yield* Fiber.join(fiber)
@@ -27,7 +27,7 @@ const outcome = Effect.gen(function*() {
 const failureOf = (fault: Fault) =>
   Effect.flatMap(
     injectTokenFault(fault),
-    () => Effect.flatMap(outcome, (result) => Effect.fromResult(Result.flip(result)))
+    () => Effect.flatMap(tokenOutcome, (result) => Effect.fromResult(Result.flip(result)))
   )
 
 const delivering = (delivery: Delivery): Between => (respond, request) =>
@@ -355,7 +355,7 @@ describe("A token response", () => {
     Effect.gen(function*() {
       yield* injectTokenFault(Fault.slow("9 seconds"))
 
-      assert.isTrue(Result.isSuccess(yield* outcome))
+      assert.isTrue(Result.isSuccess(yield* tokenOutcome))
     }).pipe(Effect.provide(endpointOf())))
 
   const codes: ReadonlyArray<readonly [code: string, retryable: boolean]> = [

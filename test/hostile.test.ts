@@ -30,14 +30,14 @@ const answering = (body: string | Uint8Array<ArrayBuffer>, { headers = json, sta
   )
 
 /** The one page of these bytes, or the error. */
-const pageOf = (body: string | Uint8Array<ArrayBuffer>, reply?: Reply) =>
+const pageResult = (body: string | Uint8Array<ArrayBuffer>, reply?: Reply) =>
   TimePunches.page(company).pipe(Effect.result, Effect.provide(answering(body, reply)))
 
 const failureOf = (body: string | Uint8Array<ArrayBuffer>, reply?: Reply) =>
-  Effect.flatMap(pageOf(body, reply), (result) => Effect.fromOption(Result.getFailure(result)).pipe(Effect.orDie))
+  Effect.flatMap(pageResult(body, reply), (result) => Effect.fromOption(Result.getFailure(result)).pipe(Effect.orDie))
 
 const punchOf = (body: string | Uint8Array<ArrayBuffer>) =>
-  Effect.map(pageOf(body), (result) => Result.getOrThrow(result).items[0])
+  Effect.map(pageResult(body), (result) => Result.getOrThrow(result).items[0])
 
 /** A page of one punch in which a member is exactly this text, also where no JavaScript value is written so. */
 const rawMember = (name: string, text: string) =>
@@ -159,7 +159,7 @@ describe("nesting a hundred thousand deep", () => {
     ] as const
   )("[J2] in %s is read or refused without a defect", ([_where, body, expected]) =>
     Effect.gen(function*() {
-      const result = yield* pageOf(body)
+      const result = yield* pageResult(body)
 
       assert.strictEqual(errorName(Option.getOrUndefined(Result.getFailure(result))), expected)
     }))
@@ -211,7 +211,7 @@ describe("bytes that are not in their charset", () => {
       Effect.gen(function*() {
         const headers = { "content-type": `application/json; charset=${charset}` }
 
-        assert.isTrue(Result.isSuccess(yield* pageOf(noted, { headers })))
+        assert.isTrue(Result.isSuccess(yield* pageResult(noted, { headers })))
       })
   )
 

@@ -41,6 +41,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "cli/sandbox",
     "cli/summary",
     "cli/sync",
+    "cli/flags",
     "cli/terminal",
     "cli/base",
     "node"
@@ -54,9 +55,10 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/summary": ["cli/copy", ...shared],
   "cli/sync": ["cli/copy", "sql", "sync", ...shared],
   "cli/copy": ["sql/node", "sql", "sync", ...shared],
-  "cli/flags": ["cli/base", "sync", "client", "listing", "payroll", "names", "internal/wire"],
+  "cli/flags": ["cli/terminal", "cli/base", "sync", "client", "listing", "payroll", "names", "internal/wire"],
   "cli/terminal": ["cli/base", "internal/wire"],
   "cli/base": ["sql", "sync", "export", "payroll", "names", "internal/wire"],
+  "testing/kit": ["testing", "testing/service", "testing/base", "client", "names", "internal/wire"],
   testing: ["testing/service", "testing/faults", "testing/generate", "testing/transports", "testing/base"],
   "testing/transports": ["testing/base"],
   "testing/service": ["testing/faults", "testing/base"],
@@ -229,7 +231,20 @@ describe("the exports of the package", () => {
     const flat = [...sources.keys()].map((file) => file.slice("src/".length, -".ts".length))
       .filter((path) => !path.includes("/") && path !== "index")
 
-    for (const path of [...flat, "payroll", "testing", "testing/server", "export", "sync", "sql", "sql/node", "node"]) {
+    for (
+      const path of [
+        ...flat,
+        "payroll",
+        "testing",
+        "testing/server",
+        "testing/kit",
+        "export",
+        "sync",
+        "sql",
+        "sql/node",
+        "node"
+      ]
+    ) {
       assert.isTrue(opens(path), path)
     }
   })

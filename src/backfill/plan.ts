@@ -1,7 +1,7 @@
 /** Which window is read next, and which rows of a page it owns: the plan of a backfill, without effects. */
 import * as Option from "effect/Option"
 import type { BackfillSegment } from "../Backfill.ts"
-import type { Rows } from "../listing/rows.ts"
+import type { DecodedPage } from "../listing/rows.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import {
   cut,
@@ -34,11 +34,11 @@ export interface Plan {
   readonly next: (buffered: number, isReady: boolean) => Window | undefined
   /**
    * Records a page of a window that `next` returned, and returns the rows that the window owns. `last` are the rows of the
-   * last page of its query, in the order of time, where a survey read them.
+   * last page of its query, in the order of time, if a survey read them.
    */
   readonly complete: (
     window: Window,
-    page: Rows<TimePunch>,
+    page: DecodedPage<TimePunch>,
     last?: ReadonlyArray<TimePunch>
   ) => ReadonlyArray<TimePunch>
   /** Whether every window is read and no page is in flight. */

@@ -120,7 +120,7 @@ const instantsOf = (rows: ReadonlyArray<TimePunch>): ReadonlyArray<number> =>
 
 /**
  * Records the rows of a page and returns whether they came in order. `last` are the rows of the last page of the query,
- * where a survey read them.
+ * if a survey read them.
  */
 export const observe = (
   window: Window,

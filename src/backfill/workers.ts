@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
 import { BackfillError, type BackfillSegment } from "../Backfill.ts"
 import type { CompanyId } from "../Ids.ts"
-import type { Rows } from "../listing/rows.ts"
+import type { DecodedPage } from "../listing/rows.ts"
 import { type Fetch, follow } from "../listing/walk.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { makeOrderedList, makePlan } from "./plan.ts"
@@ -32,7 +32,7 @@ export interface Survey {
    * What can be used of the pages: the first as the first page of the only segment, and the rows of the last, in the order
    * of time. Absent if the segments are other parts of the range, or if rows are unordered and more than the page holds.
    */
-  readonly pages: { readonly first: Rows<TimePunch>; readonly last: ReadonlyArray<TimePunch> } | undefined
+  readonly pages: { readonly first: DecodedPage<TimePunch>; readonly last: ReadonlyArray<TimePunch> } | undefined
 }
 
 type PageRows = Arr.NonEmptyReadonlyArray<TimePunch>
@@ -85,7 +85,7 @@ export const backfill = (
     }
 
     /** Synchronous, so that interruption finds a page either complete and buffered, or its window unfinished. */
-    const complete = (window: Window, page: Rows<TimePunch>, last?: ReadonlyArray<TimePunch>): void => {
+    const complete = (window: Window, page: DecodedPage<TimePunch>, last?: ReadonlyArray<TimePunch>): void => {
       const rows = plan.complete(window, page, last)
       if (Arr.isReadonlyArrayNonEmpty(rows)) buffer.put(positionOf(window), rows)
       condition.notifyAll()
@@ -94,7 +94,7 @@ export const backfill = (
     const first = pages && plan.next(0, true)
     if (pages !== undefined && first !== undefined) complete(first, pages.first, pages.last)
 
-    /** The first failure ends the run, but no page in flight: where many fail, those that succeed would be lost as well. */
+    /** The first failure ends the run, but not the pages in flight: when many fail, those that succeed would be lost as well. */
     const worker = Effect.gen(function*() {
       while (true) {
         const window = yield* condition.waitUntil(nextWindow)

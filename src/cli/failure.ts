@@ -9,7 +9,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
-import type { ListError } from "../ApiError.ts"
+import type { ListError, TransportError } from "../ApiError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
 import { firstIssue, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
@@ -109,6 +109,7 @@ const describe = (error: ExpectedError): Description => {
     case "Unauthorized":
       return { code: exitCode.credential, advice: ["Replace the credential in the environment."] }
     case "TokenError":
+      if (Option.isSome(error.transport)) return describeTransport(error.transport.value.reason)
       return error.reason === "Transport" || error.reason === "Throttled"
         ? { code: exitCode.later, advice: [retryLater] }
         : {
@@ -125,14 +126,7 @@ const describe = (error: ExpectedError): Description => {
         advice: ["Ask the company: its plan, the scope time_punches:read, or the grant of this company is missing."]
       }
     case "TransportError":
-      return error.reason === "tls"
-        ? {
-          code: exitCode.later,
-          advice: [
-            "The certificate is not trusted, so a retry does not help. NODE_EXTRA_CA_CERTS adds trusted ones."
-          ]
-        }
-        : { code: exitCode.later, advice: [retryLater] }
+      return describeTransport(error.reason)
     case "RateLimited":
     case "ServiceUnavailable":
     case "ServerError":
@@ -169,12 +163,24 @@ const describe = (error: ExpectedError): Description => {
       return {
         code: exitCode.system,
         advice: [isLoginRefused(error) ? checkLogin : checkDatabase],
-        message: `the database failed: ${printable(error._tag === "SqlError" ? causeOf(error) : error.message)}`
+        message: error._tag === "SqlError"
+          ? `the database failed: ${printable(causeOf(error))}${explained(error)}`
+          : `the database failed: ${printable(error.message)}`
       }
     case "PlatformError":
       return { code: exitCode.system, ...describeFileError(error) }
   }
 }
+
+/** No whole response arrived, for a page or for a token. */
+const describeTransport = (reason: TransportError["reason"]): Description => ({
+  code: exitCode.later,
+  advice: [
+    reason === "tls"
+      ? "The certificate is not trusted, so a retry does not help. NODE_EXTRA_CA_CERTS adds trusted ones."
+      : retryLater
+  ]
+})
 
 const describeSync = ({ cause, companyId, detail, reason }: SyncError): Description => {
   switch (reason) {
@@ -214,6 +220,15 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
 /** What the system or the server said: the message of a driver may only be that it failed to connect. */
 const causeOf = ({ message, reason: { cause } }: SqlError): string =>
   Predicate.isError(cause) && cause.message !== "" ? cause.message : message
+
+/** What the code of the system means, if the file of a database could not be opened: the same words as for other files. */
+const explained = (error: unknown): string => {
+  for (let cause = error; Predicate.isError(cause); cause = cause.cause) {
+    const reason = Option.flatMapNullishOr(errorCode(cause), (code) => byCode[code])
+    if (Option.isSome(reason)) return ` (${reason.value.what})`
+  }
+  return ""
+}
 
 /** By its tag: the module of the class would load what a run without a database does not need. */
 const isOldSchema = (cause: unknown): cause is OldSchema => Predicate.isTagged(cause, "OldSchema")

@@ -27,9 +27,9 @@ const derivedColumns = [
 type Derived = typeof derivedColumns[number]
 
 /**
- * The columns, in order: the fields of a punch under their names on the wire, then what `WorkedTime.of` makes of it.
+ * The columns, in order: the fields of a punch under their names on the wire, then what `WorkedTime.measure` makes of it.
  * Amounts are cents, durations are seconds with up to three decimals, `anomalies` are separated by spaces. A cell is
- * empty where there is no value, and where a duration cannot be known.
+ * empty without a value, or if a duration cannot be known.
  */
 export const csvColumns: ReadonlyArray<typeof fieldNames[keyof typeof fieldNames] | Derived> = [
   ...fieldColumns,

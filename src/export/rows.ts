@@ -1,4 +1,4 @@
-/** Maps a stream row by row: a failure loses no row before it, and chunks are bounded. */
+/** Between punches and text: rows mapped one by one so that a failure loses no row before it, and the typed failures. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -16,7 +16,7 @@ export interface FurtherColumns {
   readonly cells: (punch: TimePunch) => ReadonlyArray<string | undefined>
 }
 
-/** Rows that are written together: some hundred kilobytes, also where a stream comes as one huge chunk. */
+/** Rows that are written together: some hundred kilobytes, also if a stream comes as one huge chunk. */
 const batch = 256
 
 /**
@@ -62,11 +62,9 @@ export const mapRows = <A, B, E, E2, R>(
 export const joined = <E, R>(self: Stream.Stream<string, E, R>): Stream.Stream<string, E, R> =>
   Stream.mapArray(self, (texts) => [texts.join("")])
 
-// MERGED ExportError.ts: The failures between punches and text: a punch that cannot be written, a line that cannot be read.
-
 /**
  * A punch has no written form, so a program made or changed it: an instant beyond the years 0001 to 9999, a negative
- * wage, an id that is no safe integer. All punches before it were written; nothing of it was.
+ * wage, an id that is not a safe integer. All punches before it were written; nothing of it was.
  */
 export class UnwritablePunch
   extends Schema.TaggedError<UnwritablePunch>("effect-time-punches/export/UnwritablePunch")("UnwritablePunch", {
@@ -95,7 +93,7 @@ export class UnreadableLine
     path: Schema.String.pipe(Schema.withConstructorDefault(Effect.succeed(""))),
     /** What was expected there. Default empty. */
     detail: Schema.String.pipe(Schema.withConstructorDefault(Effect.succeed(""))),
-    /** The id of the punch, where the line has one that is a safe integer. Default `None`. */
+    /** The id of the punch, if the line has one that is a safe integer. Default `None`. */
     punchId: Schema.OptionFromNullOr(Schema.Number).pipe(Schema.withConstructorDefault(Effect.succeed(Option.none())))
   })
 {
@@ -109,10 +107,9 @@ export class UnreadableLine
 
 const at = (path: string): string => path === "" ? "" : `${printable(path)}: `
 
-// MERGED wire.ts: A punch in its wire form, or the typed reason why it has none.
-
 const encode = Schema.encodeResult(TimePunch.fromWire)
 
+/** A punch in its wire form, or the typed reason why it has none. */
 export const toWire = (punch: TimePunch) =>
   Result.mapError(encode(punch), (error) => {
     const { detail, path } = firstIssue(error)

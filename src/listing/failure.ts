@@ -1,4 +1,4 @@
-/** Why an attempt for a page failed, and every constructor of such a failure. Where in the run that was is added later. */
+/** Why an attempt for a page failed, and every constructor of such a failure. Its place in the run is added later. */
 import type * as Duration from "effect/Duration"
 import type * as Option from "effect/Option"
 import * as ApiError from "../ApiError.ts"
@@ -9,7 +9,7 @@ import type { Where } from "../internal/wire/errorFields.ts"
 import type { Problem } from "../Problem.ts"
 
 export interface Failure {
-  /** How the page may be attempted again; `undefined` where it may not. */
+  /** How the page may be attempted again; `undefined` if it may not. */
   readonly retry: Retry | undefined
   /** Whether the service refused the credential, so that a fresh one may succeed. */
   readonly unauthorized: boolean
@@ -45,8 +45,8 @@ export const foreignOrigin = (status: number): Failure =>
 export const signFailure = (error: ApiError.TokenError | ApiError.InvalidRequest): Failure =>
   failure((at) =>
     error._tag === "TokenError"
-      ? new ApiError.TokenError({ ...at, reason: error.reason, status: error.status, code: error.code })
-      : new ApiError.InvalidRequest({ ...at, field: error.field, detail: error.detail })
+      ? new ApiError.TokenError({ ...error, ...at, attempts: error.attempts })
+      : new ApiError.InvalidRequest({ ...error, ...at })
   )
 
 /** A status other than 200. The status decides the error; the problem only adds detail. */

@@ -11,7 +11,7 @@ import * as Result from "effect/Result"
 import type { ListError } from "../ApiError.ts"
 import type { Credentials, SignedRequest } from "../Credentials.ts"
 import type { Cursor } from "../Ids.ts"
-import { type Exchange, wasRedirected } from "../internal/http/client.ts"
+import { type SendRequest, wasRedirected } from "../internal/http/client.ts"
 import { scrub, secretsOf } from "../internal/http/secret.ts"
 import { timedOut, transportFailureOf } from "../internal/http/transportFailure.ts"
 import { type Deadlines, makeDeadlines, timed, type Watch } from "../internal/resilience/deadline.ts"
@@ -23,14 +23,14 @@ import type { PageResponse } from "../Page.ts"
 import type { RetryOptions } from "../RetryPolicy.ts"
 import { type Failure, foreignOrigin, signFailure, transportFailure } from "./failure.ts"
 import { pageRequest, type Query } from "./request.ts"
-import { type Decode, type Fetched, readPage } from "./rows.ts"
+import { type Decode, type FetchedPage, readPage } from "./rows.ts"
 
 /** What every page request of a client shares. */
 export interface Client {
   readonly baseUrl: string
   readonly version: Option.Option<string>
   readonly sign: Credentials["Service"]["sign"]
-  readonly send: Exchange
+  readonly send: SendRequest
   readonly policy: Policy
 }
 
@@ -71,7 +71,7 @@ export const fetchRows = <A>(
   query: Query,
   cursor: Option.Option<Cursor>,
   pagesCompleted: number
-): Effect.Effect<Fetched<A>, ListError> => {
+): Effect.Effect<FetchedPage<A>, ListError> => {
   const { deadlines, policy } = run
   const rows = Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
     const page: Fetching = { run, query, cursor, pagesCompleted, attempts: 0, isReplayed: false }

@@ -11,7 +11,7 @@ type Value = string | number | boolean | undefined
 interface Parameter<A> {
   /** The name of each parameter that the key becomes. */
   readonly wire: ReadonlyArray<string>
-  /** Whether the value says something of people or places; it is then redacted where a URL is printed. */
+  /** Whether the value says something of people or places; it is then redacted when a URL is printed. */
   readonly isPrivate: boolean
   /** The value of each name in `wire`. Instants are known to be writable. */
   readonly write: (value: A) => ReadonlyArray<Value>
@@ -21,7 +21,7 @@ type Key = keyof PunchFilter
 
 type Values = { readonly [K in Key]: NonNullable<PunchFilter[K]> }
 
-type Rows = { readonly [K in Key]: Parameter<Values[K]> }
+type Parameters = { readonly [K in Key]: Parameter<Values[K]> }
 
 /** The keys that select an id, each named as the field of the punch that has it; 0 selects the punches without one. */
 export const idKeys = ["locationId", "roleId", "userId", "departmentId"] as const satisfies ReadonlyArray<Key>
@@ -38,7 +38,7 @@ export const lastInstant = ({ lt, lte }: InstantRange): DateTime.DateTime | unde
 const window = (range: InstantRange) => [instant(range.gte), instant(lastInstant(range))]
 
 /** In the order in which they are sent: one query has one text. */
-export const parameters: Rows = {
+export const parameters: Parameters = {
   locationId: { wire: ["location_id"], isPrivate: true, write: asIs },
   departmentId: { wire: ["department_id"], isPrivate: true, write: asIs },
   roleId: { wire: ["role_id"], isPrivate: true, write: asIs },
@@ -75,7 +75,7 @@ const isKey = (key: string): key is Key => Object.hasOwn(parameters, key)
 
 const keys = Object.keys(parameters).filter(isKey)
 
-/** The parameters of a query whose values are redacted where a URL is printed. */
+/** The parameters of a query whose values are redacted when a URL is printed. */
 export const privateParameters: ReadonlyArray<string> = [
   "cursor",
   ...keys.flatMap((key) => parameters[key].isPrivate ? parameters[key].wire : [])

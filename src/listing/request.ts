@@ -18,7 +18,7 @@ export interface Query {
   readonly company: Company
   /** Path and query without the cursor, from the base URL on. */
   readonly target: string
-  /** Whether a row is before every exclusive end; `undefined` where no end is exclusive. */
+  /** Whether a row is before every exclusive end; `undefined` if no end is exclusive. */
   readonly isInRange: ((punch: TimePunch) => boolean) | undefined
 }
 
@@ -74,7 +74,7 @@ export const pageRequest = (baseUrl: string, query: Query, cursor: Option.Option
 /** Form style, not exploded: the service expects literal commas. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("%2C", ",")
 
-/** Tells the rows before an exclusive end, which the service can only include; `undefined` where no end is exclusive. */
+/** Tells the rows before an exclusive end, which the service can only include; `undefined` if no end is exclusive. */
 const rowFilter = ({ clockedIn, clockedOut }: PunchFilter): Query["isInRange"] => {
   const inEnd = clockedIn?.lt
   const outEnd = clockedOut?.lt

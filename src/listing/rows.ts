@@ -21,18 +21,18 @@ import { TimePunch } from "../TimePunch.ts"
 import { decodeFailure, type Failure, paginationFailure, statusFailure, transportFailure } from "./failure.ts"
 
 /** A page as the service sent it, before rows outside an exclusive end are dropped. */
-export interface Rows<A> {
+export interface DecodedPage<A> {
   readonly rows: ReadonlyArray<A>
   readonly cursor: Omit<PageCursor, "sent">
 }
 
 /** A page, with what its response says. */
-export interface Fetched<A> extends Rows<A> {
+export interface FetchedPage<A> extends DecodedPage<A> {
   readonly response: PageResponse
 }
 
 /** Reads the JSON of a page of a company. */
-export type Decode<A> = (json: unknown, companyId: CompanyId) => Result.Result<Rows<A>, Failure>
+export type Decode<A> = (json: unknown, companyId: CompanyId) => Result.Result<DecodedPage<A>, Failure>
 
 /** The most bytes of a page. A full page of 200 punches has a tenth or two of a megabyte. */
 const pageCap = 8 * 1024 * 1024
@@ -121,7 +121,7 @@ const verifyEnvelope = <A>(
   rows: ReadonlyArray<A>,
   cursor: Omit<PageCursor, "sent">,
   isOurs: (row: A) => boolean
-): Result.Result<Rows<A>, Failure> => {
+): Result.Result<DecodedPage<A>, Failure> => {
   if (object !== timePunches) return Result.fail(paginationFailure("WrongObject"))
   const foreign = rows.findIndex((row) => !isOurs(row))
   if (foreign !== -1) {

@@ -4,10 +4,10 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { type ListError, PaginationError } from "../ApiError.ts"
 import type { CompanyId, Cursor } from "../Ids.ts"
-import type { Fetched } from "./rows.ts"
+import type { FetchedPage } from "./rows.ts"
 
 /** A page with its place in the run. */
-export interface Step<A> extends Fetched<A> {
+export interface Step<A> extends FetchedPage<A> {
   readonly index: number
   readonly sent: Option.Option<Cursor>
 }
@@ -16,7 +16,7 @@ export interface Step<A> extends Fetched<A> {
 const mostEmptyPages = 100
 
 /** Reads the page at a cursor; `index` counts the pages of the run. */
-export type Fetch<A> = (cursor: Option.Option<Cursor>, index: number) => Effect.Effect<Fetched<A>, ListError>
+export type Fetch<A> = (cursor: Option.Option<Cursor>, index: number) => Effect.Effect<FetchedPage<A>, ListError>
 
 /**
  * Reads the pages of one query in sequence. A page whose `next` was seen before in this run fails, whatever the length

@@ -76,7 +76,7 @@ const make = Effect.fnUntraced(function*(options: NodeTransportOptions) {
   const { maxBodySize, ...agent } = yield* validate(options)
   const dispatcher = options.dispatcher ?? (yield* NodeHttpClient.makeDispatcherOptions(agent))
   const core = yield* Effect.provideService(NodeHttpClient.makeUndici, NodeHttpClient.Dispatcher, dispatcher)
-  const lean = HttpClient.make((request, url, signal) =>
+  const direct = HttpClient.make((request, url, signal) =>
     Effect.mapError(
       exchange(
         dispatcher,
@@ -93,7 +93,7 @@ const make = Effect.fnUntraced(function*(options: NodeTransportOptions) {
   const send = (
     request: Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientError.HttpClientError>
   ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError> =>
-    Effect.flatMap(request, (request) => (isPlain(request) ? lean : core).postprocess(Effect.succeed(request)))
+    Effect.flatMap(request, (request) => (isPlain(request) ? direct : core).postprocess(Effect.succeed(request)))
   return HttpClient.makeWith(
     (request: Parameters<typeof send>[0]) => Effect.updateContext(send(request), merged),
     Effect.succeed
@@ -131,6 +131,6 @@ const validate = Effect.fnUntraced(function*(options: NodeTransportOptions) {
     return yield* invalidSetting("connectTimeout", "a duration above zero, and not without end")
   }
   // To Node an undefined member is a value.
-  const given = Object.fromEntries(Object.entries(tls ?? {}).filter(([, value]) => value !== undefined))
-  return { connections, maxBodySize, connect: { ...given, timeout: Duration.toMillis(timeout.value) } }
+  const tlsOptions = Object.fromEntries(Object.entries(tls ?? {}).filter(([, value]) => value !== undefined))
+  return { connections, maxBodySize, connect: { ...tlsOptions, timeout: Duration.toMillis(timeout.value) } }
 })

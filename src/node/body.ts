@@ -1,4 +1,4 @@
-/** The body of a response: put together in one buffer under a cap, or handed on in parts. The first read decides. */
+/** The body of a response, decompressed: put together in one buffer under a cap, or passed on in parts. The first read decides. */
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -7,8 +7,6 @@ import * as Stream from "effect/Stream"
 import { Buffer } from "node:buffer"
 import type { Transform } from "node:stream"
 import { createBrotliDecompress, createGunzip } from "node:zlib"
-
-// MERGED flow.ts: The two sides of a body on its way: the receiver of what arrives, and the source that can be paused.
 
 /** Takes a body as it arrives. After `end` or `fail` it takes nothing more. */
 export interface Receiver {
@@ -27,52 +25,10 @@ export interface Source {
 /** An error with a platform code, which `TransportError` reports. */
 export const codedError = (code: string, message: string): Error => Object.assign(new Error(message), { code })
 
-// MERGED gather.ts: One buffer for a body whose parts arrive one by one.
-
-/** The parts so far. */
-export interface Gathered {
-  /** Copies a part; `false` once there are more bytes than the cap. */
-  readonly add: (part: Uint8Array) => boolean
-  /** The bytes of all parts, also of those above the cap. */
-  readonly size: () => number
-  /** All bytes, without any other in their buffer. */
-  readonly bytes: () => ArrayBuffer
-}
-
-/** The first buffer, where the length is unknown. */
-const usual = 64 * 1024
-
-/** The most that is allocated on the word of a header, before any byte has arrived. */
-const most = 1024 * 1024
-
-/** A buffer of `length`, if that is known, which grows up to `cap`. */
-export const gather = (length: number | undefined, cap: number): Gathered => {
-  // Not from the pool of `Buffer`, whose memory other data shares.
-  let buffer = Buffer.allocUnsafeSlow(Math.min(length ?? usual, most, cap))
-  let size = 0
-  let exact: ArrayBuffer | undefined
-  return {
-    add: (part) => {
-      const start = size
-      size += part.length
-      if (size > cap) return false
-      if (size > buffer.length) {
-        const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(size, 2 * buffer.length), cap))
-        larger.set(buffer.subarray(0, start))
-        buffer = larger
-      }
-      buffer.set(part, start)
-      return true
-    },
-    size: () => size,
-    bytes: () => exact ??= size === buffer.length ? buffer.buffer : buffer.buffer.slice(0, size)
-  }
-}
-
 /** Keeps no reference to its response, so that an unread one is collected, which aborts the request. */
 export interface Body extends Receiver {
-  /** The whole body of at most `cap` bytes; the request of a larger one is aborted. May be read again, but for `isLast`. */
-  readonly whole: (cap: number, isLast: boolean) => Effect.Effect<ArrayBuffer, unknown>
+  /** The whole body of at most `cap` bytes; the request of a larger one is aborted. `release`: it is not read again. */
+  readonly whole: (cap: number, release: boolean) => Effect.Effect<ArrayBuffer, unknown>
   /** The parts as they arrive, once. A slow reader slows down the sender; one that stops early aborts the request. */
   readonly parts: Stream.Stream<Uint8Array, unknown>
   /** Ends the request, unless the body is complete. */
@@ -84,7 +40,7 @@ const highWater = 64 * 1024
 
 const tooLarge = () => codedError("UND_ERR_RES_EXCEEDED_MAX_SIZE", "the body exceeds its cap")
 
-/** A body from `source`. `length` is known where the framing declares it; `onSettled` is called when nothing more arrives. */
+/** A body from `source`. `length` is known if the framing declares it; `onSettled` is called when nothing more arrives. */
 export const makeBody = (from: Source, length: number | undefined, onSettled: () => void): Body => {
   // Dropped when nothing more arrives.
   let source: Source | undefined = from
@@ -142,17 +98,17 @@ export const makeBody = (from: Source, length: number | undefined, onSettled: ()
     else abortWith(tooLarge())
     return gathered
   }
-  const bytesOf = (gathered: Gathered, cap: number, isLast: boolean) => {
+  const bytesOf = (gathered: Gathered, cap: number, release: boolean) => {
     if (state === "failed") return Effect.fail(cause)
-    if (isLast) reader = "gone"
+    if (release) reader = "gone"
     return gathered.size() > cap ? Effect.fail(tooLarge()) : Effect.succeed(gathered.bytes())
   }
-  const whole = (cap: number, isLast: boolean): Effect.Effect<ArrayBuffer, unknown> =>
+  const whole = (cap: number, release: boolean): Effect.Effect<ArrayBuffer, unknown> =>
     Effect.suspend(() => {
       if (reader === "gone") return Effect.fail(new Error("the body was read before"))
       const gathered = reader ?? startGathering(cap)
-      if (state !== "open") return bytesOf(gathered, cap, isLast)
-      return Effect.flatMap(Effect.onInterrupt(change, () => Effect.sync(abort)), () => bytesOf(gathered, cap, isLast))
+      if (state !== "open") return bytesOf(gathered, cap, release)
+      return Effect.flatMap(Effect.onInterrupt(change, () => Effect.sync(abort)), () => bytesOf(gathered, cap, release))
     })
 
   const pull: Pull.Pull<Arr.NonEmptyReadonlyArray<Uint8Array>, unknown> = Effect.suspend(() => {
@@ -177,8 +133,6 @@ export const makeBody = (from: Source, length: number | undefined, onSettled: ()
 
   return { push, end: () => settle("complete"), fail: (why) => settle("failed", why), whole, parts, abort }
 }
-
-// MERGED inflate.ts: Decompression of a body while it arrives, no faster than it is read.
 
 /** The encodings that the transport requests. */
 export const acceptEncoding = "gzip, br"
@@ -233,5 +187,45 @@ export const inflated = (
         body.fail(cause)
       }
     }
+  }
+}
+
+/** The parts of a body so far, in one buffer. */
+interface Gathered {
+  /** Copies a part; `false` once there are more bytes than the cap. */
+  readonly add: (part: Uint8Array) => boolean
+  /** The bytes of all parts, also of those above the cap. */
+  readonly size: () => number
+  /** All bytes, without any other in their buffer. */
+  readonly bytes: () => ArrayBuffer
+}
+
+/** The first buffer of a body whose length is unknown. */
+const usual = 64 * 1024
+
+/** The most that is allocated on the word of a header, before any byte has arrived. */
+const most = 1024 * 1024
+
+/** A buffer of `length`, if that is known, which grows up to `cap`. */
+const gather = (length: number | undefined, cap: number): Gathered => {
+  // Not from the pool of `Buffer`, whose memory other data shares.
+  let buffer = Buffer.allocUnsafeSlow(Math.min(length ?? usual, most, cap))
+  let size = 0
+  let exact: ArrayBuffer | undefined
+  return {
+    add: (part) => {
+      const start = size
+      size += part.length
+      if (size > cap) return false
+      if (size > buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(size, 2 * buffer.length), cap))
+        larger.set(buffer.subarray(0, start))
+        buffer = larger
+      }
+      buffer.set(part, start)
+      return true
+    },
+    size: () => size,
+    bytes: () => exact ??= size === buffer.length ? buffer.buffer : buffer.buffer.slice(0, size)
   }
 }

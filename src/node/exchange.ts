@@ -78,7 +78,7 @@ export const exchange = <A>(
     return Effect.sync(abort)
   })
 
-/** The body of a response, behind a decompressor where it has a requested encoding. */
+/** The body of a response, behind a decompressor if it has a requested encoding. */
 const connect = (
   method: string,
   source: Source,

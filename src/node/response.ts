@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import { pipeArguments } from "effect/Pipeable"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { LastRead } from "../internal/http/body.ts"
+import { ReleaseBody } from "../internal/http/body.ts"
 import type { Incoming } from "./exchange.ts"
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
@@ -59,7 +59,7 @@ export class NodeResponse extends Inspectable.Class implements HttpClientRespons
       const cap = fiber.getRef(HttpIncomingMessage.MaxBodySize)
       const whole = this.#incoming.body.whole(
         cap === undefined ? this.#maxBodySize : Number(cap),
-        fiber.getRef(LastRead)
+        fiber.getRef(ReleaseBody)
       )
       return Effect.mapError(whole, (cause) => this.#decodeError(cause))
     })
@@ -74,7 +74,7 @@ export class NodeResponse extends Inspectable.Class implements HttpClientRespons
   }
 
   get urlParamsBody(): Effect.Effect<UrlParams.UrlParams, HttpClientError.HttpClientError> {
-    // `URLSearchParams` would take a "?" at the start of a form for that of a query.
+    // `URLSearchParams` would drop a "?" at the start of a form, as if a query followed.
     return this.#read((bytes) => UrlParams.fromInput(new URLSearchParams(form.decode(bytes).replace(/^\?/, "%3F"))))
   }
 

@@ -1,5 +1,5 @@
 /** The cost of punches in cents, sums by any key with their text as CSV and JSON, and the hours above a threshold. */
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
@@ -14,7 +14,7 @@ import { type Cell, csvRecord } from "../internal/wire/csv.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as Period from "./Period.ts"
 import * as WorkedTime from "./WorkedTime.ts"
-import { type Zones, zonesOf } from "./Zones.ts"
+import { byLocation, type Interval, type LocalClock, type Zones, zonesOf } from "./Zones.ts"
 
 /**
  * How a fraction of a cent is rounded: `down` and `up` to the next cent below and above, `halfUp` and `halfEven` to the
@@ -219,8 +219,13 @@ export const toJson = <K>(
 
 /** The thresholds, and the clock by which days and weeks are counted. */
 export interface HoursAboveOptions<out E = never> extends WorkedTime.WorkedTimeOptions {
-  /** The zone of all locations, or `Period.zones`: each location by its own clock. */
-  readonly zone: DateTime.TimeZone | Zones<E>
+  /** The clock of all locations, or `Period.zones`: each location by its own clock. */
+  readonly clock: LocalClock | Zones<E>
+  /**
+   * The period whose time counts, by a clock: `(clock) => Period.localDays(clock, first, last)`. List `Labor.window`, since
+   * time before it, in its first week, brings the sum of that week nearer to the threshold. Default: all punches count.
+   */
+  readonly period?: ((clock: LocalClock) => Interval) | undefined
   /** The threshold for the net time of a local week. Default: none, so that no time is above it. */
   readonly weeklyThreshold?: Duration.Input | undefined
   /** The threshold for the net time of a local day. Default: none, so that no time is above it. */
@@ -235,8 +240,10 @@ export class TimeOverThreshold extends Schema.Opaque<TimeOverThreshold>()(Schema
   date: BusinessDate,
   /** Net time of the punches that were clocked in then. */
   net: Schema.DurationFromMillis,
-  /** The part of `net` above the threshold. */
-  above: Schema.DurationFromMillis
+  /** The part of `net` above the weekly threshold. */
+  above: Schema.DurationFromMillis,
+  /** The part of `net` above the daily threshold. It does not reduce `above`, and `above` does not reduce it. */
+  aboveDay: Schema.DurationFromMillis
 })) {}
 
 /** The net time of a person, and how much of it lies above the thresholds. */
@@ -245,9 +252,9 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
   incomplete: Schema.Int,
   /** Net time of all punches. */
   net: Schema.DurationFromMillis,
-  /** The sum of `above` over `weeks`. */
+  /** The sum of `above` over `weeks`, which is that over `days`. */
   above: Schema.DurationFromMillis,
-  /** The sum of `above` over `days`. It does not reduce the other sum, and the other does not reduce it. */
+  /** The sum of `aboveDay` over `weeks`, which is that over `days`. */
   aboveDay: Schema.DurationFromMillis,
   /** The weeks with a punch of known time, by date. */
   weeks: Schema.Array(TimeOverThreshold),
@@ -256,31 +263,39 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
 })) {}
 
 /**
- * The net time of each person above `weeklyThreshold` in a local week, and above `dailyThreshold` in a local day. These are figures, not a
- * pay rule: they know no rate, no law and no agreement, and the two thresholds do not affect each other.
+ * The net time of each person above `weeklyThreshold` in a local week, and above `dailyThreshold` in a local day. These are
+ * figures, not a pay rule: they know no rate, no law and no agreement, and the two thresholds do not affect each other.
  *
  * A punch counts, whole, in the day and the week in which it was clocked in, by the clock of its location. A person who
- * works at several locations has one sum for each date. If the punches cover only a part of a week, only that part counts:
- * list whole weeks.
+ * works at several locations has one sum for each date. The time above the threshold of a week stands on the days on which
+ * the sum of that week, date by date, is above it.
+ *
+ * With `period`, only the time of the period counts. Of the days before it, those of its first week are added to the sum
+ * of that week; later punches change nothing. Without `period`, list whole weeks: of a part of a week, only that part counts.
  *
  * One pass; memory grows with the number of persons and their days. Every punch that arrives counts, a deleted one too.
- * Fails with the error of `zone`, and with `SumOverflow` before a sum could be wrong.
+ * Fails with the error of `clock`, and with `SumOverflow` before a sum could be wrong.
  *
- * Laws: `net` is the sum of the `net` of its days, and of its weeks; a threshold of zero gives all of it, an infinite one
- * nothing, and a higher one never more. The order of the punches does not matter.
+ * Laws: `net`, `above` and `aboveDay` are the sums over the days, and over the weeks. Neither excess exceeds `net`. Those of
+ * periods that tile add up to those of the whole, also if they cut a week. A threshold of zero gives all of the time, an
+ * infinite one nothing, and a higher one never more. The order of the punches does not matter.
  *
- * **Example** (Hours above 40 in a week and 8 in a day)
+ * **Example** (Hours above 40 in a week and 8 in a day, in half a month that cuts weeks)
  *
  * ```ts
  * import { DateTime, Effect, HashMap, Stream } from "effect"
  * import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
  * import { Labor, Period } from "effect-time-punches/payroll"
  *
- * const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
- * const week = { clockedIn: Period.week(zone, BusinessDate.make("2026-03-09")) }
+ * const options: Labor.PeriodHoursOptions = {
+ *   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (clock) => Period.localDays(clock, BusinessDate.make("2026-03-01"), BusinessDate.make("2026-03-15")),
+ *   weeklyThreshold: "40 hours",
+ *   dailyThreshold: "8 hours"
+ * }
  *
- * export const above = TimePunches.list(CompanyId.make(7), week).pipe(
- *   Stream.run(Labor.hoursAbove({ zone, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" })),
+ * export const above = TimePunches.list(CompanyId.make(7), { clockedIn: Labor.window(options) }).pipe(
+ *   Stream.run(Labor.hoursAbove(options)),
  *   Effect.map(HashMap.map((person) => [person.above, person.aboveDay]))
  * )
  * ```
@@ -289,19 +304,40 @@ export const hoursAbove = <E = never>(
   options: HoursAboveOptions<E>
 ): Sink.Sink<HashMap.HashMap<UserId, HoursOverThreshold>, TimePunch, never, E | SumOverflow> =>
   Sink.foldArray(
-    () => ({ people: new Map<UserId, Person>(), dateOf: makeDateOf(zonesOf(options.zone)) }),
+    () => ({ people: new Map<UserId, Person>(), dayOf: makeDayOf(options) }),
     Function.constTrue,
     (state, punches: ReadonlyArray<TimePunch>) => {
       for (const punch of punches) {
-        const date = state.dateOf(punch)
-        if (Result.isFailure(date)) return Effect.fail<E | SumOverflow>(date.failure)
-        if (!addTime(personOf(state.people, punch.userId), date.success, punch, options)) {
+        const day = state.dayOf(punch)
+        if (Result.isFailure(day)) return Effect.fail<E | SumOverflow>(day.failure)
+        if (!addTime(personOf(state.people, punch.userId), day.success, punch, options)) {
           return Effect.fail(new SumOverflow({ field: "net", punchId: punch.id }))
         }
       }
       return Effect.succeed(state)
     }
-  ).pipe(Sink.map(({ people }) => HashMap.map(HashMap.fromIterable(people), (person) => hoursOf(person, options))))
+  ).pipe(
+    Sink.map(({ people }) => HashMap.map(HashMap.fromIterable(inPeriod(people)), (person) => hoursOf(person, options)))
+  )
+
+/** `HoursAboveOptions` with a period. */
+export interface PeriodHoursOptions<out E = never> extends HoursAboveOptions<E> {
+  readonly period: (clock: LocalClock) => Interval
+}
+
+/**
+ * What to list for `hoursAbove` of a period: the period by the clock of each location, and with `weeklyThreshold` the days
+ * before it in its first week.
+ */
+export const window = <E = never>(options: PeriodHoursOptions<E>): Interval => {
+  const { firstDay, period, weeklyThreshold } = options
+  return byLocation(options.clock, (clock) => {
+    const { gte, lt } = period(clock)
+    if (weeklyThreshold === undefined) return { gte, lt }
+    const first = Period.firstDateOfWeek(Period.businessDate(clock, gte), { firstDay })
+    return { gte: DateTime.min(gte, Period.localDays(clock, first, first).gte), lt }
+  }).window
+}
 
 const hourMillis = 3_600_000n
 
@@ -421,78 +457,135 @@ const rankOf = (cell: Cell): number => {
 
 /** Running sums in milliseconds. */
 interface Person {
+  /** Number of punches in the period. */
+  punches: number
   incomplete: number
+  /** Time in the period and before it. */
   net: number
-  readonly days: Map<BusinessDate, number>
+  readonly days: Map<BusinessDate, DayTime>
+}
+
+/** The time of a day: of punches before the period, and in it. A period that begins with a day has days of one kind only. */
+interface DayTime {
+  before: number
+  /** `undefined` without a punch of known time in the period. */
+  within: number | undefined
 }
 
 const personOf = (people: Map<UserId, Person>, userId: UserId): Person => {
   const known = people.get(userId)
   if (known !== undefined) return known
-  const person: Person = { incomplete: 0, net: 0, days: new Map() }
+  const person: Person = { punches: 0, incomplete: 0, net: 0, days: new Map() }
   people.set(userId, person)
   return person
 }
 
-/** The local date of the clock-in of a punch, with the days of each zone in a cache. */
-const makeDateOf = <E>(zones: Zones<E>): (punch: TimePunch) => Result.Result<BusinessDate, E> => {
-  const byZone = new Map<DateTime.TimeZone, (instant: DateTime.DateTime) => BusinessDate>()
+/** Who has no punch in the period has no hours in it. */
+const inPeriod = (people: ReadonlyMap<UserId, Person>) => [...people].filter(([, { punches }]) => punches > 0)
+
+/** Where a punch counts. */
+interface DayOf {
+  readonly date: BusinessDate
+  readonly place: "before" | "within" | "after"
+}
+
+/** The local date of the clock-in of a punch, and on which side of the period it lies. What is computed of a clock is kept. */
+const makeDayOf = <E>({ clock, period }: HoursAboveOptions<E>): (punch: TimePunch) => Result.Result<DayOf, E> => {
+  const { clockOf } = zonesOf(clock)
+  const byClock = new Map<LocalClock, (instant: DateTime.Utc) => DayOf>()
+  const makeOf = (each: LocalClock) => {
+    const dateOf = Period.businessDates(each)
+    const interval = period?.(each)
+    return (instant: DateTime.Utc): DayOf => ({
+      date: dateOf(instant),
+      place: interval === undefined
+        ? "within"
+        : DateTime.isLessThan(instant, interval.gte)
+        ? "before"
+        : DateTime.isLessThan(instant, interval.lt)
+        ? "within"
+        : "after"
+    })
+  }
   return (punch) =>
-    Result.map(zones.clockOf(punch.locationId), (zone) => {
-      const known = byZone.get(zone)
+    Result.map(clockOf(punch.locationId), (each) => {
+      const known = byClock.get(each)
       if (known !== undefined) return known(punch.clockedIn)
-      const dateOf = Period.businessDates(zone)
-      byZone.set(zone, dateOf)
-      return dateOf(punch.clockedIn)
+      const dayOf = makeOf(each)
+      byClock.set(each, dayOf)
+      return dayOf(punch.clockedIn)
     })
 }
 
 /** Whether the sum is exact with the punch. No part of it exceeds the whole. */
 const addTime = (
   person: Person,
-  date: BusinessDate,
+  { date, place }: DayOf,
   punch: TimePunch,
   options: WorkedTime.WorkedTimeOptions
 ): boolean => {
+  if (place === "after") return true
+  if (place === "within") person.punches += 1
   const { durations } = WorkedTime.measure(punch, options)
   if (Option.isNone(durations)) {
-    person.incomplete += 1
+    if (place === "within") person.incomplete += 1
     return true
   }
   const net = Duration.toMillis(durations.value.net)
   person.net += net
-  person.days.set(date, (person.days.get(date) ?? 0) + net)
+  const day = person.days.get(date) ?? { before: 0, within: undefined }
+  person.days.set(date, day)
+  day[place] = (day[place] ?? 0) + net
   return Number.isSafeInteger(person.net)
 }
 
+/** Time in milliseconds, and the parts of it above the thresholds. */
+interface Excess {
+  net: number
+  above: number
+  aboveDay: number
+}
+
 const hoursOf = (person: Person, options: HoursAboveOptions<unknown>): HoursOverThreshold => {
-  const weeks = new Map<BusinessDate, number>()
-  for (const [day, net] of person.days) {
-    const week = Period.firstDateOfWeek(day, options)
-    weeks.set(week, (weeks.get(week) ?? 0) + net)
+  const weekly = leastOf(options.weeklyThreshold)
+  const daily = leastOf(options.dailyThreshold)
+  const all: Excess = { net: 0, above: 0, aboveDay: 0 }
+  const days = new Map<BusinessDate, Excess>()
+  const weeks = new Map<BusinessDate, Excess>()
+  /** The time of a week up to a date. */
+  const reached = new Map<BusinessDate, number>()
+  for (const [date, { before, within }] of [...person.days].toSorted(([a], [b]) => a < b ? -1 : 1)) {
+    const week = Period.firstDateOfWeek(date, options)
+    const from = (reached.get(week) ?? 0) + before
+    reached.set(week, from + (within ?? 0))
+    if (within === undefined) continue
+    const day: Excess = {
+      net: within,
+      above: beyond(weekly, from + within) - beyond(weekly, from),
+      aboveDay: beyond(daily, before + within) - beyond(daily, before)
+    }
+    days.set(date, day)
+    const ofWeek = weeks.get(week) ?? { net: 0, above: 0, aboveDay: 0 }
+    weeks.set(week, ofWeek)
+    for (const sums of [ofWeek, all]) {
+      sums.net += day.net
+      sums.above += day.above
+      sums.aboveDay += day.aboveDay
+    }
   }
-  const byWeek = timesAbove(weeks, options.weeklyThreshold)
-  const byDay = timesAbove(person.days, options.dailyThreshold)
-  return {
-    incomplete: person.incomplete,
-    net: Duration.millis(person.net),
-    above: sumAbove(byWeek),
-    aboveDay: sumAbove(byDay),
-    weeks: byWeek,
-    days: byDay
-  }
+  return { incomplete: person.incomplete, ...durationsOf(all), weeks: timesOf(weeks), days: timesOf(days) }
 }
 
 /** A negative threshold counts as zero: no more than all time is above it. */
-const timesAbove = (
-  sums: ReadonlyMap<BusinessDate, number>,
-  threshold: Duration.Input = Duration.infinity
-): ReadonlyArray<TimeOverThreshold> => {
-  const least = Math.max(0, Duration.toMillis(threshold))
-  return [...sums]
-    .toSorted(([a], [b]) => a < b ? -1 : 1)
-    .map(([date, net]) => ({ date, net: Duration.millis(net), above: Duration.millis(Math.max(0, net - least)) }))
-}
+const leastOf = (threshold: Duration.Input = Duration.infinity): number => Math.max(0, Duration.toMillis(threshold))
 
-const sumAbove = (times: ReadonlyArray<TimeOverThreshold>): Duration.Duration =>
-  Duration.millis(times.reduce((sum, { above }) => sum + Duration.toMillis(above), 0))
+const beyond = (threshold: number, time: number): number => Math.max(0, time - threshold)
+
+const durationsOf = ({ above, aboveDay, net }: Excess) => ({
+  net: Duration.millis(net),
+  above: Duration.millis(above),
+  aboveDay: Duration.millis(aboveDay)
+})
+
+const timesOf = (sums: ReadonlyMap<BusinessDate, Excess>): ReadonlyArray<TimeOverThreshold> =>
+  Array.from(sums, ([date, each]) => ({ date, ...durationsOf(each) }))

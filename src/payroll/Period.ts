@@ -1,24 +1,32 @@
-/** Local days, weeks, months and pay cycles of a time zone, as half-open ranges of instants. */
+/** Local days, weeks, months and pay periods by a local clock, as dates and as half-open ranges of instants. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "../Ids.ts"
-import type { Interval } from "./Zones.ts"
-export type { Interval } from "./Zones.ts"
-export { byLocation, type LocalPeriods, MissingZone, type Zones, zones } from "./Zones.ts"
+import type { PayCalendar, PayPeriod } from "./PayCalendar.ts"
+import { dayStartsOf, type Interval, type LocalClock, zoneOf } from "./Zones.ts"
+export {
+  byLocation,
+  type Interval,
+  type LocalClock,
+  type LocalPeriods,
+  MissingZone,
+  type Zones,
+  zones
+} from "./Zones.ts"
 
 /**
  * The instants of the local dates `first` to `last`, both inclusive. A day lasts as long as its clocks say: 23, 24 or
  * 25 hours, or another length where the clocks move otherwise; one that the zone skipped is empty (`gte` equals `lt`).
  *
- * A date begins at the first instant at which the local calendar shows it or a later one: at midnight, at the first of
- * two midnights, or at the end of the gap that skips midnight.
+ * A date begins at the first instant at which the wall clock shows `dayStarts` of it or a later time: without `dayStarts`
+ * at midnight, at the first of two midnights, or at the end of the gap that skips midnight.
  *
- * Law: days tile. `localDays(zone, a, c)` is `localDays(zone, a, b)` followed by `localDays(zone, b + 1, c)`, without
- * gap or overlap, in every zone. If `last` lies before `first`, the range is inverted, which a listing refuses.
+ * Law: days tile. `localDays(clock, a, c)` is `localDays(clock, a, b)` followed by `localDays(clock, b + 1, c)`, without
+ * gap or overlap, for every clock. If `last` lies before `first`, the range is inverted, which a listing refuses.
  */
-export const localDays = (zone: DateTime.TimeZone, first: BusinessDate, last: BusinessDate): Interval =>
-  between(zone, dayOf(first), dayOf(last) + 1)
+export const localDays = (clock: LocalClock, first: BusinessDate, last: BusinessDate): Interval =>
+  between(clock, dayOf(first), dayOf(last) + 1)
 
 /** The days of a week, from Sunday, as dates count them. */
 export const Weekday = Schema.Literals(["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"])
@@ -47,7 +55,7 @@ export type Weekday = typeof Weekday.Type
  * ```
  */
 export const week = (
-  zone: DateTime.TimeZone,
+  clock: LocalClock,
   date: BusinessDate,
   options?: {
     /** Default: `"monday"`. */
@@ -55,7 +63,7 @@ export const week = (
   }
 ): Interval => {
   const start = weekStart(date, options?.firstDay)
-  return between(zone, start, start + 7)
+  return between(clock, start, start + 7)
 }
 
 /**
@@ -81,57 +89,66 @@ const weekStart = (date: BusinessDate, first: Weekday = "monday"): number => {
  *
  * Law: it is the same for every date of the month, and consecutive months tile.
  */
-export const month = (zone: DateTime.TimeZone, date: BusinessDate): Interval => {
-  const start = DateTime.startOf(DateTime.makeUnsafe(date), "month")
-  return between(zone, toDay(start), toDay(DateTime.add(start, { months: 1 })))
-}
-
-/** A pay cycle. `{ anchor, days: 14 }` is a fortnight. */
-export interface CycleOptions {
-  /** A date on which a cycle begins; the others begin every `days` days before and after it. */
-  readonly anchor: BusinessDate
-  /** The length of a cycle in local days, an integer of at least 1. */
-  readonly days: number
-}
-
-/** The longest pay cycle, in days: more than a calendar of years 0001 to 9999 has, and no further than a date reaches. */
-const longestCycle = 10_000_000
+export const month = (clock: LocalClock, date: BusinessDate): Interval =>
+  between(clock, monthStart(date), monthStart(date, 1))
 
 /**
- * The pay cycle that contains `date`. `None` unless `days` is an integer from 1 to 10 000 000.
+ * The pay period that contains `date`, as dates: `localDays(clock, first, last)` has its instants. At the ends of the
+ * calendar it has only the dates of the years 0001 to 9999.
  *
- * Law: it is the same for every date of the cycle, and consecutive cycles tile.
+ * Laws: it is the same for every date of the period, and consecutive periods tile.
+ *
+ * **Example** (The fortnight of a date, and its punches)
+ *
+ * ```ts
+ * import { DateTime } from "effect"
+ * import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
+ * import { PayCalendar, Period } from "effect-time-punches/payroll"
+ *
+ * const fortnights = PayCalendar.make({ kind: "days", days: 14, anchor: BusinessDate.make("2026-01-05") })
+ * // From Monday, 2 March to Sunday, 15 March.
+ * const { first, last } = Period.payPeriod(fortnights, BusinessDate.make("2026-03-11"))
+ *
+ * // A bar closes at two: what is clocked in before four belongs to the day before.
+ * const clock = { zone: DateTime.zoneMakeNamedUnsafe("America/New_York"), dayStarts: "4 hours" } as const
+ *
+ * export const punches = TimePunches.list(CompanyId.make(7), { clockedIn: Period.localDays(clock, first, last) })
+ * ```
  */
-export const cycle = (
-  zone: DateTime.TimeZone,
-  date: BusinessDate,
-  options: CycleOptions
-): Option.Option<Interval> => {
-  if (!Number.isInteger(options.days) || options.days < 1 || options.days > longestCycle) return Option.none()
+export const payPeriod = (calendar: PayCalendar, date: BusinessDate): PayPeriod => {
   const day = dayOf(date)
-  const start = day - modulo(day - dayOf(options.anchor), options.days)
-  return Option.some(between(zone, start, start + options.days))
+  if (calendar.kind === "days") {
+    const first = day - modulo(day - dayOf(calendar.anchor), calendar.days)
+    return { first: fromDay(first), last: fromDay(first + calendar.days - 1) }
+  }
+  // The months before and after have the edges of a period that begins or ends there.
+  const starts = [-1, 0, 1].flatMap((months) =>
+    calendar.firstDays.map((first) => Math.min(monthStart(date, months) + first, monthStart(date, months + 1)) - 1)
+  )
+  const next = starts.findIndex((start) => start > day)
+  return { first: fromDay(starts[next - 1] ?? firstDay), last: fromDay((starts[next] ?? lastDay + 1) - 1) }
 }
 
 /** The local date of an instant: the one whose `localDays` contain it. For many instants, call `businessDates` once. */
-export const businessDate = (zone: DateTime.TimeZone, instant: DateTime.DateTime): BusinessDate =>
-  businessDates(zone)(instant)
+export const businessDate = (clock: LocalClock, instant: DateTime.DateTime): BusinessDate =>
+  businessDates(clock)(instant)
 
 /**
  * Returns a function from instants to local dates. It caches the days that it meets, so that only the first punch of a
  * day reads the rules of the zone. Use it in the key of `Labor.rollup`.
  *
- * Law: `localDays(zone, d, d)` contains the instant exactly if `d` is its date. So it is the date on the wall clock,
- * except after clocks are set back across midnight: the minutes that repeat the old date belong to the new one.
+ * Law: `localDays(clock, d, d)` contains the instant exactly if `d` is its date. So without `dayStarts` it is the date on
+ * the wall clock, except after clocks are set back across midnight: the minutes that repeat the old date belong to the
+ * new one.
  * Instants beyond the years 0001 to 9999 have the first or the last date of the calendar.
  */
-export const businessDates = (zone: DateTime.TimeZone): (instant: DateTime.DateTime) => BusinessDate => {
+export const businessDates = (clock: LocalClock): (instant: DateTime.DateTime) => BusinessDate => {
   const starts = new Map<number, number>()
   const dates = new Map<number, BusinessDate>()
   const startOf = (day: number): number => {
     const known = starts.get(day)
     if (known !== undefined) return known
-    const start = startOfDay(zone, day)
+    const start = startOfDay(clock, day)
     starts.set(day, start)
     return start
   }
@@ -149,7 +166,7 @@ export const businessDates = (zone: DateTime.TimeZone): (instant: DateTime.DateT
 }
 
 /**
- * The date `days` after `date`, or before it if `days` is negative. Beyond the years 0001 to 9999 it is the first or
+ * The date that lies `days` after `date`, or before it if `days` is negative. Beyond the years 0001 to 9999 it is the first or
  * the last date of the calendar. `None` unless `days` is a safe integer.
  */
 export const addDays = (date: BusinessDate, days: number): Option.Option<BusinessDate> =>
@@ -172,20 +189,25 @@ const dayOf = (date: BusinessDate): number => toDay(DateTime.makeUnsafe(date))
 const fromDay = (day: number): BusinessDate =>
   BusinessDate.make(DateTime.formatIsoDateUtc(DateTime.makeUnsafe(clamp(day) * dayMillis)))
 
-const between = (zone: DateTime.TimeZone, start: number, end: number): Interval => ({
-  gte: DateTime.makeUnsafe(startOfDay(zone, start)),
-  lt: DateTime.makeUnsafe(startOfDay(zone, end))
+/** The first day of the month that contains `date`, or of one so many months later. */
+const monthStart = (date: BusinessDate, months = 0): number =>
+  toDay(DateTime.add(DateTime.startOf(DateTime.makeUnsafe(date), "month"), { months }))
+
+const between = (clock: LocalClock, start: number, end: number): Interval => ({
+  gte: DateTime.makeUnsafe(startOfDay(clock, start)),
+  lt: DateTime.makeUnsafe(startOfDay(clock, end))
 })
 
 const offsetAt = (zone: DateTime.TimeZone, millis: number): number =>
   zone._tag === "Offset" ? zone.offset : DateTime.zonedOffset(DateTime.setZone(DateTime.makeUnsafe(millis), zone))
 
 /**
- * The first instant at which the wall clock shows the day or a later one. No zone is a whole day from UTC, so it lies
- * within a day of UTC's midnight; in those two days the offset of a zone changes at most once.
+ * The first instant at which the wall clock shows the start of the day or a later time. No zone is a whole day from UTC, so
+ * it lies within a day of the instant at which UTC shows it; in those two days the offset of a zone changes at most once.
  */
-const startOfDay = (zone: DateTime.TimeZone, day: number): number => {
-  const wall = day * dayMillis
+const startOfDay = (clock: LocalClock, day: number): number => {
+  const zone = zoneOf(clock)
+  const wall = day * dayMillis + dayStartsOf(clock)
   const before = offsetAt(zone, wall - dayMillis)
   const after = offsetAt(zone, wall + dayMillis)
   if (before === after) return wall - before

@@ -10,7 +10,7 @@ import * as Sink from "effect/Sink"
 import { LocationId, TimePunchId, UserId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as WorkedTime from "./WorkedTime.ts"
-import { byLocation, type Interval, type LocalPeriods, type Zones, zonesOf } from "./Zones.ts"
+import { byLocation, type Interval, type LocalClock, type LocalPeriods, zoneOf, type Zones, zonesOf } from "./Zones.ts"
 
 /**
  * Why a punch should be looked at.
@@ -46,10 +46,10 @@ export class Issue extends Schema.Opaque<Issue>()(Schema.Struct({
 
 /** What is checked, and by which clock. */
 export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTimeOptions {
-  /** The zone of all locations, or `Period.zones`: each location by its own clock. */
-  readonly zone: DateTime.TimeZone | Zones<E>
-  /** The period to close, in a zone: `(zone) => Period.week(zone, date)`. */
-  readonly period: (zone: DateTime.TimeZone) => Interval
+  /** The clock of all locations, or `Period.zones`: each location by its own clock. */
+  readonly clock: LocalClock | Zones<E>
+  /** The period to close, by a clock: `(clock) => Period.week(clock, date)`. */
+  readonly period: (clock: LocalClock) => Interval
   /** A punch that is longer than this is `tooLong`. A finite duration; default: 16 hours. */
   readonly maxDuration?: Duration.Input | undefined
   /** The disputed punches. Only the service knows them: list with `employeeApprovalStatuses`. Default: none. */
@@ -62,12 +62,12 @@ export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTime
 }
 
 /**
- * What to list for a check: the period in all zones of the locations, and `maxDuration` more on each side, so that an
+ * What to list for a check: the period by the clock of each location, and `maxDuration` more on each side, so that an
  * overlap across an edge of the period is found. A punch that reaches into the period from before that is `tooLong` or
  * `open` in an earlier period.
  */
 export const window = <E = never>(options: PeriodCheckOptions<E>): Interval => {
-  const { gte, lt } = byLocation(options.zone, options.period).window
+  const { gte, lt } = byLocation(options.clock, options.period).window
   const maxDuration = maxDurationOf(options)
   return { gte: DateTime.subtractDuration(gte, maxDuration), lt: DateTime.addDuration(lt, maxDuration) }
 }
@@ -81,7 +81,7 @@ export const window = <E = never>(options: PeriodCheckOptions<E>): Interval => {
  * is not known, and only the instant of its clock-in counts.
  *
  * One pass, in any order. It keeps the issues, and the times of each punch that is not deleted: about 130 bytes a punch. It
- * fails with the error of `zone`, for any punch that is not deleted.
+ * fails with the error of `clock`, for any punch that is not deleted.
  *
  * **Example** (Is the week ready to close?)
  *
@@ -91,8 +91,8 @@ export const window = <E = never>(options: PeriodCheckOptions<E>): Interval => {
  * import { Period, PeriodCheck } from "effect-time-punches/payroll"
  *
  * const options: PeriodCheck.PeriodCheckOptions = {
- *   zone: DateTime.zoneMakeNamedUnsafe("America/New_York"),
- *   period: (zone) => Period.week(zone, BusinessDate.make("2026-03-09"))
+ *   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (clock) => Period.week(clock, BusinessDate.make("2026-03-09"))
  * }
  *
  * export const issues = TimePunches.list(CompanyId.make(7), { clockedIn: PeriodCheck.window(options) }).pipe(
@@ -137,8 +137,8 @@ interface Shift {
 const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
   const found: Array<Issue> = []
   const people = new Map<UserId, Array<Shift>>()
-  const zones = zonesOf(options.zone)
-  const periods = byLocation(options.zone, options.period)
+  const zones = zonesOf(options.clock)
+  const periods = byLocation(options.clock, options.period)
   const maxDuration = maxDurationOf(options)
 
   const add = (punch: TimePunch): Result.Result<void, E> => {
@@ -171,8 +171,12 @@ const locate = <E>(
 ): Result.Result<Located, E> =>
   Result.flatMap(
     zones.clockOf(punch.locationId),
-    (zone) =>
-      Result.map(periods.contains(punch), (isWithin) => ({ punch, zone, belongs: isWithin && isChecked(punch) }))
+    (clock) =>
+      Result.map(periods.contains(punch), (isWithin) => ({
+        punch,
+        zone: zoneOf(clock),
+        belongs: isWithin && isChecked(punch)
+      }))
   )
 
 const shiftOf = ({ belongs, punch, zone }: Located, { asOf }: WorkedTime.WorkedTimeOptions): Shift => {

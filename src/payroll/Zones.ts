@@ -1,5 +1,6 @@
-/** A zone for each location, and a period by the clock of each. `Period` exports it. */
+/** By which clock the dates of a location are: a clock for each location, and a period by the clock of each. */
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { LocationId } from "../Ids.ts"
@@ -12,6 +13,28 @@ export interface Interval {
   /** The first instant after the range. */
   readonly lt: DateTime.Utc
 }
+
+/**
+ * By which clock local dates begin: a zone, in which they begin at midnight, or a zone and the time at which they begin.
+ * `{ zone, dayStarts: "4 hours" }`: what happens before 04:00 belongs to the day before. `{ zone, dayStarts: "-2 hours" }`:
+ * a day begins at 22:00 of the day before.
+ */
+export type LocalClock = DateTime.TimeZone | {
+  /** The zone of the wall clock. */
+  readonly zone: DateTime.TimeZone
+  /** When a day begins on the wall clock, counted from midnight: from -12 to 12 hours. */
+  readonly dayStarts: Duration.Input
+}
+
+/** The zone of a clock, in which its times are shown. */
+export const zoneOf = (clock: LocalClock): DateTime.TimeZone => DateTime.isTimeZone(clock) ? clock : clock.zone
+
+/** When a day begins by a clock, in milliseconds from midnight. */
+export const dayStartsOf = (clock: LocalClock): number =>
+  DateTime.isTimeZone(clock) ? 0 : Duration.toMillis(clock.dayStarts)
+
+/** Equal texts are equal clocks. */
+export const clockKey = (clock: LocalClock): string => `${DateTime.zoneToString(zoneOf(clock))} ${dayStartsOf(clock)}`
 
 /**
  * A location without a zone. Its punches belong to no local day, and a sum without them would be wrong. Add the location
@@ -29,24 +52,24 @@ export class MissingZone
   }
 }
 
-/** The zones of the locations of a company. `Period.zones` makes them from a map. */
+/** The clocks of the locations of a company. `Period.zones` makes them from a map. */
 export interface Zones<out E = never> {
-  /** Every zone that a location has, each once. */
-  readonly all: ReadonlyArray<DateTime.TimeZone>
-  /** The zone of a location; a failure if it has none. */
-  readonly clockOf: (locationId: LocationId) => Result.Result<DateTime.TimeZone, E>
+  /** Every clock that a location has, each once. */
+  readonly all: ReadonlyArray<LocalClock>
+  /** The clock of a location; a failure if it has none. */
+  readonly clockOf: (locationId: LocationId) => Result.Result<LocalClock, E>
 }
 
 /**
- * A zone for each location. A location that is not in the map fails with `MissingZone`, which names it: no other zone
- * replaces it.
+ * A zone for each location, and the time at which its days begin if that is not midnight. A location that is not in the map
+ * fails with `MissingZone`, which names it: no other zone replaces it.
  */
-export const zones = (byLocation: ReadonlyMap<LocationId, DateTime.TimeZone>): Zones<MissingZone> => {
-  // One object for each zone, so that what is computed of a zone can be kept by it.
-  const unique = new Map([...byLocation.values()].map((zone) => [DateTime.zoneToString(zone), zone]))
+export const zones = (byLocation: ReadonlyMap<LocationId, LocalClock>): Zones<MissingZone> => {
+  // One object for each clock, so that what is computed of a clock can be kept by it.
+  const unique = new Map([...byLocation.values()].map((clock) => [clockKey(clock), clock]))
   const known = new Map(
-    [...byLocation].map(([locationId, zone]) => {
-      const found = Result.succeed(unique.get(DateTime.zoneToString(zone)) ?? zone)
+    [...byLocation].map(([locationId, clock]) => {
+      const found = Result.succeed(unique.get(clockKey(clock)) ?? clock)
       return [locationId, found]
     })
   )
@@ -56,9 +79,12 @@ export const zones = (byLocation: ReadonlyMap<LocationId, DateTime.TimeZone>): Z
   }
 }
 
-/** The zones, also if one zone stands for all locations. */
-export const zonesOf = <E = never>(zone: DateTime.TimeZone | Zones<E>): Zones<E> =>
-  DateTime.isTimeZone(zone) ? { all: [zone], clockOf: () => Result.succeed(zone) } : zone
+/** Whether each location has a clock of its own. */
+export const isZones = <E>(clock: LocalClock | Zones<E>): clock is Zones<E> => "clockOf" in clock
+
+/** The clocks, also if one stands for all locations. */
+export const zonesOf = <E = never>(clock: LocalClock | Zones<E>): Zones<E> =>
+  isZones(clock) ? clock : { all: [clock], clockOf: () => Result.succeed(clock) }
 
 /** One period, such as a week, by the clock of each location. */
 export interface LocalPeriods<out E = never> {
@@ -68,8 +94,8 @@ export interface LocalPeriods<out E = never> {
    */
   readonly window: Interval
   /**
-   * The same over all zones of the world, UTC-12:00 to UTC+14:00. List it to fail with `MissingZone` also for a location
-   * whose punches all lie outside `window`.
+   * The same over all zones of the world, UTC-12:00 to UTC+14:00, each with every `dayStarts` that a location has. List it
+   * to fail with `MissingZone` also for a location whose punches all lie outside `window`.
    */
   readonly widest: Interval
   /** The period of a location. */
@@ -79,7 +105,7 @@ export interface LocalPeriods<out E = never> {
 }
 
 /**
- * A period by the clock of each location, or by one zone for all. List `window`, then keep the punches that the period of
+ * A period by the clock of each location, or by one clock for all. List `window`, then keep the punches that the period of
  * their own location `contains`.
  *
  * Law: of consecutive periods, exactly one contains a punch.
@@ -96,7 +122,7 @@ export interface LocalPeriods<out E = never> {
  *   [LocationId.make(302), DateTime.zoneMakeNamedUnsafe("America/Chicago")],
  *   [LocationId.make(303), DateTime.zoneMakeNamedUnsafe("Pacific/Honolulu")]
  * ]))
- * const week = Period.byLocation(zones, (zone) => Period.week(zone, BusinessDate.make("2026-03-09")))
+ * const week = Period.byLocation(zones, (clock) => Period.week(clock, BusinessDate.make("2026-03-09")))
  *
  * // Fails with MissingZone if a punch is at another location.
  * export const punches = TimePunches.list(CompanyId.make(7), { clockedIn: week.window }).pipe(
@@ -105,13 +131,13 @@ export interface LocalPeriods<out E = never> {
  * ```
  */
 export const byLocation = <E = never>(
-  zone: DateTime.TimeZone | Zones<E>,
-  period: (zone: DateTime.TimeZone) => Interval
+  clock: LocalClock | Zones<E>,
+  period: (clock: LocalClock) => Interval
 ): LocalPeriods<E> => {
-  const { all, clockOf } = zonesOf(zone)
+  const { all, clockOf } = zonesOf(clock)
   const intervals = new Map(all.map((each) => [each, period(each)]))
-  const intervalOf = (each: DateTime.TimeZone): Interval => intervals.get(each) ?? period(each)
-  const widest = union([...intervals.values(), ...offsets.map(period)])
+  const intervalOf = (each: LocalClock): Interval => intervals.get(each) ?? period(each)
+  const widest = union([...intervals.values(), ...worldClocks(all).map(period).map(withChange)])
   return {
     window: intervals.size === 0 ? widest : union([...intervals.values()]),
     widest,
@@ -120,14 +146,24 @@ export const byLocation = <E = never>(
   }
 }
 
-/**
- * The offsets of the world, from where days begin last to where they begin first. All of them, since the dates of a period
- * that depends on today change with the zone.
- */
+/** Each offset of the world with each start of a day. All of them, since a period that depends on today moves with both. */
+const worldClocks = (all: ReadonlyArray<LocalClock>): ReadonlyArray<LocalClock> =>
+  [...new Set([0, ...all.map(dayStartsOf)])].flatMap((dayStarts) => offsets.map((zone) => ({ zone, dayStarts })))
+
+/** The offsets of the world, from where days begin last to where they begin first. */
 const offsets = Array.from(
   { length: 26 * 4 + 1 },
   (_, quarter) => DateTime.zoneMakeOffset((quarter - 12 * 4) * 900_000)
 )
+
+/**
+ * The days of an offset have 24 hours. A day on which the clocks of a zone are set back begins or ends as much farther
+ * away: up to 3 hours, in Antarctica.
+ */
+const withChange = ({ gte, lt }: Interval): Interval => ({
+  gte: DateTime.subtract(gte, { hours: 3 }),
+  lt: DateTime.add(lt, { hours: 3 })
+})
 
 const isWithin = ({ gte, lt }: Interval, { epochMilliseconds }: DateTime.Utc): boolean =>
   gte.epochMilliseconds <= epochMilliseconds && epochMilliseconds < lt.epochMilliseconds

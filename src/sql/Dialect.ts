@@ -60,6 +60,13 @@ export const dialectFor = (
 })
 
 /**
+ * Since when the copy in the row `s` of a sync is known; NULL: it is not. `history_since` says since when versions are kept, of
+ * a first load from its first page on; the copy is whole, and so known, from its end on. A release without `known_since`
+ * prunes by `history_since` alone.
+ */
+export const knownSince = "CASE WHEN s.known_since < s.history_since THEN s.history_since ELSE s.known_since END"
+
+/**
  * Whether a write of the checkpoint leaves a hole in a history that has begun: each commit moves `history_last`. A release
  * that does not know histories fails so, instead of replacing versions that are then missing. A checkpoint that is set to
  * NULL by hand writes no rows.
@@ -77,3 +84,10 @@ export const endsHistory = "OLD.history_since IS NOT NULL"
 /** Why such a deletion is refused. */
 export const end =
   "the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company with a release that keeps histories"
+
+/**
+ * Sets since when a copy of an older schema is known: its last commit, because it does not say when its first pass
+ * ended. The text of a checkpoint has its keys in one form.
+ */
+export const knowOlder = (sync: string): string =>
+  `UPDATE ${sync} SET known_since = history_last WHERE history_since IS NOT NULL AND checkpoint LIKE '%"completedAt":"%'`

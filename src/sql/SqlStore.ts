@@ -19,6 +19,7 @@ import type { SyncError } from "../sync/SyncError.ts"
 import { SyncStore } from "../sync/SyncStore.ts"
 import { storable } from "./columns.ts"
 import { connect, dialectIn, failedWith, opened, type TableOptions, verify } from "./connection.ts"
+import { knownSince } from "./Dialect.ts"
 import { checkpointOf, makeStore } from "./store.ts"
 import { defaultTable, refused } from "./tables.ts"
 export type { TableOptions } from "./connection.ts"
@@ -35,7 +36,8 @@ export interface SqlStoreOptions extends TableOptions {
   readonly migrate?: boolean | undefined
   /**
    * Whether a commit keeps each version that it replaces, for `changes`. The history of a company begins with its first
-   * commit under this option; from then on every commit continues it, also one without the option. Default `false`.
+   * commit under this option; from then on every commit continues it, also one without the option. `changes` knows the copy
+   * from the end of the first load on. Default `false`.
    */
   readonly history?: boolean | undefined
   /** How many pages `Sync.run` and `Sync.sweep` store in one transaction, at least 1. Default 1. */
@@ -108,7 +110,10 @@ export const migrations = (table: string = defaultTable): Migrations => ({
 
 /** What is known of the past of a copy. */
 export class KnownHistory extends Schema.Opaque<KnownHistory>()(Schema.Struct({
-  /** The first instant at which the copy is known, by the clock of the database. */
+  /**
+   * The first instant at which the copy is known, by the clock of the database: the first commit that kept a
+   * history, at the earliest the end of the first load; or the instant to which the history was pruned.
+   */
   since: Instant,
   /**
    * The instant of the last commit. Read it before the copy, or in the same transaction: `changes` since this instant then
@@ -141,7 +146,7 @@ export class CopyStatus extends Schema.Opaque<CopyStatus>()(Schema.Struct({
   gone: Count,
   /** The last error that `noteError` kept; `None` if there was none, or a pass was completed since. */
   lastError: Schema.OptionFromNullOr(NotedError),
-  /** Since when the history of the company is known; `None` if it has not begun. */
+  /** Since when the past of the copy is known; `None` if no history is kept, or the first load has not ended. */
   history: Schema.OptionFromNullOr(KnownHistory)
 })) {}
 
@@ -159,7 +164,7 @@ export const status = (
     const [row] = yield* retried(
       sql`SELECT c.total, c.deleted, c.gone, s.checkpoint, s.error_tag, s.error_text,
         ${millisOf("s.error_at")} AS error_at,
-        ${millisOf("s.history_since")} AS history_since,
+        ${millisOf(knownSince)} AS known_since,
         ${millisOf("s.history_last")} AS history_last
       FROM (
         SELECT count(*) AS total,
@@ -179,7 +184,7 @@ export const status = (
       deleted: numberOf(row?.["deleted"]),
       gone: numberOf(row?.["gone"]),
       lastError,
-      history: Option.map(Option.fromUndefinedOr(orUndefined(row?.["history_since"])), (since) => ({
+      history: Option.map(Option.fromUndefinedOr(orUndefined(row?.["known_since"])), (since) => ({
         since: DateTime.makeUnsafe(since),
         last: DateTime.makeUnsafe(numberOf(row?.["history_last"]))
       }))
@@ -198,7 +203,7 @@ export const purge = (company: CompanyId, options: TableOptions = {}): Effect.Ef
     // begins a copy: its rows would go, and its checkpoint stay. A history ends before its row may go.
     const erase = Effect.gen(function*() {
       yield* sql`INSERT INTO ${tables.sync} (company_id) VALUES (${bigint(company)})
-        ON CONFLICT (company_id) DO UPDATE SET history_since = NULL, history_last = NULL`
+        ON CONFLICT (company_id) DO UPDATE SET history_since = NULL, history_last = NULL, known_since = NULL`
       for (const table of [tables.sync, tables.rows, tables.history]) {
         yield* sql`DELETE FROM ${table} WHERE company_id = ${bigint(company)}`
       }

@@ -8,17 +8,17 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
-import { CompanyId, TimePunchId, UserId } from "../Ids.ts"
+import { Cents, CompanyId, TimePunchId, UserId } from "../Ids.ts"
 import { type Database, numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
 import { retried, transact } from "../internal/sql/transaction.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import * as Labor from "../payroll/Labor.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
-import { byLocation, type Interval, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
+import { byLocation, type Interval, type LocalClock, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
-import type { Dialect } from "./Dialect.ts"
+import { type Dialect, knownSince } from "./Dialect.ts"
 import { punchOf, rowColumns, rowOf } from "./read.ts"
 
 /**
@@ -26,10 +26,10 @@ import { punchOf, rowColumns, rowOf } from "./read.ts"
  * copy of now.
  */
 export interface ChangesOptions<out E = never> extends Labor.LaborOptions {
-  /** The zone of all locations, or `Period.zones`: each location by its own clock. */
-  readonly zone: DateTime.TimeZone | Zones<E>
-  /** The period, in a zone: `(zone) => Period.week(zone, date)`. */
-  readonly period: (zone: DateTime.TimeZone) => Interval
+  /** The clock of all locations, or `Period.zones`: each location by its own clock. */
+  readonly clock: LocalClock | Zones<E>
+  /** The period, by a clock: `(clock) => Period.week(clock, date)`. */
+  readonly period: (clock: LocalClock) => Interval
   /** The instant to compare with, by the clock of the database, such as `history.last` of `status` at the close. */
   readonly since: DateTime.DateTime
 }
@@ -77,12 +77,12 @@ export class PunchChange extends Schema.Opaque<PunchChange>()(Schema.Struct({
 export class PersonChange extends Schema.Opaque<PersonChange>()(Schema.Struct({
   /** The person. */
   userId: UserId,
-  /** Net time in minutes, with a fraction if there are seconds. A punch of unknown length counts as none. */
-  minutes: Schema.Finite,
+  /** Net time, in milliseconds when encoded; negative if it is less now. A punch of unknown length counts as none. */
+  net: Schema.DurationFromMillis,
   /** Wages in cents, rounded punch by punch. Without tips. */
-  cents: Schema.Int,
+  cost: Cents,
   /** Tips in cents. */
-  tips: Schema.Int
+  tips: Cents
 })) {}
 
 /** What changed in a period. */
@@ -93,12 +93,15 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
   people: Schema.Array(PersonChange)
 })) {}
 
-/** The copy at that instant is not known: no history was kept, it began later, or its older part was pruned. */
+/**
+ * The copy at that instant is not known: no history was kept, its first load ended later, its older part was pruned,
+ * or rows were removed by hand since.
+ */
 export class HistoryUnknown
   extends Schema.TaggedError<HistoryUnknown>("effect-time-punches/sql/HistoryUnknown")("HistoryUnknown", {
     /** The company of the copy. */
     companyId: CompanyId,
-    /** The first instant at which the copy is known; `None`: no history was kept. */
+    /** The first instant at which the copy is known; `None`: no history is kept, or the first load has not ended. */
     since: Schema.OptionFromNullOr(Instant),
     /** The `since` that was requested. */
     asked: Instant
@@ -107,7 +110,8 @@ export class HistoryUnknown
   /** Since when the copy is known, and how to begin a history. */
   override get message(): string {
     const known = Option.match(this.since, {
-      onNone: () => "no history was kept: begin one with SqlStore.layer({ history: true })",
+      onNone: () =>
+        "no history is known: SqlStore.layer({ history: true }) keeps one from the end of the first load on",
       onSome: (since) => `its history is known since ${DateTime.formatIso(since)}`
     })
     return `the copy of ${DateTime.formatIso(this.asked)} is not known; ${known} [company ${this.companyId}]`
@@ -147,7 +151,7 @@ export const changes = <E = never>(
 ): Effect.Effect<Changes, SyncError | HistoryUnknown | E | Labor.SumOverflow, SqlClient> =>
   Effect.gen(function*() {
     const database = yield* opened(company, tableOptions)
-    const { widest } = byLocation(options.zone, options.period)
+    const { widest } = byLocation(options.clock, options.period)
     const rows = yield* retried(changedRows(database, company, widest, options.since)).pipe(
       Effect.mapError(failedWith(company, "the history cannot be read"))
     )
@@ -185,9 +189,11 @@ export const pruneHistory = (
   Effect.gen(function*() {
     const database = yield* opened(company, tableOptions)
     const { dialect: { bigint, deleteSelected, greatest, least, millisOf, tables, timestamp }, sql } = database
+    const until = sql`${least}(${timestamp(before.epochMilliseconds)}, history_last)`
     const removeChunk = Effect.gen(function*() {
       const [known] = yield* sql`UPDATE ${tables.sync}
-        SET history_since = ${greatest}(history_since, ${least}(${timestamp(before.epochMilliseconds)}, history_last))
+        SET history_since = ${greatest}(history_since, ${until}),
+          known_since = CASE WHEN known_since IS NOT NULL THEN ${greatest}(known_since, ${until}) END
         WHERE company_id = ${bigint(company)} AND history_since IS NOT NULL
         RETURNING ${millisOf("history_since")} AS since`
       if (known === undefined) return 0
@@ -230,7 +236,7 @@ const changedRows = (
     SELECT id FROM ${tables.rows} WHERE ${isOurs} AND ${isInWindow} AND valid_from > ${then}
     UNION SELECT id FROM ${tables.history} WHERE ${isOurs} AND ${isInWindow} AND ${wasThen}
   )
-  SELECT ${millisOf("s.history_since")} AS known_since, states.* FROM ${tables.sync} AS s LEFT JOIN (
+  SELECT ${millisOf(knownSince)} AS known_since, states.* FROM ${tables.sync} AS s LEFT JOIN (
     SELECT 1 AS is_now, ${columns} FROM ${tables.rows} WHERE ${isOurs} AND id IN (SELECT id FROM changed)
     UNION ALL
     SELECT 0, ${columns} FROM ${tables.history} WHERE ${isOurs} AND id IN (SELECT id FROM changed) AND ${wasThen}
@@ -271,7 +277,7 @@ const compare = <E>(
   pairs: Iterable<Pair>,
   options: ChangesOptions<E>
 ): Result.Result<Changes, E | Labor.SumOverflow> => {
-  const counts = counter(byLocation(options.zone, options.period))
+  const counts = counter(byLocation(options.clock, options.period))
   const punches: Array<PunchChange & { readonly shown: TimePunch }> = []
   const sums = new Map<UserId, Sums>()
   for (const { after, before } of pairs) {
@@ -371,9 +377,9 @@ const add = (
 
 const differenceOf = ([userId, { cost, net, tips }]: readonly [UserId, Sums]): PersonChange => ({
   userId,
-  minutes: net / 60_000,
-  cents: cost,
-  tips
+  net: Duration.millis(net),
+  cost: Cents.make(cost),
+  tips: Cents.make(tips)
 })
 
-const isSome = ({ cents, minutes, tips }: PersonChange): boolean => minutes !== 0 || cents !== 0 || tips !== 0
+const isSome = ({ cost, net, tips }: PersonChange): boolean => !Duration.isZero(net) || cost !== 0 || tips !== 0

@@ -4,7 +4,17 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import { numberOf, orUndefined, postgres as ground, timestamptzOf } from "../internal/sql/dialect.ts"
 import { type Cell, type Column, columns, type ColumnType, contentColumns, versionColumns } from "./columns.ts"
-import { type Dialect, dialectFor, end, endsHistory, hole, makesHole, type Rows, type Written } from "./Dialect.ts"
+import {
+  type Dialect,
+  dialectFor,
+  end,
+  endsHistory,
+  hole,
+  knowOlder,
+  makesHole,
+  type Rows,
+  type Written
+} from "./Dialect.ts"
 import type { TableNames } from "./tables.ts"
 
 /**
@@ -31,6 +41,15 @@ export const postgres = (names: TableNames): Dialect =>
           ...createRefusals(names),
           createCurrent(names),
           createBreaks(names)
+        ]
+      },
+      {
+        id: 3,
+        name: "known_since",
+        statements: [
+          `ALTER TABLE ${names.sync} ADD COLUMN known_since timestamptz`,
+          knowOlder(names.sync),
+          ...createRowRemoved(names)
         ]
       }
     ]
@@ -71,17 +90,27 @@ ${columnsOfPunch}
   CHECK (valid_from < valid_to)
 )`
 
-/** Binds the schema of the history now: by its search path, a later session may find the history of another copy. */
-const createKeepFunction = ({ history, keepVersionFunction }: TableNames) =>
+/**
+ * The function of a trigger, whose body names a table as `%I.%I`. This binds the schema of the table now: by its search path,
+ * a later session may find the table of another copy.
+ */
+const createFunction = (name: string, table: string, body: string) =>
   `DO $do$ BEGIN
-EXECUTE (SELECT format($format$CREATE FUNCTION ${keepVersionFunction}() RETURNS trigger LANGUAGE plpgsql AS $$
+EXECUTE (SELECT format($format$CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO %I.%I (${versionColumns.join(", ")}, valid_to)
-  VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
+${body}
   RETURN NULL;
 END $$
-$format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '${history}'::regclass);
+$format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '${table}'::regclass);
 END $do$`
+
+const createKeepFunction = ({ history, keepVersionFunction }: TableNames) =>
+  createFunction(
+    keepVersionFunction,
+    history,
+    `  INSERT INTO %I.%I (${versionColumns.join(", ")}, valid_to)
+  VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);`
+  )
 
 /** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
 const createKeepTrigger = ({ keepVersion, keepVersionFunction, rows }: TableNames) =>
@@ -100,6 +129,17 @@ EXECUTE FUNCTION ${refuseFunction}('${hole}')`,
   `CREATE TRIGGER ${refuseEnd} BEFORE DELETE ON ${sync} FOR EACH ROW
 WHEN (${endsHistory})
 EXECUTE FUNCTION ${refuseFunction}('${end}')`
+]
+
+/** Without rows that were removed by hand the copy is not whole: it is known again from the next complete pass. */
+const createRowRemoved = ({ rowRemoved, rowRemovedFunction, rows, sync, tableEmptied }: TableNames) => [
+  createFunction(
+    rowRemovedFunction,
+    sync,
+    `  UPDATE %I.%I SET known_since = NULL WHERE known_since IS NOT NULL AND (TG_OP = 'TRUNCATE' OR company_id = OLD.company_id);`
+  ),
+  `CREATE TRIGGER ${rowRemoved} AFTER DELETE ON ${rows} FOR EACH ROW EXECUTE FUNCTION ${rowRemovedFunction}()`,
+  `CREATE TRIGGER ${tableEmptied} AFTER TRUNCATE ON ${rows} FOR EACH STATEMENT EXECUTE FUNCTION ${rowRemovedFunction}()`
 ]
 
 /** Whole milliseconds between two instants. */

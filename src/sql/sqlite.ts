@@ -11,6 +11,7 @@ import {
   end,
   endsHistory,
   hole,
+  knowOlder,
   makesHole,
   type Rows,
   Unclear,
@@ -38,6 +39,15 @@ export const sqlite = (names: TableNames): Dialect =>
           ...createRefusals(names),
           createCurrent(names),
           createBreaks(names)
+        ]
+      },
+      {
+        id: 3,
+        name: "known_since",
+        statements: [
+          `ALTER TABLE ${names.sync} ADD COLUMN known_since INTEGER`,
+          knowOlder(names.sync),
+          createRowRemoved(names)
         ]
       }
     ]
@@ -109,6 +119,13 @@ BEGIN
   SELECT RAISE(ABORT, '${end}');
 END`
 ]
+
+/** Without rows that were removed by hand the copy is not whole: it is known again from the next complete pass. */
+const createRowRemoved = ({ rowRemoved, rows, sync }: TableNames) =>
+  `CREATE TRIGGER ${rowRemoved} AFTER DELETE ON ${rows}
+BEGIN
+  UPDATE ${sync} SET known_since = NULL WHERE company_id = OLD.company_id AND known_since IS NOT NULL;
+END`
 
 /** The milliseconds of an ISO text with milliseconds, without a detour over floating-point numbers. */
 const millisOfIso = (text: string) =>

@@ -37,9 +37,13 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
       } END`
   const changesHistory = historyOf("s")
   const firstInstant = beginsHistory ? clock : raw("NULL")
-  const returnsInstant = sql`RETURNING ${millisOf("history_last")} AS history_last`
+  const returnsInstant = sql`RETURNING ${millisOf("history_last")} AS history_last,
+    CASE WHEN known_since IS NULL THEN 0 ELSE 1 END AS is_known`
 
-  /** `None` if the stored checkpoint was not the expected one. Else it is the new one, and this the instant of the commit. */
+  /**
+   * `None` if the stored checkpoint was not the expected one. Else it is the new one; `at` is the instant of the commit if the
+   * history of the company has begun.
+   */
   const exchange = (company: CompanyId, previous: Option.Option<Checkpoint>, text: string) =>
     Effect.map(
       Option.isNone(previous)
@@ -50,12 +54,19 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
           WHERE s.checkpoint IS NULL ${returnsInstant}`
         : sql`UPDATE ${tables.sync} AS s SET checkpoint = ${text}, ${changesHistory}
           WHERE company_id = ${bigint(company)} AND checkpoint = ${checkpointText(previous.value)} ${returnsInstant}`,
-      (rows) => Option.map(Arr.head(rows), (row) => orUndefined(row["history_last"]))
+      (rows) =>
+        Option.map(Arr.head(rows), (row) => ({
+          at: orUndefined(row["history_last"]),
+          isKnown: orUndefined(row["is_known"]) === 1
+        }))
     )
 
   const clearError = (company: CompanyId) =>
     sql`UPDATE ${tables.sync} SET error_at = NULL, error_tag = NULL, error_text = NULL
       WHERE company_id = ${bigint(company)}`
+
+  const knowFromNow = (company: CompanyId) =>
+    sql`UPDATE ${tables.sync} SET known_since = history_last WHERE company_id = ${bigint(company)}`
 
   const lowerStamps = (company: CompanyId, pass: number) =>
     sql`UPDATE ${tables.rows} SET pass = 0 WHERE company_id = ${bigint(company)} AND pass >= ${bigint(pass)}`
@@ -91,7 +102,9 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
     const { checkpoint, company, kind, pass } = batch
     const exchanged = yield* exchange(company, previous, text)
     if (Option.isNone(exchanged)) return yield* Effect.fail(superseded(company))
-    const at = exchanged.value
+    const { at, isKnown } = exchanged.value
+    // From the end of a first load on, the copy is whole at every commit.
+    if (at !== undefined && !isKnown && Option.isSome(checkpoint.completedAt)) yield* knowFromNow(company)
     if (isCompleted(checkpoint, previous)) yield* clearError(company)
     // A stamp that is not lower than the number of a sweep would hide a row that is gone.
     if (kind === "sweep" && Option.exists(previous, (previous) => previous.pass < pass)) {

@@ -26,6 +26,10 @@ export interface TableNames {
   readonly refuseHole: string
   readonly refuseEnd: string
   readonly refuseFunction: string
+  /** The trigger that hears of rows that are removed by hand; in PostgreSQL also its function. */
+  readonly rowRemoved: string
+  readonly tableEmptied: string
+  readonly rowRemovedFunction: string
   /** The migrations table as the catalogue and `Migrator` have it: without quotes. */
   readonly migrationsName: string
 }
@@ -62,6 +66,9 @@ export const namesOf = (table: string, dialect: DialectName): Result.Result<Tabl
     refuseHole: `"${name}_refuse_hole"`,
     refuseEnd: `"${name}_refuse_end"`,
     refuseFunction: quoted("_refuse"),
+    rowRemoved: `"${name}_row_removed"`,
+    tableEmptied: `"${name}_table_emptied"`,
+    rowRemovedFunction: quoted("_row_removed"),
     migrationsName: `${table}_migrations`
   })
 }

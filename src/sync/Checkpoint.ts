@@ -45,7 +45,10 @@ export const RunningPass = Schema.Struct({
   since: Schema.OptionFromNullOr(Instant),
   /** The service's clock at the first page of the attempt; `None` before it, and if it came without a valid `Date`. */
   horizon: Schema.OptionFromNullOr(Instant),
-  /** The local clock when the first page of the attempt was sent; `None` before it. */
+  /**
+   * The local clock when the first page of the attempt was requested; before it, when the page was that was discarded because
+   * the service's clock was set back, else `None`.
+   */
   at: Schema.OptionFromNullOr(Instant),
   /** The latest `modified` seen, less the time since the first page: the watermark of a pass without a `Date`. */
   latest: Schema.OptionFromNullOr(Instant),
@@ -60,7 +63,9 @@ export const RunningPass = Schema.Struct({
   /** The window of a sweep and of its confirm; `None` in a first load and an increment. */
   window: Schema.OptionFromNullOr(Window),
   /** In a confirm, the number of its sweep: rows of the window with a lower one were not seen. */
-  before: Schema.OptionFromNullOr(Count)
+  before: Schema.OptionFromNullOr(Count),
+  /** Whether the pass asks for the order of ids. Absent: it asks for no order. */
+  sorted: Schema.optionalKey(Schema.Boolean)
 })
 
 /** A pass that is not complete, as `RunningPass` decodes it. */

@@ -12,7 +12,7 @@ import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import type { TimePunches } from "../TimePunches.ts"
 import type { Batch } from "./Batch.ts"
-import type { Checkpoint } from "./Checkpoint.ts"
+import { blankCheckpoint, type Checkpoint, type PassKind } from "./Checkpoint.ts"
 import { type Call, makePasses } from "./passes.ts"
 import { type SyncError, withCheckpoint } from "./SyncError.ts"
 import {
@@ -114,8 +114,9 @@ const execute = Effect.fnUntraced(
         Effect.mapError((error) => withCheckpoint(error, stored))
       )
 
-    const isClaimed = claim && Option.isSome(loaded)
-    if (isClaimed) yield* commit(claimOf({ ...loaded.value, writer }))
+    if (claim) {
+      yield* commit(claimOf({ ...Option.getOrElse(loaded, () => blankCheckpoint(company.id, writer)), writer }))
+    }
 
     const passes = yield* makePasses(call, stored)
     /** Batches of one attempt that are read and not yet committed. */
@@ -144,7 +145,7 @@ const execute = Effect.fnUntraced(
       return batch === undefined ? Effect.succeed(true) : Effect.flatMap(commit(batch), () => onCommit(summary()))
     })
 
-    if (isClaimed && !(yield* onCommit(summary()))) return summary()
+    if (claim && !(yield* onCommit(summary()))) return summary()
     while (true) {
       const next = yield* Effect.result(passes.next)
       if (Result.isFailure(next)) {
@@ -169,8 +170,9 @@ const execute = Effect.fnUntraced(
 
 /** The batch of a claim: no rows, and a checkpoint whose text no older call can replace. */
 const claimOf = (checkpoint: Checkpoint): Batch => {
-  const { company, pass, running } = checkpoint
-  const kind = Option.match(running, { onNone: () => "increment" as const, onSome: ({ kind }) => kind })
+  const { company, pass, running, watermark } = checkpoint
+  const due = Option.isNone(watermark) ? "first" : "increment"
+  const kind = Option.match(running, { onNone: () => due, onSome: ({ kind }): PassKind => kind })
   return { company, kind, pass, punches: [], checkpoint, gone: Option.none() }
 }
 

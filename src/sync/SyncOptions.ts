@@ -24,6 +24,12 @@ export interface BatchesOptions {
   readonly overlap?: Duration.Input | undefined
   /** Pages to read ahead of the consumer. Default 0. */
   readonly prefetchPages?: number | undefined
+  /**
+   * Whether each pass asks for the order of ids. A cursor that names a record marks a place in the service's order: if an
+   * edit moves that record, rows between are skipped until a sweep. The order of ids cures that on a service that keeps it
+   * beside a cursor, and makes it worse on one that drops it there: `time-punches doctor` tests which. Default `false`.
+   */
+  readonly sortById?: boolean | undefined
 }
 
 /** How a sweep reads, and which part of the copy. */
@@ -37,8 +43,8 @@ export interface RunOptions extends BatchesOptions {
   /** When to stop before the end. The call commits what it has read, and the next call continues there. Default: never. */
   readonly stopAfter?: StopAfter | undefined
   /**
-   * Whether the call first commits the stored checkpoint under its own name, so that no older call can commit any more.
-   * Default `false`: its first page does that.
+   * Whether the call first commits the stored checkpoint under its own name, or a blank one if there is none, and then calls
+   * `onCommit`: no older call can commit any more, a first load in flight neither. Default `false`: its first page does that.
    */
   readonly claim?: boolean | undefined
   /** Called after each commit, with the counts of this call so far. `false` stops the call here. */
@@ -120,6 +126,7 @@ export const callOf = (
       company: named,
       goal,
       overlap: Duration.toMillis(overlap.value),
+      sortById: options.sortById ?? false,
       prefetchPages,
       maxPages: pages ?? Infinity,
       deadline: (yield* monotonicNow) + Duration.toMillis(limit.value),

@@ -57,7 +57,7 @@ export const makeKeyValueStore = <E, R>(write: (batch: Batch) => Effect.Effect<v
       const { checkpoint: { writer }, company } = batch
       let stored = yield* read(company)
       if (!isContinued(stored.checkpoint, previous, batch)) return yield* Effect.fail(superseded(company))
-      if (batch.pass > Option.match(stored.checkpoint, { onNone: () => -1, onSome: ({ pass }) => pass })) {
+      if (batch.pass > Option.match(stored.checkpoint, { onNone: () => 0, onSome: ({ pass }) => pass })) {
         // A number is recorded before a row bears it: after a kill, no later attempt takes a lower one.
         const raised = {
           ...Option.getOrElse(stored.checkpoint, () => blankCheckpoint(company, writer)),
@@ -104,7 +104,7 @@ const textOf = ({ checkpoint }: Stored) => Option.getOrUndefined(Option.map(chec
 
 /**
  * Whether the batch follows the stored checkpoint. A commit that failed may have raised its number, and rows may be stamped
- * with that: a batch of a lower number does not follow then.
+ * with that: a batch of a lower number does not follow then. A blank checkpoint of another call is its claim.
  */
 const isContinued = (
   stored: Option.Option<Checkpoint>,
@@ -113,7 +113,7 @@ const isContinued = (
 ): boolean => {
   if (Option.isNone(stored)) return Option.isNone(previous)
   const expected = {
-    ...Option.getOrElse(previous, () => blankCheckpoint(batch.company, stored.value.writer)),
+    ...Option.getOrElse(previous, () => blankCheckpoint(batch.company, batch.checkpoint.writer)),
     pass: stored.value.pass
   }
   const isRaised = Option.isNone(previous) || stored.value.pass !== previous.value.pass

@@ -22,12 +22,20 @@ export type PageStep =
   /** The page leads to a cursor that the attempt has requested before: it is discarded. */
   | { readonly _tag: "Cycle" }
 
-/** What a page is judged by, besides the checkpoint and its pass. */
-export interface Facts {
+/** How the passes of a call read. */
+export interface Reads {
   /** Milliseconds that an increment reads again before the watermark. */
   readonly overlap: number
+  /** Whether a pass begins with asking for the order of ids. */
+  readonly sortById: boolean
+}
+
+/** What a page is judged by, besides the checkpoint and its pass. */
+export interface Facts extends Reads {
   /** The local clock, in milliseconds. */
   readonly now: number
+  /** Milliseconds of the monotonic clock since the attempt began; `None` if an earlier call began it. */
+  readonly elapsed: Option.Option<number>
   /** The name of this call. */
   readonly writer: string
 }
@@ -36,7 +44,7 @@ export interface Facts {
 export const begin = (
   checkpoint: Checkpoint,
   kind: PassKind,
-  overlap: number,
+  { overlap, sortById }: Reads,
   sweep?: { readonly window: Window; readonly sweepPass?: number }
 ): RunningPass => ({
   kind,
@@ -52,12 +60,16 @@ export const begin = (
   pages: 0,
   restarts: 0,
   window: Option.fromUndefinedOr(sweep?.window),
-  before: Option.fromUndefinedOr(sweep?.sweepPass)
+  before: Option.fromUndefinedOr(sweep?.sweepPass),
+  ...(sortById ? { sorted: true } : {})
 })
 
-/** The pass from its first page again. It keeps what it reads and how often it began again, and forgets the attempt. */
+/**
+ * The pass from its first page again. It keeps what it reads and how often it began again, and forgets the attempt. If the
+ * second page was refused, the service may know no order beside a cursor: the pass goes on without one.
+ */
 export const restart = (running: RunningPass): RunningPass => ({
-  ...running,
+  ...(running.pages <= 1 ? unsorted(running) : running),
   horizon: Option.none(),
   at: Option.none(),
   latest: Option.none(),
@@ -67,16 +79,24 @@ export const restart = (running: RunningPass): RunningPass => ({
   restarts: running.restarts + 1
 })
 
+/** The pass without an order. */
+export const unsorted = ({ sorted: _, ...running }: RunningPass): RunningPass => running
+
 /** `modified_since` has whole seconds. */
 const sinceOf = (millis: number, overlap: number) => instant(Math.floor((millis - overlap) / second) * second)
 
 /** Judges a page of a pass: the checkpoint that is true once its rows are stored, or why it is discarded. */
 export const stepPage = (checkpoint: Checkpoint, running: RunningPass, page: Page, facts: Facts): PageStep => {
-  const attempt = Option.isSome(running.cursor) ? running : beginAttempt(checkpoint, running, page, facts)
+  const isFirst = Option.isNone(running.cursor)
+  const attempt = isFirst ? beginAttempt(checkpoint, running, page, facts) : running
   if ("_tag" in attempt) return attempt
   const { next } = page.cursor
   if (Option.isSome(next) && Option.contains(attempt.landmark, next.value)) return { _tag: "Cycle" }
-  const read: RunningPass = { ...attempt, pages: attempt.pages + 1, latest: latestOf(attempt, page) }
+  const read: RunningPass = {
+    ...attempt,
+    pages: attempt.pages + 1,
+    latest: latestOf(attempt, page, isFirst ? Option.some(0) : facts.elapsed)
+  }
   return Option.isNone(next)
     ? complete(checkpoint, read, facts)
     : {
@@ -107,7 +127,9 @@ const beginAttempt = (
     horizon,
     (date) => earlierSince(checkpoint, running, date.epochMilliseconds, sentAt.epochMilliseconds, overlap)
   )
-  if (Option.isSome(earlier)) return { _tag: "Earlier", running: { ...running, since: earlier } }
+  if (Option.isSome(earlier)) {
+    return { _tag: "Earlier", running: { ...running, since: earlier, at: Option.some(sentAt) } }
+  }
   const clock = Option.getOrElse(horizon, () => sentAt).epochMilliseconds
   return { ...running, pass: Math.max(checkpoint.pass + 1, clock), horizon, at: Option.some(sentAt) }
 }
@@ -120,21 +142,38 @@ const isPlausible = (date: number, local: number, { at, watermark }: Checkpoint)
     ([{ epochMilliseconds: mark }, { epochMilliseconds: then }]) => Math.abs(date - (mark + local - then)) <= day
   )
 
-/** The instant to begin again from, if the service's clock was set back behind the last watermark. */
+/**
+ * The instant to begin again from, if the service's clock was set back behind the last watermark. After a first page was
+ * discarded, the next one is compared with that: a `Date` that stands still would else be behind the watermark for ever.
+ */
 const earlierSince = (checkpoint: Checkpoint, running: RunningPass, date: number, local: number, overlap: number) =>
-  Option.flatMap(Option.all([checkpoint.watermark, checkpoint.at, running.since]), ([watermark, at, since]) => {
-    // Where the service's clock stood at the last pass, by its present setting.
-    const expected = date - (local - at.epochMilliseconds)
-    return expected < watermark.epochMilliseconds - minute && since.epochMilliseconds > expected - overlap
-      ? Option.some(sinceOf(expected, overlap))
-      : Option.none()
-  })
+  Option.flatMap(
+    Option.all([running.since, checkpoint.watermark, Option.orElse(running.at, () => checkpoint.at)]),
+    ([since, watermark, at]) => {
+      // Where the service's clock stood at the compared request, by its present setting.
+      const expected = date - (local - at.epochMilliseconds)
+      const isSetBack = Option.isSome(running.at)
+        ? since.epochMilliseconds > expected - overlap + minute
+        : since.epochMilliseconds > expected - overlap && expected < watermark.epochMilliseconds - minute
+      return isSetBack ? Option.some(sinceOf(expected, overlap)) : Option.none()
+    }
+  )
 
-/** The latest `modified` less the time since the first page: the late pages of a long pass must not lift the watermark. */
-const latestOf = ({ at, latest }: RunningPass, { items, response: { sentAt } }: Page): RunningPass["latest"] => {
-  const elapsed = Option.match(at, {
-    onNone: () => 0,
-    onSome: (first) => Math.max(0, sentAt.epochMilliseconds - first.epochMilliseconds)
+/**
+ * The latest `modified` less the time since the first page: the late pages of a long pass must not lift the watermark. The
+ * local clock may be set back meanwhile: the monotonic clock of the call that began the attempt says how long it took at
+ * least, and a later call, perhaps of another machine, adds a day.
+ */
+const latestOf = (
+  { at, latest }: RunningPass,
+  { items, response: { sentAt } }: Page,
+  monotonic: Option.Option<number>
+): RunningPass["latest"] => {
+  const first = Option.getOrElse(at, () => sentAt)
+  const local = sentAt.epochMilliseconds - first.epochMilliseconds
+  const elapsed = Option.match(monotonic, {
+    onNone: () => Math.max(0, local + day),
+    onSome: (monotonic) => Math.max(0, local, Math.ceil(monotonic))
   })
   const known = Option.match(latest, { onNone: () => -Infinity, onSome: (known) => known.epochMilliseconds })
   const seen = items.reduce(
@@ -149,12 +188,13 @@ const latestOf = ({ at, latest }: RunningPass, { items, response: { sentAt } }: 
 }
 
 /** The checkpoint after the last page. A sweep is followed by its confirm; every other pass moves the watermark. */
-const complete = (checkpoint: Checkpoint, running: RunningPass, { now, overlap, writer }: Facts): PageStep => {
+const complete = (checkpoint: Checkpoint, running: RunningPass, facts: Facts): PageStep => {
+  const { now, writer } = facts
   const counted = { ...checkpoint, pass: Math.max(checkpoint.pass, running.pass), writer }
   const { window } = running
   if (running.kind === "sweep") {
     const sweep = { window: Option.getOrElse(window, (): Window => ({})), sweepPass: running.pass }
-    const confirm = Option.some(begin(counted, "confirm", overlap, sweep))
+    const confirm = Option.some(begin(counted, "confirm", facts, sweep))
     return { _tag: "Kept", passId: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }
   }
   return {

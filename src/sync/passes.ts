@@ -24,7 +24,7 @@ import {
   type RunningPass,
   type Window
 } from "./Checkpoint.ts"
-import { begin, contains, restart, stepPage } from "./pass.ts"
+import { begin, contains, type Reads, restart, stepPage, unsorted } from "./pass.ts"
 import { SyncError, withCheckpoint } from "./SyncError.ts"
 
 /** What a call is for: one pass of whatever kind is due, or a sweep of a window. */
@@ -33,11 +33,9 @@ export type Goal =
   | { readonly _tag: "Sweep"; readonly window: Window; readonly acceptGone: boolean }
 
 /** A call, validated. */
-export interface Call {
+export interface Call extends Reads {
   readonly company: Company
   readonly goal: Goal
-  /** Milliseconds that an increment reads again before the watermark. */
-  readonly overlap: number
   readonly prefetchPages: number
   /** The most pages of the service that the call may read. */
   readonly maxPages: number
@@ -56,6 +54,8 @@ interface Known {
   /** Pages of the service, also those that were discarded. */
   readonly pages: number
   readonly restarts: number
+  /** How many times the listing has given up on empty pages since the last row. */
+  readonly emptyRuns: number
 }
 
 /** A pass is running. */
@@ -66,6 +66,8 @@ export interface Reading extends Known {
   readonly isAnswer: boolean
   /** Whether the checkpoint has `running`. `false` after the pass began again, until its next batch. */
   readonly isStored: boolean
+  /** The monotonic clock when the attempt began, in milliseconds; `None` if an earlier call began it. */
+  readonly begunAt: Option.Option<number>
 }
 
 /** Where a call stands between two requests. */
@@ -100,10 +102,14 @@ export interface Step {
 /** How often a pass may begin again before its cursors count as lost. */
 const maxRestarts = 3
 
+/** How often the attempt goes on behind a hundred empty pages. A service that filters after paging sends many of them. */
+const maxEmptyRuns = 1000
+
 /** The state of a call before its first request. */
 export const initialState = (call: Call, from: Option.Option<Checkpoint>): State => {
   const checkpoint = Option.getOrElse(from, () => blankCheckpoint(call.company.id, call.writer))
-  const known: Known = { checkpoint, kind: "increment", pages: 0, restarts: 0 }
+  const kind = Option.isNone(checkpoint.watermark) ? "first" : "increment"
+  const known: Known = { checkpoint, kind, pages: 0, restarts: 0, emptyRuns: 0 }
   return Option.match(checkpoint.running, {
     onNone: (): State => ({ ...known, _tag: "Due" }),
     onSome: (running): State => ({
@@ -112,17 +118,21 @@ export const initialState = (call: Call, from: Option.Option<Checkpoint>): State
       kind: running.kind,
       running,
       isAnswer: answers(running, call.goal),
-      isStored: true
+      isStored: true,
+      begunAt: Option.none()
     })
   })
 }
 
-/** What a call does next, at this time of the monotonic clock. It reads at least one page. */
+/** What a call does next, at this time of the monotonic clock. The first request is always sent. */
 export const nextRequest = (call: Call, state: State, monotonic: number): Request => {
   if (state._tag === "Lost") return { _tag: "Fail", error: withCheckpoint(state.error, Option.some(state.checkpoint)) }
   if (state._tag === "Complete") return { _tag: "End" }
-  if (state.pages === 0 || (state.pages < call.maxPages && monotonic < call.deadline)) {
-    return { _tag: "Read", state: state._tag === "Reading" ? state : beginDue(call, state) }
+  const isFirstRequest = state.pages === 0 && state.restarts === 0
+  if (isFirstRequest || (state.pages < call.maxPages && monotonic < call.deadline)) {
+    const reading = state._tag === "Reading" ? state : beginDue(call, state)
+    const begins = Option.isNone(reading.running.cursor)
+    return { _tag: "Read", state: begins ? { ...reading, begunAt: Option.some(monotonic) } : reading }
   }
   if (state._tag === "Due" || state.isStored) return { _tag: "End" }
   // A call that may read one page would discard it, and the next call too, for ever.
@@ -131,34 +141,52 @@ export const nextRequest = (call: Call, state: State, monotonic: number): Reques
   return { _tag: "Store", ...emit(state, { ...state.checkpoint, writer: call.writer, running }, pass) }
 }
 
-/** What the outcome of a request for a page does, at this local time; or the failure that ends the call. */
+/** When the outcome of a request was there, by both clocks, in milliseconds. */
+export interface Now {
+  readonly local: number
+  readonly monotonic: number
+}
+
+/** What the outcome of a request for a page does, or the failure that ends the call. */
 export const step = (
   call: Call,
   state: Reading,
   outcome: Result.Result<Page, ListError>,
-  now: number
-): Result.Result<Step, ListError> => {
-  if (Result.isFailure(outcome)) {
-    const { failure } = outcome
-    const pages = isCycle(failure) ? state.pages + 1 : state.pages
-    return isCursorRefused(failure)
-      ? Result.succeed(beginAgain(call, { ...state, pages }, failure.message))
-      : Result.fail(failure)
+  now: Now
+): Result.Result<Step, ListError> =>
+  Result.isFailure(outcome)
+    ? stepFailure(call, state, outcome.failure)
+    : Result.succeed(stepKept(call, state, outcome.success, now))
+
+/** A request failed: the attempt goes on in another listing, or the pass begins again, or the call ends. */
+const stepFailure = (call: Call, state: Reading, failure: ListError): Result.Result<Step, ListError> => {
+  if (state.running.sorted === true && isOrderRefused(failure)) {
+    const running = unsorted(state.running)
+    return Result.succeed({ state: { ...state, running }, batch: Option.none(), isEnded: true })
   }
-  const { goal, overlap, writer } = call
-  const page = outcome.success
-  const read = { ...state, pages: state.pages + 1 }
-  const { running } = read
-  const judged = stepPage(read.checkpoint, running, page, { overlap, writer, now })
+  if (isEmptyRun(failure) && state.emptyRuns < maxEmptyRuns) {
+    const emptyRuns = state.emptyRuns + 1
+    return Result.succeed({ state: { ...state, emptyRuns }, batch: Option.none(), isEnded: true })
+  }
+  const pages = isCycle(failure) ? state.pages + 1 : state.pages
+  return isCursorRefused(failure)
+    ? Result.succeed(beginAgain(call, { ...state, pages }, failure.message))
+    : Result.fail(failure)
+}
+
+/** A page was read: its rows are emitted, or it is discarded and the pass begins again. */
+const stepKept = (call: Call, state: Reading, page: Page, now: Now): Step => {
+  const { goal, overlap, sortById, writer } = call
+  const emptyRuns = page.items.length > 0 ? 0 : state.emptyRuns
+  const read = { ...state, pages: state.pages + 1, emptyRuns }
+  const { begunAt, running } = read
+  const elapsed = Option.map(begunAt, (begunAt) => now.monotonic - begunAt)
+  const judged = stepPage(read.checkpoint, running, page, { overlap, sortById, writer, now: now.local, elapsed })
   switch (judged._tag) {
     case "Cycle":
-      return Result.succeed(beginAgain(call, read, "the cursors of the pass lead in a circle"))
+      return beginAgain(call, read, "the cursors of the pass lead in a circle")
     case "Earlier":
-      return Result.succeed({
-        state: { ...read, running: judged.running, isStored: false },
-        batch: Option.none(),
-        isEnded: true
-      })
+      return { state: { ...read, running: judged.running, isStored: false }, batch: Option.none(), isEnded: true }
     case "Kept": {
       const { checkpoint, passId } = judged
       const accepted = read.isAnswer && goal._tag === "Sweep" && goal.acceptGone
@@ -167,7 +195,7 @@ export const step = (
         ([window, before]) => ({ window, before, accepted })
       )
       const { batch, state } = emit(read, checkpoint, passId, { punches: page.items, gone })
-      return Result.succeed({ state, batch: Option.some(batch), isEnded: Option.isNone(page.cursor.next) })
+      return { state, batch: Option.some(batch), isEnded: Option.isNone(page.cursor.next) }
     }
   }
 }
@@ -179,8 +207,8 @@ const emit = (
   passId: number,
   rows: Pick<Batch, "punches" | "gone"> = { punches: [], gone: Option.none() }
 ): { readonly state: State; readonly batch: Batch } => {
-  const { isAnswer, kind, pages, restarts } = state
-  const known: Known = { checkpoint, kind, pages, restarts }
+  const { begunAt, emptyRuns, isAnswer, kind, pages, restarts } = state
+  const known: Known = { checkpoint, kind, pages, restarts, emptyRuns }
   return {
     batch: { company: checkpoint.company, kind, pass: passId, checkpoint, ...rows },
     state: Option.match(checkpoint.running, {
@@ -191,7 +219,8 @@ const emit = (
         kind: running.kind,
         running,
         isAnswer,
-        isStored: true
+        isStored: true,
+        begunAt
       })
     })
   }
@@ -209,13 +238,23 @@ const beginAgain = (call: Call, state: Reading, detail: string): Step => {
 }
 
 /** The pass that a call begins if none is running. */
-const beginDue = ({ goal, overlap }: Call, { checkpoint, ...known }: Known): Reading => {
+const beginDue = (call: Call, known: Known): Reading => {
+  const { goal } = call
+  const { checkpoint } = known
   const running = Option.isNone(checkpoint.watermark)
-    ? begin(checkpoint, "first", overlap)
+    ? begin(checkpoint, "first", call)
     : goal._tag === "Sweep"
-    ? begin(checkpoint, "sweep", overlap, { window: goal.window })
-    : begin(checkpoint, "increment", overlap)
-  return { ...known, _tag: "Reading", checkpoint, kind: running.kind, running, isAnswer: true, isStored: true }
+    ? begin(checkpoint, "sweep", call, { window: goal.window })
+    : begin(checkpoint, "increment", call)
+  return {
+    ...known,
+    _tag: "Reading",
+    kind: running.kind,
+    running,
+    isAnswer: true,
+    isStored: true,
+    begunAt: Option.none()
+  }
 }
 
 /** Whether a call has done what it is for once this pass is complete. */
@@ -224,24 +263,35 @@ const answers = ({ kind, window }: RunningPass, goal: Goal): boolean =>
   (kind !== "increment" && Option.exists(window, (window) => contains(window, goal.window)))
 
 /**
- * What the pass asks for. No other filter and no order: an increment never hears of a row that is edited out of a filter,
- * and skips a row that moves in an order. The service may hold instants finer than a millisecond, so a sweep asks for a
- * second more on each side.
+ * What the pass asks for. No other filter: an increment never hears of a row that is edited out of it. No other order: a row
+ * that moves in it is skipped. The service may hold instants finer than a millisecond, so a sweep asks for a second more on
+ * each side.
  */
-export const filterOf = ({ kind, since, window }: RunningPass): PunchFilter => {
-  if (kind !== "sweep") return { deleted: "include", modifiedSince: Option.getOrUndefined(since) }
-  const { gte, lt } = Option.getOrElse(window, (): Window => ({}))
+export const filterOf = ({ kind, since, sorted, window }: RunningPass): PunchFilter => {
+  const { gte, lt } = Option.getOrElse(kind === "sweep" ? window : Option.none(), (): Window => ({}))
   const clockedIn = {
     gte: gte === undefined ? undefined : instant(gte.epochMilliseconds - 1000),
     lte: lt === undefined ? undefined : instant(lt.epochMilliseconds + 1000)
   }
-  return { deleted: "include", clockedIn: gte === undefined && lt === undefined ? undefined : clockedIn }
+  return {
+    deleted: "include",
+    modifiedSince: Option.getOrUndefined(since),
+    clockedIn: gte === undefined && lt === undefined ? undefined : clockedIn,
+    sortBy: sorted === true ? [["id", "asc"]] : undefined
+  }
 }
 
 /** Statuses besides 422 with which a service says that it does not know a cursor. */
 const unknownCursor: ReadonlyArray<number> = [400, 404, 410]
 
 const isCycle = (error: ListError) => error._tag === "PaginationError" && error.reason === "CursorCycle"
+
+const isEmptyRun = (error: ListError) => error._tag === "PaginationError" && error.reason === "EmptyPages"
+
+/** Whether a first request may have failed because of the order that it asked for. */
+const isOrderRefused = (error: ListError): boolean =>
+  Option.isNone(error.resumeFrom) &&
+  (error._tag === "UnprocessableEntity" || (error._tag === "UnexpectedStatus" && error.status === 400))
 
 /** Whether a request failed because of the cursor that it carried. The text of the problem does not matter. */
 const isCursorRefused = (error: ListError): boolean =>
@@ -302,12 +352,8 @@ export const makePasses = (
           case "Read": {
             attempt ??= yield* open(request.state)
             const outcome = yield* Effect.result(Pull.catchDone(attempt.pull, () => endedEarly))
-            const stepped = step(
-              call,
-              request.state,
-              Result.map(outcome, ([page]) => page),
-              yield* Clock.currentTimeMillis
-            )
+            const now = { local: yield* Clock.currentTimeMillis, monotonic: yield* monotonicNow }
+            const stepped = step(call, request.state, Result.map(outcome, ([page]) => page), now)
             if (Result.isFailure(stepped) || stepped.success.isEnded) yield* close
             if (Result.isFailure(stepped)) return yield* Effect.fail(stepped.failure)
             state = stepped.success.state

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import * as Fs from "node:fs"
 import { stripVTControlCharacters } from "node:util"
+import { command } from "../../src/cli/command.ts"
 import { exitCode } from "../../src/cli/failure.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { defaultSession } from "../../src/testing/service/options.ts"
@@ -12,7 +13,7 @@ const fake = FakeService.layer({
   punches: generatePunches({ seed: 6, count: 120, companyId: defaultCompany.id })
 })
 
-const subcommands = ["list", "export", "summary", "check", "changes", "sync", "doctor", "sandbox"]
+const subcommands = command.subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
 
 const page = Fs.readFileSync(new URL("../../docs/09-command-line.md", import.meta.url), "utf8")
 
@@ -112,7 +113,7 @@ describe("time-punches", () => {
       [["lisst"], /Unknown subcommand "lisst"/],
       [["list", "extra"], /extra/],
       [["export"], /--output/],
-      [["summary", "--by", "week"], /--by/],
+      [["summary", "--by", "year"], /--by/],
       [["summary", "--zone", "Mars/Olympus"], /--zone/],
       [["list", "--page-size", "201"], /1 to 200/],
       [["list", "--from", ""], /--from/]

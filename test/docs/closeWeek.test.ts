@@ -28,9 +28,9 @@ const sumsOf = (csv: string) =>
     rowsOf(csv).map((row) => [
       row["user_id"],
       [
-        Number(row["net_seconds"] ?? Number(row["minutes"]) * 60),
-        Number(row["cost_cents"] ?? row["cents"]),
-        Number(row["tips_cents"] ?? row["tips"])
+        Number(row["net_seconds"]),
+        Number(row["cost_cents"]),
+        Number(row["tips_cents"])
       ]
     ])
   )

@@ -1,7 +1,9 @@
 /** The documents are true: their code is compiled, their links resolve, their tables agree with the source. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
+import { command } from "../../src/cli/command.ts"
 import { ListError } from "../../src/index.ts"
+import { PeriodCheck } from "../../src/payroll/index.ts"
 import { root } from "./support/examples.ts"
 import { anchors, examples, fences, links, pages } from "./support/pages.ts"
 import { tables } from "./support/tables.ts"
@@ -103,6 +105,21 @@ describe("the documents", () => {
 
     assert.deepStrictEqual(firstCells("README.md", "tag"), tags)
     assert.deepStrictEqual(firstCells("docs/05-errors-and-retries.md", "tag"), tags)
+  })
+
+  it("list the subcommands of the command, in its order", () => {
+    const names = command.subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
+
+    assert.deepStrictEqual(firstCells("docs/09-command-line.md", "subcommand"), names)
+  })
+
+  it("list the kinds of issue of a check, in their order", () => {
+    const listed = (page: string) =>
+      tables(pageAt(page)).map((table) => table.slice(1).map(([cell = ""]) => cell.replaceAll("`", "")))
+
+    for (const page of ["docs/07-worked-time-and-labour.md", "docs/09-command-line.md"]) {
+      assert.deepInclude(listed(page), [...PeriodCheck.Kind.literals], page)
+    }
   })
 
   it("list the metrics of the source", () => {

@@ -18,14 +18,14 @@ const json = { "content-type": "application/json" }
 const page = JSON.stringify(wirePage([wirePunch()], { next: "more" }))
 
 /** The result of a page where every response is this text, and the number of requests. */
-const pageOf = Effect.fnUntraced(function*(text: string) {
-  let asked = 0
+const pageResult = Effect.fnUntraced(function*(text: string) {
+  let requests = 0
   const service = scripted(() => {
-    asked++
+    requests++
     return new Response(text, { headers: json })
   })
   const result = yield* letTimePass(Effect.result(Effect.provide(TimePunches.page(company), service)))
-  return { result, asked }
+  return { result, requests }
 })
 
 describe("an unknown status", () => {
@@ -35,10 +35,10 @@ describe("an unknown status", () => {
     Effect.gen(function*() {
       for (let status = 200; status < 1000; status++) {
         if (known.includes(status)) continue
-        let asked = 0
+        let requests = 0
         const http = HttpClient.make((request) =>
           Effect.sync(() => {
-            asked++
+            requests++
             // The constructor refuses a status from 600 on, and a body for some of the others; a socket does not.
             const response = Object.defineProperty(new Response(page, { headers: json }), "status", { value: status })
             return HttpClientResponse.fromWeb(request, response)
@@ -48,7 +48,7 @@ describe("an unknown status", () => {
         const error = yield* letTimePass(Effect.flip(Effect.provide(TimePunches.page(company), over)))
 
         assert.deepInclude<object>(error, { _tag: "UnexpectedStatus", status, attempts: 1 })
-        assert.strictEqual(asked, 1)
+        assert.strictEqual(requests, 1)
       }
     }))
 })
@@ -73,17 +73,17 @@ describe("a text that is not JSON", () => {
   it.effect("[J1] is refused after two retries, in any malformed form", () =>
     Effect.gen(function*() {
       for (const text of texts) {
-        const { asked, result } = yield* pageOf(text)
+        const { requests, result } = yield* pageResult(text)
 
         assert.deepInclude(Result.getOrThrow(Result.flip(result)), { _tag: "DecodeError", reason: "NotJson" }, text)
-        assert.strictEqual(asked, 3, text)
+        assert.strictEqual(requests, 3, text)
       }
     }))
 
   it.effect("[J1] is never a page, wherever the text of a page is cut", () =>
     Effect.gen(function*() {
       for (let length = 0; length < page.length; length += 7) {
-        const { result } = yield* pageOf(page.slice(0, length))
+        const { result } = yield* pageResult(page.slice(0, length))
 
         assert.strictEqual(Result.getOrThrow(Result.flip(result))._tag, "DecodeError", `after ${length} characters`)
       }
@@ -97,8 +97,8 @@ const withBadRow = Effect.fnUntraced(function*(patch: RowPatch) {
   const result = yield* letTimePass(Effect.result(
     Stream.runForEach(TimePunches.list(company, {}, { pageSize: 10 }), ({ id }) => Effect.sync(() => seen.push(id)))
   ))
-  const asked = (yield* FakeService.use((service) => service.requests)).length
-  return { seen, asked, error: Result.getOrUndefined(Result.flip(result)) }
+  const requests = (yield* FakeService.use((service) => service.requests)).length
+  return { seen, requests, error: Result.getOrUndefined(Result.flip(result)) }
 })
 
 const required = [
@@ -124,12 +124,12 @@ describe("a row without a required field", () => {
     (key) =>
       Effect.forEach([undefined, null], (value) =>
         Effect.gen(function*() {
-          const { asked, error, seen } = yield* withBadRow({ [key]: value })
+          const { requests, error, seen } = yield* withBadRow({ [key]: value })
 
           assert.deepInclude(error, { _tag: "DecodeError", reason: "Schema", path: `data[2].${key}`, attempts: 1 })
           assert.deepInclude<object>(error ?? {}, { punchId: key === "id" ? Option.none() : Option.some(ids[22]) })
           assert.deepStrictEqual(seen, ids.slice(0, 20))
-          assert.strictEqual(asked, 3)
+          assert.strictEqual(requests, 3)
           const rest = yield* Stream.runCollect(
             TimePunches.list(company, {}, { pageSize: 10, from: error?.resumeFrom })
           )

@@ -73,7 +73,7 @@ import {
   UserId
 } from "effect-time-punches"
 import { fromNdjson, toCsv, toNdjson } from "effect-time-punches/export"
-import { Labor, Period, PeriodCheck, WorkedTime } from "effect-time-punches/payroll"
+import { Labor, PayCalendar, PayPeriod, Period, PeriodCheck, WorkedTime } from "effect-time-punches/payroll"
 import {
   defaultCompany,
   type FakeRequest,
@@ -239,7 +239,8 @@ const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const week = Period.week(zone, BusinessDate.make("2026-03-09"), { firstDay: "sunday" })
 const next: Option.Option<BusinessDate> = Period.addDays(BusinessDate.make("2026-03-09"), 7)
 const sure: BusinessDate = BusinessDate.make("2026-03-16")
-const cycles = [Period.cycle(zone, sure, { anchor: BusinessDate.make("2026-01-05"), days: 14 })]
+const fortnights = PayCalendar.make({ kind: "days", days: 14, anchor: BusinessDate.make("2026-01-05") })
+const paid: PayPeriod = Period.payPeriod(fortnights, sure)
 const worked = (punch: TimePunch) => [WorkedTime.measure(punch).durations, Labor.cost(punch, { rounding: "halfUp" })]
 const totals = rows.pipe(Stream.run(Labor.rollup((punch) => punch.userId, { rounding: "halfUp" })))
 const overflow = (error: Labor.SumOverflow) => error.field
@@ -253,9 +254,9 @@ const hours: Effect.Effect<
   ListError | Labor.SumOverflow,
   TimePunches
 > = rows
-  .pipe(Stream.run(Labor.hoursAbove({ zone, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" })))
+  .pipe(Stream.run(Labor.hoursAbove({ clock: zone, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" })))
 const closing: PeriodCheck.PeriodCheckOptions<Period.MissingZone> = {
-  zone: zones,
+  clock: zones,
   period: (each) => Period.week(each, sure)
 }
 const issues: Effect.Effect<
@@ -282,7 +283,6 @@ export const program = {
   cached,
   codecs,
   credentials,
-  cycles,
   endpoints,
   environment,
   history,
@@ -298,6 +298,7 @@ export const program = {
   wired,
   next,
   overflow,
+  paid,
   own,
   page,
   pages,

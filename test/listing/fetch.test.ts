@@ -275,4 +275,57 @@ describe("the time of an attempt", () => {
 
       assert.deepInclude<object>(yield* Fiber.join(fiber), { _tag: "TransportError", reason: "timeout", attempts: 1 })
     }))
+
+  it.effect("begins with the request, however late that is, and ends by the deadline of the page", () =>
+    Effect.gen(function*() {
+      const { error, sent } = yield* fetched({ responses: [ok], signing: 100_000, delay: 29_000 })
+
+      assert.deepInclude<object>(error ?? {}, { _tag: "TransportError", reason: "timeout", attempts: 1 })
+      assert.deepStrictEqual(sent.map(({ at }) => at), [100_000])
+    }))
+
+  /** The failure of a page whose request never ends, and how long it takes. */
+  const stuck = (options: Parameters<typeof RetryPolicy.layer>[0]) =>
+    Effect.gen(function*() {
+      const { client } = yield* scripted({ responses: [ok] })
+      const began = yield* Clock.currentTimeMillis
+      const fiber = yield* Effect.forkChild(Effect.zip(
+        Effect.flip(fetchOf({ ...client, send: () => Effect.never })),
+        Clock.currentTimeMillis
+      ))
+      yield* TestClock.adjust("1 hour")
+      const [error, at] = yield* Fiber.join(fiber)
+      assert.deepInclude<object>(error, { _tag: "TransportError", reason: "timeout" })
+      return at - began
+    }).pipe(Effect.provide(RetryPolicy.layer({ attempts: 1, ...options })))
+
+  it.effect("may be infinite: the deadline of the page holds", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* stuck({ attemptTimeout: Infinity }), 120_000)
+    }))
+
+  it.effect("may be as long as the page, which may be infinite", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* stuck({ pageTimeout: Infinity }), 30_000)
+    }))
+
+  it.effect("may be zero: a request that waits fails at once", () =>
+    Effect.gen(function*() {
+      assert.isAtMost(yield* stuck({ attemptTimeout: 0 }), 1)
+      assert.isAtMost(yield* stuck({ pageTimeout: 0 }), 1)
+    }))
+
+  it.effect("is over for a request that cannot be interrupted when that ends", () =>
+    Effect.gen(function*() {
+      const { client } = yield* scripted({ responses: [ok] }).pipe(Effect.provide(RetryPolicy.layerNone))
+      const fiber = yield* Effect.forkChild(Effect.flip(fetchOf({
+        ...client,
+        send: (request, on) => Effect.uninterruptible(Effect.andThen(Effect.sleep(40_000), client.send(request, on)))
+      })))
+      yield* TestClock.adjust(39_999)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust(1)
+
+      assert.deepInclude<object>(yield* Fiber.join(fiber), { _tag: "TransportError", reason: "timeout", attempts: 1 })
+    }))
 })

@@ -4,7 +4,7 @@ import { Effect, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { randomBytes } from "node:crypto"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
-import { LastRead } from "../../src/internal/http/body.ts"
+import { ReleaseBody } from "../../src/internal/http/body.ts"
 import { eventually } from "../sockets/support/eventually.ts"
 import { type Answer, chunk, head, rawServer, whole } from "../sockets/support/rawServer.ts"
 import { answered, cap, chunked, ending, json, mebibyte, transport, within } from "./support.ts"
@@ -73,7 +73,7 @@ describe("a body over the transport for Node", () => {
       const read = yield* answered(whole(200, text), (response) =>
         Effect.all([
           response.text,
-          Effect.provideService(response.text, LastRead, true),
+          Effect.provideService(response.text, ReleaseBody, true),
           ending(response.text),
           ending(Stream.runDrain(response.stream))
         ]))

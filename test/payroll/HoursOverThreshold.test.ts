@@ -26,8 +26,8 @@ const shift = (clockedIn: string, hours: number, changes: Partial<TimePunch> = {
 const run = <E = never>(punches: ReadonlyArray<TimePunch>, options: Labor.HoursAboveOptions<E>) =>
   Stream.run(Stream.fromArray(punches), Labor.hoursAbove(options))
 
-const hours = (times: ReadonlyArray<Labor.TimeOverThreshold>) =>
-  times.map(({ above, date, net }) => [`${date}`, Duration.toHours(net), Duration.toHours(above)])
+const hours = (times: ReadonlyArray<Labor.TimeOverThreshold>, field: "above" | "aboveDay" = "above") =>
+  times.map((each) => [`${each.date}`, Duration.toHours(each.net), Duration.toHours(each[field])])
 
 const week = ["09", "10", "11", "12", "13"].map((day) => shift(`2026-03-${day}T13:00:00Z`, 9))
 
@@ -37,12 +37,14 @@ describe("Labor.hoursAbove", () => {
       // 45 hours from Monday to Friday, 12 on Sunday evening: the Sunday of New York, the Monday of UTC.
       const punches = [...week, shift("2026-03-16T02:00:00Z", 12), shift("2026-03-16T14:00:00Z", 3)]
       const person = HashMap.getUnsafe(
-        yield* run(punches, { zone: newYork, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" }),
+        yield* run(punches, { clock: newYork, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" }),
         user
       )
 
       assert.deepStrictEqual(hours(person.weeks), [["2026-03-09", 57, 17], ["2026-03-16", 3, 0]])
-      assert.deepStrictEqual(hours(person.days), [
+      // 36 hours by Thursday: 5 of Friday, and all of Sunday, are above 40.
+      assert.deepStrictEqual(hours(person.days).map(([, , above]) => above), [0, 0, 0, 0, 5, 12, 0])
+      assert.deepStrictEqual(hours(person.days, "aboveDay"), [
         ["2026-03-09", 9, 1],
         ["2026-03-10", 9, 1],
         ["2026-03-11", 9, 1],
@@ -58,17 +60,17 @@ describe("Labor.hoursAbove", () => {
     Effect.gen(function*() {
       // Noon of Monday in New York, and the evening of Monday in Honolulu: Tuesday in New York.
       const punches = [shift("2026-03-09T16:00:00Z", 6), shift("2026-03-10T07:00:00Z", 5, { locationId: far })]
-      const both = HashMap.getUnsafe(yield* run(punches, { zone: zones, dailyThreshold: "8 hours" }), user)
-      const one = HashMap.getUnsafe(yield* run(punches, { zone: newYork, dailyThreshold: "8 hours" }), user)
+      const both = HashMap.getUnsafe(yield* run(punches, { clock: zones, dailyThreshold: "8 hours" }), user)
+      const one = HashMap.getUnsafe(yield* run(punches, { clock: newYork, dailyThreshold: "8 hours" }), user)
 
-      assert.deepStrictEqual(hours(both.days), [["2026-03-09", 11, 3]])
-      assert.deepStrictEqual(hours(one.days), [["2026-03-09", 6, 0], ["2026-03-10", 5, 0]])
+      assert.deepStrictEqual(hours(both.days, "aboveDay"), [["2026-03-09", 11, 3]])
+      assert.deepStrictEqual(hours(one.days, "aboveDay"), [["2026-03-09", 6, 0], ["2026-03-10", 5, 0]])
     }))
 
   it.effect("begins the week on the day that is named", () =>
     Effect.gen(function*() {
       const punches = [shift("2026-03-14T15:00:00Z", 5), shift("2026-03-15T15:00:00Z", 5)]
-      const options = { zone: newYork, weeklyThreshold: "8 hours" } as const
+      const options = { clock: newYork, weeklyThreshold: "8 hours" } as const
       const monday = HashMap.getUnsafe(yield* run(punches, options), user)
       const sunday = HashMap.getUnsafe(yield* run(punches, { ...options, firstDay: "sunday" }), user)
 
@@ -79,7 +81,7 @@ describe("Labor.hoursAbove", () => {
   it.effect("counts a punch of unknown time, and an open one up to asOf", () =>
     Effect.gen(function*() {
       const open = shift("2026-03-09T13:00:00Z", 0, { clockedOut: Option.none() })
-      const options = { zone: newYork, weeklyThreshold: 0 }
+      const options = { clock: newYork, weeklyThreshold: 0 }
       const unknown = HashMap.getUnsafe(yield* run([open], options), user)
       const asOf = DateTime.makeUnsafe("2026-03-09T15:00:00Z")
       const known = HashMap.getUnsafe(yield* run([open], { ...options, asOf }), user)
@@ -91,7 +93,7 @@ describe("Labor.hoursAbove", () => {
   it.effect("fails with the location that has no zone", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(run([...week, shift("2026-03-09T13:00:00Z", 1, { locationId: unknown })], {
-        zone: zones
+        clock: zones
       }))
 
       assert.deepStrictEqual(error, new Period.MissingZone({ locationId: unknown }))
@@ -106,14 +108,14 @@ describe("Labor.hoursAbove", () => {
           clockedOut: Option.some(DateTime.makeUnsafe(8.64e15))
         })
       )
-      const error = yield* Effect.flip(run(eternal, { zone: newYork }))
+      const error = yield* Effect.flip(run(eternal, { clock: newYork }))
 
       assert.strictEqual(error.message, "adding punch 2 makes the sum of net exceed 2^53")
     }))
 })
 
 const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
-const millis = (times: ReadonlyArray<Labor.TimeOverThreshold>, field: "net" | "above") =>
+const millis = (times: ReadonlyArray<Labor.TimeOverThreshold>, field: "net" | "above" | "aboveDay") =>
   sum(times.map((each) => Duration.toMillis(each[field])))
 
 /** Punches of four persons at two locations over three weeks around a change of clocks. */
@@ -173,7 +175,7 @@ describe("The hours above a threshold", () => {
     ([punches, above, aboveDay]) =>
       Effect.gen(function*() {
         const options = {
-          zone: zones,
+          clock: zones,
           weeklyThreshold: Duration.seconds(above),
           dailyThreshold: Duration.seconds(aboveDay)
         }
@@ -200,13 +202,12 @@ describe("The hours above a threshold", () => {
     [Shifts, Threshold],
     ([punches, at]) =>
       Effect.gen(function*() {
-        const options = { zone: zones, weeklyThreshold: Duration.seconds(at), dailyThreshold: Duration.seconds(at) }
+        const options = { clock: zones, weeklyThreshold: Duration.seconds(at), dailyThreshold: Duration.seconds(at) }
         for (const person of HashMap.values(yield* run(punches, options))) {
-          const net = Duration.toMillis(person.net)
-
-          assert.deepStrictEqual([millis(person.weeks, "net"), millis(person.days, "net")], [net, net])
-          assert.strictEqual(millis(person.weeks, "above"), Duration.toMillis(person.above))
-          assert.strictEqual(millis(person.days, "above"), Duration.toMillis(person.aboveDay))
+          for (const field of ["net", "above", "aboveDay"] as const) {
+            const all = Duration.toMillis(person[field])
+            assert.deepStrictEqual([millis(person.weeks, field), millis(person.days, field)], [all, all])
+          }
           assert.deepStrictEqual(person.days.map(({ date }) => date), person.days.map(({ date }) => date).toSorted())
         }
       })
@@ -222,7 +223,7 @@ describe("The hours above a threshold", () => {
             weeklyThreshold: Duration.infinity,
             dailyThreshold: Duration.infinity
           }, {}],
-          (thresholds) => run(punches, { zone: zones, ...thresholds })
+          (thresholds) => run(punches, { clock: zones, ...thresholds })
         )
         if (all === undefined || none === undefined || unset === undefined) throw new Error("three runs")
 
@@ -242,7 +243,7 @@ describe("The hours above a threshold", () => {
       Effect.gen(function*() {
         const at = (seconds: number) =>
           run(punches, {
-            zone: zones,
+            clock: zones,
             weeklyThreshold: Duration.seconds(seconds),
             dailyThreshold: Duration.seconds(seconds)
           })
@@ -253,6 +254,144 @@ describe("The hours above a threshold", () => {
           const more = HashMap.getUnsafe(low, userId)
           assert.isTrue(Duration.isLessThanOrEqualTo(person.above, more.above))
           assert.isTrue(Duration.isLessThanOrEqualTo(person.aboveDay, more.aboveDay))
+        }
+      })
+  )
+})
+
+/** The days from one date to another, by any clock. */
+const days = (first: string, last: string) => (clock: Period.LocalClock) =>
+  Period.localDays(clock, BusinessDate.make(first), BusinessDate.make(last))
+
+describe("The excess of a week that a period cuts", () => {
+  /** 54 hours from Thursday, 26 February to Wednesday, 4 March 2026: the week from Thursday. */
+  const cut = ["02-26", "02-27", "02-28", "03-01", "03-02", "03-04"].map((day) => shift(`2026-${day}T15:00:00Z`, 9))
+  const options = { clock: newYork, firstDay: "thursday", weeklyThreshold: "40 hours" } as const
+
+  it.effect("stands on the days on which the sum of the week passes the threshold", () =>
+    Effect.gen(function*() {
+      const whole = HashMap.getUnsafe(yield* run(cut, options), user)
+      const february = { ...options, period: days("2026-02-16", "2026-02-28") }
+      const march = { ...options, period: days("2026-03-01", "2026-03-15") }
+      const first = HashMap.getUnsafe(yield* run(cut, february), user)
+      const second = HashMap.getUnsafe(yield* run(cut, march), user)
+
+      assert.deepStrictEqual(hours(whole.days), [
+        ["2026-02-26", 9, 0],
+        ["2026-02-27", 9, 0],
+        ["2026-02-28", 9, 0],
+        ["2026-03-01", 9, 0],
+        ["2026-03-02", 9, 5],
+        ["2026-03-04", 9, 9]
+      ])
+      assert.deepStrictEqual([whole, first, second].map(({ above }) => Duration.toHours(above)), [14, 0, 14])
+      assert.deepStrictEqual([first, second].map(({ net }) => Duration.toHours(net)), [27, 27])
+      assert.deepStrictEqual([first.days.length, second.days.length], [3, 3])
+      assert.deepStrictEqual(hours(second.weeks), [["2026-02-26", 27, 14]])
+    }))
+
+  it.effect("needs the days of the week before the period, which the window has", () =>
+    Effect.gen(function*() {
+      const march = { ...options, period: days("2026-03-01", "2026-03-15") }
+      const iso = ({ gte, lt }: Period.Interval) => [DateTime.formatIso(gte), DateTime.formatIso(lt)]
+      const { weeklyThreshold: _, ...daily } = { ...march, dailyThreshold: "8 hours" as const }
+
+      assert.deepStrictEqual(iso(Labor.window(march)), ["2026-02-26T05:00:00.000Z", "2026-03-16T04:00:00.000Z"])
+      assert.deepStrictEqual(iso(Labor.window(daily)), ["2026-03-01T05:00:00.000Z", "2026-03-16T04:00:00.000Z"])
+      assert.deepStrictEqual(iso(Labor.window({ ...march, clock: zones })), [
+        "2026-02-26T05:00:00.000Z",
+        "2026-03-16T10:00:00.000Z"
+      ])
+    }))
+
+  it.effect("has no person who only worked before the period or after it, and no incomplete punch of there", () =>
+    Effect.gen(function*() {
+      const open = { clockedOut: Option.none() }
+      const others = [
+        shift("2026-02-27T15:00:00Z", 9, { userId: UserId.make(8) }),
+        shift("2026-03-16T15:00:00Z", 9, { userId: UserId.make(9) }),
+        shift("2026-02-27T15:00:00Z", 9, open),
+        shift("2026-03-16T15:00:00Z", 9, open),
+        shift("2026-03-05T15:00:00Z", 9, open)
+      ]
+      const people = yield* run([...others, ...cut], { ...options, period: days("2026-03-01", "2026-03-15") })
+
+      assert.deepStrictEqual([...HashMap.keys(people)], [user])
+      assert.strictEqual(HashMap.getUnsafe(people, user).incomplete, 1)
+    }))
+
+  it.effect.prop(
+    "tiles: periods that meet have the days of the whole, and no more than their net time is above",
+    {
+      shifts: Shifts,
+      weekly: Threshold,
+      daily: Threshold,
+      dayStarts: Schema.Int.check(Schema.isBetween({ minimum: -12, maximum: 12 })),
+      cuts: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 22 }))),
+      firstDay: Period.Weekday
+    },
+    ({ cuts, daily, dayStarts, firstDay, shifts, weekly }) =>
+      Effect.gen(function*() {
+        const clock = Period.zones(
+          new Map<LocationId, Period.LocalClock>([
+            [east, { zone: newYork, dayStarts: Duration.hours(dayStarts) }],
+            [far, honolulu]
+          ])
+        )
+        const options = {
+          clock,
+          firstDay,
+          weeklyThreshold: Duration.seconds(weekly),
+          dailyThreshold: Duration.seconds(daily)
+        }
+        const dateAt = (index: number) => Option.getOrThrow(Period.addDays(BusinessDate.make("2026-02-28"), index))
+        const edges = [...new Set([-5, ...cuts, 30])].toSorted((a, b) => a - b).map(dateAt)
+        const whole = yield* run(shifts, { ...options, period: days(edges[0] ?? "", edges.at(-1) ?? "") })
+        const parts = yield* Effect.forEach(edges.slice(1), (last, index) => {
+          const first = index === 0 ? edges[0] : Option.getOrThrow(Period.addDays(edges[index] ?? last, 1))
+          const period = { ...options, period: days(first ?? last, last) }
+          const { gte, lt } = Labor.window(period)
+          const listed = shifts.filter(({ clockedIn }) =>
+            DateTime.isGreaterThanOrEqualTo(clockedIn, gte) && DateTime.isLessThan(clockedIn, lt)
+          )
+          // What the window lists is enough: the other punches change nothing.
+          return Effect.tap(run(listed, period), (people) =>
+            Effect.map(run(shifts, period), (all) =>
+              assert.deepStrictEqual(new Map(HashMap.entries(people)), new Map(HashMap.entries(all)))))
+        })
+
+        for (const [userId, person] of HashMap.entries(whole)) {
+          const own = parts.flatMap((people) =>
+            Option.toArray(HashMap.get(people, userId))
+          )
+          const sumOf = (field: "net" | "above" | "aboveDay") => sum(own.map((each) => Duration.toMillis(each[field])))
+
+          assert.deepStrictEqual(own.flatMap((each) => each.days), person.days)
+          assert.deepStrictEqual(
+            [sumOf("net"), sumOf("above"), sumOf("aboveDay")],
+            [person.net, person.above, person.aboveDay].map(Duration.toMillis)
+          )
+          for (const each of own) {
+            assert.isAtMost(Duration.toMillis(each.above), Duration.toMillis(each.net))
+            assert.isAtMost(Duration.toMillis(each.aboveDay), Duration.toMillis(each.net))
+          }
+        }
+      })
+  )
+
+  it.effect.prop(
+    "of a day is what the week loses with that day and the later ones",
+    [Shifts, Threshold],
+    ([punches, threshold]) =>
+      Effect.gen(function*() {
+        const people = yield* run(punches, { clock: zones, weeklyThreshold: Duration.seconds(threshold) })
+        for (const [userId, person] of HashMap.entries(people)) {
+          const own = punches.filter((each) => each.userId === userId)
+          for (const { above, date } of person.days) {
+            const upTo = expectedAbove(own.filter((each) => dateOf(each) <= date), mondayOf, threshold)
+            const before = expectedAbove(own.filter((each) => dateOf(each) < date), mondayOf, threshold)
+            assert.strictEqual(Duration.toMillis(above), upTo - before)
+          }
         }
       })
   )

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Option, Schema } from "effect"
+import { DateTime, Duration, Option, Schema } from "effect"
 import { BusinessDate } from "../../src/Ids.ts"
+import { PayCalendar } from "../../src/payroll/PayCalendar.ts"
 import * as Period from "../../src/payroll/Period.ts"
 
 const zone = DateTime.zoneMakeNamedUnsafe
@@ -40,7 +41,15 @@ const wallDate = (name: typeof names[number], millis: number): string => {
 }
 
 const addDays = (date: BusinessDate, days: number) => Option.getOrThrow(Period.addDays(date, days))
-const cycle = (...args: Parameters<typeof Period.cycle>) => Option.getOrThrow(Period.cycle(...args))
+/** The instants of the period of so many days. */
+const cycle = (
+  clock: Period.LocalClock,
+  date: BusinessDate,
+  { anchor, days }: { anchor: BusinessDate; days: number }
+) => {
+  const { first, last } = Period.payPeriod({ kind: "days", days, anchor }, date)
+  return Period.localDays(clock, first, last)
+}
 
 describe("Period.localDays", () => {
   it.each([
@@ -142,7 +151,7 @@ describe("Period.month", () => {
   })
 })
 
-describe("Period.cycle", () => {
+describe("Period.payPeriod of a number of days", () => {
   const options = { anchor: day("2026-01-05"), days: 14 }
   const of = (date: string) => iso(cycle(zone("UTC"), day(date), options))
 
@@ -151,11 +160,107 @@ describe("Period.cycle", () => {
     assert.deepStrictEqual(of("2026-01-18"), of("2026-01-05"))
     assert.deepStrictEqual(of("2026-01-04"), ["2025-12-22T00:00:00.000Z", "2026-01-05T00:00:00.000Z"])
   })
+})
 
-  it.each([0, -7, 1.5, Number.NaN, 2 ** 53, 10_000_001, 1e9])("has no cycle of %d days", (days) => {
-    const args = [zone("UTC"), day("2026-01-05"), { ...options, days }] as const
+const months = (...firstDays: readonly [number] | readonly [number, number]): PayCalendar =>
+  PayCalendar.make({ kind: "months", firstDays })
 
-    assert.deepStrictEqual(Period.cycle(...args), Option.none())
+/** The periods of a year, as their first and last dates. */
+const periodsOf = (calendar: PayCalendar, from: string, to: string) => {
+  const found: Array<string> = []
+  let date = day(from)
+  while (date <= day(to)) {
+    const { first, last } = Period.payPeriod(calendar, date)
+    found.push(`${first} ${last}`)
+    date = addDays(last, 1)
+  }
+  return found
+}
+
+describe("Period.payPeriod of days of the month", () => {
+  it("is half a month, with its 28 to 31 days", () => {
+    assert.deepStrictEqual(periodsOf(months(1, 16), "2024-02-01", "2024-04-01"), [
+      "2024-02-01 2024-02-15",
+      "2024-02-16 2024-02-29",
+      "2024-03-01 2024-03-15",
+      "2024-03-16 2024-03-31",
+      "2024-04-01 2024-04-15"
+    ])
+    assert.deepStrictEqual(periodsOf(months(1, 16), "2026-02-20", "2026-03-01"), [
+      "2026-02-16 2026-02-28",
+      "2026-03-01 2026-03-15"
+    ])
+  })
+
+  it("reaches from one day of a month to the day before it in the next", () => {
+    assert.deepStrictEqual(periodsOf(months(26), "2025-12-28", "2026-02-01"), [
+      "2025-12-26 2026-01-25",
+      "2026-01-26 2026-02-25"
+    ])
+    assert.deepStrictEqual(Period.payPeriod(months(26), day("2026-01-25")).first, "2025-12-26")
+  })
+
+  it("begins on the last day of a month that does not have the day", () => {
+    assert.deepStrictEqual(periodsOf(months(31), "2026-01-31", "2026-04-30"), [
+      "2026-01-31 2026-02-27",
+      "2026-02-28 2026-03-30",
+      "2026-03-31 2026-04-29",
+      "2026-04-30 2026-05-30"
+    ])
+    assert.deepStrictEqual(periodsOf(months(27, 31), "2026-02-27", "2026-03-31"), [
+      "2026-02-27 2026-02-27",
+      "2026-02-28 2026-03-26",
+      "2026-03-27 2026-03-30",
+      "2026-03-31 2026-04-26"
+    ])
+  })
+
+  it("has at the ends of the calendar only its dates", () => {
+    const long = { kind: "days", days: 10_000_000, anchor: day("2026-01-05") } as const
+
+    assert.deepStrictEqual(Period.payPeriod(months(26), day("0001-01-01")), {
+      first: day("0001-01-01"),
+      last: day("0001-01-25")
+    })
+    assert.deepStrictEqual(Period.payPeriod(months(26), day("9999-12-31")), {
+      first: day("9999-12-26"),
+      last: day("9999-12-31")
+    })
+    assert.deepStrictEqual(Period.payPeriod(long, day("2026-01-05")), {
+      first: day("2026-01-05"),
+      last: day("9999-12-31")
+    })
+    assert.deepStrictEqual(Period.payPeriod(long, day("2026-01-04")).first, "0001-01-01")
+  })
+})
+
+describe("A pay calendar", () => {
+  const decode = Schema.decodeUnknownOption(PayCalendar)
+
+  it.each([
+    { kind: "days", days: 14, anchor: "2026-01-05" },
+    { kind: "days", days: 10_000_000, anchor: "0001-01-01" },
+    { kind: "months", firstDays: [1] },
+    { kind: "months", firstDays: [31] },
+    { kind: "months", firstDays: [27, 31] }
+  ])("is stored as it is written: %j", (calendar) => {
+    assert.deepStrictEqual<unknown>(Option.map(decode(calendar), Schema.encodeSync(PayCalendar)), Option.some(calendar))
+  })
+
+  it.each([
+    { kind: "days", days: 0, anchor: "2026-01-05" },
+    { kind: "days", days: 1.5, anchor: "2026-01-05" },
+    { kind: "days", days: 10_000_001, anchor: "2026-01-05" },
+    { kind: "days", days: 14, anchor: "2026-02-30" },
+    { kind: "months", firstDays: [] },
+    { kind: "months", firstDays: [0] },
+    { kind: "months", firstDays: [32] },
+    { kind: "months", firstDays: [16, 1] },
+    { kind: "months", firstDays: [16, 16] },
+    { kind: "months", firstDays: [28, 31] },
+    { kind: "months", firstDays: [1, 11, 21] }
+  ])("is refused where a period would have no day, or the days no order: %j", (calendar) => {
+    assert.isTrue(Option.isNone(decode(calendar)))
   })
 })
 
@@ -204,6 +309,119 @@ describe("Period.businessDate", () => {
 const Instant = Schema.Int.check(Schema.isBetween({ minimum: 788_918_400, maximum: 2_051_222_400 }))
 const Span = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 }))
 const Name = Schema.Literals(names)
+const DayOfMonth = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 31 }))
+
+/** The minute on the wall clock, from the formatter of the platform. */
+const wallFormats = new Map<string, Intl.DateTimeFormat>()
+const wallMinute = (timeZone: string, millis: number): string => {
+  const known = wallFormats.get(timeZone) ?? new Intl.DateTimeFormat("sv-SE", {
+    timeZone,
+    dateStyle: "short",
+    timeStyle: "short"
+  })
+  wallFormats.set(timeZone, known)
+  return known.format(millis)
+}
+
+/** The first minute of two days around midnight in UTC at which the wall clock shows the start of the date or later. */
+const searchedStart = (timeZone: string, date: BusinessDate, startMinutes: number): number => {
+  const wall = Date.parse(date) + startMinutes * 60_000
+  const wanted = new Date(wall).toISOString().slice(0, 16).replace("T", " ")
+  let at = wall - 86_400_000
+  while (wallMinute(timeZone, at) < wanted) at += 60_000
+  return at
+}
+
+const StartMinutes = Schema.Int.check(Schema.isBetween({ minimum: -12 * 60, maximum: 12 * 60 }))
+
+describe("A business day", () => {
+  const bar = { zone: zone("America/New_York"), dayStarts: "4 hours" } as const
+
+  it("begins when its clock shows the start, also on a day whose clocks change", () => {
+    const of = (date: string) => iso(Period.localDays(bar, day(date), day(date)))
+
+    assert.deepStrictEqual(of("2026-03-09"), ["2026-03-09T08:00:00.000Z", "2026-03-10T08:00:00.000Z"])
+    // The clocks are set forward at two, before the day of the 8th begins: that of the 7th has 23 hours.
+    assert.deepStrictEqual(of("2026-03-07"), ["2026-03-07T09:00:00.000Z", "2026-03-08T08:00:00.000Z"])
+    assert.deepStrictEqual(of("2026-10-31"), ["2026-10-31T08:00:00.000Z", "2026-11-01T09:00:00.000Z"])
+    assert.strictEqual(Period.businessDate(bar, DateTime.makeUnsafe("2026-03-09T07:59:00Z")), "2026-03-08")
+    assert.strictEqual(Period.businessDate(bar, DateTime.makeUnsafe("2026-03-09T08:00:00Z")), "2026-03-09")
+  })
+
+  it("may begin on the day before", () => {
+    const night = { zone: zone("Europe/Berlin"), dayStarts: "-2 hours" } as const
+
+    assert.strictEqual(Period.businessDate(night, DateTime.makeUnsafe("2026-06-30T20:00:00Z")), "2026-07-01")
+    assert.deepStrictEqual(iso(Period.month(night, day("2026-07-01"))), [
+      "2026-06-30T20:00:00.000Z",
+      "2026-07-31T20:00:00.000Z"
+    ])
+  })
+
+  it("begins at the end of a gap that skips its start, and at the first of two starts", () => {
+    const at = (dayStarts: Duration.Input, date: string) =>
+      iso(Period.localDays({ ...bar, dayStarts }, day(date), day(date)))[0]
+
+    assert.strictEqual(at("150 minutes", "2026-03-08"), "2026-03-08T07:00:00.000Z")
+    assert.strictEqual(at("90 minutes", "2026-11-01"), "2026-11-01T05:30:00.000Z")
+  })
+
+  it.prop(
+    "begins at the first minute at which the wall clock shows its start, found minute by minute",
+    { Name, Instant, StartMinutes },
+    ({ Instant, Name, StartMinutes }) => {
+      const clock = { zone: zone(Name), dayStarts: Duration.minutes(StartMinutes) }
+      // A day of the change of clocks is as likely as any other.
+      const changes = [0, ...changesOf(Name)]
+      const instant = changes[Instant % changes.length] || Instant * 1000
+      const date = Period.businessDate(clock, DateTime.makeUnsafe(instant))
+
+      assert.strictEqual(
+        Period.localDays(clock, date, date).gte.epochMilliseconds,
+        searchedStart(Name, date, StartMinutes)
+      )
+    }
+  )
+
+  it.prop(
+    "tiles: it ends where the next begins, and has exactly the instants of its date",
+    { Name, Instant, StartMinutes },
+    ({ Instant, Name, StartMinutes }) => {
+      const clock = { zone: zone(Name), dayStarts: Duration.minutes(StartMinutes) }
+      const read = Period.businessDates(clock)
+      for (const change of changesOf(Name)) {
+        const around = addDays(read(DateTime.makeUnsafe(change)), (Instant % 5) - 2)
+        for (const date of [read(DateTime.makeUnsafe(Instant * 1000)), around]) {
+          const { gte, lt } = Period.localDays(clock, date, date)
+
+          assert.isAtMost(gte.epochMilliseconds, lt.epochMilliseconds)
+          assert.deepStrictEqual(Period.localDays(clock, addDays(date, 1), addDays(date, 1)).gte, lt)
+          if (gte.epochMilliseconds === lt.epochMilliseconds) continue
+          assert.strictEqual(read(gte), date)
+          assert.strictEqual(read(DateTime.subtract(lt, { milliseconds: 1 })), date)
+          assert.isTrue(read(DateTime.subtract(gte, { milliseconds: 1 })) < date)
+          assert.isTrue(read(lt) > date)
+        }
+      }
+    }
+  )
+})
+
+/** When the clocks of a zone changed in some years, from the formatter of the platform, to the hour. */
+const changes = new Map<string, ReadonlyArray<number>>()
+const changesOf = (name: typeof names[number]): ReadonlyArray<number> => {
+  const known = changes.get(name)
+  if (known !== undefined) return known
+  const found: Array<number> = []
+  const shift = (at: number) => Date.parse(`${wallMinute(name, at).replace(" ", "T")}Z`) - at
+  for (const year of [2010, 2011, 2018, 2026]) {
+    for (let at = Date.UTC(year, 0, 1); at < Date.UTC(year + 1, 0, 1); at += 6 * 3_600_000) {
+      if (shift(at) !== shift(at + 6 * 3_600_000)) found.push(at)
+    }
+  }
+  changes.set(name, found)
+  return found
+}
 
 describe("Every period", () => {
   it.prop("contains the instant whose date it was made for", { Name, Instant, Span }, ({ Instant, Name, Span }) => {
@@ -248,4 +466,24 @@ describe("Every period", () => {
     assert.deepStrictEqual(left.lt, right.gte)
     assert.deepStrictEqual(Period.localDays(zone(Name), first, last), { gte: left.gte, lt: right.lt })
   })
+  it.prop(
+    "of pay is the same for each of its dates, and the next one begins a day after it",
+    { Instant, Span, Days: Schema.Union([Schema.Tuple([DayOfMonth]), Schema.Tuple([DayOfMonth, DayOfMonth])]) },
+    ({ Days, Instant, Span }) => {
+      const date = Period.businessDate(zone("UTC"), DateTime.makeUnsafe(Instant * 1000))
+      const byMonth = Schema.decodeUnknownOption(PayCalendar)({ kind: "months", firstDays: Days })
+      const calendars = [
+        Option.getOrElse(byMonth, () => months(1, 16)),
+        PayCalendar.make({ kind: "days", days: Span, anchor: day("2026-01-05") })
+      ]
+      for (const calendar of calendars) {
+        const { first, last } = Period.payPeriod(calendar, date)
+
+        assert.isTrue(first <= date && date <= last)
+        for (const each of [first, last]) assert.deepStrictEqual(Period.payPeriod(calendar, each), { first, last })
+        assert.strictEqual(Period.payPeriod(calendar, addDays(last, 1)).first, addDays(last, 1))
+        assert.strictEqual(Period.payPeriod(calendar, addDays(first, -1)).last, addDays(first, -1))
+      }
+    }
+  )
 })

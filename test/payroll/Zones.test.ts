@@ -13,7 +13,7 @@ if (east === undefined || middle === undefined || far === undefined || unknown =
 const three = Period.zones(
   new Map([[east, zone("America/New_York")], [middle, zone("America/Chicago")], [far, zone("Pacific/Honolulu")]])
 )
-const weekOf = (text: string) => (each: DateTime.TimeZone) => Period.week(each, date(text))
+const weekOf = (text: string) => (each: Period.LocalClock) => Period.week(each, date(text))
 const iso = ({ gte, lt }: Period.Interval) => [DateTime.formatIso(gte), DateTime.formatIso(lt)]
 const punchAt = (locationId: LocationId, instant: string): TimePunch =>
   punch({ locationId, clockedIn: DateTime.makeUnsafe(instant) })
@@ -27,8 +27,26 @@ describe("Period.zones", () => {
   it("lists each zone once", () => {
     const zones = Period.zones(new Map([[east, zone("Europe/Berlin")], [far, zone("Europe/Berlin")]]))
 
-    assert.deepStrictEqual(zones.all.map(DateTime.zoneToString), ["Europe/Berlin"])
+    assert.deepStrictEqual(zones.all, [zone("Europe/Berlin")])
     assert.strictEqual(Result.getOrThrow(zones.clockOf(east)), Result.getOrThrow(zones.clockOf(far)))
+  })
+})
+
+describe("Period.zones of clocks", () => {
+  it("lists each zone once for each start of its days", () => {
+    const berlin = zone("Europe/Berlin")
+    const zones = Period.zones(
+      new Map<LocationId, Period.LocalClock>([
+        [east, { zone: berlin, dayStarts: "4 hours" }],
+        [middle, { zone: zone("Europe/Berlin"), dayStarts: 4 * 3_600_000 }],
+        [far, berlin],
+        [unknown, { zone: berlin, dayStarts: 0 }]
+      ])
+    )
+
+    assert.lengthOf(zones.all, 2)
+    assert.strictEqual(Result.getOrThrow(zones.clockOf(east)), Result.getOrThrow(zones.clockOf(middle)))
+    assert.strictEqual(Result.getOrThrow(zones.clockOf(far)), Result.getOrThrow(zones.clockOf(unknown)))
   })
 })
 
@@ -46,16 +64,16 @@ describe("Period.byLocation", () => {
 
   it("lists from the first instant in any zone to the last", () => {
     assert.deepStrictEqual(iso(week.window), ["2026-03-02T05:00:00.000Z", "2026-03-09T10:00:00.000Z"])
-    assert.deepStrictEqual(iso(week.widest), ["2026-03-01T10:00:00.000Z", "2026-03-09T12:00:00.000Z"])
+    assert.deepStrictEqual(iso(week.widest), ["2026-03-01T07:00:00.000Z", "2026-03-09T15:00:00.000Z"])
   })
 
   it("has a zone beyond those of the world in the widest window", () => {
     const beyond = Period.byLocation(
-      Period.zones(new Map([[east, DateTime.zoneMakeOffset(-15 * 3_600_000)]])),
+      Period.zones(new Map([[east, DateTime.zoneMakeOffset(-20 * 3_600_000)]])),
       weekOf("2026-03-08")
     )
 
-    assert.deepStrictEqual(iso(beyond.widest), ["2026-03-01T10:00:00.000Z", "2026-03-09T15:00:00.000Z"])
+    assert.deepStrictEqual(iso(beyond.widest), ["2026-03-01T07:00:00.000Z", "2026-03-09T20:00:00.000Z"])
   })
 
   it("contains a punch in the period of its own location", () => {
@@ -82,6 +100,30 @@ describe("Period.byLocation", () => {
 
     assert.deepStrictEqual(everywhere.window, Period.week(zone("Europe/Berlin"), date("2026-03-29")))
     assert.deepStrictEqual(everywhere.periodOf(unknown), Result.succeed(everywhere.window))
+  })
+
+  it("has in the widest window each start of a day that a location has", () => {
+    const clocks = new Map<LocationId, Period.LocalClock>([
+      [east, { zone: zone("America/New_York"), dayStarts: "4 hours" }],
+      [far, { zone: zone("Pacific/Honolulu"), dayStarts: "-2 hours" }]
+    ])
+    const { widest, window } = Period.byLocation(Period.zones(clocks), weekOf("2026-03-08"))
+
+    assert.deepStrictEqual(iso(window), ["2026-03-02T08:00:00.000Z", "2026-03-09T08:00:00.000Z"])
+    assert.deepStrictEqual(iso(widest), ["2026-03-01T05:00:00.000Z", "2026-03-09T19:00:00.000Z"])
+  })
+
+  it("has in the widest window a day on which clocks were set back, also if it is today", () => {
+    // 8 November 2010, 03:00 UTC is still the 7th in St. John's, which lasted from 02:30 UTC to 03:30 UTC.
+    const now = DateTime.makeUnsafe("2010-11-08T03:00:00Z")
+    const today = (clock: Period.LocalClock) => {
+      const date = Period.businessDate(clock, now)
+      return Period.localDays(clock, date, date)
+    }
+    const { widest } = Period.byLocation(Period.zones(new Map()), today)
+
+    assert.strictEqual(DateTime.formatIso(today(zone("America/St_Johns")).gte), "2010-11-07T02:30:00.000Z")
+    assert.isAtMost(widest.gte.epochMilliseconds, today(zone("America/St_Johns")).gte.epochMilliseconds)
   })
 
   it("accepts zones that a program makes itself", () => {
@@ -122,9 +164,9 @@ const Case = Arbitrary.schema(Schema.Struct({
 }))
 
 const kinds = [
-  (each: BusinessDate) => (zone: DateTime.TimeZone) => Period.localDays(zone, each, each),
-  (each: BusinessDate) => (zone: DateTime.TimeZone) => Period.week(zone, each, { firstDay: "sunday" }),
-  (each: BusinessDate) => (zone: DateTime.TimeZone) => Period.month(zone, each)
+  (each: BusinessDate) => (zone: Period.LocalClock) => Period.localDays(zone, each, each),
+  (each: BusinessDate) => (zone: Period.LocalClock) => Period.week(zone, each, { firstDay: "sunday" }),
+  (each: BusinessDate) => (zone: Period.LocalClock) => Period.month(zone, each)
 ]
 
 describe("Every period by location", () => {
@@ -160,7 +202,7 @@ describe("Every period by location", () => {
   })
 
   it.prop("lies in the widest one, also where its date is that of today", [Case], ([each]) => {
-    const today = (zone: DateTime.TimeZone) => {
+    const today = (zone: Period.LocalClock) => {
       const date = Period.businessDate(zone, each.punch.clockedIn)
       return Period.localDays(zone, date, date)
     }

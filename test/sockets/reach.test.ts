@@ -1,9 +1,13 @@
 /** Failures to reach the service: refused, dropped, not resolved, not trusted. */
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, type Layer, Option, Redacted } from "effect"
+import type { HttpClient } from "effect/http"
 import dns from "node:dns"
 import { vi } from "vitest"
+import { Credentials } from "../../src/index.ts"
+import { defaultOAuthClient } from "../../src/testing/index.ts"
+import { company } from "../support/client.ts"
 import { client, errorName, listingOutcome, threePages, transports } from "../support/transports.ts"
 import { blackHole } from "./support/blackHole.ts"
 import { makeAuthority, selfSigned, trust } from "./support/certificate.ts"
@@ -145,6 +149,68 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
       assert.match(errorName(run.error), /^TransportError headers /)
       assert.isAtMost(run.error?.attempts ?? Infinity, 4)
       assert.isAtMost(secure.connections.length, 4)
+    }))
+})
+
+/** An OAuth client whose token endpoint is the service itself. */
+const oauth = Credentials.layerOAuth({
+  clientId: defaultOAuthClient.clientId,
+  clientSecret: Redacted.make(defaultOAuthClient.clientSecret),
+  company
+})
+
+/** The failure of a listing without a token, and the reason, code and origin of its transport. */
+const withoutToken = (url: string, http: Layer.Layer<HttpClient.HttpClient>) =>
+  Effect.gen(function*() {
+    const { error } = yield* Effect.provide(listingOutcome(), client(url, http, { credentials: oauth }))
+    if (error?._tag !== "TokenError") return yield* Effect.die(new Error(`not a TokenError: ${errorName(error)}`))
+    const { code, origin, reason } = yield* Effect.fromOption(error.transport)
+    return {
+      error,
+      origin,
+      text: `TransportError ${reason}${Option.match(code, { onNone: () => "", onSome: (c) => ` ${c}` })}`
+    }
+  })
+
+describe.each(transports)("a token requested over $transport", ({ http }) => {
+  it.live.each(untrusted)(
+    "[row 19] is not requested again if $what, and the error says so",
+    ({ code, server }) =>
+      Effect.gen(function*() {
+        yield* trust(authority)
+        const { connections, received, url } = yield* rawServer({ answers: pages, tls: server })
+        const { error, origin, text } = yield* withoutToken(url, http)
+
+        assert.match(text, code)
+        assert.strictEqual(origin, url)
+        assert.strictEqual(error.attempts, 1)
+        assert.include(error.message, `no token: Transport: tls (${text.split(" ")[2]}) at ${url} [`)
+        assert.deepStrictEqual(connections.length, 1)
+        assert.strictEqual(received(), 0, "the request was sent")
+      })
+  )
+
+  it.live("[row 19] says that no server listens", () =>
+    Effect.gen(function*() {
+      const url = `http://127.0.0.1:${yield* closedPort}`
+      const { error, origin, text } = yield* withoutToken(url, http)
+
+      assert.strictEqual(text, "TransportError connect ECONNREFUSED")
+      assert.strictEqual(origin, url)
+      assert.strictEqual(error.attempts, 3)
+      assert.include(
+        error.message,
+        `connect (ECONNREFUSED) at ${url} [company ${company.id}, page 1, 3 token requests]`
+      )
+    }))
+
+  it.live("[row 19] says that its host is unknown", () =>
+    Effect.gen(function*() {
+      yield* failingLookup("ENOTFOUND")
+      const { origin, text } = yield* withoutToken("https://nowhere.test/auth", http)
+
+      assert.strictEqual(text, "TransportError connect ENOTFOUND")
+      assert.strictEqual(origin, "https://nowhere.test")
     }))
 })
 

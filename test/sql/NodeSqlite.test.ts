@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
+import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,6 +10,7 @@ import { CompanyId, TimePunchId } from "../../src/Ids.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { punch } from "../support/arbitraryPunch.ts"
+import { resultOf } from "../support/child.ts"
 import { batchOf } from "../support/storeBatches.ts"
 import { openSql } from "../support/stores.ts"
 
@@ -53,6 +55,71 @@ describe("NodeSqlite", () => {
       }
       const missing = NodeSqlite.layer({ filename: join(folder, "missing.db"), readonly: true })
       assert.strictEqual((yield* Effect.flip(Effect.scoped(Layer.build(missing)))).reason._tag, "ConnectionError")
+    }).pipe(Effect.scoped))
+
+  describe("[REVIEW 14] a file that it creates", () => {
+    const modeOf = (path: string) => (Fs.statSync(path).mode & 0o777).toString(8)
+    const written = (filename: string) =>
+      Effect.gen(function*() {
+        const context = yield* Layer.build(NodeSqlite.layer({ filename }))
+        yield* Effect.provideContext(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`CREATE TABLE t (a)`), context)
+        return ["", "-wal", "-shm"].map((suffix) => modeOf(filename + suffix))
+      })
+
+    it.live("is for its owner alone, and so are the files beside it", () =>
+      Effect.gen(function*() {
+        assert.notStrictEqual(process.umask() & 0o044, 0o044, "the umask of the test hides a mode that is too wide")
+        const filename = join(yield* temporary, "punches.db")
+
+        assert.deepStrictEqual(yield* written(filename), ["600", "600", "600"])
+      }).pipe(Effect.scoped))
+
+    it.live("is for its owner alone at the end of links too", () =>
+      Effect.gen(function*() {
+        const folder = yield* temporary
+        Fs.mkdirSync(join(folder, "elsewhere"))
+        Fs.symlinkSync("elsewhere/second", join(folder, "first"))
+        Fs.symlinkSync("punches.db", join(folder, "elsewhere", "second"))
+        yield* Effect.scoped(Layer.build(NodeSqlite.layer({ filename: join(folder, "first") })))
+
+        assert.strictEqual(modeOf(join(folder, "elsewhere", "punches.db")), "600")
+      }).pipe(Effect.scoped))
+
+    it.live("keeps the mode that it has, if it was there", () =>
+      Effect.gen(function*() {
+        const filename = join(yield* temporary, "punches.db")
+        Fs.writeFileSync(filename, "")
+        Fs.chmodSync(filename, 0o640)
+
+        assert.deepStrictEqual(yield* written(filename), ["640", "640", "640"])
+      }).pipe(Effect.scoped))
+  })
+
+  it.live("[REVIEW 15] reads a file that its user may only read, and notices a writer", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporary
+      const found = yield* resultOf(new URL("reader.program.ts", import.meta.url), join(folder, "punches.db"))
+
+      // The writer beside it has changed its log alone.
+      assert.deepInclude(found, { read: { n: 1 }, beside: { n: 1 }, again: { n: 2 } })
+      const { changed, hidden } = Object(found)
+      assert.include(changed, "was written while it was read")
+      // A log that cannot be read has changes: what the file has without them is not the database.
+      assert.match(hidden, /unable to open database file|attempt/)
+    }).pipe(Effect.scoped))
+
+  it.live("[REVIEW 17] refuses at once what is not a regular file", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporary
+      const pipe = join(folder, "pipe")
+      execFileSync("mkfifo", [pipe])
+      for (const filename of [pipe, folder, "/dev/null"]) {
+        for (const readonly of [false, true]) {
+          const error = yield* Effect.flip(Effect.scoped(Layer.build(NodeSqlite.layer({ filename, readonly }))))
+          assert.strictEqual(error.message, `${filename} is not a regular file`)
+          assert.strictEqual(error.reason._tag, "ConnectionError")
+        }
+      }
     }).pipe(Effect.scoped))
 
   it.live("opens a file that two layers open at once", () =>

@@ -33,8 +33,8 @@ const date = BusinessDate.make("2026-03-02")
 /** 2 March: 05:00Z to 05:00Z in New York, 10:00Z to 10:00Z in Honolulu. `at` counts from 08:00Z. */
 const hour = 3600
 const dayOptions = (since: DateTime.DateTime): ChangesOptions<Period.MissingZone> => ({
-  zone: zones,
-  period: (zone) => Period.localDays(zone, date, date),
+  clock: zones,
+  period: (clock) => Period.localDays(clock, date, date),
   since,
   rounding: "halfUp"
 })
@@ -126,7 +126,7 @@ const minus = (one: Figures, other: Figures): Figures =>
   ]))
 
 const differences = ({ people }: Changes): Figures =>
-  new Map(people.map(({ cents, minutes, tips, userId }) => [userId, [minutes, cents, tips]]))
+  new Map(people.map(({ cost, net, tips, userId }) => [userId, [Duration.toMinutes(net), Number(cost), Number(tips)]]))
 
 const kindsOf: Readonly<Record<string, ChangeKind>> = {
   "absent counts": "added",
@@ -172,7 +172,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
 
   const told = ({ punches }: Changes) => punches.map(({ id, kind }) => [Number(id), kind] as const)
   const people = ({ people }: Changes) =>
-    people.map(({ cents, minutes, tips, userId }) => [Number(userId), minutes, cents, tips])
+    people.map(({ cost, net, tips, userId }) => [Number(userId), Duration.toMinutes(net), Number(cost), Number(tips)])
 
   test("tells nothing where nothing of the period changed", (opened) =>
     Effect.gen(function*() {
@@ -219,7 +219,12 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
             before: Option.fromUndefinedOr(before),
             after: Option.fromUndefinedOr(after)
           }],
-          people: [{ userId: UserId.make(7), minutes: sums[0], cents: sums[1], tips: sums[2] }]
+          people: [{
+            userId: UserId.make(7),
+            net: Duration.minutes(sums[0]),
+            cost: Cents.make(sums[1]),
+            tips: Cents.make(sums[2])
+          }]
         })
       }))
   }
@@ -272,7 +277,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
     Effect.gen(function*() {
       const last = row(1, { clockedIn: DateTime.makeUnsafe("9999-12-31T23:59:59.999Z"), clockedOut: Option.none() })
       const date = BusinessDate.make("9999-12-31")
-      const period = (zone: DateTime.TimeZone) => Period.localDays(zone, date, date)
+      const period = (clock: Period.LocalClock) => Period.localDays(clock, date, date)
       const found = yield* changed(opened, [row(2)], [last], false, { period })
 
       assert.deepStrictEqual(told(found), [[1, "added"]])
@@ -329,10 +334,10 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
     Effect.gen(function*() {
       const { kept, plain, run, table } = opened
       const asked = at(0)
-      const unknown = () => Effect.flip(changesOf(opened, { ...dayOptions(asked), zone: zone("UTC") }))
+      const unknown = () => Effect.flip(changesOf(opened, { ...dayOptions(asked), clock: zone("UTC") }))
       assert.deepInclude(yield* unknown(), { _tag: "HistoryUnknown", since: Option.none(), asked, companyId: company })
       yield* commit(plain, company, [row(1)])
-      assert.include(String(yield* unknown()), "no history was kept")
+      assert.include(String(yield* unknown()), "no history is known")
 
       yield* commit(kept, company, [row(1)])
       const { last, since } = Option.getOrThrow(yield* historyOf(opened, company))

@@ -97,6 +97,19 @@ describe.each(kinds)("a store $name", ({ missing, open }) => {
       assert.deepStrictEqual(yield* store.load(company), Option.some(claimed))
     }))
 
+  test("[REVIEW 6] keeps a first load out once a blank checkpoint was claimed, and goes on from that", ({ rows: found, store }) =>
+    Effect.gen(function*() {
+      const blank = { ...checkpointAt(0, "the newer run"), watermark: Option.none() }
+      yield* store.commit(batchOf(0, { kind: "first", checkpoint: blank }), Option.none())
+
+      const error = yield* Effect.flip(store.commit(batchOf(1, { kind: "first", punches: rows(3) }), Option.none()))
+
+      assert.strictEqual(error.reason, "Superseded")
+      assert.deepStrictEqual([yield* store.load(company), yield* found(company)], [Option.some(blank), []])
+      yield* store.commit(batchOf(1, { kind: "first", punches: rows(3) }), Option.some(blank))
+      assert.lengthOf(yield* found(company), 3)
+    }))
+
   test("refuses a checkpoint whose text was edited, and never begins again", ({ setText, store }) =>
     Effect.gen(function*() {
       yield* store.commit(batchOf(1), Option.none())

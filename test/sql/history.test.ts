@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import * as Fs from "node:fs"
 import { Cents, CompanyId, TimePunchId } from "../../src/Ids.ts"
 import { versionColumns } from "../../src/sql/columns.ts"
-import { SqlStore } from "../../src/sql/index.ts"
+import { type Changes, SqlStore } from "../../src/sql/index.ts"
 import { at, punch } from "../support/arbitraryPunch.ts"
 import { databases, hookedClient, itWithTable } from "../support/databases.ts"
 import { commit, copyAt, copyNow, historyOf, lastOf, type OpenHistory, openHistory } from "../support/histories.ts"
@@ -171,6 +171,131 @@ describe.each(databases())("a history in $name", (database) => {
       }
       for (const [instant, copy] of past) assert.deepStrictEqual(yield* copyAt(opened, company, instant), copy)
     }))
+
+  describe("that began with a first load", () => {
+    /** The pages of a pass, of which only the last one completes it. */
+    const pages = (opened: OpenHistory, count: number, notes = "") =>
+      Effect.forEach(
+        rows(count, notes),
+        (each, at) => commit(opened.kept, company, [each], false, at === count - 1)
+      )
+    const asked = ({ run, table }: OpenHistory, since: DateTime.DateTime) =>
+      Effect.result(run(SqlStore.changes(company, {
+        clock: DateTime.zoneMakeNamedUnsafe("UTC"),
+        period: () => ({ gte: at(-1e6), lt: at(1e6) }),
+        since,
+        rounding: "halfUp"
+      }, { table })))
+    const kindsOf = (found: Result.Result<Changes, unknown>) =>
+      Result.getOrThrow(found).punches.map(({ id, kind }) => [Number(id), kind])
+    /** The instant of the last commit, also of a copy that is not known. */
+    const lastCommit = ({ query, table }: OpenHistory) =>
+      Effect.map(
+        query(`SELECT ${millis("history_last")} AS last FROM ${table}_sync`),
+        ([row]) => DateTime.makeUnsafe(Number(row?.["last"]))
+      )
+
+    test("[REVIEW 1] is known when the load has ended, and no instant in its gap is", (opened) =>
+      Effect.gen(function*() {
+        yield* commit(opened.kept, company, [row(1)], false, false)
+        assert.deepStrictEqual(yield* historyOf(opened, company), Option.none())
+        const inGap = yield* lastCommit(opened)
+        // It failed here, and goes on.
+        yield* commit(opened.plain, company, [row(2)], false, false)
+        const unknown = yield* asked(opened, inGap)
+        yield* commit(opened.plain, company, [row(3)])
+        const { last, since } = Option.getOrThrow(yield* historyOf(opened, company))
+
+        assert.deepInclude(Result.isFailure(unknown) && unknown.failure, { since: Option.none() })
+        assert.deepStrictEqual(since, last)
+        const late = yield* asked(opened, inGap)
+        assert.deepInclude(Result.isFailure(late) && late.failure, {
+          _tag: "HistoryUnknown",
+          since: Option.some(since)
+        })
+        assert.deepStrictEqual(kindsOf(yield* asked(opened, since)), [])
+        yield* commit(opened.plain, company, [row(1, { notes: "x" })], false, false)
+        assert.deepStrictEqual(Option.getOrThrow(yield* historyOf(opened, company)).since, since)
+      }))
+
+    test("[REVIEW 1] is known as before when the checkpoint is set to NULL and all rows are there", (opened) =>
+      Effect.gen(function*() {
+        yield* pages(opened, 3)
+        const { since } = Option.getOrThrow(yield* historyOf(opened, company))
+        yield* opened.query(`UPDATE ${opened.table}_sync SET checkpoint = NULL`)
+        yield* commit(opened.kept, company, [row(1, { notes: "x" })], false, false)
+        const inReload = yield* lastCommit(opened)
+        yield* commit(opened.kept, company, rows(4))
+
+        assert.deepStrictEqual(Option.getOrThrow(yield* historyOf(opened, company)).since, since)
+        assert.deepStrictEqual(kindsOf(yield* asked(opened, since)), [[4, "added"]])
+        assert.deepStrictEqual(kindsOf(yield* asked(opened, inReload)), [[1, "edited"], [4, "added"]])
+      }))
+
+    for (const removal of dialect === "pg" ? ["DELETE FROM", "TRUNCATE"] : ["DELETE FROM"]) {
+      test(`[REVIEW 1] is known anew after a load of rows that a ${removal} removed`, (opened) =>
+        Effect.gen(function*() {
+          yield* pages(opened, 3)
+          const { since } = Option.getOrThrow(yield* historyOf(opened, company))
+          yield* opened.query(`${removal} ${opened.table}`)
+          yield* opened.query(`UPDATE ${opened.table}_sync SET checkpoint = NULL`)
+          assert.deepStrictEqual(yield* historyOf(opened, company), Option.none())
+          yield* pages(opened, 3)
+          const again = Option.getOrThrow(yield* historyOf(opened, company))
+
+          assert.deepStrictEqual(again.since, again.last)
+          const paidAgain = yield* asked(opened, since)
+          assert.deepInclude(Result.isFailure(paidAgain) && paidAgain.failure, { since: Option.some(again.since) })
+          assert.deepStrictEqual(kindsOf(yield* asked(opened, again.since)), [])
+        }))
+    }
+
+    test("is known from the first commit that keeps it, if the load ended before", (opened) =>
+      Effect.gen(function*() {
+        yield* commit(opened.plain, company, rows(3))
+        yield* commit(opened.kept, company, [row(1, { notes: "x" })], false, false)
+
+        const { last, since } = Option.getOrThrow(yield* historyOf(opened, company))
+        assert.deepStrictEqual(since, last)
+        assert.deepStrictEqual(since, yield* lastCommit(opened))
+      }))
+
+    test("is not known again by a pass of another company", (opened) =>
+      Effect.gen(function*() {
+        const other = CompanyId.make(3)
+        yield* pages(opened, 2)
+        yield* commit(opened.kept, other, rows(1))
+        yield* opened.query(`DELETE FROM ${opened.table} WHERE company_id = ${company} AND id = 1`)
+        yield* commit(opened.kept, other, rows(2))
+
+        assert.isTrue(Option.isNone(yield* historyOf(opened, company)))
+        assert.isTrue(Option.isSome(yield* historyOf(opened, other)))
+      }))
+
+    test("is pruned before it is known, and is known later than that", (opened) =>
+      Effect.gen(function*() {
+        const { run, table } = opened
+        yield* commit(opened.kept, company, [row(1)], false, false)
+        yield* commit(opened.kept, company, [row(1, { notes: "x" })], false, false)
+        const before = yield* lastCommit(opened)
+
+        assert.strictEqual(yield* run(SqlStore.pruneHistory(company, { before }, { table })), 1)
+        assert.deepStrictEqual(yield* historyOf(opened, company), Option.none())
+        yield* commit(opened.kept, company, [row(2)])
+        const { since } = Option.getOrThrow(yield* historyOf(opened, company))
+        assert.isAbove(since.epochMilliseconds, before.epochMilliseconds)
+      }))
+
+    test("is known since what a release prunes that knows history_since alone", (opened) =>
+      Effect.gen(function*() {
+        yield* commit(opened.kept, company, rows(2))
+        yield* commit(opened.kept, company, rows(2, "x"))
+        yield* opened.query(`UPDATE ${opened.table}_sync SET history_since = history_last`)
+
+        const { last, since } = Option.getOrThrow(yield* historyOf(opened, company))
+        assert.deepStrictEqual(since, last)
+      }))
+  })
 
   test("is kept by nothing that was rolled back", (opened) =>
     Effect.gen(function*() {

@@ -149,6 +149,17 @@ FROM "time_punches" AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.gon
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (2, 'tables') ON CONFLICT (migration_id) DO NOTHING;
 
+ALTER TABLE "time_punches_sync" ADD COLUMN known_since INTEGER;
+
+UPDATE "time_punches_sync" SET known_since = history_last WHERE history_since IS NOT NULL AND checkpoint LIKE '%"completedAt":"%';
+
+CREATE TRIGGER "time_punches_row_removed" AFTER DELETE ON "time_punches"
+BEGIN
+  UPDATE "time_punches_sync" SET known_since = NULL WHERE company_id = OLD.company_id AND known_since IS NOT NULL;
+END;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (3, 'known_since') ON CONFLICT (migration_id) DO NOTHING;
+
 -- pg
 
 CREATE TABLE IF NOT EXISTS "time_punches_migrations" (
@@ -307,3 +318,22 @@ CREATE VIEW "time_punches_breaks" AS SELECT
 FROM "time_punches" AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.gone_at IS NULL;
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (2, 'tables') ON CONFLICT (migration_id) DO NOTHING;
+
+ALTER TABLE "time_punches_sync" ADD COLUMN known_since timestamptz;
+
+UPDATE "time_punches_sync" SET known_since = history_last WHERE history_since IS NOT NULL AND checkpoint LIKE '%"completedAt":"%';
+
+DO $do$ BEGIN
+EXECUTE (SELECT format($format$CREATE FUNCTION "time_punches_row_removed"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE %I.%I SET known_since = NULL WHERE known_since IS NOT NULL AND (TG_OP = 'TRUNCATE' OR company_id = OLD.company_id);
+  RETURN NULL;
+END $$
+$format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '"time_punches_sync"'::regclass);
+END $do$;
+
+CREATE TRIGGER "time_punches_row_removed" AFTER DELETE ON "time_punches" FOR EACH ROW EXECUTE FUNCTION "time_punches_row_removed"();
+
+CREATE TRIGGER "time_punches_table_emptied" AFTER TRUNCATE ON "time_punches" FOR EACH STATEMENT EXECUTE FUNCTION "time_punches_row_removed"();
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (3, 'known_since') ON CONFLICT (migration_id) DO NOTHING;

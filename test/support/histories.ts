@@ -46,12 +46,16 @@ export const openHistory = <E>(
     }
   }).pipe(Effect.orDie)
 
-/** Commits a page on the checkpoint that is stored. With `isWhole`, every other row is then gone. */
+/**
+ * Commits a page on the checkpoint that is stored. With `isWhole`, every other row is then gone. It completes a pass, unless
+ * it is the page of one that goes on.
+ */
 export const commit = (
   { store }: OpenStore,
   company: CompanyId,
   punches: ReadonlyArray<TimePunch>,
-  isWhole = false
+  isWhole = false,
+  isComplete = true
 ): Effect.Effect<Committed> =>
   Effect.gen(function*() {
     const previous = yield* store.load(company)
@@ -67,7 +71,9 @@ export const commit = (
         pass,
         watermark: Option.some(at(pass)),
         at: Option.none(),
-        completedAt: Option.none(),
+        completedAt: isComplete
+          ? Option.some(at(pass))
+          : Option.flatMap(previous, ({ completedAt }) => completedAt),
         writer: "a run",
         running: Option.none()
       },

@@ -207,6 +207,22 @@ describe("Sync.run over a service whose rows change", () => {
     }))
 
   itWithCopy(
+    "[Y37] continues behind hundreds of empty pages, at the cursor of the last one",
+    (copy) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* TestClock.setTime(noon)
+        yield* service.seed(punches)
+        yield* inject(Fault.endlessEmptyPages, { requests: Array.from({ length: 1050 }, (_, index) => index + 2) })
+
+        assert.include(yield* Sync.run(company), { pages: 1053, punches: 450, complete: true, restarts: 0 })
+        const cursors = yield* sent("cursor")
+        assert.strictEqual(new Set(cursors).size, cursors.length)
+        yield* assertEqual(copy)
+      })
+  )
+
+  itWithCopy(
     "[Y40] has a row with modified in the future each time until then, and its later edits",
     (copy) =>
       Effect.gen(function*() {

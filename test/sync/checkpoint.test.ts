@@ -31,7 +31,8 @@ const running: Checkpoint = {
     pages: 3,
     restarts: 1,
     window: Option.some({ gte: DateTime.makeUnsafe(noon) }),
-    before: Option.some(7)
+    before: Option.some(7),
+    sorted: true
   })
 }
 
@@ -44,7 +45,7 @@ describe("Checkpoint.text", () => {
       `{"v":1,"company":${company.id},"pass":${noon},"watermark":"2026-04-05T12:00:00Z","at":"2026-04-05T12:00:00Z",` +
         `"completedAt":null,"writer":"w","running":{"kind":"confirm","pass":${noon},"since":"2026-04-05T12:00:00Z",` +
         `"horizon":null,"at":"2026-04-05T12:00:00Z","latest":"2026-04-05T12:00:00Z","cursor":"next","landmark":"mark",` +
-        `"pages":3,"restarts":1,"window":{"gte":"2026-04-05T12:00:00Z"},"before":7}}`
+        `"pages":3,"restarts":1,"window":{"gte":"2026-04-05T12:00:00Z"},"before":7,"sorted":true}}`
     )
     assert.deepStrictEqual(Schema.decodeSync(Checkpoint.text)(text), running)
     assert.strictEqual(Schema.encodeSync(Checkpoint.text)(Schema.decodeSync(Checkpoint.text)(text)), text)

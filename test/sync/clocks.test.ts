@@ -1,6 +1,6 @@
 /** The `Date` of a service, and the local clock, over the fake service: which of them a sync believes. */
 import { assert, describe, it } from "@effect/vitest"
-import { type DateTime, Effect, Fiber, Layer, Option } from "effect"
+import { Clock, type DateTime, Effect, Fiber, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { RetryPolicy } from "../../src/index.ts"
 import { Sync } from "../../src/sync/index.ts"
@@ -16,6 +16,7 @@ import {
   over,
   punches,
   sent,
+  type TestCopy,
   watermarkOf
 } from "./support.ts"
 
@@ -166,5 +167,108 @@ describe("Sync.run with a local clock that is wrong", () => {
         assert.strictEqual(watermarkOf(copy), noon)
         yield* assertEqual(copy)
       })
+  )
+
+  /**
+   * A pass of ten minutes without a `Date`. The local clock is ten minutes ahead and is set right behind the first page; then
+   * a row of that page is edited, and one of the last page.
+   */
+  const setRightInThePass = (isOneCall: boolean) => (copy: TestCopy) =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const clock = yield* Clock.Clock
+      let ahead = 10 * minute
+      const local = {
+        ...clock,
+        currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + ahead,
+        currentTimeMillis: Effect.map(clock.currentTimeMillis, (millis) => millis + ahead)
+      }
+      yield* TestClock.setTime(noon)
+      yield* service.seed(punches)
+      yield* service.stepClock("-10 minutes")
+      const meanwhile = Effect.gen(function*() {
+        ahead = 0
+        yield* service.stepClock("10 minutes")
+        yield* TestClock.adjust("5 minutes")
+        yield* service.edit([firstId], { notes: "behind the reader" })
+        yield* TestClock.adjust("5 minutes")
+        yield* service.edit([lastId], { notes: "before the reader" })
+      })
+      const pass = (stopAfter?: { readonly pages: number }) =>
+        Sync.run(company, {
+          overlap: "1 minute",
+          ...(stopAfter === undefined ? {} : { stopAfter }),
+          onCommit: ({ complete, pages }) =>
+            Effect.as(!complete && pages === 1 && ahead > 0 ? meanwhile : Effect.void, true)
+        }).pipe(Effect.provideService(Clock.Clock, local))
+      yield* isOneCall ? pass() : Effect.andThen(pass({ pages: 1 }), pass())
+      assert.isAtMost(watermarkOf(copy) ?? Infinity, noon)
+      yield* pass()
+
+      yield* assertEqual(copy)
+    })
+
+  itWithCopy(
+    "[Y28] misses nothing where it is set back in a pass without a Date",
+    setRightInThePass(true),
+    { date: () => undefined }
+  )
+
+  itWithCopy(
+    "[Y28] misses nothing where it is set back between two calls of a pass without a Date",
+    setRightInThePass(false),
+    { date: () => undefined }
+  )
+})
+
+describe("Sync.run over a service whose Date stands still", () => {
+  /** Two hours behind a service that takes 1.5 s for a page. */
+  const stuck = { date: () => new Date(noon).toUTCString(), latency: "1500 millis" } as const
+
+  /** Answers requests until the call ends. */
+  const ending = <A, E, R>(call: Effect.Effect<A, E, R>) =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.forkChild(call)
+      for (let seconds = 0; seconds < 30; seconds++) yield* TestClock.adjust("1 second")
+      return yield* Fiber.join(fiber)
+    }).pipe(Effect.timeout("1 minute"))
+
+  const twoHoursLater = Effect.gen(function*() {
+    yield* TestClock.setTime(noon)
+    yield* (yield* FakeService).seed(punches)
+    yield* ending(Sync.run(company))
+    yield* TestClock.adjust("2 hours")
+    yield* (yield* FakeService).edit([firstId], { notes: "edited" })
+  })
+
+  itWithCopy(
+    "[Y78] asks for a first page twice, and completes its pass",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* twoHoursLater
+        assert.include(yield* ending(Sync.run(company)), { complete: true, pages: 2, restarts: 0, written: 1 })
+
+        assert.lengthOf(yield* pageRequests, 5)
+        assert.strictEqual(watermarkOf(copy), noon - 1500)
+        assert.strictEqual(copy.row(firstId)?.punch.notes, "edited")
+      }),
+    stuck
+  )
+
+  itWithCopy(
+    "[Y78] [Y71] stops between the two where the time is over, and stores the pass",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* twoHoursLater
+        const stopped = yield* ending(Sync.run(company, { stopAfter: { duration: "1 second" } }))
+        assert.include(stopped, { complete: false, pages: 1, punches: 0 })
+        const { at, cursor, since } = Option.getOrThrow(copy.checkpoint().running)
+        assert.isTrue(Option.isSome(at) && Option.isNone(cursor))
+        assert.isBelow(millisOf(since) ?? Infinity, noon - 2 * 60 * minute)
+
+        const resumed = yield* ending(Sync.run(company, { stopAfter: { duration: "1 second" } }))
+        assert.include(resumed, { complete: true, resumed: true, pages: 1, written: 1 })
+      }),
+    stuck
   )
 })

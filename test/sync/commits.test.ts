@@ -1,28 +1,28 @@
 /** Who may commit, and what is marked: claims, calls that sleep, the limit of a sweep, a COMMIT whose answer is lost. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Deferred, Effect, Fiber, Layer, Option, Stream } from "effect"
+import { DateTime, Deferred, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import { TestClock } from "effect/testing"
 import { checkpointText } from "../../src/sync/Checkpoint.ts"
-import { type Batch, Sync, SyncError, SyncStore } from "../../src/sync/index.ts"
+import { type Batch, Sync, SyncError, SyncStore, type SyncSummary } from "../../src/sync/index.ts"
 import { makeKeyValueStore } from "../../src/sync/keyValueStore.ts"
 import { FakeService } from "../../src/testing/index.ts"
 import { company } from "../support/client.ts"
-import { assertEqual, firstId, itWithCopy, noon, punches, type TestCopy, watermarkOf } from "./support.ts"
+import { assertEqual, blank, firstId, itWithCopy, noon, punches, type TestCopy, watermarkOf } from "./support.ts"
 
 const seeded = Effect.gen(function*() {
   yield* TestClock.setTime(noon)
   yield* (yield* FakeService).seed(punches)
 })
 
-/** A store that waits before its second commit until it is woken. */
-const sleepy = Effect.fnUntraced(function*(copy: TestCopy) {
+/** A store that waits before one of its commits, the second, until it is woken. */
+const sleepy = Effect.fnUntraced(function*(copy: Pick<TestCopy, "store">, sleepsAt = 2) {
   const reached = yield* Deferred.make<void>()
   const wake = yield* Deferred.make<void>()
   let commits = 0
   const commit: typeof copy.store.commit = (batch, previous) =>
     Effect.suspend(() =>
-      ++commits === 2
+      ++commits === sleepsAt
         ? Deferred.succeed(reached, undefined).pipe(
           Effect.andThen(Deferred.await(wake)),
           Effect.andThen(copy.store.commit(batch, previous))
@@ -72,12 +72,40 @@ describe("Sync.run, where another call wrote meanwhile,", () => {
       yield* assertEqual(copy)
     }))
 
-  itWithCopy("[Y77] claims nothing where there is no checkpoint", () =>
-    Effect.gen(function*() {
-      yield* seeded
+  itWithCopy(
+    "[Y77] commits a blank checkpoint where there is none, and then says so",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* seeded
+        const said: Array<SyncSummary> = []
+        const claimed = yield* Sync.run(company, {
+          claim: true,
+          onCommit: (soFar) => Effect.sync(() => said.push(soFar) > 1)
+        })
 
-      assert.include(yield* Sync.run(company, { claim: true }), { kind: "first", complete: true, resumed: false })
-    }))
+        assert.deepInclude(said, claimed)
+        assert.include(claimed, { kind: "first", complete: false, resumed: false, pages: 0, punches: 0 })
+        assert.deepStrictEqual({ ...copy.checkpoint(), writer: "" }, { ...blank, writer: "" })
+        assert.include(yield* Sync.run(company), { kind: "first", complete: true, resumed: false, punches: 450 })
+      })
+  )
+
+  itWithCopy(
+    "[Y77] is superseded in a first load, whose first page is on its way while the copy is erased",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* seeded
+        const { layer, reached, wake } = yield* sleepy(copy, 1)
+        const asleep = yield* Effect.forkChild(Effect.flip(Effect.provide(Sync.run(company), layer)))
+        yield* Deferred.await(reached)
+        copy.replace(undefined)
+        yield* Sync.run(company, { claim: true, onCommit: () => Effect.succeed(false) })
+        yield* Deferred.succeed(wake, undefined)
+
+        assert.strictEqual(reasonOf(yield* Fiber.join(asleep)), "Superseded")
+        assert.isEmpty(copy.present())
+      })
+  )
 
   itWithCopy(
     "[Y74] writes another text than any other call, even for the same page at the same time",
@@ -201,6 +229,28 @@ describe("SyncStore.layerKeyValueStore", () => {
 
       assert.strictEqual((yield* Effect.flip(store.load(company.id))).reason, "Checkpoint")
     }))
+
+  itWithCopy(
+    "[Y77] supersedes a first load whose first page is on its way, and a write that a kill cut after that",
+    () =>
+      Effect.gen(function*() {
+        yield* seeded
+        let writes = 0
+        const { layer, store } = yield* overKeys(() =>
+          Effect.suspend(() => ++writes === 2 ? Effect.die("killed") : Effect.void)
+        )
+        const slept = yield* sleepy({ store }, 1)
+        const asleep = yield* Effect.forkChild(Effect.flip(Effect.provide(Sync.run(company), slept.layer)))
+        yield* Deferred.await(slept.reached)
+        // The claim writes no row; the first page of the same call raises the number, and is killed before its rows.
+        assert.isTrue(Exit.hasDies(yield* Effect.exit(Effect.provide(Sync.run(company, { claim: true }), layer))))
+        yield* TestClock.adjust("1 hour")
+        yield* Deferred.succeed(slept.wake, undefined)
+
+        assert.strictEqual(reasonOf(yield* Fiber.join(asleep)), "Superseded")
+        assert.strictEqual(writes, 2)
+      })
+  )
 
   itWithCopy(
     "[Y2] [Y4] is never ahead of the rows: a page whose rows fail is written again",

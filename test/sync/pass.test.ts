@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Option } from "effect"
 import type { Checkpoint, RunningPass, Window } from "../../src/sync/index.ts"
-import { begin, contains, type Facts, type PageStep, restart, stepPage } from "../../src/sync/pass.ts"
+import { begin, contains, type Facts, type PageStep, type Reads, restart, stepPage } from "../../src/sync/pass.ts"
 import { type Answer, atNoon, blank, noon, page, utc } from "./support.ts"
 
 const second = 1000
@@ -13,7 +13,10 @@ const day = 24 * hour
 const some = (millis: number) => Option.some(utc(millis))
 const millisOf = (at: Option.Option<DateTime.Utc>) => Option.getOrUndefined(at)?.epochMilliseconds
 
-const facts: Facts = { overlap: 15 * minute, now: noon + 2 * hour, writer: "me" }
+const reads: Reads = { overlap: 15 * minute, sortById: false }
+
+/** Each page is judged by the call that began its attempt, whose monotonic clock stands still. */
+const facts: Facts = { ...reads, now: noon + 2 * hour, writer: "me", elapsed: Option.some(0) }
 
 /** The step of a page that is kept. */
 const kept = (judged: PageStep) => {
@@ -21,18 +24,23 @@ const kept = (judged: PageStep) => {
   return judged
 }
 
+/** A page, and how long the attempt takes by the monotonic clock. */
+interface Judged extends Answer {
+  readonly elapsed?: Option.Option<number>
+}
+
 const judge = (
   checkpoint: Checkpoint,
-  answer: Answer,
-  running: RunningPass = begin(checkpoint, "increment", 15 * minute)
-) => stepPage(checkpoint, running, page(answer), facts)
+  { elapsed, ...answer }: Judged,
+  running: RunningPass = begin(checkpoint, "increment", reads)
+) => stepPage(checkpoint, running, page(answer), elapsed === undefined ? facts : { ...facts, elapsed })
 
 /** Reads pages one after another, and returns the last checkpoint. */
-const read = (checkpoint: Checkpoint, answers: ReadonlyArray<Answer>): Checkpoint =>
+const read = (checkpoint: Checkpoint, answers: ReadonlyArray<Judged>): Checkpoint =>
   answers.reduce<Checkpoint>((now, answer) => {
     const running = Option.getOrElse(
       now.running,
-      () => begin(now, Option.isNone(now.watermark) ? "first" : "increment", 15 * minute)
+      () => begin(now, Option.isNone(now.watermark) ? "first" : "increment", reads)
     )
     return kept(judge(now, answer, running)).checkpoint
   }, checkpoint)
@@ -46,7 +54,7 @@ describe("a pass", () => {
       ["confirm", noon - 15 * minute]
     ] as const
   )("begins without a horizon, and asks for changes since the watermark less the overlap: %s", (kind, since) => {
-    const running = begin(atNoon, kind, 15 * minute)
+    const running = begin(atNoon, kind, reads)
 
     assert.strictEqual(millisOf(running.since), since)
     assert.deepInclude(running, {
@@ -63,7 +71,7 @@ describe("a pass", () => {
   it.each([[0, 0], [1, 0], [999, 0], [1000, 1000], [1999, 1000]])(
     "asks for whole seconds, never for a later one: %d ms after noon",
     (after, expected) => {
-      const running = begin({ ...atNoon, watermark: some(noon + after) }, "increment", 15 * minute)
+      const running = begin({ ...atNoon, watermark: some(noon + after) }, "increment", reads)
 
       assert.strictEqual(millisOf(running.since), noon + expected - 15 * minute)
     }
@@ -76,7 +84,7 @@ describe("a pass", () => {
     ["the end of a year", "2027-01-01T00:00:30.500Z", "2026-12-31T23:45:30.000Z"],
     ["29 February", "2028-03-01T00:00:00.000Z", "2028-02-29T23:45:00.000Z"]
   ])("[Y65] counts in UTC over %s", (_, watermark, since) => {
-    const running = begin({ ...atNoon, watermark: some(Date.parse(watermark)) }, "increment", 15 * minute)
+    const running = begin({ ...atNoon, watermark: some(Date.parse(watermark)) }, "increment", reads)
 
     assert.strictEqual(millisOf(running.since), Date.parse(since))
   })
@@ -124,7 +132,7 @@ describe("a pass", () => {
     ["[Y33] from a cache, an hour older than the watermark", noon - hour],
     ["in the year 1, of a local clock that stands there", Date.parse("0001-01-01T00:00:10Z")]
   ])("moves the watermark to a horizon that is earlier: %s", (_, asOf) => {
-    const running: RunningPass = { ...begin(atNoon, "increment", 15 * minute), since: Option.none() }
+    const running: RunningPass = { ...begin(atNoon, "increment", reads), since: Option.none() }
 
     assert.strictEqual(
       millisOf(kept(judge(atNoon, { asOf, sentAt: asOf + minute }, running)).checkpoint.watermark),
@@ -174,13 +182,18 @@ describe("without a Date on the first page, the watermark", () => {
     assert.strictEqual(millisOf(checkpoint.watermark), noon + minute + second)
   })
 
-  it("[Y28] is not lifted where the local clock is set back within the pass", () => {
-    const checkpoint = read(atNoon, [
-      { sentAt, next: "2", modified: [noon + minute] },
-      { sentAt: sentAt - 10 * hour, modified: [noon + 2 * minute] }
+  it.each<readonly [string, Option.Option<number>, number, number]>([
+    ["by the monotonic clock in one call", Option.some(10 * minute), -10 * hour, noon + 2 * minute],
+    ["by the local clock, where that runs faster", Option.some(0), 10 * minute, noon + 2 * minute],
+    ["by a day more in a later call", Option.none(), -10 * hour, noon + 2 * minute - 14 * hour + 10 * minute],
+    ["by nothing, where a later call's clock is more than a day behind", Option.none(), -25 * hour, noon + 12 * minute]
+  ])("[Y28] is not lifted where the local clock is set back within the pass: %s", (_, elapsed, step, latest) => {
+    const checkpoint = read({ ...atNoon, watermark: some(noon - day) }, [
+      { sentAt, next: "2", modified: [noon - day] },
+      { sentAt: sentAt + step, modified: [noon + 12 * minute], elapsed }
     ])
 
-    assert.strictEqual(millisOf(checkpoint.watermark), noon + 2 * minute)
+    assert.strictEqual(millisOf(checkpoint.watermark), latest)
   })
 
   it("is the local clock, where that is behind the watermark before", () => {
@@ -240,8 +253,9 @@ describe("the check of the service's clock", () => {
     assert.strictEqual(judged._tag, since === undefined ? "Kept" : "Earlier")
     if (judged._tag !== "Earlier") return
     assert.deepStrictEqual(judged.running, {
-      ...begin(atNoon, "increment", overlap),
-      since: some(since ?? Number.NaN)
+      ...begin(atNoon, "increment", reads),
+      since: some(since ?? Number.NaN),
+      at: some(noon + hour)
     })
     // The new first page is checked again, and kept.
     assert.strictEqual(judge(atNoon, { asOf: noon + hour - by }, judged.running)._tag, "Kept")
@@ -254,14 +268,44 @@ describe("the check of the service's clock", () => {
     assert.strictEqual(judge(atNoon, { asOf: noon + hour - 4 * hour }, running)._tag, "Earlier")
   })
 
+  it("[Y78] keeps the second first page where a Date stands still, however long the first one took", () => {
+    const stuck = noon - hour
+    const first = judge(atNoon, { asOf: stuck, sentAt: noon + hour })
+    const running = first._tag === "Earlier" ? first.running : assert.fail("the page is kept")
+
+    for (const after of [second, minute, 5 * minute, hour]) {
+      assert.strictEqual(judge(atNoon, { asOf: stuck, sentAt: noon + hour + after }, running)._tag, "Kept")
+    }
+  })
+
+  it("[Y78] discards another one where the Date is behind by more than that took", () => {
+    const first = judge(atNoon, { asOf: noon - hour, sentAt: noon + hour })
+    const running = first._tag === "Earlier" ? first.running : assert.fail("the page is kept")
+    // By the first page: the service's clock stood at noon - 2 hours when that of the checkpoint was asked.
+    const of = (since: number) => judge(atNoon, { asOf: noon - hour - since, sentAt: noon + hour }, running)
+
+    assert.deepStrictEqual([hour, hour + minute, hour + minute + second].map((since) => of(since)._tag), [
+      "Kept",
+      "Kept",
+      "Earlier"
+    ])
+  })
+
+  it("compares with the last pass again after a restart, which forgets the page that was discarded", () => {
+    const judged = judge(atNoon, { asOf: noon - hour })
+    const running = judged._tag === "Earlier" ? judged.running : assert.fail("the page is kept")
+
+    assert.deepStrictEqual(restart(running).at, Option.none())
+  })
+
   it.each(["first", "sweep"] as const)("has nothing to do in a pass that asks for everything: %s", (kind) => {
-    const judged = judge(atNoon, { asOf: noon - 5 * hour }, begin(atNoon, kind, overlap, { window: {} }))
+    const judged = judge(atNoon, { asOf: noon - 5 * hour }, begin(atNoon, kind, reads, { window: {} }))
 
     assert.strictEqual(judged._tag, "Kept")
   })
 
   it("is made of a confirm too", () => {
-    const running = begin(atNoon, "confirm", overlap, { window: {}, sweepPass: noon })
+    const running = begin(atNoon, "confirm", reads, { window: {}, sweepPass: noon })
 
     assert.strictEqual(judge(atNoon, { asOf: noon - 5 * hour }, running)._tag, "Earlier")
   })
@@ -274,7 +318,7 @@ describe("the check of the service's clock", () => {
 
 describe("a sweep", () => {
   const window: Window = { gte: utc(noon - day), lt: utc(noon) }
-  const swept = () => kept(judge(atNoon, { asOf: noon + hour }, begin(atNoon, "sweep", 15 * minute, { window })))
+  const swept = () => kept(judge(atNoon, { asOf: noon + hour }, begin(atNoon, "sweep", reads, { window })))
 
   it("ends in a confirm from the watermark that stood before it, and marks nothing", () => {
     const { checkpoint, gone } = swept()
@@ -288,7 +332,7 @@ describe("a sweep", () => {
     assert.deepStrictEqual(
       checkpoint.running,
       Option.some({
-        ...begin({ ...atNoon, pass: noon + hour }, "confirm", 15 * minute),
+        ...begin({ ...atNoon, pass: noon + hour }, "confirm", reads),
         window: Option.some(window),
         before: Option.some(noon + hour)
       })
@@ -317,6 +361,26 @@ describe("a sweep", () => {
   })
 })
 
+describe("a pass that asks for the order of ids", () => {
+  const sorting: Reads = { ...reads, sortById: true }
+
+  it.each(["first", "increment", "sweep", "confirm"] as const)("begins so: %s", (kind) => {
+    assert.isTrue(begin(atNoon, kind, sorting).sorted)
+    assert.notProperty(begin(atNoon, kind, reads), "sorted")
+  })
+
+  it.each([[1, false], [2, true], [9, true]])("keeps it over a restart, unless after %d pages: %s", (pages, isKept) => {
+    assert.strictEqual(restart({ ...begin(atNoon, "increment", sorting), pages }).sorted === true, isKept)
+  })
+
+  it("has a confirm that does, whatever became of the sweep", () => {
+    const sweep = begin(atNoon, "sweep", reads, { window: {} })
+    const judged = stepPage(atNoon, sweep, page({ asOf: noon + hour }), { ...facts, sortById: true })
+
+    assert.isTrue(Option.getOrThrow(kept(judged).checkpoint.running).sorted)
+  })
+})
+
 describe("a landmark", () => {
   it("is replaced at pages 1, 2, 4, 8 and so on, and met again only in a cycle", () => {
     let now = atNoon
@@ -337,7 +401,7 @@ describe("a landmark", () => {
   it.each([1, 2, 3, 5, 7, 8, 12, 40])("finds every cycle in the end: of %d pages", (length) => {
     let now = atNoon
     for (let number = 1; number <= 5 * length + 4; number++) {
-      const running = Option.getOrElse(now.running, () => begin(now, "increment", 15 * minute))
+      const running = Option.getOrElse(now.running, () => begin(now, "increment", reads))
       const judged = judge(now, { asOf: noon + hour, next: `after ${number % length}` }, running)
       if (judged._tag === "Cycle") return
       now = kept(judged).checkpoint

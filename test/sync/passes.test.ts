@@ -25,11 +25,12 @@ import { type Answer, atNoon, blank, noon, page, utc } from "./support.ts"
 
 const hour = 3_600_000
 const overlap = 900_000
+const reads = { overlap, sortById: false }
 
 const call = (changes: Partial<Call> = {}): Call => ({
   company,
   goal: { _tag: "Pass" },
-  overlap,
+  ...reads,
   prefetchPages: 0,
   maxPages: Infinity,
   deadline: Infinity,
@@ -49,10 +50,10 @@ const readingOf = (state: State, given = call()): Reading => {
 
 /** The step that a page makes. */
 const answered = (state: Reading, answer: Answer, given = call()) =>
-  Result.getOrThrow(step(given, state, Result.succeed(page(answer)), noon + 2 * hour))
+  Result.getOrThrow(step(given, state, Result.succeed(page(answer)), { local: noon + 2 * hour, monotonic: 0 }))
 
 const failed = (state: Reading, error: ListError, given = call()) =>
-  step(given, state, Result.fail(error), noon + 2 * hour)
+  step(given, state, Result.fail(error), { local: noon + 2 * hour, monotonic: 0 })
 
 const cursor = Option.some(Cursor.make("2"))
 const where = { companyId: company.id, resumeFrom: cursor }
@@ -65,18 +66,18 @@ describe("a call begins", () => {
   const window = { gte: utc(noon) }
 
   it.each<readonly [string, Checkpoint, Goal, RunningPass]>([
-    ["a first load without a watermark", blank, { _tag: "Pass" }, begin(blank, "first", overlap)],
-    ["a first load without a watermark, also as a sweep", blank, sweepOf({}), begin(blank, "first", overlap)],
-    ["an increment", atNoon, { _tag: "Pass" }, begin(atNoon, "increment", overlap)],
-    ["a sweep of its window", atNoon, sweepOf(window), begin(atNoon, "sweep", overlap, { window })]
+    ["a first load without a watermark", blank, { _tag: "Pass" }, begin(blank, "first", reads)],
+    ["a first load without a watermark, also as a sweep", blank, sweepOf({}), begin(blank, "first", reads)],
+    ["an increment", atNoon, { _tag: "Pass" }, begin(atNoon, "increment", reads)],
+    ["a sweep of its window", atNoon, sweepOf(window), begin(atNoon, "sweep", reads, { window })]
   ])("%s", (_, from, goal, running) => {
     assert.deepInclude(reading(from, call({ goal })), { running, isAnswer: true, isStored: true, kind: running.kind })
   })
 
-  const increment = begin(atNoon, "increment", overlap)
-  const first = begin(blank, "first", overlap)
-  const sweep = begin(atNoon, "sweep", overlap, { window })
-  const confirm = begin(atNoon, "confirm", overlap, { window, sweepPass: 7 })
+  const increment = begin(atNoon, "increment", reads)
+  const first = begin(blank, "first", reads)
+  const sweep = begin(atNoon, "sweep", reads, { window })
+  const confirm = begin(atNoon, "confirm", reads, { window, sweepPass: 7 })
 
   it.each<readonly [string, RunningPass, Goal, boolean]>([
     ["an increment, which is what a pass is for", increment, { _tag: "Pass" }, true],
@@ -129,7 +130,7 @@ describe("a call", () => {
   it("accepts nothing on behalf of a sweep that it only completes", () => {
     const given = call({ goal: sweepOf({}, true) })
     const window: Window = { lt: utc(noon) }
-    const running = Option.some(begin(atNoon, "confirm", overlap, { window, sweepPass: 7 }))
+    const running = Option.some(begin(atNoon, "confirm", reads, { window, sweepPass: 7 }))
     const { batch, state } = answered(reading({ ...atNoon, running }, given), { asOf: noon + hour }, given)
 
     assert.deepStrictEqual(
@@ -195,6 +196,24 @@ describe("a failed request", () => {
     assert.deepStrictEqual(failed(begun(), error), Result.fail(error))
   })
 
+  it("[Y37] goes on at its cursor behind a hundred empty pages, a thousand times without a row", () => {
+    const empty = new PaginationError({ ...where, reason: "EmptyPages" })
+    const first = begun()
+    const again = (state: Reading) => {
+      const { batch, isEnded, state: after } = Result.getOrThrow(failed(state, empty))
+      assert.deepStrictEqual([batch, isEnded], [Option.none(), true])
+      return readingOf(after)
+    }
+    let state = first
+    for (let runs = 0; runs < 1000; runs++) state = again(state)
+
+    assert.deepStrictEqual({ ...state, emptyRuns: 0 }, first)
+    assert.deepStrictEqual(failed(state, empty), Result.fail(empty))
+    const row = readingOf(answered(state, { next: "3", modified: [noon] }).state)
+    assert.strictEqual(row.emptyRuns, 0)
+    assert.strictEqual(readingOf(answered(state, { next: "3" }).state).emptyRuns, 1000)
+  })
+
   it("[Y10] drops the pass at the fourth time: that is stored first, then said", () => {
     const refused = new UnprocessableEntity(where)
     const running = { ...begun().running, restarts: 3 }
@@ -222,5 +241,17 @@ describe("a page that leads to the landmark of its attempt", () => {
 
     assert.deepStrictEqual(batch, Option.none())
     assert.deepInclude(after, { running: restart(state.running), restarts: 1, pages: 2, isStored: false })
+  })
+})
+
+describe("the time since the attempt began", () => {
+  it("is that of the call that began it, and unknown to a later one", () => {
+    const given = call()
+    const start = nextRequest(given, initialState(given, Option.some(atNoon)), 700)
+    if (start._tag !== "Read") return assert.fail(start._tag)
+    const { state } = answered(start.state, { asOf: noon + hour, next: "2" })
+
+    assert.deepStrictEqual(readingOf(state).begunAt, Option.some(700))
+    assert.deepStrictEqual(reading(state.checkpoint).begunAt, Option.none())
   })
 })

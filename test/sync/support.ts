@@ -13,7 +13,7 @@ import {
 import { checkpointText, readCheckpoint } from "../../src/sync/Checkpoint.ts"
 import { type Checkpoint, SyncStore } from "../../src/sync/index.ts"
 import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
-import { type FakeServiceOptions } from "../../src/testing/index.ts"
+import type { FakeServiceOptions } from "../../src/testing/index.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { app, company, pageRequests } from "../support/client.ts"
 import { generatePlain } from "../support/densities.ts"

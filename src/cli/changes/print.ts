@@ -91,17 +91,17 @@ const personColumns = (names: Names | undefined): ReadonlyArray<Column<PersonCha
   ...(names === undefined
     ? []
     : [{ title: "user", maxWidth: 40, cell: ({ userId }: PersonChange) => names("user", userId) ?? "" }]),
-  { title: "net", align: "right", cell: ({ minutes }) => formatMinutes(minutes) },
-  { title: "cost", align: "right", cell: ({ cents }) => signed(cents, formatMoney) },
+  {
+    title: "net",
+    align: "right",
+    cell: ({ net }) => signed(Duration.toMillis(net), (millis) => formatExactHours(Duration.millis(millis)))
+  },
+  { title: "cost", align: "right", cell: ({ cost }) => signed(cost, formatMoney) },
   { title: "tips", align: "right", cell: ({ tips }) => signed(tips, formatMoney) }
 ]
 
 const signed = (value: number, format: (value: number) => string): string =>
   value > 0 ? `+${format(value)}` : value < 0 ? `-${format(-value)}` : format(0)
-
-/** Shows seconds unless they are 0, so that no difference is rounded away. */
-const formatMinutes = (minutes: number): string =>
-  signed(minutes, (minutes) => formatExactHours(Duration.millis(Math.round(minutes * 60_000))))
 
 type Version = Option.Option<TimePunch>
 
@@ -130,12 +130,12 @@ export const jsonOf = Effect.fnUntraced(function*(
       }
     })
   )
-  const persons = people.map(({ cents, minutes, tips, userId }) => ({
+  const persons = people.map(({ cost, net, tips, userId }) => ({
     userId,
     ...userName(names, userId),
-    minutes,
-    cents,
-    tips
+    netSeconds: Duration.toSeconds(net),
+    costCents: cost,
+    tipsCents: tips
   }))
   return `{"punches":${jsonArray(changes)},"people":${jsonArray(persons)}}\n`
 })
@@ -148,15 +148,15 @@ const namesIn = (punch: TimePunch, further: FurtherColumns | undefined) => {
   return Object.fromEntries(further?.columns.map((name, at) => [name, cells[at] ?? null]) ?? [])
 }
 
-/** A row for each person. */
+/** A row for each person, in the columns and units of a summary. */
 export const peopleCsv = ({ people }: Changes, names: Names | undefined) =>
   csvFile(
-    ["user_id", ...(names === undefined ? [] : ["user_name"]), "minutes", "cents", "tips"],
-    people.map(({ cents, minutes, tips, userId }) => [
+    ["user_id", ...(names === undefined ? [] : ["user_name"]), "net_seconds", "cost_cents", "tips_cents"],
+    people.map(({ cost, net, tips, userId }) => [
       userId,
       ...(names === undefined ? [] : [names("user", userId)]),
-      minutes,
-      cents,
+      Duration.toSeconds(net),
+      cost,
       tips
     ])
   )

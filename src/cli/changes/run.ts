@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { zonesOf } from "../../payroll/Zones.ts"
+import { zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { withCopy } from "../copy/copy.ts"
 import { targetOf } from "../copy/database.ts"
@@ -27,7 +27,7 @@ export const run = Effect.fnUntraced(function*(input: ChangesInput) {
   )
   const since = yield* sinceOf(input.since)
   const flags = yield* resolvePeriod({ ...noFilter, ...input })
-  const { period, zone } = yield* Effect.fromResult(requirePeriod(flags, "changes"))
+  const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "changes"))
   const format = yield* Effect.fromResult(formatOf(flags, "table"))
   if (Option.isSome(flags.of) && format !== "csv") {
     return yield* usage("--of goes with --format csv; every other form has both punches and people")
@@ -40,13 +40,14 @@ export const run = Effect.fnUntraced(function*(input: ChangesInput) {
     target,
     Effect.fnUntraced(function*(status) {
       yield* refuseFuture(since, status)
-      return yield* SqlStore.changes(company.id, { zone, period, since, rounding: flags.rounding, asOf })
+      return yield* SqlStore.changes(company.id, { clock, period, since, rounding: flags.rounding, asOf })
     }, Stream.fromEffect)
   ).pipe(Stream.runHead, Effect.map(Option.getOrThrow))
   if (format === "table") {
-    const { clockOf } = zonesOf(zone)
-    const zoneOf = ({ locationId }: Parameters<typeof flags.keeps>[0]) => Result.getSuccess(clockOf(locationId))
-    yield* printLines(linesOf(changes, { zoneOf, names, asOf }, yield* outputWidth))
+    const { clockOf } = zonesOf(clock)
+    const zoneOfPunch = ({ locationId }: Parameters<typeof flags.keeps>[0]) =>
+      Option.map(Result.getSuccess(clockOf(locationId)), zoneOf)
+    yield* printLines(linesOf(changes, { zoneOf: zoneOfPunch, names, asOf }, yield* outputWidth))
   } else {
     const text = format === "json"
       ? yield* jsonOf(changes, names)

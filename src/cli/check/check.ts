@@ -13,7 +13,7 @@ import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
 import type { Interval } from "../../payroll/Zones.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { openSource, type Order, sourceFlags } from "../copy/source.ts"
+import { openSource, sourceFlags } from "../copy/source.ts"
 import { type CommandFailure, Findings, usage } from "../failure.ts"
 import { filterFlags, type FilterInput, isOfDepartment, noFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
@@ -67,7 +67,7 @@ export const check = Command.make(
       maxDuration: Option.getOrElse(flags.maxDuration, () => defaultMaxDuration),
       asOf: Option.getOrUndefined(flags.asOf),
       knowsDisputes
-    }, (filter, order) => Stream.flatMap(source(filter, order), (punches) => Stream.fromArray(punches)))
+    }, (filter) => Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches)))
 
     const found = textOf(format, issues, names, yield* outputWidth)
     yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
@@ -145,9 +145,9 @@ const selects = ({ departmentId, locationId, roleId, userId }: Selected) => (pun
 
 /** What is checked. */
 interface CheckRequest {
-  readonly zone: LocationClock
-  /** The period in a zone. */
-  readonly period: (zone: DateTime.TimeZone) => Interval
+  readonly clock: LocationClock
+  /** The period by a clock. */
+  readonly period: (clock: Period.LocalClock) => Interval
   /** The window that the flags of the period make. With a zone for each location it has the period in any zone. */
   readonly clockedIn: { readonly gte: Option.Option<DateTime.Utc>; readonly lt: Option.Option<DateTime.Utc> }
   readonly selected: Selected
@@ -181,15 +181,15 @@ const refuseBeyondCalendar = (
 
 /** Checks the punches of a period, and reads some time around it for overlaps. `list` lists them. */
 const findIssues = Effect.fnUntraced(function*<E, R>(
-  { asOf, clockedIn, knowsDisputes, maxDuration, period, selected, zone }: CheckRequest,
-  list: (filter: PunchFilter, order: Order) => Stream.Stream<TimePunch, E, R>
+  { asOf, clock, clockedIn, knowsDisputes, maxDuration, period, selected }: CheckRequest,
+  list: (filter: PunchFilter) => Stream.Stream<TimePunch, E, R>
 ): Effect.fn.Return<CheckResult, E | Period.MissingZone, R> {
-  const periods = Period.byLocation(zone, period)
+  const periods = Period.byLocation(clock, period)
   const isChecked = selects(selected)
   const disputed = knowsDisputes
-    ? yield* idsOf(list({ ...selected, clockedIn: periods.window, employeeApprovalStatuses: ["disputed"] }, "any"))
+    ? yield* idsOf(list({ ...selected, clockedIn: periods.window, employeeApprovalStatuses: ["disputed"] }))
     : undefined
-  const options = { zone, period, asOf, maxDuration, isChecked, disputed }
+  const options = { clock, period, asOf, maxDuration, isChecked, disputed }
   const window = PeriodCheck.window(options)
   let checked = 0
   // A punch of the same person at another location is read too, for the overlap.
@@ -199,7 +199,7 @@ const findIssues = Effect.fnUntraced(function*<E, R>(
       gte: DateTime.min(window.gte, Option.getOrElse(clockedIn.gte, () => window.gte)),
       lt: DateTime.max(window.lt, Option.getOrElse(clockedIn.lt, () => window.lt))
     }
-  }, "clockedIn").pipe(
+  }).pipe(
     Stream.mapArray((punches) => {
       // A punch of a location without a zone is not counted: it fails the check.
       const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))

@@ -33,19 +33,13 @@ export const sourceFlags = {
 /** The parsed flags. */
 export type SourceInput = Command.Command.Config.Infer<typeof sourceFlags>
 
-/**
- * `any`: as it comes. `clockedIn`: by clock-in, then by id, as a copy always is. The service receives it as `sort_by`, which
- * some ignore.
- */
-export type Order = "any" | "clockedIn"
-
 type Failure = ExpectedError | CommandFailure
 
 /**
  * The punches of a filter, page by page, with a line of progress on a terminal. The line is erased when the stream ends,
  * before a result is printed.
  */
-export type Source = (filter: PunchFilter, order?: Order) => Pages
+export type Source = (filter: PunchFilter) => Pages
 
 type Pages = Stream.Stream<ReadonlyArray<TimePunch>, Failure, FileSystem | Stdio>
 
@@ -56,17 +50,17 @@ type Pages = Stream.Stream<ReadonlyArray<TimePunch>, Failure, FileSystem | Stdio
 export const openSource = Effect.fnUntraced(
   function*(flags: SourceInput): Effect.fn.Return<Source, Failure, HttpClient | Scope> {
     const list = yield* listingOf(flags)
-    return (filter, order = "any") =>
+    return (filter) =>
       Stream.unwrap(Effect.map(
         makeProgress({ printsResults: false }),
-        ({ add }) => Stream.tap(list(filter, order), (punches) => add(punches.length))
+        ({ add }) => Stream.tap(list(filter), (punches) => add(punches.length))
       ))
   }
 )
 
 const listingOf = Effect.fnUntraced(function*(
   flags: SourceInput
-): Effect.fn.Return<(filter: PunchFilter, order: Order) => Pages, Failure, HttpClient | Scope> {
+): Effect.fn.Return<Source, Failure, HttpClient | Scope> {
   const company = yield* companyOf(flags)
   const { database } = flags
   if (Option.isSome(database)) {
@@ -82,8 +76,5 @@ const listingOf = Effect.fnUntraced(function*(
   }
   const client = Context.get(yield* Layer.build(layerClient), TimePunches)
   const options = { pageSize: Option.getOrUndefined(flags.pageSize), prefetchPages: 1 }
-  return (filter, order) => {
-    const ordered: PunchFilter = order === "any" ? filter : { ...filter, sortBy: [["clockedIn", "asc"]] }
-    return Stream.map(client.pages(company, ordered, options), ({ items }) => items)
-  }
+  return (filter) => Stream.map(client.pages(company, filter, options), ({ items }) => items)
 })

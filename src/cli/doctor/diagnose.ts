@@ -24,6 +24,7 @@ import {
   checkEnd,
   checkFilteredCursors,
   checkFirstPage,
+  checkOrderById,
   checkPageSize,
   layerClockSkew,
   readKnown,
@@ -134,6 +135,7 @@ const checkService = Effect.fnUntraced(function*<E, R>(options: {
   const one = <E2, R2>(check: Effect.Effect<CheckResult, E2, R2>) => Effect.map(check, (result) => [result])
   const checks = [
     one(checkFilteredCursors(survey)),
+    one(checkOrderById(survey)),
     checkDeleted(survey),
     ...probesOf(known.punches, yield* DateTime.now).map((probe) => one(runProbe(survey, probe))),
     one(checkStatuses(survey)),

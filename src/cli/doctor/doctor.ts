@@ -34,10 +34,11 @@ export const doctor = Command.make(
 
   It checks the settings, the service's answer and clock, whether the
   credential may list the company, whether cursors lead forward and back and
-  end where the punches end, and whether the rows match the filter that was
-  sent. It compares the answers with each other: about 35 requests, and at
-  most three times as many if answers contradict each other and are
-  requested again. It also checks the filters that you pass.
+  end where the punches end, which order an incremental sync can rely on, and
+  whether the rows match the filter that was sent. It compares the answers
+  with each other: about 35 requests, and at most three times as many if
+  answers contradict each other and are requested again. It also checks the
+  filters that you pass.
 
   With --database it also checks a copy that time-punches sync keeps: its age,
   its rows, and whether 20 punches drawn at random, or all of them with

@@ -347,6 +347,104 @@ export const checkFilteredCursors = Effect.fnUntraced(
   Effect.catch((error) => Effect.succeed(failed("cursors with a filter", error, "cursors")))
 )
 
+const byId = [["id", "asc"]] as const
+
+/** Whether some punch of a list has an earlier instant than the one before it. */
+const descends = (
+  punches: ReadonlyArray<TimePunch>,
+  of: (punch: TimePunch) => Option.Option<DateTime.Utc>
+): boolean => {
+  const times = punches.flatMap((punch) => Option.toArray(of(punch))).map(({ epochMilliseconds }) => epochMilliseconds)
+  return times.some((time, at) => time < (times[at - 1] ?? -Infinity))
+}
+
+const isClockedInBack = (punches: ReadonlyArray<TimePunch>): boolean =>
+  descends(punches, ({ clockedIn }) => Option.some(clockedIn))
+
+/** Whether the order of these punches, which is the service's own, is by id and by nothing that an edit changes. */
+const isById = (own: ReadonlyArray<TimePunch>): boolean =>
+  own.every(({ id }, at) => at === 0 || id > (own[at - 1]?.id ?? 0)) &&
+  isClockedInBack(own) && descends(own, ({ modified }) => modified)
+
+/** Filters whose first two punches by id may be clocked in the other way round: of all, and of some users. */
+const narrowings = ({ filter, known }: Survey): ReadonlyArray<PunchFilter> => {
+  const sorted: PunchFilter = { ...filter, sortBy: byId }
+  const users = [...new Set(known.punches.map(({ userId }) => userId))]
+  const promising = users.filter((userId) =>
+    isClockedInBack(
+      known.punches.filter((punch) => punch.userId === userId).toSorted((a, b) => a.id - b.id).slice(0, 2)
+    )
+  )
+  return [sorted, ...promising.slice(0, 3).map((userId): PunchFilter => Object.assign({}, sorted, { userId }))]
+}
+
+/**
+ * Whether one punch and its `next` are the first two punches by id, as a page of two gives them. Only two punches show it
+ * that are clocked in the other way round and do not follow each other in the service's own order; else `undefined`.
+ */
+const keepsOrder = Effect.fnUntraced(
+  function*(survey: Survey, own: ReadonlyArray<TimePunch>) {
+    for (const filter of narrowings(survey)) {
+      const readBoth = Effect.map(TimePunches.page(survey.company, filter, { pageSize: 2 }), ({ items }) => items)
+      const both = yield* readBoth
+      const [first, second] = both
+      const following = own.filter((punch) => mustMatch(filter, punch))
+      const after = following[following.findIndex(({ id }) => id === first?.id) + 1]
+      if (second === undefined || !isClockedInBack(both) || after?.id === second.id) continue
+      const single = yield* readPages(survey.company, filter, 1, 2)
+      if (idsOf(both).join() === idsOf(single.punches).join()) return "kept"
+      return Equal.equals(both, yield* readBoth) ? "dropped" : "changed"
+    }
+    return undefined
+  },
+  (effect) =>
+    Effect.catch(
+      effect,
+      (error) =>
+        error._tag === "UnprocessableEntity" || (error._tag === "UnexpectedStatus" && error.status === 400)
+          ? Effect.succeed("refused" as const)
+          : Effect.fail(error)
+    )
+)
+
+const order = "order"
+
+/**
+ * The premises of `time-punches sync`. If a cursor names a record, an edit that moves the record hides rows behind it:
+ * the service's own order must be one in which no edit moves a row, or it must keep `sort_by=id.asc` in its cursors.
+ */
+export const checkOrderById = Effect.fnUntraced(
+  function*(survey: Survey) {
+    const own = survey.filter.sortBy === undefined
+      ? survey.known.punches
+      : (yield* readKnown(survey.company, { ...survey.filter, sortBy: undefined })).punches
+    if (isById(own)) return ok(order, "by id, which no edit changes: sync needs no --sort-by-id")
+    const kept = yield* keepsOrder(survey, own)
+    switch (kept) {
+      case undefined:
+        return ok(order, "not checked: no two punches are clocked in the other way round than by id")
+      case "changed":
+        return changed(order, "cursors")
+      case "kept":
+        return warn(
+          order,
+          "not by id, but sort_by=id.asc is kept beside a cursor",
+          "cursors",
+          "Run time-punches sync with --sort-by-id: without it, an edit between two pages may hide punches."
+        )
+      default:
+        return warn(
+          order,
+          `not by id, and sort_by=id.asc is ${kept === "refused" ? "refused" : "dropped beside a cursor"}`,
+          "cursors",
+          "Run time-punches sync without --sort-by-id, when few punches are edited: an edit between two pages may hide " +
+            "punches until a sweep, and a sweep may mark them as gone."
+        )
+    }
+  },
+  Effect.catch((error) => Effect.succeed(failed(order, error, "cursors")))
+)
+
 /** If the service says that a page is the last one, no other answer may have a punch that belongs to the listing. */
 export const checkEnd = Effect.fnUntraced(
   function*({ company, filter, known, sightings }: Survey) {

@@ -13,7 +13,7 @@ import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
 import { fromFlag, makePageSizeFlag } from "../flags/paging.ts"
 import { isPeriodGiven, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
-import { formatFlag, onFlag } from "../flags/values.ts"
+import { fileFormats, formatFlag, onFlag } from "../flags/values.ts"
 import { describeZones } from "../flags/zones.ts"
 import { pageText } from "../list/pageText.ts"
 import { counted, countedPunches, formatNumber } from "../terminal/format.ts"
@@ -21,7 +21,7 @@ import { makeProgress, printError } from "../terminal/output.ts"
 import { openCheckpoint } from "./checkpoint.ts"
 import type { ExportProgress, ExportSpec } from "./note.ts"
 
-const format = formatFlag(["ndjson", "csv"], "One JSON object a line, or columns for a spreadsheet").pipe(
+const format = formatFlag(fileFormats, "One JSON object a line, or columns for a spreadsheet").pipe(
   Flag.withDefault("ndjson")
 )
 
@@ -135,8 +135,8 @@ export const exportCommand = Command.make(
 
 /**
  * Everything that decides the bytes of the file. The page size and the kind of credential do not. A period is in it as the
- * window that it was resolved to, so that `--last 7d` of another day is another export; by several zones also as the
- * period in each.
+ * window that it was resolved to, so that `--last 7d` and `--week last` of another day are another export; by several zones
+ * also as the period by each clock.
  */
 const specOf = Effect.fnUntraced(function*(flags: Input & LocalPeriod, company: CompanyId) {
   const { baseUrl } = yield* Endpoints

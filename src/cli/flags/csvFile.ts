@@ -27,13 +27,13 @@ export const wrongLine = (file: string, line: number, what: string): CommandFail
   usage(`${printable(file)}, line ${line}: ${printable(what)}`)
 
 /**
- * Reads the bytes of a CSV file in UTF-8, row by row. The header must be `columns`, joined by commas, and each row has as
- * many cells; blank lines are skipped. `row` returns what is wrong with the cells of a line, or nothing.
+ * Reads the bytes of a CSV file in UTF-8, row by row. The header must be one of `headers`, and each row has as many cells;
+ * blank lines are skipped. `row` returns what is wrong with the cells of a line, or nothing.
  */
 export const parseCsvFile = Effect.fnUntraced(function*(
   bytes: Uint8Array,
   file: string,
-  columns: string,
+  headers: ReadonlyArray<string>,
   row: (cells: ReadonlyArray<string>, line: number) => string | undefined
 ): Effect.fn.Return<void, CommandFailure> {
   const text = decoder.decode(bytes)
@@ -47,12 +47,12 @@ export const parseCsvFile = Effect.fnUntraced(function*(
   )
   const [header = []] = records
   const titles = header.map((title) => title.trim()).join()
-  if (titles !== columns) {
+  if (!headers.includes(titles)) {
     const found = titles === "" ? "an empty line" : titles
-    return yield* wrongLine(file, 1, `the columns must be ${columns}, not ${found}`)
+    return yield* wrongLine(file, 1, `the columns must be ${headers.join(" or ")}, not ${found}`)
   }
 
-  const width = columns.split(",").length
+  const width = titles.split(",").length
   let line = 1 + lineBreaks(header.join())
   for (const cells of records.slice(1)) {
     line += 1
@@ -61,7 +61,7 @@ export const parseCsvFile = Effect.fnUntraced(function*(
     line += lineBreaks(cells.join())
     if (cells.length === 1 && cells[0] === "") continue
     if (cells.length !== width) {
-      return yield* wrongLine(file, at, `it must have ${width} cells, ${columns}, and has ${cells.length}`)
+      return yield* wrongLine(file, at, `it must have ${width} cells, ${titles}, and has ${cells.length}`)
     }
     const what = row(cells, at)
     if (what !== undefined) return yield* wrongLine(file, at, what)

@@ -33,7 +33,7 @@ export const parseNames = Effect.fnUntraced(function*(
   file: string
 ): Effect.fn.Return<Names, CommandFailure> {
   const names = new Map<string, { readonly name: string; readonly line: number }>()
-  yield* parseCsvFile(bytes, file, columns, (cells, line) => {
+  yield* parseCsvFile(bytes, file, [columns], (cells, line) => {
     const [kind = "", id = "", name = ""] = cells
     if (!isKind(kind)) return `the kind must be ${listed(nameKinds)}, not "${kind}"`
     const number = readWhole(id)

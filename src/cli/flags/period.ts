@@ -5,25 +5,53 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import type { BusinessDate } from "../../Ids.ts"
+import { BusinessDate } from "../../Ids.ts"
 import { isWritable } from "../../internal/wire/instant.ts"
+import type { PayCalendar, PayPeriod } from "../../payroll/PayCalendar.ts"
 import * as Period from "../../payroll/Period.ts"
-import { zonesOf } from "../../payroll/Zones.ts"
+import { dayStartsOf, isZones, zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, usage } from "../failure.ts"
+import { printError } from "../terminal/output.ts"
 import { describeFilter, type FilterInput } from "./filter.ts"
-import { date, readDate, readLastDays, text, zone } from "./values.ts"
-import { type LocationZones, readZones, zonesFlag } from "./zones.ts"
+import {
+  calendar,
+  date,
+  dateForm,
+  dateOrWord,
+  dayStarts,
+  isPeriodWord,
+  type PeriodWord,
+  readDate,
+  readLastDays,
+  text,
+  zone
+} from "./values.ts"
+import { clockAt, type LocationClocks, readZones, zonesFlag } from "./zones.ts"
 
 export const periodFlags = {
-  week: date("week", "Clocked in during the local week of this date; every period needs --zone or --zones"),
-  month: text(
+  week: dateOrWord(
+    "week",
+    "DATE",
+    "Clocked in during the local week of this date; every period needs --zone or --zones",
+    dateForm,
+    readDate
+  ),
+  month: dateOrWord(
     "month",
     "YYYY-MM",
     "Clocked in during this local month",
     "a month as YYYY-MM, from 0001-01 to 9999-12",
     (month) => readDate(`${month}-01`)
   ),
+  payPeriod: dateOrWord(
+    "pay-period",
+    "DATE",
+    "Clocked in during the pay period of this date; goes with --calendar",
+    dateForm,
+    readDate
+  ),
+  calendar,
   last: text(
     "last",
     "DAYS",
@@ -38,41 +66,62 @@ export const periodFlags = {
     Flag.optional
   ),
   zone,
-  zones: zonesFlag
+  zones: zonesFlag,
+  dayStarts
 }
 
 /** What the flags were parsed to. */
 export type PeriodInput = Command.Command.Config.Infer<typeof periodFlags>
 
-/** By which clock the dates of a punch are: one zone for all locations, or a zone for each. */
-export type LocationClock = DateTime.TimeZone | Period.Zones<Period.MissingZone>
+/** By which clock the dates of a punch are: one for all locations, or one for each. */
+export type LocationClock = Period.LocalClock | Period.Zones<Period.MissingZone>
 
-/** What a period and its zones mean for the punches. */
+/** What a period and its clocks mean for the punches. */
 export interface LocalPeriod {
   /** None without `--zone` and `--zones`. */
   readonly clock: Option.Option<LocationClock>
-  /** The zones of the file; none without `--zones`. */
-  readonly locations: Option.Option<LocationZones>
+  /** The clocks of the file; none without `--zones`. */
+  readonly locations: Option.Option<LocationClocks>
   /** The flag of the period, as errors name it; none without a period. */
   readonly periodFlag: Option.Option<string>
-  /** The period in a zone; none without a period. */
-  readonly period: Option.Option<(zone: DateTime.TimeZone) => Period.Interval>
+  /** The period by a clock; none without a period. */
+  readonly period: Option.Option<(clock: Period.LocalClock) => Period.Interval>
+  /** The dates of the period; none without a period, and for `--last`, whose dates are those of each location. */
+  readonly dates: Option.Option<PayPeriod>
+  /** What `last` or `current` means now; none without such a word. */
+  readonly word: Option.Option<ResolvedWord>
   /**
    * Whether a punch belongs to the period of its location; every punch does without a period. With `--zones` it fails for
    * a location that is not in the file, also without a period and for a punch that is in no period.
    */
   readonly keeps: (punch: TimePunch) => Result.Result<boolean, Period.MissingZone>
-  /** The zone of a punch that `keeps` accepts; none without `--zone` and `--zones`. */
+  /** The clock of a punch that `keeps` accepts; none without `--zone` and `--zones`. */
+  readonly clockOf: (punch: TimePunch) => Option.Option<Period.LocalClock>
+  /** The zone of that clock, in which its times are shown. */
   readonly zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>
 }
 
-/** A period with the flag that names it. Its dates depend on the zone and the time. */
-interface FlaggedPeriod {
-  readonly flag: string
-  readonly interval: (zone: DateTime.TimeZone, now: DateTime.Utc) => Period.Interval
-  /** The period by today's date, if its dates depend on that. */
-  readonly byDate?: (today: BusinessDate) => (zone: DateTime.TimeZone) => Period.Interval
+/** A period that was named by a word, as it is named on any other day. */
+interface ResolvedWord {
+  /** The flag with its word, such as `--week last`. */
+  readonly given: string
+  /** The flag with a date, such as `--week 2026-03-02`. */
+  readonly fixed: string
+  readonly dates: PayPeriod
 }
+
+/** A period with the flag that names it. */
+type FlaggedPeriod =
+  | { readonly _tag: "Dates"; readonly flag: string; readonly dates: PayPeriod }
+  | {
+    readonly _tag: "Word"
+    readonly flag: string
+    readonly word: PeriodWord
+    readonly calendar: PayCalendar
+    /** The flag's value for a period that begins on a date. */
+    readonly valueOf: (first: BusinessDate) => string
+  }
+  | { readonly _tag: "LastDays"; readonly flag: string; readonly days: number }
 
 /**
  * The flags with their period as a window of clock-ins, at this time. A punch belongs to the period in which it was
@@ -87,7 +136,7 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
   now: DateTime.Utc,
   { countsWeeks = false, locations = Option.none() }: {
     readonly countsWeeks?: boolean
-    readonly locations?: Option.Option<LocationZones>
+    readonly locations?: Option.Option<LocationClocks>
   } = {}
 ): Result.Result<Input & LocalPeriod, CommandFailure> =>
   Result.gen(function*() {
@@ -98,19 +147,32 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
     if (Option.isSome(flags.zone) && Option.isSome(locations)) {
       return yield* Result.fail(usage("--zone and --zones both say which clock counts", "Give one or the other."))
     }
-    const clock: Option.Option<LocationClock> = Option.orElse(flags.zone, () => Option.map(locations, Period.zones))
+    const { dayStarts, zone } = flags
+    const clock: Option.Option<LocationClock> = Option.isSome(zone)
+      ? Option.some(clockAt(zone.value, dayStarts))
+      : Option.map(locations, Period.zones)
+    if (Option.isSome(dayStarts) && Option.isNone(clock)) {
+      return yield* Result.fail(
+        usage("--day-starts has no zone: a local day begins by the clocks of a place", zoneAdvice)
+      )
+    }
     const zones = Option.map(clock, zonesOf)
+    const clockOf = ({ locationId }: TimePunch) =>
+      Option.map(zones, ({ clockOf }) => Result.getOrThrow(clockOf(locationId)))
     const local: LocalPeriod = {
       clock,
       locations,
       periodFlag: Option.none(),
       period: Option.none(),
+      dates: Option.none(),
+      word: Option.none(),
       keeps: ({ locationId }) =>
         Option.match(zones, {
           onNone: () => Result.succeed(true),
           onSome: ({ clockOf }) => Result.map(clockOf(locationId), () => true)
         }),
-      zoneOf: ({ locationId }) => Option.map(zones, ({ clockOf }) => Result.getOrThrow(clockOf(locationId)))
+      clockOf,
+      zoneOf: (punch) => Option.map(clockOf(punch), zoneOf)
     }
     if (period === undefined) return { ...flags, ...local }
     if (other !== undefined) {
@@ -126,13 +188,21 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
     if (Option.isNone(clock)) {
       return yield* Result.fail(usage(
         `${period.flag} has no zone: a local date begins and ends by the clocks of a place`,
-        "Add --zone, such as --zone America/New_York, or --zone UTC; or --zones FILE, a zone for each location."
+        zoneAdvice
       ))
     }
-    const interval = (zone: DateTime.TimeZone) => period.interval(zone, now)
-    const { gte, lt } = DateTime.isTimeZone(clock.value) ? interval(clock.value) : widestOf(clock.value, period, now)
-    if (DateTime.isTimeZone(clock.value) && DateTime.isGreaterThanOrEqualTo(gte, lt)) {
-      return yield* Result.fail(usage(`${period.flag} has no instant in ${DateTime.zoneToString(clock.value)}`))
+    const word = period._tag === "Word"
+      ? Option.some(yield* readWord(period, zonesOf(clock.value), now))
+      : Option.none()
+    const dates = period._tag === "Dates" ? Option.some(period.dates) : Option.map(word, ({ dates }) => dates)
+    const datesAt = (today: BusinessDate): PayPeriod =>
+      period._tag === "LastDays"
+        ? { first: Option.getOrThrow(Period.addDays(today, 1 - period.days)), last: today }
+        : Option.getOrThrow(dates)
+    const interval = (each: Period.LocalClock) => intervalOf(each, datesAt(Period.businessDate(each, now)))
+    const { gte, lt } = isZones(clock.value) ? widestOf(clock.value, datesAt, now) : interval(clock.value)
+    if (!isZones(clock.value) && DateTime.isGreaterThanOrEqualTo(gte, lt)) {
+      return yield* Result.fail(usage(`${period.flag} has no instant in ${DateTime.zoneToString(zoneOf(clock.value))}`))
     }
     if (!isWritable(gte.epochMilliseconds) || !isWritable(lt.epochMilliseconds)) {
       return yield* Result.fail(usage(`${period.flag} reaches beyond the years 0001 to 9999 by the clocks of its zone`))
@@ -142,19 +212,37 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
       ...local,
       periodFlag: Option.some(period.flag),
       period: Option.some(interval),
+      dates,
+      word,
       keeps: Period.byLocation(clock.value, interval).contains,
       clockedIn: { gte: Option.some(gte), lte: Option.none(), lt: Option.some(lt) }
     }
   })
 
-/** The same, at the current time, with the zones of the file. */
+const zoneAdvice =
+  "Add --zone, such as --zone America/New_York, or --zone UTC; or --zones FILE, a zone for each location."
+
+const intervalOf = (clock: Period.LocalClock, { first, last }: PayPeriod) => Period.localDays(clock, first, last)
+
+/**
+ * The same, at the current time, with the clocks of the file. What `last` or `current` means is printed on standard error:
+ * on another day it means another period.
+ */
 export const resolvePeriod = Effect.fnUntraced(function*<Input extends FilterInput & PeriodInput>(
   flags: Input,
   options?: { readonly countsWeeks?: boolean }
 ) {
-  const locations = yield* readZones(flags.zones)
-  return yield* Effect.fromResult(withPeriod(flags, yield* DateTime.now, { ...options, locations }))
+  const locations = yield* readZones(flags.zones, flags.dayStarts)
+  const resolved = yield* Effect.fromResult(withPeriod(flags, yield* DateTime.now, { ...options, locations }))
+  if (Option.isSome(resolved.word)) {
+    const { dates, given } = resolved.word.value
+    yield* printError(`${given}: ${textOfDates(dates)}`)
+  }
+  return resolved
 })
+
+/** The dates of a period, for people and for the note of an export. */
+export const textOfDates = ({ first, last }: PayPeriod): string => `${first} to ${last}`
 
 /**
  * The clock and the period of a command that needs them, as `PeriodCheck.check` takes them. Fails without a period; `command`
@@ -164,11 +252,11 @@ export const requirePeriod = (
   { clock, period }: LocalPeriod,
   command: string
 ): Result.Result<
-  { readonly zone: LocationClock; readonly period: (zone: DateTime.TimeZone) => Period.Interval },
+  { readonly clock: LocationClock; readonly period: (clock: Period.LocalClock) => Period.Interval },
   CommandFailure
 > =>
   Result.fromOption(
-    Option.all({ zone: clock, period }),
+    Option.all({ clock, period }),
     () => usage(`${command} needs a period`, "Add one, such as --week DATE, with --zone or --zones.")
   )
 
@@ -188,15 +276,19 @@ export const keptOf = (
 }
 
 /** Whether a period is given. */
-export const isPeriodGiven = ({ end, last, month, start, week }: PeriodInput): boolean =>
-  Option.isSome(last) || [week, month, start, end].some((flag) => Option.isSome(flag))
+export const isPeriodGiven = ({ end, last, month, payPeriod, start, week }: PeriodInput): boolean =>
+  Option.isSome(last) || [week, month, payPeriod, start, end].some((flag) => Option.isSome(flag))
 
 /**
- * What a run that resumes this one on another day has to know of `--last`; empty for other periods, which are the same on
- * every day. By one zone its window is named, as flags that mean the same on every day. By several zones it has no such
- * flags: its days change at the midnight of each.
+ * What a run that resumes this one on another day has to know of a period that depends on the day: its date, or for
+ * `--last` by one zone its window. By several zones it has neither: its days change at the midnight of each. Empty for other
+ * periods, which are the same on every day.
  */
-export const fixedWindowHint = (flags: FilterInput & PeriodInput): ReadonlyArray<string> => {
+export const fixedWindowHint = (flags: FilterInput & PeriodInput & LocalPeriod): ReadonlyArray<string> => {
+  if (Option.isSome(flags.word)) {
+    const { fixed, given } = flags.word.value
+    return [`On another day, replace ${given} by ${fixed}`]
+  }
   if (Option.isNone(flags.last)) return []
   if (Option.isSome(flags.zones)) {
     return [
@@ -211,15 +303,18 @@ export const fixedWindowHint = (flags: FilterInput & PeriodInput): ReadonlyArray
   ]
 }
 
-/** The widest window of the period: over all zones of the world and the zones of the locations. */
+/** The widest window of the period: over all zones of the world and the clocks of the locations, whatever their date. */
 const widestOf = (
   zones: Period.Zones<Period.MissingZone>,
-  { byDate, interval }: FlaggedPeriod,
+  datesAt: (today: BusinessDate) => PayPeriod,
   now: DateTime.Utc
 ): Period.Interval => {
-  const dates = extremes.map((zone) => Period.businessDate(zone, now))
-  const periods = [(zone: DateTime.TimeZone) => interval(zone, now), ...(byDate === undefined ? [] : dates.map(byDate))]
-  const widest = periods.map((period) => Period.byLocation(zones, period).widest)
+  const starts = [0, ...zones.all.map(dayStartsOf)]
+  const dates = extremes.flatMap((zone) =>
+    starts.map((dayStarts) => datesAt(Period.businessDate({ zone, dayStarts }, now)))
+  )
+  const unique = new Map(dates.map((each) => [textOfDates(each), each]))
+  const widest = [...unique.values()].map((each) => Period.byLocation(zones, (clock) => intervalOf(clock, each)).widest)
   return {
     gte: DateTime.makeUnsafe(Math.min(...widest.map(({ gte }) => gte.epochMilliseconds))),
     lt: DateTime.makeUnsafe(Math.max(...widest.map(({ lt }) => lt.epochMilliseconds)))
@@ -232,24 +327,66 @@ const extremes = [-12, 14].map((hours) => DateTime.zoneMakeOffset(hours * 3_600_
 /** The flags of a filter that say when: a period replaces them. */
 const windows = /^--(clocked-(in|out)|business-date)-|^--localize-search-time$/
 
+/** What a word means now: one period for all locations, else none is meant. */
+const readWord = (
+  { calendar, flag, valueOf, word }: Extract<FlaggedPeriod, { _tag: "Word" }>,
+  { all }: Period.Zones<Period.MissingZone>,
+  now: DateTime.Utc
+): Result.Result<ResolvedWord, CommandFailure> => {
+  const found = all.map((clock) => {
+    const today = Period.payPeriod(calendar, Period.businessDate(clock, now))
+    const dates = word === "current" ? today : before(calendar, today)
+    return { dates, fixed: `${flag} ${valueOf(dates.first)}`, zone: DateTime.zoneToString(zoneOf(clock)) }
+  })
+  const given = `${flag} ${word}`
+  const [one, ...others] = found
+  if (one === undefined) return Result.fail(usage(`${given} has no zone`, zoneAdvice))
+  const other = others.find(({ dates }) => dates.first !== one.dates.first)
+  return other === undefined
+    ? Result.succeed({ given, fixed: one.fixed, dates: one.dates })
+    : Result.fail(usage(
+      `${given} means two periods now: ${textOfDates(one.dates)} in ${one.zone}, ${
+        textOfDates(other.dates)
+      } in ${other.zone}`,
+      `Give a date: ${one.fixed}, or ${other.fixed}.`
+    ))
+}
+
+const before = (calendar: PayCalendar, { first }: PayPeriod): PayPeriod =>
+  Period.payPeriod(calendar, Option.getOrThrow(Period.addDays(first, -1)))
+
 const periodsOf = (flags: PeriodInput): Result.Result<ReadonlyArray<FlaggedPeriod>, CommandFailure> => {
-  const { end, last, month, start, week } = flags
+  const { calendar, end, last, month, payPeriod, start, week } = flags
   const firstDay = Option.getOrUndefined(flags.weekStarts)
-  const periods = [
-    Option.map(week, (date): FlaggedPeriod => ({
-      flag: "--week",
-      interval: (zone) => Period.week(zone, date, { firstDay })
-    })),
-    Option.map(month, (date): FlaggedPeriod => ({ flag: "--month", interval: (zone) => Period.month(zone, date) })),
-    Option.map(last, (days): FlaggedPeriod => {
-      const byDate = (today: BusinessDate) => (zone: DateTime.TimeZone) =>
-        Period.localDays(zone, Option.getOrThrow(Period.addDays(today, 1 - days)), today)
-      return { flag: "--last", interval: (zone, now) => byDate(Period.businessDate(zone, now))(zone), byDate }
-    }),
-    Option.map(Option.all([start, end]), ([first, last]): FlaggedPeriod => ({
-      flag: "--start",
-      interval: (zone) => Period.localDays(zone, first, last)
-    }))
+  if (Option.isSome(payPeriod) !== Option.isSome(calendar)) {
+    return Result.fail(
+      Option.isSome(payPeriod)
+        ? usage(
+          "--pay-period goes with --calendar, which is missing",
+          "Add --calendar, such as 14d:2026-01-05 (every 14 days), 1,16 (twice a month) or 26 (from the 26th)."
+        )
+        : usage("--calendar goes with --pay-period, which is missing")
+    )
+  }
+  const named = (
+    flag: string,
+    given: Option.Option<BusinessDate | PeriodWord>,
+    calendar: PayCalendar,
+    valueOf: (first: BusinessDate) => string = String
+  ): Option.Option<FlaggedPeriod> =>
+    Option.map(given, (date) =>
+      isPeriodWord(date)
+        ? { _tag: "Word", flag, word: date, calendar, valueOf }
+        : { _tag: "Dates", flag, dates: Period.payPeriod(calendar, date) })
+  const periods: ReadonlyArray<Option.Option<FlaggedPeriod>> = [
+    named("--week", week, weeks(firstDay)),
+    named("--month", month, months, (first) => first.slice(0, "YYYY-MM".length)),
+    Option.flatMap(calendar, (each) => named("--pay-period", payPeriod, each)),
+    Option.map(last, (days) => ({ _tag: "LastDays", flag: "--last", days })),
+    Option.map(
+      Option.all([start, end]),
+      ([first, last]) => ({ _tag: "Dates", flag: "--start", dates: { first, last } })
+    )
   ]
   if (Option.isSome(start) !== Option.isSome(end)) {
     const [flag, missing] = Option.isSome(start) ? ["--start", "--end"] : ["--end", "--start"]
@@ -262,3 +399,12 @@ const periodsOf = (flags: PeriodInput): Result.Result<ReadonlyArray<FlaggedPerio
   }
   return Result.succeed(periods.flatMap((period) => Option.toArray(period)))
 }
+
+/** Weeks are pay periods of seven days, and months those from the first of each. */
+const weeks = (firstDay: Period.Weekday | undefined): PayCalendar => ({
+  kind: "days",
+  days: 7,
+  anchor: Period.firstDateOfWeek(BusinessDate.make("2026-01-05"), { firstDay })
+})
+
+const months: PayCalendar = { kind: "months", firstDays: [1] }

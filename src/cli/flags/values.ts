@@ -7,6 +7,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "../../Ids.ts"
 import { parseInstant } from "../../internal/wire/instant.ts"
+import { PayCalendar } from "../../payroll/PayCalendar.ts"
 import { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 
@@ -47,6 +48,10 @@ export const readWhole = (
   return value >= least && value <= most ? Option.some(value) : Option.none()
 }
 
+/** An optional flag that is a whole number in decimal digits: an empty text is not 0. */
+export const whole = (name: string, metavar: string, description: string, least: number, most?: number) =>
+  text(name, metavar, description, wholeNumber(least, most), (text) => readWhole(text, least, most))
+
 export const id = <A>(name: string, make: (value: number) => Option.Option<A>, description: string) =>
   text(name, "ID", description, wholeNumber(0), (text) => Option.flatMap(readWhole(text), make))
 
@@ -66,8 +71,10 @@ export const instant = (name: string, description: string) =>
 
 export const readDate: (text: string) => Option.Option<BusinessDate> = Schema.decodeUnknownOption(BusinessDate)
 
-export const date = (name: string, description: string) =>
-  text(name, "DATE", description, "a date of the calendar as YYYY-MM-DD, from 0001-01-01 to 9999-12-31", readDate)
+/** What `readDate` expects; it completes "must be …". */
+export const dateForm = "a date of the calendar as YYYY-MM-DD, from 0001-01-01 to 9999-12-31"
+
+export const date = (name: string, description: string) => text(name, "DATE", description, dateForm, readDate)
 
 /** A list of known words, joined by commas, as on the wire. */
 export const words = <A extends string>(name: string, known: ReadonlyArray<A>, description: string) =>
@@ -76,9 +83,13 @@ export const words = <A extends string>(name: string, known: ReadonlyArray<A>, d
     known.join(","),
     description,
     `some of ${known.join(", ")}, joined by commas`,
-    (text) =>
-      Option.all(text.split(",").map((word) => Option.fromUndefinedOr(known.find((candidate) => candidate === word))))
+    readWords(known)
   )
+
+/** Reads such a list. */
+export const readWords =
+  <A extends string>(known: ReadonlyArray<A>) => (text: string): Option.Option<ReadonlyArray<A>> =>
+    Option.all(text.split(",").map((word) => Option.fromUndefinedOr(known.find((candidate) => candidate === word))))
 
 type SortKey = readonly [keyof TimePunch, "asc" | "desc"]
 
@@ -120,6 +131,66 @@ export const zone = text(
   "Time zone of local dates and times, such as America/New_York or +01:00",
   zoneForm,
   readZone
+)
+
+/** Reads `04:00` or `-02:00`, from -12:00 to 12:00. */
+export const readDayStarts = (text: string): Option.Option<Duration.Duration> => {
+  const [, sign, hours, minutes] = /^(-?)(\d\d):([0-5]\d)$/.exec(text) ?? []
+  const millis = Number(hours) * units.h + Number(minutes) * units.m
+  return millis <= 12 * units.h ? Option.some(Duration.millis(sign === "-" ? -millis : millis)) : Option.none()
+}
+
+/** What `readDayStarts` expects; it completes "must be …". */
+export const dayStartsForm = "a time from 00:00 to 12:00, such as 04:00, or before midnight, such as -02:00"
+
+export const dayStarts = text(
+  "day-starts",
+  "HH:MM",
+  "When a local day begins (default: 00:00); --day-starts=-02:00 is 22:00 of the day before",
+  dayStartsForm,
+  readDayStarts
+)
+
+/** A word for the date of a period: the one before today's, or today's. */
+export type PeriodWord = "last" | "current"
+
+export const isPeriodWord = (text: string): text is PeriodWord => text === "last" || text === "current"
+
+/** A date, or a word for it. */
+export const dateOrWord = (
+  name: string,
+  metavar: string,
+  description: string,
+  expected: string,
+  read: typeof readDate
+) =>
+  text(
+    name,
+    `${metavar}|last|current`,
+    description,
+    `${expected}, or last or current`,
+    (text): Option.Option<BusinessDate | PeriodWord> => isPeriodWord(text) ? Option.some(text) : read(text)
+  )
+
+/** Reads `14d:2026-01-05`, `1,16` or `26`. */
+export const readCalendar = (text: string): Option.Option<PayCalendar> => {
+  const [, days, anchor] = /^(\d{1,8})d:(.*)$/.exec(text) ?? []
+  return decodeCalendar(
+    days !== undefined
+      ? { kind: "days", days: Number(days), anchor }
+      : { kind: "months", firstDays: /^\d{1,2}(,\d{1,2})?$/.test(text) ? text.split(",").map(Number) : [] }
+  )
+}
+
+const decodeCalendar = Schema.decodeUnknownOption(PayCalendar)
+
+export const calendar = text(
+  "calendar",
+  "CALENDAR",
+  "The pay periods of --pay-period: 14d:2026-01-05 (every 14 days), 1,16 (twice a month) or 26 (from the 26th)",
+  "14d:2026-01-05 (days, and a date on which a period begins), or one or two days of a month, such as 26 or 1,16 (the " +
+    "first of two at most 27)",
+  readCalendar
 )
 
 export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is not counted")
@@ -184,7 +255,13 @@ export const readHours = (text: string): Option.Option<Duration.Duration> => {
 }
 
 /** The form of a result: a table for people, the others for programs. */
-export type Format = "table" | "json" | "ndjson" | "csv"
+export type Format = "table" | "json" | FileFormat
+
+/** The forms of a file of punches, which `list` and `export` share. `pageText` writes them. */
+export const fileFormats = ["ndjson", "csv"] as const
+
+/** A form of a file of punches. */
+export type FileFormat = typeof fileFormats[number]
 
 /** What a user chose: `--format`, and `--json` for every command that prints. */
 export interface FormatInput<F extends Format> {

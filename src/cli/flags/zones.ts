@@ -1,71 +1,92 @@
-/** A zone for each location, from a file of the user: `--zones FILE`. */
+/** A clock for each location, from a file of the user: `--zones FILE`. */
 import * as DateTime from "effect/DateTime"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Crypto from "node:crypto"
 import { LocationId } from "../../Ids.ts"
 import { formatInstant } from "../../internal/wire/instant.ts"
 import type * as Period from "../../payroll/Period.ts"
+import { dayStartsOf, zoneOf } from "../../payroll/Zones.ts"
 import type { CommandFailure } from "../failure.ts"
 import { parseCsvFile, readCsvFile, wrongLine } from "./csvFile.ts"
-import { nonBlank, readWhole, readZone, wholeNumber, zoneForm } from "./values.ts"
+import { dayStartsForm, nonBlank, readDayStarts, readWhole, readZone, wholeNumber, zoneForm } from "./values.ts"
 
-/** The zone of each location that the file names. */
-export type LocationZones = ReadonlyMap<LocationId, DateTime.TimeZone>
+/** The clock of each location that the file names. */
+export type LocationClocks = ReadonlyMap<LocationId, Period.LocalClock>
 
-const columns = "location_id,zone"
+const headers = ["location_id,zone", "location_id,zone,day_starts"]
 
 export const zonesFlag = nonBlank(
   "zones",
   "FILE",
-  `Instead of --zone: a zone for each location, from a CSV file with the columns ${columns}`,
+  "Instead of --zone: a zone for each location, from a CSV file with the columns location_id,zone and maybe day_starts",
   "the name of a file"
 )
 
-/** The zones of the file, if one is given. Fails on the first line that is wrong, before anything is requested. */
-export const readZones = (file: Option.Option<string>) => readCsvFile(file, parseZones)
+/** A zone with the start of its days, if one is given. */
+export const clockAt = (zone: DateTime.TimeZone, dayStarts: Option.Option<Duration.Duration>): Period.LocalClock =>
+  Option.match(dayStarts, { onNone: () => zone, onSome: (dayStarts) => ({ zone, dayStarts }) })
+
+/**
+ * The clocks of the file, if one is given. `dayStarts` is for the locations that the file gives no start of the day. Fails
+ * on the first line that is wrong, before anything is requested.
+ */
+export const readZones = (file: Option.Option<string>, dayStarts: Option.Option<Duration.Duration>) =>
+  readCsvFile(file, (bytes, name) => parseZones(bytes, name, dayStarts))
 
 /** Reads the bytes of such a file, in UTF-8; spaces around a cell do not count. `file` is its name in errors. */
 export const parseZones = Effect.fnUntraced(function*(
   bytes: Uint8Array,
-  file: string
-): Effect.fn.Return<LocationZones, CommandFailure> {
-  const zones = new Map<LocationId, DateTime.TimeZone>()
+  file: string,
+  dayStarts: Option.Option<Duration.Duration> = Option.none()
+): Effect.fn.Return<LocationClocks, CommandFailure> {
+  const clocks = new Map<LocationId, Period.LocalClock>()
   const lines = new Map<LocationId, number>()
-  yield* parseCsvFile(bytes, file, columns, (cells, line) => {
-    const [id = "", name = ""] = cells.map((cell) => cell.trim())
+  yield* parseCsvFile(bytes, file, headers, (cells, line) => {
+    const [id = "", name = "", start = ""] = cells.map((cell) => cell.trim())
     const locationId = Option.flatMap(readWhole(id), LocationId.makeOption)
     if (Option.isNone(locationId)) return `the id must be ${wholeNumber(0)}, not "${id}"`
     const zone = readZone(name)
     if (Option.isNone(zone)) return `the zone must be ${zoneForm}, not "${name}"`
+    const own = readDayStarts(start)
+    if (start !== "" && Option.isNone(own)) return `the start of the day must be ${dayStartsForm}, not "${start}"`
     const earlier = lines.get(locationId.value)
     if (earlier !== undefined) return `line ${earlier} has a zone for location ${locationId.value} already`
-    zones.set(locationId.value, zone.value)
+    clocks.set(locationId.value, clockAt(zone.value, Option.orElse(own, () => dayStarts)))
     lines.set(locationId.value, line)
     return undefined
   })
   // Without a location every punch would fail, and a file without punches would pass for a complete one.
-  if (zones.size === 0) return yield* wrongLine(file, 1, "no location follows the columns")
-  return zones
+  if (clocks.size === 0) return yield* wrongLine(file, 1, "no location follows the columns")
+  return clocks
 })
 
 /**
- * What decides which punches belong to the period: the zones, as a hash, and the period in each of them. Equal texts are
- * equal choices, whatever the order of the file.
+ * What decides which punches belong to the period: the zones and the starts of their days, as a hash, and the period by each
+ * clock. Equal texts are equal choices, whatever the order of the file.
  */
 export const describeZones = (
-  locations: LocationZones,
-  period: (zone: DateTime.TimeZone) => Period.Interval
+  locations: LocationClocks,
+  period: (clock: Period.LocalClock) => Period.Interval
 ): Readonly<Record<string, string>> => {
   const rows = [...locations]
     .toSorted(([a], [b]) => a - b)
-    .map(([locationId, zone]) => `${locationId},${DateTime.zoneToString(zone)}\n`)
+    .map(([locationId, clock]) => `${locationId},${clockText(clock)}\n`)
   const hash = Crypto.createHash("sha256").update(rows.join("")).digest("hex")
-  const zones = new Map([...locations.values()].map((zone) => [DateTime.zoneToString(zone), zone]))
-  const periods = [...zones].map(([name, zone]) => {
-    const { gte, lt } = period(zone)
+  const clocks = new Map([...locations.values()].map((clock) => [clockText(clock), clock]))
+  const periods = [...clocks].map(([name, clock]) => {
+    const { gte, lt } = period(clock)
     const [from, to] = [gte, lt].map(({ epochMilliseconds }) => formatInstant(epochMilliseconds))
     return [`period in ${name}`, `${from} to ${to}`] as const
   })
   return { "--zones": `${locations.size} with sha256 ${hash}`, ...Object.fromEntries(periods) }
+}
+
+/** A zone, and when its days begin if not at midnight: `America/New_York,04:00`. */
+const clockText = (clock: Period.LocalClock): string => {
+  const [zone, starts] = [DateTime.zoneToString(zoneOf(clock)), dayStartsOf(clock)]
+  const minutes = Math.abs(starts) / 60_000
+  const [hour, minute] = [Math.floor(minutes / 60), minutes % 60].map((part) => `${part}`.padStart(2, "0"))
+  return starts === 0 ? zone : `${zone},${starts < 0 ? "-" : ""}${hour}:${minute}`
 }

@@ -14,7 +14,7 @@ import { filterFlags, toFilter } from "../flags/filter.ts"
 import { idOfKind, nameColumns, type NameKind, nameOf, type Names, namesFlag, readNames } from "../flags/names.ts"
 import { fromFlag, makePageSizeFlag, resumeHint, takeFlag } from "../flags/paging.ts"
 import { fixedWindowHint, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
-import { formatFlags, formatOf } from "../flags/values.ts"
+import { fileFormats, formatFlags, formatOf } from "../flags/values.ts"
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../terminal/format.ts"
 import { jsonEnd } from "../terminal/machine.ts"
 import { makeProgress, outputWidth, print, printError } from "../terminal/output.ts"
@@ -28,7 +28,7 @@ export const list = Command.make(
     ...filterFlags,
     ...periodFlags,
     ...formatFlags(
-      ["table", "json", "ndjson", "csv"],
+      ["table", "json", ...fileFormats],
       "table for people; json (an array), ndjson and csv have every field"
     ),
     names: namesFlag,

@@ -3,22 +3,30 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { writeCsv } from "../../export/Csv.ts"
 import { writeNdjson } from "../../export/Ndjson.ts"
-import type { FurtherColumns } from "../../export/rows.ts"
+import type { FurtherColumns, UnwritablePunch } from "../../export/rows.ts"
 import type { TimePunch } from "../../TimePunch.ts"
+import type { FileFormat } from "../flags/values.ts"
 import { jsonElements } from "../terminal/machine.ts"
 
-/** Only the first page of CSV has the header. `further`: columns after those of the punch. */
+type Write = (
+  rows: Stream.Stream<TimePunch>,
+  isFirst: boolean,
+  further: FurtherColumns | undefined
+) => Stream.Stream<string, UnwritablePunch>
+
+/** Only the first page of CSV has the header. */
+const writers: Record<FileFormat, Write> = {
+  ndjson: (rows, _isFirst, further) => writeNdjson(rows, further),
+  csv: (rows, isFirst, further) => writeCsv(rows, { headers: isFirst }, further)
+}
+
+/** `further`: columns after the columns of the punch. */
 export const pageText = (
   punches: ReadonlyArray<TimePunch>,
-  format: "ndjson" | "csv",
+  format: FileFormat,
   isFirst: boolean,
   further?: FurtherColumns
-) => {
-  const rows = Stream.fromArray(punches)
-  return Stream.mkString(
-    format === "ndjson" ? writeNdjson(rows, further) : writeCsv(rows, { headers: isFirst }, further)
-  )
-}
+) => Stream.mkString(writers[format](Stream.fromArray(punches), isFirst, further))
 
 /** The same as elements of a JSON array, which `jsonEnd` ends. */
 export const jsonText = (punches: ReadonlyArray<TimePunch>, printed: number, further?: FurtherColumns) =>

@@ -2,45 +2,61 @@
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import { jsonFlag, wholeNumber } from "../flags/values.ts"
+import * as Option from "effect/Option"
+import { jsonFlag, nonBlank, onFlag, text, whole } from "../flags/values.ts"
+
+const mostCompanies = 20_000
+
+const orElse = <A>(flag: Flag.Flag<Option.Option<A>>, otherwise: A) => Flag.map(flag, Option.getOrElse(() => otherwise))
 
 const sandboxFlags = {
   json: jsonFlag,
-  port: Flag.Int("port").pipe(
-    Flag.withDescription("Port to listen on, for this machine only; 0 takes a free one (default: 0)"),
-    Flag.filter((port) => port >= 0 && port <= 65_535, () => wholeNumber(0, 65_535)),
-    Flag.withDefault(0)
+  port: orElse(
+    whole("port", "N", "Port to listen on, for this machine only; 0 takes a free one (default: 0)", 0, 65_535),
+    0
   ),
-  punches: Flag.Int("punches").pipe(
-    Flag.withDescription("Number of punches that a listing has, deleted ones not counted (default: 50000)"),
-    Flag.filter((count) => count >= 0 && count <= 5_000_000, () => wholeNumber(0, 5_000_000)),
-    Flag.withDefault(50_000)
+  companies: whole(
+    "companies",
+    "N",
+    "Serve N companies to the OAuth client, 5001 and so on, in place of one",
+    1,
+    mostCompanies
   ),
-  seed: Flag.Int("seed").pipe(
-    Flag.withDescription("The same seed gives the same punches (default: 1)"),
-    Flag.withDefault(1)
+  companiesCsv: nonBlank(
+    "companies-csv",
+    "FILE",
+    "With --companies: write company_id,guid to this file, or to standard output for -",
+    "the name of a file, or -"
   ),
-  fail: Flag.Finite("fail").pipe(
-    Flag.withDescription("Share of the page requests, 0 to 1, that are answered with 503 (default: 0)"),
-    Flag.filter((share) => share >= 0 && share <= 1, () => "a share from 0 to 1"),
-    Flag.withDefault(0)
+  punches: whole(
+    "punches",
+    "N",
+    "Number of punches that a listing has, deleted ones not counted (default: 50000, or 500 with --companies)",
+    0,
+    5_000_000
   ),
-  latency: Flag.Int("latency").pipe(
-    Flag.withMetavar("MILLIS"),
-    Flag.withDescription("Time from a request to its answer (default: 0)"),
-    Flag.filter((millis) => millis >= 0, () => wholeNumber(0)),
-    Flag.withDefault(0)
+  seed: orElse(whole("seed", "N", "The same seed gives the same punches (default: 1)", 0), 1),
+  fail: orElse(
+    text(
+      "fail",
+      "SHARE",
+      "Share of the page requests, 0 to 1, that are answered with 503 (default: 0)",
+      "a share from 0 to 1, such as 0.1",
+      (text) => /^(0(\.\d+)?|1(\.0+)?)$/.test(text) ? Option.some(Number(text)) : Option.none()
+    ),
+    0
   ),
-  churn: Flag.Boolean("churn").pipe(
-    Flag.withDescription("Add, edit, delete and restore punches twice a second"),
-    Flag.withoutNegation,
-    Flag.withDefault(false)
+  latency: orElse(
+    whole("latency", "MILLIS", "Time from a request to its answer (default: 0)", 0, 86_400_000),
+    0
   ),
-  churnFor: Flag.Int("churn-for").pipe(
-    Flag.withMetavar("SECONDS"),
-    Flag.withDescription("The same, and stop after this number of seconds; the service runs on"),
-    Flag.filter((seconds) => seconds >= 1, () => wholeNumber(1)),
-    Flag.optional
+  churn: onFlag("churn", "Add, edit, delete and restore punches twice a second, for each hundred companies"),
+  churnFor: whole(
+    "churn-for",
+    "SECONDS",
+    "The same, and stop after this number of seconds; the service runs on",
+    1,
+    366 * 86_400
   )
 }
 
@@ -55,7 +71,8 @@ export const sandbox = Command.make(
   Ctrl-C.
 
   It prints export lines with the settings of an OAuth client, to paste into
-  another terminal, and in comments an access token and a session cookie.`
+  another terminal, and in comments an access token and a session cookie. With
+  --companies it prints no company: --companies-csv writes their ids and guids.`
   ),
   Command.withShortDescription("Run a local service to try things against"),
   Command.withExamples([
@@ -63,6 +80,10 @@ export const sandbox = Command.make(
     {
       command: "time-punches sandbox --port 4010 --fail 0.1 --latency 200",
       description: "A slow service that often fails"
+    },
+    {
+      command: "time-punches sandbox --port 4010 --companies 300 --companies-csv companies.csv",
+      description: "Three hundred companies"
     },
     { command: "time-punches sandbox --churn", description: "Punches that change, for time-punches sync" }
   ])

@@ -1,6 +1,8 @@
-/** The service behind `time-punches sandbox`: serves the fake service on a port and prints a client's settings. */
+/** The service behind `time-punches sandbox`: serves companies on a port, prints a client's settings, edits punches. */
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -9,25 +11,30 @@ import { FakeServer } from "../../testing/FakeServer.ts"
 import {
   defaultCompany,
   defaultOAuthClient,
+  type FakeCompany,
   type FakeResponse,
   FakeService,
   Fault,
-  generateWeeks,
   type StoredPunch
 } from "../../testing/index.ts"
-import { defaultSession, otherCompany } from "../../testing/service/options.ts"
-import { CommandFailure, errorCode, exitCode } from "../failure.ts"
+import { defaultSession } from "../../testing/service/options.ts"
+import { CommandFailure, commandFailureOf, errorCode, exitCode, usage } from "../failure.ts"
 import { readInstant } from "../flags/values.ts"
-import { countedPunches } from "../terminal/format.ts"
+import { counted, countedPunches } from "../terminal/format.ts"
 import { printError, printLines } from "../terminal/output.ts"
-import { churn } from "./churn.ts"
+import { churn, churnRate } from "./churn.ts"
+import { manyCompanies, twoCompanies, withWorld } from "./companies.ts"
 
 /** What is served, and how badly it behaves. */
 export interface SandboxOptions {
   readonly json: boolean
   readonly port: number
-  /** Number of punches that a listing has. */
-  readonly punches: number
+  /** `None`: one company with its settings. */
+  readonly companies: Option.Option<number>
+  /** A file for the ids and guids of the companies; `-` for standard output. */
+  readonly companiesCsv: Option.Option<string>
+  /** Number of punches that the listing of a company has. */
+  readonly punches: Option.Option<number>
   readonly seed: number
   /** Share of the page requests that fail, 0 to 1. */
   readonly fail: number
@@ -39,41 +46,59 @@ export interface SandboxOptions {
 }
 
 /** Serves until interrupted. */
-export const serve = (options: SandboxOptions) =>
-  Effect.gen(function*() {
-    const service = yield* FakeService
-    const { url } = yield* FakeServer
-    const { ofDefault, ofOther } = punchesOf(options.punches, options.seed)
-    yield* service.seed([...ofDefault, ...ofOther])
-    if (options.fail > 0) {
-      yield* service.inject(Fault.retryAfter("1", 503), { probability: { chance: options.fail, seed: options.seed } })
-    }
-    const listed = ofDefault.filter(({ deleted }) => deleted !== true)
-    yield* printLines(options.json ? [JSON.stringify(variablesFor(url))] : settingsFor(url, listed))
+export const serve = Effect.fnUntraced(function*(options: SandboxOptions) {
+  const { companies: count, companiesCsv, seed } = options
+  if (Option.isNone(count) && Option.isSome(companiesCsv)) {
+    return yield* usage("--companies-csv goes with --companies")
+  }
+  const world = Option.match(count, {
+    onNone: () => twoCompanies(Option.getOrElse(options.punches, () => 50_000), seed),
+    onSome: (count) => manyCompanies(count, Option.getOrElse(options.punches, () => 500), seed)
+  })
+  const { companies } = world
+  const fake = yield* Layer.build(FakeService.layer({ latency: options.latency, companies }))
+  const { fill, isFilled, service } = withWorld(withEdits(Context.get(fake, FakeService)), world)
+  const { url } = Context.get(
+    yield* Layer.build(Layer.provide(FakeServer.layer({ port: options.port }), Layer.succeed(FakeService, service))),
+    FakeServer
+  )
+  if (options.fail > 0) {
+    yield* service.inject(Fault.retryAfter("1", 503), { probability: { chance: options.fail, seed } })
+  }
+  if (Option.isSome(count)) {
+    const isCsvPrinted = yield* writeCompanies(companies, companiesCsv)
+    const print = isCsvPrinted ? (lines: ReadonlyArray<string>) => printError(...lines) : printLines
+    yield* print(options.json ? [JSON.stringify(clientOf(url))] : exportLines(clientOf(url)))
+    yield* printError(`${url} serves ${namesOf(companies)}. Ctrl-C stops it.`)
+  } else {
+    yield* Effect.forEach(companies, (_, index) => fill(index))
+    const listed = world.punchesOf(0).filter(({ deleted }) => deleted !== true)
+    const [company = defaultCompany] = companies
+    yield* printLines(
+      options.json ? [JSON.stringify(variablesFor(url, company))] : companySettings(url, company, listed)
+    )
     yield* printError(`${url} serves ${countedPunches(listed.length)}${spanOf(listed)}. Ctrl-C stops it.`)
-    if (options.churn || Option.isSome(options.churnFor)) {
-      const seconds = Option.getOrElse(options.churnFor, () => Infinity)
-      yield* printError("Punches change twice a second.")
-      yield* Effect.timeoutOption(churn(ofDefault, options.seed), Duration.seconds(seconds))
-      yield* printError("Punches no longer change.")
-    }
-    return yield* Effect.never
-  }).pipe(
-    Effect.provide(
-      FakeServer.layer({ port: options.port }).pipe(
-        Layer.provideMerge(Layer.effect(FakeService, Effect.map(FakeService, withEdits))),
-        Layer.provide(FakeService.layer({ latency: options.latency }))
-      )
-    ),
+  }
+  if (options.churn || Option.isSome(options.churnFor)) {
+    const seconds = Option.getOrElse(options.churnFor, () => Infinity)
+    yield* printError(`Punches change ${churnRate(world.changing)}.`)
+    const punchesIn = (index: number) => isFilled(index) ? Option.some(world.punchesOf(index)) : Option.none()
+    const changes = churn(world.changing, punchesIn, seed)
+    yield* Effect.timeoutOption(Effect.provideService(changes, FakeService, service), Duration.seconds(seconds))
+    yield* printError("Punches no longer change.")
+  }
+  return yield* Effect.never
+}, (effect, { port }) =>
+  Effect.scoped(effect).pipe(
     Effect.catchTag("ServeError", ({ cause }) =>
       Effect.fail(
         new CommandFailure({
-          message: `cannot listen on port ${options.port}: ${Option.getOrElse(errorCode(cause), () => "refused")}`,
+          message: `cannot listen on port ${port}: ${Option.getOrElse(errorCode(cause), () => "refused")}`,
           advice: ["--port 0 takes a free one."],
           code: exitCode.system
         })
       ))
-  )
+  ))
 
 /** The dates of the first and the last punch, so that a reader knows which weeks to list. */
 const spanOf = (punches: ReadonlyArray<StoredPunch>): string => {
@@ -81,47 +106,69 @@ const spanOf = (punches: ReadonlyArray<StoredPunch>): string => {
   return first === undefined ? "" : ` of ${first} to ${last}`
 }
 
-/** The environment of an OAuth client. */
-const variablesFor = (url: string) => ({
+/** The settings of an OAuth client, without a company. */
+const clientOf = (url: string) => ({
   TIME_PUNCHES_BASE_URL: url,
   TIME_PUNCHES_AUTH_URL: url,
   TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
-  TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
-  TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}`,
-  TIME_PUNCHES_COMPANY_GUID: defaultCompany.guid
+  TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret
 })
 
-/** Lines for a shell: the settings of an OAuth client, and commented out those of other credentials and two requests. */
-const settingsFor = (url: string, punches: ReadonlyArray<StoredPunch>): ReadonlyArray<string> => [
+/** The same for one company. */
+const variablesFor = (url: string, { guid, id }: FakeCompany) => ({
+  ...clientOf(url),
+  TIME_PUNCHES_COMPANY_ID: `${id}`,
+  TIME_PUNCHES_COMPANY_GUID: guid
+})
+
+const exportLines = (variables: Readonly<Record<string, string>>): ReadonlyArray<string> => [
   "# OAuth client:",
-  ...Object.entries(variablesFor(url)).map(([name, value]) => `export ${name}=${value}`),
+  ...Object.entries(variables).map(([name, value]) => `export ${name}=${value}`)
+]
+
+/** Lines for a shell: the settings of an OAuth client, and commented out those of other credentials and two requests. */
+const companySettings = (
+  url: string,
+  company: FakeCompany,
+  punches: ReadonlyArray<StoredPunch>
+): ReadonlyArray<string> => [
+  ...exportLines(variablesFor(url, company)),
   "",
   "# or, in place of client id and secret, the access token of one company:",
-  `# export TIME_PUNCHES_ACCESS_TOKEN=${defaultCompany.accessToken}`,
+  `# export TIME_PUNCHES_ACCESS_TOKEN=${company.accessToken}`,
   "# or a session cookie:",
   `# export TIME_PUNCHES_SESSION_COOKIE=${defaultSession.cookie}`,
   "",
   "# a first page by hand:",
-  `# curl -H 'authorization: Bearer ${defaultCompany.accessToken}' ` +
-  `'${url}/v2/company/${defaultCompany.id}/time_punches?limit=3'`,
+  `# curl -H 'authorization: Bearer ${company.accessToken}' ` +
+  `'${url}/v2/company/${company.id}/time_punches?limit=3'`,
   ...punches.slice(0, 1).flatMap(({ id }) => [
     "# a correction, as a manager makes it in the service:",
     `# curl -X PATCH -d '{"notes":"corrected"}' ${url}${editPath}${id}`
   ])
 ]
 
-/** Fourteen weeks of the default company, fewer of a small one, and a ninth as much of one that its credentials must not read. */
-const punchesOf = (count: number, seed: number) => {
-  const weeksOf = (count: number) => ({ count, people: Math.max(8, Math.round(count / 90)) })
-  const ofDefault = generateWeeks({ seed, ...weeksOf(count), companyId: defaultCompany.id })
-  const ofOther = generateWeeks({
-    seed: seed + 1,
-    ...weeksOf(Math.ceil(count / 9)),
-    companyId: otherCompany.id,
-    // Leaves ids for punches that are clocked while the sandbox runs.
-    firstId: (ofDefault.at(-1)?.id ?? 0) + 1_000_000
-  })
-  return { ofDefault, ofOther }
+/** Writes ids and guids for `fleet add`; `true` if standard output has them. */
+const writeCompanies = Effect.fnUntraced(function*(
+  companies: ReadonlyArray<FakeCompany>,
+  target: Option.Option<string>
+) {
+  if (Option.isNone(target)) return false
+  const lines = ["company_id,guid", ...companies.map(({ guid, id }) => `${id},${guid}`)]
+  if (target.value === "-") {
+    yield* printLines(lines)
+    return true
+  }
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.writeFileString(target.value, `${lines.join("\n")}\n`, { mode: 0o600 }).pipe(
+    Effect.mapError((error) => commandFailureOf(error))
+  )
+  return false
+})
+
+const namesOf = (companies: ReadonlyArray<FakeCompany>): string => {
+  const [first, last] = [companies[0]?.id, companies.at(-1)?.id]
+  return `${counted(companies.length, "company", "companies")}, ${first === last ? first : `${first} to ${last}`}`
 }
 
 /** Path of `PATCH`, which edits a punch as a manager does, without the id. No other service has it. */

@@ -1,11 +1,12 @@
-/** What a summary sums by: the key of a punch, the name of a key, and the hours of a person above a threshold. */
+/** What a summary sums by: the keys of a punch, the name of a key, and the hours of people above a threshold. */
 import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import * as HashMap from "effect/HashMap"
+import type * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import type { UserId } from "../../Ids.ts"
+import type { BusinessDate, UserId } from "../../Ids.ts"
 import type * as Labor from "../../payroll/Labor.ts"
 import * as Period from "../../payroll/Period.ts"
 import type { MissingZone, Weekday } from "../../payroll/Period.ts"
@@ -13,84 +14,138 @@ import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import type { Names } from "../flags/names.ts"
 import type { LocalPeriod } from "../flags/period.ts"
-import { hoursForm, readHours, text } from "../flags/values.ts"
+import { hoursForm, readHours, readWords, text } from "../flags/values.ts"
 
-export const groupings = ["location", "user", "role", "department", "day"] as const
+export const groupings = ["location", "user", "role", "department", "day", "week"] as const
 
 /** What a summary sums by. */
 export type Grouping = typeof groupings[number]
 
+/** What a summary sums by, from the first key to the last; each once. */
+export type Groupings = ReadonlyArray<Grouping>
+
+export const by = text(
+  "by",
+  groupings.join(","),
+  "What to sum by, in this order; a day and a week are those of the clock-in by --zone or --zones, else in UTC (default: " +
+    "location)",
+  `some of ${groupings.join(", ")}, each once, joined by commas`,
+  (text): Option.Option<Groupings> =>
+    Option.filter(readWords(groupings)(text), (each) => new Set(each).size === each.length)
+).pipe(Flag.map(Option.getOrElse((): Groupings => ["location"])))
+
 /** An id or a date; `null` for the punches without a department. */
 export type Key = number | string | null
 
-/** The key of a punch. A punch without a zone has the day of UTC. */
-export const keyOf = (
-  by: Grouping,
-  zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>
-): (punch: TimePunch) => Key => {
-  switch (by) {
-    case "location":
-      return (punch) => punch.locationId
-    case "user":
-      return (punch) => punch.userId
-    case "role":
-      return (punch) => punch.roleId
-    case "department":
-      return (punch) => Option.getOrUndefined(punch.departmentId) ?? null
-    case "day": {
-      const dateOf = makeDateOf()
-      return (punch) => dateOf(Option.getOrElse(zoneOf(punch), () => utc))(punch.clockedIn)
+/** The keys of a group, one for each of its groupings. */
+export type Keys = ReadonlyArray<Key>
+
+/** Groups by one text each, which is cheap to find among many: a rollup over texts is a rollup over the keys. */
+export interface Grouper {
+  readonly idOf: (punch: TimePunch) => string
+  /** The keys of a group that `idOf` has named. */
+  readonly keysOf: (id: string) => Keys
+}
+
+/** Groups punches. A punch without a clock has the day and the week of UTC. */
+export const makeGrouper = (
+  by: Groupings,
+  clockOf: (punch: TimePunch) => Option.Option<Period.LocalClock>,
+  firstDay: Weekday | undefined
+): Grouper => {
+  const dateOf = makeDateOf(clockOf)
+  const parts = by.map((each): (punch: TimePunch) => Key => {
+    switch (each) {
+      case "location":
+        return (punch) => punch.locationId
+      case "user":
+        return (punch) => punch.userId
+      case "role":
+        return (punch) => punch.roleId
+      case "department":
+        return (punch) => Option.getOrUndefined(punch.departmentId) ?? null
+      case "day":
+        return dateOf
+      case "week":
+        return (punch) => Period.firstDateOfWeek(dateOf(punch), { firstDay })
     }
+  })
+  const groups = new Map<string, Keys>()
+  return {
+    idOf: (punch) => {
+      const keys = parts.map((part) => part(punch))
+      const id = idOfKeys(keys)
+      if (!groups.has(id)) groups.set(id, keys)
+      return id
+    },
+    keysOf: (id) => groups.get(id) ?? []
   }
 }
+
+const idOfKeys = (keys: Keys): string => keys.join(" ")
 
 const utc = DateTime.zoneMakeOffset(0)
 
-/** The dates in a zone, with the days of each zone in a cache. */
-const makeDateOf = () => {
-  const byZone = new Map<DateTime.TimeZone, ReturnType<typeof Period.businessDates>>()
-  return (zone: DateTime.TimeZone) => {
-    const known = byZone.get(zone)
-    if (known !== undefined) return known
-    const dateOf = Period.businessDates(zone)
-    byZone.set(zone, dateOf)
-    return dateOf
+/** The date of the clock-in of a punch, with the days of each clock in a cache. */
+const makeDateOf = (clockOf: (punch: TimePunch) => Option.Option<Period.LocalClock>) => {
+  const byClock = new Map<Period.LocalClock, ReturnType<typeof Period.businessDates>>()
+  return (punch: TimePunch): BusinessDate => {
+    const clock = Option.getOrElse(clockOf(punch), () => utc)
+    const dateOf = byClock.get(clock) ?? Period.businessDates(clock)
+    byClock.set(clock, dateOf)
+    return dateOf(punch.clockedIn)
   }
 }
 
-/** The name of a key; `undefined` if the file has none. */
-export const nameOfKey = (by: Grouping, names: Names, key: Key): string | undefined =>
-  by === "day" || typeof key !== "number" ? undefined : names(by, key)
+/** Whether the key of a grouping is an id, which may have a name, and not a date. */
+export const isId = (by: Grouping): by is Exclude<Grouping, "day" | "week"> => by !== "day" && by !== "week"
 
-/** Ids by value, dates in their order, and last the punches without a department. No two keys are equal. */
-export const compareKeys = (a: Key, b: Key): number => b === null || (a !== null && a < b) ? -1 : 1
+/** The name of a key; `undefined` if the file has none. */
+export const nameOfKey = (by: Grouping, names: Names, key: Key | undefined): string | undefined =>
+  isId(by) && typeof key === "number" ? names(by, key) : undefined
+
+/** Key by key: ids by value, dates in their order, and last the punches without a department. */
+export const compareKeys = (one: Keys, other: Keys): number => {
+  for (const [at, a] of one.entries()) {
+    const b = other[at] ?? null
+    if (a !== b) return b === null || (a !== null && a < b) ? -1 : 1
+  }
+  return 0
+}
 
 const hours = (name: string, description: string) => text(name, "HOURS", description, hoursForm, readHours)
 
 export const aboveFlags = {
   above: hours(
     "above",
-    "Net time above this in each local week, such as 40h; with --by user: a figure, not a pay rule"
+    "Net time above this in each local week, such as 40h; with --by user, week and day: a figure, not a pay rule"
   ),
   aboveDay: hours(
     "above-day",
-    "Net time above this on each local day, such as 8h; with --by user: a figure, not a pay rule"
+    "Net time above this on each local day, such as 8h; with --by user, week and day: a figure, not a pay rule"
   )
 }
 
 type AboveInput = Command.Command.Config.Infer<typeof aboveFlags>
 
-/** The thresholds with the clock by which they count; none without one. Fails if no person or no local date is known. */
+/**
+ * The thresholds with the clock by which they count, and the period; none without a threshold. Fails for a grouping that the
+ * hours do not have, and if no local date is known.
+ */
 export const limitsOf = (
-  { above, aboveDay, by, clock, weekStarts }: AboveInput & LocalPeriod & {
-    readonly by: Grouping
+  { above, aboveDay, by, clock, period, weekStarts }: AboveInput & LocalPeriod & {
+    readonly by: Groupings
     readonly weekStarts: Option.Option<Weekday>
   }
 ): Result.Result<Option.Option<Labor.HoursAboveOptions<MissingZone>>, CommandFailure> => {
   const flag = Option.isSome(above) ? "--above" : Option.isSome(aboveDay) ? "--above-day" : undefined
   if (flag === undefined) return Result.succeedNone
-  if (by !== "user") {
-    return Result.fail(usage(`${flag} goes with --by user, not --by ${by}: it counts the hours of a person`))
+  const other = by.find((each) => each !== "user" && each !== "week" && each !== "day")
+  if (other !== undefined) {
+    return Result.fail(usage(
+      `${flag} goes with --by user, week and day, not ${other}: the hours of all locations, departments and roles of a ` +
+        "person count together"
+    ))
   }
   if (Option.isNone(clock)) {
     return Result.fail(usage(
@@ -99,7 +154,8 @@ export const limitsOf = (
     ))
   }
   return Result.succeedSome({
-    zone: clock.value,
+    clock: clock.value,
+    period: Option.getOrUndefined(period),
     weeklyThreshold: Option.getOrUndefined(above),
     dailyThreshold: Option.getOrUndefined(aboveDay),
     firstDay: Option.getOrUndefined(weekStarts)
@@ -112,31 +168,42 @@ export interface AboveColumn {
   /** Its name in CSV and in JSON, in seconds. */
   readonly csv: string
   readonly json: string
-  readonly of: (key: Key) => Duration.Duration
+  readonly of: (keys: Keys) => Duration.Duration
   readonly total: Duration.Duration
 }
 
-/** The columns of the thresholds that are given. */
+/** The columns of the thresholds that are given: of each group, the hours of its people on its days. */
 export const aboveColumns = (
-  { above, aboveDay }: AboveInput,
+  { above, aboveDay, by, weekStarts }: AboveInput & {
+    readonly by: Groupings
+    readonly weekStarts: Option.Option<Weekday>
+  },
   people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
-): ReadonlyArray<AboveColumn> => [
-  ...column(above, "above", "above_seconds", "aboveSeconds", people, (person) => person.above),
-  ...column(aboveDay, "above day", "above_day_seconds", "aboveDaySeconds", people, (person) => person.aboveDay)
-]
-
-const column = (
-  threshold: Option.Option<Duration.Duration>,
-  title: string,
-  csv: string,
-  json: string,
-  people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>,
-  timeOf: (person: Labor.HoursOverThreshold) => Duration.Duration
 ): ReadonlyArray<AboveColumn> => {
-  if (Option.isNone(threshold)) return []
-  const times = new Map<Key, Duration.Duration>(
-    Array.from(people, ([userId, person]) => [userId, timeOf(person)])
-  )
-  const total = [...times.values()].reduce((sum, time) => sum + Duration.toMillis(time), 0)
-  return [{ title, csv, json, of: (key) => times.get(key) ?? Duration.zero, total: Duration.millis(total) }]
+  const options = { firstDay: Option.getOrUndefined(weekStarts) }
+  const idOf = (user: UserId, date: BusinessDate): string =>
+    idOfKeys(by.map((each) => each === "user" ? user : each === "day" ? date : Period.firstDateOfWeek(date, options)))
+  const column = (title: string, csv: string, json: string, field: "above" | "aboveDay"): AboveColumn => {
+    const times = new Map<string, number>()
+    let total = 0
+    for (const [user, { days }] of people) {
+      for (const day of days) {
+        const id = idOf(user, day.date)
+        const time = Duration.toMillis(day[field])
+        times.set(id, (times.get(id) ?? 0) + time)
+        total += time
+      }
+    }
+    return {
+      title,
+      csv,
+      json,
+      of: (keys) => Duration.millis(times.get(idOfKeys(keys)) ?? 0),
+      total: Duration.millis(total)
+    }
+  }
+  return [
+    ...(Option.isSome(above) ? [column("above", "above_seconds", "aboveSeconds", "above")] : []),
+    ...(Option.isSome(aboveDay) ? [column("above day", "above_day_seconds", "aboveDaySeconds", "aboveDay")] : [])
+  ]
 }

@@ -10,20 +10,28 @@ import { CommandFailure, exitCode } from "../failure.ts"
 import type { Names } from "../flags/names.ts"
 import { formatHours, formatMoney, formatNumber } from "../terminal/format.ts"
 import { bar, type Column, makeTable, nameColumn } from "../terminal/table.ts"
-import { type AboveColumn, compareKeys, type Grouping, type Key, nameOfKey } from "./groups.ts"
+import {
+  type AboveColumn,
+  compareKeys,
+  type Grouping,
+  type Groupings,
+  isId,
+  type Key,
+  type Keys,
+  nameOfKey
+} from "./groups.ts"
 
 /** The columns of a summary that its flags add. */
 export interface SummaryColumns {
   readonly names: Names | undefined
-  /** Only with `--by user`. */
   readonly above: ReadonlyArray<AboveColumn>
 }
 
-type Entries = ReadonlyArray<readonly [Key, Labor.Totals]>
+type Entries = ReadonlyArray<readonly [Keys, Labor.Totals]>
 
 /** The lines of the table, for a terminal of a width. Fails if a total over all groups exceeds 2^53. */
 export const tableOf = (
-  by: Grouping,
+  by: Groupings,
   entries: Entries,
   further: SummaryColumns,
   width: number
@@ -31,47 +39,72 @@ export const tableOf = (
   Effect.map(sumOf(entries), (totals) => makeTable(columnsOf(by, further), width).lines(linesOf(by, entries, totals)))
 
 interface Line {
-  readonly key: Key
+  /** Empty in the line of totals. */
+  readonly keys: Keys
+  /** How many keys, from the first one, are those of the line above. */
+  readonly same: number
   readonly totals: Omit<Labor.Totals, "gross" | "paidBreaks" | "unpaidBreaks">
-  /** Share of the longest net time, 0 to 1; undefined in the line of totals. */
-  readonly share: number | undefined
+  /** Share of the longest net time, 0 to 1. */
+  readonly share: number
 }
+
+const isTotal = ({ keys }: Line): boolean => keys.length === 0
 
 const barCells = 24
 
-const columnsOf = (by: Grouping, { above, names }: SummaryColumns): ReadonlyArray<Column<Line>> => [
-  {
-    title: by === "day" ? "day" : `${by}_id`,
-    cell: ({ key }) => `${key ?? "none"}`,
-    leaves: by === "day" || names === undefined ? undefined : 2
-  },
-  ...(names === undefined || by === "day"
-    ? []
-    : [nameColumn(by, ({ key }: Line) => nameOfKey(by, names, key), ({ key }) => `${key ?? "none"}`, undefined, 40)]),
+const columnsOf = (by: Groupings, { above, names }: SummaryColumns): ReadonlyArray<Column<Line>> => [
+  ...by.flatMap((each, at) => keyColumnsOf(each, at, names)),
   { title: "punches", align: "right", cell: ({ totals }) => formatNumber(totals.punches) },
   { title: "incomplete", align: "right", cell: ({ totals }) => formatNumber(totals.incomplete), leaves: 3 },
   { title: "net", align: "right", cell: ({ totals }) => formatHours(totals.net) },
-  { title: "", cell: ({ share }) => share === undefined ? "" : bar(share, barCells), leaves: 1 },
+  ...(by.length > 1
+    ? []
+    : [{ title: "", cell: (line: Line) => isTotal(line) ? "" : bar(line.share, barCells), leaves: 1 }]),
   ...above.map(({ of, title, total }): Column<Line> => ({
     title,
     align: "right",
-    cell: ({ key, share }) => formatHours(share === undefined ? total : of(key))
+    cell: (line) => formatHours(isTotal(line) ? total : of(line.keys))
   })),
   { title: "cost", align: "right", cell: ({ totals }) => formatMoney(totals.cost) },
   { title: "tips", align: "right", cell: ({ totals }) => formatMoney(totals.tips) }
 ]
 
-/** Sorts days by date, other groups by net time, longest first. */
+/** A key, and its name. They are blank if they and all keys before them are those of the line above. */
+const keyColumnsOf = (by: Grouping, at: number, names: Names | undefined): ReadonlyArray<Column<Line>> => {
+  const cellOf = (text: (key: Key) => string) => ({ keys, same }: Line) => at < same ? "" : text(keys[at] ?? null)
+  const idOf = (line: Line) => isTotal(line) ? (at === 0 ? "total" : "") : cellOf((key) => `${key ?? "none"}`)(line)
+  if (names === undefined || !isId(by)) return [{ title: isId(by) ? `${by}_id` : by, cell: idOf }]
+  const nameOf = (line: Line) =>
+    line.keys.length <= at || at < line.same ? undefined : nameOfKey(by, names, line.keys[at] ?? null)
+  return [
+    { title: `${by}_id`, cell: idOf, leaves: 2 },
+    nameColumn(by, nameOf, idOf, undefined, 40)
+  ]
+}
+
+/** Sorts by the keys; groups by one id by net time, longest first. */
 const linesOf = (
-  by: Grouping,
+  by: Groupings,
   entries: Entries,
   totals: Line["totals"]
 ): ReadonlyArray<Line> => {
+  const byTime = by.length === 1 && by.every(isId)
   const longest = Math.max(...entries.map(([, { net }]) => Duration.toMillis(net)))
-  const lines = entries
-    .map(([key, totals]) => ({ key, totals, share: longest === 0 ? 0 : Duration.toMillis(totals.net) / longest }))
-    .toSorted((a, b) => (by === "day" ? 0 : b.share - a.share) || compareKeys(a.key, b.key))
-  return [...lines, { key: "total", totals, share: undefined }]
+  const groups = entries
+    .map(([keys, totals]) => ({ keys, totals, share: longest === 0 ? 0 : Duration.toMillis(totals.net) / longest }))
+    .toSorted((a, b) => (byTime ? b.share - a.share : 0) || compareKeys(a.keys, b.keys))
+  return [
+    ...groups.map(({ keys, share, totals }, index) => {
+      const same = sameKeys(keys, groups[index - 1]?.keys ?? [])
+      return { keys, same, totals, share }
+    }),
+    { keys: [], same: 0, totals, share: 0 }
+  ]
+}
+
+const sameKeys = (one: Keys, other: Keys): number => {
+  const first = one.findIndex((key, at) => key !== other[at])
+  return first < 0 ? one.length : first
 }
 
 /** The total of all groups, which may exceed 2^53 although no group does. */
@@ -100,24 +133,21 @@ const sumOf = Effect.fnUntraced(function*(
   }
 })
 
-/** The columns before the sums. `idOf` joins the words of a column's name. The name of the key follows its id. */
-const keyColumns = (
-  by: Grouping,
-  { above, names }: SummaryColumns,
-  form: "csv" | "json",
-  idOf: (word: string) => string
-): Labor.KeyColumns<Key> => ({
-  [by === "day" ? by : idOf("id")]: (key: Key) => key,
-  ...(by === "day" || names === undefined ? {} : { [idOf("name")]: (key: Key) => nameOfKey(by, names, key) }),
-  ...Object.fromEntries(above.map((column) => [column[form], (key: Key) => Duration.toSeconds(column.of(key))]))
+/** The columns before the sums. The name of a key follows its id. */
+const keyColumns = (by: Groupings, { above, names }: SummaryColumns, form: "csv" | "json"): Labor.KeyColumns<Keys> => ({
+  ...Object.fromEntries(by.flatMap((each, at) => [
+    [isId(each) ? `${each}${form === "csv" ? "_id" : "Id"}` : each, (keys: Keys) => keys[at]] as const,
+    ...(isId(each) && names !== undefined
+      ? [[`${each}${form === "csv" ? "_name" : "Name"}`, (keys: Keys) => nameOfKey(each, names, keys[at])] as const]
+      : [])
+  ])),
+  ...Object.fromEntries(above.map((column) => [column[form], (keys: Keys) => Duration.toSeconds(column.of(keys))]))
 })
 
 /** CSV, with columns such as `user_id`, `user_name` and `above_seconds`. */
-export const csvOf = (by: Grouping, entries: Entries, further: SummaryColumns): string =>
-  Labor.toCsv(entries, { columns: keyColumns(by, further, "csv", (word) => `${by}_${word}`) })
+export const csvOf = (by: Groupings, entries: Entries, further: SummaryColumns): string =>
+  Labor.toCsv(entries, { columns: keyColumns(by, further, "csv") })
 
 /** A JSON array, with keys such as `userId`, `userName` and `aboveSeconds`. */
-export const jsonOf = (by: Grouping, entries: Entries, further: SummaryColumns): string =>
-  Labor.toJson(entries, {
-    columns: keyColumns(by, further, "json", (word) => `${by}${word === "id" ? "Id" : "Name"}`)
-  })
+export const jsonOf = (by: Groupings, entries: Entries, further: SummaryColumns): string =>
+  Labor.toJson(entries, { columns: keyColumns(by, further, "json") })

@@ -1,6 +1,6 @@
 /** `time-punches summary`: sums hours, labour cost and tips by location, user, role, department or day. */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
@@ -10,21 +10,14 @@ import * as Labor from "../../payroll/Labor.ts"
 import type { MissingZone } from "../../payroll/Period.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { openSource, sourceFlags } from "../copy/source.ts"
-import { filterFlags, toFilter } from "../flags/filter.ts"
+import { filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
-import { keptOf, periodFlags, resolvePeriod } from "../flags/period.ts"
+import { keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
 import { asOf, formatFlags, formatOf, rounding } from "../flags/values.ts"
 import { countedPunches } from "../terminal/format.ts"
 import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
-import { aboveColumns, aboveFlags, groupings, type Key, keyOf, limitsOf } from "./groups.ts"
+import { aboveColumns, aboveFlags, by, limitsOf, makeGrouper } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
-
-const by = Flag.Literals("by", groupings).pipe(
-  Flag.withDescription(
-    "What to sum by; a day is the date of the clock-in by --zone or --zones, else in UTC (default: location)"
-  ),
-  Flag.withDefault("location")
-)
 
 export const summary = Command.make(
   "summary",
@@ -41,36 +34,29 @@ export const summary = Command.make(
   },
   Effect.fnUntraced(
     function*(input) {
-      const flags = yield* resolvePeriod(input, { countsWeeks: Option.isSome(input.above) })
+      const countsWeeks = Option.isSome(input.above) || input.by.includes("week")
+      const flags = yield* resolvePeriod(input, { countsWeeks })
       const limits = yield* Effect.fromResult(limitsOf(flags))
-      const filter = yield* Effect.fromResult(toFilter(flags))
+      const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
       const format = yield* Effect.fromResult(formatOf(flags, "table"))
       const names = Option.getOrUndefined(yield* readNames(flags.names))
 
       const source = yield* openSource(flags)
-      let open = 0
-      const punches = source(filter).pipe(
-        Stream.mapEffect((page) => Effect.fromResult(keptOf(page, flags))),
-        Stream.tap((kept) =>
-          Effect.sync(() => {
-            open += kept.filter(({ clockedOut }) => Option.isNone(clockedOut)).length
-          })
-        ),
-        Stream.flatMap((kept) => Stream.fromIterable(kept))
-      )
-      const { groups, people } = yield* sumsOf(
-        punches,
-        keyOf(flags.by, flags.zoneOf),
+      const { idOf, keysOf } = makeGrouper(flags.by, flags.clockOf, Option.getOrUndefined(flags.weekStarts))
+      const { groups, open, people } = yield* sumsOf(
+        source(filter),
+        flags,
+        idOf,
         { rounding: flags.rounding, asOf: Option.getOrUndefined(flags.asOf) },
         limits
       )
       const further = { names, above: aboveColumns(flags, people) }
-      const entries = [...HashMap.entries(groups)]
+      const entries = Array.from(groups, ([id, totals]) => [keysOf(id), totals] as const)
       if (format === "json") yield* print(Stream.make(jsonOf(flags.by, entries, further)))
       else if (format === "csv") yield* print(Stream.make(csvOf(flags.by, entries, further)))
       else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, further, yield* outputWidth))
       if (entries.length === 0) yield* printError("no punch matches")
-      if (Option.isSome(flags.above) && Option.isNone(flags.week)) {
+      if (Option.isSome(flags.above) && Option.isNone(flags.period)) {
         yield* printError("--above: a week that the listed punches cover in part counts with that part")
       }
       const incomplete = HashMap.reduce(groups, 0, (sum, totals) => sum + totals.incomplete)
@@ -120,27 +106,55 @@ export const summary = Command.make(
   ])
 )
 
-/** What a summary shows. */
-interface Sums {
-  readonly groups: HashMap.HashMap<Key, Labor.Totals>
-  /** The hours of each person; empty without a threshold. */
-  readonly people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
+/** The window of the period, and the days before it in its first week: their time counts towards the threshold. */
+const readWindow = (
+  clockedIn: FilterInput["clockedIn"],
+  limits: Option.Option<Labor.HoursAboveOptions<MissingZone>>
+): FilterInput["clockedIn"] => {
+  if (Option.isNone(limits) || limits.value.period === undefined) return clockedIn
+  const { gte } = Labor.window({ ...limits.value, period: limits.value.period })
+  return { ...clockedIn, gte: Option.map(clockedIn.gte, (start) => DateTime.min(start, gte)) }
 }
 
-/** Sums the punches by a key, and by person if there are limits, in one pass over the punches. */
+/** What a summary shows. */
+interface Sums {
+  readonly groups: HashMap.HashMap<string, Labor.Totals>
+  /** The hours of each person; empty without a threshold. */
+  readonly people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
+  /** Number of punches without a clock-out. */
+  readonly open: number
+}
+
+/** Sums the punches of the period by group, and by person if there are limits, in one pass over all punches. */
 const sumsOf = Effect.fnUntraced(function*<E, R>(
-  punches: Stream.Stream<TimePunch, E, R>,
-  key: (punch: TimePunch) => Key,
+  pages: Stream.Stream<ReadonlyArray<TimePunch>, E, R>,
+  period: LocalPeriod,
+  idOf: (punch: TimePunch) => string,
   options: Labor.LaborOptions,
   limits: Option.Option<Labor.HoursAboveOptions<MissingZone>>
 ): Effect.fn.Return<Sums, E | Labor.SumOverflow | MissingZone, R> {
-  const rollup = Labor.rollup(key, options)
-  if (Option.isNone(limits)) return { groups: yield* Stream.run(punches, rollup), people: HashMap.empty() }
+  const rollup = Labor.rollup(idOf, options)
+  let open = 0
+  const kept = <E2, R2>(each: Stream.Stream<ReadonlyArray<TimePunch>, E2, R2>) =>
+    Stream.flatMap(
+      Stream.mapEffect(each, (page) => Effect.fromResult(keptOf(page, period))),
+      (punches) => {
+        open += punches.filter(({ clockedOut }) => Option.isNone(clockedOut)).length
+        return Stream.fromIterable(punches)
+      }
+    )
+  if (Option.isNone(limits)) {
+    const groups = yield* Stream.run(kept(pages), rollup)
+    return { groups, people: HashMap.empty(), open }
+  }
   const hours = Labor.hoursAbove({ ...limits.value, ...options })
   return yield* Effect.gen(function*() {
     // The two read side by side: neither keeps the punches for the other.
-    const [one, other] = yield* Stream.broadcastN(punches, { n: 2, capacity: 2 })
-    const [groups, people] = yield* Effect.all([Stream.run(one, rollup), Stream.run(other, hours)], { concurrency: 2 })
-    return { groups, people }
+    const [one, other] = yield* Stream.broadcastN(pages, { n: 2, capacity: 2 })
+    const all = Stream.flatMap(other, (punches) => Stream.fromIterable(punches))
+    const [groups, people] = yield* Effect.all([Stream.run(kept(one), rollup), Stream.run(all, hours)], {
+      concurrency: 2
+    })
+    return { groups, people, open }
   }).pipe(Effect.scoped)
 })

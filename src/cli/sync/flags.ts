@@ -50,6 +50,7 @@ export const syncFlags = {
     (value) => readWhole(value, 1, mostHistoryDays)
   ),
   acceptGone: onFlag("accept-gone", "With --sweep: let it mark more than 20 % of its window as gone"),
+  sortById: onFlag("sort-by-id", "Read in the order of ids, if doctor says that the service keeps it beside a cursor"),
   status: onFlag("status", "Print how old the copy is, and send nothing"),
   json: onFlag("json", "With --status: one JSON object")
 }

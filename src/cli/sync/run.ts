@@ -24,7 +24,7 @@ import { makeTable } from "../terminal/table.ts"
 import type { SweepRange, SyncInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: SyncInput) {
-  const { acceptGone, history, historyDays, sweep } = input
+  const { acceptGone, history, historyDays, sortById, sweep } = input
   const company = yield* companyOf(input)
   const target = yield* targetOf(input.database, "sync")
   if (input.json && !input.status) return yield* usage("--json goes with --status")
@@ -36,6 +36,8 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
     ? "--sweep"
     : history
     ? "--history"
+    : sortById
+    ? "--sort-by-id"
     : undefined
   if (input.status && passFlag !== undefined) {
     return yield* usage(`--status runs no pass, so ${passFlag} would be ignored`, "Give one or the other.")
@@ -43,7 +45,7 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
   if (input.status) {
     return yield* Effect.provide(printStatus(company.id, input.json), layerCopy(company.id, target))
   }
-  const task = { company, sweep, acceptGone, historyDays, progress: yield* makePassProgress }
+  const task = { company, sweep, acceptGone, sortById, historyDays, progress: yield* makePassProgress }
   const passes = Option.match(input.every, { onNone: () => once(task), onSome: (every) => forever(task, every) })
   yield* Effect.provide(
     passes,
@@ -56,6 +58,8 @@ interface SyncTask {
   readonly company: Company
   readonly sweep: Option.Option<SweepRange>
   readonly acceptGone: boolean
+  /** Whether each pass asks for the order of ids. */
+  readonly sortById: boolean
   /** How long the versions of a history are kept, in days. `None` keeps them for ever. */
   readonly historyDays: Option.Option<number>
   readonly progress: PassProgress
@@ -114,17 +118,17 @@ const printFailure = (error: PassError) => {
   return printError(`time-punches: ${message}`, ...advice.map((line) => `  ${line}`))
 }
 
-const passNow = (task: SyncTask) =>
-  finished(task, Sync.run(task.company, { onCommit: task.progress.onCommit, prefetchPages: 1 }))
+const passNow = (task: SyncTask) => {
+  const { company, progress, sortById } = task
+  return finished(task, Sync.run(company, { onCommit: progress.onCommit, sortById, prefetchPages: 1 }))
+}
 
 const sweepNow = (task: SyncTask, range: SweepRange) =>
   Effect.gen(function*() {
-    const { acceptGone, company, progress } = task
+    const { acceptGone, company, progress, sortById } = task
     const window = windowOf(range, DateTime.toUtc(yield* DateTime.now))
-    return yield* finished(
-      task,
-      Sync.sweep(company, { window, acceptGone, onCommit: progress.onCommit, prefetchPages: 1 })
-    )
+    const options = { window, acceptGone, onCommit: progress.onCommit, sortById, prefetchPages: 1 }
+    return yield* finished(task, Sync.sweep(company, options))
   })
 
 /** The clock-ins of a range that ends now. Its end is open, so that punches of a clock that is ahead are inside. */

@@ -8,10 +8,10 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 
 /**
- * Whether a read of a body is the last one. The core tracks responses in a way that keeps them for a while: with their
- * bytes, they make the collector work harder than the page is worth.
+ * Whether the transport may release a body with its read, since nothing reads it again. The core tracks responses in a way
+ * that keeps them for a while: with their bytes, they make the collector work harder than the page is worth.
  */
-export class LastRead extends Context.Reference<boolean>("effect-time-punches/internal/http/LastRead", {
+export class ReleaseBody extends Context.Reference<boolean>("effect-time-punches/internal/http/ReleaseBody", {
   defaultValue: () => false
 }) {}
 
@@ -31,7 +31,7 @@ export const isEncoded = ({ headers }: WithHeaders): boolean => {
 }
 
 /**
- * Reads at most `cap` bytes. Where the framing declares the length, no count is needed; otherwise the bytes are counted
+ * Reads at most `cap` bytes. If the framing declares the length, no count is needed; otherwise the bytes are counted
  * as they arrive, after decompression.
  */
 export const readBytes = (
@@ -42,7 +42,10 @@ export const readBytes = (
   const declared = Number(headers["content-length"]?.trim() || NaN)
   if (declared > cap) return Effect.fail(tooLarge)
   if (declared >= 0 && !isEncoded({ headers }) && headers["transfer-encoding"] === undefined) {
-    return Effect.map(Effect.provideService(response.arrayBuffer, LastRead, true), (buffer) => new Uint8Array(buffer))
+    return Effect.map(
+      Effect.provideService(response.arrayBuffer, ReleaseBody, true),
+      (buffer) => new Uint8Array(buffer)
+    )
   }
   return Effect.suspend(() => {
     const parts: Array<Uint8Array> = []

@@ -27,7 +27,7 @@ import { isRedirect } from "./status.ts"
 import { transportFailureOf } from "./transportFailure.ts"
 
 /** Sends a request and reads its response with `on.response`. On any failure or interruption the socket is released. */
-export type Exchange = <A, E>(
+export type SendRequest = <A, E>(
   request: HttpClientRequest.HttpClientRequest,
   on: {
     readonly response: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, E>
@@ -43,7 +43,7 @@ export interface SecureClientOptions {
 }
 
 /** Adds the guards to a client. */
-export const secureClient = (client: HttpClient.HttpClient, options: SecureClientOptions): Exchange => {
+export const secureClient = (client: HttpClient.HttpClient, options: SecureClientOptions): SendRequest => {
   const { propagate, transform } = options
   // A span that a transform opens around the request ends with an exit that holds it: its tracer must be guarded too.
   const outside = memoizeLast((context: Context.Context<never>) =>
@@ -125,7 +125,7 @@ const describeError = (error: unknown): string => {
 const discard = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<void> =>
   Effect.asVoid(Effect.exit(Effect.scoped(Stream.toPull(response.stream))))
 
-/** Whether a transport followed a redirect by itself, to another origin than that of the request. */
+/** Whether a transport followed a redirect by itself, to an origin other than the one requested. */
 export const wasRedirected = (requested: string, answered: string): boolean =>
   answered !== requested && answered !== "" && !answered.startsWith(`${new URL(requested).origin}/`)
 

@@ -41,7 +41,7 @@ const rules: ReadonlyArray<readonly [codes: RegExp, reason: TransportReason | un
 const codeOf = (cause: unknown, depth = 0): string | undefined => {
   if (depth > 5 || !Predicate.isObject(cause)) return undefined
   if ("code" in cause && typeof cause.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(cause.code)) return cause.code
-  // The parser of fetch and undici gives no code where the response is not HTTP.
+  // The parser of fetch and undici gives no code if the response is not HTTP.
   if ("name" in cause && cause.name === "HTTPParserError") return "UND_ERR_HTTP_PARSER"
   const inner = "cause" in cause ? codeOf(cause.cause, depth + 1) : undefined
   return inner ?? ("errors" in cause && Array.isArray(cause.errors) ? codeOf(cause.errors[0], depth + 1) : undefined)

@@ -15,13 +15,13 @@ const suspicious = /^['"\s\p{C}=+\-@＝＋－＠]|[;\t\r\n]/u
 /** A value of a cell; a number stays a number, also a negative one. */
 export type Cell = string | number | boolean | null | undefined
 
-/** The text of a cell, not yet quoted: empty where there is no value, guarded where it could run as a formula. */
+/** The text of a cell, not yet quoted: empty without a value, guarded if it could run as a formula. */
 export const csvCell = (value: Cell): string => {
   if (value === null || value === undefined) return ""
   return typeof value === "string" && suspicious.test(value) ? value.replace(formula, "'") : String(value)
 }
 
-/** A record of such cells, in quotes where RFC 4180 needs them, without its line end. */
+/** A record of such cells, in quotes if RFC 4180 needs them, without its line end. */
 export const csvRecord = (cells: ReadonlyArray<Cell>): string => guardedRecord(cells.map(csvCell))
 
 /** The same of texts that `csvCell` has made. */

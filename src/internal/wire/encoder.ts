@@ -1,5 +1,5 @@
 /**
- * From a punch to its wire form in straight lines; `undefined` where the schema must encode it, or say why not. Every key
+ * From a punch to its wire form in straight lines; `undefined` leaves it to the schema to encode it, or to say why not. Every key
  * is read once, so that what is written is what was checked, even if a key has a getter.
  */
 import * as DateTime from "effect/DateTime"

@@ -1,4 +1,4 @@
-/** The fields that every listing error has, which say where in a run it happened, and their text in a message. */
+/** The fields that every listing error has, which say at which page of a run it happened, and their text in a message. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -12,7 +12,7 @@ export interface Where {
   readonly attempts: number
 }
 
-/** A field that may be left out where an error is made. */
+/** A field that may be left out when an error is made. */
 export const withDefault = <S extends Schema.Constraint & Schema.WithoutConstructorDefault>(
   schema: S,
   value: S["~type.make.in"]
@@ -40,6 +40,8 @@ export const whereUnsent = {
   attempts: withDefault(Schema.Int, 0)
 }
 
-/** The end of a message: where in a run. */
-export const place = (at: Where): string =>
-  `company ${at.companyId}, page ${at.pagesCompleted + 1}, ${at.attempts} ${at.attempts === 1 ? "request" : "requests"}`
+/** The end of a message: where in a run, after how many requests of this kind. */
+export const place = (at: Where, kind: "" | "token " = ""): string =>
+  `company ${at.companyId}, page ${at.pagesCompleted + 1}, ${at.attempts} ${kind}${
+    at.attempts === 1 ? "request" : "requests"
+  }`

@@ -116,7 +116,7 @@ export const parseInstant = (text: string): number => {
 const tens = (value: number): number => 48 + (value / 10 | 0)
 const ones = (value: number): number => 48 + value % 10
 
-/** Writes a writable instant with `Z`, and with milliseconds only where there are any. */
+/** Writes a writable instant with `Z`, and with milliseconds unless they are zero. */
 export const formatInstant = (epochMillis: number): string => {
   const days = Math.floor(epochMillis / 86_400_000)
   const millisOfDay = epochMillis - days * 86_400_000
@@ -140,7 +140,7 @@ export const formatInstant = (epochMillis: number): string => {
   const century = year / 100 | 0
   const yearOfCentury = year - century * 100
 
-  // One call for all characters: a text of several pieces is copied again where it is used.
+  // One call for all characters: a text of several pieces is copied again when it is used.
   // dprint-ignore
   return millis === 0
     ? String.fromCharCode(
@@ -170,7 +170,7 @@ const makeClass = (): unknown => {
   return Object.assign(Utc, { prototype: Object.getPrototypeOf(DateTime.makeUnsafe(0)) })
 }
 
-/** Whether the core still builds what `makeClass` builds. Where it does not, its own constructor is used. */
+/** Whether the core still builds what `makeClass` builds. If not, its own constructor is used. */
 const isUtcClass = (make: unknown): make is new(epochMilliseconds: number) => DateTime.Utc => {
   if (typeof make !== "function") return false
   const real = DateTime.makeUnsafe(1)
@@ -184,7 +184,7 @@ const isUtcClass = (make: unknown): make is new(epochMilliseconds: number) => Da
   return Result.getOrElse(agrees, () => false)
 }
 
-/** Makes instants with the class, or with the core where the class is not one of instants. */
+/** Makes instants with the class, or with the core if its instants are no longer of that class. */
 export const utcOf = (make: unknown): MakeUtc =>
   isUtcClass(make) ? (epochMilliseconds) => new make(epochMilliseconds) : DateTime.makeUnsafe
 

@@ -8,37 +8,45 @@ import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
-import { classifySqliteError, SqlError, UniqueViolation } from "effect/sql/SqlError"
+import { classifySqliteError, ConnectionError, SqlError, UniqueViolation } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import * as Fs from "node:fs"
+import { dirname, resolve } from "node:path"
+import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue, type StatementSync } from "node:sqlite"
+import { pathToFileURL } from "node:url"
 
 /** How a database is opened. */
 export interface NodeSqliteOptions {
-  /** The file, which is created if it does not exist; its folder must exist. `:memory:` is a database that ends with the layer. */
+  /**
+   * The file, which is created with mode 0600 if it does not exist; its folder must exist. A file that exists keeps its mode,
+   * which SQLite also gives to the files beside it (`-wal`, `-shm`). `:memory:` is a database that ends with the layer.
+   */
   readonly filename: string
-  /** Whether the database is only read: the file must exist, and its journal mode stays as it is. Default `false`. */
+  /**
+   * Whether the database is only read: the file must exist, and its journal mode stays as it is. A permission to read it is
+   * enough, also on a read-only file system; a statement fails if the file changed since it was opened so. Default `false`.
+   */
   readonly readonly?: boolean | undefined
 }
 
 /**
  * A `SqlClient` over `node:sqlite`. The journal is a write-ahead log, so that other processes read while one writes. A lock
  * of another process is waited for at most 50 ms, since the wait holds up the whole process: retry the transaction.
- * Transactions begin with `BEGIN IMMEDIATE`. Fails if the file cannot be opened or is not a database.
+ * Transactions begin with `BEGIN IMMEDIATE`. Fails if the file cannot be opened, is not a regular file, or is not a database.
  */
 export const layer = (options: NodeSqliteOptions): Layer.Layer<SqlClient.SqlClient, SqlError> =>
   Layer.effect(SqlClient.SqlClient, make(options)).pipe(Layer.provide(Reactivity.layer))
 
 const make = Effect.fnUntraced(function*({ filename, readonly = false }: NodeSqliteOptions) {
-  const database = yield* Effect.acquireRelease(
-    attempt("connect", () => new DatabaseSync(filename, { readOnly: readonly, timeout: 50 })),
-    (database) => Effect.sync(() => database.close())
+  const { checkUnchanged, database } = yield* Effect.acquireRelease(
+    attempt("connect", () => readonly ? openToRead(filename) : openToWrite(filename)).pipe(
+      // To change the journal needs the file for itself.
+      Effect.retry({ schedule: shortWaits, times: 50, while: ({ reason }) => reason._tag === "LockTimeoutError" })
+    ),
+    ({ database }) => Effect.sync(() => database.close())
   )
-  // The first statement reads the file, which opening it does not. To change the journal needs the file for itself.
-  yield* attempt("connect", () => database.exec(readonly ? "PRAGMA schema_version" : writable)).pipe(
-    Effect.retry({ schedule: shortWaits, times: 50, while: ({ reason }) => reason._tag === "LockTimeoutError" })
-  )
-  const connection = makeConnection(database)
+  const connection = makeConnection(database, checkUnchanged)
   const { acquirer, ...acquirers } = SqlClient.makeSqliteAcquirers({
     connection: Effect.succeed(connection),
     semaphore: yield* Semaphore.make(1),
@@ -56,7 +64,89 @@ const make = Effect.fnUntraced(function*({ filename, readonly = false }: NodeSql
   })
 })
 
-const writable = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON"
+interface Opened {
+  readonly database: DatabaseSync
+  /** Throws if what was read may be a mix of two states. */
+  readonly checkUnchanged: () => void
+}
+
+/** A database that a statement has read: to open a file does not read it. */
+const opened = (path: string | URL, options: DatabaseSyncOptions, statements: string): Opened => {
+  const database = new DatabaseSync(path, { ...options, timeout: 50 })
+  try {
+    database.exec(statements)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+  return { database, checkUnchanged: () => {} }
+}
+
+const openToWrite = (filename: string): Opened => {
+  if (isFile(filename) && !isThere(filename)) create(filename)
+  return opened(filename, {}, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON")
+}
+
+/** To read a file with a write-ahead log, SQLite creates `-shm` beside it. If it may not, and there is no log, it need not. */
+const openToRead = (filename: string): Opened => {
+  if (isFile(filename) && !isThere(filename)) throw new Error(`there is no file ${filename}`)
+  try {
+    return opened(filename, { readOnly: true }, firstRead)
+  } catch (error) {
+    if (!isFile(filename) || !isRefused(error) || hasLog(filename)) throw error
+    return openImmutable(filename)
+  }
+}
+
+/** A file that nobody writes. SQLite takes no lock, so that each statement looks whether that is still true. */
+const openImmutable = (filename: string): Opened => {
+  const before = Fs.statSync(filename, { bigint: true })
+  const url = pathToFileURL(filename)
+  url.searchParams.set("immutable", "1")
+  return {
+    ...opened(url, { readOnly: true }, firstRead),
+    checkUnchanged: () => {
+      const now = Fs.statSync(filename, { bigint: true })
+      if (now.ino !== before.ino || now.size !== before.size || now.mtimeNs !== before.mtimeNs) {
+        throw new Error(`the file ${filename} was written while it was read: read it again`)
+      }
+    }
+  }
+}
+
+const firstRead = "PRAGMA schema_version"
+
+/** `SQLITE_READONLY` and `SQLITE_CANTOPEN`, of which the extended codes have the same low byte. */
+const isRefused = (error: unknown): boolean => [8, 14].includes((errorCodeOf(error) ?? 0) & 0xff)
+
+/** Changes that are not in the file yet: of a write-ahead log, or of a transaction that is to be rolled back. */
+const hasLog = (filename: string): boolean => {
+  const path = Fs.realpathSync(filename)
+  return ["-wal", "-journal"].some((suffix) => (Fs.statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0) > 0)
+}
+
+/** Whether the name is that of a file: others are a database in memory, a temporary one, or a URI. */
+const isFile = (filename: string): boolean =>
+  filename !== "" && filename !== ":memory:" && !filename.startsWith("file:")
+
+/** Whether there is a file. Anything else that is there is refused: to open a pipe would wait for ever. */
+const isThere = (filename: string): boolean => {
+  const found = Fs.statSync(filename, { throwIfNoEntry: false })
+  if (found === undefined) return false
+  if (!found.isFile()) throw new Error(`${filename} is not a regular file`)
+  return true
+}
+
+/** Creates a file that its owner alone can read, before SQLite would create one that others can. */
+const create = (filename: string): void => {
+  try {
+    Fs.closeSync(Fs.openSync(filename, "wx", 0o600))
+  } catch (error) {
+    if (!Predicate.hasProperty(error, "code") || error.code !== "EEXIST") throw error
+    // A link to a file that is not there; or another process created the file.
+    if (Fs.lstatSync(filename).isSymbolicLink()) create(resolve(dirname(filename), Fs.readlinkSync(filename)))
+  }
+}
 
 /** Each attempt waits for 50 ms itself. */
 const shortWaits = Schedule.jittered(Schedule.spaced("50 millis"))
@@ -64,7 +154,7 @@ const shortWaits = Schedule.jittered(Schedule.spaced("50 millis"))
 /** Prepared statements that are kept; the one that was made first makes room. */
 const mostStatements = 200
 
-const makeConnection = (database: DatabaseSync): Connection => {
+const makeConnection = (database: DatabaseSync, checkUnchanged: () => void): Connection => {
   const statements = new Map<string, StatementSync>()
 
   const prepared = (sql: string): StatementSync => {
@@ -83,6 +173,7 @@ const makeConnection = (database: DatabaseSync): Connection => {
         const statement = prepare(sql)
         statement.setReadBigInts(fiber.getRef(SqlClient.SafeIntegers))
         const found = statement.all(...bound(params))
+        checkUnchanged()
         return transformRows === undefined ? found : transformRows(found)
       })
     )
@@ -95,7 +186,9 @@ const makeConnection = (database: DatabaseSync): Connection => {
         // By place, not by name: two columns may have one name.
         statement.setReturnArrays(true)
         try {
-          return statement.all(...bound(params)).map((row) => Object.values(row))
+          const found = statement.all(...bound(params))
+          checkUnchanged()
+          return found.map((row) => Object.values(row))
         } finally {
           // The statement is kept: the next run of it may want objects, also if this one failed.
           statement.setReturnArrays(false)
@@ -112,7 +205,9 @@ const makeConnection = (database: DatabaseSync): Connection => {
       attempt("execute", () => {
         const statement = prepared(sql)
         const values = bound(params)
-        return statement.columns().length > 0 ? statement.all(...values) : statement.run(...values)
+        const done = statement.columns().length > 0 ? statement.all(...values) : statement.run(...values)
+        checkUnchanged()
+        return done
       }),
     executeStream: (sql, params, transformRows) =>
       Stream.unwrap(Effect.map(
@@ -127,6 +222,7 @@ const makeConnection = (database: DatabaseSync): Connection => {
                 if (done === true) break
                 chunk.push(value)
               }
+              checkUnchanged()
               const next = chunk.length < 256 ? Option.none<undefined>() : Option.some(undefined)
               return [transformRows === undefined ? chunk : transformRows(chunk), next] as const
             }))
@@ -155,13 +251,18 @@ const attempt = <A>(operation: string, evaluate: () => A): Effect.Effect<A, SqlE
 /** `SQLITE_CONSTRAINT_PRIMARYKEY` and `SQLITE_CONSTRAINT_ROWID`: a key that exists, which is a unique value as any other. */
 const keyConflicts: ReadonlyArray<number> = [1555, 2579]
 
-/** Node has the code of SQLite under a different name. */
+/** The extended code of SQLite, which Node has under a different name. */
+const errorCodeOf = (error: unknown): number | undefined =>
+  Predicate.hasProperty(error, "errcode") && Predicate.isNumber(error.errcode) ? error.errcode : undefined
+
 const failureOf = (error: unknown, operation: string): SqlError => {
   const message = Predicate.isError(error) ? error.message : "SQLite failed"
-  const code = Predicate.hasProperty(error, "errcode") && Predicate.isNumber(error.errcode) ? error.errcode : undefined
+  const code = errorCodeOf(error)
   const cause = Object.assign(new Error(message, { cause: error }), { code })
   return new SqlError({
-    reason: code !== undefined && keyConflicts.includes(code)
+    reason: code === undefined && operation === "connect"
+      ? new ConnectionError({ cause, message, operation })
+      : code !== undefined && keyConflicts.includes(code)
       ? new UniqueViolation({ cause, message, operation, constraint: message.split(": ")[1] ?? "unknown" })
       : classifySqliteError(cause, { message, operation })
   })

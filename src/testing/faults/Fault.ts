@@ -26,6 +26,7 @@ export type Fault =
   | { readonly _tag: "MissingCursorKey"; readonly key: "current" | "prev" | "next" | "count" }
   | { readonly _tag: "EmptyCursor" }
   | { readonly _tag: "CountMismatch"; readonly delta: number }
+  | { readonly _tag: "DuplicateRow"; readonly index: number }
   | { readonly _tag: "BadRow"; readonly index: number; readonly patch: RowPatch }
   | { readonly _tag: "TokenMalformed"; readonly defect: TokenDefect }
   | { readonly _tag: "ExpiresIn"; readonly value: Json | undefined }
@@ -95,6 +96,8 @@ export const Fault = {
   emptyCursor: { _tag: "EmptyCursor" },
   /** A `count` that differs from the number of rows, by default by 1. */
   countMismatch: (delta = 1): Fault => ({ _tag: "CountMismatch", delta }),
+  /** The row at this index, from 0 and by default 0, a second time at the end of the page, which `count` counts too. */
+  duplicateRow: (index = 0): Fault => ({ _tag: "DuplicateRow", index }),
   /** A change to the row at this index, from 0; beyond the end of the page, to its last row. */
   badRow: (index: number, patch: RowPatch): Fault => ({ _tag: "BadRow", index, patch }),
 

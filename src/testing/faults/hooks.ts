@@ -84,6 +84,14 @@ export const hooksOf = Match.typeTags<Fault, FaultHooks>()({
   CountMismatch: ({ delta }) => ({
     editPage: (envelope) => withCursor(envelope, { count: envelope.data.length + delta })
   }),
+  DuplicateRow: ({ index }) => ({
+    editPage: (envelope) => {
+      const row = envelope.data.at(Math.min(index, envelope.data.length - 1))
+      if (row === undefined) return envelope
+      const data = [...envelope.data, row]
+      return { ...withCursor(envelope, { count: data.length }), data }
+    }
+  }),
   BadRow: ({ index, patch }) => ({
     editPage: (envelope, { rows }) => {
       const at = Math.min(index, rows.length - 1)

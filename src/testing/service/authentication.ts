@@ -25,9 +25,17 @@ type Principal = (companyId: number) => FakeResponse | undefined
 const ofCompany = (company: FakeCompany): Principal => (companyId) =>
   company.id === companyId ? undefined : forbidden(1103, "The access token belongs to another company.")
 
+/** The companies by each of their keys: a service of thousands looks one up at every request. */
+const directoryOf = (companies: ReadonlyArray<FakeCompany>) => ({
+  byToken: new Map(companies.map((company) => [company.accessToken, company])),
+  byGuid: new Map(companies.map((company) => [company.guid.toLowerCase(), company])),
+  ids: new Set(companies.map(({ id }) => id))
+})
+
 /** The sender of a request, or the response to unknown credentials. */
 const authenticate = (
   settings: Settings,
+  { byGuid, byToken }: ReturnType<typeof directoryOf>,
   tokenIssuer: TokenIssuer,
   request: FakeRequest,
   now: number
@@ -45,7 +53,7 @@ const authenticate = (
   const token = /^Bearer ([^\s]+)$/i.exec(header)?.[1]
   if (token === undefined) return unauthorized
   // Spec 5.2, rule 8: access tokens ignore `x-company-guid`.
-  const company = settings.companies.find((known) => known.accessToken === token)
+  const company = byToken.get(token)
   if (company !== undefined) return ofCompany(company)
   const issued = tokenIssuer.find(token, now)
   if (issued === undefined) return unauthorized
@@ -56,7 +64,7 @@ const authenticate = (
     }
     if (guid === undefined) return badGuid("The header x-company-guid is required with an OAuth token.")
     if (!guidPattern.test(guid)) return badGuid("The header x-company-guid is not a uuid.")
-    const named = settings.companies.find((known) => known.guid.toLowerCase() === guid)
+    const named = byGuid.get(guid)
     const granted = issued.client.grantedGuids?.some((known) => known.toLowerCase() === guid) ?? true
     if (named === undefined || !granted) return forbidden(1102, "The company has not granted the client access.")
     return named.id === companyId ? undefined : forbidden(1105, "The guid belongs to another company than the path.")
@@ -64,29 +72,28 @@ const authenticate = (
 }
 
 /** The refusal of a listing request; `undefined` when its sender may list the company. */
-export const authorize = (
-  settings: Settings,
-  tokenIssuer: TokenIssuer,
-  request: FakeRequest,
-  companyId: number | undefined,
-  now: number
-): FakeResponse | undefined => {
-  const principal = authenticate(settings, tokenIssuer, request, now)
-  if (typeof principal !== "function") return principal
-  const version = request.headers["x-api-version"]
-  if (version !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(version)) {
-    return problem(422, { detail: "The version is not a date.", code: 2002, param: "x-api-version" })
+type Authorize = (request: FakeRequest, companyId: number | undefined, now: number) => FakeResponse | undefined
+
+export const makeAuthorize = (settings: Settings, tokenIssuer: TokenIssuer): Authorize => {
+  const directory = directoryOf(settings.companies)
+  return (request, companyId, now) => {
+    const principal = authenticate(settings, directory, tokenIssuer, request, now)
+    if (typeof principal !== "function") return principal
+    const version = request.headers["x-api-version"]
+    if (version !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(version)) {
+      return problem(422, { detail: "The version is not a date.", code: 2002, param: "x-api-version" })
+    }
+    if (version !== undefined && settings.apiVersions?.includes(version) === false) {
+      return problem(422, { detail: "The version is not served.", code: 2003, param: "x-api-version" })
+    }
+    if (companyId === undefined) {
+      return problem(422, { detail: "The company id is not an integer.", code: 2004, param: "company_id" })
+    }
+    const refused = principal(companyId)
+    if (refused !== undefined) return refused
+    if (!directory.ids.has(companyId)) return forbidden(1106, "Unknown company.")
+    return settings.planOk ? undefined : forbidden(1107, "The plan of the company does not cover time punches.")
   }
-  if (version !== undefined && settings.apiVersions?.includes(version) === false) {
-    return problem(422, { detail: "The version is not served.", code: 2003, param: "x-api-version" })
-  }
-  if (companyId === undefined) {
-    return problem(422, { detail: "The company id is not an integer.", code: 2004, param: "company_id" })
-  }
-  const refused = principal(companyId)
-  if (refused !== undefined) return refused
-  if (!settings.companies.some((known) => known.id === companyId)) return forbidden(1106, "Unknown company.")
-  return settings.planOk ? undefined : forbidden(1107, "The plan of the company does not cover time punches.")
 }
 
 /** What the service stores of a token. */

@@ -15,7 +15,7 @@ import {
 } from "../base/message.ts"
 import type { FaultHooks } from "../faults/hooks.ts"
 import { type FaultMatch, type FaultQueue, makeFaultQueue } from "../faults/queue.ts"
-import { authorize, makeTokenIssuer, type TokenIssuer } from "./authentication.ts"
+import { makeAuthorize, makeTokenIssuer, type TokenIssuer } from "./authentication.ts"
 import type { Settings } from "./options.ts"
 import { type CursorAges, cursorAtSamePosition, cutPage, makeCursorAges, readCursor } from "./pages.ts"
 import { decodeQuery, isRefusal, parseListQuery, type Refusal } from "./query.ts"
@@ -105,10 +105,11 @@ const noHooks: FaultHooks = {}
 /** A service with these settings and their punches. */
 export const makeEngine = (settings: Settings): Engine => {
   const clock = makeServiceClock(settings.clockOffset)
-  const table = makeTable({ sortable: settings.order === "asked" })
+  const table = makeTable(settings)
   const changes = makeChanges(table, settings.visibleAfter)
   const source = { settings, table, cursorAges: makeCursorAges(settings.cursorLifetime) }
   const tokenIssuer = makeTokenIssuer(settings)
+  const authorize = makeAuthorize(settings, tokenIssuer)
   const faults = makeFaultQueue()
   const route = makeRouter(settings.basePath)
   const numbers = { page: 0, token: 0, other: 0 }
@@ -139,7 +140,7 @@ export const makeEngine = (settings: Settings): Engine => {
   const page = (request: FakeRequest, company: string, query: string, now: number, hooks: FaultHooks) => {
     if (request.method !== "GET") return problem(405, { detail: "The method must be GET." })
     const companyId = parseCompany(company)
-    const refused = authorize(settings, tokenIssuer, request, companyId, clock.at(now))
+    const refused = authorize(request, companyId, clock.at(now))
     if (refused !== undefined || companyId === undefined) return refused ?? problem(422, { detail: "No company." })
     changes.apply(now)
     return respondWithPage(source, { companyId, rawQuery: query, now }, hooks.editPage ?? ((envelope) => envelope))
@@ -219,18 +220,19 @@ const respondWithPage = (
 ): FakeResponse => {
   const pairs = decodeQuery(rawQuery)
   if (isRefusal(pairs)) return refuse(pairs)
-  const query = parseListQuery(pairs, settings.maxLimit)
+  const query = parseListQuery(pairs.filter(([name]) => !settings.ignores.includes(name)), settings.maxLimit)
   if (isRefusal(query)) return refuse(query)
   const listing = table.list(companyId, pairs, query)
   const sent = query.cursor
-  const content = sent === undefined ? undefined : readCursor(sent, listing, settings.cursors)
+  const kind = settings.order === "dropped" ? "record" : settings.cursors
+  const content = sent === undefined ? undefined : readCursor(sent, listing, kind)
   if (sent !== undefined && content === undefined) {
     return refuse({ param: "cursor", detail: "The cursor is not one of this query." })
   }
   if (sent !== undefined && cursorAges.isExpired(sent, now)) {
     return refuse({ param: "cursor", detail: "The cursor has expired." })
   }
-  const page = cutPage(listing, settings.cursors, sent, content, query.limit ?? settings.defaultLimit)
+  const page = cutPage(listing, kind, sent, content, query.limit ?? settings.defaultLimit)
   const { count, current, next, prev } = page.cursor
   const envelope: Envelope = {
     object: "time_punches",

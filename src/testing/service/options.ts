@@ -3,7 +3,6 @@ import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import type { RecordedRequest } from "../base/message.ts"
 import type { StoredPunch, WirePunch } from "../base/WirePunch.ts"
-import type { LagRange } from "./table.ts"
 
 /** A company of the fake service. */
 export interface FakeCompany {
@@ -102,8 +101,17 @@ export interface FakeServiceOptions {
   readonly defaultLimit?: number | undefined
   /** Largest accepted `limit`. Default: 200. */
   readonly maxLimit?: number | undefined
-  /** `asked` follows `sort_by`; `id` ignores it and orders by id, as some services do. Default: `asked`. */
-  readonly order?: "asked" | "id" | undefined
+  /**
+   * What becomes of `sort_by`: `asked` follows it, `id` ignores it and orders by id, `dropped` follows it on a first page
+   * and forgets it beside a cursor, which then names a record. Default: `asked`.
+   */
+  readonly order?: "asked" | "id" | "dropped" | undefined
+  /** The order of a listing without `sort_by`; ties are in the order of ids. Default: `id`. */
+  readonly defaultOrder?: "id" | "clocked_in" | "modified" | undefined
+  /** `afterPaging` cuts pages first and filters each: pages are short or empty and have a `next`. Default: `beforePaging`. */
+  readonly filters?: "beforePaging" | "afterPaging" | undefined
+  /** Parameters that are accepted and have no effect, by their wire names, such as `modified_since`. Default: none. */
+  readonly ignores?: ReadonlyArray<string> | undefined
   /**
    * What a cursor holds: `position`, the sort key and the id of a row, so that no edit moves its place; `record`, the
    * id alone, so that the place moves with the row when its sort key is edited, and the cursor of a sorted listing gets
@@ -137,6 +145,13 @@ export interface FakeServiceOptions {
   readonly punches?: ReadonlyArray<StoredPunch | WirePunch> | undefined
 }
 
+/** When changes show, in milliseconds; each lag is drawn between both ends. */
+export interface LagRange {
+  readonly from: number
+  readonly to: number
+  readonly seed: number
+}
+
 /** The options with their defaults. Durations are milliseconds; `undefined` versions accept every date. */
 export interface Settings {
   readonly companies: ReadonlyArray<FakeCompany>
@@ -146,7 +161,10 @@ export interface Settings {
   readonly apiVersions: ReadonlyArray<string> | undefined
   readonly defaultLimit: number
   readonly maxLimit: number
-  readonly order: "asked" | "id"
+  readonly order: "asked" | "id" | "dropped"
+  readonly defaultOrder: "id" | "clocked_in" | "modified"
+  readonly filters: "beforePaging" | "afterPaging"
+  readonly ignores: ReadonlyArray<string>
   readonly cursors: "position" | "record"
   readonly cursorLifetime: number
   readonly clockOffset: number
@@ -175,6 +193,9 @@ export const settingsOf = (options: FakeServiceOptions): Settings => ({
   defaultLimit: options.defaultLimit ?? defaultLimit,
   maxLimit: options.maxLimit ?? maxLimit,
   order: options.order ?? "asked",
+  defaultOrder: options.defaultOrder ?? "id",
+  filters: options.filters ?? "beforePaging",
+  ignores: options.ignores ?? [],
   cursors: options.cursors ?? "position",
   cursorLifetime: Duration.toMillis(options.cursorLifetime ?? Duration.infinity),
   clockOffset: Duration.toMillis(options.clockOffset ?? Duration.zero),

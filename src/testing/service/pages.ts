@@ -79,15 +79,16 @@ export const cutPage = (
     const position = { id: row.id, keys: kind === "record" ? [] : listing.order.keysOf(row) }
     return encodeCursor({ flag, query: listing.fingerprint, nonce: 0, position })
   }
-  // A page is empty only when its rows were removed after the cursor was issued; then the neighbours give its cursors.
+  // Nothing is cut only if the rows were removed after the cursor was issued; then the neighbours give its cursors.
   const empty = from === to
+  const rows = listing.rows.slice(from, to).filter(listing.isShown)
   return {
-    rows: listing.rows.slice(from, to),
+    rows,
     cursor: {
       current: sent ?? null,
       prev: from === 0 ? null : empty ? at("upTo", from - 1) : at("before", from),
       next: to === listing.rows.length ? null : empty ? at("from", to) : at("after", to - 1),
-      count: to - from
+      count: rows.length
     }
   }
 }

@@ -2,6 +2,7 @@
 import { prng } from "../base/prng.ts"
 import { formatInstant, makeZones, sampleForm } from "../base/wireDate.ts"
 import { type StoredPunch, toStored, type WirePunch } from "../base/WirePunch.ts"
+import type { LagRange, Settings } from "./options.ts"
 import {
   fingerprint,
   type ListQuery,
@@ -11,13 +12,16 @@ import {
   type Order,
   type Position,
   type QueryPairs,
-  type Row
+  type Row,
+  type SortKey
 } from "./query.ts"
 
-/** All rows that a query matches, in its order. Pages are slices of it. */
+/** The rows of a query, in its order. Pages are slices of it. */
 export interface Listing {
   readonly fingerprint: number
   readonly rows: ReadonlyArray<Row>
+  /** Whether a row is shown on its page: always, unless pages are filtered after they are cut. */
+  readonly isShown: (row: Row) => boolean
   readonly order: Order
   /** Where a record is in the order now, also one that the query does not match; `undefined` if it is needed and gone. */
   readonly locate: (id: number) => Position | undefined
@@ -41,7 +45,7 @@ export interface Table {
   readonly list: (companyId: number, pairs: QueryPairs, query: ListQuery) => Listing
 }
 
-// A walk repeats one query, a backfill some dozens. Beyond this number, the oldest listing is evicted.
+// A walk repeats one query, a backfill some dozens. Beyond this number, the oldest listing of a company is evicted.
 const cachedListings = 128
 
 /** Company and query without cursor, limit and order of parameters. A cursor is valid for one identity. */
@@ -54,16 +58,26 @@ const identityOf = (companyId: number, pairs: QueryPairs) =>
       .toSorted()
   ])
 
-/** An empty table. With `sortable: false` it ignores `sort_by`, as some services do. */
-export const makeTable = (options: { readonly sortable: boolean }): Table => {
+/** How a listing is ordered and filtered. */
+type TableOptions = Pick<Settings, "order" | "defaultOrder" | "filters">
+
+const sortOf = ({ defaultOrder, order }: TableOptions, { cursor, sortBy }: ListQuery): ReadonlyArray<SortKey> => {
+  if (order === "id") return []
+  if (sortBy.length > 0 && (order === "asked" || cursor === undefined)) return sortBy
+  return defaultOrder === "id" ? [] : [{ field: defaultOrder, descending: false }]
+}
+
+/** An empty table. */
+export const makeTable = (options: TableOptions): Table => {
   const zones = makeZones()
   const companies = new Map<number, Map<number, Row>>()
+  // By company: an edit of one makes no listing of another again.
   const sorted = new Map<number, ReadonlyArray<Row>>()
-  const listings = new Map<string, Listing>()
+  const listings = new Map<number, Map<string, Listing>>()
 
-  const invalidate = () => {
-    sorted.clear()
-    listings.clear()
+  const invalidate = (companyId: number) => {
+    sorted.delete(companyId)
+    listings.delete(companyId)
   }
 
   const byId = (companyId: number) => {
@@ -74,12 +88,13 @@ export const makeTable = (options: { readonly sortable: boolean }): Table => {
     return rows
   }
 
-  const build = (companyId: number, identity: string, query: ListQuery): Listing => {
-    const sortBy = options.sortable ? query.sortBy : []
+  const build = (companyId: number, identity: string, query: ListQuery, sortBy: ReadonlyArray<SortKey>): Listing => {
     const order = makeOrder(sortBy)
-    const matched = byId(companyId).filter(makeMatcher(query))
-    // The rows are in the order of their ids, which is the order of every tie; only `sort_by` needs sorting.
-    const rows = sortBy.length === 0 ? matched : matched
+    const matches = makeMatcher(query)
+    const isFilteredFirst = options.filters === "beforePaging"
+    const paged = isFilteredFirst ? byId(companyId).filter(matches) : byId(companyId)
+    // The rows are in the order of their ids, which is the order of every tie; only another order needs sorting.
+    const rows = sortBy.length === 0 ? paged : paged
       .map((row) => ({ row, id: row.id, keys: order.keysOf(row) }))
       .toSorted(order.compare)
       .map(({ row }) => row)
@@ -89,37 +104,43 @@ export const makeTable = (options: { readonly sortable: boolean }): Table => {
       const row = companies.get(companyId)?.get(id)
       return row && { id, keys: order.keysOf(row) }
     }
-    return { fingerprint: fingerprint(identity), rows, order, locate }
+    return { fingerprint: fingerprint(identity), rows, isShown: isFilteredFirst ? () => true : matches, order, locate }
   }
 
   return {
     put: (punches) => {
-      if (punches.length === 0) return
       for (const punch of punches) {
         const row = makeRow(punch, zones)
         const rows = companies.get(row.companyId) ?? new Map<number, Row>()
         companies.set(row.companyId, rows.set(row.id, row))
+        invalidate(row.companyId)
       }
-      invalidate()
     },
     remove: (keys) => {
-      if (keys.length === 0) return
-      for (const { companyId, id } of keys) companies.get(companyId)?.delete(id)
-      invalidate()
+      for (const { companyId, id } of keys) {
+        companies.get(companyId)?.delete(id)
+        invalidate(companyId)
+      }
     },
     clear: () => {
       companies.clear()
-      invalidate()
+      sorted.clear()
+      listings.clear()
     },
     withId: (id) => [...companies.values()].flatMap((rows) => rows.get(id) ?? []),
     list: (companyId, pairs, query) => {
       const identity = identityOf(companyId, pairs)
-      const known = listings.get(identity)
+      const sortBy = sortOf(options, query)
+      // One query has two orders if a cursor makes the service forget `sort_by`.
+      const key = JSON.stringify([identity, sortBy])
+      const ofCompany = listings.get(companyId) ?? new Map<string, Listing>()
+      listings.set(companyId, ofCompany)
+      const known = ofCompany.get(key)
       if (known !== undefined) return known
-      const listing = build(companyId, identity, query)
-      const oldest = listings.size >= cachedListings ? listings.keys().next().value : undefined
-      if (oldest !== undefined) listings.delete(oldest)
-      listings.set(identity, listing)
+      const listing = build(companyId, identity, query, sortBy)
+      const oldest = ofCompany.size >= cachedListings ? ofCompany.keys().next().value : undefined
+      if (oldest !== undefined) ofCompany.delete(oldest)
+      ofCompany.set(key, listing)
       return listing
     }
   }
@@ -127,13 +148,6 @@ export const makeTable = (options: { readonly sortable: boolean }): Table => {
 
 /** New values of a punch. A value that is absent keeps the old one; `modified` moves unless it is given. */
 export type PunchPatch = Partial<Omit<StoredPunch, "id" | "company_id">>
-
-/** When changes show, in milliseconds; each lag is drawn between both ends. */
-export interface LagRange {
-  readonly from: number
-  readonly to: number
-  readonly seed: number
-}
 
 /** When a change is made, in milliseconds since 1970. */
 export interface ChangeTime {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Option, Stream } from "effect"
+import { DateTime, Duration, Effect, Option, Stream } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import { Csv } from "effect/encoding"
 import type { Reading } from "../../../src/cli/changes/differences.ts"
@@ -49,8 +49,8 @@ const changes: Changes = {
     }
   ],
   people: [
-    { userId: UserId.make(7), minutes: -478.5, cents: -12_361, tips: 500 },
-    { userId: UserId.make(8), minutes: 480, cents: 12_400, tips: 250 }
+    { userId: UserId.make(7), net: Duration.seconds(-28_710.001), cost: Cents.make(-12_361), tips: Cents.make(500) },
+    { userId: UserId.make(8), net: Duration.hours(8), cost: Cents.make(12_400), tips: Cents.make(250) }
   ]
 }
 
@@ -72,9 +72,9 @@ describe("the table of changes", () => {
       "                                                             tips                 0.00",
       "                                                             approved             yes",
       "",
-      "user_id       net     cost   tips",
-      "7        -7:58:30  -123.61  +5.00",
-      "8           +8:00  +124.00  +2.50"
+      "user_id           net     cost   tips",
+      "7        -7:58:30.001  -123.61  +5.00",
+      "8               +8:00  +124.00  +2.50"
     ])
   })
 
@@ -114,8 +114,8 @@ describe("the JSON of changes", () => {
       assert.deepInclude(edited.after, { user_id: 8, tips: 250, notes: "+1 = \u001b[2J,\nlater", shift_id: 5 })
       assert.deepInclude(added, { id: 2, userId: 7, kind: "added", before: null })
       assert.deepStrictEqual(json.people, [
-        { userId: 7, minutes: -478.5, cents: -12_361, tips: 500 },
-        { userId: 8, minutes: 480, cents: 12_400, tips: 250 }
+        { userId: 7, netSeconds: -28_710.001, costCents: -12_361, tipsCents: 500 },
+        { userId: 8, netSeconds: 28_800, costCents: 12_400, tipsCents: 250 }
       ])
     }))
 
@@ -142,17 +142,17 @@ describe("the JSON of changes", () => {
 })
 
 describe("the CSV of changes", () => {
-  it("has a row for each person, with numbers as they are", () => {
+  it("has a row for each person, in the columns and units of a summary", () => {
     assert.strictEqual(
       peopleCsv(changes, undefined),
-      "user_id,minutes,cents,tips\r\n7,-478.5,-12361,500\r\n8,480,12400,250\r\n"
+      "user_id,net_seconds,cost_cents,tips_cents\r\n7,-28710.001,-12361,500\r\n8,28800,12400,250\r\n"
     )
     assert.strictEqual(
       peopleCsv(changes, names),
-      "user_id,user_name,minutes,cents,tips\r\n" +
-        `7,"'=HYPERLINK(""x"")\u001b[2J",-478.5,-12361,500\r\n8,東京 Анна,480,12400,250\r\n`
+      "user_id,user_name,net_seconds,cost_cents,tips_cents\r\n" +
+        `7,"'=HYPERLINK(""x"")\u001b[2J",-28710.001,-12361,500\r\n8,東京 Анна,28800,12400,250\r\n`
     )
-    assert.strictEqual(peopleCsv(none, undefined), "user_id,minutes,cents,tips\r\n")
+    assert.strictEqual(peopleCsv(none, undefined), "user_id,net_seconds,cost_cents,tips_cents\r\n")
   })
 
   it.effect("has a row for each punch, each column before and after, guarded once", () =>

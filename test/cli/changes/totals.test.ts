@@ -21,21 +21,21 @@ const zones = [
 ] as const
 
 interface Sums {
-  readonly minutes: number
-  readonly cents: number
-  readonly tips: number
+  readonly netSeconds: number
+  readonly costCents: number
+  readonly tipsCents: number
 }
 
-const zero: Sums = { minutes: 0, cents: 0, tips: 0 }
+const zero: Sums = { netSeconds: 0, costCents: 0, tipsCents: 0 }
 
 const add = (one: Sums, other: Sums): Sums => ({
-  minutes: one.minutes + other.minutes,
-  cents: one.cents + other.cents,
-  tips: one.tips + other.tips
+  netSeconds: one.netSeconds + other.netSeconds,
+  costCents: one.costCents + other.costCents,
+  tipsCents: one.tipsCents + other.tipsCents
 })
 
-/** To the millisecond: a number of minutes is no exact fraction. */
-const exact = ({ cents, minutes, tips }: Sums) => [Math.round(minutes * 60_000), cents, tips]
+/** To the millisecond: a sum of seconds is not an exact fraction. */
+const exact = ({ costCents, netSeconds, tipsCents }: Sums) => [Math.round(netSeconds * 1000), costCents, tipsCents]
 
 /** What is not zero, by person: a person without punches is in no summary. */
 const worked = (sums: ReadonlyMap<number, Sums>) =>
@@ -52,13 +52,8 @@ const run = (env: Environment, ...args: ReadonlyArray<string>) =>
 /** The sums of each person, as the service has them now. */
 const totals = (env: Environment, flags: ReadonlyArray<string>) =>
   Effect.map(run(env, "summary", "--by", "user", "--json", ...flags), (json) => {
-    const rows: ReadonlyArray<{ userId: number; netSeconds: number; costCents: number; tipsCents: number }> = JSON
-      .parse(
-        json
-      )
-    return new Map<number, Sums>(
-      rows.map((row) => [row.userId, { minutes: row.netSeconds / 60, cents: row.costCents, tips: row.tipsCents }])
-    )
+    const rows: Found["people"] = JSON.parse(json)
+    return new Map<number, Sums>(rows.map((row) => [row.userId, row]))
   })
 
 interface Found {

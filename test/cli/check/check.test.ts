@@ -164,8 +164,7 @@ describe("time-punches check", () => {
         assert.deepStrictEqual(all, {
           ...common,
           "clocked_in[gte]": "2026-03-02T03:30:00Z",
-          "clocked_in[lte]": "2026-03-09T05:30:00Z",
-          sort_by: "clocked_in.asc"
+          "clocked_in[lte]": "2026-03-09T05:30:00Z"
         })
       })))
 
@@ -271,7 +270,7 @@ describe("time-punches check", () => {
         assert.notInclude(stderr, "checked")
       })))
 
-  it.effect("finds the same where the service ignores the order", () => {
+  it.effect("finds an overlap of hundreds of punches that arrive in another order", () => {
     const shifts = Array.from(
       { length: 300 },
       (_, at) => punch(at + 1, new Date(Date.parse("2026-03-03T00:00:00Z") + at * 600_000).toISOString(), 1 / 6)
@@ -280,11 +279,7 @@ describe("time-punches check", () => {
     const late = punch(999, "2026-03-03T00:05:00Z", 1 / 60)
     return over([...shifts, late], () =>
       Effect.gen(function*() {
-        const sorted = yield* cli([...newYork, "--json"])
-        const unsorted = yield* cli([...newYork, "--json"], { rewrite: (url) => url.replace(/&sort_by=[^&]*/, "") })
-
-        assert.deepStrictEqual(told(sorted.stdout), ["1 overlap", "999 overlap"])
-        assert.deepStrictEqual(unsorted, sorted)
+        assert.deepStrictEqual(told((yield* cli([...newYork, "--json"])).stdout), ["1 overlap", "999 overlap"])
       }))
   })
 })

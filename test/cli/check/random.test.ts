@@ -90,8 +90,9 @@ describe("time-punches check", () => {
         const expected = found(punches, {
           zoneOf: (locationId) => byLocation ? zones[locationId] ?? "" : "America/New_York",
           read: byLocation
-            // A punch of any zone of the world is read, so that no location is missing in the file in silence.
-            ? [...Object.values(zones).map((zone) => [zone, longest] as const), ["Etc/GMT-14", 0], ["Etc/GMT+12", 0]]
+            // A punch of any zone of the world is read, so that no location is missing in the file in silence, and of three
+            // hours more, by which clocks are set back at most.
+            ? [...Object.values(zones).map((zone) => [zone, longest] as const), ["Etc/GMT-14", 3], ["Etc/GMT+12", 3]]
             : [["America/New_York", longest]],
           first,
           last,

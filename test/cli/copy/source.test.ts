@@ -1,9 +1,9 @@
-/** The source of a command: the punches of its flags, in the order that it needs, from the service and from a copy. */
+/** The source of a command: the punches of its flags, from the service and from a copy. */
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Stdio, Stream } from "effect"
 import { Command } from "effect/cli"
-import { openSource, type Order, sourceFlags, type SourceInput } from "../../../src/cli/copy/source.ts"
+import { openSource, sourceFlags, type SourceInput } from "../../../src/cli/copy/source.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../../src/testing/index.ts"
 import { capture, cli, environment, queries, temporaryFolder } from "../support.ts"
 
@@ -13,7 +13,7 @@ const punches = generatePunches({ seed: 4, count: 250, companyId: defaultCompany
   .map((punch, at) => Object.assign(punch, { id: 1000 + at }))
 
 /** The ids that a command reads with these flags. */
-const idsOf = (args: ReadonlyArray<string>, order: Order) => {
+const idsOf = (args: ReadonlyArray<string>) => {
   const ids: Array<number> = []
   const probe = Command.make(
     "probe",
@@ -21,8 +21,7 @@ const idsOf = (args: ReadonlyArray<string>, order: Order) => {
     (flags: SourceInput) =>
       Effect.flatMap(
         openSource(flags),
-        (source) =>
-          Stream.runForEach(source({}, order), (page) => Effect.sync(() => ids.push(...page.map(({ id }) => id))))
+        (source) => Stream.runForEach(source({}), (page) => Effect.sync(() => ids.push(...page.map(({ id }) => id))))
       ).pipe(
         Effect.scoped
       )
@@ -42,20 +41,17 @@ const byClockIn = punches.toSorted((one, other) =>
 ).map(({ id }) => id)
 
 describe("openSource", () => {
-  it.effect("has the order of the service, or that of the clock-in where a command needs it", () =>
+  it.effect("has the order of the service", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* idsOf(["--page-size", "40"], "any"), byId)
-      assert.deepStrictEqual(yield* idsOf(["--page-size", "40"], "clockedIn"), byClockIn)
+      assert.deepStrictEqual(yield* idsOf(["--page-size", "40"]), byId)
       assert.deepStrictEqual([...new Set((yield* queries).map((query) => query["limit"]))], ["40"])
     }).pipe(Effect.provide(FakeService.layer({ punches }))))
 
-  it.effect("has the order of the clock-in from a copy, whatever the command needs", () =>
+  it.effect("has the order of the clock-in from a copy", () =>
     Effect.gen(function*() {
       const file = `${yield* temporaryFolder}/punches.db`
       yield* cli(["sync", "--database", file])
 
-      for (const order of ["any", "clockedIn"] as const) {
-        assert.deepStrictEqual(yield* idsOf(["--database", file], order), byClockIn)
-      }
+      assert.deepStrictEqual(yield* idsOf(["--database", file]), byClockIn)
     }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches }))))
 })

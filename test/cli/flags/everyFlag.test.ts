@@ -30,22 +30,25 @@ const subcommands = command.subcommands.flatMap(({ commands }) => commands.map((
 /** By the placeholder of a flag: a value beyond its limit, and the limit that the message says. */
 const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> = {
   ID: ["9007199254740992", /to 9007199254740991/],
-  N: ["9007199254740992", /to (9007199254740991|200)/],
+  N: ["9007199254740992", /to [\d,]+/],
+  MILLIS: ["86400001", /to 86400000/],
+  SECONDS: ["31622401", /to 31622400/],
+  SHARE: ["1.1", /from 0 to 1/],
   TIME: ["367d", /to 366d/],
   "TIME|all": ["3650d", /to 366d/],
   DAYS: ["99999d", /to (366d|36525)/],
   HOURS: ["1000000h", /up to 99999.99h/],
   INSTANT: ["99999-01-01T00:00:00Z", /years 0001 to 9999/],
   DATE: ["99999-01-01", /to 9999-12-31/],
-  "YYYY-MM": ["99999-01", /to 9999-12/],
+  "DATE|last|current": ["99999-01-01", /to 9999-12-31/],
+  "YYYY-MM|last|current": ["99999-01", /to 9999-12/],
+  CALENDAR: ["weekly:99999-01-01", /--calendar/],
+  "HH:MM": ["99:00", /to (11:59|12:00|23:59)/],
   ZONE: ["+15:00", /-12:00 to \+14:00/]
 }
 
-/** Types of the flags of the sandbox, whose limits are its own. */
-const sandboxTypes = ["integer", "number", "MILLIS", "SECONDS"]
-
 /** Placeholders of flags whose value has no limit, or not one of a number. */
-const unlimited = ["FILE", "FILE|URL", "UUID", "CURSOR", "FIELD.asc|desc,…", "choice", ...sandboxTypes]
+const unlimited = ["FILE", "FILE|URL", "UUID", "CURSOR", "FIELD.asc|desc,…", "choice"]
 
 /** The flags for which a value with a minus is legal: a file name, a cursor. */
 const takesMinus = ["FILE", "FILE|URL", "CURSOR"]

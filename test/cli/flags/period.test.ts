@@ -9,11 +9,12 @@ import {
   periodFlags,
   type PeriodInput,
   requirePeriod,
+  textOfDates,
   withPeriod
 } from "../../../src/cli/flags/period.ts"
-import type { LocationZones } from "../../../src/cli/flags/zones.ts"
+import type { LocationClocks } from "../../../src/cli/flags/zones.ts"
 import { LocationId } from "../../../src/Ids.ts"
-import { MissingZone } from "../../../src/payroll/Period.ts"
+import { type LocalClock, MissingZone } from "../../../src/payroll/Period.ts"
 import { punch } from "../../support/arbitraryPunch.ts"
 
 /** What the flags of a call are parsed to; fails as the command does. */
@@ -61,6 +62,29 @@ describe("a period", () => {
       ["--last 7d --zone America/New_York", "2026-03-04T05:00:00Z", "2026-03-11T04:00:00Z"],
       ["--last 7d --zone Europe/Berlin", "2026-03-04T23:00:00Z", "2026-03-11T23:00:00Z"],
       ["--start 2026-03-29 --end 2026-03-29 --zone Europe/Berlin", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"],
+      // A fortnight, half months and a month from the 26th.
+      ["--pay-period 2026-03-11 --calendar 14d:2026-01-05 --zone UTC", "2026-03-02T00:00:00Z", "2026-03-16T00:00:00Z"],
+      ["--pay-period 2026-02-20 --calendar 1,16 --zone UTC", "2026-02-16T00:00:00Z", "2026-03-01T00:00:00Z"],
+      ["--pay-period 2026-03-11 --calendar 26 --zone America/New_York", "2026-02-26T05:00:00Z", "2026-03-26T04:00:00Z"],
+      // Now it is the 10th in New York and the 11th in UTC.
+      ["--week current --zone America/New_York", "2026-03-09T04:00:00Z", "2026-03-16T04:00:00Z"],
+      ["--week last --zone America/New_York", "2026-03-02T05:00:00Z", "2026-03-09T04:00:00Z"],
+      ["--week last --week-starts wednesday --zone America/New_York", "2026-02-25T05:00:00Z", "2026-03-04T05:00:00Z"],
+      ["--week last --week-starts wednesday --zone UTC", "2026-03-04T00:00:00Z", "2026-03-11T00:00:00Z"],
+      ["--month current --zone UTC", "2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z"],
+      ["--month last --zone UTC", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"],
+      ["--pay-period last --calendar 1,16 --zone UTC", "2026-02-16T00:00:00Z", "2026-03-01T00:00:00Z"],
+      ["--pay-period current --calendar 11 --zone UTC", "2026-03-11T00:00:00Z", "2026-04-11T00:00:00Z"],
+      ["--pay-period current --calendar 11 --zone America/New_York", "2026-02-11T05:00:00Z", "2026-03-11T04:00:00Z"],
+      // 02:30 in UTC is still the 10th, if days begin at four.
+      [
+        "--pay-period current --calendar 11 --zone UTC --day-starts 04:00",
+        "2026-02-11T04:00:00Z",
+        "2026-03-11T04:00:00Z"
+      ],
+      ["--last 1d --zone UTC --day-starts 04:00", "2026-03-10T04:00:00Z", "2026-03-11T04:00:00Z"],
+      ["--week 2026-03-11 --zone UTC --day-starts=-02:00", "2026-03-08T22:00:00Z", "2026-03-15T22:00:00Z"],
+      ["--month 2026-03 --zone America/New_York --day-starts 04:00", "2026-03-01T09:00:00Z", "2026-04-01T08:00:00Z"],
       ["--start 2026-01-01 --end 2026-01-14 --zone Asia/Tokyo", "2025-12-31T15:00:00Z", "2026-01-14T15:00:00Z"]
     ] as const
   )("of %s is a window from %s to before %s", ([call, gte, lt]) =>
@@ -82,9 +106,15 @@ describe("a period", () => {
       assert.deepStrictEqual(without, { "--user-id": "5", "--clocked-out-lt": "2026-03-01T00:00:00Z" })
     }))
 
-  const kinds = ["--week 2026-03-11", "--month 2026-03", "--last 7d", "--start 2026-03-01 --end 2026-03-02"]
+  const kinds = [
+    "--week 2026-03-11",
+    "--month 2026-03",
+    "--pay-period last --calendar 1,16",
+    "--last 7d",
+    "--start 2026-03-01 --end 2026-03-02"
+  ]
 
-  const flagOf = (call: string) => call.split(" ")[0] ?? ""
+  const flagOf = (call: string) => call.split(/[ =]/)[0] ?? ""
 
   const refusal = (call: string) =>
     Effect.flatMap(parse(call), (flags) => {
@@ -142,6 +172,9 @@ describe("a period", () => {
         "--month 2026-03 --week-starts sunday --zone UTC",
         /^--week-starts is the first day of --week, which is missing/
       ],
+      ["--pay-period last --zone UTC", /^--pay-period goes with --calendar, which is missing/],
+      ["--calendar 1,16 --zone UTC", /^--calendar goes with --pay-period, which is missing/],
+      ["--day-starts 04:00", /^--day-starts has no zone: a local day begins by the clocks of a place/],
       ["--start 2011-12-30 --end 2011-12-30 --zone Pacific/Apia", /^--start has no instant in Pacific\/Apia/]
     ] as const
   )("of %s is refused", ([call, expected]) =>
@@ -163,7 +196,23 @@ describe("a period", () => {
     "--last 367d",
     "--start 01.03.2026",
     "--week-starts Sun",
-    "--zone Mars/Olympus"
+    "--zone Mars/Olympus",
+    "--week next",
+    "--month LAST",
+    "--pay-period 2026-02-30",
+    "--calendar 0d:2026-01-05",
+    "--calendar 14d:2026-02-30",
+    "--calendar 14d",
+    "--calendar 16,1",
+    "--calendar 28,31",
+    "--calendar 0",
+    "--calendar 32",
+    "--calendar 1,11,21",
+    "--calendar monthly",
+    "--day-starts 4:00",
+    "--day-starts 13:00",
+    "--day-starts=-12:01",
+    "--day-starts 04:60"
   ])("is not %s", (call) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(parse(call))
@@ -174,7 +223,7 @@ describe("a period", () => {
 
   it.effect("names its window only where another day would have another one", () =>
     Effect.gen(function*() {
-      const hintOf = (call: string) =>
+      const hintOf = (call: string): Effect.Effect<ReadonlyArray<string>, unknown> =>
         Effect.map(
           Effect.flatMap(parse(call), (flags) => Effect.fromResult(withPeriod(flags, now))),
           fixedWindowHint
@@ -184,12 +233,35 @@ describe("a period", () => {
       assert.deepStrictEqual(yield* hintOf("--last 1d --zone UTC"), [
         "On another day, replace --last by --clocked-in-gte 2026-03-11T00:00:00Z --clocked-in-lt 2026-03-12T00:00:00Z"
       ])
+      assert.deepStrictEqual(yield* hintOf("--week last --zone UTC"), [
+        "On another day, replace --week last by --week 2026-03-02"
+      ])
+      assert.deepStrictEqual(yield* hintOf("--month current --zone UTC"), [
+        "On another day, replace --month current by --month 2026-03"
+      ])
+      assert.deepStrictEqual(yield* hintOf("--pay-period last --calendar 26 --zone UTC"), [
+        "On another day, replace --pay-period last by --pay-period 2026-01-26"
+      ])
+    }))
+
+  it.effect("has its dates, but for --last, whose dates are those of each location", () =>
+    Effect.gen(function*() {
+      const datesOf = (call: string) =>
+        Effect.map(
+          Effect.flatMap(parse(call), (flags) => Effect.fromResult(withPeriod(flags, now))),
+          ({ dates }) => Option.getOrNull(Option.map(dates, textOfDates))
+        )
+
+      assert.strictEqual(yield* datesOf("--week last --zone UTC"), "2026-03-02 to 2026-03-08")
+      assert.strictEqual(yield* datesOf("--month 2024-02 --zone UTC"), "2024-02-01 to 2024-02-29")
+      assert.strictEqual(yield* datesOf("--start 2026-03-02 --end 2026-03-03 --zone UTC"), "2026-03-02 to 2026-03-03")
+      assert.strictEqual(yield* datesOf("--last 7d --zone UTC"), null)
     }))
 })
 
 const zone = DateTime.zoneMakeNamedUnsafe
 const [east, far, unknown] = [LocationId.make(301), LocationId.make(303), LocationId.make(309)]
-const locations: LocationZones = new Map([[east, zone("America/New_York")], [far, zone("Pacific/Honolulu")]])
+const locations: LocationClocks = new Map([[east, zone("America/New_York")], [far, zone("Pacific/Honolulu")]])
 
 const resolved = (call: string, at = now, zones = locations) =>
   Effect.flatMap(
@@ -208,8 +280,8 @@ describe("a period by the zone of each location", () => {
       const instant = "2026-03-09T09:30:00Z"
 
       assert.deepStrictEqual(describeFilter(flags), {
-        "--clocked-in-gte": "2026-03-01T10:00:00Z",
-        "--clocked-in-lt": "2026-03-09T12:00:00Z"
+        "--clocked-in-gte": "2026-03-01T07:00:00Z",
+        "--clocked-in-lt": "2026-03-09T15:00:00Z"
       })
       assert.deepStrictEqual(flags.keeps(punchAt(far, instant)), Result.succeed(true))
       assert.deepStrictEqual(flags.keeps(punchAt(east, instant)), Result.succeed(false))
@@ -254,7 +326,7 @@ describe("a period by the zone of each location", () => {
   it.effect("gives the clock and the period to a command that needs them, and refuses to be without", () =>
     Effect.gen(function*() {
       const flags = yield* resolved("--month 2026-03 --zones FILE")
-      const { period, zone: clock } = yield* Effect.fromResult(requirePeriod(flags, "check"))
+      const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "check"))
       const without = requirePeriod(yield* resolved("--zones FILE"), "check")
       const failure = yield* Effect.flip(Effect.fromResult(without))
 
@@ -277,6 +349,53 @@ describe("a period by the zone of each location", () => {
 
       assert.isTrue(Result.isFailure(withPeriod(flags, now)))
       assert.isTrue(Result.isSuccess(withPeriod(flags, now, { countsWeeks: true })))
+    }))
+
+  it.effect("reads last and current once for all locations, and refuses them where they mean two periods", () =>
+    Effect.gen(function*() {
+      // Sunday evening in Honolulu, Monday morning in New York.
+      const monday = DateTime.makeUnsafe("2026-03-16T08:00:00Z")
+      const words = yield* parse("--week last --zones FILE")
+      const two = yield* Effect.flip(
+        Effect.fromResult(withPeriod(words, monday, { locations: Option.some(locations) }))
+      )
+      const later = yield* resolved("--week last --zones FILE", DateTime.add(monday, { hours: 3 }))
+      const nights: LocationClocks = new Map<LocationId, LocalClock>([
+        [east, { zone: zone("America/New_York"), dayStarts: "6 hours" }],
+        [far, zone("Pacific/Honolulu")]
+      ])
+      const one = yield* resolved("--week last --zones FILE", monday, nights)
+
+      assert.deepStrictEqual([two.code, two.message, two.advice], [
+        2,
+        "--week last means two periods now: 2026-03-09 to 2026-03-15 in America/New_York, 2026-03-02 to 2026-03-08 in " +
+        "Pacific/Honolulu",
+        ["Give a date: --week 2026-03-09, or --week 2026-03-02."]
+      ])
+      assert.deepStrictEqual(Option.map(later.dates, textOfDates), Option.some("2026-03-09 to 2026-03-15"))
+      // By the business days of the bar it is Sunday at both.
+      assert.deepStrictEqual(Option.map(one.dates, textOfDates), Option.some("2026-03-02 to 2026-03-08"))
+    }))
+
+  it.effect("counts the days of each location from their own start, also today's", () =>
+    Effect.gen(function*() {
+      const clocks: LocationClocks = new Map<LocationId, LocalClock>([
+        [east, { zone: zone("America/New_York"), dayStarts: "4 hours" }],
+        [far, zone("Pacific/Honolulu")]
+      ])
+      // 02:00 of the 11th in New York.
+      const flags = yield* resolved("--last 1d --zones FILE", DateTime.makeUnsafe("2026-03-11T06:00:00Z"), clocks)
+      const keeps = (instant: string) => Result.getOrThrow(flags.keeps(punchAt(east, instant)))
+
+      assert.deepStrictEqual(["2026-03-10T07:59:00Z", "2026-03-10T08:00:00Z", "2026-03-11T07:59:00Z"].map(keeps), [
+        false,
+        true,
+        true
+      ])
+      assert.deepStrictEqual(
+        flags.clockOf(punchAt(east, "2026-03-10T08:00:00Z")),
+        Option.fromUndefinedOr(clocks.get(east))
+      )
     }))
 
   it.effect("names no window for --last: the days of each location change at its own midnight", () =>
@@ -335,7 +454,7 @@ describe("The punches of every week by locations", () => {
       Effect.gen(function*() {
         const start = Date.UTC(2026, 0, 5 + 7 * each.monday)
         const [first, last] = [0, 6].map((days) => new Date(start + days * 86_400_000).toISOString().slice(0, 10))
-        const zones = new Map(each.zones.map((name, at) => [LocationId.make(at), zone(name)]))
+        const zones: LocationClocks = new Map(each.zones.map((name, at) => [LocationId.make(at), zone(name)]))
         const flags = yield* resolved(`--week ${last} --zones FILE`, now, zones)
         const punches = each.shifts.map(({ at, hours }) =>
           punchAt(LocationId.make(at % each.zones.length), new Date(start + hours * 3_600_000).toISOString())

@@ -113,16 +113,18 @@ describe("a period of the command", () => {
 })
 
 describe("an unfinished export of --last", () => {
-  const begun = Effect.gen(function*() {
+  const begunWith = Effect.fnUntraced(function*(...period: ReadonlyArray<string>) {
     yield* atNoon
     const output = `${yield* temporaryFolder}/punches`
     const service = yield* FakeService
     yield* service.inject(Fault.status(404), { requests: 3, times: 1 })
     const call = ["export", "--page-size", "100", "--output", output]
-    const first = yield* cli([...call, "--last", "7d", "--zone", "UTC"])
+    const first = yield* cli([...call, ...period, "--zone", "UTC"])
     assert.deepStrictEqual([first.code, linesOf(Fs.readFileSync(`${output}.part`, "utf8")).length], [7, 200])
-    return { call, output }
+    return { call, first, output }
   })
+
+  const begun = begunWith("--last", "7d")
 
   const expected = idsAt("UTC", "2026-03-05", "2026-03-11")
 
@@ -135,6 +137,22 @@ describe("an unfinished export of --last", () => {
       assert.strictEqual(ran.code, 0)
       assert.match(ran.stderr, /^resuming after 200 punches/)
       assert.deepStrictEqual(idsIn(Fs.readFileSync(output, "utf8")), expected)
+    }).pipe(Effect.scoped, Effect.provide(fake)))
+
+  it.effect("of a month by a word resumes with its date, and is refused with the word in another month", () =>
+    Effect.gen(function*() {
+      const { call, first, output } = yield* begunWith("--month", "current")
+      yield* TestClock.adjust("30 days")
+      const refused = yield* cli([...call, "--month", "current", "--zone", "UTC"])
+      const resumed = yield* cli([...call, "--month", "2026-03", "--zone", "UTC"])
+
+      assert.match(first.stderr, /^--month current: 2026-03-01 to 2026-03-31\n/)
+      assert.strictEqual(refused.code, 2)
+      assert.deepStrictEqual([resumed.code, resumed.stderr.startsWith("resuming after 200 punches")], [0, true])
+      assert.deepStrictEqual(
+        idsIn(Fs.readFileSync(output, "utf8")),
+        idsAt("UTC", "2026-03-01", "2026-03-31")
+      )
     }).pipe(Effect.scoped, Effect.provide(fake)))
 
   it.effect("is refused on another day, keeps its rows, and resumes with the window that is named", () =>

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Schema } from "effect"
-import { describeZones, parseZones } from "../../../src/cli/flags/zones.ts"
-import { BusinessDate, LocationId } from "../../../src/Ids.ts"
+import { Duration, Effect, Option, Schema } from "effect"
+import { describeZones, type LocationClocks, parseZones } from "../../../src/cli/flags/zones.ts"
+import { BusinessDate } from "../../../src/Ids.ts"
 import * as Period from "../../../src/payroll/Period.ts"
+import { clockKey } from "../../../src/payroll/Zones.ts"
 
 const encoder = new TextEncoder()
 
@@ -10,8 +11,8 @@ const parse = (...lines: ReadonlyArray<string>) => parseZones(encoder.encode(lin
 
 const head = "location_id,zone"
 
-const rowsOf = (zones: ReadonlyMap<LocationId, DateTime.TimeZone>) =>
-  [...zones].map(([id, zone]) => `${id} ${DateTime.zoneToString(zone)}`)
+const rowsOf = (clocks: LocationClocks) =>
+  [...clocks].map(([id, clock]) => `${id} ${clockKey(clock)}`.replace(/ 0$/, ""))
 
 describe("a file of zones", () => {
   it.effect("has a zone for each location, by name or as an offset", () =>
@@ -33,12 +34,39 @@ describe("a file of zones", () => {
       assert.deepStrictEqual(rowsOf(yield* parse(text)), ["301 Europe/Berlin"])
     }))
 
+  it.effect("may have the start of the days of each location, else it is that of the flag, else midnight", () =>
+    Effect.gen(function*() {
+      const rows = ["301,America/New_York,04:00", "302,Europe/Berlin,-02:00", "303,UTC,", "304,UTC,00:00"]
+      const text = encoder.encode(["location_id, zone, day_starts", ...rows].join("\n"))
+      const without = yield* parseZones(text, "zones.csv")
+      const six = yield* parseZones(text, "zones.csv", Option.some(Duration.hours(6)))
+      const plain = yield* parseZones(encoder.encode(`${head}\n301,UTC`), "zones.csv", Option.some(Duration.hours(6)))
+      const hour = 3_600_000
+
+      assert.deepStrictEqual(rowsOf(without), [
+        `301 America/New_York ${4 * hour}`,
+        `302 Europe/Berlin ${-2 * hour}`,
+        "303 UTC",
+        "304 UTC"
+      ])
+      assert.deepStrictEqual(rowsOf(six), [...rowsOf(without).slice(0, 2), `303 UTC ${6 * hour}`, "304 UTC"])
+      assert.deepStrictEqual(rowsOf(plain), [`301 UTC ${6 * hour}`])
+    }))
+
   const one = "301,UTC"
 
   it.effect.each<[what: string, lines: ReadonlyArray<string>, message: string]>([
-    ["nothing in it", [""], "line 1: the columns must be location_id,zone, not an empty line"],
-    ["no header", [one], "line 1: the columns must be location_id,zone, not 301,UTC"],
-    ["other columns", ["location,zone"], "line 1: the columns must be location_id,zone, not location,zone"],
+    [
+      "nothing in it",
+      [""],
+      "line 1: the columns must be location_id,zone or location_id,zone,day_starts, not an empty line"
+    ],
+    ["no header", [one], "line 1: the columns must be location_id,zone or location_id,zone,day_starts, not 301,UTC"],
+    [
+      "other columns",
+      ["location,zone"],
+      "line 1: the columns must be location_id,zone or location_id,zone,day_starts, not location,zone"
+    ],
     ["no location", [head, "", ""], "line 1: no location follows the columns"],
     [
       "an unknown zone",
@@ -63,6 +91,23 @@ describe("a file of zones", () => {
     ["a location twice, with a 0 in front", [head, one, "0301,+01:00"], "line 3: line 2 has a zone for location 301"],
     ["a mistake before another", [head, "x,UTC", "302"], "line 2: the id must be"],
     ["a quote that does not end", [head, one, "302,\"UTC"], "line 3: Unterminated quoted field"],
+    [
+      "a start that is no time",
+      [`${head},day_starts`, `${one},4:00`],
+      "line 2: the start of the day must be a time from 00:00 to 12:00, such as 04:00, or before midnight, such as " +
+      "-02:00, not \"4:00\""
+    ],
+    ["a start after noon", [`${head},day_starts`, `${one},12:01`], "line 2: the start of the day must be a time from"],
+    [
+      "a start before the noon of the day before",
+      [`${head},day_starts`, `${one},-12:30`],
+      "line 2: the start of the day must be"
+    ],
+    [
+      "a start missing as a cell",
+      [`${head},day_starts`, one],
+      "line 2: it must have 3 cells, location_id,zone,day_starts, and has 2"
+    ],
     ["a control character", [head, "301,\u001b[2J"], "not \"\\u001b[2J\""]
   ])("is refused with its line for %s", ([, lines, message]) =>
     Effect.gen(function*() {
@@ -85,7 +130,7 @@ describe("a file of zones", () => {
 })
 
 describe("the identity of zones", () => {
-  const week = (text: string) => (zone: DateTime.TimeZone) => Period.week(zone, BusinessDate.make(text))
+  const week = (text: string) => (zone: Period.LocalClock) => Period.week(zone, BusinessDate.make(text))
 
   const identity = (date: string, ...rows: ReadonlyArray<string>) =>
     Effect.map(parse(head, ...rows), (zones) => describeZones(zones, week(date)))
@@ -99,6 +144,27 @@ describe("the identity of zones", () => {
         "period in Asia/Tokyo": "2026-03-01T15:00:00Z to 2026-03-08T15:00:00Z",
         "period in UTC": "2026-03-02T00:00:00Z to 2026-03-09T00:00:00Z"
       })
+    }))
+
+  it.effect("has when the days of each location begin", () =>
+    Effect.gen(function*() {
+      const of = (start: string) =>
+        Effect.map(
+          parseZones(encoder.encode(`${head},day_starts\n301,UTC,${start}\n302,UTC,`), "zones.csv"),
+          (zones) => describeZones(zones, week("2026-03-08"))
+        )
+      const [midnight, empty, four, evening] = yield* Effect.forEach(["00:00", "", "04:00", "-02:30"], of)
+      const { "--zones": zones, ...periods } = four ?? {}
+
+      assert.deepStrictEqual(midnight, empty)
+      assert.deepStrictEqual(empty, yield* identity("2026-03-08", "301,UTC", "302,UTC"))
+      assert.notStrictEqual(zones, empty?.["--zones"])
+      assert.notDeepEqual(evening, four)
+      assert.deepStrictEqual(periods, {
+        "period in UTC,04:00": "2026-03-02T04:00:00Z to 2026-03-09T04:00:00Z",
+        "period in UTC": "2026-03-02T00:00:00Z to 2026-03-09T00:00:00Z"
+      })
+      assert.property(evening ?? {}, "period in UTC,-02:30")
     }))
 
   it.effect("depends on nothing but the zone of each location, and the period", () =>

@@ -104,7 +104,7 @@ describe("summary --above and --above-day", () => {
       assert.deepStrictEqual(secondsOf(stdout), [[36_000, 18_000], [0, (5 + 16) * 3600]])
     })))
 
-  it.effect("begin weeks on --week-starts also without --week, and say that a week may be in it in part", () =>
+  it.effect("begin weeks on --week-starts also without --week", () =>
     inFake(Effect.gen(function*() {
       const month = ["summary", "--by", "user", "--month", "2026-03", "--json", "--zones", yield* zonesFile]
       const monday = yield* cli([...month, "--above", "47h"])
@@ -112,8 +112,63 @@ describe("summary --above and --above-day", () => {
       const daily = yield* cli([...month, "--above-day", "8h", "--week-starts", "sunday"])
 
       assert.deepStrictEqual([monday, sunday].map(({ stdout }) => rowsOf(stdout)[0]?.["aboveSeconds"]), [3 * 3600, 0])
-      assert.match(monday.stderr, /^--above: a week that the listed punches cover in part counts with that part\n/)
       assert.deepStrictEqual([daily.code, daily.stdout], [2, ""])
+    })))
+
+  it.effect("say without a period that a week may be in it in part", () =>
+    inFake(Effect.gen(function*() {
+      const all = ["summary", "--by", "user", "--zone", "America/New_York", "--json", ...above]
+      const within = yield* cli([...all, "--week", "2026-03-11"])
+      const without = yield* cli(all)
+
+      assert.match(without.stderr, /^--above: a week that the listed punches cover in part counts with that part\n/)
+      assert.notInclude(within.stderr, "--above")
+    })))
+
+  it.effect("have of a week that the period cuts the hours of its own days: those of two periods are those of the week", () =>
+    inFake(Effect.gen(function*() {
+      const zone = ["--zone", "America/New_York", "--above", "40h", "--user-id", "1", "--by", "user", "--json"]
+      const [first, second, whole] = yield* Effect.forEach(
+        [["2026-03-01", "2026-03-12"], ["2026-03-13", "2026-03-31"], ["2026-03-01", "2026-03-31"]],
+        ([start = "", end = ""]) => cli(["summary", ...zone, "--start", start, "--end", end])
+      )
+      const sums = [first, second, whole].map((run) => {
+        const [row] = rowsOf(run?.stdout ?? "[]")
+        return [row?.["netSeconds"], row?.["aboveSeconds"]]
+      })
+
+      // 36 hours by Thursday; 9 on Friday and 5 on Sunday.
+      assert.deepStrictEqual(sums, [[36 * 3600, 0], [14 * 3600, 10 * 3600], [50 * 3600, 10 * 3600]])
+    })))
+
+  it.effect("are those of each date and each week of a person, and of all people", () =>
+    inFake(Effect.gen(function*() {
+      const flags = [...above, "--zones", yield* zonesFile]
+      const of = (by: string) =>
+        Effect.map(cli(["summary", "--week", "2026-03-11", ...flags, "--by", by, "--json"]), ({ stdout }) =>
+          rowsOf(stdout).map((row) => [
+            row["userId"],
+            row["week"] ?? row["day"],
+            Number(row["aboveSeconds"]) / 3600,
+            Number(row["aboveDaySeconds"]) / 3600
+          ]))
+
+      assert.deepStrictEqual(yield* of("user,week"), [[1, "2026-03-09", 10, 5], [2, "2026-03-09", 0, 5]])
+      assert.deepStrictEqual(
+        (yield* of("user,day")).filter(([, , one, other]) =>
+          one !== 0 || other !== 0
+        ),
+        [
+          [1, "2026-03-09", 0, 1],
+          [1, "2026-03-10", 0, 1],
+          [1, "2026-03-11", 0, 1],
+          [1, "2026-03-12", 0, 1],
+          [1, "2026-03-13", 5, 1],
+          [1, "2026-03-15", 5, 0],
+          [2, "2026-03-10", 0, 5]
+        ]
+      )
+      assert.deepStrictEqual(yield* of("week"), [[undefined, "2026-03-09", 10, 10]])
     })))
 
   it.effect("request every page once", () =>
@@ -125,8 +180,8 @@ describe("summary --above and --above-day", () => {
 
   it.effect.each(
     [
-      ["--above 40h --zone UTC", /--above goes with --by user, not --by location/],
-      ["--above-day 8h --by day --zone UTC", /--above-day goes with --by user, not --by day/],
+      ["--above 40h --zone UTC", /--above goes with --by user, week and day, not location: the hours of all locations/],
+      ["--above-day 8h --by user,role --zone UTC", /--above-day goes with --by user, week and day, not role/],
       ["--above 40h --by user", /--above has no zone: .*\n {2}Add --zone/],
       [
         "--above 40 --by user --zone UTC",

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
 import { eraseLine } from "../../../src/cli/terminal/output.ts"
 import { FakeService, type WirePunch } from "../../../src/testing/index.ts"
@@ -91,6 +92,85 @@ describe("time-punches summary", () => {
 
       assert.strictEqual(head?.[0], `${by}_id`)
       assert.deepStrictEqual(rows.map(([key]) => key), [...keys, "total"])
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("sums by several keys, in their order, without bars and without repeating what stands above", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.clear
+      yield* service.seed([
+        punch(1, { user_id: 2, role_id: 12 }),
+        punch(2, { user_id: 1, role_id: 12, clocked_in: "2026-03-10T08:00:00Z", clocked_out: "2026-03-10T16:00:00Z" }),
+        punch(3, { user_id: 1, role_id: 11 }),
+        punch(4, { user_id: 1, role_id: 12 })
+      ])
+      const names = `${yield* temporaryFolder}/names.csv`
+      Fs.writeFileSync(names, "kind,id,name\nuser,1,Ana\nuser,2,Ben\nrole,12,Cook\n")
+      const by = ["summary", "--by", "user,role,week", "--zone", "UTC"]
+      const table = yield* cli(by)
+      const named = yield* cli([...by, "--names", names])
+      const csv = yield* cli([...by, "--format", "csv", "--names", names])
+      const json = yield* cli([...by, "--json"])
+
+      assert.deepStrictEqual(linesOf(table.stdout).map((line) => line.replace(/ +\d+\.\d\d +\S+$/, "")), [
+        "user_id  role_id  week        punches  incomplete    net    cost  tips",
+        "1        11       2026-03-02        1           0   8:00",
+        "         12       2026-03-02        1           0   8:00",
+        "                  2026-03-09        1           0   8:00",
+        "2        12       2026-03-02        1           0   8:00",
+        "total                               4           0  32:00"
+      ])
+      assert.deepStrictEqual(linesOf(named.stdout).map((line) => line.slice(0, 38).trimEnd()), [
+        "user_id  user  role_id  role  week",
+        "1        Ana   11             2026-03-",
+        "               12       Cook  2026-03-",
+        "                              2026-03-",
+        "2        Ben   12       Cook  2026-03-",
+        "total"
+      ])
+      assert.deepStrictEqual(linesOf(csv.stdout).map((line) => line.split(",").slice(0, 6).join()), [
+        "user_id,user_name,role_id,role_name,week,punches",
+        "1,Ana,11,,2026-03-02,1",
+        "1,Ana,12,Cook,2026-03-02,1",
+        "1,Ana,12,Cook,2026-03-09,1",
+        "2,Ben,12,Cook,2026-03-02,1"
+      ])
+      const rows: ReadonlyArray<Record<string, unknown>> = JSON.parse(json.stdout)
+      assert.deepStrictEqual(rows.map(({ punches, roleId, userId, week }) => [userId, roleId, week, punches]), [
+        [1, 11, "2026-03-02", 1],
+        [1, 12, "2026-03-02", 1],
+        [1, 12, "2026-03-09", 1],
+        [2, 12, "2026-03-02", 1]
+      ])
+    }).pipe(Effect.scoped, Effect.provide(fake)))
+
+  it.effect.each(["user,user", "user,team", "user;role", ""])("refuses --by %s", (by) =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* cli(["summary", `--by=${by}`])
+
+      assert.strictEqual(code, 2)
+      assert.include(stderr, "some of location, user, role, department, day, week, each once, joined by commas")
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("begins weeks and days as --week-starts and --day-starts say, and prints what a word means", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.clear
+      // Sunday, 8 March, 02:00.
+      yield* service.seed([punch(1, { clocked_in: "2026-03-08T02:00:00Z", clocked_out: "2026-03-08T06:00:00Z" })])
+      const keyOf = (...flags: ReadonlyArray<string>) =>
+        Effect.map(tableOf("--zone", "UTC", ...flags), ([, row]) => row?.[0])
+
+      assert.strictEqual(yield* keyOf("--by", "week", "--week-starts", "sunday"), "2026-03-08")
+      assert.strictEqual(yield* keyOf("--by", "week"), "2026-03-02")
+      assert.strictEqual(yield* keyOf("--by", "day", "--day-starts", "04:00"), "2026-03-07")
+      assert.strictEqual(
+        yield* keyOf("--by", "week", "--week-starts", "sunday", "--day-starts", "04:00"),
+        "2026-03-01"
+      )
+      yield* TestClock.setTime(Date.UTC(2026, 2, 9, 12))
+      const { stderr } = yield* cli(["summary", "--week", "last", "--zone", "UTC"])
+      assert.strictEqual(stderr, "--week last: 2026-03-02 to 2026-03-08\n")
     }).pipe(Effect.provide(fake)))
 
   it.effect("rounds as --rounding says", () =>

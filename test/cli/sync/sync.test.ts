@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import { execFileSync } from "node:child_process"
+import * as Fs from "node:fs"
+import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { vi } from "vitest"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
@@ -42,6 +45,26 @@ describe("time-punches sync", () => {
       assert.deepStrictEqual([first.code, second.code], [0, 0])
       assert.match(first.stdout, /^first load: 450 punches, 3 pages, 450 written, 0 unchanged, watermark 2026-07-01T/)
       assert.match(second.stdout, /^increment: 4 punches, 1 page, 4 written, 0 unchanged, watermark 2026-07-01T13/)
+    })))
+
+  it.effect("[REVIEW 14] creates a copy that its owner alone can read", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+
+      assert.strictEqual((Fs.statSync(file).mode & 0o777).toString(8), "600")
+    })))
+
+  it.effect("[REVIEW 17] refuses a pipe and a folder as the file of a copy, and does not wait for them", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      execFileSync("mkfifo", [file])
+      for (const wrong of [file, dirname(file)]) {
+        for (const args of [["sync"], ["sync", "--status"], ["summary"], ["doctor"]]) {
+          const { code, stderr, stdout } = yield* cli([...args, "--database", wrong])
+
+          assert.strictEqual(code, 8, args.join(" "))
+          assert.include(stderr + stdout, `${wrong} is not a regular file`)
+        }
+      }
     })))
 
   it.effect("says how old the copy is, without a request", () =>
@@ -121,6 +144,18 @@ describe("time-punches sync", () => {
       assert.include(many.stderr, "the sweep did not see 295 of 445 rows of its window")
       assert.include(many.stderr, "--accept-gone")
       assert.include(accepted.stdout, "295 gone")
+    })))
+
+  it.effect("reads passes and sweeps in the order of ids with --sort-by-id, and in no order without", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file, "--sort-by-id")
+      yield* sync(file, "--sort-by-id", "--sweep", "all")
+      const sorted = (yield* queries).length
+      yield* sync(file)
+      const orders = (yield* queries).map((query) => query["sort_by"])
+
+      assert.deepStrictEqual(new Set(orders.slice(0, sorted)), new Set(["id.asc"]))
+      assert.deepStrictEqual(orders.slice(sorted), [undefined])
     })))
 
   it.effect("sweeps only the window that it is given", () =>

@@ -8,6 +8,7 @@ import { roundTrip } from "../../../docs/examples/export.ts"
 import { app as inProcess, printQueries } from "../../../docs/examples/filters.ts"
 import { main as labourCost } from "../../../docs/examples/labour-cost.ts"
 import { main as manyCompanies } from "../../../docs/examples/many-companies.ts"
+import { main as payPeriods } from "../../../docs/examples/pay-periods.ts"
 import { main as payroll } from "../../../docs/examples/payroll.ts"
 import { lastWeek, main as sync, nightly, storeIn } from "../../../docs/examples/sqlite-sync.ts"
 import { CompanyId, Endpoints } from "../../../src/index.ts"
@@ -35,7 +36,17 @@ const exported = Effect.gen(function*() {
   yield* roundTrip(CompanyId.make(defaultCompany.id), directory)
 })
 
-type Name = "start" | "filters" | "payroll" | "labourCost" | "closeWeek" | "manyCompanies" | "export" | "sync" | "demo"
+type Name =
+  | "start"
+  | "filters"
+  | "payroll"
+  | "payPeriods"
+  | "labourCost"
+  | "closeWeek"
+  | "manyCompanies"
+  | "export"
+  | "sync"
+  | "demo"
 
 export const outputs: Record<Name, Effect.Effect<string, unknown>> = {
   start: Effect.flatMap(Endpoints, ({ baseUrl }) => spawn("start.ts", environment(baseUrl))).pipe(
@@ -44,6 +55,7 @@ export const outputs: Record<Name, Effect.Effect<string, unknown>> = {
   ),
   filters: printed(printQueries).pipe(Effect.provide(inProcess)),
   payroll: printed(Effect.provide(payroll, app)).pipe(Effect.provide(served())),
+  payPeriods: printed(payPeriods),
   labourCost: Effect.andThen(onTheTwentieth, printed(Effect.provide(labourCost, app))).pipe(Effect.provide(served())),
   closeWeek: printed(Effect.provide(closeWeek, app)).pipe(Effect.provide(served())),
   manyCompanies: printed(Effect.provide(manyCompanies, app)).pipe(Effect.provide(oneWithdrawn)),

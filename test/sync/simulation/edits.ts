@@ -17,6 +17,8 @@ export const changeRow = (plan: Plan, random: Prng, source: Source): void => {
   const change = (stamp: Change["stamp"], rest: Partial<Change> = {}) =>
     source.change(row, { ...drawChange(plan, random, stamp), ...rest })
   if (!source.exists(row)) {
+    // An id that was free is given to another punch.
+    if (faults.has("reusedId")) change("now", { moves: true, deleted: false })
     if (!faults.has("undelete")) return
     if (random.chance(0.5)) source.restore(row)
     else change("now")

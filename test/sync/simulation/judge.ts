@@ -65,6 +65,11 @@ export const makeJudge = (plan: Plan, source: Source, copies: Copies) => {
       claimer = id
     },
 
+    /** A call is about to send a request: it asks for a first page a few times at most between two commits. */
+    asked({ attemptsBegan, id }: Caller): void {
+      if (attemptsBegan.length > 12) throw new Broken(`call ${id} asks for first pages and commits none`)
+    },
+
     /** A checkpoint was lost or put back by hand: what an older call read may be what is stored now. */
     replaced(): void {
       claimedAt = -1

@@ -39,6 +39,12 @@ export interface Plan {
   readonly sinceIsInclusive: boolean
   readonly order: Order
   readonly cursors: "position" | "record"
+  /** Whether the calls ask for the order of ids. */
+  readonly sortById: boolean
+  /** Whether the service refuses a first page in a given order. */
+  readonly refusesOrder: boolean
+  /** Filters that the service ignores. */
+  readonly ignores: ReadonlySet<"since" | "window">
   /** Whether each listing has its own cursor texts. */
   readonly namesWalks: boolean
   /** How long a cursor lives; infinite where it does not die. */
@@ -83,6 +89,14 @@ const faults = [
   "checkpointPutBack",
   "gap",
   "lateChange",
+  "frozenDate",
+  "badRow",
+  "wrongCount",
+  "duplicateRow",
+  "reusedId",
+  "ignoresFilters",
+  "emptyPages",
+  "lostCommit",
   "bulk"
 ] as const
 
@@ -115,9 +129,15 @@ export const drawPlan = (seed: number, stores: readonly [StoreKind, ...ReadonlyA
   const mayMeetOldKey = store === "processes" ||
     (store === "keys" && (drawn.has("checkpointLost") || drawn.has("checkpointPutBack")))
   if (mayMeetOldKey) {
+    drawn.delete("frozenDate")
     drawn.delete("wildDate")
     drawn.delete("cachedDate")
     if (drawnDates === "never" || drawnDates === "laterOnly") drawn.delete("localStep")
+  }
+  // A `Date` that stands still hides what else becomes of the service's clock: a limit.
+  if (drawn.has("frozenDate")) {
+    for (const fault of ["serviceBack", "serviceForward", "localStep", "wildDate", "cachedDate"] as const)
+      drawn.delete(fault)
   }
   const dates = mayMeetOldKey && drawnDates === "sometimes" ? "always" : drawnDates
   const order = random.pick(["id", "id", "idDown", "clockedIn", "modified"] as const)
@@ -128,6 +148,11 @@ export const drawPlan = (seed: number, stores: readonly [StoreKind, ...ReadonlyA
   const hasFuture = drawn.has("futureModified") && !hasDates
   // Without a Date the local clock bounds what a stamp of the future lifts: then it must be right.
   if (hasFuture) drawn.delete("localStep")
+  const sortById = random.chance(0.3)
+  const refusesOrder = random.chance(0.3)
+  // A pass that goes on without an order is one over the service's own.
+  const isSorted = sortById && !refusesOrder && !drawn.has("lostCursors") && !drawn.has("cycle")
+  const isByRecord = (order === "id" || order === "idDown" || isSorted) && random.chance(0.5)
   const offset = random.pick([0, 0, 1, -1] as const) * random.between(0, 15 * hour)
   const pages = random.chance(0.3) ? random.between(1, 4) : undefined
   return {
@@ -145,7 +170,14 @@ export const drawPlan = (seed: number, stores: readonly [StoreKind, ...ReadonlyA
     wholeSeconds: random.chance(0.5),
     sinceIsInclusive: random.chance(0.3),
     order,
-    cursors: (order === "id" || order === "idDown") && random.chance(0.5) ? "record" : "position",
+    cursors: isByRecord ? "record" : "position",
+    sortById,
+    refusesOrder,
+    ignores: new Set(
+      drawn.has("ignoresFilters")
+        ? random.pick<ReadonlyArray<"since" | "window">>([["since"], ["window"], ["since", "window"]])
+        : []
+    ),
     namesWalks: random.chance(0.5),
     cursorLife: drawn.has("lostCursors") ? random.between(1, 20) * (random.chance(0.5) ? second : minute) : Infinity,
     refusal: random.pick([422, 422, 400, 404, 410, "first page"] as const),
@@ -163,4 +195,5 @@ const faultOf = (name: string): Fault => {
 }
 
 /** The plan as one line, to repeat it. */
-export const describePlan = (plan: Plan): string => JSON.stringify({ ...plan, faults: [...plan.faults] })
+export const describePlan = (plan: Plan): string =>
+  JSON.stringify({ ...plan, faults: [...plan.faults], ignores: [...plan.ignores] })

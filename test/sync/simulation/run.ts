@@ -56,7 +56,7 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
       ? memoryCopies(subject)
       : keyCopies(subject, plan.store === "keys"))
   const judge = makeJudge(plan, source, copies)
-  const clock = clockOf(source)
+  const clock = clockOf(source, plan.store === "sqlite")
   const log: Array<string> = []
   const tasks: Array<() => void> = []
   const scheduler = new Scheduler.MixedScheduler("sync", (task) => {
@@ -70,9 +70,12 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
   const history: Array<{ readonly checkpoint: Checkpoint; readonly clockChanges: number }> = []
   let processes: Array<Process> = []
   let calls = 0
+  /** Seconds by which the local clock was set back. */
+  let setBack = 0
   let failed: Broken | undefined
   let lastEnd: Exit.Exit<SyncSummary, { readonly _tag: string }> | undefined
   service.mayChangeClock = () => mayChangeClock(true)
+  copies.losesCommit = () => plan.faults.has("lostCommit") && !service.isQuiet && random.chance(0.1)
 
   const run = (): Outcome => {
     for (let count = 0; count < plan.rows; count++) addRow(plan, random, source, "initial")
@@ -173,6 +176,15 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
     when("cycle", () => {
       service.cycle = service.cycle > 0 ? 0 : random.between(1, 6)
     })
+    when("badRow", () => {
+      service.badRowUntil = source.now + random.between(1, 20) * second
+    })
+    when("wrongCount", () => {
+      service.wrongCountUntil = source.now + random.between(1, 20) * second
+    })
+    when("frozenDate", () => {
+      service.frozenAt = Option.isNone(service.frozenAt) ? Option.some(source.service) : Option.none()
+    })
     when("checkpointLost", () => loseCheckpoint())
     when("checkpointPutBack", () => putBack())
     pickAny(random, acts)?.()
@@ -197,8 +209,8 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
     const checkpoint = copies.checkpoint()
     // Two clock changes between the same two horizons are a limit.
     if (checkpoint !== undefined && Option.isSome(checkpoint.at) && !mayChangeClock(false)) return
-    // Without a `Date`, the local clock measures how long a pass takes.
-    if (by < 0 && mayBusyLackDate()) return
+    // Set back by more than a day in a pass without a `Date`: a limit.
+    if (by < 0 && (setBack -= by) > 20 * 3600) return
     if (Math.abs(source.localOffset + by * second - source.serviceOffset) > 20 * hour) return
     service.clockChanges++
     source.localOffset += by * second
@@ -292,17 +304,19 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
       Effect.callback<void>((resume) => {
         process.waits.push({ at, torn, resume: () => resume(Effect.void) })
       })
-    let isClaim = claim && copies.checkpoint() !== undefined
+    let isClaim = claim
     const met = service.for({
       wait: wait("request"),
       asks: (isFirst) => {
         if (isClaim) judge.claimed(process)
         isClaim = false
         if (isFirst) process.attemptsBegan.push(source.now)
+        guard(() => judge.asked(process))
       }
     })
     const options = {
       overlap: plan.overlap,
+      sortById: plan.sortById,
       prefetchPages: plan.prefetchPages,
       claim,
       ...(pages === undefined ? {} : { stopAfter: { pages } })
@@ -386,6 +400,8 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
     service.cycle = 0
     service.forbiddenUntil = 0
     service.unavailableUntil = 0
+    service.badRowUntil = 0
+    service.wrongCountUntil = 0
     source.now += plan.lateness + plan.replicaLag + minute
     if (random.chance(0.5)) { for (const row of source.rows) source.show(row) }
     log.push("quiet")
@@ -459,12 +475,13 @@ const nameOf = (cause: Cause.Cause<{ readonly _tag: string; readonly reason?: un
 }
 
 /** A clock that the driver moves; no time passes by itself. */
-const clockOf = (source: Source): Clock.Clock => ({
+const clockOf = (source: Source, maySleep: boolean): Clock.Clock => ({
   currentTimeMillisUnsafe: () => source.local,
   currentTimeMillis: Effect.sync(() => source.local),
   currentTimeNanosUnsafe: () => BigInt(source.local) * 1_000_000n,
   currentTimeNanos: Effect.sync(() => BigInt(source.local) * 1_000_000n),
   monotonicTimeNanosUnsafe: () => BigInt(source.now) * 1_000_000n,
   monotonicTimeNanos: Effect.sync(() => BigInt(source.now) * 1_000_000n),
-  sleep: () => Effect.die(new Error("nothing sleeps here"))
+  // A store over SQL waits before it tries a commit again; nothing else sleeps.
+  sleep: () => maySleep ? Effect.void : Effect.die(new Error("nothing sleeps here"))
 })

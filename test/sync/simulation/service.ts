@@ -2,6 +2,7 @@
 import { DateTime, Effect, Option, Stream } from "effect"
 import {
   Cursor,
+  DecodeError,
   Forbidden,
   type ListError,
   type Page,
@@ -24,15 +25,26 @@ export interface Traffic {
   readonly asks: (isFirst: boolean) => void
 }
 
-const queryOf = (filter: PunchFilter): Query => ({
-  since: filter.modifiedSince?.epochMilliseconds,
-  gte: filter.clockedIn?.gte?.epochMilliseconds,
-  lte: filter.clockedIn?.lte?.epochMilliseconds,
+const queryOf = (filter: PunchFilter, { ignores, order }: Plan): Query => ({
+  since: ignores.has("since") ? undefined : filter.modifiedSince?.epochMilliseconds,
+  gte: ignores.has("window") ? undefined : filter.clockedIn?.gte?.epochMilliseconds,
+  lte: ignores.has("window") ? undefined : filter.clockedIn?.lte?.epochMilliseconds,
   deleted: filter.deleted ?? "exclude",
-  order: "id"
+  order: orderOf(filter, order)
 })
 
+/** The most empty pages in a row that the listing of a plan reads: few, so that some plans have more. */
+const mostEmptyPages = 3
+
 const mock = Effect.runSync(Effect.provide(TimePunches, TimePunches.layerMock({})))
+
+/** A listing that a process reads. */
+interface Walk {
+  index: number
+  /** Empty pages since the last row. */
+  empty: number
+  readonly seen: Set<Cursor>
+}
 
 export type Service = ReturnType<typeof makeService>
 
@@ -46,8 +58,7 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
     traffic: Traffic,
     filter: PunchFilter,
     sent: Option.Option<Cursor>,
-    index: number,
-    seen: Set<Cursor>
+    walk: Walk
   ): Effect.Effect<Page, ListError> =>
     Effect.gen(function*() {
       let at = source.now
@@ -62,9 +73,20 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
         local = at + source.localOffset
         changes = service.clockChanges
       }
+      const { index, seen } = walk
       const where = { companyId: company, resumeFrom: sent, pagesCompleted: index, attempts: 1 }
+      if (walk.empty >= mostEmptyPages) return yield* new PaginationError({ ...where, reason: "EmptyPages" })
       if (source.now < service.forbiddenUntil) return yield* new Forbidden(where)
       if (source.now < service.unavailableUntil) return yield* new ServiceUnavailable(where)
+      if (source.now < service.badRowUntil) return yield* new DecodeError({ ...where, reason: "Schema" })
+      if (source.now < service.wrongCountUntil) {
+        return yield* new PaginationError({ ...where, reason: "CountMismatch" })
+      }
+      if (plan.refusesOrder && Option.isNone(sent) && filter.sortBy !== undefined) {
+        return yield* plan.refusal === 400
+          ? new UnexpectedStatus({ ...where, status: 400 })
+          : new UnprocessableEntity(where)
+      }
       if (isRefused(sent)) {
         if (plan.refusal === 422) return yield* new UnprocessableEntity(where)
         if (plan.refusal !== "first page") return yield* new UnexpectedStatus({ ...where, status: plan.refusal })
@@ -80,6 +102,8 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
         if (seen.has(next)) return yield* new PaginationError({ ...where, reason: "CursorCycle" })
         seen.add(next)
       }
+      walk.empty = items.length === 0 ? walk.empty + 1 : 0
+      walk.index++
       const date = asOf(at, Option.isNone(sent))
       if (Option.isNone(sent)) changesAt.set(local, changes + (date.isWrong ? 1 : 0))
       return {
@@ -108,7 +132,8 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
     readonly isWrong: boolean
   } => {
     const { dates, faults } = plan
-    const honest = Math.floor(source.service / second) * second - (source.now - sentAt)
+    const shown = service.isQuiet ? source.service : Option.getOrElse(service.frozenAt, () => source.service)
+    const honest = Math.floor(shown / second) * second - (source.now - sentAt)
     const none = { value: Option.none<DateTime.Utc>(), isWrong: false }
     if (dates === "never" || (dates === "laterOnly" && isFirst)) return none
     if (service.isQuiet) return { value: Option.some(DateTime.makeUnsafe(honest)), isWrong: false }
@@ -135,7 +160,7 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
   }
 
   const read = (filter: PunchFilter, sent: Option.Option<Cursor>) => {
-    const query = { ...queryOf(filter), order: orderOf(filter, plan.order) }
+    const query = queryOf(filter, plan)
     const lag = service.isQuiet || plan.replicaLag === 0 || random.chance(0.5) ? 0 : random.between(0, plan.replicaLag)
     const list = source.list(query, lag)
     let walk = ""
@@ -144,7 +169,8 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
       const [name = "", first = "", then = "", id = ""] = sent.value.split("|")
       walk = name
       let key: Key = [Number(first), Number(then)]
-      if (plan.cursors === "record" && id !== "") {
+      // In a given order of ids, an id is a place, whether its record is still there or not.
+      if (plan.cursors === "record" && id !== "" && filter.sortBy === undefined) {
         const row = source.rows.find((row) => `${row.id}` === id)
         const punch = row === undefined ? undefined : source.seen(row, lag)
         if (punch === undefined) return undefined
@@ -156,13 +182,16 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
       walk = plan.namesWalks ? `w${++walks}` : ""
       if (plan.namesWalks && service.cycle > 0) cycles.set(walk, service.cycle)
     }
-    if (!service.isQuiet && list.length > 0 && random.chance(0.03)) {
+    if (!service.isQuiet && list.length > 0 && random.chance(plan.faults.has("emptyPages") ? 0.5 : 0.03)) {
       const last = list[from - 1]
       const empty: Array<(typeof list)[number]> = []
       return { items: empty, next: issue(walk, last && keyOf(last, query.order), last?.id, `${service.requests}`) }
     }
     const until = from + plan.pageSize
-    const items = list.slice(from, until)
+    const again = !service.isQuiet && plan.faults.has("duplicateRow") && random.chance(0.3)
+      ? list.slice(Math.max(0, from - 1), from + 1)
+      : []
+    const items = [...again, ...list.slice(from, until)]
     const cycle = plan.namesWalks ? cycles.get(walk) ?? 0 : service.cycle
     const reach = Math.min(cycle * plan.pageSize, list.length)
     if (cycle > 0 && list.length > 0 && until >= reach) {
@@ -187,6 +216,12 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
     cycle: 0,
     forbiddenUntil: 0,
     unavailableUntil: 0,
+    /** A row of each page is no punch until then. */
+    badRowUntil: 0,
+    /** Each page counts other rows than it has until then. */
+    wrongCountUntil: 0,
+    /** Where the `Date` stands still. */
+    frozenAt: Option.none<number>(),
     /** Cursors that were issued before are refused. */
     aliveSince: 0,
     /** Whether new cursors live, dates come as they should, and no page is empty without a reason. */
@@ -204,16 +239,15 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
         pages: (_, filter = {}, options = {}) => {
           const from = Option.isOption(options.from) ? options.from : Option.fromUndefinedOr(options.from)
           return Stream.suspend(() => {
-            const seen = new Set<Cursor>(Option.toArray(from))
-            let index = 0
-            return Stream.paginate(from, (sent) =>
-              Effect.map(
-                page(traffic, filter, sent, index, seen),
-                (page) => {
-                  index++
-                  return [[page], Option.map(page.cursor.next, Option.some)] as const
-                }
-              ))
+            const walk: Walk = { index: 0, empty: 0, seen: new Set(Option.toArray(from)) }
+            return Stream.paginate(
+              from,
+              (sent) =>
+                Effect.map(
+                  page(traffic, filter, sent, walk),
+                  (page) => [[page], Option.map(page.cursor.next, Option.some)] as const
+                )
+            )
           })
         }
       }
@@ -229,5 +263,5 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
 
 const orderOf = ({ sortBy }: PunchFilter, usual: Order): Order => {
   const field = sortBy?.[0]?.[0]
-  return field === "clockedIn" || field === "modified" ? field : usual
+  return field === "clockedIn" || field === "modified" || field === "id" ? field : usual
 }

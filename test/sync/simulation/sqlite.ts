@@ -1,28 +1,47 @@
-/** The store in SQLite, in memory: opened once, and emptied for each plan. With history, each past copy is rebuilt from it. */
+/** The store in SQLite: a file that is emptied for each plan. With history, each past copy is rebuilt from it. */
 import { Effect, Layer, Option, Scope } from "effect"
+import { SqlError } from "effect/sql"
 import { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
+import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as Path from "node:path"
 import { SqlStore } from "../../../src/sql/index.ts"
 import { NodeSqlite } from "../../../src/sql/node/index.ts"
 import { SyncStore } from "../../../src/sync/index.ts"
+import { hookedClient } from "../../support/databases.ts"
 import { Broken } from "./judge.ts"
 import { company } from "./source.ts"
 import { type CopiedRow, type Copies, gate, type Subject } from "./stores.ts"
 
 const columns = "id, notes, deleted, clocked_in, pass, gone_at IS NOT NULL AS is_gone"
 
-/** A maker of copies over one database. `pagesPerTransaction` is how many pages are joined. */
+/** Connections of a plan: each process has its own, unless more of them sleep. */
+const connections = 6
+
+const answerLost = new SqlError.SqlError({
+  reason: new SqlError.ConnectionError({ cause: new Error("lost"), message: "lost" })
+})
+
+/** A maker of copies over one file. `pagesPerTransaction` is how many pages are joined. */
 export const openSqlite = (pagesPerTransaction: number, history: boolean): (subject: Subject) => Copies => {
-  const layer = SqlStore.layer({ history, pagesPerTransaction }).pipe(
-    Layer.provideMerge(NodeSqlite.layer({ filename: ":memory:" }))
-  )
-  const opened = Effect.runSync(Layer.buildWithScope(layer, Scope.makeUnsafe()))
-  const { sql, store } = Effect.runSync(Effect.provideContext(
-    Effect.gen(function*() {
-      return { sql: yield* SqlClient, store: yield* SyncStore }
-    }),
-    opened
-  ))
+  const folder = Fs.mkdtempSync(Path.join(Os.tmpdir(), "simulation-"))
+  process.once("exit", () => Fs.rmSync(folder, { recursive: true, force: true }))
+  let losesCommit = () => false
+  const hooks = { afterCommit: Effect.suspend(() => losesCommit() ? Effect.fail(answerLost) : Effect.void) }
+  const connect = () =>
+    Effect.runSync(
+      Effect.gen(function*() {
+        const database = NodeSqlite.layer({ filename: Path.join(folder, "copy.db") })
+        const sql = yield* Effect.provideContext(SqlClient, yield* Layer.buildWithScope(database, Scope.makeUnsafe()))
+        const hooked = Layer.succeed(SqlClient, hookedClient(sql, () => hooks))
+        const layer = SqlStore.layer({ history, pagesPerTransaction }).pipe(Layer.provide(hooked))
+        const opened = yield* Layer.buildWithScope(layer, Scope.makeUnsafe())
+        return { sql, store: yield* Effect.provideContext(SyncStore, opened) }
+      })
+    )
+  const { sql, store } = connect()
+  const stores = Array.from({ length: connections }, () => connect().store)
   const query = (text: string, ...params: ReadonlyArray<unknown>) => Effect.runSync(sql.unsafe<Row>(text, params))
 
   const rowsOf = (rows: ReadonlyArray<Row>): ReadonlyMap<number, CopiedRow> =>
@@ -49,6 +68,8 @@ export const openSqlite = (pagesPerTransaction: number, history: boolean): (subj
   return (subject) => {
     query("UPDATE time_punches_sync SET history_since = NULL, history_last = NULL")
     for (const table of ["_sync", "", "_history"]) query(`DELETE FROM time_punches${table}`)
+    losesCommit = () => false
+    let opened = 0
     const past: Array<{ readonly at: number; readonly rows: string }> = []
 
     const remember = () => {
@@ -71,11 +92,17 @@ export const openSqlite = (pagesPerTransaction: number, history: boolean): (subj
           text
         )
       },
-      open: () => ({
-        ...store,
-        commit: (batch, previous) =>
-          Effect.andThen(gate(), Effect.tap(store.commit(batch, previous), () => Effect.sync(remember)))
-      }),
+      set losesCommit(loses: () => boolean) {
+        losesCommit = loses
+      },
+      open: () => {
+        const own = stores[opened++ % connections] ?? store
+        return {
+          ...own,
+          commit: (batch, previous) =>
+            Effect.andThen(gate(), Effect.tap(own.commit(batch, previous), () => Effect.sync(remember)))
+        }
+      },
       atEnd: () => {
         for (const { at, rows } of past) {
           if (textOf(rowsAt(at)) !== rows) throw new Broken(`the copy of commit ${at} cannot be rebuilt`)

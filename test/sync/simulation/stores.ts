@@ -51,6 +51,8 @@ export interface Copies {
   readonly replace: (checkpoint: Checkpoint | undefined) => void
   /** A store for a process, which is suspended between two steps of a commit. */
   readonly open: () => SyncStore["Service"]
+  /** Whether the answer to the next COMMIT is lost, for a store that has one. */
+  losesCommit?: () => boolean
   /** What else must hold at the end of a plan; returns how many past copies were compared. */
   readonly atEnd?: () => number
 }

@@ -1,0 +1,99 @@
+/**
+ * The rare branches of `src/sync`. A mark is planted into each of them, as a defect would be: a run of the simulation fails
+ * unless it has met the branches that it is there for.
+ */
+import type { Planting } from "./subject.ts"
+
+const name = "syncMarks"
+
+/** The marks that were met since the last call. */
+export const collectMarks = (): Set<string> => {
+  const met = new Set<string>()
+  Reflect.set(globalThis, name, met)
+  return met
+}
+
+const mark = (branch: string) => `Reflect.get(globalThis, "${name}")?.add("${branch}")`
+
+/** Marks a branch that begins with this text. */
+const at = (file: string, branch: string, find: string, before = "") => ({
+  branch,
+  edit: { file, find, replace: `${before === "" ? `${mark(branch)}; ` : `${before} ${mark(branch)};\n`}${find}` }
+})
+
+/** Marks a value. */
+const value = (file: string, branch: string, find: string) => ({
+  branch,
+  edit: { file, find, replace: `(${mark(branch)}, ${find})` }
+})
+
+const marks = [
+  value("pass.ts", "cycle-guard", `{ _tag: "Cycle" }`),
+  at(
+    "pass.ts",
+    "date-implausible",
+    "  const earlier = Option.flatMap(\n",
+    "if (Option.isSome(asOf) && Option.isNone(horizon))"
+  ),
+  at(
+    "pass.ts",
+    "clock-set-back",
+    "      return isSetBack ? Option.some(sinceOf(expected, overlap))",
+    "if (isSetBack && Option.isNone(running.at))"
+  ),
+  at(
+    "pass.ts",
+    "kept-after-discard",
+    "      const isSetBack =",
+    "if (Option.isSome(running.at) && since.epochMilliseconds <= expected - overlap + minute)"
+  ),
+  at(
+    "pass.ts",
+    "clock-slower-than-monotonic",
+    "  const known = Option.match(latest",
+    "if (Option.isSome(monotonic) && monotonic.value > local + second)"
+  ),
+  value("pass.ts", "later-call-without-monotonic", "Math.max(0, local + day)"),
+  at("pass.ts", "no-watermark-without-rows", "  if (known.length === 0) return", "if (known.length === 0)"),
+  at(
+    "pass.ts",
+    "watermark-behind-the-last",
+    "  const requestedAt =",
+    "if (Option.exists(watermark, (mark) => Option.exists(at, (first) => first.epochMilliseconds < mark.epochMilliseconds)))"
+  ),
+  value("pass.ts", "restart-unsorted", "unsorted(running)"),
+  at("passes.ts", "order-refused", "    const running = unsorted(state.running)"),
+  at("passes.ts", "empty-run", "    const emptyRuns = state.emptyRuns + 1"),
+  at("passes.ts", "cursor-lost", "  const error = new SyncError({ reason: \"CursorLost\""),
+  at("passes.ts", "stored-at-a-stop", "  const { pass } = state.checkpoint"),
+  value("passes.ts", "contains-the-window", "contains(window, goal.window)"),
+  at("Sync.ts", "claim-without-checkpoint", "    if (claim) {\n", "if (claim && Option.isNone(loaded))"),
+  value("Sync.ts", "too-many-gone", "Effect.andThen(put({ ...batch, gone: Option.none() }), Effect.fail(error))"),
+  at("keyValueStore.ts", "number-raised", "        yield* put(company, stored.commit, raised)"),
+  at(
+    "keyValueStore.ts",
+    "first-write-cut",
+    "      if (even === undefined && odd !== undefined",
+    "if (even === undefined && odd !== undefined && Result.isFailure(readEntry(odd)))"
+  ),
+  at(
+    "keyValueStore.ts",
+    "one-key-cut",
+    "      if (newest !== undefined) return newest",
+    "if (newest !== undefined && found.some(Result.isFailure))"
+  ),
+  at("memoryStore.ts", "stale-stamp-lowered", "    if (row.pass >= pass) rows.set", "if (row.pass >= pass)"),
+  at(
+    "memoryStore.ts",
+    "gone-row-brought-back",
+    "    return row === undefined || row.isGone",
+    "if (kind === \"increment\" && row?.isGone === true && Equal.equals(row.punch, punch))"
+  )
+]
+
+/** The source with a mark in each rare branch. */
+export const marked: Planting = { name: "marks", edits: marks.map(({ edit }) => edit) }
+
+/** The rare branches that a run has not met. */
+export const unmet = (met: ReadonlySet<string>): ReadonlyArray<string> =>
+  marks.flatMap(({ branch }) => met.has(branch) ? [] : branch)
