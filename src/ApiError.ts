@@ -1,9 +1,17 @@
 /** Every way that a listing can fail: one tag for each thing that a caller would do differently. */
-import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { usualStatus } from "./internal/http/status.ts"
-import { place, type Where, where, whereUnsent, withDefault } from "./internal/wire/errorFields.ts"
+import {
+  inParentheses,
+  place,
+  tokenFailureText,
+  waitText,
+  type Where,
+  where,
+  whereUnsent,
+  withDefault
+} from "./internal/wire/errorFields.ts"
 import { printable } from "./internal/wire/issue.ts"
 import { explain, Problem } from "./Problem.ts"
 
@@ -84,11 +92,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-pu
 ) {
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
-    const wait = Option.match(this.retryAfter, {
-      onNone: () => "too many requests",
-      onSome: (duration) => `too many requests, retry after ${Duration.format(duration)}`
-    })
-    return statusMessage(wait, this)
+    return statusMessage(`too many requests${waitText(this.retryAfter)}`, this)
   }
 }
 
@@ -128,10 +132,6 @@ export class UnexpectedStatus
 }
 
 const transportReason = Schema.Literals(["connect", "tls", "headers", "body", "timeout", "tooLarge", "unknown"])
-
-/** The code of a platform in a message. */
-const inParentheses = (code: Option.Option<string>): string =>
-  Option.match(code, { onNone: () => "", onSome: (text) => ` (${printable(text)})` })
 
 /**
  * No whole response arrived: the connection, its TLS, the headers or the body failed, or time ran out. Resume later;
@@ -282,6 +282,8 @@ export class TokenError
      * default): the response names none of them; other text is not kept.
      */
     code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none()),
+    /** How long the last response asked to wait, from `Retry-After`. `None` (the default): it did not say. */
+    retryAfter: withDefault(Schema.OptionFromNullOr(Schema.DurationFromMillis), Option.none()),
     /** Why no whole response arrived. `None` (the default): one arrived, or the error was not made by `TokenEndpoint`. */
     transport: withDefault(
       Schema.OptionFromNullOr(Schema.Struct({
@@ -298,12 +300,7 @@ export class TokenError
 {
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
-    const response = [...Option.toArray(this.status), ...Option.toArray(Option.map(this.code, printable))].join(" ")
-    const transport = Option.match(this.transport, {
-      onNone: () => "",
-      onSome: ({ code, origin, reason }) => `: ${reason}${inParentheses(code)} at ${printable(origin)}`
-    })
-    return `no token: ${this.reason}${response === "" ? "" : ` (${response})`}${transport} [${place(this, "token ")}]`
+    return `no token: ${tokenFailureText(this)} [${place(this, "token ")}]`
   }
 }
 

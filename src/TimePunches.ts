@@ -39,9 +39,9 @@ type Listing<A, R = never> = (
  * Lists the time punches of a company.
  *
  * On data that does not change, every matching punch is emitted exactly once, in the service's order. While data
- * changes, every punch that exists throughout is emitted at least once. A run ends when the service says so, or fails
- * with an error whose `resumeFrom` continues it: it never stops early in silence. No request is sent before its page is
- * pulled.
+ * changes, every punch that exists throughout is emitted at least once, on the premise that an edit does not move a
+ * cursor (see `list`). A run ends when the service says so, or fails with an error whose `resumeFrom` continues it: it
+ * never stops early in silence. No request is sent before its page is pulled.
  *
  * **Example** (Print the punches of last week)
  *
@@ -193,6 +193,11 @@ export class TimePunches extends Context.Service<TimePunches, {
   /**
    * Streams every punch that matches the filter, page after page, in the service's order. Fails with a `ListError`
    * whose `resumeFrom` continues the run.
+   *
+   * Premise: an edit does not move a cursor. It does if the service's cursor names a record and its order is by a field
+   * that is edited: when that record is edited between two pages, the rows between its old and its new place are skipped
+   * or come twice, without an error. If the service keeps the order beside a cursor, `sortBy: [["id", "asc"]]` avoids
+   * this; otherwise only a second run shows it.
    *
    * **Example** (Resume a run that failed)
    *

@@ -13,6 +13,7 @@ import { makeBudget, type Retry, retry, transientRetry } from "./internal/resili
 import type { CachedToken } from "./internal/resilience/tokenState.ts"
 import * as TokenState from "./internal/resilience/tokenState.ts"
 import { renewed, retrying } from "./internal/telemetry/metrics.ts"
+import { tokenFailureText } from "./internal/wire/errorFields.ts"
 import { TokenEndpoint, type TokenFailure } from "./TokenEndpoint.ts"
 
 export type { CachedToken } from "./internal/resilience/tokenState.ts"
@@ -81,7 +82,7 @@ const make = Effect.fnUntraced(function*() {
     }).pipe(
       Effect.catch(Effect.fnUntraced(function*({ error: last, retryAfter }: TokenFailure) {
         const now = yield* Clock.monotonicTimeNanos
-        const error = new TokenError({ ...last, attempts })
+        const error = new TokenError({ ...last, attempts, retryAfter })
         yield* Ref.update(state, (s) => TokenState.refused(s, { error, retryAfter }, now))
         yield* renewed(error.reason)
         return yield* error
@@ -113,7 +114,10 @@ const make = Effect.fnUntraced(function*() {
 
   // The current token is still good; a caller after its end waits for another renewal.
   const renewAhead = inLayerContext(
-    Effect.catch(awaitRenewal, (error) => Effect.logWarning(`token not renewed ahead of time: ${error.reason}`))
+    Effect.catch(
+      awaitRenewal,
+      (error) => Effect.logWarning(`token not renewed ahead of time: ${tokenFailureText(error)}`)
+    )
   )
 
   // Uninterruptible: an interrupt between the update and the fork would postpone the renewal for nothing.
@@ -144,4 +148,11 @@ const make = Effect.fnUntraced(function*() {
 })
 
 const retryOf = ({ error, retryable, retryAfter }: TokenFailure): Retry | undefined =>
-  retryable ? transientRetry(error.reason, { throttled: error.reason === "Throttled", retryAfter }) : undefined
+  retryable ? transientRetry(kindOf(error), { throttled: error.reason === "Throttled", retryAfter }) : undefined
+
+/** Named as the retry of a page is: by the platform's code or the status. */
+const kindOf = ({ reason, status, transport }: TokenError): string =>
+  Option.match(transport, {
+    onSome: ({ code, reason }) => Option.getOrElse(code, () => reason),
+    onNone: () => Option.match(status, { onSome: String, onNone: () => reason })
+  })

@@ -125,6 +125,19 @@ describe("TokenError", () => {
     assert.deepStrictEqual(new TokenError({ reason: "Malformed" }).code, Option.none())
   })
 
+  it("[row 19] says how long the endpoint asks to wait", () => {
+    const error = new TokenError({
+      reason: "Throttled",
+      status: Option.some(429),
+      retryAfter: Option.some(Duration.seconds(90))
+    })
+
+    assert.strictEqual(
+      error.message,
+      "no token: Throttled (429), retry after 1m 30s [company 0, page 1, 0 token requests]"
+    )
+  })
+
   it.each(
     [
       ["tls", "CERT_HAS_EXPIRED", "tls (CERT_HAS_EXPIRED) at https://auth.test"],

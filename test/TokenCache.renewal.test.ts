@@ -61,7 +61,7 @@ describe("A background renewal that fails", () => {
         yield* TestClock.adjust("1 second")
       }).pipe(Effect.provide(cacheOf()), Effect.provide(Logger.layer([logger])))
 
-      assert.deepStrictEqual(lines, [[["token not renewed ahead of time: Rejected"], {}]])
+      assert.deepStrictEqual(lines, [[["token not renewed ahead of time: Rejected (400)"], {}]])
     }))
 
   it.effect("starts although the caller that starts it is interrupted at any moment", () =>

@@ -66,7 +66,7 @@ describe("A user's TokenEndpoint", () => {
         assert.strictEqual(seconds.length, requests)
         assert.deepStrictEqual<object>(
           { ...(yield* Effect.fromResult(Result.flip(result))) },
-          { ...failure.error, attempts: requests }
+          { ...failure.error, attempts: requests, retryAfter: failure.retryAfter }
         )
       })
   )

@@ -9,11 +9,12 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
-import type { ListError, TransportError } from "../ApiError.ts"
+import type { ListError, TokenError, TransportError } from "../ApiError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
 import { firstIssue, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import type { MissingZone } from "../payroll/Period.ts"
+import type { CloseChanged, PeriodClosed, RecordDiffers, UnknownClose } from "../sql/Close.ts"
 import type { OldSchema } from "../sql/connection.ts"
 import type { HistoryUnknown } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
@@ -60,6 +61,10 @@ export type ExpectedError =
   | SqlError
   | MigrationError
   | MissingZone
+  | PeriodClosed
+  | UnknownClose
+  | CloseChanged
+  | RecordDiffers
 
 /** The command was called wrongly. */
 export const usage = (message: string, ...advice: ReadonlyArray<string>) =>
@@ -114,11 +119,7 @@ const describe = (error: ExpectedError): Description => {
         ? { code: exitCode.later, advice: [retryLater] }
         : {
           code: exitCode.credential,
-          advice: [
-            Option.contains(error.code, "invalid_scope")
-              ? "Check TIME_PUNCHES_SCOPES: the client may not have all of them."
-              : "Check TIME_PUNCHES_CLIENT_ID, TIME_PUNCHES_CLIENT_SECRET and TIME_PUNCHES_SCOPES."
-          ]
+          advice: [adviseCredential(error)]
         }
     case "Forbidden":
       return {
@@ -154,6 +155,24 @@ const describe = (error: ExpectedError): Description => {
         code: exitCode.usage,
         advice: ["Add it and its zone to the file of --zones: without one, its punches belong to no local day."]
       }
+    case "PeriodClosed":
+      return {
+        code: exitCode.usage,
+        advice: [
+          "Close another period, or correct that one. If a zone or a start of the day changed, --accept edge begins at its end."
+        ]
+      }
+    case "UnknownClose":
+      return { code: exitCode.usage, advice: ["time-punches closes lists the closes and their states."] }
+    case "CloseChanged":
+      return { code: exitCode.system, advice: ["Nothing was written. Run the same command again."] }
+    case "RecordDiffers":
+      return {
+        code: exitCode.data,
+        advice: [
+          "Nothing was written. Look at these people before anything is paid; --accept rules corrects after a release with other rules."
+        ]
+      }
     case "SyncError":
       return describeSync(error)
     case "HistoryUnknown":
@@ -170,6 +189,14 @@ const describe = (error: ExpectedError): Description => {
     case "PlatformError":
       return { code: exitCode.system, ...describeFileError(error) }
   }
+}
+
+/** A token endpoint that refuses a request says why by a code; something else at its address does not. */
+const adviseCredential = ({ code, reason }: TokenError): string => {
+  if (Option.contains(code, "invalid_scope")) return "Check TIME_PUNCHES_SCOPES: the client may not have all of them."
+  return reason === "Malformed" || (reason === "Rejected" && Option.isNone(code))
+    ? "Check TIME_PUNCHES_AUTH_URL, by default TIME_PUNCHES_BASE_URL: something else may answer there."
+    : "Check TIME_PUNCHES_CLIENT_ID, TIME_PUNCHES_CLIENT_SECRET and TIME_PUNCHES_SCOPES."
 }
 
 /** No whole response arrived, for a page or for a token. */

@@ -8,6 +8,7 @@ import { BusinessDate } from "../Ids.ts"
  * The longest is 10 000 000 days: more than the calendar of the years 0001 to 9999 has.
  */
 const Days = Schema.Struct({
+  /** Periods of a fixed number of days. */
   kind: Schema.Literal("days"),
   /** The length of a period in local days, from 1 to 10 000 000. */
   days: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000_000 })),
@@ -19,6 +20,7 @@ const DayOfMonth = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 31 }
 
 /** A period from a day of a month to the day before the next one that is named. */
 const Months = Schema.Struct({
+  /** Periods from fixed days of the month. */
   kind: Schema.Literal("months"),
   /**
    * The days on which a period begins: one, or two in their order. A day that a month does not have is its last. Of two,

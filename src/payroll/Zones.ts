@@ -79,7 +79,7 @@ export const zones = (byLocation: ReadonlyMap<LocationId, LocalClock>): Zones<Mi
   }
 }
 
-/** Whether each location has a clock of its own. */
+/** Whether each location has a separate clock. */
 export const isZones = <E>(clock: LocalClock | Zones<E>): clock is Zones<E> => "clockOf" in clock
 
 /** The clocks, also if one stands for all locations. */

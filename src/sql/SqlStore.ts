@@ -23,9 +23,10 @@ import { knownSince } from "./Dialect.ts"
 import { checkpointOf, makeStore } from "./store.ts"
 import { defaultTable, refused } from "./tables.ts"
 export type { TableOptions } from "./connection.ts"
-export { ChangeKind, Changes, changes, HistoryUnknown, PersonChange, pruneHistory, PunchChange } from "./history.ts"
+export { ChangeKind, Changes, changes, PersonChange, pruneHistory, PunchChange } from "./history.ts"
 export type { ChangesOptions, PruneOptions } from "./history.ts"
-export { list } from "./read.ts"
+export { HistoryUnknown, list } from "./read.ts"
+export type { ListOptions } from "./read.ts"
 
 /** How a copy is kept. */
 export interface SqlStoreOptions extends TableOptions {

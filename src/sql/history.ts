@@ -1,25 +1,27 @@
 /** What changed in a period since an instant, from the versions that a history keeps; and how a history is pruned. */
-import * as DateTime from "effect/DateTime"
+import * as Arr from "effect/Array"
+import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
-import { Cents, CompanyId, TimePunchId, UserId } from "../Ids.ts"
-import { type Database, numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
-import { retried, transact } from "../internal/sql/transaction.ts"
-import { Instant } from "../internal/wire/schema.ts"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
+import { Cents, type CompanyId, TimePunchId, UserId } from "../Ids.ts"
+import { type Database, numberOf, raw } from "../internal/sql/dialect.ts"
+import { inSnapshot, retried, transact } from "../internal/sql/transaction.ts"
 import * as Labor from "../payroll/Labor.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
 import { byLocation, type Interval, type LocalClock, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
+import { contentColumns } from "./columns.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
-import { type Dialect, knownSince } from "./Dialect.ts"
-import { punchOf, rowColumns, rowOf } from "./read.ts"
+import type { Dialect } from "./Dialect.ts"
+import { type HistoryUnknown, isAtInstant, punchOf, requireKnown, rowColumns, rowOf } from "./read.ts"
 
 /**
  * Of which period, and since when. `asOf` replaces the clock-out of an open punch, both in the copy of `since` and in the
@@ -94,38 +96,13 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
 })) {}
 
 /**
- * The copy at that instant is not known: no history was kept, its first load ended later, its older part was pruned,
- * or rows were removed by hand since.
- */
-export class HistoryUnknown
-  extends Schema.TaggedError<HistoryUnknown>("effect-time-punches/sql/HistoryUnknown")("HistoryUnknown", {
-    /** The company of the copy. */
-    companyId: CompanyId,
-    /** The first instant at which the copy is known; `None`: no history is kept, or the first load has not ended. */
-    since: Schema.OptionFromNullOr(Instant),
-    /** The `since` that was requested. */
-    asked: Instant
-  })
-{
-  /** Since when the copy is known, and how to begin a history. */
-  override get message(): string {
-    const known = Option.match(this.since, {
-      onNone: () =>
-        "no history is known: SqlStore.layer({ history: true }) keeps one from the end of the first load on",
-      onSome: (since) => `its history is known since ${DateTime.formatIso(since)}`
-    })
-    return `the copy of ${DateTime.formatIso(this.asked)} is not known; ${known} [company ${this.companyId}]`
-  }
-}
-
-/**
  * What changed in a period since an instant, such as the one at which it was closed: each punch that is not what it was, and
  * for each person the sums now minus the sums then. Both are read in one state of the database.
  *
  * Law: the sums of the punches that counted at that instant, plus the differences, are the sums of those that count now, for
  * every person.
  *
- * Fails with `HistoryUnknown` if the copy of that instant is not known; with the error of `zone` for a location without one;
+ * Fails with `HistoryUnknown` if the copy of that instant is not known; with the error of `clock` for a location without one;
  * with `Store` if the database fails, or a row is not a valid punch; with `SumOverflow` if a sum exceeds 2^53.
  *
  * **Example** (What changed since the week was closed)
@@ -137,8 +114,8 @@ export class HistoryUnknown
  * import { SqlStore } from "effect-time-punches/sql"
  *
  * export const changes = SqlStore.changes(CompanyId.make(7), {
- *   zone: DateTime.zoneMakeNamedUnsafe("America/New_York"),
- *   period: (zone) => Period.week(zone, BusinessDate.make("2026-03-09")),
+ *   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (clock) => Period.week(clock, BusinessDate.make("2026-03-09")),
  *   since: DateTime.makeUnsafe("2026-03-17T09:00:00Z"),
  *   rounding: "halfUp"
  * })
@@ -149,23 +126,16 @@ export const changes = <E = never>(
   options: ChangesOptions<E>,
   tableOptions: TableOptions = {}
 ): Effect.Effect<Changes, SyncError | HistoryUnknown | E | Labor.SumOverflow, SqlClient> =>
-  Effect.gen(function*() {
-    const database = yield* opened(company, tableOptions)
-    const { widest } = byLocation(options.clock, options.period)
-    const rows = yield* retried(changedRows(database, company, widest, options.since)).pipe(
-      Effect.mapError(failedWith(company, "the history cannot be read"))
+  Effect.suspend(() => {
+    const people = makePeople(options)
+    return Effect.map(
+      Stream.runCollect(readChanges(company, options, people, tableOptions)),
+      (punches) => ({ punches, people: people.differences() })
     )
-    const since = orUndefined(rows[0]?.["known_since"])
-    if (since === undefined || options.since.epochMilliseconds < since) {
-      return yield* new HistoryUnknown({
-        companyId: company,
-        since: Option.map(Option.fromUndefinedOr(since), (millis) => DateTime.makeUnsafe(millis)),
-        asked: DateTime.toUtc(options.since)
-      })
-    }
-    const pairs = yield* Effect.fromResult(pairsOf(company, rows))
-    return yield* Effect.fromResult(compare(pairs, options))
-  })
+  }).pipe(
+    retried,
+    Effect.mapError((error) => isSqlError(error) ? failedWith(company, "the history cannot be read")(error) : error)
+  )
 
 /** Up to which instant a history is forgotten. */
 export interface PruneOptions {
@@ -215,48 +185,58 @@ export const pruneHistory = (
   })
 
 /**
- * One statement, which sees one state of the database: since when the history is known, and every row that a commit replaced
- * since then and that lies in the window or did so, with its version of then.
+ * The changes of `changes` in their order, and their sums into `people`. Rows are read as they are compared; in memory are the
+ * changes of one person, and those whose person changed. @internal
  */
-const changedRows = (
-  { dialect, sql }: Database<Dialect>,
+export const readChanges = <E>(
+  company: CompanyId,
+  options: ChangesOptions<E>,
+  people: People,
+  tableOptions: TableOptions = {}
+): Stream.Stream<PunchChange, SyncError | HistoryUnknown | SqlError | E | Labor.SumOverflow, SqlClient> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const database = yield* opened(company, tableOptions)
+    const periods = byLocation(options.clock, options.period)
+    const rows = statesOf(database, company, periods.widest, options.since).stream
+    const known = requireKnown(database, company, options.since)
+    const { end, step } = makeComparison(company, periods, people)
+    const changes = Stream.unwrap(Effect.as(known, rows)).pipe(
+      Stream.chunks,
+      Stream.mapEffect((rows) => Effect.fromResult(step(rows))),
+      Stream.concat(Stream.fromEffect(Effect.suspend(() => Effect.fromResult(end())))),
+      Stream.filter(Arr.isReadonlyArrayNonEmpty),
+      Stream.flattenArray
+    )
+    return inSnapshot(database, changes)
+  }))
+
+/**
+ * The states of every row that a commit replaced since an instant and that lies in the window or did so: as it is, then as it
+ * was. Ordered by the least id of its people, of then and of now, so that the changes of each person follow one another.
+ */
+const statesOf = (
+  database: Database<Dialect>,
   company: CompanyId,
   { gte, lt }: Interval,
   since: DateTime.DateTime
 ) => {
-  const { bigint, millisOf, tables, timestamp } = dialect
-  const then = timestamp(since.epochMilliseconds)
+  const { dialect: { bigint, tables, timestamp }, sql } = database
   const isOurs = sql`company_id = ${bigint(company)}`
   const isInWindow = sql`clocked_in >= ${timestamp(gte.epochMilliseconds)} AND clocked_in < ${
     timestamp(lt.epochMilliseconds)
   }`
-  const wasThen = sql`valid_to > ${then} AND (valid_from IS NULL OR valid_from <= ${then})`
-  const columns = rowColumns(dialect)
-  return sql`WITH changed AS (
-    SELECT id FROM ${tables.rows} WHERE ${isOurs} AND ${isInWindow} AND valid_from > ${then}
-    UNION SELECT id FROM ${tables.history} WHERE ${isOurs} AND ${isInWindow} AND ${wasThen}
-  )
-  SELECT ${millisOf(knownSince)} AS known_since, states.* FROM ${tables.sync} AS s LEFT JOIN (
+  const then = isAtInstant(database, since)
+  const columns = rowColumns(database.dialect)
+  return sql<Row>`WITH changed AS (
+    SELECT id FROM ${tables.rows}
+      WHERE ${isOurs} AND ${isInWindow} AND valid_from > ${timestamp(since.epochMilliseconds)}
+    UNION SELECT id FROM ${tables.history} WHERE ${isOurs} AND ${isInWindow} AND ${then.version}
+  ), states AS (
     SELECT 1 AS is_now, ${columns} FROM ${tables.rows} WHERE ${isOurs} AND id IN (SELECT id FROM changed)
     UNION ALL
-    SELECT 0, ${columns} FROM ${tables.history} WHERE ${isOurs} AND id IN (SELECT id FROM changed) AND ${wasThen}
-  ) AS states ON true WHERE s.company_id = ${bigint(company)}`
-}
-
-/** The states of each row, by id. A row is never removed but with all others of its company. */
-const pairsOf = (company: CompanyId, rows: ReadonlyArray<Row>): Result.Result<ReadonlyArray<Pair>, SyncError> => {
-  const then = new Map<number, State>()
-  const now = new Map<number, State>()
-  for (const row of rows) {
-    if (row["id"] === null) continue
-    const stored = rowOf(row)
-    const punch = punchOf(company, stored)
-    if (Result.isFailure(punch)) return Result.fail(punch.failure)
-    const states = numberOf(row["is_now"]) === 1 ? now : then
-    states.set(stored.id, { punch: punch.success, isGone: stored.isGone })
-  }
-  const byId = [...now].toSorted(([one], [other]) => one - other)
-  return Result.succeed(byId.map(([id, after]) => ({ before: then.get(id), after })))
+    SELECT 0, ${columns} FROM ${tables.history} WHERE ${isOurs} AND id IN (SELECT id FROM changed) AND ${then.version}
+  )
+  SELECT states.*, min(user_id) OVER (PARTITION BY id) AS first_user FROM states ORDER BY first_user, id, is_now DESC`
 }
 
 /** A punch of a copy, at one time. */
@@ -265,44 +245,79 @@ interface State {
   readonly isGone: boolean
 }
 
-/** A punch of the copy, then and now. */
-interface Pair {
-  /** `undefined`: it was not in the copy. */
-  readonly before: State | undefined
-  readonly after: State
+/** A change, and the version of the punch that gives it its place. */
+interface Placed {
+  readonly change: PunchChange
+  readonly shown: TimePunch
 }
 
-/** The changes that the pairs make, with their sums. */
-const compare = <E>(
-  pairs: Iterable<Pair>,
-  options: ChangesOptions<E>
-): Result.Result<Changes, E | Labor.SumOverflow> => {
-  const counts = counter(byLocation(options.clock, options.period))
-  const punches: Array<PunchChange & { readonly shown: TimePunch }> = []
-  const sums = new Map<UserId, Sums>()
-  for (const { after, before } of pairs) {
+/** Compares states in the order of `statesOf`. A row is never removed unless all others of its company are. */
+const makeComparison = <E>(company: CompanyId, periods: LocalPeriods<E>, people: People) => {
+  const counts = counter(periods)
+  /** The changes of people that may have more. */
+  const waiting = new Map<UserId, Array<Placed>>()
+  let user: number | undefined
+  let pair: { readonly after: State; before: State | undefined } | undefined
+
+  const closePair = (): E | Labor.SumOverflow | undefined => {
+    if (pair === undefined) return undefined
+    const { after, before } = pair
+    pair = undefined
     const [then, now] = [counts(before), counts(after)]
-    if (Result.isFailure(then)) return Result.fail(then.failure)
-    if (Result.isFailure(now)) return Result.fail(now.failure)
+    if (Result.isFailure(then)) return then.failure
+    if (Result.isFailure(now)) return now.failure
     const kind = kindOf(before, then.success, after, now.success)
-    if (kind === undefined) continue
-    for (const [punch, sign] of [[then.success, -1], [now.success, 1]] as const) {
-      const overflow = punch === undefined ? undefined : add(sums, punch, sign, options)
-      if (overflow !== undefined) return Result.fail(overflow)
-    }
+    if (kind === undefined) return undefined
+    const overflow = people.add(then.success, -1) ?? people.add(now.success, 1)
+    if (overflow !== undefined) return overflow
     const shown = now.success ?? then.success ?? after.punch
     const { id, userId } = shown
-    punches.push({ id, userId, kind, before: shownOf(before, kind), after: shownOf(after, kind), shown })
+    const change = { id, userId, kind, before: shownOf(before, kind), after: shownOf(after, kind) }
+    const found = waiting.get(userId)
+    if (found === undefined) waiting.set(userId, [{ change, shown }])
+    else found.push({ change, shown })
+    return undefined
   }
-  return Result.succeed({
-    punches: punches
-      .toSorted(({ shown: one }, { shown: other }) =>
-        one.userId - other.userId || one.clockedIn.epochMilliseconds - other.clockedIn.epochMilliseconds ||
-        one.id - other.id
-      )
-      .map(({ shown: _, ...change }) => change),
-    people: [...sums].map(differenceOf).filter(isSome).toSorted((one, other) => one.userId - other.userId)
-  })
+
+  /** The changes of the people before this one, who have no more. */
+  const takeBefore = (user: number): ReadonlyArray<PunchChange> =>
+    [...waiting.keys()].filter((each) => each < user).toSorted((one, other) => one - other).flatMap((each) => {
+      const found = waiting.get(each) ?? []
+      waiting.delete(each)
+      return found.toSorted(({ shown: one }, { shown: other }) =>
+        one.clockedIn.epochMilliseconds - other.clockedIn.epochMilliseconds || one.id - other.id
+      ).map(({ change }) => change)
+    })
+
+  const step = (
+    rows: ReadonlyArray<Row>
+  ): Result.Result<ReadonlyArray<PunchChange>, SyncError | E | Labor.SumOverflow> => {
+    const done: Array<PunchChange> = []
+    for (const row of rows) {
+      const stored = rowOf(row)
+      const punch = punchOf(company, stored)
+      if (Result.isFailure(punch)) return Result.fail(punch.failure)
+      const state = { punch: punch.success, isGone: stored.isGone }
+      if (numberOf(row["is_now"]) === 0) {
+        if (pair !== undefined && pair.after.punch.id === state.punch.id) pair.before = state
+        continue
+      }
+      const failure = closePair()
+      if (failure !== undefined) return Result.fail(failure)
+      const firstUser = numberOf(row["first_user"])
+      if (firstUser !== user) done.push(...takeBefore(firstUser))
+      user = firstUser
+      pair = { after: state, before: undefined }
+    }
+    return Result.succeed(done)
+  }
+
+  const end = (): Result.Result<ReadonlyArray<PunchChange>, E | Labor.SumOverflow> => {
+    const failure = closePair()
+    return failure === undefined ? Result.succeed(takeBefore(Infinity)) : Result.fail(failure)
+  }
+
+  return { step, end }
 }
 
 /** The punch, if it counts in the period. */
@@ -340,7 +355,10 @@ const kindOf = (
 }
 
 /** A punch of which only `modified` differs was touched: nothing that is paid or printed changed. */
-const isSame = (one: TimePunch, other: TimePunch): boolean => Equal.equals({ ...one, modified: other.modified }, other)
+const isSame = (one: TimePunch, other: TimePunch): boolean =>
+  comparedColumns.every(({ cell }) => cell(one) === cell(other))
+
+const comparedColumns = contentColumns.filter(({ name }) => name !== "modified")
 
 /** What the service no longer shows has no state. */
 const shownOf = (state: State | undefined, kind: ChangeKind): Option.Option<TimePunch> =>
@@ -355,31 +373,39 @@ interface Sums {
   tips: number
 }
 
-/** Adds a punch or takes it away, or returns the sum that overflows. */
-const add = (
-  people: Map<UserId, Sums>,
-  punch: TimePunch,
-  sign: 1 | -1,
-  options: Labor.LaborOptions
-): Labor.SumOverflow | undefined => {
-  const sums = people.get(punch.userId) ?? { net: 0, cost: 0, tips: 0 }
-  people.set(punch.userId, sums)
-  const { durations } = WorkedTime.measure(punch, options)
-  const net = Option.match(durations, { onNone: () => 0, onSome: ({ net }) => Duration.toMillis(net) })
-  // Unknown without durations; with them, no safe integer.
-  const cost = Option.getOrElse(Labor.cost(punch, options), () => Option.isNone(durations) ? 0 : Infinity)
-  sums.net += sign * net
-  sums.cost += sign * cost
-  sums.tips += sign * punch.tips
-  const field = (["net", "cost", "tips"] as const).find((name) => !Number.isSafeInteger(sums[name]))
-  return field === undefined ? undefined : new Labor.SumOverflow({ field, punchId: punch.id })
+/** The differences of people. @internal */
+export interface People {
+  /** Adds a punch or takes it away, or returns the sum that overflows. */
+  readonly add: (punch: TimePunch | undefined, sign: 1 | -1) => Labor.SumOverflow | undefined
+  readonly differences: () => ReadonlyArray<PersonChange>
 }
 
-const differenceOf = ([userId, { cost, net, tips }]: readonly [UserId, Sums]): PersonChange => ({
-  userId,
-  net: Duration.millis(net),
-  cost: Cents.make(cost),
-  tips: Cents.make(tips)
-})
-
-const isSome = ({ cost, net, tips }: PersonChange): boolean => !Duration.isZero(net) || cost !== 0 || tips !== 0
+/** @internal */
+export const makePeople = (options: Labor.LaborOptions): People => {
+  const people = new Map<UserId, Sums>()
+  return {
+    add: (punch, sign) => {
+      if (punch === undefined) return undefined
+      const sums = people.get(punch.userId) ?? { net: 0, cost: 0, tips: 0 }
+      people.set(punch.userId, sums)
+      const { durations } = WorkedTime.measure(punch, options)
+      const net = Option.match(durations, { onNone: () => 0, onSome: ({ net }) => Duration.toMillis(net) })
+      // Unknown without durations; with them, a sum that exceeds the safe integers.
+      const cost = Option.getOrElse(Labor.cost(punch, options), () => Option.isNone(durations) ? 0 : Infinity)
+      sums.net += sign * net
+      sums.cost += sign * cost
+      sums.tips += sign * punch.tips
+      const field = (["net", "cost", "tips"] as const).find((name) => !Number.isSafeInteger(sums[name]))
+      return field === undefined ? undefined : new Labor.SumOverflow({ field, punchId: punch.id })
+    },
+    differences: () =>
+      [...people].filter(([, { cost, net, tips }]) => net !== 0 || cost !== 0 || tips !== 0)
+        .toSorted(([one], [other]) => one - other)
+        .map(([userId, { cost, net, tips }]) => ({
+          userId,
+          net: Duration.millis(net),
+          cost: Cents.make(cost),
+          tips: Cents.make(tips)
+        }))
+  }
+}

@@ -1,5 +1,5 @@
 /** Lists the punches of a copy: the filters of the service as conditions on its rows, and pages of one snapshot. */
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -9,18 +9,28 @@ import type { Row } from "effect/sql/SqlConnection"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { InvalidRequest } from "../ApiError.ts"
-import type { CompanyId } from "../Ids.ts"
-import { type Database, numberOf, raw } from "../internal/sql/dialect.ts"
+import { CompanyId } from "../Ids.ts"
+import { type Database, numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried } from "../internal/sql/transaction.ts"
 import { formatInstant, isWritable } from "../internal/wire/instant.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
+import { Instant } from "../internal/wire/schema.ts"
 import { validFilter } from "../listing/request.ts"
 import type { InstantRange, PunchFilter } from "../PunchFilter.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { columns } from "./columns.ts"
 import { connect, failedWith, opened, type TableOptions } from "./connection.ts"
-import type { Dialect } from "./Dialect.ts"
+import { type Dialect, knownSince } from "./Dialect.ts"
+
+/** Which copy is listed. */
+export interface ListOptions extends TableOptions {
+  /**
+   * Lists the copy as it was at this instant of the database's clock, such as `history.last` of `status`. Needs a history.
+   * Default: as it is.
+   */
+  readonly at?: DateTime.DateTime | undefined
+}
 
 /**
  * Lists the punches of a copy by clock-in, then by id: those that the service would list for this filter, as of the last pass.
@@ -32,14 +42,41 @@ import type { Dialect } from "./Dialect.ts"
  * time: a consumer of the stream that waits for one waits for ever.
  *
  * Fails with `InvalidRequest` for `flags`, `employeeApprovalStatuses`, `localizeSearchTime`, `businessDate` and `sortBy`, which
- * only the service knows, and for what `TimePunches.list` refuses; neither reads the database. Fails with `Store` if the
- * database fails, and at a row that is not a valid punch, with its id.
+ * only the service knows, and for what `TimePunches.list` refuses; neither reads the database. Fails with `HistoryUnknown` if
+ * the copy of `at` is not known, which only an `at` can cause; with `Store` if the database fails, and at a row that is not a
+ * valid punch, with its id.
  */
 export const list = (
   company: CompanyId,
   filter: PunchFilter = {},
-  options: TableOptions = {}
-): Stream.Stream<TimePunch, SyncError | InvalidRequest, SqlClient> => readPages(company, filter, options, pageSize)
+  { at, ...options }: ListOptions = {}
+): Stream.Stream<TimePunch, SyncError | InvalidRequest | HistoryUnknown, SqlClient> =>
+  at === undefined ? readPages(company, filter, options, pageSize) : readAt(company, filter, options, at)
+
+/**
+ * The copy at that instant is not known: no history was kept, its first load ended later, its older part was pruned,
+ * or rows were removed by hand since.
+ */
+export class HistoryUnknown
+  extends Schema.TaggedError<HistoryUnknown>("effect-time-punches/sql/HistoryUnknown")("HistoryUnknown", {
+    /** The company of the copy. */
+    companyId: CompanyId,
+    /** The first instant at which the copy is known; `None`: no history is kept, or the first load has not ended. */
+    since: Schema.OptionFromNullOr(Instant),
+    /** The `since` that was requested. */
+    asked: Instant
+  })
+{
+  /** Since when the copy is known, and how to begin a history. */
+  override get message(): string {
+    const known = Option.match(this.since, {
+      onNone: () =>
+        "no history is known: SqlStore.layer({ history: true }) keeps one from the end of the first load on",
+      onSome: (since) => `its history is known since ${DateTime.formatIso(since)}`
+    })
+    return `the copy of ${DateTime.formatIso(this.asked)} is not known; ${known} [company ${this.companyId}]`
+  }
+}
 
 /** Rows of a page: more of them save little time, and a page is in memory twice. */
 const pageSize = 1000
@@ -67,6 +104,56 @@ export const readPages = (
     )
     return inSnapshot(database, pages)
   })).pipe(Stream.catchTag("SqlError", (error) => Stream.fail(failedWith(company, "the rows cannot be read")(error))))
+
+/** The copy of an instant: the rows that were written before it, and the versions that were replaced after it. */
+const readAt = (
+  company: CompanyId,
+  filter: PunchFilter,
+  options: TableOptions,
+  at: DateTime.DateTime
+): Stream.Stream<TimePunch, SyncError | InvalidRequest | HistoryUnknown, SqlClient> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const conditions = yield* Effect.fromResult(conditionsOf(company, filter))
+    const database = yield* opened(company, options)
+    const { dialect, sql } = database
+    const tests = sql.and([...ofCompany(database, company), ...conditions.map(testOf(database))])
+    const columns = rowColumns(dialect)
+    const then = isAtInstant(database, at)
+    const rows = sql<Row>`SELECT ${columns} FROM ${dialect.tables.rows} AS t WHERE ${tests} AND ${then.row}
+      UNION ALL SELECT ${columns} FROM ${dialect.tables.history} AS t WHERE ${tests} AND ${then.version}
+      ORDER BY clocked_in, id`
+    const punches = Stream.unwrap(Effect.as(requireKnown(database, company, at), rows.stream)).pipe(
+      Stream.mapEffect((row) => Effect.fromResult(punchOf(company, rowOf(row))))
+    )
+    return inSnapshot(database, punches)
+  })).pipe(
+    Stream.catchTag("SqlError", (error) => Stream.fail(failedWith(company, "the history cannot be read")(error)))
+  )
+
+/** Whether a row, or a version, is what the copy had at an instant. @internal */
+export const isAtInstant = ({ dialect: { timestamp }, sql }: Database<Dialect>, at: DateTime.DateTime) => {
+  const instant = timestamp(at.epochMilliseconds)
+  const row = sql`(valid_from IS NULL OR valid_from <= ${instant})`
+  return { row, version: sql`valid_to > ${instant} AND ${row}` }
+}
+
+/** Fails if the copy of an instant is not known. @internal */
+export const requireKnown = Effect.fnUntraced(function*(
+  { dialect: { bigint, millisOf, tables }, sql }: Database<Dialect>,
+  companyId: CompanyId,
+  asked: DateTime.DateTime
+) {
+  const [row] = yield* sql`SELECT ${millisOf(knownSince)} AS known_since FROM ${tables.sync} AS s
+    WHERE s.company_id = ${bigint(companyId)}`
+  const since = orUndefined(row?.["known_since"])
+  if (since === undefined || asked.epochMilliseconds < since) {
+    return yield* new HistoryUnknown({
+      companyId,
+      since: Option.map(Option.fromUndefinedOr(since), (millis) => DateTime.makeUnsafe(millis)),
+      asked: DateTime.toUtc(asked)
+    })
+  }
+})
 
 /** What a row must be: a column that holds, or a comparison with a parameter. @internal */
 export interface Condition {
@@ -163,14 +250,21 @@ const pageAfter = (
     sql`(t.clocked_in, t.id) > (${timestamp(clockedIn.epochMilliseconds)}, ${bigint(id)})`
   )
   // A later page has a lower end already. With two, the database might begin each page at the lower end of the filter.
-  const rest = conditions.filter(({ test }) => after.length === 0 || test !== "t.clocked_in >=").map((
-    { parameter, test }
-  ) => parameter === undefined ? raw(test) : sql`${raw(test)} ${dialect[parameter.type](parameter.value)}`)
-  const tests = sql.and([sql`t.company_id = ${bigint(company)}`, raw("t.gone_at IS NULL"), ...after, ...rest])
+  const rest = conditions.filter(({ test }) => after.length === 0 || test !== "t.clocked_in >=")
+  const tests = sql.and([...ofCompany({ dialect, sql }, company), ...after, ...rest.map(testOf({ dialect, sql }))])
   // `t.`: without it the order would be by the columns of the result, which have the same names and no index.
   return sql`SELECT ${rowColumns(dialect)} FROM ${tables.rows} AS t WHERE ${tests}
     ORDER BY t.clocked_in, t.id LIMIT ${raw(String(size))}`
 }
+
+/** The rows of a company that are not gone. */
+const ofCompany = ({ dialect: { bigint }, sql }: Database<Dialect>, company: CompanyId) => [
+  sql`t.company_id = ${bigint(company)}`,
+  raw("t.gone_at IS NULL")
+]
+
+const testOf = ({ dialect, sql }: Database<Dialect>) => ({ parameter, test }: Condition): Statement.Fragment =>
+  parameter === undefined ? raw(test) : sql`${raw(test)} ${dialect[parameter.type](parameter.value)}`
 
 /** Which rows of a company are compared with the service. @internal */
 export type Selection =

@@ -1,4 +1,4 @@
-/** Pay periods of three locations in three zones, two of which have days of their own: sums equal a second computation. */
+/** Pay periods of three locations in three zones, two of which do not begin their days at midnight: sums equal a second computation. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, HashMap, Schema, Stream } from "effect"
 import { BusinessDate, LocationId, TimePunch } from "../../src/index.ts"

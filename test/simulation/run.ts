@@ -178,7 +178,9 @@ const checkFailure = (plan: Plan, error: ListError, from: Option.Option<Cursor>,
   if (!isListError(error) || error.message === "") return broken(`not one of the typed errors: ${String(error)}`)
   if (error._tag === "InvalidRequest") return broken(`the client refuses a request of the plan: ${error.message}`)
   if (error.companyId !== companyId) return broken(`the error is of company ${error.companyId}`)
-  if (error.attempts > plan.policy.attempts + 1) return broken(`the error counts ${error.attempts} requests`)
+  // A TokenError counts the requests for the token, of which there are three at most.
+  const most = error._tag === "TokenError" ? 3 : plan.policy.attempts + 1
+  if (error.attempts > most) return broken(`the error counts ${error.attempts} requests`)
   if (plan.mode === "pages" && (error.pagesCompleted !== seen.pages || at !== Option.getOrNull(seen.next))) {
     return broken(`the error says page ${error.pagesCompleted} at ${at}, but the consumer has ${seen.pages} pages`)
   }

@@ -5,6 +5,7 @@ import type { SqlClient } from "effect/sql"
 import { BusinessDate, Cents, CompanyId, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as Labor from "../../src/payroll/Labor.ts"
 import * as Period from "../../src/payroll/Period.ts"
+import type { PunchFilter } from "../../src/PunchFilter.ts"
 import { type ChangeKind, Changes, type ChangesOptions, type HistoryUnknown, SqlStore } from "../../src/sql/index.ts"
 import type { SyncError } from "../../src/sync/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
@@ -146,6 +147,24 @@ const expected = (then: ReadonlyArray<PastRow>, now: ReadonlyArray<PastRow>): Re
     const kind = names === "counts counts" && !Equal.equals(touched, after.punch) ? "edited" : kindsOf[names]
     return kind === undefined ? [] : [[Number(after.punch.id), kind] as const]
   }))
+
+const byClockIn = (punches: ReadonlyArray<TimePunch>) =>
+  punches.toSorted((one, other) =>
+    one.clockedIn.epochMilliseconds - other.clockedIn.epochMilliseconds || one.id - other.id
+  )
+
+/** By person, then by the clock-in of the version that counts, then by id. */
+const inOrder = (punches: Changes["punches"]) => {
+  const countsNow: ReadonlyArray<ChangeKind> = ["edited", "added", "movedIn", "undeleted", "back"]
+  const keyOf = ({ after, before, id, kind, userId }: Changes["punches"][number]) => {
+    const shown = Option.getOrThrow(countsNow.includes(kind) ? after : before)
+    return [userId, shown.clockedIn.epochMilliseconds, id] as const
+  }
+  return punches.toSorted((one, other) => {
+    const [a, b] = [keyOf(one), keyOf(other)]
+    return a[0] - b[0] || a[1] - b[1] || a[2] - b[2]
+  })
+}
 
 describe.each(databases())("SqlStore.changes in $name", (database) => {
   const { client, isHere } = database
@@ -357,6 +376,29 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       assert.strictEqual((yield* Effect.flip(changesOf(opened, dayOptions(last))))._tag, "HistoryUnknown")
     }))
 
+  test("lists the copy of an instant by a filter, and of none that is not known", (opened) =>
+    Effect.gen(function*() {
+      const { kept, run, table } = opened
+      const listAt = (instant: DateTime.DateTime, filter: PunchFilter = {}) =>
+        run(Effect.map(
+          Stream.runCollect(SqlStore.list(company, filter, { table, at: instant })),
+          (punches) => punches.map(({ id, notes }) => [Number(id), notes])
+        ))
+      yield* commit(kept, company, [row(1, shift(3, 1)), row(2, shift(2, 1)), row(3, user(9))])
+      const first = yield* lastOf(opened, company)
+      yield* commit(kept, company, [row(2, { ...shift(4, 1), notes: "moved" }), row(4)])
+      const second = yield* lastOf(opened, company)
+      yield* commit(kept, company, [row(2, { ...shift(4, 1), notes: "moved" })], true)
+
+      assert.deepStrictEqual(yield* listAt(first), [[3, ""], [2, ""], [1, ""]])
+      assert.deepStrictEqual(yield* listAt(second), [[3, ""], [4, ""], [1, ""], [2, "moved"]])
+      assert.deepStrictEqual(yield* listAt(yield* lastOf(opened, company)), [[2, "moved"]])
+      assert.deepStrictEqual(yield* listAt(second, { userId: UserId.make(9) }), [[3, ""]])
+      assert.deepStrictEqual(yield* listAt(first, { clockedIn: { gte: at(2 * hour), lt: at(3 * hour) } }), [[2, ""]])
+      const error = yield* Effect.flip(listAt(DateTime.subtract(first, { milliseconds: 1 })))
+      assert.deepInclude(error, { _tag: "HistoryUnknown", since: Option.some(first) })
+    }))
+
   test("fails before a sum could be wrong", (opened) =>
     Effect.gen(function*() {
       const most = { tips: Cents.make(2 ** 53 - 1) }
@@ -423,11 +465,15 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
         const asOf = plan.asOf === null ? undefined : at(plan.asOf * 60)
         for (const [since, then] of past) {
           assert.deepStrictEqual(yield* copyAt(opened, company, since), then)
+          const listed = SqlStore.list(company, { deleted: "include" }, { table: opened.table, at: since })
+          const present = then.filter(({ isGone }) => !isGone).map(({ punch }) => punch)
+          assert.deepStrictEqual(yield* opened.run(Stream.runCollect(listed)), byClockIn(present))
           const options = { ...dayOptions(since), asOf }
           const found = yield* changesOf(opened, options, company)
           const sums = yield* Effect.all([sumsOf(then, options), sumsOf(now, options)])
           assert.deepStrictEqual(differences(found), minus(sums[1], sums[0]))
           assert.deepStrictEqual(new Map(told(found)), expected(then, now))
+          assert.deepStrictEqual(found.punches, inOrder(found.punches))
         }
       }))
     },

@@ -117,7 +117,8 @@ const changedSince = Effect.fnUntraced(function*(company: Company, watermark: Op
 /** The database cannot be read. */
 export const storeFailed = (error: ExpectedError | CommandFailure): CheckResult => {
   const { advice, code, message } = error._tag === "CommandFailure" ? error : commandFailureOf(error)
-  return fail("copy", message, "copy", advice.join(" "), code)
+  const text = advice.length === 0 ? "Check the file or the address of the copy." : advice.join(" ")
+  return fail("copy", message, "copy", text, code)
 }
 
 const ageOf = ({ checkpoint, lastError, rows }: SqlStore.CopyStatus, now: DateTime.Utc): CheckResult => {

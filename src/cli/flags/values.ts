@@ -71,10 +71,10 @@ export const instant = (name: string, description: string) =>
 
 export const readDate: (text: string) => Option.Option<BusinessDate> = Schema.decodeUnknownOption(BusinessDate)
 
+export const date = (name: string, description: string) => text(name, "DATE", description, dateForm, readDate)
+
 /** What `readDate` expects; it completes "must be …". */
 export const dateForm = "a date of the calendar as YYYY-MM-DD, from 0001-01-01 to 9999-12-31"
-
-export const date = (name: string, description: string) => text(name, "DATE", description, dateForm, readDate)
 
 /** A list of known words, joined by commas, as on the wire. */
 export const words = <A extends string>(name: string, known: ReadonlyArray<A>, description: string) =>
@@ -188,8 +188,8 @@ export const calendar = text(
   "calendar",
   "CALENDAR",
   "The pay periods of --pay-period: 14d:2026-01-05 (every 14 days), 1,16 (twice a month) or 26 (from the 26th)",
-  "14d:2026-01-05 (days, and a date on which a period begins), or one or two days of a month, such as 26 or 1,16 (the " +
-    "first of two at most 27)",
+  "days from 1d to 10000000d with a date on which a period begins, such as 14d:2026-01-05, or one or two days of a month, " +
+    "such as 26 or 1,16, the first of two at most 27",
   readCalendar
 )
 

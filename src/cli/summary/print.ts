@@ -10,16 +10,7 @@ import { CommandFailure, exitCode } from "../failure.ts"
 import type { Names } from "../flags/names.ts"
 import { formatHours, formatMoney, formatNumber } from "../terminal/format.ts"
 import { bar, type Column, makeTable, nameColumn } from "../terminal/table.ts"
-import {
-  type AboveColumn,
-  compareKeys,
-  type Grouping,
-  type Groupings,
-  isId,
-  type Key,
-  type Keys,
-  nameOfKey
-} from "./groups.ts"
+import { type AboveColumn, compareKeys, type Grouping, type Groupings, isId, type Keys, nameOfKey } from "./groups.ts"
 
 /** The columns of a summary that its flags add. */
 export interface SummaryColumns {
@@ -71,14 +62,18 @@ const columnsOf = (by: Groupings, { above, names }: SummaryColumns): ReadonlyArr
 
 /** A key, and its name. They are blank if they and all keys before them are those of the line above. */
 const keyColumnsOf = (by: Grouping, at: number, names: Names | undefined): ReadonlyArray<Column<Line>> => {
-  const cellOf = (text: (key: Key) => string) => ({ keys, same }: Line) => at < same ? "" : text(keys[at] ?? null)
-  const idOf = (line: Line) => isTotal(line) ? (at === 0 ? "total" : "") : cellOf((key) => `${key ?? "none"}`)(line)
-  if (names === undefined || !isId(by)) return [{ title: isId(by) ? `${by}_id` : by, cell: idOf }]
-  const nameOf = (line: Line) =>
-    line.keys.length <= at || at < line.same ? undefined : nameOfKey(by, names, line.keys[at] ?? null)
+  const idOf = ({ keys, same }: Line) =>
+    keys.length === 0 ? (at === 0 ? "total" : "") : at < same ? "" : `${keys[at] ?? "none"}`
+  const nameOf = ({ keys, same }: Line) =>
+    names === undefined || !isId(by) || keys.length === 0
+      ? undefined
+      : at < same
+      ? ""
+      : nameOfKey(by, names, keys[at] ?? null)
+  const hasNames = names !== undefined && isId(by)
   return [
-    { title: `${by}_id`, cell: idOf, leaves: 2 },
-    nameColumn(by, nameOf, idOf, undefined, 40)
+    { title: isId(by) ? `${by}_id` : by, cell: idOf, leaves: hasNames ? 2 : undefined },
+    ...hasNames ? [nameColumn(by, nameOf, idOf, undefined, 40)] : []
   ]
 }
 

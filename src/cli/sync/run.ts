@@ -125,10 +125,9 @@ const passNow = (task: SyncTask) => {
 
 const sweepNow = (task: SyncTask, range: SweepRange) =>
   Effect.gen(function*() {
-    const { acceptGone, company, progress, sortById } = task
+    const { acceptGone, company, progress: { onCommit }, sortById } = task
     const window = windowOf(range, DateTime.toUtc(yield* DateTime.now))
-    const options = { window, acceptGone, onCommit: progress.onCommit, sortById, prefetchPages: 1 }
-    return yield* finished(task, Sync.sweep(company, options))
+    return yield* finished(task, Sync.sweep(company, { window, acceptGone, onCommit, sortById, prefetchPages: 1 }))
   })
 
 /** The clock-ins of a range that ends now. Its end is open, so that punches of a clock that is ahead are inside. */

@@ -1,8 +1,10 @@
-/** The fields that every listing error has, which say at which page of a run it happened, and their text in a message. */
+/** The fields that every listing error has, which say at which page of a run it happened, and the texts that messages share. */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CompanyId, Cursor } from "../../Ids.ts"
+import { printable } from "./issue.ts"
 
 /** Where in a run an error happened. */
 export interface Where {
@@ -45,3 +47,33 @@ export const place = (at: Where, kind: "" | "token " = ""): string =>
   `company ${at.companyId}, page ${at.pagesCompleted + 1}, ${at.attempts} ${kind}${
     at.attempts === 1 ? "request" : "requests"
   }`
+
+/** The code of a platform in a message; empty without one. */
+export const inParentheses = (code: Option.Option<string>): string =>
+  Option.match(code, { onNone: () => "", onSome: (text) => ` (${printable(text)})` })
+
+/** What `Retry-After` says, in a message; empty if it says nothing. */
+export const waitText = (retryAfter: Option.Option<Duration.Duration>): string =>
+  Option.match(retryAfter, { onNone: () => "", onSome: (wait) => `, retry after ${Duration.format(wait)}` })
+
+/** Why there is no token: in the message of a `TokenError`, and in the log of a renewal. */
+export const tokenFailureText = (
+  { code, reason, retryAfter, status, transport }: {
+    readonly reason: string
+    readonly status: Option.Option<number>
+    readonly code: Option.Option<string>
+    readonly retryAfter: Option.Option<Duration.Duration>
+    readonly transport: Option.Option<{
+      readonly reason: string
+      readonly code: Option.Option<string>
+      readonly origin: string
+    }>
+  }
+): string => {
+  const response = [...Option.toArray(status), ...Option.toArray(Option.map(code, printable))].join(" ")
+  const unreached = Option.match(transport, {
+    onNone: () => "",
+    onSome: ({ code, origin, reason }) => `: ${reason}${inParentheses(code)} at ${printable(origin)}`
+  })
+  return `${reason}${response === "" ? "" : ` (${response})`}${waitText(retryAfter)}${unreached}`
+}

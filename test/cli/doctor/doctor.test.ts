@@ -199,6 +199,41 @@ describe("time-punches doctor", () => {
       assert.deepStrictEqual([-2000, 0, 2000].map((skew) => checkClock(skew).status), ["ok", "ok", "ok"])
     }))
 
+  // Row 19 of the second review: an OAuth client said less than an access token.
+  it.effect("[REVIEW 19] says why the token endpoint was not reached, as it does of the listing", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const accessToken = {
+        ...without("TIME_PUNCHES_CLIENT_ID", "TIME_PUNCHES_CLIENT_SECRET"),
+        TIME_PUNCHES_ACCESS_TOKEN: defaultCompany.accessToken
+      }
+      yield* service.inject(Fault.reset, { target: "token" })
+      yield* service.inject(Fault.reset)
+      const token = yield* examine({ waits: true })
+      const page = yield* examine({ env: accessToken, waits: true })
+
+      for (const { advice, code, failed, found } of [token, page]) {
+        assert.deepStrictEqual([code, failed], [6, ["service"]])
+        assert.match(found.get("service")?.[1] ?? "", /ECONNRESET/)
+        assert.strictEqual(advice, page.advice)
+      }
+    }).pipe(Effect.provide(fake)))
+
+  // Row 25 of the second review: an error of the system came without advice.
+  it.effect("[REVIEW 25] advises something about every database that cannot be read, and checks the service all the same", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      Fs.symlinkSync(`${folder}/loop`, `${folder}/loop`)
+      Fs.writeFileSync(`${folder}/text`, "This is no database. ".repeat(500))
+      Fs.writeFileSync(`${folder}/empty`, "")
+      for (const name of ["loop", "text", "empty", "missing", ""]) {
+        const { advice, failed, found } = yield* examine({ flags: ["--database", `${folder}/${name}`] })
+
+        assert.deepStrictEqual([failed, found.get("cursors")?.[0]], [["copy"], "ok"], name)
+        assert.match(advice, /^Advice: [A-Z].+\. \[copy\]$/, name)
+      }
+    }).pipe(Effect.scoped, Effect.provide(fake)))
+
   it.effect("gives the other checks up when the service goes away", () =>
     Effect.gen(function*() {
       const service = yield* FakeService

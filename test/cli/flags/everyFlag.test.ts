@@ -40,10 +40,11 @@ const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> 
   HOURS: ["1000000h", /up to 99999.99h/],
   INSTANT: ["99999-01-01T00:00:00Z", /years 0001 to 9999/],
   DATE: ["99999-01-01", /to 9999-12-31/],
-  "DATE|last|current": ["99999-01-01", /to 9999-12-31/],
-  "YYYY-MM|last|current": ["99999-01", /to 9999-12/],
-  CALENDAR: ["weekly:99999-01-01", /--calendar/],
-  "HH:MM": ["99:00", /to (11:59|12:00|23:59)/],
+  "DATE|last|current": ["99999-01-01", /to 9999-12-31, or last or current/],
+  "YYYY-MM|last|current": ["99999-01", /to 9999-12, or last or current/],
+  CALENDAR: ["10000001d:2026-01-05", /to 10000000d/],
+  "HH:MM": ["12:01", /to 12:00/],
+  "YYYY-MM": ["99999-01", /to 9999-12/],
   ZONE: ["+15:00", /-12:00 to \+14:00/]
 }
 

@@ -11,7 +11,21 @@ describe("printable", () => {
     ["a C1 control character", "\u009b31m", "\\u009b31m"],
     ["a change of direction", "a\u202eb\u2066c", "a\\u202eb\\u2066c"],
     ["an Arabic letter mark", "a\u061cb", "a\\u061cb"],
-    ["a line separator of Unicode", "a\u2028b", "a\\u2028b"]
+    ["a line separator of Unicode", "a\u2028b", "a\\u2028b"],
+    ["[row 18] a zero-width space", "Ann\u200ba", "Ann\\u200ba"],
+    ["[row 18] a zero-width joiner", "Ann\u200da", "Ann\\u200da"],
+    ["[row 18] a byte order mark", "\ufeffAnna", "\\ufeffAnna"],
+    ["[row 18] a soft hyphen", "An\u00adna", "An\\u00adna"],
+    ["[row 18] tags", "Anna\u{e0041}\u{e007f}", "Anna\\u{e0041}\\u{e007f}"],
+    ["[row 18] a word joiner", "An\u2060na", "An\\u2060na"],
+    ["[row 18] a filler of Hangul", "Anna\u3164", "Anna\\u3164"],
+    ["[row 18] a variation selector behind a letter", "Anna\ufe0f", "Anna\\ufe0f"],
+    [
+      "a joiner that changes a letter",
+      "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627",
+      "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627"
+    ],
+    ["a variant of a sign", "\u2600\ufe0f \u845b\u{e0100}", "\u2600\ufe0f \u845b\u{e0100}"]
   ])("writes %s on one line", (_what, text, expected) => {
     assert.strictEqual(printable(text), expected)
   })
@@ -27,5 +41,14 @@ describe("printable", () => {
 
   it.prop("writes any text on one line without control characters", [Schema.String], ([text]) => {
     assert.notMatch(printable(text), /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
+  })
+
+  it.prop("[row 18] writes any text without a character that a person cannot see", [Schema.String], ([text]) => {
+    const hidden = "\u200b\u2060\ufeff\u00ad\u{e0001}"
+
+    assert.notMatch(
+      printable(`${text.slice(0, 200)}${hidden}${text.slice(0, 200)}`),
+      /[\u200b\u2060\ufeff\u00ad\u{e0000}-\u{e007f}]/u
+    )
   })
 })

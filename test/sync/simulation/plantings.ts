@@ -31,14 +31,16 @@ const overlapOf = (minutes: number) => ({
 /** Many rows, one a page. */
 const long = (plan: Plan): Plan => ({ ...plan, rows: Math.max(plan.rows, 8), pageSize: 1, steps: 60 })
 
+/** Cursors that name records, in an order that edits move, which the calls replace. */
+const byRecord = { cursors: "record", order: "clockedIn", sortById: true, refusesOrder: false } as const
+
 const watermark = (value: string) =>
   pass(
     "? { watermark: running.horizon, at: running.at }",
     `? { watermark: ${value}, at: running.at }`
   )
 
-const stepCondition =
-  "return expected < watermark.epochMilliseconds - minute && since.epochMilliseconds > expected - overlap"
+const isSetBack = "const isSetBack = Option.isSome(running.at)"
 
 const atOfFirst = "at: running.kind === \"first\" ? running.at : checkpoint.at"
 
@@ -89,24 +91,24 @@ export const plantings: ReadonlyArray<Planting> = [
   {
     name: "sorted by modified, cursors by record",
     edits: [passes(
-      "return { deleted: \"include\", modifiedSince: Option.getOrUndefined(since) }",
-      "return { deleted: \"include\", modifiedSince: Option.getOrUndefined(since), sortBy: [[\"modified\", \"asc\"]] }"
+      "sorted === true ? [[\"id\", \"asc\"]] : undefined",
+      "kind === \"sweep\" ? undefined : [[\"modified\", \"asc\"]]"
     )],
     change: (plan) => ({ ...long(plan), cursors: "record" })
   },
   {
     name: "sorted by clocked_in, cursors by record",
     edits: [passes(
-      "return { deleted: \"include\", modifiedSince: Option.getOrUndefined(since) }",
-      "return { deleted: \"include\", modifiedSince: Option.getOrUndefined(since), sortBy: [[\"clockedIn\", \"asc\"]] }"
+      "sorted === true ? [[\"id\", \"asc\"]] : undefined",
+      "kind === \"sweep\" ? undefined : [[\"clockedIn\", \"asc\"]]"
     )],
     change: (plan) => ({ ...long(having("moveClockIn")(plan)), cursors: "record" })
   },
   {
     name: "a new horizon on resume",
     edits: [pass(
-      "const attempt = Option.isSome(running.cursor) ? running : beginAttempt(checkpoint, running, page, facts)",
-      "const begun = Option.isSome(running.cursor) ? running : beginAttempt(checkpoint, running, page, facts)\n  const attempt = \"_tag\" in begun || page.index > 0 ? begun : { ...begun, horizon: page.response.asOf, at: Option.some(page.response.sentAt) }"
+      "const attempt = isFirst ? beginAttempt(checkpoint, running, page, facts) : running",
+      "const begun = isFirst ? beginAttempt(checkpoint, running, page, facts) : running\n  const attempt = \"_tag\" in begun || page.index > 0 ? begun : { ...begun, horizon: page.response.asOf, at: Option.some(page.response.sentAt) }"
     )],
     change: having("kill", "stop", "gap")
   },
@@ -131,13 +133,13 @@ export const plantings: ReadonlyArray<Planting> = [
       watermark(
         "Option.some(instant(Math.max(...[checkpoint.watermark, running.horizon].flatMap(Option.toArray).map((at) => at.epochMilliseconds))))"
       ),
-      pass(stepCondition, "return expected < -Infinity")
+      pass(isSetBack, "const isSetBack = date < -Infinity && Option.isSome(running.at)")
     ],
     change: having("serviceBack")
   },
   {
     name: "no check of the service's clock",
-    edits: [pass(stepCondition, "return expected < -Infinity")],
+    edits: [pass(isSetBack, "const isSetBack = date < -Infinity && Option.isSome(running.at)")],
     change: having("serviceBack")
   },
   {
@@ -186,8 +188,8 @@ export const plantings: ReadonlyArray<Planting> = [
   {
     name: "a sweep moves the watermark",
     edits: [pass(
-      "const confirm = Option.some(begin(counted, \"confirm\", overlap, sweep))\n    return { _tag: \"Kept\", passId: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }",
-      "const moved = { ...counted, watermark: Option.orElse(running.horizon, () => counted.watermark), at: running.at }\n    const confirm = Option.some(begin(moved, \"confirm\", overlap, sweep))\n    return { _tag: \"Kept\", passId: running.pass, gone: Option.none(), checkpoint: { ...moved, running: confirm } }"
+      "const confirm = Option.some(begin(counted, \"confirm\", facts, sweep))\n    return { _tag: \"Kept\", passId: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }",
+      "const moved = { ...counted, watermark: Option.orElse(running.horizon, () => counted.watermark), at: running.at }\n    const confirm = Option.some(begin(moved, \"confirm\", facts, sweep))\n    return { _tag: \"Kept\", passId: running.pass, gone: Option.none(), checkpoint: { ...moved, running: confirm } }"
     )],
     change: having("sweep", "window", "gap")
   },
@@ -231,8 +233,9 @@ export const plantings: ReadonlyArray<Planting> = [
     name: "no claim",
     edits: [{
       file: "Sync.ts",
-      find: "if (isClaimed) yield* commit(claimOf({ ...loaded.value, writer }))",
-      replace: "void [claimOf, writer]"
+      find:
+        "      yield* commit(claimOf({ ...Option.getOrElse(loaded, () => blankCheckpoint(company.id, writer)), writer }))",
+      replace: "      void [claimOf, blankCheckpoint, company, writer]"
     }],
     change: (plan) => ({ ...having("claim", "concurrent", "sleeper")(plan), store: "memory" })
   },
@@ -250,8 +253,8 @@ export const plantings: ReadonlyArray<Planting> = [
     name: "a first load since 1970",
     edits: [
       passes(
-        "modifiedSince: Option.getOrUndefined(since) }",
-        "modifiedSince: Option.getOrElse(since, () => instant(0)) }"
+        "modifiedSince: Option.getOrUndefined(since)",
+        "modifiedSince: kind === \"first\" ? instant(0) : Option.getOrUndefined(since)"
       )
     ],
     change: having("nullModified")
@@ -259,13 +262,13 @@ export const plantings: ReadonlyArray<Planting> = [
   {
     name: "a first load of a closed window",
     edits: [passes(
-      "if (kind !== \"sweep\") return {",
-      "if (kind === \"first\") return { deleted: \"include\", clockedIn: { gte: instant(Date.UTC(2025, 0)), lte: instant(Date.UTC(2027, 0)) } }\n  if (kind !== \"sweep\") return {"
+      "  return {\n    deleted: \"include\",",
+      "  if (kind === \"first\") return { deleted: \"include\", clockedIn: { gte: instant(Date.UTC(2025, 0)), lte: instant(Date.UTC(2027, 0)) } }\n  return {\n    deleted: \"include\","
     )]
   },
   {
     name: "deleted left out",
-    edits: [passes("return { deleted: \"include\", modifiedSince", "return { modifiedSince")],
+    edits: [passes("    deleted: \"include\",\n", "")],
     change: having("softDelete")
   },
   // Beyond the table of SYNC: rules whose absence must show too.
@@ -273,8 +276,8 @@ export const plantings: ReadonlyArray<Planting> = [
     name: "since is not moved by the overlap of a restart: the first page of a clock set back is kept",
     edits: [
       pass(
-        "if (Option.isSome(earlier)) return { _tag: \"Earlier\", running: { ...running, since: earlier } }",
-        "if (Option.isSome(earlier)) running = { ...running, since: earlier }"
+        "  if (Option.isSome(earlier)) {\n    return { _tag: \"Earlier\", running: { ...running, since: earlier, at: Option.some(sentAt) } }\n  }\n",
+        "  if (Option.isSome(earlier)) running = { ...running, since: earlier }\n"
       )
     ],
     change: having("serviceBack")
@@ -334,5 +337,51 @@ export const plantings: ReadonlyArray<Planting> = [
   {
     name: "an early end at an empty page",
     edits: [pass("return Option.isNone(next)\n", "return Option.isNone(next) || page.items.length === 0\n")]
+  },
+  // What a second red team found.
+  {
+    name: "a first page behind a Date that stands still is compared with the watermark each time",
+    edits: [pass("since: earlier, at: Option.some(sentAt) }", "since: earlier, at: Option.none() }")],
+    change: (plan) => ({ ...having("frozenDate", "gap")(plan), dates: "always" })
+  },
+  {
+    name: "the local clock alone measures how long a pass takes",
+    edits: [pass("Math.max(0, local, Math.ceil(monotonic))", "Math.max(0, local)")],
+    change: (plan) => ({ ...having("localStep", "sleeper")(long(plan)), dates: "never", overlap: minute })
+  },
+  {
+    name: "the local clock of a later call is believed",
+    edits: [pass("Math.max(0, local + day)", "Math.max(0, local)")],
+    change: (plan) => ({ ...having("localStep", "stop", "gap")(long(plan)), dates: "never", overlap: minute })
+  },
+  {
+    name: "no claim without a checkpoint",
+    edits: [{ file: "Sync.ts", find: "    if (claim) {\n", replace: "    if (claim && Option.isSome(loaded)) {\n" }],
+    change: (plan) => ({ ...having("claim", "concurrent", "sleeper")(plan), store: "memory" })
+  },
+  {
+    name: "a claim over keys is taken for a number that was raised",
+    edits: [
+      keys(
+        "blankCheckpoint(batch.company, batch.checkpoint.writer)",
+        "blankCheckpoint(batch.company, stored.value.writer)"
+      )
+    ],
+    change: (plan) => ({ ...having("claim", "concurrent", "sleeper", "kill")(plan), store: "keys" })
+  },
+  {
+    name: "sortById asks for no order",
+    edits: [passes("sorted === true ? [[\"id\", \"asc\"]] : undefined", "sorted === true ? undefined : undefined")],
+    change: (plan) => ({ ...having("moveClockIn")(long(plan)), ...byRecord })
+  },
+  {
+    name: "an order that is refused ends the call",
+    edits: [
+      passes(
+        "if (state.running.sorted === true && isOrderRefused(failure)) {",
+        "if (state.pages < 0 && isOrderRefused(failure)) {"
+      )
+    ],
+    change: (plan) => ({ ...plan, sortById: true, refusesOrder: true })
   }
 ]

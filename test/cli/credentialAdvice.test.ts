@@ -1,0 +1,53 @@
+/** What a command advises when there is no token: as much as with any other credential. */
+import { assert, describe, it } from "@effect/vitest"
+import { Option } from "effect"
+import { commandFailureOf, exitCode } from "../../src/cli/failure.ts"
+import { TokenError, TransportError, UnexpectedStatus } from "../../src/index.ts"
+
+const unreached = (reason: TransportError["reason"], code: string) =>
+  new TokenError({
+    reason: "Transport",
+    transport: Option.some({ reason, code: Option.some(code), origin: "https://auth.test" })
+  })
+
+describe("a command without a token", () => {
+  it.each([["tls", "CERT_HAS_EXPIRED"], ["connect", "ENOTFOUND"], ["connect", "ECONNREFUSED"]] as const)(
+    "[row 19] advises as for a page: %s %s",
+    (reason, code) => {
+      const token = commandFailureOf(unreached(reason, code))
+      const page = commandFailureOf(new TransportError({ reason, code: Option.some(code) }))
+
+      assert.deepStrictEqual([token.advice, token.code], [page.advice, page.code])
+      assert.include(token.message, `${reason} (${code}) at https://auth.test`)
+    }
+  )
+
+  it("[row 19] advises to fix the trust store, not to wait, if the certificate is bad", () => {
+    const { advice } = commandFailureOf(unreached("tls", "CERT_HAS_EXPIRED"))
+
+    assert.include(advice.join(" "), "NODE_EXTRA_CA_CERTS")
+    assert.notInclude(advice.join(" "), "try again later")
+  })
+
+  it.each([
+    new TokenError({ reason: "Rejected", status: Option.some(302) }),
+    new TokenError({ reason: "Rejected", status: Option.some(404) }),
+    new TokenError({ reason: "Malformed", status: Option.some(200) })
+  ])("[row 19] names the address if something else answers there: %s", (error) => {
+    const { advice, code } = commandFailureOf(error)
+
+    assert.strictEqual(code, exitCode.credential)
+    assert.include(advice.join(" "), "TIME_PUNCHES_AUTH_URL")
+    assert.include(
+      commandFailureOf(new UnexpectedStatus({ status: 404 })).advice.join(" "),
+      "something else may answer there"
+    )
+  })
+
+  it.each([
+    new TokenError({ reason: "InvalidClient", status: Option.some(401) }),
+    new TokenError({ reason: "Rejected", status: Option.some(400), code: Option.some("invalid_request") })
+  ])("advises to check the client that the endpoint refused: %s", (error) => {
+    assert.include(commandFailureOf(error).advice.join(" "), "TIME_PUNCHES_CLIENT_SECRET")
+  })
+})
