@@ -182,7 +182,9 @@ const describe = (error: ExpectedError): Description => {
       return {
         code: exitCode.system,
         advice: [isLoginRefused(error) ? checkLogin : checkDatabase],
-        message: `the database failed: ${printable(error._tag === "SqlError" ? causeOf(error) : error.message)}`
+        message: error._tag === "SqlError"
+          ? `the database failed: ${printable(causeOf(error))}${explained(error)}`
+          : `the database failed: ${printable(error.message)}`
       }
     case "PlatformError":
       return { code: exitCode.system, ...describeFileError(error) }
@@ -245,6 +247,15 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
 /** What the system or the server said: the message of a driver may only be that it failed to connect. */
 const causeOf = ({ message, reason: { cause } }: SqlError): string =>
   Predicate.isError(cause) && cause.message !== "" ? cause.message : message
+
+/** What the code of the system means, if the file of a database could not be opened: the same words as for other files. */
+const explained = (error: unknown): string => {
+  for (let cause = error; Predicate.isError(cause); cause = cause.cause) {
+    const reason = Option.flatMapNullishOr(errorCode(cause), (code) => byCode[code])
+    if (Option.isSome(reason)) return ` (${reason.value.what})`
+  }
+  return ""
+}
 
 /** By its tag: the module of the class would load what a run without a database does not need. */
 const isOldSchema = (cause: unknown): cause is OldSchema => Predicate.isTagged(cause, "OldSchema")

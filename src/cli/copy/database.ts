@@ -10,7 +10,6 @@ import * as Result from "effect/Result"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import { isLoopback } from "../../internal/wire/issue.ts"
-import { printable } from "../../internal/wire/issue.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { nonBlank } from "../flags/values.ts"
 
@@ -136,22 +135,11 @@ export const layerDatabase = (
   { readonly = false }: { readonly readonly?: boolean } = {}
 ): Layer.Layer<
   SqlClient.SqlClient,
-  SqlError.SqlError | Config.ConfigError | PlatformError.PlatformError | CommandFailure,
+  SqlError.SqlError | Config.ConfigError | PlatformError.PlatformError,
   FileSystem.FileSystem
 > => target._tag === "Sqlite" ? Layer.unwrap(sqlite(target, readonly)) : Layer.unwrap(postgres(target))
 
-const sqlite = Effect.fnUntraced(function*({ filename, shown }: SqliteTarget, readonly: boolean) {
-  const fs = yield* FileSystem.FileSystem
-  const found = yield* Effect.asSome(fs.stat(filename)).pipe(
-    Effect.catchIf((error) => error.reason._tag === "NotFound", () => Effect.succeedNone)
-  )
-  // SQLite would wait for ever to open a pipe, and call a folder a disk error.
-  if (Option.isSome(found) && found.value.type !== "File") {
-    return yield* usage(
-      `the database ${printable(shown)} is ${found.value.type === "Directory" ? "a folder" : "not a regular file"}`,
-      "Name a file, such as punches.db."
-    )
-  }
+const sqlite = Effect.fnUntraced(function*({ filename }: SqliteTarget, readonly: boolean) {
   const NodeSqlite = yield* Effect.promise(() => import("../../sql/node/NodeSqlite.ts"))
   return NodeSqlite.layer({ filename, readonly })
 })

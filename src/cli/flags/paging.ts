@@ -2,20 +2,14 @@
 import * as Option from "effect/Option"
 import { Cursor } from "../../Ids.ts"
 import { maxPageSize } from "../../listing/request.ts"
-import { readWhole, shellWord, text, wholeNumber } from "./values.ts"
+import { shellWord, text, whole } from "./values.ts"
 
 /** The most punches that a page may have. */
 export { maxPageSize }
 
 /** `usual` is the page size without the flag. */
 export const makePageSizeFlag = (usual: number = maxPageSize) =>
-  text(
-    "page-size",
-    "N",
-    `Punches to request per page, 1 to ${maxPageSize} (default: ${usual})`,
-    wholeNumber(1, maxPageSize),
-    (value) => readWhole(value, 1, maxPageSize)
-  )
+  whole("page-size", "N", `Punches to request per page, 1 to ${maxPageSize} (default: ${usual})`, 1, maxPageSize)
 
 export const fromFlag = text(
   "from",
@@ -37,10 +31,4 @@ export const resumeHint = (cursor: Option.Option<Cursor>): ReadonlyArray<string>
     ]
   })
 
-export const takeFlag = text(
-  "take",
-  "N",
-  "Stop after this many punches",
-  wholeNumber(1),
-  (value) => readWhole(value, 1)
-)
+export const takeFlag = whole("take", "N", "Stop after this many punches", 1)

@@ -48,6 +48,10 @@ export const readWhole = (
   return value >= least && value <= most ? Option.some(value) : Option.none()
 }
 
+/** An optional flag that is a whole number in decimal digits: an empty text is not 0. */
+export const whole = (name: string, metavar: string, description: string, least: number, most?: number) =>
+  text(name, metavar, description, wholeNumber(least, most), (text) => readWhole(text, least, most))
+
 export const id = <A>(name: string, make: (value: number) => Option.Option<A>, description: string) =>
   text(name, "ID", description, wholeNumber(0), (text) => Option.flatMap(readWhole(text), make))
 

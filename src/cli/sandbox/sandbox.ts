@@ -2,61 +2,61 @@
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import { jsonFlag, wholeNumber } from "../flags/values.ts"
+import * as Option from "effect/Option"
+import { jsonFlag, nonBlank, onFlag, text, whole } from "../flags/values.ts"
 
 const mostCompanies = 20_000
 
+const orElse = <A>(flag: Flag.Flag<Option.Option<A>>, otherwise: A) => Flag.map(flag, Option.getOrElse(() => otherwise))
+
 const sandboxFlags = {
   json: jsonFlag,
-  port: Flag.Int("port").pipe(
-    Flag.withDescription("Port to listen on, for this machine only; 0 takes a free one (default: 0)"),
-    Flag.filter((port) => port >= 0 && port <= 65_535, () => wholeNumber(0, 65_535)),
-    Flag.withDefault(0)
+  port: orElse(
+    whole("port", "N", "Port to listen on, for this machine only; 0 takes a free one (default: 0)", 0, 65_535),
+    0
   ),
-  companies: Flag.Int("companies").pipe(
-    Flag.withMetavar("N"),
-    Flag.withDescription("Serve N companies to the OAuth client, 5001 and so on, in place of one"),
-    Flag.filter((count) => count >= 1 && count <= mostCompanies, () => wholeNumber(1, mostCompanies)),
-    Flag.optional
+  companies: whole(
+    "companies",
+    "N",
+    "Serve N companies to the OAuth client, 5001 and so on, in place of one",
+    1,
+    mostCompanies
   ),
-  companiesCsv: Flag.String("companies-csv").pipe(
-    Flag.withMetavar("FILE"),
-    Flag.withDescription("With --companies: write company_id,guid to this file, or to standard output for -"),
-    Flag.filter((file) => file.trim() !== "", () => "the name of a file, or -"),
-    Flag.optional
+  companiesCsv: nonBlank(
+    "companies-csv",
+    "FILE",
+    "With --companies: write company_id,guid to this file, or to standard output for -",
+    "the name of a file, or -"
   ),
-  punches: Flag.Int("punches").pipe(
-    Flag.withDescription(
-      "Number of punches that a listing has, deleted ones not counted (default: 50000, or 500 with --companies)"
+  punches: whole(
+    "punches",
+    "N",
+    "Number of punches that a listing has, deleted ones not counted (default: 50000, or 500 with --companies)",
+    0,
+    5_000_000
+  ),
+  seed: orElse(whole("seed", "N", "The same seed gives the same punches (default: 1)", 0), 1),
+  fail: orElse(
+    text(
+      "fail",
+      "SHARE",
+      "Share of the page requests, 0 to 1, that are answered with 503 (default: 0)",
+      "a share from 0 to 1, such as 0.1",
+      (text) => /^(0(\.\d+)?|1(\.0+)?)$/.test(text) ? Option.some(Number(text)) : Option.none()
     ),
-    Flag.filter((count) => count >= 0 && count <= 5_000_000, () => wholeNumber(0, 5_000_000)),
-    Flag.optional
+    0
   ),
-  seed: Flag.Int("seed").pipe(
-    Flag.withDescription("The same seed gives the same punches (default: 1)"),
-    Flag.withDefault(1)
+  latency: orElse(
+    whole("latency", "MILLIS", "Time from a request to its answer (default: 0)", 0, 86_400_000),
+    0
   ),
-  fail: Flag.Finite("fail").pipe(
-    Flag.withDescription("Share of the page requests, 0 to 1, that are answered with 503 (default: 0)"),
-    Flag.filter((share) => share >= 0 && share <= 1, () => "a share from 0 to 1"),
-    Flag.withDefault(0)
-  ),
-  latency: Flag.Int("latency").pipe(
-    Flag.withMetavar("MILLIS"),
-    Flag.withDescription("Time from a request to its answer (default: 0)"),
-    Flag.filter((millis) => millis >= 0, () => wholeNumber(0)),
-    Flag.withDefault(0)
-  ),
-  churn: Flag.Boolean("churn").pipe(
-    Flag.withDescription("Add, edit, delete and restore punches twice a second, for each hundred companies"),
-    Flag.withoutNegation,
-    Flag.withDefault(false)
-  ),
-  churnFor: Flag.Int("churn-for").pipe(
-    Flag.withMetavar("SECONDS"),
-    Flag.withDescription("The same, and stop after this number of seconds; the service runs on"),
-    Flag.filter((seconds) => seconds >= 1, () => wholeNumber(1)),
-    Flag.optional
+  churn: onFlag("churn", "Add, edit, delete and restore punches twice a second, for each hundred companies"),
+  churnFor: whole(
+    "churn-for",
+    "SECONDS",
+    "The same, and stop after this number of seconds; the service runs on",
+    1,
+    366 * 86_400
   )
 }
 

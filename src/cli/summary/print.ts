@@ -85,16 +85,14 @@ const linesOf = (
 ): ReadonlyArray<Line> => {
   const byTime = by.length === 1 && by.every(isId)
   const longest = Math.max(...entries.map(([, { net }]) => Duration.toMillis(net)))
-  const lines = entries
+  const groups = entries
     .map(([keys, totals]) => ({ keys, totals, share: longest === 0 ? 0 : Duration.toMillis(totals.net) / longest }))
     .toSorted((a, b) => (byTime ? b.share - a.share : 0) || compareKeys(a.keys, b.keys))
   return [
-    ...lines.map(({ keys, share, totals }, index) => ({
-      keys,
-      same: sameKeys(keys, lines[index - 1]?.keys ?? []),
-      totals,
-      share
-    })),
+    ...groups.map(({ keys, share, totals }, index) => {
+      const same = sameKeys(keys, groups[index - 1]?.keys ?? [])
+      return { keys, same, totals, share }
+    }),
     { keys: [], same: 0, totals, share: 0 }
   ]
 }

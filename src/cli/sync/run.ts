@@ -36,6 +36,8 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
     ? "--sweep"
     : history
     ? "--history"
+    : sortById
+    ? "--sort-by-id"
     : undefined
   if (input.status && passFlag !== undefined) {
     return yield* usage(`--status runs no pass, so ${passFlag} would be ignored`, "Give one or the other.")

@@ -30,7 +30,10 @@ const subcommands = command.subcommands.flatMap(({ commands }) => commands.map((
 /** By the placeholder of a flag: a value beyond its limit, and the limit that the message says. */
 const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> = {
   ID: ["9007199254740992", /to 9007199254740991/],
-  N: ["9007199254740992", /to (9007199254740991|200)/],
+  N: ["9007199254740992", /to [\d,]+/],
+  MILLIS: ["86400001", /to 86400000/],
+  SECONDS: ["31622401", /to 31622400/],
+  SHARE: ["1.1", /from 0 to 1/],
   TIME: ["367d", /to 366d/],
   "TIME|all": ["3650d", /to 366d/],
   DAYS: ["99999d", /to (366d|36525)/],
@@ -45,11 +48,8 @@ const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> 
   ZONE: ["+15:00", /-12:00 to \+14:00/]
 }
 
-/** Types of the flags of the sandbox, whose limits are its own. */
-const sandboxTypes = ["integer", "number", "MILLIS", "SECONDS"]
-
 /** Placeholders of flags whose value has no limit, or not one of a number. */
-const unlimited = ["FILE", "FILE|URL", "UUID", "CURSOR", "FIELD.asc|desc,…", "choice", ...sandboxTypes]
+const unlimited = ["FILE", "FILE|URL", "UUID", "CURSOR", "FIELD.asc|desc,…", "choice"]
 
 /** The flags for which a value with a minus is legal: a file name, a cursor. */
 const takesMinus = ["FILE", "FILE|URL", "CURSOR"]

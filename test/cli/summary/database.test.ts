@@ -37,6 +37,10 @@ const change = (file: string, statement: string) => {
   database.close()
 }
 
+/** The ends that include their instant are whole seconds: a copy refuses others (REVIEW 10). */
+const instantOf = (name: string, millis: number): string =>
+  new Date(/-lte$|-since$/.test(name) ? Math.floor(millis / 1000) * 1000 : millis).toISOString()
+
 /** A filter that a copy knows, as flags. */
 const flagsOf = ({ clockedIn, clockedOut, ...filter }: PunchFilter): ReadonlyArray<string> =>
   Object.entries({
@@ -56,7 +60,7 @@ const flagsOf = ({ clockedIn, clockedOut, ...filter }: PunchFilter): ReadonlyArr
   }).flatMap(([name, value]) =>
     value === undefined
       ? []
-      : [`--${name}`, typeof value === "object" ? new Date(value.epochMilliseconds).toISOString() : `${value}`]
+      : [`--${name}`, typeof value === "object" ? instantOf(name, value.epochMilliseconds) : `${value}`]
   )
 
 const groupings = ["location", "user", "role", "department", "day"] as const
