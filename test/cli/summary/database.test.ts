@@ -37,6 +37,9 @@ const change = (file: string, statement: string) => {
   database.close()
 }
 
+/** The limits that a copy takes in whole seconds only. */
+const wholeSeconds = ["clocked-in-lte", "clocked-out-lte", "modified-since"]
+
 /** A filter that a copy knows, as flags. */
 const flagsOf = ({ clockedIn, clockedOut, ...filter }: PunchFilter): ReadonlyArray<string> =>
   Object.entries({
@@ -56,8 +59,11 @@ const flagsOf = ({ clockedIn, clockedOut, ...filter }: PunchFilter): ReadonlyArr
   }).flatMap(([name, value]) =>
     value === undefined
       ? []
-      : [`--${name}`, typeof value === "object" ? new Date(value.epochMilliseconds).toISOString() : `${value}`]
+      : [`--${name}`, typeof value === "object" ? instantOf(name, value.epochMilliseconds) : `${value}`]
   )
+
+const instantOf = (name: string, epochMillis: number): string =>
+  new Date(wholeSeconds.includes(name) ? Math.floor(epochMillis / 1000) * 1000 : epochMillis).toISOString()
 
 const groupings = ["location", "user", "role", "department", "day"] as const
 
