@@ -78,7 +78,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   listing: ["names", ...ground],
   names: ground,
   "internal/http": ["internal/telemetry", "internal/resilience", "internal/wire"],
-  "internal/sql": [],
+  "internal/sql": ["internal/wire"],
   "internal/telemetry": [],
   "internal/resilience": [],
   "internal/wire": []

@@ -85,7 +85,7 @@ describe("the time-punches process", () => {
     })), timeout)
 
   it.live(
-    "REVIEW 11: says how many rows are whole when a listing into a slow pipe is interrupted",
+    "[M10] says how many rows are whole when a listing into a slow pipe is interrupted",
     () =>
       inService(Effect.gen(function*() {
         const env = environmentOf((yield* FakeServer).url)

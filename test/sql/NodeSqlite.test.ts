@@ -57,7 +57,7 @@ describe("NodeSqlite", () => {
       assert.strictEqual((yield* Effect.flip(Effect.scoped(Layer.build(missing)))).reason._tag, "ConnectionError")
     }).pipe(Effect.scoped))
 
-  describe("[REVIEW 14] a file that it creates", () => {
+  describe("[S12] a file that it creates", () => {
     const modeOf = (path: string) => (Fs.statSync(path).mode & 0o777).toString(8)
     const written = (filename: string) =>
       Effect.gen(function*() {
@@ -95,7 +95,7 @@ describe("NodeSqlite", () => {
       }).pipe(Effect.scoped))
   })
 
-  it.live("[REVIEW 15] reads a file that its user may only read, and notices a writer", () =>
+  it.live("[Y80] reads a file that its user may only read, and notices a writer", () =>
     Effect.gen(function*() {
       const folder = yield* temporary
       const found = yield* resultOf(new URL("reader.program.ts", import.meta.url), join(folder, "punches.db"))
@@ -108,7 +108,7 @@ describe("NodeSqlite", () => {
       assert.match(hidden, /unable to open database file|attempt/)
     }).pipe(Effect.scoped))
 
-  it.live("[REVIEW 17] refuses at once what is not a regular file", () =>
+  it.live("[Y81] refuses at once what is not a regular file", () =>
     Effect.gen(function*() {
       const folder = yield* temporary
       const pipe = join(folder, "pipe")

@@ -195,7 +195,7 @@ describe.each(databases())("a history in $name", (database) => {
         ([row]) => DateTime.makeUnsafe(Number(row?.["last"]))
       )
 
-    test("[REVIEW 1] is known when the load has ended, and no instant in its gap is", (opened) =>
+    test("[Y78] is known when the load has ended, and no instant in its gap is", (opened) =>
       Effect.gen(function*() {
         yield* commit(opened.kept, company, [row(1)], false, false)
         assert.deepStrictEqual(yield* historyOf(opened, company), Option.none())
@@ -218,7 +218,7 @@ describe.each(databases())("a history in $name", (database) => {
         assert.deepStrictEqual(Option.getOrThrow(yield* historyOf(opened, company)).since, since)
       }))
 
-    test("[REVIEW 1] is known as before when the checkpoint is set to NULL and all rows are there", (opened) =>
+    test("[Y78] is known as before when the checkpoint is set to NULL and all rows are there", (opened) =>
       Effect.gen(function*() {
         yield* pages(opened, 3)
         const { since } = Option.getOrThrow(yield* historyOf(opened, company))
@@ -233,7 +233,7 @@ describe.each(databases())("a history in $name", (database) => {
       }))
 
     for (const removal of dialect === "pg" ? ["DELETE FROM", "TRUNCATE"] : ["DELETE FROM"]) {
-      test(`[REVIEW 1] is known anew after a load of rows that a ${removal} removed`, (opened) =>
+      test(`[Y78] is known since the end of a load of rows that a ${removal} removed`, (opened) =>
         Effect.gen(function*() {
           yield* pages(opened, 3)
           const { since } = Option.getOrThrow(yield* historyOf(opened, company))

@@ -61,7 +61,7 @@ describe.each(databases())("a copy of an older schema, in $name", (database) => 
       assert.deepStrictEqual(yield* versions, [1])
     }))
 
-  test("[REVIEW 1] is known since its last commit if a pass was completed, and keeps all it has", (opened) =>
+  test("[Y78] is known since its last commit if a pass was completed, and keeps all it has", (opened) =>
     Effect.gen(function*() {
       const { migrate, query, table } = opened
       const [since, last] = [0, 5].map((seconds) =>

@@ -242,7 +242,7 @@ describe("Sync.run over a service whose Date stands still", () => {
   })
 
   itWithCopy(
-    "[Y78] asks for a first page twice, and completes its pass",
+    "[Y82] asks for a first page twice, and completes its pass",
     (copy) =>
       Effect.gen(function*() {
         yield* twoHoursLater
@@ -256,7 +256,7 @@ describe("Sync.run over a service whose Date stands still", () => {
   )
 
   itWithCopy(
-    "[Y78] [Y71] stops between the two where the time is over, and stores the pass",
+    "[Y82] [Y71] stops between the two where the time is over, and stores the pass",
     (copy) =>
       Effect.gen(function*() {
         yield* twoHoursLater

@@ -268,7 +268,7 @@ describe("the check of the service's clock", () => {
     assert.strictEqual(judge(atNoon, { asOf: noon + hour - 4 * hour }, running)._tag, "Earlier")
   })
 
-  it("[Y78] keeps the second first page where a Date stands still, however long the first one took", () => {
+  it("[Y82] keeps the second first page where a Date stands still, however long the first one took", () => {
     const stuck = noon - hour
     const first = judge(atNoon, { asOf: stuck, sentAt: noon + hour })
     const running = first._tag === "Earlier" ? first.running : assert.fail("the page is kept")
@@ -278,7 +278,7 @@ describe("the check of the service's clock", () => {
     }
   })
 
-  it("[Y78] discards another one where the Date is behind by more than that took", () => {
+  it("[Y82] discards another one where the Date is behind by more than that took", () => {
     const first = judge(atNoon, { asOf: noon - hour, sentAt: noon + hour })
     const running = first._tag === "Earlier" ? first.running : assert.fail("the page is kept")
     // By the first page: the service's clock stood at noon - 2 hours when that of the checkpoint was asked.

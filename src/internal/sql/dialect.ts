@@ -2,6 +2,7 @@
 import * as Result from "effect/Result"
 import type { SqlClient } from "effect/sql/SqlClient"
 import * as Statement from "effect/sql/Statement"
+import { earliest } from "../wire/instant.ts"
 
 /** The dialects of SQL that a copy can be kept in. */
 export type DialectName = "sqlite" | "pg"
@@ -68,9 +69,6 @@ const fragmentOf = (...parts: ReadonlyArray<string | Statement.Fragment>): State
 /** A parameter, whose type the text behind it says. */
 const parameter = (value: number | string, cast = ""): Statement.Fragment =>
   Statement.fragment([Statement.parameter(value), ...(cast === "" ? [] : [Statement.literal(cast)])])
-
-/** The start of the year 1. */
-const earliest = -62_135_596_800_000
 
 /** A day has few enough milliseconds that the fraction of a Julian day has each of them. All calls in a statement are equal. */
 const sqliteClock = "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"

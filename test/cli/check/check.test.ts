@@ -126,7 +126,7 @@ describe("time-punches check", () => {
         assert.deepStrictEqual([one.code, one.stderr], [0, "nothing to look at: 1 punch was checked\n"])
       })))
 
-  it.effect("exits with 9 if it checked nothing, unless that is allowed (REVIEW 8)", () =>
+  it.effect("[M2] exits with 9 if it checked nothing, unless that is allowed", () =>
     over(calm, () =>
       Effect.gen(function*() {
         const args = [...newYork, "--user-id", "99", "--format", "csv"]

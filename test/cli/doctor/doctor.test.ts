@@ -199,8 +199,7 @@ describe("time-punches doctor", () => {
       assert.deepStrictEqual([-2000, 0, 2000].map((skew) => checkClock(skew).status), ["ok", "ok", "ok"])
     }))
 
-  // Row 19 of the second review: an OAuth client said less than an access token.
-  it.effect("[REVIEW 19] says why the token endpoint was not reached, as it does of the listing", () =>
+  it.effect("[M7] says why the token endpoint was not reached, as it does of the listing", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
       const accessToken = {
@@ -219,8 +218,7 @@ describe("time-punches doctor", () => {
       }
     }).pipe(Effect.provide(fake)))
 
-  // Row 25 of the second review: an error of the system came without advice.
-  it.effect("[REVIEW 25] advises something about every database that cannot be read, and checks the service all the same", () =>
+  it.effect("[M8] advises something about every database that cannot be read, and checks the service all the same", () =>
     Effect.gen(function*() {
       const folder = yield* temporaryFolder
       Fs.symlinkSync(`${folder}/loop`, `${folder}/loop`)

@@ -26,8 +26,7 @@ const refusing = (status: number): Lie => ({
       : undefined
 })
 
-// Row 2 of the second review: which premise of an incremental sync holds.
-describe("[REVIEW 2] the order that time-punches doctor finds", () => {
+describe("the order that time-punches doctor finds", () => {
   it.effect("is by id, if clock-ins and changes do not follow the ids", () =>
     Effect.gen(function*() {
       const { code, status, text } = yield* orderOf()

@@ -1,4 +1,4 @@
-/** REVIEW 9, 23, 25: every flag of every subcommand, with values that none may accept. The flags come from the command tree. */
+/** Every flag of every subcommand, with values that none may accept. The flags come from the command tree. */
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"

@@ -63,7 +63,7 @@ describe("time-punches list", () => {
       // oxlint-disable-next-line no-control-regex
       assert.notMatch(stdout.replaceAll("\n", ""), /[\u0000-\u001f\u007f-\u009f\u202e]/)
       assert.include(stdout, "\\u001b[2J\\u202eclear\\u000ame\\u0007")
-      // REVIEW 13: in a pipe nothing is cut.
+      // In a pipe nothing is cut.
       assert.include(stdout, "long ".repeat(20).trim())
     }).pipe(Effect.provide(fake)))
 

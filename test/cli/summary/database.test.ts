@@ -37,9 +37,8 @@ const change = (file: string, statement: string) => {
   database.close()
 }
 
-/** The ends that include their instant are whole seconds: a copy refuses others (REVIEW 10). */
-const instantOf = (name: string, millis: number): string =>
-  new Date(/-lte$|-since$/.test(name) ? Math.floor(millis / 1000) * 1000 : millis).toISOString()
+/** The limits that a copy takes in whole seconds only. */
+const wholeSeconds = ["clocked-in-lte", "clocked-out-lte", "modified-since"]
 
 /** A filter that a copy knows, as flags. */
 const flagsOf = ({ clockedIn, clockedOut, ...filter }: PunchFilter): ReadonlyArray<string> =>
@@ -62,6 +61,9 @@ const flagsOf = ({ clockedIn, clockedOut, ...filter }: PunchFilter): ReadonlyArr
       ? []
       : [`--${name}`, typeof value === "object" ? instantOf(name, value.epochMilliseconds) : `${value}`]
   )
+
+const instantOf = (name: string, epochMillis: number): string =>
+  new Date(wholeSeconds.includes(name) ? Math.floor(epochMillis / 1000) * 1000 : epochMillis).toISOString()
 
 const groupings = ["location", "user", "role", "department", "day"] as const
 

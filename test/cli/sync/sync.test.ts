@@ -1,9 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
-import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { vi } from "vitest"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
@@ -47,24 +45,11 @@ describe("time-punches sync", () => {
       assert.match(second.stdout, /^increment: 4 punches, 1 page, 4 written, 0 unchanged, watermark 2026-07-01T13/)
     })))
 
-  it.effect("[REVIEW 14] creates a copy that its owner alone can read", () =>
+  it.effect("[S12] creates a copy that its owner alone can read", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)
 
       assert.strictEqual((Fs.statSync(file).mode & 0o777).toString(8), "600")
-    })))
-
-  it.effect("[REVIEW 17] refuses a pipe and a folder as the file of a copy, and does not wait for them", () =>
-    withCopy(Effect.fnUntraced(function*(file) {
-      execFileSync("mkfifo", [file])
-      for (const wrong of [file, dirname(file)]) {
-        for (const args of [["sync"], ["sync", "--status"], ["summary"], ["doctor"]]) {
-          const { code, stderr, stdout } = yield* cli([...args, "--database", wrong])
-
-          assert.strictEqual(code, 8, args.join(" "))
-          assert.include(stderr + stdout, `${wrong} is not a regular file`)
-        }
-      }
     })))
 
   it.effect("says how old the copy is, without a request", () =>

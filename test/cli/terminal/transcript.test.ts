@@ -1,4 +1,4 @@
-/** REVIEW 13, 20, 21, 22: what each command shows in a real terminal of 80 and of 140 columns, over sockets. */
+/** What each command shows in a real terminal of 80 and of 140 columns, over sockets. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"

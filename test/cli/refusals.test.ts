@@ -1,4 +1,4 @@
-/** What a second red team found in the command, by the rows of its review. Flags with values that none may accept: flags/everyFlag. */
+/** What the command refuses, and what it says: the rows M of the table of faults. Flags with illegal values: flags/everyFlag. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { AuthenticationError, SqlError } from "effect/sql/SqlError"
@@ -42,7 +42,7 @@ const over = <A, E>(
 
 const sync = (folder: string) => cli(["sync", "--database", `${folder}/punches.db`])
 
-describe("REVIEW 7: --department-id 0", () => {
+describe("[M1] --department-id 0", () => {
   const punches = [
     stored({ id: 1, department_id: 0, approved: false }),
     stored({ id: 2, department_id: 7, approved: true, user_id: 99 })
@@ -68,7 +68,7 @@ describe("REVIEW 7: --department-id 0", () => {
   )
 })
 
-describe("REVIEW 8: a check that looked at nothing", () => {
+describe("[M2] a check that looked at nothing", () => {
   it.effect.each([["--location-id", "999"], ["--database", "punches.db"]])(
     "is not an open gate: %j",
     (flag) =>
@@ -87,7 +87,7 @@ describe("REVIEW 8: a check that looked at nothing", () => {
   )
 })
 
-describe("REVIEW 10: an instant within a second, on a copy", () => {
+describe("[M3] an instant within a second, on a copy", () => {
   it.effect.each(["--clocked-in-lte", "--clocked-out-lte", "--modified-since"])(
     "is refused by name as %s",
     (flag) =>
@@ -106,7 +106,7 @@ describe("REVIEW 10: an instant within a second, on a copy", () => {
   )
 })
 
-describe("REVIEW 16: export to -", () => {
+describe("[M4] export to -", () => {
   it.effect("is refused as standard output", () =>
     over([stored({ id: 1 })], () =>
       Effect.gen(function*() {
@@ -119,7 +119,7 @@ describe("REVIEW 16: export to -", () => {
       })))
 })
 
-describe("REVIEW 24: a flag that would be ignored", () => {
+describe("[M5] a flag that would be ignored", () => {
   it.effect.each([
     ["--accept-gone"],
     ["--status", "--every", "5m"],
@@ -141,7 +141,7 @@ describe("REVIEW 24: a flag that would be ignored", () => {
       })))
 })
 
-describe("REVIEW 25: a database that is not a file", () => {
+describe("[Y81] a database that is not a file", () => {
   const make: Readonly<Record<string, (path: string) => void>> = {
     "a folder": (path) => Fs.mkdirSync(path),
     "a pipe": (path) => execFileSync("mkfifo", [path]),
@@ -172,7 +172,7 @@ describe("REVIEW 25: a database that is not a file", () => {
       })))
 })
 
-describe("REVIEW 26: a message", () => {
+describe("[M12] a message", () => {
   it.effect("names --as-of only if a punch is open", () =>
     over([stored({ id: 1, clocked_out: "2026-03-02T08:00:00Z" })], () =>
       Effect.gen(function*() {
@@ -216,7 +216,7 @@ describe("REVIEW 26: a message", () => {
   )
 })
 
-describe("REVIEW 27: the help of sync", () => {
+describe("the help of sync", () => {
   it.effect("names no command that does not exist", () =>
     over([], () =>
       Effect.gen(function*() {
@@ -227,7 +227,7 @@ describe("REVIEW 27: the help of sync", () => {
       })))
 })
 
-describe("REVIEW 25: a login that PostgreSQL refuses", () => {
+describe("[M13] a login that PostgreSQL refuses", () => {
   const error = new SqlError({
     reason: new AuthenticationError({ cause: new Error("password authentication failed for user \"payroll\"") })
   })
@@ -246,7 +246,7 @@ describe("REVIEW 25: a login that PostgreSQL refuses", () => {
   })
 })
 
-describe("REVIEW 13: changes of long notes", () => {
+describe("[M11] changes of long notes", () => {
   const same = "The same beginning of a note, which is longer than forty characters "
   const change = {
     id: TimePunchId.make(1),
