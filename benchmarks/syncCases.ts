@@ -193,7 +193,15 @@ async (target) => {
         running: none
       }
       await runtime.runPromise(
-        store.commit({ company, kind: "increment", pass: 5 + pages, punches: held, checkpoint, gone: none }, previous)
+        store.commit({
+          company,
+          kind: "increment",
+          pass: 5 + pages,
+          punches: held,
+          checkpoint,
+          gone: none,
+          began: none
+        }, previous)
       )
       previous = Option.some(checkpoint)
     },

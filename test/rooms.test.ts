@@ -20,7 +20,7 @@ const sources = read("src")
 const roomOf = (file: string): string => {
   const folder = Path.dirname(file).replace(/^src\/?/, "")
   // What ends a command: every room of the command may name it.
-  if (file === "src/cli/failure.ts") return "cli/base"
+  if (/^src\/cli\/(failure|version)\.ts$/.test(file)) return "cli/base"
   if (folder !== "") return folder
   return file === "src/TimePunches.ts" || file === "src/index.ts" ? "client" : "names"
 }
@@ -34,6 +34,7 @@ const shared = ["cli/flags", "cli/terminal", "cli/base", "client", "listing", "p
 const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: [
     "cli/changes",
+    "cli/close",
     "cli/check",
     "cli/doctor",
     "cli/export",
@@ -46,6 +47,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "node"
   ],
   "cli/changes": ["cli/copy", "sql", "export", ...shared],
+  "cli/close": ["cli/check", "cli/summary", "cli/copy", "sql", ...shared],
   "cli/check": ["cli/copy", ...shared],
   "cli/doctor": ["cli/copy", "sql", ...shared],
   "cli/export": ["cli/list", ...shared],

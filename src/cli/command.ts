@@ -5,13 +5,12 @@ import * as Command from "effect/cli/Command"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import type { Terminal } from "effect/Terminal"
-import * as Fs from "node:fs"
 import { changes } from "./changes/changes.ts"
 import { check } from "./check/check.ts"
+import { close, closes, correct, voidCommand } from "./close/close.ts"
 import { doctor } from "./doctor/doctor.ts"
 import { exportCommand } from "./export/export.ts"
 import {
@@ -29,6 +28,7 @@ import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
 import { sync } from "./sync/sync.ts"
 import { narrowHelp, outputWidth, print, printError } from "./terminal/output.ts"
+import { version } from "./version.ts"
 
 const settings = `  Settings come from the environment; secrets are read from nowhere else:
     TIME_PUNCHES_BASE_URL        URL of the service: https, or http on this machine
@@ -46,18 +46,23 @@ export const command = Command.make("time-punches").pipe(
   Command.withDescription(
     `Lists, exports, sums, checks, copies and compares the punches of a company.\n\n${settings}`
   ),
-  Command.withSubcommands([list, exportCommand, summary, check, changes, sync, doctor, sandbox]),
+  Command.withSubcommands([
+    list,
+    exportCommand,
+    summary,
+    check,
+    close,
+    correct,
+    voidCommand,
+    closes,
+    changes,
+    sync,
+    doctor,
+    sandbox
+  ]),
   Command.withExamples([
     { command: "time-punches list --take 20", description: "Print the first punches" }
   ])
-)
-
-// `src/cli` and `dist/cli` are equally deep.
-const manifest = new URL("../../package.json", import.meta.url)
-
-/** The version of this package. */
-const { version } = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ version: Schema.String })))(
-  Fs.readFileSync(manifest, "utf8")
 )
 
 const formatter = Effect.gen(function*() {

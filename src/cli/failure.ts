@@ -14,6 +14,7 @@ import type { UnwritablePunch } from "../export/rows.ts"
 import { firstIssue, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import type { MissingZone } from "../payroll/Period.ts"
+import type { CloseChanged, PeriodClosed, RecordDiffers, UnknownClose } from "../sql/Close.ts"
 import type { OldSchema } from "../sql/connection.ts"
 import type { HistoryUnknown } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
@@ -60,6 +61,10 @@ export type ExpectedError =
   | SqlError
   | MigrationError
   | MissingZone
+  | PeriodClosed
+  | UnknownClose
+  | CloseChanged
+  | RecordDiffers
 
 /** The command was called wrongly. */
 export const usage = (message: string, ...advice: ReadonlyArray<string>) =>
@@ -149,6 +154,24 @@ const describe = (error: ExpectedError): Description => {
       return {
         code: exitCode.usage,
         advice: ["Add it and its zone to the file of --zones: without one, its punches belong to no local day."]
+      }
+    case "PeriodClosed":
+      return {
+        code: exitCode.usage,
+        advice: [
+          "Close another period, or correct that one. If a zone or a start of the day changed, --accept edge begins at its end."
+        ]
+      }
+    case "UnknownClose":
+      return { code: exitCode.usage, advice: ["time-punches closes lists the closes and their states."] }
+    case "CloseChanged":
+      return { code: exitCode.system, advice: ["Nothing was written. Run the same command again."] }
+    case "RecordDiffers":
+      return {
+        code: exitCode.data,
+        advice: [
+          "Nothing was written. Look at these people before anything is paid; --accept rules corrects after a release with other rules."
+        ]
       }
     case "SyncError":
       return describeSync(error)

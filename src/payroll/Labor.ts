@@ -13,17 +13,11 @@ import { BusinessDate, Cents, TimePunchId, type UserId } from "../Ids.ts"
 import { type Cell, csvRecord } from "../internal/wire/csv.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as Period from "./Period.ts"
+import { divide, type Rounding } from "./Rounding.ts"
 import * as WorkedTime from "./WorkedTime.ts"
 import { byLocation, type Interval, type LocalClock, type Zones, zonesOf } from "./Zones.ts"
 
-/**
- * How a fraction of a cent is rounded: `down` and `up` to the next cent below and above, `halfUp` and `halfEven` to the
- * nearest cent, and a half up, or to the even cent.
- */
-export const Rounding = Schema.Literals(["halfUp", "halfEven", "down", "up"])
-
-/** How a fraction of a cent is rounded. */
-export type Rounding = typeof Rounding.Type
+export { Rounding } from "./Rounding.ts"
 
 /** How a punch is priced. */
 export interface LaborOptions extends WorkedTime.WorkedTimeOptions {
@@ -342,24 +336,8 @@ export const window = <E = never>(options: PeriodHoursOptions<E>): Interval => {
 const hourMillis = 3_600_000n
 
 /** The rounded wages as an integer, which may exceed the safe ones. Neither factor is negative. */
-const amount = (net: Duration.Duration, punch: TimePunch, rounding: Rounding): number => {
-  const exact = BigInt(Duration.toMillis(net)) * BigInt(punch.hourlyWage)
-  const whole = exact / hourMillis
-  return Number(whole + (roundsUp(whole, exact % hourMillis, rounding) ? 1n : 0n))
-}
-
-const roundsUp = (whole: bigint, rest: bigint, rounding: Rounding): boolean => {
-  switch (rounding) {
-    case "down":
-      return false
-    case "up":
-      return rest > 0n
-    case "halfUp":
-      return rest * 2n >= hourMillis
-    case "halfEven":
-      return rest * 2n > hourMillis || (rest * 2n === hourMillis && whole % 2n === 1n)
-  }
-}
+const amount = (net: Duration.Duration, punch: TimePunch, rounding: Rounding): number =>
+  Number(divide(BigInt(Duration.toMillis(net)) * BigInt(punch.hourlyWage), hourMillis, rounding))
 
 /** Running sums: durations in milliseconds, amounts in cents. */
 interface Sums {

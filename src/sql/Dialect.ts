@@ -10,9 +10,12 @@ import type { Migration, Migrations } from "../internal/sql/migrate.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { TableNames } from "./tables.ts"
 
+/** The tables that statements name. */
+type TableName = "rows" | "sync" | "history" | "close" | "closeState" | "closeRow" | "closePerson"
+
 export interface Dialect extends SqlDialect {
   /** The tables as parts of a template. */
-  readonly tables: { readonly rows: Fragment; readonly sync: Fragment; readonly history: Fragment }
+  readonly tables: { readonly [Name in TableName]: Fragment }
   readonly migrations: Migrations
   /** Writes the rows within the transaction that is open. */
   readonly write: (sql: SqlClient, rows: Rows) => Effect.Effect<Written, SqlError | Unclear>
@@ -48,7 +51,15 @@ export const dialectFor = (
   { steps, write }: { readonly steps: ReadonlyArray<Migration>; readonly write: Dialect["write"] }
 ): Dialect => ({
   ...ground,
-  tables: { rows: raw(names.rows), sync: raw(names.sync), history: raw(names.history) },
+  tables: {
+    rows: raw(names.rows),
+    sync: raw(names.sync),
+    history: raw(names.history),
+    close: raw(names.close),
+    closeState: raw(names.closeState),
+    closeRow: raw(names.closeRow),
+    closePerson: raw(names.closePerson)
+  },
   migrations: {
     title: names.rows,
     table: { name: names.migrationsName, quoted: names.migrations },

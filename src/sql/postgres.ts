@@ -51,6 +51,14 @@ export const postgres = (names: TableNames): Dialect =>
           knowOlder(names.sync),
           ...createRowRemoved(names)
         ]
+      },
+      {
+        id: 4,
+        name: "closes",
+        statements: [
+          `ALTER TABLE ${names.sync} ADD COLUMN pass_began timestamptz, ADD COLUMN unknown text`,
+          ...createCloses(names)
+        ]
       }
     ]
   })
@@ -129,6 +137,77 @@ EXECUTE FUNCTION ${refuseFunction}('${hole}')`,
   `CREATE TRIGGER ${refuseEnd} BEFORE DELETE ON ${sync} FOR EACH ROW
 WHEN (${endsHistory})
 EXECUTE FUNCTION ${refuseFunction}('${end}')`
+]
+
+/**
+ * Rows of these tables are only inserted, but for the erasure of a company, which removes its row of the sync. The function
+ * that erases them runs with the rights of who made it: a role that keeps the copy may have none on these tables.
+ */
+const createCloses = (
+  { close, closePerson, closeRow, closeState, eraseCloses, eraseClosesFunction, rows, sync }: TableNames
+) => [
+  `CREATE TABLE ${close} (
+  company_id bigint NOT NULL,
+  close_id bigint NOT NULL,
+  terms text NOT NULL,
+  PRIMARY KEY (company_id, close_id)
+)`,
+  `CREATE TABLE ${closeState} (
+  company_id bigint NOT NULL,
+  close_id bigint NOT NULL,
+  number bigint NOT NULL,
+  before bigint,
+  kind text NOT NULL,
+  at timestamptz NOT NULL,
+  closed_at timestamptz NOT NULL,
+  user_name text NOT NULL,
+  note text NOT NULL,
+  accepted text NOT NULL,
+  added text NOT NULL,
+  release text NOT NULL,
+  rules bigint NOT NULL,
+  token text NOT NULL,
+  PRIMARY KEY (company_id, close_id, number)
+)`,
+  `CREATE TABLE ${closeRow} (
+  company_id bigint NOT NULL,
+  close_id bigint NOT NULL,
+  number bigint NOT NULL,
+  place bigint NOT NULL,
+  user_id bigint NOT NULL,
+  location_id bigint NOT NULL,
+  department_id bigint,
+  role_id bigint NOT NULL,
+  punches bigint NOT NULL,
+  incomplete bigint NOT NULL,
+  net_ms bigint NOT NULL,
+  cost_cents bigint NOT NULL,
+  tips_cents bigint NOT NULL,
+  PRIMARY KEY (company_id, close_id, number, place)
+)`,
+  `CREATE TABLE ${closePerson} (
+  company_id bigint NOT NULL,
+  close_id bigint NOT NULL,
+  number bigint NOT NULL,
+  user_id bigint NOT NULL,
+  above_ms bigint,
+  above_day_ms bigint,
+  PRIMARY KEY (company_id, close_id, number, user_id)
+)`,
+  `DO $do$ BEGIN
+EXECUTE (SELECT format($format$CREATE FUNCTION ${eraseClosesFunction}() RETURNS trigger LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  DELETE FROM %1$I.%2$I WHERE company_id = OLD.company_id;
+  DELETE FROM %1$I.%3$I WHERE company_id = OLD.company_id;
+  DELETE FROM %1$I.%4$I WHERE company_id = OLD.company_id;
+  DELETE FROM %1$I.%5$I WHERE company_id = OLD.company_id;
+  RETURN NULL;
+END $$
+$format$, n.nspname, c.relname || '_close', c.relname || '_close_state', c.relname || '_close_row', c.relname || '_close_person')
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '${rows}'::regclass);
+END $do$`,
+  `CREATE TRIGGER ${eraseCloses} AFTER DELETE ON ${sync} FOR EACH ROW EXECUTE FUNCTION ${eraseClosesFunction}()`
 ]
 
 /** Without rows that were removed by hand the copy is not whole: it is known again from the next complete pass. */

@@ -49,6 +49,15 @@ export const sqlite = (names: TableNames): Dialect =>
           knowOlder(names.sync),
           createRowRemoved(names)
         ]
+      },
+      {
+        id: 4,
+        name: "closes",
+        statements: [
+          `ALTER TABLE ${names.sync} ADD COLUMN pass_began INTEGER`,
+          `ALTER TABLE ${names.sync} ADD COLUMN unknown TEXT`,
+          ...createCloses(names)
+        ]
       }
     ]
   })
@@ -117,6 +126,66 @@ END`,
 WHEN ${endsHistory}
 BEGIN
   SELECT RAISE(ABORT, '${end}');
+END`
+]
+
+/** Rows of these tables are only inserted, but for the erasure of a company, which removes its row of the sync. */
+const createCloses = ({ close, closePerson, closeRow, closeState, eraseCloses, sync }: TableNames) => [
+  `CREATE TABLE ${close} (
+  company_id INTEGER NOT NULL,
+  close_id INTEGER NOT NULL,
+  terms TEXT NOT NULL,
+  PRIMARY KEY (company_id, close_id)
+) STRICT`,
+  `CREATE TABLE ${closeState} (
+  company_id INTEGER NOT NULL,
+  close_id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  before INTEGER,
+  kind TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  closed_at INTEGER NOT NULL,
+  user_name TEXT NOT NULL,
+  note TEXT NOT NULL,
+  accepted TEXT NOT NULL,
+  added TEXT NOT NULL,
+  release TEXT NOT NULL,
+  rules INTEGER NOT NULL,
+  token TEXT NOT NULL,
+  PRIMARY KEY (company_id, close_id, number)
+) STRICT`,
+  `CREATE TABLE ${closeRow} (
+  company_id INTEGER NOT NULL,
+  close_id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  location_id INTEGER NOT NULL,
+  department_id INTEGER,
+  role_id INTEGER NOT NULL,
+  punches INTEGER NOT NULL,
+  incomplete INTEGER NOT NULL,
+  net_ms INTEGER NOT NULL,
+  cost_cents INTEGER NOT NULL,
+  tips_cents INTEGER NOT NULL,
+  PRIMARY KEY (company_id, close_id, number, place)
+) STRICT`,
+  `CREATE TABLE ${closePerson} (
+  company_id INTEGER NOT NULL,
+  close_id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  above_ms INTEGER,
+  above_day_ms INTEGER,
+  PRIMARY KEY (company_id, close_id, number, user_id)
+) STRICT`,
+  `CREATE TRIGGER ${eraseCloses} AFTER DELETE ON ${sync}
+BEGIN
+${
+    [close, closeState, closeRow, closePerson].map((table) =>
+      `  DELETE FROM ${table} WHERE company_id = OLD.company_id;`
+    ).join("\n")
+  }
 END`
 ]
 

@@ -61,6 +61,11 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
         }))
     )
 
+  const noteBegan = (company: CompanyId, began: DateTime.Utc) =>
+    sql`UPDATE ${tables.sync} SET pass_began = ${timestamp(began.epochMilliseconds)} WHERE company_id = ${
+      bigint(company)
+    }`
+
   const clearError = (company: CompanyId) =>
     sql`UPDATE ${tables.sync} SET error_at = NULL, error_tag = NULL, error_text = NULL
       WHERE company_id = ${bigint(company)}`
@@ -106,6 +111,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
     // From the end of a first load on, the copy is whole at every commit.
     if (at !== undefined && !isKnown && Option.isSome(checkpoint.completedAt)) yield* knowFromNow(company)
     if (isCompleted(checkpoint, previous)) yield* clearError(company)
+    if (Option.isSome(batch.began)) yield* noteBegan(company, batch.began.value)
     // A stamp that is not lower than the number of a sweep would hide a row that is gone.
     if (kind === "sweep" && Option.exists(previous, (previous) => previous.pass < pass)) {
       yield* lowerStamps(company, pass)

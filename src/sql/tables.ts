@@ -16,6 +16,11 @@ export interface TableNames {
   readonly breaks: string
   /** The versions that were replaced. */
   readonly history: string
+  /** The closes, their states, and the sums and people of each state. */
+  readonly close: string
+  readonly closeState: string
+  readonly closeRow: string
+  readonly closePerson: string
   /** An index is in the schema of its table, and its name never has one. */
   readonly clockedIn: string
   readonly historyEnded: string
@@ -26,6 +31,9 @@ export interface TableNames {
   readonly refuseHole: string
   readonly refuseEnd: string
   readonly refuseFunction: string
+  /** The trigger that erases the closes of a company with its copy; in PostgreSQL also its function. */
+  readonly eraseCloses: string
+  readonly eraseClosesFunction: string
   /** The trigger that hears of rows that are removed by hand; in PostgreSQL also its function. */
   readonly rowRemoved: string
   readonly tableEmptied: string
@@ -59,6 +67,10 @@ export const namesOf = (table: string, dialect: DialectName): Result.Result<Tabl
     current: quoted("_current"),
     breaks: quoted("_breaks"),
     history: quoted("_history"),
+    close: quoted("_close"),
+    closeState: quoted("_close_state"),
+    closeRow: quoted("_close_row"),
+    closePerson: quoted("_close_person"),
     clockedIn: `"${name}_clocked_in"`,
     historyEnded: `"${name}_history_ended"`,
     keepVersion: `"${name}_keep_version"`,
@@ -66,6 +78,8 @@ export const namesOf = (table: string, dialect: DialectName): Result.Result<Tabl
     refuseHole: `"${name}_refuse_hole"`,
     refuseEnd: `"${name}_refuse_end"`,
     refuseFunction: quoted("_refuse"),
+    eraseCloses: `"${name}_erase_closes"`,
+    eraseClosesFunction: quoted("_erase_closes"),
     rowRemoved: `"${name}_row_removed"`,
     tableEmptied: `"${name}_table_emptied"`,
     rowRemovedFunction: quoted("_row_removed"),

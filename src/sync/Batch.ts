@@ -32,6 +32,11 @@ export interface Batch {
   readonly checkpoint: Checkpoint
   /** The rows to mark, with the last page of a confirm; else `None`. */
   readonly gone: Option.Option<Gone>
+  /**
+   * With the batch that completes a pass: when its first page was requested, by the service's clock, or by the local one if the
+   * service sends none. A sweep is complete with its confirm. Else `None`.
+   */
+  readonly began: Option.Option<DateTime.Utc>
 }
 
 /** What a commit did. */

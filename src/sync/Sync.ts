@@ -173,7 +173,7 @@ const claimOf = (checkpoint: Checkpoint): Batch => {
   const { company, pass, running, watermark } = checkpoint
   const due = Option.isNone(watermark) ? "first" : "increment"
   const kind = Option.match(running, { onNone: () => due, onSome: ({ kind }): PassKind => kind })
-  return { company, kind, pass, punches: [], checkpoint, gone: Option.none() }
+  return { company, kind, pass, punches: [], checkpoint, gone: Option.none(), began: Option.none() }
 }
 
 const isOneAttempt = (joined: ReadonlyArray<Batch>, { kind, pass }: Batch): boolean =>

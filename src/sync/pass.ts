@@ -16,6 +16,8 @@ export type PageStep =
     readonly passId: number
     readonly checkpoint: Checkpoint
     readonly gone: Option.Option<Window>
+    /** When the first page of a pass that is complete was requested. Absent: it is not complete. */
+    readonly began?: RunningPass["horizon"]
   }
   /** The service's clock was set back: the page is discarded, and the pass begins again, from an earlier instant. */
   | { readonly _tag: "Earlier"; readonly running: RunningPass }
@@ -201,6 +203,7 @@ const complete = (checkpoint: Checkpoint, running: RunningPass, facts: Facts): P
     _tag: "Kept",
     passId: running.pass,
     gone: running.kind === "confirm" ? window : Option.none(),
+    began: Option.orElse(running.horizon, () => running.at),
     checkpoint: {
       ...counted,
       ...(Option.isSome(running.horizon)

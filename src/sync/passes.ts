@@ -188,13 +188,13 @@ const stepKept = (call: Call, state: Reading, page: Page, now: Now): Step => {
     case "Earlier":
       return { state: { ...read, running: judged.running, isStored: false }, batch: Option.none(), isEnded: true }
     case "Kept": {
-      const { checkpoint, passId } = judged
+      const { began = Option.none(), checkpoint, passId } = judged
       const accepted = read.isAnswer && goal._tag === "Sweep" && goal.acceptGone
       const gone = Option.map(
         Option.all([judged.gone, running.before]),
         ([window, before]) => ({ window, before, accepted })
       )
-      const { batch, state } = emit(read, checkpoint, passId, { punches: page.items, gone })
+      const { batch, state } = emit(read, checkpoint, passId, { punches: page.items, gone, began })
       return { state, batch: Option.some(batch), isEnded: Option.isNone(page.cursor.next) }
     }
   }
@@ -205,7 +205,7 @@ const emit = (
   state: Reading,
   checkpoint: Checkpoint,
   passId: number,
-  rows: Pick<Batch, "punches" | "gone"> = { punches: [], gone: Option.none() }
+  rows: Pick<Batch, "punches" | "gone" | "began"> = { punches: [], gone: Option.none(), began: Option.none() }
 ): { readonly state: State; readonly batch: Batch } => {
   const { begunAt, emptyRuns, isAnswer, kind, pages, restarts } = state
   const known: Known = { checkpoint, kind, pages, restarts, emptyRuns }

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect } from "effect"
+import { onTestFinished } from "vitest"
 import { plantings } from "../sync/simulation/plantings.ts"
 import { countBroken, type Figures, line, seedsFrom, series, type Stores } from "../sync/simulation/series.ts"
 import { openSqlite } from "../sync/simulation/sqlite.ts"
@@ -27,7 +28,9 @@ describe("Sync under random faults, for long", () => {
     const stores: Stores = ["sqlite"]
     const subject = await real()
     const seeds = within("15 minutes", seedsFrom(20_000_001, 100_000))
-    await report("in SQLite", () => series(seeds, { file, stores, subject, copies: openSqlite(3, true) }))
+    const { close, copies } = openSqlite(3, true)
+    onTestFinished(close)
+    await report("in SQLite", () => series(seeds, { file, stores, subject, copies }))
   })
 
   it.each(plantings)("finds in a share of plans: $name", async (planting) => {

@@ -304,7 +304,14 @@ describe.each(databases())("a history in $name", (database) => {
       const before = yield* lastOf(opened, company)
       const previous = yield* kept.store.load(company)
       const gone = Option.some({ window: {}, before: 2, accepted: false })
-      const batch = { company, kind: "confirm" as const, pass: 2, punches: [row(1, { notes: "x" })], gone }
+      const batch = {
+        company,
+        kind: "confirm" as const,
+        pass: 2,
+        punches: [row(1, { notes: "x" })],
+        gone,
+        began: Option.none()
+      }
       const refused = yield* Effect.flip(plain.store.commit({ ...batch, checkpoint: checkpointAt(2) }, previous))
       assert.strictEqual(refused.reason, "TooManyGone")
       const late = plain.store.commit({ ...batch, checkpoint: checkpointAt(2) }, Option.some(checkpointAt(9)))
@@ -323,7 +330,14 @@ describe.each(databases())("a history in $name", (database) => {
         const both = [kept, plain].map(({ store }, which) => {
           const pass = round * 2 + which
           const punches = rows(300, `${round} ${which}`).toReversed()
-          const batch = { company, kind: "increment" as const, pass, punches, gone: Option.none() }
+          const batch = {
+            company,
+            kind: "increment" as const,
+            pass,
+            punches,
+            gone: Option.none(),
+            began: Option.none()
+          }
           return Effect.result(store.commit({ ...batch, checkpoint: checkpointAt(pass) }, previous))
         })
         const results = yield* Effect.all(both, { concurrency: "unbounded" })

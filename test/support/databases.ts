@@ -41,6 +41,8 @@ export const itWithTable = <A>(
 export interface Hooks {
   /** Before a statement. */
   readonly before?: (text: string, parameters: ReadonlyArray<unknown>) => Effect.Effect<unknown, SqlError.SqlError>
+  /** Before a transaction. */
+  readonly beforeBegin?: Effect.Effect<unknown, SqlError.SqlError>
   /** At the end of a transaction, before its COMMIT. */
   readonly beforeCommit?: Effect.Effect<unknown, SqlError.SqlError>
   /** After its COMMIT. */
@@ -54,14 +56,16 @@ export const hookedClient = (real: SqlClient.SqlClient, hooks: () => Hooks): Sql
     const before = Effect.suspend(() => hooks().before?.(...statement.compile()) ?? nothing)
     // A statement is also a part of another one.
     return Object.assign(Effect.andThen(before, statement), Statement.fragment(statement.segments), {
-      unprepared: statement.unprepared
+      unprepared: statement.unprepared,
+      stream: statement.stream
     })
   }
   const overrides: Readonly<Record<PropertyKey, unknown>> = {
     withoutTransforms: () => client,
     unsafe: (text: string, parameters: ReadonlyArray<unknown>) => hooked(real.unsafe(text, parameters)),
     withTransaction: <A, E, R>(body: Effect.Effect<A, E, R>) =>
-      real.withTransaction(Effect.tap(body, () => hooks().beforeCommit ?? nothing)).pipe(
+      Effect.suspend(() => hooks().beforeBegin ?? nothing).pipe(
+        Effect.andThen(real.withTransaction(Effect.tap(body, () => hooks().beforeCommit ?? nothing))),
         Effect.tap(() => hooks().afterCommit ?? nothing)
       )
   }

@@ -77,7 +77,8 @@ export const commit = (
         writer: "a run",
         running: Option.none()
       },
-      gone: isWhole ? Option.some({ window: {}, before: pass, accepted: true }) : Option.none()
+      gone: isWhole ? Option.some({ window: {}, before: pass, accepted: true }) : Option.none(),
+      began: Option.none()
     }, previous)
   }).pipe(Effect.orDie)
 

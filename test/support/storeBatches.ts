@@ -27,6 +27,7 @@ export const batchOf = (pass: number, changes: Partial<Batch> = {}): Batch => ({
   punches: [],
   checkpoint: checkpointAt(pass),
   gone: Option.none(),
+  began: Option.none(),
   ...changes
 })
 

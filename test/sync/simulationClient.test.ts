@@ -11,7 +11,7 @@ describe("Sync over the fake service under random faults", () => {
     Effect.gen(function*() {
       const ends: Ends = new Map()
       yield* TestClock.setTime(noon)
-      for (const seed of seedsFrom(1, 120)) yield* runPlan(seed, ends)
+      for (const seed of seedsFrom(1, 100)) yield* runPlan(seed, ends)
 
       if (isReplay) return
       for (

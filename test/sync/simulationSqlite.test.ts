@@ -1,5 +1,6 @@
 /** A copy in SQLite under random faults, several at once: one page in a transaction, and three with a history. */
 import { assert, describe, it } from "@effect/vitest"
+import { onTestFinished } from "vitest"
 import { isReplay, seedsFrom, series } from "./simulation/series.ts"
 import { openSqlite } from "./simulation/sqlite.ts"
 import { real } from "./simulation/subject.ts"
@@ -14,7 +15,8 @@ describe("Sync under random faults", () => {
     { timeout: 300_000 },
     async (pages, history) => {
       const subject = await real()
-      const copies = openSqlite(pages, history)
+      const { close, copies } = openSqlite(pages, history)
+      onTestFinished(close)
       const figures = series(seedsFrom(pages * 1_000_000, 600), { file, stores: ["sqlite"], subject, copies })
       assertCoverage(figures)
       if (!isReplay) assert.strictEqual(figures.rebuilt, history ? figures.commits : 0)

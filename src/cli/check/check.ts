@@ -32,7 +32,7 @@ const selectionFlags = {
 
 const defaultMaxDuration = Duration.hours(16)
 
-const maxDuration = text(
+export const maxDuration = text(
   "max-duration",
   "TIME",
   "Report longer punches; also how much time around the period is read for overlaps (default: 16h)",

@@ -49,7 +49,8 @@ const syncFirst = (company: CompanyId, shown: string): ReadonlyArray<string> => 
   `Run time-punches sync --company ${company} --database ${shellWord(shown)}, then try again.`
 ]
 
-const missing = (company: CompanyId, shown: string) =>
+/** There is no such file. */
+export const missing = (company: CompanyId, shown: string) =>
   new CommandFailure({
     message: `there is no file ${printable(shown)}`,
     advice: syncFirst(company, shown),

@@ -89,7 +89,12 @@ const linesOf = (
     .map(([keys, totals]) => ({ keys, totals, share: longest === 0 ? 0 : Duration.toMillis(totals.net) / longest }))
     .toSorted((a, b) => (byTime ? b.share - a.share : 0) || compareKeys(a.keys, b.keys))
   return [
-    ...lines.map((line, index) => ({ ...line, same: sameKeys(line.keys, lines[index - 1]?.keys ?? []) })),
+    ...lines.map(({ keys, share, totals }, index) => ({
+      keys,
+      same: sameKeys(keys, lines[index - 1]?.keys ?? []),
+      totals,
+      share
+    })),
     { keys: [], same: 0, totals, share: 0 }
   ]
 }

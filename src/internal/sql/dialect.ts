@@ -25,6 +25,8 @@ export interface SqlDialect {
   /** The names of the functions that choose among values that are not NULL. */
   readonly greatest: Statement.Fragment
   readonly least: Statement.Fragment
+  /** Behind a SELECT: holds up other transactions that write its rows, until the transaction ends. */
+  readonly forUpdate: Statement.Fragment
   /** How a transaction that writes begins; `undefined`: as the client begins it. */
   readonly begin: string | undefined
   /** How a transaction that only reads one state of the database begins: the last statement takes the snapshot. */
@@ -83,6 +85,8 @@ export const sqlite: SqlDialect = {
   clockAfter: (column) => raw(`max(${sqliteClock}, coalesce(${column} + 1, ${sqliteClock}))`),
   greatest: raw("max"),
   least: raw("min"),
+  // `begin` has locked the whole database.
+  forUpdate: raw(""),
   // A transaction that reads first and then writes fails at once if another process wrote meanwhile.
   begin: "BEGIN IMMEDIATE",
   beginSnapshot: ["BEGIN", "SELECT 1 FROM sqlite_master LIMIT 1"],
@@ -113,6 +117,7 @@ export const postgres: SqlDialect = {
   clockAfter: (column) => raw(`greatest(${postgresClock}, ${column} + interval '1 millisecond')`),
   greatest: raw("greatest"),
   least: raw("least"),
+  forUpdate: raw("FOR UPDATE"),
   begin: undefined,
   // Only if the isolation is chosen does PostgreSQL keep one snapshot for several statements.
   beginSnapshot: ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SELECT 1 FROM pg_catalog.pg_class LIMIT 1"],

@@ -9,6 +9,7 @@ import { app as inProcess, printQueries } from "../../../docs/examples/filters.t
 import { main as labourCost } from "../../../docs/examples/labour-cost.ts"
 import { main as manyCompanies } from "../../../docs/examples/many-companies.ts"
 import { main as payPeriods } from "../../../docs/examples/pay-periods.ts"
+import { main as payrollFile } from "../../../docs/examples/payroll-file.ts"
 import { main as payroll } from "../../../docs/examples/payroll.ts"
 import { lastWeek, main as sync, nightly, storeIn } from "../../../docs/examples/sqlite-sync.ts"
 import { CompanyId, Endpoints } from "../../../src/index.ts"
@@ -41,6 +42,7 @@ type Name =
   | "filters"
   | "payroll"
   | "payPeriods"
+  | "payrollFile"
   | "labourCost"
   | "closeWeek"
   | "manyCompanies"
@@ -56,6 +58,7 @@ export const outputs: Record<Name, Effect.Effect<string, unknown>> = {
   filters: printed(printQueries).pipe(Effect.provide(inProcess)),
   payroll: printed(Effect.provide(payroll, app)).pipe(Effect.provide(served())),
   payPeriods: printed(payPeriods),
+  payrollFile: printed(payrollFile),
   labourCost: Effect.andThen(onTheTwentieth, printed(Effect.provide(labourCost, app))).pipe(Effect.provide(served())),
   closeWeek: printed(Effect.provide(closeWeek, app)).pipe(Effect.provide(served())),
   manyCompanies: printed(Effect.provide(manyCompanies, app)).pipe(Effect.provide(oneWithdrawn)),

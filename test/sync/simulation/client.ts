@@ -127,9 +127,11 @@ export const runPlan = (seed: number, ends: Ends) => {
         claim: random.chance(0.2),
         prefetchPages: random.chance(0.2) ? 2 : 0,
         ...(plan.pages === undefined ? {} : { stopAfter: { pages: plan.pages } }),
-        onCommit: () => Effect.as(random.chance(0.3) ? change : Effect.void, !random.chance(0.03))
+        onCommit: () => Effect.as(random.chance(0.6) ? change : Effect.void, !random.chance(0.03))
       }
-      return random.chance(0.3) ? Sync.sweep(company, { ...options, acceptGone: true }) : Sync.run(company, options)
+      return random.chance(plan.losesCursors ? 0.3 : 0.05)
+        ? Sync.sweep(company, { ...options, acceptGone: true })
+        : Sync.run(company, options)
     })
 
     /** Lets the time of a call pass. */

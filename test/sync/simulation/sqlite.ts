@@ -1,5 +1,5 @@
 /** The store in SQLite: a file that is emptied for each plan. With history, each past copy is rebuilt from it. */
-import { Effect, Layer, Option, Scope } from "effect"
+import { Effect, Exit, Layer, Option, Scope } from "effect"
 import { SqlError } from "effect/sql"
 import { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
@@ -23,20 +23,20 @@ const answerLost = new SqlError.SqlError({
   reason: new SqlError.ConnectionError({ cause: new Error("lost"), message: "lost" })
 })
 
-/** A maker of copies over one file. `pagesPerTransaction` is how many pages are joined. */
-export const openSqlite = (pagesPerTransaction: number, history: boolean): (subject: Subject) => Copies => {
+/** A maker of copies over one file, until it is closed. `pagesPerTransaction` is how many pages are joined. */
+export const openSqlite = (pagesPerTransaction: number, history: boolean) => {
   const folder = Fs.mkdtempSync(Path.join(Os.tmpdir(), "simulation-"))
-  process.once("exit", () => Fs.rmSync(folder, { recursive: true, force: true }))
+  const scope = Scope.makeUnsafe()
   let losesCommit = () => false
   const hooks = { afterCommit: Effect.suspend(() => losesCommit() ? Effect.fail(answerLost) : Effect.void) }
   const connect = () =>
     Effect.runSync(
       Effect.gen(function*() {
         const database = NodeSqlite.layer({ filename: Path.join(folder, "copy.db") })
-        const sql = yield* Effect.provideContext(SqlClient, yield* Layer.buildWithScope(database, Scope.makeUnsafe()))
+        const sql = yield* Effect.provideContext(SqlClient, yield* Layer.buildWithScope(database, scope))
         const hooked = Layer.succeed(SqlClient, hookedClient(sql, () => hooks))
         const layer = SqlStore.layer({ history, pagesPerTransaction }).pipe(Layer.provide(hooked))
-        const opened = yield* Layer.buildWithScope(layer, Scope.makeUnsafe())
+        const opened = yield* Layer.buildWithScope(layer, scope)
         return { sql, store: yield* Effect.provideContext(SyncStore, opened) }
       })
     )
@@ -65,7 +65,12 @@ export const openSqlite = (pagesPerTransaction: number, history: boolean): (subj
       at
     ))
 
-  return (subject) => {
+  const close = () => {
+    Effect.runSync(Scope.close(scope, Exit.void))
+    Fs.rmSync(folder, { recursive: true })
+  }
+
+  const copies = (subject: Subject): Copies => {
     query("UPDATE time_punches_sync SET history_since = NULL, history_last = NULL")
     for (const table of ["_sync", "", "_history"]) query(`DELETE FROM time_punches${table}`)
     losesCommit = () => false
@@ -111,6 +116,8 @@ export const openSqlite = (pagesPerTransaction: number, history: boolean): (subj
       }
     }
   }
+
+  return { copies, close }
 }
 
 /** Without the numbers of passes: to stamp a row makes no version of it. */

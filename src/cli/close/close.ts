@@ -1,0 +1,159 @@
+/** `time-punches close`, `correct`, `void` and `closes`: a payroll period as a record of states. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { Obstacle } from "../../payroll/CloseRecord.ts"
+import { maxDuration } from "../check/check.ts"
+import { databaseFlag } from "../copy/database.ts"
+import { companyFlags } from "../flags/connection.ts"
+import { namesFlag } from "../flags/names.ts"
+import { periodFlags } from "../flags/period.ts"
+import { jsonFlag, nonBlank, onFlag, readWhole, rounding, wholeNumber, words } from "../flags/values.ts"
+import { zonesFlag } from "../flags/zones.ts"
+import { aboveFlags } from "../summary/groups.ts"
+
+/** The drivers of the databases are large, so they are loaded only where they are used. */
+const lazily = Effect.promise(() => import("./run.ts"))
+
+const shared = {
+  company: companyFlags.company,
+  database: databaseFlag,
+  json: jsonFlag
+}
+
+const note = nonBlank("note", "TEXT", "A note that is kept with the state", "a text that is not blank")
+
+const closeNumber = Argument.String("ID").pipe(
+  Argument.filterMap((text) => readWhole(text, 1), () => wholeNumber(1))
+)
+
+export const closeFlags = {
+  ...shared,
+  ...periodFlags,
+  ...aboveFlags,
+  rounding,
+  maxDuration,
+  accept: words("accept", Obstacle.literals, "Close although these were found; their numbers are recorded"),
+  note,
+  names: namesFlag
+}
+
+export const close = Command.make(
+  "close",
+  closeFlags,
+  (flags) => Effect.flatMap(lazily, ({ runClose }) => runClose(flags))
+).pipe(
+  Command.withDescription(
+    `Close a payroll period: check it, sum it and record the sums, in one state of
+  a copy with a history.
+
+  Nothing is written while something is to be looked at (exit code 9): what
+  check finds, a gap to the nearest close, a copy whose last complete pass
+  began before the period ended (stale), or a period without a punch (empty).
+  --accept lets kinds through by name. Two closes never share an instant of a
+  location. --accept edge begins the close at the end of the one before if the
+  two are less than 48 hours apart, such as after a zone was corrected.`
+  ),
+  Command.withShortDescription("Close a payroll period and record its sums"),
+  Command.withExamples([
+    {
+      command: "time-punches close --pay-period last --calendar 14d:2026-01-05 --zones zones.csv --above 40h " +
+        "--database punches.db",
+      description: "The last fortnight"
+    },
+    {
+      command:
+        "time-punches close --week 2026-03-02 --zone America/New_York --accept unapproved --note 'signed by Ana' " +
+        "--database punches.db --json",
+      description: "A week with punches that nobody approved, as JSON"
+    }
+  ])
+)
+
+export const correctFlags = {
+  ...shared,
+  closes: closeNumber.pipe(Argument.variadic()),
+  zones: zonesFlag,
+  dayStarts: periodFlags.dayStarts,
+  accept: words("accept", ["rules", "gap"], "Correct although the sums had other rules, or leave a gap"),
+  note,
+  names: namesFlag
+}
+
+export const correct = Command.make(
+  "correct",
+  correctFlags,
+  (flags) => Effect.flatMap(lazily, ({ runCorrect }) => runCorrect(flags))
+).pipe(
+  Command.withDescription(
+    `Record the next state of closes whose sums have changed: to pay is what it has
+  more than the state before. Without an ID it corrects every close that stands,
+  in one write: a punch that was moved leaves one close and enters the other.
+
+  The zones, thresholds and days are those of the record. --zones adds
+  locations that a record lacks, and changes none. The state before is computed
+  again from the history first; if that is not what was recorded, nothing is
+  written (exit code 7).`
+  ),
+  Command.withShortDescription("Record what has changed since a period was closed"),
+  Command.withExamples([
+    { command: "time-punches correct --database punches.db", description: "All closes whose sums have changed" },
+    { command: "time-punches correct 7 --note 'late approvals' --database punches.db", description: "One close" }
+  ])
+)
+
+export const voidFlags = { ...shared, state: Argument.String("STATE"), note }
+
+export const voidCommand = Command.make(
+  "void",
+  voidFlags,
+  (flags) => Effect.flatMap(lazily, ({ runVoid }) => runVoid(flags))
+).pipe(
+  Command.withDescription(
+    `Record that the newest state of a close was not paid: its amounts are due again
+  with the next state. STATE is the state in full, such as 7.2. A state in the
+  middle that was not paid needs no void: print its file again.`
+  ),
+  Command.withShortDescription("Record that a state was not paid"),
+  Command.withExamples([
+    {
+      command: "time-punches void 7.2 --note 'the file was not sent' --database punches.db",
+      description: "The second state of close 7"
+    }
+  ])
+)
+
+export const closesFlags = {
+  ...shared,
+  closes: closeNumber.pipe(Argument.optional),
+  changed: onFlag("changed", "Sum the closes again and print what is due now; writes nothing"),
+  verify: onFlag("verify", "Compute every state again from the history, and compare"),
+  names: namesFlag
+}
+
+export const closes = Command.make(
+  "closes",
+  closesFlags,
+  (flags) => Effect.flatMap(lazily, ({ runCloses }) => runCloses(flags))
+).pipe(
+  Command.withDescription(
+    `List the closes of a company with all their states, or one close.
+
+  --json prints an array of states with their whole sums, and with an ID the
+  whole record: keep it before a company is erased.`
+  ),
+  Command.withShortDescription("List the closes and their states"),
+  Command.withExamples([
+    { command: "time-punches closes --database punches.db", description: "Every state" },
+    { command: "time-punches closes 7 --json --database punches.db", description: "The whole record of close 7" },
+    {
+      command: "time-punches closes --verify --database punches.db",
+      description: "Compare the record with the history"
+    }
+  ])
+)
+
+export type CloseInput = Command.Command.Config.Infer<typeof closeFlags>
+export type CorrectInput = Command.Command.Config.Infer<typeof correctFlags>
+export type VoidInput = Command.Command.Config.Infer<typeof voidFlags>
+export type ClosesInput = Command.Command.Config.Infer<typeof closesFlags>

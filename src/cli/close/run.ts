@@ -1,0 +1,315 @@
+/** What `close`, `correct`, `void` and `closes` do, and what they print of the record. Sends nothing. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Os from "node:os"
+import type { CompanyId } from "../../Ids.ts"
+import * as CloseRecord from "../../payroll/CloseRecord.ts"
+import { isZones } from "../../payroll/Zones.ts"
+import * as Close from "../../sql/Close.ts"
+import { textOf } from "../check/report.ts"
+import { missing } from "../copy/copy.ts"
+import { type DatabaseTarget, layerDatabase, targetOf } from "../copy/database.ts"
+import { Findings, usage } from "../failure.ts"
+import { companyOf } from "../flags/connection.ts"
+import { noFilter } from "../flags/filter.ts"
+import { type Names, readNames } from "../flags/names.ts"
+import { requirePeriod, resolvePeriod } from "../flags/period.ts"
+import { shellWord } from "../flags/values.ts"
+import { readZones } from "../flags/zones.ts"
+import { counted, formatExactHours, formatMoney } from "../terminal/format.ts"
+import { jsonArray } from "../terminal/machine.ts"
+import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
+import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
+import { version } from "../version.ts"
+import type { CloseInput, ClosesInput, CorrectInput, VoidInput } from "./close.ts"
+
+export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
+  const { company, target } = yield* copyOf(input, "close")
+  const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
+  const { clock } = yield* Effect.fromResult(requirePeriod(flags, "close"))
+  if (Option.isNone(flags.dates)) {
+    return yield* usage(
+      "close takes no --last: its dates depend on the day",
+      "Give --pay-period, --week, --month or --start."
+    )
+  }
+  const names = Option.getOrUndefined(yield* readNames(flags.names))
+  const closing = Close.make(company, {
+    ...flags.dates.value,
+    clock: isZones(clock) ? Option.getOrElse(flags.locations, () => new Map()) : clock,
+    firstDay: Option.getOrUndefined(flags.weekStarts),
+    rounding: flags.rounding,
+    weeklyThreshold: Option.getOrUndefined(flags.above),
+    dailyThreshold: Option.getOrUndefined(flags.aboveDay),
+    maxDuration: Option.getOrUndefined(flags.maxDuration),
+    accept: Option.getOrUndefined(flags.accept),
+    ...written(flags.note)
+  })
+  const state = yield* closing.pipe(
+    Effect.provide(layerCopy(company, target)),
+    Effect.catchTag("NotReady", (error) => Effect.andThen(printNotReady(error, names), new Findings()))
+  )
+  yield* printWritten([state], [CloseRecord.nothing], { json: input.json, names, shown: target.shown })
+})
+
+export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
+  const { company, target } = yield* copyOf(input, "correct")
+  const clocks = Option.getOrUndefined(yield* readZones(input.zones, input.dayStarts))
+  const names = Option.getOrUndefined(yield* readNames(input.names))
+  const { before, corrected } = yield* Effect.gen(function*() {
+    const corrected = yield* Close.correct(company, {
+      closes: input.closes.length === 0 ? undefined : input.closes,
+      clocks,
+      accept: Option.getOrUndefined(input.accept),
+      ...written(input.note)
+    })
+    return { corrected, before: yield* sumsBefore(company, corrected.states) }
+  }).pipe(
+    Effect.provide(layerCopy(company, target)),
+    Effect.catchTag("NotReady", (error) => Effect.andThen(printNotReady(error, names), new Findings()))
+  )
+  const { kept, others, states, unverified } = corrected
+  yield* printWritten(states, before, { json: input.json, names, shown: target.shown })
+  yield* printError(
+    ...(states.length === 0 ? ["nothing to correct"] : []),
+    ...(unverified.length === 0
+      ? []
+      : [`the history does not reach ${unverified.join(", ")}: only the rules of their sums were compared`]),
+    ...(others.length === 0
+      ? []
+      : [`the sums of close ${others.join(", ")} differ too: correct without an ID writes all`]),
+    ...(kept.length === 0 ? [] : [`location ${kept.join(", ")} keeps the clock of the record`])
+  )
+})
+
+export const runVoid = Effect.fnUntraced(function*(input: VoidInput) {
+  const { company, target } = yield* copyOf(input, "void")
+  if (Option.isNone(input.note)) return yield* usage("void needs --note WHY: why the state was not paid")
+  const { before, state } = yield* Effect.gen(function*() {
+    const state = yield* Close.voidState(company, {
+      state: input.state,
+      ...written(input.note),
+      note: noteOf(input.note)
+    })
+    return { state, before: yield* sumsBefore(company, [state]) }
+  }).pipe(Effect.provide(layerCopy(company, target)))
+  if (input.json) return yield* printJson([state])
+  yield* printLines([
+    `${state.state}: ${Option.getOrElse(state.before, () => "")} was not paid; its amounts are due again`
+  ])
+  yield* Effect.when(printError("no state of this close stands: it is over"), Effect.succeed(before.length === 0))
+})
+
+export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
+  const { company, target } = yield* copyOf(input, "closes")
+  const close = Option.getOrUndefined(input.closes)
+  const names = Option.getOrUndefined(yield* readNames(input.names))
+  if (input.changed && input.verify) return yield* usage("--changed and --verify are two questions", "Ask one of them.")
+  const layer = layerCopy(company, target)
+  if (input.verify) {
+    const { outOfReach, states } = yield* Effect.provide(Close.verify(company), layer)
+    yield* printLines([`${counted(states, "state")} verified`])
+    if (outOfReach > 0) yield* printError(`${counted(outOfReach, "state")} out of reach of the history`)
+    return
+  }
+  if (input.changed) {
+    const changed = yield* Effect.provide(Close.changed(company, close), layer)
+    if (input.json) return yield* print(Stream.make(`${jsonArray(changed.map((each) => encodeDue(each)))}\n`))
+    for (const { difference, state } of changed) {
+      yield* printLines([`due after ${state}`, ...peopleLines(difference, names, yield* outputWidth)])
+    }
+    if (changed.length === 0) yield* printError("nothing is due")
+    return
+  }
+  const found = yield* Effect.provide(Close.list(company, close), layer)
+  if (close !== undefined && found.length === 0) {
+    return yield* new Close.UnknownClose({ companyId: company, name: `${close}`, detail: "there is no such close" })
+  }
+  if (input.json) {
+    return yield* print(Stream.make(
+      close === undefined
+        ? `${jsonArray(found.flatMap(({ states }) => states.map((state) => encodeState(state))))}\n`
+        : `${JSON.stringify(Schema.encodeSync(Close.Close)(found[0] ?? (yield* Effect.die("no close"))))}\n`
+    ))
+  }
+  const rows = found.flatMap(({ states }) => states.map((state) => ({ state, before: beforeIn(states, state) })))
+  if (rows.length === 0) return yield* printError("no period was closed yet")
+  yield* printLines(makeTable(stateColumns, yield* outputWidth).lines(rows))
+})
+
+const copyOf = Effect.fnUntraced(function*(
+  input: Pick<CloseInput, "company" | "database">,
+  command: string
+) {
+  const company = yield* companyOf({ company: input.company, guid: Option.none() })
+  const target = yield* targetOf(
+    input.database,
+    command,
+    "Closes are recorded in a copy that time-punches sync --history keeps."
+  )
+  return { company: company.id, target }
+})
+
+/** A client that writes into the copy. A file name that is misspelt is an error, and creates no file. */
+const layerCopy = (company: CompanyId, target: DatabaseTarget) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) return yield* missing(company, target.shown)
+    return layerDatabase(target)
+  }))
+
+const noteOf = Option.getOrElse(() => "")
+
+/** Who writes a state, and with which note. */
+const written = (note: Option.Option<string>) => ({ note: noteOf(note), user: userName(), release: version })
+
+/** The user of the machine; `unknown` if it has no name for it. */
+const userName = (): string => {
+  try {
+    return Os.userInfo().username
+  } catch {
+    return "unknown"
+  }
+}
+
+/** The sums of the state that each of these follows. */
+const sumsBefore = Effect.fnUntraced(function*(company: CompanyId, states: ReadonlyArray<Close.CloseState>) {
+  const closes = yield* Effect.forEach(
+    [...new Set(states.map(({ close }) => close))],
+    (close) => Close.list(company, close)
+  )
+  const all = closes.flatMap((found) => found.flatMap(({ states }) => states))
+  return states.map((state) => beforeIn(all, state))
+})
+
+const beforeIn = (states: ReadonlyArray<Close.CloseState>, state: Close.CloseState): CloseRecord.CloseSums =>
+  states.find((each) => Option.contains(state.before, each.state)) ?? CloseRecord.nothing
+
+const encodeState = Schema.encodeSync(Close.CloseState)
+
+const encodeRow = Schema.encodeSync(CloseRecord.CloseRow)
+const encodePerson = Schema.encodeSync(CloseRecord.ClosePerson)
+
+const encodeDue = ({ difference: { people, rows }, state }: Close.Due) => ({
+  state,
+  rows: rows.map((row) => encodeRow(row)),
+  people: people.map((person) => encodePerson(person))
+})
+
+const printJson = (states: ReadonlyArray<Close.CloseState>) =>
+  print(Stream.make(`${jsonArray(states.map((state) => encodeState(state)))}\n`))
+
+const printNotReady = Effect.fnUntraced(function*(
+  { details, found, issues }: Close.NotReady,
+  names: Names | undefined
+) {
+  const table = textOf("table", issues, names, yield* outputWidth)
+  yield* table === "" ? Effect.void : print(Stream.make(table))
+  yield* printError(
+    `not closed: ${Object.entries(found).map(([kind, count]) => `${kind} ${count}`).join(", ")}`,
+    ...details,
+    `--accept ${Object.keys(found).join(",")} closes all the same.`,
+    disputes
+  )
+})
+
+const disputes = "Disputes are not in a copy: only the service knows them."
+
+/** What was written: each state, and what is due with it by person. */
+const printWritten = Effect.fnUntraced(function*(
+  states: ReadonlyArray<Close.CloseState>,
+  before: ReadonlyArray<CloseRecord.CloseSums>,
+  { json, names, shown }: { readonly json: boolean; readonly names: Names | undefined; readonly shown: string }
+) {
+  if (json) return yield* printJson(states)
+  const width = yield* outputWidth
+  for (const [at, state] of states.entries()) {
+    const difference = CloseRecord.difference(state, before[at] ?? CloseRecord.nothing)
+    const accepted = Object.entries(state.accepted).map(([kind, count]) => `${kind} ${count}`)
+    yield* printLines([
+      `${state.state}: ${state.first} to ${state.last}, as of ${DateTime.formatIso(state.at)}`,
+      ...peopleLines(difference, names, width)
+    ])
+    yield* printError(
+      ...(accepted.length === 0 ? [] : [`accepted: ${accepted.join(", ")}`]),
+      ...(state.kind === "close" ? [disputes] : []),
+      `The record: time-punches closes ${state.close} --json --database ${shellWord(shown)}`
+    )
+  }
+})
+
+/** A line for each person, with what is due. */
+const peopleLines = (sums: CloseRecord.CloseSums, names: Names | undefined, width: number): ReadonlyArray<string> => {
+  const people = CloseRecord.byPerson(sums)
+  const hasAbove = people.some(({ above }) => Option.isSome(above))
+  const hasAboveDay = people.some(({ aboveDay }) => Option.isSome(aboveDay))
+  const time = (value: Option.Option<Duration.Duration>) =>
+    Option.match(value, { onNone: () => "", onSome: signedHours })
+  const columns: ReadonlyArray<Column<CloseRecord.PersonSums>> = [
+    { title: "user_id", align: "right", cell: ({ userId }) => `${userId}` },
+    ...names === undefined
+      ? []
+      : [
+        nameColumn<CloseRecord.PersonSums>("user", ({ userId }) => names("user", userId), ({ userId }) => `${userId}`)
+      ],
+    { title: "punches", align: "right", cell: ({ punches }) => `${punches}`, leaves: 2 },
+    { title: "net", align: "right", cell: ({ net }) => signedHours(net) },
+    ...hasAbove ? [timeColumn("above", ({ above }) => time(above))] : [],
+    ...hasAboveDay ? [timeColumn("above_day", ({ aboveDay }) => time(aboveDay))] : [],
+    { title: "cost", align: "right", cell: ({ cost }) => formatMoney(cost) },
+    { title: "tips", align: "right", cell: ({ tips }) => formatMoney(tips) }
+  ]
+  return people.length === 0 ? [] : makeTable(columns, width).lines(people)
+}
+
+const timeColumn = (
+  title: string,
+  cell: (person: CloseRecord.PersonSums) => string
+): Column<CloseRecord.PersonSums> => ({ title, align: "right", cell })
+
+const signedHours = (duration: Duration.Duration): string => {
+  const millis = Duration.toMillis(duration)
+  return millis < 0 ? `-${formatExactHours(Duration.millis(-millis))}` : formatExactHours(duration)
+}
+
+interface StateRow {
+  readonly state: Close.CloseState
+  readonly before: CloseRecord.CloseSums
+}
+
+const sumOf = ({ rows }: CloseRecord.CloseSums) => ({
+  net: Duration.millis(rows.reduce((sum, { net }) => sum + Duration.toMillis(net), 0)),
+  cost: rows.reduce((sum, { cost }) => sum + cost, 0),
+  people: new Set(rows.map(({ userId }) => userId)).size
+})
+
+const stateColumns: ReadonlyArray<Column<StateRow>> = [
+  { title: "state", cell: ({ state }) => state.state },
+  { title: "kind", cell: ({ state }) => state.kind },
+  { title: "of", cell: ({ state }) => Option.getOrElse(state.before, () => "") },
+  { title: "first", cell: ({ state }) => state.first },
+  { title: "last", cell: ({ state }) => state.last },
+  { title: "written", cell: ({ state }) => `${DateTime.formatIso(state.closedAt).slice(0, 16)}Z`, leaves: 2 },
+  {
+    title: "people",
+    align: "right",
+    cell: ({ state }) => state.kind === "void" ? "" : `${sumOf(state).people}`,
+    leaves: 3
+  },
+  { title: "net", align: "right", cell: ({ state }) => state.kind === "void" ? "" : signedHours(sumOf(state).net) },
+  { title: "cost", align: "right", cell: ({ state }) => state.kind === "void" ? "" : formatMoney(sumOf(state).cost) },
+  {
+    title: "due",
+    align: "right",
+    cell: ({ before, state }) =>
+      state.kind === "void" ? "" : formatMoney(sumOf(CloseRecord.difference(state, before)).cost)
+  },
+  { title: "user", cell: ({ state }) => state.user, leaves: 1, maxWidth: 16 },
+  { title: "note", cell: ({ state }) => state.note, least: 12 }
+]

@@ -1,0 +1,170 @@
+/** `time-punches close`, `correct`, `void` and `closes`, over a copy of the fake service in a real file. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { DatabaseSync } from "node:sqlite"
+import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
+import { servicePunch } from "../../support/wire.ts"
+import { cli, type Environment, temporaryFolder } from "../support.ts"
+
+const punch = (id: number, given: Partial<WirePunch> = {}): WirePunch =>
+  servicePunch({
+    id,
+    user_id: 500 + id,
+    hourly_wage: 1500,
+    tips: 0,
+    breaks: [],
+    approved: true,
+    clocked_in: `2026-03-0${2 + (id % 5)}T14:00:00Z`,
+    clocked_out: `2026-03-0${2 + (id % 5)}T22:00:00Z`,
+    ...given
+  })
+
+const punches = [1, 2, 3, 4, 5].map((id) => punch(id))
+
+const week = ["--week", "2026-03-02", "--zone", "America/New_York"]
+
+/** No credential and no address: all that a call may need. */
+const env: Environment = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
+
+const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+
+const sync = (file: string) =>
+  Effect.map(cli(["sync", "--database", file, "--history"]), ({ code, stderr }) => {
+    assert.strictEqual(code, 0, stderr)
+  })
+
+const copy = Effect.gen(function*() {
+  const file = `${yield* temporaryFolder}/punches.db`
+  yield* sync(file)
+  return file
+})
+
+const on = (file: string) => (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env })
+
+const closes = (stdout: string): ReadonlyArray<{ readonly state: string; readonly before: string | null }> =>
+  JSON.parse(stdout)
+
+describe("time-punches close", () => {
+  it.live("closes, corrects and voids a week, and pays each difference once", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      const closed = yield* run("close", ...week, "--above", "7h", "--note", "signed")
+      assert.strictEqual(closed.code, 0, closed.stderr)
+      assert.match(
+        closed.stdout,
+        /^1\.1: 2026-03-02 to 2026-03-08, as of .*\n.*user_id.*above.*\n.*501 .*8:00 +1:00 +120\.00/
+      )
+
+      yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
+      yield* sync(file)
+      const due = yield* run("closes", "--changed", "--json")
+      assert.deepStrictEqual(JSON.parse(due.stdout), [{
+        state: "1.1",
+        rows: [{
+          userId: 501,
+          locationId: punches[0]?.location_id,
+          departmentId: null,
+          roleId: punches[0]?.role_id,
+          punches: 0,
+          incomplete: 0,
+          netSeconds: 3600,
+          costCents: 1500,
+          tipsCents: 0
+        }],
+        people: [{ userId: 501, aboveSeconds: 3600, aboveDaySeconds: null }]
+      }])
+      const corrected = yield* run("correct", "--json")
+      assert.deepStrictEqual(closes(corrected.stdout).map(({ before, state }) => [state, before]), [["1.2", "1.1"]])
+      const nothing = yield* run("correct")
+      assert.deepStrictEqual([nothing.code, nothing.stdout], [0, ""])
+      assert.match(nothing.stderr, /^nothing to correct\n/)
+
+      assert.strictEqual((yield* run("void", "1.2", "--note", "not sent")).code, 0)
+      const twice = yield* run("void", "1.2", "--note", "not sent")
+      assert.deepStrictEqual([twice.code, twice.stdout], [2, ""])
+      assert.match(twice.stderr, /1\.2: it was voided already, by 1\.3/)
+      yield* run("correct")
+      const all = yield* run("closes", "--json")
+      assert.deepStrictEqual(closes(all.stdout).map(({ before, state }) => [state, before]), [
+        ["1.1", null],
+        ["1.2", "1.1"],
+        ["1.3", "1.2"],
+        ["1.4", "1.1"]
+      ])
+      const one = JSON.parse((yield* run("closes", "1", "--json")).stdout)
+      assert.deepInclude(one.terms, {
+        first: "2026-03-02",
+        last: "2026-03-08",
+        rounding: "halfUp",
+        weeklyThreshold: 25_200
+      })
+      assert.strictEqual(one.states.length, 4)
+      const table = yield* run("closes")
+      assert.match(table.stdout, /^state +kind .*\n1\.1 +close .*600\.00 +600\.00.*signed\n1\.2 +correct +1\.1 /)
+      const verified = yield* run("closes", "--verify")
+      assert.deepStrictEqual([verified.code, verified.stdout], [0, "3 states verified\n"])
+    })))
+
+  it.live("is not ready while check finds something, and records what is accepted", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      yield* service.edit([2], { approved: false })
+      yield* sync(file)
+
+      const refused = yield* run("close", ...week)
+      assert.strictEqual(refused.code, 9)
+      assert.match(refused.stdout, /unapproved/)
+      assert.match(refused.stderr, /not closed: unapproved 1\n--accept unapproved closes all the same/)
+      assert.deepStrictEqual(closes((yield* run("closes", "--json")).stdout), [])
+      const accepted = yield* run("close", ...week, "--accept", "unapproved", "--json")
+      assert.deepStrictEqual(JSON.parse(accepted.stdout)[0].accepted, { unapproved: 1 })
+      const again = yield* run("close", ...week, "--accept", "unapproved")
+      assert.deepStrictEqual([again.code, again.stdout], [2, ""])
+      assert.match(again.stderr, /close 1 has 2026-03-02T05:00:00\.000Z to 2026-03-09T04:00:00\.000Z/)
+      const empty = yield* run("close", "--week", "2026-02-23", "--zone", "America/New_York")
+      assert.deepStrictEqual([empty.code, /empty 1/.test(empty.stderr)], [9, true])
+    })))
+
+  it.live("says which people a history that was edited by hand concerns, with exit code 7", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      yield* run("close", ...week)
+      yield* service.edit([3], { clocked_out: "2026-03-05T23:00:00Z" })
+      yield* sync(file)
+      const database = new DatabaseSync(file)
+      database.exec("UPDATE time_punches_history SET hourly_wage = hourly_wage + 100")
+      database.close()
+
+      for (const command of [["closes", "--verify"], ["correct"]]) {
+        const { code, stderr, stdout } = yield* run(...command)
+        assert.deepStrictEqual([code, stdout], [7, ""])
+        assert.match(stderr, /1\.1: its history was edited, users 503/)
+      }
+    })))
+
+  it.live("refuses what it cannot mean", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const run = on(file)
+      const why = (...args: ReadonlyArray<string>) =>
+        Effect.map(run(...args), ({ code, stderr, stdout }) => {
+          assert.deepStrictEqual([code, stdout], [2, ""], stderr)
+          return stderr
+        })
+
+      assert.match(yield* why("close"), /close needs a period/)
+      assert.match(yield* why("close", "--last", "7d", "--zone", "UTC"), /close takes no --last/)
+      assert.match(yield* why("void", "1.1"), /void needs --note WHY/)
+      assert.match(yield* why("void", "1", "--note", "x"), /such as 7\.2/)
+      assert.match(yield* why("correct", "7"), /7: there is no such close/)
+      assert.match(yield* why("closes", "7"), /7: there is no such close/)
+      assert.match(yield* why("closes", "--changed", "--verify"), /two questions/)
+    })))
+})

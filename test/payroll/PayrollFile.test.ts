@@ -1,0 +1,639 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Duration, Option, Result, Schema } from "effect"
+import { BusinessDate, Cents, DepartmentId, LocationId, RoleId, UserId } from "../../src/Ids.ts"
+import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
+
+interface RowParts {
+  readonly user: number
+  readonly location?: number
+  readonly department?: number
+  readonly role?: number
+  readonly seconds: number
+  readonly cost?: number
+  readonly tips?: number
+  readonly punches?: number
+}
+
+const row = ({ cost = 0, department, location = 301, punches = 1, role = 11, seconds, tips = 0, user }: RowParts) => ({
+  userId: UserId.make(user),
+  locationId: LocationId.make(location),
+  departmentId: Option.map(Option.fromUndefinedOr(department), (id) => DepartmentId.make(id)),
+  roleId: RoleId.make(role),
+  punches,
+  net: Duration.seconds(seconds),
+  cost: Cents.make(cost),
+  tips: Cents.make(tips)
+})
+
+const person = (user: number, above: number | null, aboveDay: number | null = null): PayrollFile.PayrollPerson => ({
+  userId: UserId.make(user),
+  above: Option.map(Option.fromNullOr(above), Duration.seconds),
+  aboveDay: Option.map(Option.fromNullOr(aboveDay), Duration.seconds)
+})
+
+const fortnight = { first: BusinessDate.make("2026-03-02"), last: BusinessDate.make("2026-03-15") }
+
+/** 46:00:17 of user 501 at two locations, 6:00:17 of it above 40 a week; 38:30 of 502; only tips of 503. */
+const state: PayrollFile.PayrollState = {
+  ...fortnight,
+  close: 7,
+  payDate: BusinessDate.make("2026-03-20"),
+  rows: [
+    row({ user: 501, seconds: 108_017, cost: 60_009, tips: 1250, punches: 4 }),
+    row({ user: 501, location: 302, role: 12, seconds: 57_600, cost: 40_000, punches: 2 }),
+    row({ user: 502, department: 21, seconds: 138_600, cost: 57_750, tips: -100, punches: 5 }),
+    row({ user: 503, seconds: 0, tips: 500 })
+  ],
+  people: [person(501, 21_617), person(502, 0), person(503, 0)]
+}
+
+const codeTable: Readonly<Record<string, string>> = {
+  "user 501": "0017",
+  "user 502": "0018",
+  "user 503": "-19",
+  "location 301": "NY",
+  "location 302": "LA",
+  "department 21": "BAR",
+  "role 11": "cook",
+  "role 12": "host"
+}
+
+const nameTable: Readonly<Record<string, string>> = { "user 501": "Lopez, Maria", "user 502": "Dana \"D\" Levi" }
+
+const codes: PayrollFile.PayrollCodes = {
+  codeOf: (kind, id) => codeTable[`${kind} ${id}`],
+  nameOf: (kind, id) => nameTable[`${kind} ${id}`]
+}
+
+const mappingOf = (input: unknown): PayrollFile.Mapping => Result.getOrThrow(PayrollFile.decodeMapping(input))
+
+const fileOf = (mapping: unknown, sums = state, before?: PayrollFile.PayrollState, table = codes) =>
+  Result.getOrThrow(PayrollFile.encode(mappingOf(mapping), table, sums, before))
+
+/** Hours below and above a threshold, and tips, as rows with codes. */
+const byCode = {
+  v: 1,
+  by: ["user"],
+  payCodes: { below: "REG", above: "OT", tips: "TIPS" },
+  hours: "decimal:2",
+  rounding: "halfUp",
+  columns: [
+    { header: "Employee", value: "userCode" },
+    { header: "Code", value: "payCode" },
+    { header: "Hours", value: "hours" },
+    { header: "Amount", value: "amount" },
+    { header: "End", value: "periodEnd", format: "MM/DD/YYYY" },
+    { header: "Batch", constant: "W12" }
+  ]
+}
+
+/** Hours and cost of each person in each role, for a spreadsheet of a country with decimal commas. */
+const byRole = {
+  v: 1,
+  by: ["user", "role"],
+  hours: "h:mm",
+  rounding: "down",
+  columns: [
+    { header: "Nummer", value: "userCode" },
+    { header: "Name", value: "userName" },
+    { header: "Rolle", value: "roleCode" },
+    { header: "Stunden", value: "hours" },
+    { header: "Kosten", value: "cost" },
+    { header: "Von", value: "periodStart", format: "DD.MM.YYYY" },
+    { header: "Zahltag", value: "payDate", format: "YYYYMMDD" }
+  ],
+  separator: ";",
+  decimal: ",",
+  preamble: ["[Lohn]", "Version 3"],
+  encoding: "utf-8-bom",
+  quote: "always"
+}
+
+/** What each cost centre costs, without titles. */
+const byCentre = {
+  v: 1,
+  by: ["location", "department"],
+  hours: "minutes",
+  rounding: "up",
+  columns: [
+    { header: "close", value: "closeId" },
+    { header: "location", value: "locationCode" },
+    { header: "department", value: "departmentId" },
+    { header: "minutes", value: "hours" },
+    { header: "cost", value: "cost" },
+    { header: "tips", value: "tips" },
+    { header: "punches", value: "punches" }
+  ],
+  separator: "\t",
+  header: false,
+  lineEnd: "\n"
+}
+
+describe("A payroll file", () => {
+  it("has a row for each code of a person, with hours or an amount", () => {
+    // 46.0047 h are 46.00, of which 6.0047 are 6.00; a row of zeros is left out.
+    assert.strictEqual(
+      fileOf(byCode).text,
+      [
+        "Employee,Code,Hours,Amount,End,Batch",
+        "0017,REG,40.00,,03/15/2026,W12",
+        "0017,OT,6.00,,03/15/2026,W12",
+        "0017,TIPS,,12.50,03/15/2026,W12",
+        "0018,REG,38.50,,03/15/2026,W12",
+        "0018,TIPS,,-1.00,03/15/2026,W12",
+        "-19,TIPS,,5.00,03/15/2026,W12",
+        ""
+      ].join("\r\n")
+    )
+  })
+
+  it("has a row for each person and role, in quotes, with decimal commas and lines before the titles", () => {
+    assert.strictEqual(
+      fileOf(byRole).text,
+      "\uFEFF" + [
+        "[Lohn]",
+        "Version 3",
+        "\"Nummer\";\"Name\";\"Rolle\";\"Stunden\";\"Kosten\";\"Von\";\"Zahltag\"",
+        "\"0017\";\"Lopez, Maria\";\"cook\";\"30:00\";\"600,09\";\"02.03.2026\";\"20260320\"",
+        "\"0017\";\"Lopez, Maria\";\"host\";\"16:00\";\"400,00\";\"02.03.2026\";\"20260320\"",
+        "\"0018\";\"Dana \"\"D\"\" Levi\";\"cook\";\"38:30\";\"577,50\";\"02.03.2026\";\"20260320\"",
+        ""
+      ].join("\r\n")
+    )
+  })
+
+  it("has a row for each cost centre, the punches without a department last", () => {
+    assert.strictEqual(
+      fileOf(byCentre).text,
+      ["7\tNY\t21\t2310\t577.50\t-1.00\t5", "7\tNY\t\t1801\t600.09\t17.50\t5", "7\tLA\t\t960\t400.00\t0.00\t2", ""]
+        .join(
+          "\n"
+        )
+    )
+  })
+
+  it("says how much its rounding has left out, and how many rows it has", () => {
+    const { rests, rows } = fileOf(byCode)
+
+    // 17 s of all hours, whatever their code: 46.0047 h are printed as 46.00.
+    assert.deepStrictEqual(rests, [{ header: "Hours", rest: Duration.seconds(17) }])
+    assert.strictEqual(rows, 6)
+    // 17 s are a whole minute.
+    assert.deepStrictEqual(fileOf(byCentre).rests, [{ header: "minutes", rest: Duration.seconds(-43) }])
+  })
+
+  it.each([
+    ["decimal:2", "12.51"],
+    ["decimal:4", "12.5050"],
+    ["h:mm", "12:30"],
+    ["minutes", "750"],
+    ["seconds", "45018"]
+  ])("writes hours as %s: %s", (hours, expected) => {
+    const simple = {
+      v: 1,
+      by: ["user"],
+      hours,
+      rounding: "halfUp",
+      columns: [{ header: "u", value: "userId" }, { header: "h", value: "hours" }],
+      header: false,
+      lineEnd: "\n"
+    }
+
+    assert.strictEqual(
+      fileOf(simple, { ...fortnight, rows: [row({ user: 5, seconds: 45_018 })], people: [] }).text,
+      `5,${expected}\n`
+    )
+  })
+
+  it.each([
+    ["YYYY-MM-DD", "2026-03-02"],
+    ["MM/DD/YYYY", "03/02/2026"],
+    ["M/D/YYYY", "3/2/2026"],
+    ["DD/MM/YYYY", "02/03/2026"],
+    ["DD.MM.YYYY", "02.03.2026"],
+    ["YYYYMMDD", "20260302"],
+    ["MMDDYYYY", "03022026"],
+    ["MM/DD/YY", "03/02/26"]
+  ])("writes dates as %s: %s", (format, expected) => {
+    const columns = [
+      { header: "u", value: "userId" },
+      { header: "n", value: "punches" },
+      { header: "d", value: "periodStart", format }
+    ]
+    const text = fileOf({ ...byCentre, by: ["user"], columns, separator: "|" }).text
+
+    assert.strictEqual(text.split("\n")[0], `501|6|${expected}`)
+  })
+
+  it("sums rows of one employee code before it rounds them, and names the users of a code with hours above a threshold", () => {
+    const one = { codeOf: (kind: string, id: number) => kind === "user" ? "E1" : codeTable[`${kind} ${id}`] }
+    const two: PayrollFile.PayrollState = {
+      ...fortnight,
+      // 0.0042 h each: none if it is rounded alone.
+      rows: [row({ user: 1, seconds: 15 }), row({ user: 2, seconds: 15 })],
+      people: [person(1, 0), person(2, 0)]
+    }
+    const { shared, text } = fileOf(byCode, two, undefined, one)
+
+    assert.strictEqual(text.split("\r\n")[1], "E1,REG,0.01,,03/15/2026,W12")
+    assert.deepStrictEqual(shared, [{ code: "E1", userIds: [UserId.make(1), UserId.make(2)] }])
+    assert.deepStrictEqual(fileOf(byCode).shared, [])
+    assert.deepStrictEqual(
+      fileOf({ ...byCode, payCodes: { hours: "REG", tips: "TIPS" } }, two, undefined, one).shared,
+      []
+    )
+  })
+
+  it("has hours above a week and above a day in two columns, if the sums have both", () => {
+    const both = { ...state, people: [person(501, 21_600, 7200), person(502, 0, 3600), person(503, 0, 0)] }
+    const columns = ["userId", "hours", "hoursAbove", "hoursAboveDay"].map((value) => ({ header: value, value }))
+    const mapping = { ...byCode, payCodes: undefined, columns, hours: "seconds", header: false, lineEnd: "\n" }
+    const { payCodes: _, ...plain } = mapping
+
+    assert.strictEqual(fileOf(plain, both).text, "501,165617,21600,7200\n502,138600,0,3600\n")
+    // With one threshold, hoursAbove is that one.
+    const daily = { ...state, people: [person(501, null, 7200), person(502, null, 0), person(503, null, 0)] }
+    assert.strictEqual(fileOf(plain, daily).text, "501,165617,7200,7200\n502,138600,0,0\n")
+    const parts = ["userId", "hoursBelow", "hoursAbove"].map((value) => ({ header: value, value }))
+    assert.strictEqual(fileOf({ ...plain, columns: parts }, daily).text, "501,158417,7200\n502,138600,0\n")
+  })
+})
+
+describe("The payroll file of a correction", () => {
+  const plain = {
+    v: 1,
+    by: ["user"],
+    hours: "decimal:2",
+    rounding: "halfUp",
+    columns: [{ header: "user", value: "userCode" }, { header: "hours", value: "hours" }, {
+      header: "tips",
+      value: "tips"
+    }],
+    header: false,
+    lineEnd: "\n"
+  }
+  const sums = (...rows: ReadonlyArray<RowParts>): PayrollFile.PayrollState => ({
+    ...fortnight,
+    rows: rows.map(row),
+    people: rows.map(({ user }) => person(user, 0))
+  })
+
+  it("is the file of its sums less that of the sums before, without rows of zeros", () => {
+    const before = sums({ user: 501, seconds: 36_000, tips: 100 }, { user: 502, seconds: 3600 }, {
+      user: 503,
+      seconds: 60
+    })
+    const now = sums({ user: 501, seconds: 37_800, tips: 50 }, { user: 503, seconds: 60 })
+
+    assert.strictEqual(fileOf(plain, now, before).text, "0017,0.50,-0.50\n0018,-1.00,0.00\n")
+    assert.deepStrictEqual([fileOf(plain, now, now).text, fileOf(plain, now, now).rows], ["", 0])
+  })
+
+  it("pays ten corrections of 17 seconds, of which none alone is a hundredth of an hour", () => {
+    const states = Array.from({ length: 11 }, (_, at) => sums({ user: 501, seconds: 36_000 + 17 * at }))
+    const paid = states.map((each, at) => {
+      const [, hours = "0"] = fileOf(plain, each, states[at - 1]).text.trim().split(",")
+      return Number(hours)
+    })
+
+    // 10.0472 h.
+    assert.strictEqual(paid.reduce((total, hours) => total + Math.round(hours * 100), 0), 1005)
+  })
+
+  it("has the texts of the newer sums, and a person whose excess disappears", () => {
+    const before = { ...state, payDate: BusinessDate.make("2026-03-06") }
+    const now = { ...state, people: [person(501, 0), person(502, 0), person(503, 0)] }
+
+    assert.strictEqual(
+      fileOf({ ...byCode, header: false, lineEnd: "\n" }, now, before).text,
+      "0017,REG,6.00,,03/15/2026,W12\n0017,OT,-6.00,,03/15/2026,W12\n"
+    )
+  })
+
+  it("writes negative times with one sign", () => {
+    const now = sums({ user: 501, seconds: 3600 })
+    const before = sums({ user: 501, seconds: 3900 })
+
+    assert.strictEqual(fileOf({ ...plain, hours: "h:mm" }, now, before).text, "0017,-0:05,0.00\n")
+    assert.strictEqual(fileOf({ ...plain, hours: "minutes" }, now, before).text, "0017,-5,0.00\n")
+  })
+})
+
+const failureOf = (mapping: unknown, sums = state, table = codes) => {
+  const result = Result.flatMap(PayrollFile.decodeMapping(mapping), (each) => PayrollFile.encode(each, table, sums))
+  return Result.isFailure(result) ? result.failure : undefined
+}
+
+const columns = (...values: ReadonlyArray<string>) => values.map((value) => ({ header: value, value }))
+const { payCodes: _codes, ...noCodes } = byCode
+const both = { ...state, people: [person(501, 0, 0)] }
+const none = { ...state, people: [person(501, null, null)] }
+
+describe("A mapping is refused", () => {
+  it.each<[what: string, mapping: unknown, path: string, sums?: PayrollFile.PayrollState]>([
+    ["for a key that none has", { ...byCode, seperator: ";" }, "seperator"],
+    ["of another version", { ...byCode, v: 2 }, "v"],
+    ["without columns", { ...byCode, columns: [] }, "columns[0]"],
+    ["for a value that no row has", { ...byCode, columns: columns("userCode", "rate") }, "columns[1].value"],
+    [
+      "for another date format",
+      { ...byCode, columns: [{ header: "d", value: "payDate", format: "D.M." }] },
+      "columns[0].format"
+    ],
+    ["for a line that breaks", { ...byCode, preamble: ["a\nb"] }, "preamble[0]"],
+    ["for a key of by that is there twice", { ...byRole, by: ["user", "role", "user"] }, "by[2]"],
+    [
+      "for a column that its by does not have",
+      { ...byCode, columns: columns("userCode", "roleCode", "hours") },
+      "columns[1].value"
+    ],
+    [
+      "for a by that no column shows",
+      { ...noCodes, by: ["user", "role"], columns: columns("userId", "hours") },
+      "by[1]"
+    ],
+    ["for a by of which only the name is shown", { ...noCodes, columns: columns("userName", "hours") }, "by[0]"],
+    ["without a number", { ...noCodes, columns: columns("userCode") }, "columns"],
+    [
+      "for a format of what is no date",
+      { ...noCodes, columns: [{ header: "h", value: "hours", format: "YYYYMMDD" }] },
+      "columns[0].format"
+    ],
+    ["for hours above a threshold by role", {
+      ...noCodes,
+      by: ["user", "role"],
+      columns: columns("userId", "roleId", "hoursAbove")
+    }, "columns[2].value"],
+    ["for hours below without those above", { ...noCodes, columns: columns("userId", "hoursBelow") }, "columns"],
+    [
+      "for a pay code without codes",
+      { ...noCodes, columns: columns("userId", "payCode", "hours") },
+      "columns[1].value"
+    ],
+    ["for an amount without codes", { ...noCodes, columns: columns("userId", "amount") }, "columns[1].value"],
+    [
+      "for tips beside codes",
+      { ...byCode, columns: columns("userId", "payCode", "hours", "amount", "tips") },
+      "columns[4].value"
+    ],
+    ["for below alone", { ...byCode, payCodes: { below: "REG" } }, "payCodes"],
+    ["for above alone", { ...byCode, payCodes: { above: "OT", tips: "T" } }, "payCodes"],
+    ["for hours beside below and above", { ...byCode, payCodes: { hours: "A", below: "B", above: "C" } }, "payCodes"],
+    ["for equal codes", { ...byCode, payCodes: { below: "A", above: "A" } }, "payCodes"],
+    ["for an empty code", { ...byCode, payCodes: { hours: "" } }, "payCodes.hours"],
+    ["without a code", { ...byCode, payCodes: {} }, "payCodes"],
+    ["for a pair by location", {
+      ...byCode,
+      by: ["location"],
+      columns: columns("locationId", "payCode", "hours", "amount")
+    }, "payCodes"],
+    ["for codes that no column shows", { ...byCode, columns: columns("userId", "hours", "amount") }, "columns"],
+    ["for hours that no column shows", { ...byCode, columns: columns("userId", "payCode", "amount") }, "columns"],
+    ["for tips that no column shows", { ...byCode, columns: columns("userId", "payCode", "hours") }, "columns"],
+    ["for a separator that is the decimal sign", { ...byCode, decimal: "," }, "separator"],
+    ["for a pair with two thresholds", byCode, "payCodes.below", both],
+    ["for a pair without a threshold", byCode, "payCodes.below", none],
+    [
+      "for hours below two thresholds",
+      { ...noCodes, columns: columns("userId", "hoursBelow", "hoursAbove") },
+      "columns[1].value",
+      both
+    ],
+    [
+      "for hours above no threshold",
+      { ...noCodes, columns: columns("userId", "hoursAbove") },
+      "columns[1].value",
+      none
+    ],
+    [
+      "for hours above a day without that threshold",
+      { ...noCodes, columns: columns("userId", "hoursAboveDay") },
+      "columns[1].value"
+    ],
+    [
+      "for a pay date that is not given",
+      { ...noCodes, columns: columns("userId", "payDate", "hours") },
+      "columns[1].value",
+      { ...state, payDate: undefined }
+    ]
+  ])("%s", (_, mapping, path, sums) => {
+    const error = failureOf(mapping, sums)
+
+    assert.strictEqual(error?._tag, "MappingError")
+    assert.strictEqual(error?._tag === "MappingError" ? error.path : "", path)
+    assert.isTrue(error?.message.startsWith(`${path}: `))
+  })
+
+  it("also by encode, which may be given one that was not decoded", () => {
+    const wrong = { ...mappingOf(byCode), decimal: "," } as const
+    const result = PayrollFile.encode(wrong, codes, state)
+
+    assert.strictEqual(
+      Result.isFailure(result) ? result.failure.message : "",
+      `separator: it is the decimal sign too: the numbers need "quote": "always"`
+    )
+  })
+
+  it("has its defaults written out or not", () => {
+    const written = {
+      ...byCode,
+      separator: ",",
+      decimal: ".",
+      header: true,
+      preamble: [],
+      encoding: "utf-8",
+      lineEnd: "\r\n",
+      quote: "whenNeeded",
+      formulas: "refuse"
+    }
+
+    assert.strictEqual(fileOf(written).text, fileOf(byCode).text)
+    assert.deepStrictEqual<unknown>(Schema.encodeSync(PayrollFile.Mapping)(mappingOf(written)), written)
+  })
+})
+
+describe("A payroll file fails", () => {
+  it("with all ids that have no code, also of people who are only in the sums before", () => {
+    const few: PayrollFile.PayrollCodes = { codeOf: (kind, id) => kind === "user" && id === 502 ? "0018" : undefined }
+    const error = failureOf(byCode, state, few)
+    const gone = PayrollFile.encode(mappingOf(byCode), few, { ...state, rows: [], people: [] }, state)
+
+    assert.strictEqual(error?.message, "no code for user 501, user 503")
+    assert.deepStrictEqual(Result.isFailure(gone) ? gone.failure : undefined, error)
+    assert.strictEqual(
+      failureOf({ ...byRole, columns: columns("userId", "roleCode", "hours") }, state, few)?.message,
+      "no code for role 11, role 12"
+    )
+  })
+
+  it("with a text that a spreadsheet could run, unless it is kept; codes and numbers are as they are", () => {
+    const evil: PayrollFile.PayrollCodes = { ...codes, nameOf: (_, id) => id === 502 ? "=HYPERLINK(1)" : "Ana" }
+
+    assert.strictEqual(
+      failureOf(byRole, state, evil)?.message,
+      `the name of user 502: a spreadsheet could run "=HYPERLINK(1)" as a formula`
+    )
+    assert.isUndefined(failureOf({ ...byRole, formulas: "keep" }, state, evil))
+    assert.isUndefined(failureOf(byCode, state, evil))
+    for (
+      const [path, mapping] of [
+        ["columns[5].constant", {
+          ...byCode,
+          columns: [...byCode.columns.slice(0, 5), { header: "B", constant: "-1" }]
+        }],
+        ["columns[5].header", { ...byCode, columns: [...byCode.columns.slice(0, 5), { header: "@B", constant: "1" }] }],
+        ["preamble[0]", { ...byCode, preamble: ["+1"] }]
+      ] as const
+    ) {
+      const error = failureOf(mapping)
+      assert.strictEqual(error?._tag === "FormulaText" ? error.path : "", path)
+    }
+  })
+})
+
+/** Sums of three people at two places in two roles, in seconds. Only some have time above the threshold. */
+const States = Arbitrary.array(
+  Arbitrary.schema(
+    Schema.Array(Schema.Struct({
+      user: Schema.Literals([501, 502, 503]),
+      location: Schema.Literals([301, 302]),
+      role: Schema.Literals([11, 12]),
+      department: Schema.Literals([0, 21]),
+      seconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200_000 })),
+      cost: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 90_000 })),
+      tips: Schema.Int.check(Schema.isBetween({ minimum: -500, maximum: 900 })),
+      above: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 }))
+    })).check(Schema.isMaxLength(8))
+  ),
+  { minLength: 1, maxLength: 5 }
+).pipe(Arbitrary.map((all) =>
+  all.map((rows): PayrollFile.PayrollState => ({
+    ...fortnight,
+    rows: rows.map(({ department, ...each }) => row({ ...each, ...(department === 0 ? {} : { department }) })),
+    people: [501, 502, 503].map((user) => {
+      const own = rows.filter((each) => each.user === user)
+      const net = own.reduce((total, each) => total + each.seconds, 0)
+      return person(user, Math.floor(net * (own[0]?.above ?? 0) / 100))
+    })
+  }))
+))
+
+const plainMappings = [
+  {
+    by: ["user"],
+    payCodes: { below: "REG", above: "OT", tips: "TIPS" },
+    columns: columns("userCode", "payCode", "hours", "amount")
+  },
+  { by: ["user", "role"], columns: columns("userCode", "roleCode", "hours", "cost", "tips", "punches") },
+  {
+    by: ["location", "department"],
+    payCodes: { hours: "H", tips: "T" },
+    columns: columns("locationCode", "departmentId", "payCode", "hours", "amount")
+  },
+  { by: ["user"], columns: columns("userId", "hours", "hoursBelow", "hoursAbove", "cost") }
+] as const
+
+const isNumber = (header: string) =>
+  ["hours", "hoursBelow", "hoursAbove", "amount", "cost", "tips", "punches"].includes(header)
+
+/** The numbers of a file by the texts of their row and their column, zeros left out. */
+const numbersOf = (text: string, headers: ReadonlyArray<string>): ReadonlyMap<string, number> => {
+  const found = new Map<string, number>()
+  for (const line of text.split("\n").slice(0, -1)) {
+    const cells = line.split("|")
+    const key = cells.filter((_, at) => !isNumber(headers[at] ?? "")).join("|")
+    for (const [at, cell] of cells.entries()) {
+      if (!isNumber(headers[at] ?? "") || cell === "") continue
+      const [, sign, whole, part] = /^(-?)(\d+)[.:]?(\d*)$/.exec(cell) ?? []
+      const scale = cell.includes(":") ? 60 : 10 ** (part ?? "").length
+      const value = (Number(whole) * scale + Number(part)) * (sign === "-" ? -1 : 1)
+      if (value !== 0) found.set(`${key} ${headers[at]}`, value)
+    }
+  }
+  return found
+}
+
+const added = (all: ReadonlyArray<ReadonlyMap<string, number>>) => {
+  const sums = new Map<string, number>()
+  for (const [key, value] of all.flatMap((each) => [...each])) sums.set(key, (sums.get(key) ?? 0) + value)
+  return [...sums].filter(([, value]) => value !== 0).toSorted()
+}
+
+/** Units of an hour, and how they are rounded, in numbers and not in big integers. */
+const unitSeconds = { "decimal:2": 36, "decimal:4": 0.36, "h:mm": 60, minutes: 60, seconds: 1 }
+const rounders = {
+  down: Math.floor,
+  up: Math.ceil,
+  halfUp: (value: number) => Math.floor(value + 0.5),
+  halfEven: (value: number) => {
+    const whole = Math.floor(value)
+    return value - whole === 0.5 ? whole + (whole % 2) : Math.floor(value + 0.5)
+  }
+}
+
+const Form = Schema.Struct({
+  mapping: Schema.Literals([0, 1, 2, 3]),
+  hours: Schema.Literals(["decimal:2", "decimal:4", "h:mm", "minutes", "seconds"]),
+  rounding: Schema.Literals(["halfUp", "halfEven", "down", "up"]),
+  shared: Schema.Boolean
+})
+
+describe("Every payroll file", () => {
+  it.prop(
+    "adds up: the files of the states, each less the one before, are that of the newest",
+    [States, Form],
+    ([states, form]) => {
+      const plain = plainMappings[form.mapping]
+      const mapping = {
+        v: 1,
+        ...plain,
+        hours: form.hours,
+        rounding: form.rounding,
+        separator: "|",
+        header: false,
+        lineEnd: "\n"
+      }
+      const table: PayrollFile.PayrollCodes = {
+        codeOf: (kind, id) => form.shared && kind === "user" ? "E1" : codeTable[`${kind} ${id}`]
+      }
+      const headers = plain.columns.map(({ header }) => header)
+      const files = states.map((each, at) => numbersOf(fileOf(mapping, each, states[at - 1], table).text, headers))
+      const newest = states.at(-1) ?? state
+
+      assert.deepStrictEqual(added(files), added([numbersOf(fileOf(mapping, newest, undefined, table).text, headers)]))
+      assert.strictEqual(fileOf(mapping, newest, undefined, table).text, fileOf(mapping, newest, undefined, table).text)
+    }
+  )
+
+  it.prop(
+    "has the rounded sums of its groups, and codes whose hours add up to all hours",
+    [States, Form],
+    ([[first], form]) => {
+      const sums = first ?? state
+      const mapping = {
+        v: 1,
+        ...plainMappings[0],
+        hours: form.hours,
+        rounding: form.rounding,
+        separator: "|",
+        header: false,
+        lineEnd: "\n"
+      }
+      const headers = plainMappings[0].columns.map(({ header }) => header)
+      const found = numbersOf(fileOf(mapping, sums).text, headers)
+      const round = (seconds: number) =>
+        rounders[form.rounding](Math.round(seconds / unitSeconds[form.hours] * 1e6) / 1e6)
+      for (const { above, userId } of sums.people) {
+        const own = sums.rows.filter((each) => each.userId === userId)
+        const net = own.reduce((total, each) => total + Duration.toSeconds(each.net), 0)
+        const excess = Duration.toSeconds(Option.getOrElse(above, () => Duration.zero))
+        const code = codeTable[`user ${userId}`]
+        const cell = (payCode: string, header: string) => found.get(`${code}|${payCode} ${header}`) ?? 0
+
+        assert.strictEqual(cell("OT", "hours"), round(excess))
+        assert.strictEqual(cell("REG", "hours") + cell("OT", "hours"), round(net))
+        assert.strictEqual(cell("TIPS", "amount"), own.reduce((total, each) => total + each.tips, 0))
+      }
+    }
+  )
+})

@@ -1,0 +1,428 @@
+/** Closes of a copy, over both databases: what stands adds up to the sums of now, and nothing is paid twice. */
+import { assert, describe } from "@effect/vitest"
+import { DateTime, Duration, Effect, Option, Schema } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
+import { BusinessDate, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
+import * as CloseRecord from "../../src/payroll/CloseRecord.ts"
+import { Close, SqlStore } from "../../src/sql/index.ts"
+import type { TimePunch } from "../../src/TimePunch.ts"
+import { punch } from "../support/arbitraryPunch.ts"
+import { databases, hookedClient, type Hooks, itWithTable } from "../support/databases.ts"
+import { commit, type OpenHistory, openHistory } from "../support/histories.ts"
+
+const company = CompanyId.make(2)
+const [newYork, berlin] = ["America/New_York", "Europe/Berlin"].map(DateTime.zoneMakeNamedUnsafe)
+if (newYork === undefined || berlin === undefined) throw new Error("zones")
+const date = (text: string) => BusinessDate.make(text)
+const [east, far, late] = [LocationId.make(301), LocationId.make(303), LocationId.make(304)]
+
+const march: Close.CloseOptions = {
+  first: date("2026-03-02"),
+  last: date("2026-03-15"),
+  clock: newYork,
+  rounding: "halfUp",
+  weeklyThreshold: Duration.hours(40)
+}
+const next: Close.CloseOptions = { ...march, first: date("2026-03-16"), last: date("2026-03-29") }
+
+const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}): TimePunch => {
+  const start = DateTime.makeUnsafe(clockedIn)
+  return punch({
+    id: TimePunchId.make(id),
+    userId: UserId.make(501),
+    locationId: east,
+    clockedIn: start,
+    clockedOut: Option.some(DateTime.add(start, { hours })),
+    breaks: [],
+    approved: true,
+    hourlyWage: punch({}).hourlyWage,
+    ...changes
+  })
+}
+
+/** The sums of the states that stand: the newest of each close. */
+const standing = (closes: ReadonlyArray<Close.Close>) =>
+  closes.flatMap(({ states }) => {
+    const voided = new Set(states.flatMap(({ before, kind }) => kind === "void" ? [Option.getOrNull(before)] : []))
+    return states.findLast(({ kind, state }) => kind !== "void" && !voided.has(state)) ?? []
+  })
+
+const hours = ({ rows }: CloseRecord.CloseSums) => rows.reduce((sum, { net }) => sum + Duration.toHours(net), 0)
+
+/** What each state of a close has more than the one before: what was due with it. */
+const due = ({ states }: Close.Close) =>
+  states.map((state) => {
+    const before = states.find((each) => Option.contains(state.before, each.state))
+    return state.kind === "void"
+      ? [state.state, -hours(CloseRecord.difference(before ?? CloseRecord.nothing, beforeOf(states, before)))]
+      : [state.state, hours(CloseRecord.difference(state, before ?? CloseRecord.nothing))]
+  })
+
+const beforeOf = (states: Close.Close["states"], state: Close.RecordedState | undefined) =>
+  states.find((each) => Option.contains(state?.before ?? Option.none(), each.state)) ?? CloseRecord.nothing
+
+for (const database of databases()) {
+  const itWithCopy = itWithTable(database, "closes", (table) => openHistory(database.client, table))
+
+  describe(`Close in ${database.name}`, () => {
+    const make = ({ run, table }: OpenHistory, options: Close.CloseOptions = march) =>
+      run(Close.make(company, { accept: ["stale", "gap", "empty"], ...options }, { table }))
+    const correct = ({ run, table }: OpenHistory, options: Close.CorrectOptions = {}) =>
+      run(Close.correct(company, options, { table }))
+    const voidState = ({ run, table }: OpenHistory, state: string) =>
+      run(Close.voidState(company, { state, note: "the file was not sent" }, { table }))
+    const list = ({ run, table }: OpenHistory) => run(Close.list(company, undefined, { table }))
+    const week = [shift(1, "2026-03-02T14:00:00Z", 8), shift(2, "2026-03-03T14:00:00Z", 8)]
+
+    itWithCopy("records the sums of a period at an instant of the copy", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, week)
+        const state = yield* make(copy)
+
+        assert.deepStrictEqual(
+          [state.close, state.state, state.before, state.kind, hours(state), state.accepted],
+          [1, "1.1", Option.none(), "close", 16, { stale: 1 }]
+        )
+        const [close] = yield* list(copy)
+        const text = JSON.stringify(Schema.encodeSync(Close.Close)(close ?? assert.fail("no close")))
+        assert.deepStrictEqual(Schema.decodeSync(Close.Close)(JSON.parse(text)), close)
+      }))
+
+    itWithCopy("pays each difference once: edit, edit back, void, correct", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, week)
+        yield* make(copy)
+        yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+        assert.deepStrictEqual((yield* correct(copy)).states.map((state) => [state.state, hours(state)]), [["1.2", 18]])
+        assert.deepStrictEqual((yield* correct(copy)).states, [])
+        // An edit and its undoing cancel.
+        yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 12)])
+        yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+        assert.deepStrictEqual((yield* correct(copy)).states, [])
+        yield* voidState(copy, "1.2")
+        yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 11)])
+        assert.deepStrictEqual(
+          (yield* correct(copy)).states.map(({ before, state }) => [state, Option.getOrNull(before)]),
+          [["1.4", "1.1"]]
+        )
+
+        const [close] = yield* list(copy)
+        assert.deepStrictEqual(close === undefined ? [] : due(close), [["1.1", 16], ["1.2", 2], ["1.3", -2], [
+          "1.4",
+          3
+        ]])
+        assert.deepStrictEqual(standing(yield* list(copy)).map(hours), [19])
+        assert.deepStrictEqual(yield* copy.run(Close.verify(company, { table: copy.table })), {
+          states: 3,
+          outOfReach: 0
+        })
+      }))
+
+    itWithCopy("refuses to void twice, a void, and a state in the middle", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, week)
+        yield* make(copy)
+        yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+        yield* correct(copy)
+        const why = (state: string) => Effect.map(Effect.flip(voidState(copy, state)), ({ message }) => message)
+
+        assert.match(yield* why("1.1"), /newest state that stands is 1\.2.*print its file again/)
+        yield* voidState(copy, "1.2")
+        assert.match(yield* why("1.2"), /voided already, by 1\.3/)
+        assert.match(yield* why("1.3"), /itself a void, of 1\.2/)
+        assert.match(yield* why("1"), /such as 7\.2/)
+        assert.match(yield* why("8.1"), /no such state/)
+        yield* voidState(copy, "1.1")
+        // None stands: the close is over, and the period can be closed again.
+        assert.deepStrictEqual((yield* correct(copy)).states, [])
+        assert.match((yield* Effect.flip(correct(copy, { closes: [1] }))).message, /the close is over/)
+        assert.strictEqual((yield* make(copy)).state, "2.1")
+      }))
+
+    itWithCopy("refuses a period of which another close that stands has an instant", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, week)
+        yield* make(copy)
+        const error = yield* Effect.flip(make(copy, { ...march, first: date("2026-03-15"), last: date("2026-03-20") }))
+
+        assert.strictEqual(error._tag, "PeriodClosed")
+        assert.strictEqual((yield* make(copy, next)).state, "2.1")
+      }))
+
+    itWithCopy(
+      "is not ready while something is open, between two closes, or where the copy is too old",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* commit(copy.kept, company, [
+            ...week,
+            shift(3, "2026-03-04T14:00:00Z", 0, { clockedOut: Option.none() })
+          ])
+          const found = (options: Close.CloseOptions) =>
+            Effect.map(Effect.flip(make(copy, options)), (error) => error._tag === "NotReady" ? error.found : error)
+
+          assert.deepStrictEqual(yield* found({ ...march, accept: [] }), { open: 1, stale: 1 })
+          assert.deepStrictEqual(
+            (yield* make(copy, { ...march, accept: ["open", "stale"] })).accepted,
+            { open: 1, stale: 1 }
+          )
+          assert.deepStrictEqual(
+            yield* found({ ...march, first: date("2026-03-17"), last: date("2026-03-20"), accept: ["stale"] }),
+            { gap: 1, empty: 1 }
+          )
+        })
+    )
+
+    itWithCopy("is stale unless the last complete pass began after the period", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, week)
+        const began = (instant: string) => {
+          const millis = Date.parse(instant)
+          const value = database.name === "SQLite" ? `${millis}` : `to_timestamp(${millis / 1000})`
+          return copy.query(`UPDATE ${copy.table}_sync SET pass_began = ${value}`)
+        }
+        // 15 March ends at 04:00Z in New York.
+        yield* began("2026-03-16T03:59:59.999Z")
+        const error = yield* Effect.flip(make(copy, { ...march, accept: [] }))
+        assert.match(
+          error.message,
+          /stale 1; the last complete pass began 2026-03-16T03:59:59\.999Z, and the period ends/
+        )
+        yield* began("2026-03-16T04:00:00Z")
+        assert.deepStrictEqual((yield* make(copy, { ...march, accept: [] })).accepted, {})
+      }))
+
+    itWithCopy("moves a punch between two closes in one write", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, week)
+        yield* make(copy)
+        yield* make(copy, next)
+        yield* commit(copy.kept, company, [shift(2, "2026-03-17T14:00:00Z", 8)])
+        const named = yield* correct(copy, { closes: [2] })
+
+        assert.deepStrictEqual([named.states.map(({ state }) => state), named.others], [["2.2"], [1]])
+        yield* voidState(copy, "2.2")
+        assert.deepStrictEqual((yield* correct(copy)).states.map((state) => [state.state, hours(state)]), [
+          ["1.2", 8],
+          ["2.4", 8]
+        ])
+        assert.deepStrictEqual(standing(yield* list(copy)).map(hours), [8, 8])
+      }))
+
+    itWithCopy(
+      "corrects an excess that an edit before the period changes, and a role alone",
+      (copy) =>
+        Effect.gen(function*() {
+          // The period begins on Thursday, and its week has 36 hours before it.
+          const days = ["09", "10", "11"].map((day, at) => shift(10 + at, `2026-03-${day}T12:00:00Z`, 12))
+          yield* commit(copy.kept, company, [...days, shift(20, "2026-03-12T14:00:00Z", 8)])
+          const half = { ...march, first: date("2026-03-12"), last: date("2026-03-31") }
+          const above = (state: Close.CloseState) =>
+            state.people.map(({ above }) => Option.getOrNull(Option.map(above, Duration.toHours)))
+
+          assert.deepStrictEqual(above(yield* make(copy, half)), [4])
+          yield* commit(copy.kept, company, [shift(12, "2026-03-11T12:00:00Z", 8)])
+          const [edited] = (yield* correct(copy)).states
+          assert.deepStrictEqual(edited === undefined ? [] : above(edited), [0])
+          yield* commit(copy.kept, company, [shift(20, "2026-03-12T14:00:00Z", 8, { roleId: RoleId.make(99) })])
+          assert.lengthOf((yield* correct(copy)).states, 1)
+        })
+    )
+
+    itWithCopy("adds a location that the record lacks, and changes none", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, week)
+        yield* make(copy, { ...march, clock: new Map([[east, newYork]]) })
+        yield* commit(copy.kept, company, [shift(30, "2026-03-05T14:00:00Z", 4, { locationId: late })])
+
+        assert.strictEqual((yield* Effect.flip(correct(copy)))._tag, "MissingZone")
+        const clocks = new Map([[late, berlin], [east, berlin], [far, berlin]])
+        const corrected = yield* correct(copy, { clocks })
+        assert.deepStrictEqual(corrected.states.map(hours), [20])
+        assert.deepStrictEqual(corrected.kept, [east])
+        assert.deepStrictEqual(
+          corrected.states.length === 0
+            ? []
+            : (yield* list(copy))[0]?.states[1]?.added.locations.map(({ locationId }) => locationId),
+          [Option.some(late)]
+        )
+        // Its clock is that of the record from now on.
+        yield* commit(copy.kept, company, [shift(31, "2026-03-05T14:00:00Z", 1, { locationId: late })])
+        assert.deepStrictEqual((yield* correct(copy)).states.map(hours), [21])
+        // As Berlin in the one and New York in the next, five hours would be in no close, or in both.
+        const error = yield* Effect.flip(
+          make(copy, { ...next, clock: new Map([[late, newYork]]), accept: ["stale", "empty"] })
+        )
+        assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
+      }))
+
+    itWithCopy(
+      "says when the history was edited by hand, with the people, and writes nothing",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* commit(copy.kept, company, week)
+          yield* make(copy)
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+          yield* copy.query(`UPDATE ${copy.table}_history SET hourly_wage = hourly_wage + 1`)
+          const error = yield* Effect.flip(correct(copy))
+          const verified = yield* Effect.flip(copy.run(Close.verify(company, { table: copy.table })))
+
+          assert.deepStrictEqual([error._tag, verified._tag], ["RecordDiffers", "RecordDiffers"])
+          assert.match(error.message, /1\.1: its history was edited, users 501/)
+          assert.lengthOf((yield* list(copy))[0]?.states ?? [], 1)
+        })
+    )
+
+    itWithCopy(
+      "goes on where the history was pruned, if the rules are those of the record",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* commit(copy.kept, company, week)
+          yield* make(copy)
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+          yield* copy.run(
+            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
+          )
+
+          assert.strictEqual(
+            (yield* Effect.flip(copy.run(Close.verify(company, { table: copy.table }))))._tag,
+            "RecordDiffers"
+          )
+          yield* copy.query(`UPDATE ${copy.table}_close_state SET rules = 0`)
+          assert.match((yield* Effect.flip(correct(copy))).message, /its rules are others/)
+          assert.lengthOf((yield* correct(copy, { accept: ["rules"] })).states, 1)
+          yield* copy.query(`UPDATE ${copy.table}_close_state SET rules = 1`)
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)])
+          yield* copy.run(
+            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
+          )
+          assert.deepStrictEqual((yield* correct(copy)).unverified, ["1.2"])
+        })
+    )
+
+    itWithCopy("needs a history, and is erased with its copy", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.plain, company, week)
+        assert.strictEqual((yield* Effect.flip(make(copy)))._tag, "HistoryUnknown")
+        yield* commit(copy.kept, company, week)
+        yield* make(copy)
+        yield* copy.run(SqlStore.purge(company, { table: copy.table }))
+
+        assert.deepStrictEqual(yield* list(copy), [])
+        for (const part of ["close", "close_state", "close_row", "close_person"]) {
+          assert.deepStrictEqual(yield* copy.query(`SELECT 1 FROM ${copy.table}_${part}`), [])
+        }
+      }))
+
+    /** The client of the copy with hooks around its statements. */
+    const hooked = ({ run }: OpenHistory, hooks: () => Hooks) =>
+      Effect.map(
+        run(SqlClient.SqlClient),
+        (real) => <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+          Effect.provideService(effect, SqlClient.SqlClient, hookedClient(real, hooks))
+      )
+    const once = (effect: Effect.Effect<unknown, unknown>) => {
+      let isDone = false
+      return Effect.suspend(() => {
+        if (isDone) return Effect.void
+        isDone = true
+        return Effect.orDie(effect)
+      })
+    }
+    const between = (copy: OpenHistory, interference: Effect.Effect<unknown, unknown>) => {
+      const beforeBegin = once(interference)
+      return hooked(copy, () => ({ beforeBegin }))
+    }
+    const options: Close.CloseOptions = { ...march, accept: ["stale"] }
+
+    itWithCopy(
+      "writes nothing where the copy is erased or pruned between snapshot and write",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* commit(copy.kept, company, week)
+          const purged = yield* between(copy, copy.run(SqlStore.purge(company, { table })))
+          assert.match(
+            (yield* Effect.flip(purged(Close.make(company, options, { table })))).message,
+            /the copy was erased/
+          )
+          assert.deepStrictEqual(yield* list(copy), [])
+
+          yield* commit(copy.kept, company, week)
+          const prune = Effect.andThen(
+            commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)]),
+            copy.run(SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table }))
+          )
+          const pruned = yield* between(copy, prune)
+          const error = yield* Effect.flip(pruned(Close.make(company, options, { table })))
+          assert.match(error.message, /the history of the instant that was summed is gone/)
+          assert.deepStrictEqual(yield* list(copy), [])
+        })
+    )
+
+    itWithCopy(
+      "refuses the second of two closes at once, and the second of two corrections",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* commit(copy.kept, company, week)
+          const closing = yield* between(copy, make(copy))
+          assert.strictEqual(
+            (yield* Effect.flip(closing(Close.make(company, options, { table }))))._tag,
+            "PeriodClosed"
+          )
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)])
+          const correcting = yield* between(copy, correct(copy))
+          assert.strictEqual(
+            (yield* Effect.flip(correcting(Close.correct(company, {}, { table }))))._tag,
+            "CloseChanged"
+          )
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+          const voiding = yield* between(copy, voidState(copy, "1.2"))
+          assert.strictEqual((yield* Effect.flip(voiding(Close.correct(company, {}, { table }))))._tag, "CloseChanged")
+
+          assert.deepStrictEqual((yield* list(copy)).flatMap(({ states }) => states.map(({ state }) => state)), [
+            "1.1",
+            "1.2",
+            "1.3"
+          ])
+        })
+    )
+
+    itWithCopy(
+      "sums the snapshot where a sync commits before the write, and finds it again",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* commit(copy.kept, company, week)
+          const synced = yield* between(copy, commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 12)]))
+          assert.strictEqual(hours(yield* synced(Close.make(company, options, { table }))), 16)
+          assert.deepStrictEqual(yield* copy.run(Close.verify(company, { table })), { states: 1, outOfReach: 0 })
+          assert.deepStrictEqual((yield* correct(copy)).states.map(hours), [20])
+        })
+    )
+
+    itWithCopy("finds the state that a COMMIT without an answer wrote", (copy) =>
+      Effect.gen(function*() {
+        const { table } = copy
+        yield* commit(copy.kept, company, week)
+        const lost = new SqlError.SqlError({
+          reason: new SqlError.ConnectionError({ cause: new Error("gone"), message: "gone" })
+        })
+        let isLost = false
+        const run = yield* hooked(copy, () => ({
+          afterCommit: Effect.suspend(() => {
+            if (isLost) return Effect.void
+            isLost = true
+            return Effect.fail(lost)
+          })
+        }))
+
+        assert.strictEqual((yield* run(Close.make(company, options, { table }))).state, "1.1")
+        assert.isTrue(isLost)
+        isLost = false
+        const voided = yield* run(Close.voidState(company, { state: "1.1", note: "again" }, { table }))
+        assert.strictEqual(voided.state, "1.2")
+        assert.lengthOf((yield* list(copy))[0]?.states ?? [], 2)
+      }))
+  })
+}
