@@ -97,7 +97,7 @@ describe.each(kinds)("a store $name", ({ missing, open }) => {
       assert.deepStrictEqual(yield* store.load(company), Option.some(claimed))
     }))
 
-  test("[REVIEW 6] keeps a first load out once a blank checkpoint was claimed, and goes on from that", ({ rows: found, store }) =>
+  test("[REVIEW 6] keeps a first load out once a blank checkpoint was claimed, and continues from that", ({ rows: found, store }) =>
     Effect.gen(function*() {
       const blank = { ...checkpointAt(0, "the newer run"), watermark: Option.none() }
       yield* store.commit(batchOf(0, { kind: "first", checkpoint: blank }), Option.none())

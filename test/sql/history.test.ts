@@ -200,7 +200,7 @@ describe.each(databases())("a history in $name", (database) => {
         yield* commit(opened.kept, company, [row(1)], false, false)
         assert.deepStrictEqual(yield* historyOf(opened, company), Option.none())
         const inGap = yield* lastCommit(opened)
-        // It failed here, and goes on.
+        // It failed here, and continues.
         yield* commit(opened.plain, company, [row(2)], false, false)
         const unknown = yield* asked(opened, inGap)
         yield* commit(opened.plain, company, [row(3)])
@@ -233,7 +233,7 @@ describe.each(databases())("a history in $name", (database) => {
       }))
 
     for (const removal of dialect === "pg" ? ["DELETE FROM", "TRUNCATE"] : ["DELETE FROM"]) {
-      test(`[REVIEW 1] is known anew after a load of rows that a ${removal} removed`, (opened) =>
+      test(`[REVIEW 1] is known again after a load of rows that a ${removal} removed`, (opened) =>
         Effect.gen(function*() {
           yield* pages(opened, 3)
           const { since } = Option.getOrThrow(yield* historyOf(opened, company))

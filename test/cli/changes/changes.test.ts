@@ -229,7 +229,7 @@ describe("time-punches changes", () => {
       assert.deepStrictEqual([atStart.code, fromLast.code], [0, 0])
     })))
 
-  it.live("[REVIEW 1] pays nobody again since the instant that the status of a first load of three pages names", () =>
+  it.live("[REVIEW 1] pays no person again since the instant that the status of a first load of three pages names", () =>
     Effect.gen(function*() {
       const file = `${yield* temporaryFolder}/punches.db`
       yield* sync(file)

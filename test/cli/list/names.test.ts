@@ -162,7 +162,7 @@ describe("a table with names", () => {
   it.effect.each(
     calls.flatMap((call) => [80, 100, 140].map((columns) => [call, columns] as const))
   )(
-    "of %s fits a terminal of %d columns, with the names that were asked for (REVIEW 21)",
+    "of %s fits a terminal of %d columns, with the requested names (REVIEW 21)",
     ([call, columns]) =>
       inFake(Effect.gen(function*() {
         const args = [...call.split(" "), "--names", yield* namesFile]
