@@ -40,7 +40,7 @@ export type CloseClock = typeof CloseClock.Type
 
 /** A location of a close, and its clock. */
 export const CloseLocation = Schema.Struct({
-  /** The location; `None` stands for every location that has no entry of its own. */
+  /** The location; `None` stands for every location without its own entry. */
   locationId: Schema.OptionFromNullOr(LocationId),
   /** The place of its clock in `CloseTerms.clocks`. */
   clock: Count,
@@ -386,7 +386,7 @@ const isZero = ({ cost, incomplete, net, punches, tips }: CloseRow): boolean =>
 export interface Neighbour<A> {
   /** The other close. */
   readonly other: A
-  /** The location; `undefined` stands for every location without an entry of its own. */
+  /** The location; `undefined` stands for every location without its own entry. */
   readonly locationId: LocationId | undefined
   /** The instants that lie in both, or in neither. */
   readonly span: Span

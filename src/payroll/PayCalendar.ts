@@ -1,4 +1,4 @@
-/** The periods by which people are paid: every so many days, or from fixed days of the month. `Period.payPeriod` counts them. */
+/** The periods by which people are paid: every number of days, or from fixed days of the month. `Period.payPeriod` counts them. */
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "../Ids.ts"
 

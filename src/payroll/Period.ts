@@ -189,7 +189,7 @@ const dayOf = (date: BusinessDate): number => toDay(DateTime.makeUnsafe(date))
 const fromDay = (day: number): BusinessDate =>
   BusinessDate.make(DateTime.formatIsoDateUtc(DateTime.makeUnsafe(clamp(day) * dayMillis)))
 
-/** The first day of the month that contains `date`, or of one so many months later. */
+/** The first day of the month that contains `date`, or of the month that many months later. */
 const monthStart = (date: BusinessDate, months = 0): number =>
   toDay(DateTime.add(DateTime.startOf(DateTime.makeUnsafe(date), "month"), { months }))
 

@@ -140,7 +140,7 @@ EXECUTE FUNCTION ${refuseFunction}('${end}')`
 ]
 
 /**
- * Rows of these tables are only inserted, but for the erasure of a company, which removes its row of the sync. The function
+ * Rows of these tables are only inserted, except at the erasure of a company, which removes its row of the sync. The function
  * that erases them runs with the rights of who made it: a role that keeps the copy may have none on these tables.
  */
 const createCloses = (

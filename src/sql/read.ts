@@ -268,7 +268,7 @@ const testOf = ({ dialect, sql }: Database<Dialect>) => ({ parameter, test }: Co
 
 /** Which rows of a company are compared with the service. @internal */
 export type Selection =
-  /** So many, drawn at random, of those that are not gone. */
+  /** The number of rows to draw at random, among those that are not gone. */
   | { readonly _tag: "Sample"; readonly count: number }
   /** Those whose clock-in is from one millisecond up to, and not including, the other. */
   | { readonly _tag: "Window"; readonly gte: number; readonly lt: number }

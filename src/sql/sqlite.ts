@@ -129,7 +129,7 @@ BEGIN
 END`
 ]
 
-/** Rows of these tables are only inserted, but for the erasure of a company, which removes its row of the sync. */
+/** Rows of these tables are only inserted, except at the erasure of a company, which removes its row of the sync. */
 const createCloses = ({ close, closePerson, closeRow, closeState, eraseCloses, sync }: TableNames) => [
   `CREATE TABLE ${close} (
   company_id INTEGER NOT NULL,

@@ -273,7 +273,7 @@ for (const database of databases()) {
     )
 
     itWithCopy(
-      "goes on where the history was pruned, if the rules are those of the record",
+      "continues where the history was pruned, if the rules are those of the record",
       (copy) =>
         Effect.gen(function*() {
           yield* commit(copy.kept, company, week)

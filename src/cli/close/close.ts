@@ -65,7 +65,7 @@ export const close = Command.make(
       command:
         "time-punches close --week 2026-03-02 --zone America/New_York --accept unapproved --note 'signed by Ana' " +
         "--database punches.db --json",
-      description: "A week with punches that nobody approved, as JSON"
+      description: "A week with unapproved punches, as JSON"
     }
   ])
 )

@@ -15,7 +15,7 @@ export interface Migration {
   readonly statements: ReadonlyArray<string>
 }
 
-/** Tables that are created and changed by migrations of their own. */
+/** Tables that are created and changed by their own migrations. */
 export interface Migrations {
   /** What the messages call them. */
   readonly title: string
