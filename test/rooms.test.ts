@@ -63,6 +63,8 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "testing/faults": ["testing/base"],
   "testing/generate": ["testing/base"],
   "testing/base": [],
+  "fleet/node": ["fleet", "sql/node", "sql", "sync", "client", "names", "internal/wire"],
+  fleet: ["sql", "sync", "names", "internal/wire"],
   sql: ["sync", "listing", "payroll", "names", "internal/wire"],
   "sql/node": [],
   sync: ["client", "names", "internal/wire"],
@@ -89,6 +91,7 @@ const runsUp: Readonly<Record<string, string>> = {
 const outside: ReadonlyArray<readonly [files: RegExp, packages: RegExp]> = [
   [/^src\/cli\//, /^(node:|@effect\/(platform-node|sql-pg))/],
   [/^src\/sql\/node\//, /^node:/],
+  [/^src\/fleet\/node\//, /^node:/],
   [/^src\/node\//, /^(node:|@effect\/platform-node)/],
   [/^src\/testing\/FakeServer\.ts$/, /^(node:|@effect\/platform-node)/]
 ]
@@ -228,7 +231,7 @@ describe("the exports of the package", () => {
     const flat = [...sources.keys()].map((file) => file.slice("src/".length, -".ts".length))
       .filter((path) => !path.includes("/") && path !== "index")
 
-    for (const path of [...flat, "payroll", "testing", "testing/server", "export", "sync", "sql", "sql/node", "node"]) {
+    for (const path of [...flat, "payroll", "testing", "testing/server", "export", "sync", "sql", "sql/node", "fleet", "fleet/node", "node"]) {
       assert.isTrue(opens(path), path)
     }
   })
