@@ -231,7 +231,21 @@ describe("the exports of the package", () => {
     const flat = [...sources.keys()].map((file) => file.slice("src/".length, -".ts".length))
       .filter((path) => !path.includes("/") && path !== "index")
 
-    for (const path of [...flat, "payroll", "testing", "testing/server", "export", "sync", "sql", "sql/node", "fleet", "fleet/node", "node"]) {
+    for (
+      const path of [
+        ...flat,
+        "payroll",
+        "testing",
+        "testing/server",
+        "export",
+        "sync",
+        "sql",
+        "sql/node",
+        "fleet",
+        "fleet/node",
+        "node"
+      ]
+    ) {
       assert.isTrue(opens(path), path)
     }
   })

@@ -259,10 +259,6 @@ export const decide = (outcome: Outcome, row: RowAtEnd, around: Surroundings): D
     : { ...judged, state: row.state, reason: undefined }
 }
 
-/** Whether the decision needs to know the row and the fleet as they are: an end without a failure does not. */
-export const isFailed = (outcome: Outcome): boolean =>
-  outcome._tag !== "Complete" && outcome._tag !== "TurnOver" && outcome._tag !== "TooManyGone"
-
 /** What `fleet_run` keeps of an end. */
 export const outcomeName = (outcome: Outcome): string => "failure" in outcome ? outcome.failure.tag : outcome._tag
 

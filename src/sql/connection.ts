@@ -68,7 +68,7 @@ const classes = {
 }
 
 /** The same error with its code and message alone: the details of a server quote rows, and a checkpoint has a cursor. */
-const discreet = (error: SqlError): SqlError => {
+export const discreet = (error: SqlError): SqlError => {
   const { reason } = error
   const { cause, message = reason._tag, operation } = reason
   const code = Predicate.hasProperty(cause, "code") ? { code: cause.code } : {}

@@ -19,7 +19,7 @@ describe("nextSlot", () => {
   })
 
   it("spreads neighbours evenly over the interval", () => {
-    const tenths = new Array<number>(10).fill(0)
+    const tenths = Array.from({ length: 10 }, () => 0)
     for (let company = 1; company <= 10_000; company++) {
       const tenth = Math.floor(slotOf(company, every) / every * 10)
       tenths[tenth] = (tenths[tenth] ?? 0) + 1
