@@ -15,7 +15,7 @@ import { firstIssue, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import type { MissingZone } from "../payroll/Period.ts"
 import type { OutOfOrder } from "../payroll/PeriodCheck.ts"
-import type { OldSchema } from "../sql/migrate.ts"
+import type { OldSchema } from "../sql/connection.ts"
 import type { HistoryUnknown } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 

@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { isSqlError } from "effect/sql/SqlError"
 import type { SqlError } from "effect/sql/SqlError"
+import { discreet, messageOf } from "../internal/sql/failure.ts"
 import { printable } from "../internal/wire/issue.ts"
-import { discreet, messageOf } from "../sql/connection.ts"
 
 /** A fleet cannot be operated or run. */
 export class FleetError extends Schema.TaggedError<FleetError>("effect-time-punches/fleet/FleetError")("FleetError", {

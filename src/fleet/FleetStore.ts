@@ -13,11 +13,20 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Fragment } from "effect/sql/Statement"
+import { type Fragment, fragment, literal, parameter } from "effect/sql/Statement"
 import type { Company } from "../Company.ts"
 import { CompanyGuid, CompanyId } from "../Ids.ts"
-import { retried, transact } from "../sql/connection.ts"
-import { numberOf, orUndefined, textOrUndefined } from "../sql/Dialect.ts"
+import {
+  type DialectName,
+  dialectOf,
+  numberOf,
+  orUndefined,
+  raw,
+  type SqlDialect,
+  textOrUndefined
+} from "../internal/sql/dialect.ts"
+import * as Migrate from "../internal/sql/migrate.ts"
+import { retried, transact } from "../internal/sql/transaction.ts"
 import {
   CompanyError,
   type CompanyStatus,
@@ -130,49 +139,33 @@ export type FleetStore = Effect.Success<typeof makeFleetStore>
 
 export const makeFleetStore = Effect.gen(function*() {
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-  const name = yield* Effect.fromResult(sql.onDialect({
-    pg: () => supported("pg"),
-    sqlite: () => supported("sqlite"),
-    mysql: () => unsupported("MySQL"),
-    mssql: () => unsupported("SQL Server"),
-    clickhouse: () => unsupported("ClickHouse")
-  }))
-  const isPg = name === "pg"
+  const dialect = yield* Effect.fromResult(Result.mapError(
+    dialectOf(sql),
+    (name) => invalidInput(`the database is ${name}; a fleet is kept in SQLite or PostgreSQL`)
+  ))
+  const words = dialects[dialect.name]
+  const { double, forUpdate, isIn, materialized, skipLocked, text } = words
+  const { greatest, least } = dialect
+  const big = (value: number | undefined): Fragment => value === undefined ? raw("NULL") : dialect.bigint(value)
 
-  // A parameter is a text with a cast: by its value, PostgreSQL would prepare a statement for each mixture of types.
-  const big = (value: number | undefined): Fragment =>
-    isPg ? sql`${value === undefined ? null : String(value)}::bigint` : sql`${value ?? null}`
-  const text = (value: string | undefined): Fragment => isPg ? sql`${value ?? null}::text` : sql`${value ?? null}`
-  const double = (value: number): Fragment => isPg ? sql`${String(value)}::double precision` : sql`${value}`
-  const isIn = (column: string, values: ReadonlyArray<number>): Fragment =>
-    isPg
-      ? sql`${sql.literal(column)} = ANY(${`{${values.join(",")}}`}::bigint[])`
-      : sql`${sql.literal(column)} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`
-  const greatest = sql.literal(isPg ? "greatest" : "max")
-  const least = sql.literal(isPg ? "least" : "min")
-  const skipLocked = sql.literal(isPg ? "FOR UPDATE SKIP LOCKED" : "")
-  const forUpdate = sql.literal(isPg ? "FOR UPDATE" : "")
-  const materialized = sql.literal(isPg ? "MATERIALIZED" : "")
-  // `clock_timestamp()` is volatile: each claim would compare it with every row.
-  const pgNow = sql.literal("(extract(epoch from statement_timestamp()) * 1000)::bigint")
   const withNow = <A, E, R>(use: (now: Fragment) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    isPg ? use(pgNow) : Effect.flatMap(Clock.currentTimeMillis, (now) => use(big(Math.floor(now))))
+    Effect.flatMap(Clock.currentTimeMillis, (now) => use(words.now(Math.floor(now))))
   /** One attempt: the loops of a runner repeat what fails. */
   const transaction = <A, E>(body: Effect.Effect<A, E | SqlError>): Effect.Effect<A, E | SqlError> =>
-    isPg
+    dialect.begin === undefined
       ? sql.withTransaction(body)
-      : Effect.provideService(sql.withTransaction(body), SqlClient.BeginTransaction, "BEGIN IMMEDIATE")
+      : Effect.provideService(sql.withTransaction(body), SqlClient.BeginTransaction, dialect.begin)
   /** Attempts for 5 seconds, for an operator. */
   const patiently = <A, E>(body: Effect.Effect<A, E | SqlError>): Effect.Effect<A, E | SqlError> =>
-    transact(sql, name, body)
+    transact({ sql, dialect }, body)
 
   const isFree = (now: Fragment, takeover: number, table = ""): Fragment =>
-    sql`(${sql.literal(table)}heartbeat_at IS NULL OR ${sql.literal(table)}heartbeat_at < ${now} - ${big(takeover)})`
+    sql`(${raw(table)}heartbeat_at IS NULL OR ${raw(table)}heartbeat_at < ${now} - ${big(takeover)})`
   const isPaused = (now: Fragment): Fragment =>
     sql`EXISTS (SELECT 1 FROM fleet_pause WHERE until IS NULL OR until > ${now})`
   const take = (now: Fragment, runner: string): Fragment =>
     sql`epoch = f.epoch + 1, starts = f.starts + 1, runner = ${text(runner)}, heartbeat_at = ${now}`
-  const claimColumns = sql.literal(
+  const claimColumns = raw(
     "company_id, guid, epoch, next_at, heartbeat_at, every_ms, phase, sweep_at, full_sweep_at, starts"
   )
   const solo = (now: Fragment, runner: string): Fragment =>
@@ -188,7 +181,7 @@ export const makeFleetStore = Effect.gen(function*() {
   }): Effect.Effect<ReadonlyArray<Claim>, SqlError> =>
     withNow((now) => {
       const ours = options.mine === undefined
-        ? sql.literal("")
+        ? raw("")
         : sql`AND (${isIn(`company_id % ${shards}`, options.mine)} OR next_at <= ${now} - ${big(options.helpAfter)})`
       // The condition on shards stands inside: rows of a frozen runner would fill the limit.
       return Effect.map(
@@ -230,17 +223,14 @@ export const makeFleetStore = Effect.gen(function*() {
     turns: ReadonlyArray<Lease & { readonly isPaged: boolean }>
   ): Effect.Effect<ReadonlySet<number>, SqlError> =>
     withNow((now) => {
-      const given = isPg
-        ? sql`unnest(${`{${turns.map(({ company }) => company).join(",")}}`}::bigint[], ${`{${
-          turns.map(({ epoch }) => epoch).join(",")
-        }}`}::bigint[], ${`{${turns.map(({ isPaged }) => isPaged).join(",")}}`}::boolean[]) AS t(id, epoch, paged)`
-        : sql`(SELECT value ->> 0 AS id, value ->> 1 AS epoch, value ->> 2 AS paged FROM json_each(${
-          JSON.stringify(turns.map(({ company, epoch, isPaged }) => [company, epoch, isPaged ? 1 : 0]))
-        })) AS t`
+      const given = words.table(
+        ["id", "epoch", "paged"],
+        turns.map(({ company, epoch, isPaged }) => [company, epoch, isPaged ? 1 : 0])
+      )
       return Effect.map(
         sql<
           Row
-        >`UPDATE fleet_company AS f SET heartbeat_at = ${now}, starts = CASE WHEN t.paged THEN ${least}(f.starts, 1) ELSE f.starts END FROM ${given} WHERE f.company_id = t.id AND f.epoch = t.epoch AND f.heartbeat_at IS NOT NULL RETURNING company_id`,
+        >`UPDATE fleet_company AS f SET heartbeat_at = ${now}, starts = CASE WHEN t.paged = 1 THEN ${least}(f.starts, 1) ELSE f.starts END FROM ${given} WHERE f.company_id = t.id AND f.epoch = t.epoch AND f.heartbeat_at IS NOT NULL RETURNING company_id`,
         (rows) => new Set(rows.map(({ company_id }) => numberOf(company_id)))
       )
     })
@@ -319,7 +309,7 @@ export const makeFleetStore = Effect.gen(function*() {
     )
     if (row === undefined) return undefined
     const now = numberOf(row.now)
-    const throttled = sql.literal(throttledTags.map((tag) => `'${tag}'`).join(", "))
+    const throttled = raw(throttledTags.map((tag) => `'${tag}'`).join(", "))
     const span = Math.max(60_000, every)
     const [fleet] = yield* sql<
       Row
@@ -376,25 +366,25 @@ export const makeFleetStore = Effect.gen(function*() {
     return yield* withNow((now) => {
       const isOurs = sql`company_id = ${big(company)} AND epoch = ${big(epoch)} AND heartbeat_at IS NOT NULL`
       const swept = (column: string, claimed: number | undefined, every: number): Fragment =>
-        sql`${sql.literal(column)} = CASE WHEN ${sql.literal(column)} IS NOT DISTINCT FROM ${big(claimed)} THEN ${
+        sql`${raw(column)} = CASE WHEN ${raw(column)} IS NOT DISTINCT FROM ${big(claimed)} THEN ${
           every === 0 ? big(undefined) : slotAfter(now, company, every)
-        } ELSE ${sql.literal(column)} END,`
+        } ELSE ${raw(column)} END,`
       const sweeps = phase.isSwept
         ? sql`${swept("sweep_at", claim.sweepAt, sweepEvery)} ${
-          isFullSweep ? swept("full_sweep_at", claim.fullSweepAt, fullSweepEvery) : sql.literal("")
+          isFullSweep ? swept("full_sweep_at", claim.fullSweepAt, fullSweepEvery) : raw("")
         }`
-        : sql.literal("")
+        : raw("")
       const error = typeof decision.error === "string"
         ? decision.error === "keep"
-          ? sql.literal("last_error")
+          ? raw("last_error")
           // What a sweep found stays until a sweep has ended.
           : phase.isSwept
-          ? sql.literal("NULL")
+          ? raw("NULL")
           : sql`CASE WHEN last_error LIKE ${text(`%"tag":"SyncError.TooManyGone"%`)} THEN last_error END`
         : text(errorText(decision.error, known.now))
       const provenAt = proven === "began" ? big(claim.began) : sql`${least}(${big(proven)}, ${now})`
       const ok = proven === undefined
-        ? sql.literal("last_ok_at")
+        ? raw("last_ok_at")
         : sql`${greatest}(coalesce(last_ok_at, ${provenAt}), ${provenAt})`
       const strike = decision.strike
       const update = sql`UPDATE fleet_company SET heartbeat_at = NULL, starts = 0, phase = ${
@@ -404,13 +394,13 @@ export const makeFleetStore = Effect.gen(function*() {
       } ELSE next_at END, reason = CASE WHEN state = 'active' THEN ${
         text(decision.reason)
       } ELSE reason END, state = CASE WHEN state = 'active' THEN ${text(decision.state)} ELSE state END, failures = ${
-        isQuiet && pages === 0 ? sql.literal("failures") : big(decision.failures)
+        isQuiet && pages === 0 ? raw("failures") : big(decision.failures)
       }, tag = ${text(strike?.tag)}, tag_count = ${big(strike?.count ?? 0)}, tag_since = ${
         big(strike?.since)
       }, last_error = ${error}, last_ok_at = ${ok}, rows = rows + ${
         big(rows)
       } WHERE ${isOurs} RETURNING company_id, state, reason`
-      const minute = isPg ? sql`${now} / 60000` : sql`CAST(${now} / 60000 AS INTEGER)`
+      const minute = sql`${now} / 60000`
       const values = sql`${big(company)}, ${big(epoch)}, ${text(runner)}, ${big(claim.began)}, ${now}, ${big(pages)}, ${
         big(rows)
       }, ${text(outcomeName(outcome))}`
@@ -432,11 +422,11 @@ export const makeFleetStore = Effect.gen(function*() {
           pause: decision.pause,
           isLifted: isLifting
         }
-      if (isPg) {
-        const from = sql.literal("FROM ended")
+      if (words.isOneStatement) {
+        const from = raw("FROM ended")
         const lifted = isLifting
-          ? sql`, lifted AS (${lift(sql.literal("AND EXISTS (SELECT 1 FROM ended)"))})`
-          : sql.literal("")
+          ? sql`, lifted AS (${lift(raw("AND EXISTS (SELECT 1 FROM ended)"))})`
+          : raw("")
         const statement = sql<Row>`WITH ended AS (${update}), run AS (${insertRun(from)}), counted AS (${
           countMinute(from)
         })${lifted} SELECT state, reason FROM ended`
@@ -450,10 +440,10 @@ export const makeFleetStore = Effect.gen(function*() {
         const [row] = yield* Effect.map(update, (rows) => rows.map((row): Row => ({ ...row })))
         if (row === undefined) return undefined
         // SQLite reads `ON` after a SELECT without WHERE as that of a join.
-        const from = sql.literal("WHERE true")
+        const from = raw("WHERE true")
         yield* insertRun(from)
         yield* countMinute(from)
-        if (isLifting) yield* lift(sql.literal(""))
+        if (isLifting) yield* lift(raw(""))
         if (decision.pause !== undefined) yield* insertPause(now, decision.pause)
         return ended(row)
       }))
@@ -497,7 +487,7 @@ export const makeFleetStore = Effect.gen(function*() {
       } AND EXISTS (SELECT 1 FROM fleet_company WHERE state = 'active' AND next_at <= ${now} AND ${free} AND starts >= ${
         big(suspectStarts)
       } AND starts < ${big(quarantineStarts)}) RETURNING 1 AS mine`
-      if (isPg) {
+      if (words.isOneStatement) {
         return Effect.map(
           sql<
             Row
@@ -564,7 +554,7 @@ export const makeFleetStore = Effect.gen(function*() {
   /** Step 1: frees what a dead predecessor of this name held; `undefined`: what anyone held. */
   const begin = (runner: string, isAlone: boolean): Effect.Effect<void, SqlError> =>
     transaction(Effect.gen(function*() {
-      const whose = isAlone ? sql.literal("") : sql`AND runner = ${text(runner)}`
+      const whose = isAlone ? raw("") : sql`AND runner = ${text(runner)}`
       yield* sql`UPDATE fleet_company SET heartbeat_at = NULL WHERE heartbeat_at IS NOT NULL ${whose}`
       yield* isAlone ? sql`UPDATE fleet_solo SET runner = NULL, until = 0` : giveSoloBack(runner)
       yield* sql`UPDATE fleet_pause SET probed_at = 0 WHERE until IS NULL`
@@ -686,19 +676,12 @@ export const makeFleetStore = Effect.gen(function*() {
       return { added, changed }
     }))
 
-  /** Companies as a table of a statement. */
+  /** Companies as a table of a statement. A guid has no character that an array would have to quote. */
   const given = (chunk: ReadonlyArray<Addition>): Fragment =>
-    isPg
-      ? sql`unnest(${`{${chunk.map(({ id }) => id).join(",")}}`}::bigint[], ${`{${
-        chunk.map(({ guid }) => guid ?? "NULL").join(",")
-      }}`}::text[], ${`{${chunk.map(({ every }) => every ?? defaultEvery).join(",")}}`}::bigint[], ${`{${
-        chunk.map(({ every }) => every === undefined ? 0 : 1).join(",")
-      }}`}::bigint[]) AS t(id, guid, every, given)`
-      : sql`(SELECT value ->> 0 AS id, value ->> 1 AS guid, value ->> 2 AS every, value ->> 3 AS given FROM json_each(${
-        JSON.stringify(
-          chunk.map(({ every, guid, id }) => [id, guid ?? null, every ?? defaultEvery, every === undefined ? 0 : 1])
-        )
-      })) AS t`
+    words.table(
+      ["id", "guid", "every", "given"],
+      chunk.map(({ every, guid, id }) => [id, guid ?? null, every ?? defaultEvery, every === undefined ? 0 : 1])
+    )
 
   /** Applies a statement to companies, chunk by chunk, and says which of them it changed. */
   const change = (
@@ -766,7 +749,7 @@ export const makeFleetStore = Effect.gen(function*() {
       retried(withNow((now) =>
         Effect.map(
           sql`UPDATE fleet_company SET ${resumed(now)} WHERE state = ${text(state)} AND state <> 'active' ${
-            reason === undefined ? sql.literal("") : sql`AND reason = ${text(reason)}`
+            reason === undefined ? raw("") : sql`AND reason = ${text(reason)}`
           } RETURNING company_id`,
           companyIdsOf
         )
@@ -779,16 +762,14 @@ export const makeFleetStore = Effect.gen(function*() {
       retried(withNow((now) => {
         const late = sql`(${now} - coalesce(last_ok_at, added_at) - every_ms)`
         const states = options.states === undefined
-          ? sql.literal("")
-          : sql`AND state IN (${sql.literal(["''", ...options.states.map((state) => `'${state}'`)].join(", "))})`
+          ? raw("")
+          : sql`AND state IN (${raw(["''", ...options.states.map((state) => `'${state}'`)].join(", "))})`
         return Effect.map(
           sql<
             Row
           >`SELECT company_id, state, phase, reason, every_ms, next_at, last_ok_at, ${late} AS late, failures, last_error, rows FROM fleet_company WHERE true ${states} ${
-            options.isLate ? sql`AND ${late} > every_ms` : sql.literal("")
-          } ${
-            options.id === undefined ? sql.literal("") : sql`AND company_id = ${big(options.id)}`
-          } ORDER BY company_id`,
+            options.isLate ? sql`AND ${late} > every_ms` : raw("")
+          } ${options.id === undefined ? raw("") : sql`AND company_id = ${big(options.id)}`} ORDER BY company_id`,
           (rows) => rows.map(statusOf)
         )
       })),
@@ -820,48 +801,32 @@ export const makeFleetStore = Effect.gen(function*() {
     resumeAll: retried(Effect.asVoid(sql`DELETE FROM fleet_pause`))
   }
 
-  /** The schema that the tables have; 0 if there are none. */
-  const version: Effect.Effect<number, SqlError> = Effect.gen(function*() {
-    const found = yield* isPg
-      ? sql`SELECT 1 AS found FROM pg_catalog.pg_class WHERE oid = to_regclass('fleet_migrations')`
-      : sql`SELECT 1 AS found FROM sqlite_schema WHERE name = 'fleet_migrations'`
-    if (found.length === 0) return 0
-    const [row] = yield* sql<Row>`SELECT coalesce(max(migration_id), 0) AS version FROM fleet_migrations`
-    return numberOf(row?.version)
-  })
-
-  const newest = Math.max(...migrations.map(({ id }) => id))
+  const migrations: Migrate.Migrations = {
+    title: "the fleet",
+    table: { name: "fleet_migrations", quoted: "fleet_migrations" },
+    // "fleet_mi", as a number: any other lock of the database is as good.
+    lock: 7378705536486387049n,
+    steps: stepsOf(dialect)
+  }
 
   /** Brings the tables to the schema of this release; a newer one is left as it is. */
-  const migrate: Effect.Effect<void, FleetError> = transact(
-    sql,
-    name,
-    Effect.gen(function*() {
-      // "fleet_mi", as a number: any other lock of the database is as good.
-      if (isPg) yield* sql`SELECT pg_advisory_xact_lock(7378705536486387049)`
-      const from = yield* version
-      for (const { id, name: title, statements } of migrations.filter(({ id }) => id > from)) {
-        for (const statement of statements) yield* sql.unsafe(isPg ? statement : sqliteOf(statement)).unprepared
-        yield* sql.unsafe(`INSERT INTO fleet_migrations (migration_id, name) VALUES (${id}, '${title}')`)
-      }
-    })
-  ).pipe(translated("the tables cannot be made"))
+  const migrate: Effect.Effect<void, FleetError> = Migrate.migrate({ sql, dialect }, migrations).pipe(
+    Effect.catchTag(
+      "MigrationError",
+      ({ message }) => Effect.fail(new FleetError({ reason: "Store", detail: message }))
+    ),
+    translated("the tables cannot be made")
+  )
 
   /** Fails if the schema is older than the one of this release. */
-  const verify: Effect.Effect<void, FleetError> = Effect.gen(function*() {
-    const at = yield* retried(version)
-    if (at < newest) {
-      return yield* new FleetError({
-        reason: "NotMigrated",
-        detail:
-          `they have schema ${at} (0: no tables), and this release needs ${newest}: run FleetRunner.migrate, or time-punches fleet migrate`
-      })
-    }
-  }).pipe(translated("the schema cannot be read"))
+  const verify: Effect.Effect<void, FleetError> = Migrate.verify({ sql, dialect }, migrations).pipe(
+    Effect.catchTag("OldSchema", ({ needed, version }) => Effect.fail(notMigrated("the fleet", version, needed))),
+    translated("the schema cannot be read")
+  )
 
   return {
     sql,
-    name,
+    dialect,
     claim,
     claimSuspect,
     heartbeat,
@@ -910,27 +875,84 @@ const chunkSize = 5000
 
 const nobody = { _tag: "Nobody" } as const
 
-type Dialect = Result.Result<"pg" | "sqlite", FleetError>
+/** Tables that are older than this release needs. */
+export const notMigrated = (what: string, version: number, needed: number): FleetError =>
+  new FleetError({
+    reason: "NotMigrated",
+    detail:
+      `${what} has schema ${version} (0: no tables), and this release needs ${needed}: run FleetRunner.migrate, or time-punches fleet migrate`
+  })
 
-const supported = (name: "pg" | "sqlite"): Dialect => Result.succeed(name)
+/** What the two databases say differently about a fleet. */
+interface Words {
+  /** The clock of the database in milliseconds; SQLite has none that a test could set, and takes this one. */
+  readonly now: (millis: number) => Fragment
+  readonly text: (value: string | undefined) => Fragment
+  readonly double: (value: number) => Fragment
+  readonly isIn: (column: string, values: ReadonlyArray<number>) => Fragment
+  /** Rows as a table `t` of a statement. The second column is a text where it is named `guid`. */
+  readonly table: (
+    columns: ReadonlyArray<string>,
+    rows: ReadonlyArray<ReadonlyArray<number | string | null>>
+  ) => Fragment
+  readonly skipLocked: Fragment
+  readonly forUpdate: Fragment
+  readonly materialized: Fragment
+  /** Whether a statement may have others that write within it. */
+  readonly isOneStatement: boolean
+}
 
-const unsupported = (what: string): Dialect =>
-  Result.fail(invalidInput(`the database is ${what}; a fleet is kept in SQLite or PostgreSQL`))
+const parts = (...all: ReadonlyArray<string | Fragment>): Fragment =>
+  fragment(all.flatMap((part) => typeof part === "string" ? [literal(part)] : part.segments))
+
+const bound = (value: unknown, cast = ""): Fragment => fragment([parameter(value), literal(cast)])
+
+const dialects: { readonly [Name in DialectName]: Words } = {
+  pg: {
+    // `clock_timestamp()` is volatile: each claim would compare it with every row.
+    now: () => raw("(extract(epoch from statement_timestamp()) * 1000)::bigint"),
+    // A parameter is a text with a cast: by its value, a statement would be prepared for each mixture of types.
+    text: (value) => value === undefined ? raw("NULL::text") : bound(value, "::text"),
+    double: (value) => bound(String(value), "::double precision"),
+    isIn: (column, values) => parts(`${column} = ANY(`, bound(`{${values.join(",")}}`, "::bigint[]"), ")"),
+    table: (columns, rows) =>
+      parts(
+        "unnest(",
+        ...columns.flatMap((name, at) => [
+          at === 0 ? "" : ", ",
+          bound(`{${rows.map((row) => row[at] ?? "NULL").join(",")}}`, name === "guid" ? "::text[]" : "::bigint[]")
+        ]),
+        `) AS t(${columns.join(", ")})`
+      ),
+    skipLocked: raw("FOR UPDATE SKIP LOCKED"),
+    forUpdate: raw("FOR UPDATE"),
+    materialized: raw("MATERIALIZED"),
+    isOneStatement: true
+  },
+  sqlite: {
+    now: (millis) => bound(millis),
+    text: (value) => value === undefined ? raw("NULL") : bound(value),
+    double: (value) => bound(value),
+    isIn: (column, values) => parts(`${column} IN (SELECT value FROM json_each(`, bound(JSON.stringify(values)), "))"),
+    table: (columns, rows) =>
+      parts(
+        `(SELECT ${columns.map((name, at) => `value ->> ${at} AS ${name}`).join(", ")} FROM json_each(`,
+        bound(JSON.stringify(rows)),
+        ")) AS t"
+      ),
+    skipLocked: raw(""),
+    forUpdate: raw(""),
+    materialized: raw(""),
+    isOneStatement: false
+  }
+}
 
 /** The tables of a fleet. A migration that was published is never changed: the next one adds. */
-const migrations: ReadonlyArray<{
-  readonly id: number
-  readonly name: string
-  readonly statements: ReadonlyArray<string>
-}> = [{
+const stepsOf = (dialect: SqlDialect): ReadonlyArray<Migrate.Migration> => [{
   id: 1,
   name: "fleet",
   statements: [
-    `CREATE TABLE IF NOT EXISTS fleet_migrations (
-  migration_id integer PRIMARY KEY,
-  created_at timestamp with time zone NOT NULL DEFAULT now(),
-  name text NOT NULL
-)`,
+    dialect.createMigrations("fleet_migrations"),
     `CREATE TABLE fleet_company (
   company_id bigint NOT NULL PRIMARY KEY,
   guid text,
@@ -995,14 +1017,6 @@ const migrations: ReadonlyArray<{
 )`
   ]
 }]
-
-/** A statement of a migration, in the words of SQLite. */
-const sqliteOf = (statement: string): string =>
-  statement
-    .replace("timestamp with time zone NOT NULL DEFAULT now()", "TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP")
-    .replaceAll(" bigint", " INTEGER")
-    .replaceAll("double precision", "REAL")
-    .replace(/^(CREATE TABLE [^(]*\([\s\S]*\))$/, "$1 STRICT")
 
 const isState = Schema.is(State)
 const isPhase = Schema.is(Phase)

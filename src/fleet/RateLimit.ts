@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { RateLimiterError, RateLimiterStore, RateLimitStoreError } from "effect/persistence/RateLimiter"
 import type { SqlError } from "effect/sql/SqlError"
-import { messageOf } from "../sql/connection.ts"
+import { messageOf } from "../internal/sql/failure.ts"
 import type { FleetStore, RateState } from "./FleetStore.ts"
 
 /** The adaptive algorithms learn a limit from answers; the limit of a fleet is given. They fail by name. */

@@ -5,33 +5,32 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as Migrator from "effect/sql/Migrator"
 import type { SqlClient } from "effect/sql/SqlClient"
-import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import type { CompanyId } from "../Ids.ts"
-import type { Checkpoint } from "../sync/Checkpoint.ts"
+import { type DialectName, numberOf, orUndefined, textOrUndefined } from "../internal/sql/dialect.ts"
+import { migrate, statementsOf } from "../internal/sql/migrate.ts"
+import { retried, transact } from "../internal/sql/transaction.ts"
+import { Instant } from "../internal/wire/schema.ts"
+import { Checkpoint } from "../sync/Checkpoint.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { SyncStore } from "../sync/SyncStore.ts"
 import { storable } from "./columns.ts"
-import { connect, dialectOf, failedWith, retried, transact } from "./connection.ts"
-import { numberOf, orUndefined, textOrUndefined } from "./Dialect.ts"
-import { migrate, statementsOf, verify } from "./migrate.ts"
+import { connect, dialectIn, failedWith, opened, type TableOptions, verify } from "./connection.ts"
 import { checkpointOf, makeStore } from "./store.ts"
-import { opened, type TableOptions } from "./TableOptions.ts"
-import { defaultTable, type DialectName, refused } from "./tables.ts"
-export { HistoryUnknown } from "./history.ts"
-export type { ChangeKind, Changes, ChangesOptions, PersonChange, PunchChange } from "./history.ts"
-export { pruneHistory, type PruneOptions } from "./history.ts"
-export { changes } from "./history.ts"
+import { defaultTable, refused } from "./tables.ts"
+export type { TableOptions } from "./connection.ts"
+export { ChangeKind, Changes, changes, HistoryUnknown, PersonChange, pruneHistory, PunchChange } from "./history.ts"
+export type { ChangesOptions, PruneOptions } from "./history.ts"
 export { list } from "./read.ts"
-export type { TableOptions } from "./TableOptions.ts"
 
 /** How a copy is kept. */
 export interface SqlStoreOptions extends TableOptions {
   /**
    * Whether the layer creates the tables and brings them to the schema of this release. Default `true`. With `false` it
-   * fails where the schema is older.
+   * fails if the schema is older.
    */
   readonly migrate?: boolean | undefined
   /**
@@ -70,9 +69,9 @@ export const layer = (
           refused(`pagesPerTransaction is ${pagesPerTransaction}, and not a whole number of at least 1`)
         )
       }
-      const { dialect, sql } = yield* connect(table)
-      yield* isMigrating ? migrate(sql, dialect) : verify(sql, dialect)
-      return SyncStore.of({ ...makeStore(sql, dialect, history), pagesPerCommit: pagesPerTransaction })
+      const database = yield* connect(table)
+      yield* isMigrating ? migrate(database, database.dialect.migrations) : verify(database)
+      return SyncStore.of({ ...makeStore(database, history), pagesPerCommit: pagesPerTransaction })
     })
   )
 
@@ -94,55 +93,57 @@ export const migrations = (table: string = defaultTable): Migrations => ({
   table: `${table}_migrations`,
   loader: Effect.map(
     Effect.mapError(connect(table), ({ detail }) => new Migrator.MigrationError({ kind: "BadState", message: detail })),
-    ({ dialect, sql }) =>
-      dialect.migrations.map((migration) => {
-        const run = Effect.forEach(statementsOf(dialect, migration), (text) => sql.unsafe(text).unprepared)
-        return [migration.id, migration.name, Effect.succeed(run)] as const
+    ({ dialect: { migrations }, sql }) =>
+      migrations.steps.map((step) => {
+        const run = Effect.forEach(statementsOf(migrations, step), (text) => sql.unsafe(text).unprepared)
+        return [step.id, step.name, Effect.succeed(run)] as const
       })
   ),
   ddl: (name) =>
     Result.map(
-      dialectOf(name, table),
-      (dialect) => dialect.migrations.flatMap((migration) => statementsOf(dialect, migration))
+      dialectIn(name, table),
+      ({ migrations }) => migrations.steps.flatMap((step) => statementsOf(migrations, step))
     )
 })
 
-/** What is known of the copy of a company. */
-export interface CopyStatus {
-  /** How far the copy is; `None` before the first commit. */
-  readonly checkpoint: Option.Option<Checkpoint>
-  /** All rows, with those that are deleted or gone. */
-  readonly rows: number
-  /** Rows that the service shows as deleted. */
-  readonly deleted: number
-  /** Rows that the service no longer shows. */
-  readonly gone: number
-  /** The last error that `noteError` kept; `None` if there was none, or a pass was completed since. */
-  readonly lastError: Option.Option<NotedError>
-  /** Since when the history of the company is known; `None` if it has not begun. */
-  readonly history: Option.Option<KnownHistory>
-}
-
 /** What is known of the past of a copy. */
-export interface KnownHistory {
+export class KnownHistory extends Schema.Opaque<KnownHistory>()(Schema.Struct({
   /** The first instant at which the copy is known, by the clock of the database. */
-  readonly since: DateTime.Utc
+  since: Instant,
   /**
    * The instant of the last commit. Read it before the copy, or in the same transaction: `changes` since this instant then
    * misses nothing that changes later.
    */
-  readonly last: DateTime.Utc
-}
+  last: Instant
+})) {}
 
 /** An error that a sync ended with. */
-export interface NotedError {
+export class NotedError extends Schema.Opaque<NotedError>()(Schema.Struct({
   /** When it was noted, by the local clock. */
-  readonly at: DateTime.Utc
+  at: Instant,
   /** The tag of the error. */
-  readonly tag: string
+  tag: Schema.String,
   /** Its message. */
-  readonly text: string
-}
+  text: Schema.String
+})) {}
+
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** What is known of the copy of a company. */
+export class CopyStatus extends Schema.Opaque<CopyStatus>()(Schema.Struct({
+  /** How far the copy is; `None` before the first commit. */
+  checkpoint: Schema.OptionFromNullOr(Checkpoint),
+  /** All rows, with those that are deleted or gone. */
+  rows: Count,
+  /** Rows that the service shows as deleted. */
+  deleted: Count,
+  /** Rows that the service no longer shows. */
+  gone: Count,
+  /** The last error that `noteError` kept; `None` if there was none, or a pass was completed since. */
+  lastError: Schema.OptionFromNullOr(NotedError),
+  /** Since when the history of the company is known; `None` if it has not begun. */
+  history: Schema.OptionFromNullOr(KnownHistory)
+})) {}
 
 /**
  * Says how far the copy of a company is. Fails with `Store` if there are no tables, and with `Checkpoint` if the
@@ -153,36 +154,34 @@ export const status = (
   options: TableOptions = {}
 ): Effect.Effect<CopyStatus, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect: { integer, millisOf, placeholder, tables }, sql } = yield* opened(company, options)
-    const counted =
-      `SELECT count(*) AS total, coalesce(sum(CASE WHEN deleted THEN 1 ELSE 0 END), 0) AS deleted, coalesce(sum(CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END), 0) AS gone FROM ${tables.rows} WHERE company_id = ${
-        placeholder(1, "bigint")
-      }`
+    const { dialect: { bigint, millisOf, tables }, sql } = yield* opened(company, options)
     // One statement, so that the counts are those of the checkpoint.
-    const [row] = yield* retried(sql.unsafe<Row>(
-      `SELECT c.total, c.deleted, c.gone, s.checkpoint, ${
-        millisOf("s.error_at")
-      } AS error_at, s.error_tag, s.error_text, ${millisOf("s.history_since")} AS history_since, ${
-        millisOf("s.history_last")
-      } AS history_last FROM (${counted}) AS c LEFT JOIN ${tables.sync} AS s ON s.company_id = ${
-        placeholder(2, "bigint")
-      }`,
-      [integer(company), integer(company)]
-    )).pipe(Effect.mapError(failedWith(company, "the status cannot be read")))
-    const lastError = Option.map(Option.fromUndefinedOr(orUndefined(row?.error_at)), (at) => ({
+    const [row] = yield* retried(
+      sql`SELECT c.total, c.deleted, c.gone, s.checkpoint, s.error_tag, s.error_text,
+        ${millisOf("s.error_at")} AS error_at,
+        ${millisOf("s.history_since")} AS history_since,
+        ${millisOf("s.history_last")} AS history_last
+      FROM (
+        SELECT count(*) AS total,
+          coalesce(sum(CASE WHEN deleted THEN 1 ELSE 0 END), 0) AS deleted,
+          coalesce(sum(CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END), 0) AS gone
+        FROM ${tables.rows} WHERE company_id = ${bigint(company)}
+      ) AS c LEFT JOIN ${tables.sync} AS s ON s.company_id = ${bigint(company)}`
+    ).pipe(Effect.mapError(failedWith(company, "the status cannot be read")))
+    const lastError = Option.map(Option.fromUndefinedOr(orUndefined(row?.["error_at"])), (at) => ({
       at: DateTime.makeUnsafe(at),
-      tag: textOrUndefined(row?.error_tag) ?? "",
-      text: textOrUndefined(row?.error_text) ?? ""
+      tag: textOrUndefined(row?.["error_tag"]) ?? "",
+      text: textOrUndefined(row?.["error_text"]) ?? ""
     }))
     return {
-      checkpoint: yield* checkpointOf(row?.checkpoint, company),
-      rows: numberOf(row?.total),
-      deleted: numberOf(row?.deleted),
-      gone: numberOf(row?.gone),
+      checkpoint: yield* checkpointOf(row?.["checkpoint"], company),
+      rows: numberOf(row?.["total"]),
+      deleted: numberOf(row?.["deleted"]),
+      gone: numberOf(row?.["gone"]),
       lastError,
-      history: Option.map(Option.fromUndefinedOr(orUndefined(row?.history_since)), (since) => ({
+      history: Option.map(Option.fromUndefinedOr(orUndefined(row?.["history_since"])), (since) => ({
         since: DateTime.makeUnsafe(since),
-        last: DateTime.makeUnsafe(numberOf(row?.history_last))
+        last: DateTime.makeUnsafe(numberOf(row?.["history_last"]))
       }))
     }
   })
@@ -193,18 +192,18 @@ export const status = (
  */
 export const purge = (company: CompanyId, options: TableOptions = {}): Effect.Effect<void, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect: { integer, name, placeholder, tables }, sql } = yield* opened(company, options)
-    const isOurs = `WHERE company_id = ${placeholder(1, "bigint")}`
+    const database = yield* opened(company, options)
+    const { dialect: { bigint, tables }, sql } = database
     // In the order of a commit, so that the two never wait for each other. The first one holds up every commit, also one that
     // begins a copy: its rows would go, and its checkpoint stay. A history ends before its row may go.
-    const statements = [
-      `INSERT INTO ${tables.sync} (company_id) VALUES (${
-        placeholder(1, "bigint")
-      }) ON CONFLICT (company_id) DO UPDATE SET history_since = NULL, history_last = NULL`,
-      ...[tables.sync, tables.rows, tables.history].map((table) => `DELETE FROM ${table} ${isOurs}`)
-    ]
-    const run = Effect.forEach(statements, (text) => sql.unsafe(text, [integer(company)]), { discard: true })
-    yield* transact(sql, name, run).pipe(Effect.mapError(failedWith(company, "the copy cannot be erased")))
+    const erase = Effect.gen(function*() {
+      yield* sql`INSERT INTO ${tables.sync} (company_id) VALUES (${bigint(company)})
+        ON CONFLICT (company_id) DO UPDATE SET history_since = NULL, history_last = NULL`
+      for (const table of [tables.sync, tables.rows, tables.history]) {
+        yield* sql`DELETE FROM ${table} WHERE company_id = ${bigint(company)}`
+      }
+    })
+    yield* transact(database, erase).pipe(Effect.mapError(failedWith(company, "the copy cannot be erased")))
   })
 
 /** The part of a tagged error that `noteError` keeps. */
@@ -225,17 +224,13 @@ export const noteError = (
   options: TableOptions = {}
 ): Effect.Effect<void, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect: { instant, integer, placeholder, tables }, sql } = yield* opened(company, options)
-    const values = `${placeholder(1, "bigint")}, ${placeholder(2, "timestamptz")}, ${placeholder(3, "text")}, ${
-      placeholder(4, "text")
-    }`
-    yield* retried(sql.unsafe(
-      `INSERT INTO ${tables.sync} (company_id, error_at, error_tag, error_text) VALUES (${values}) ON CONFLICT (company_id) DO UPDATE SET error_at = excluded.error_at, error_tag = excluded.error_tag, error_text = excluded.error_text`,
-      [
-        integer(company),
-        instant(yield* Clock.currentTimeMillis),
-        storable(error._tag),
-        storable(error.message.slice(0, mostText))
-      ]
-    )).pipe(Effect.mapError(failedWith(company, "the error cannot be noted")))
+    const { dialect: { bigint, tables, timestamp }, sql } = yield* opened(company, options)
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    const text = storable(error.message.slice(0, mostText))
+    yield* retried(
+      sql`INSERT INTO ${tables.sync} (company_id, error_at, error_tag, error_text)
+      VALUES (${bigint(company)}, ${now}, ${storable(error._tag)}, ${text})
+      ON CONFLICT (company_id) DO UPDATE
+      SET error_at = excluded.error_at, error_tag = excluded.error_tag, error_text = excluded.error_text`
+    ).pipe(Effect.mapError(failedWith(company, "the error cannot be noted")))
   })

@@ -11,8 +11,6 @@ export type ColumnType = "bigint" | "timestamptz" | "boolean" | "text" | "jsonb"
 
 export interface Column {
   readonly name: string
-  /** The migration that adds it. */
-  readonly since: number
   readonly type: ColumnType
   readonly nullable: boolean
   readonly cell: (punch: TimePunch) => Cell
@@ -22,14 +20,7 @@ const column = (
   type: ColumnType,
   nullable: boolean,
   cell: (punch: TimePunch) => Cell
-): Omit<Column, "name"> => ({ type, nullable, cell, since: 1 })
-
-/** A column that a later migration adds: NULL in each row, until that is written again. */
-export const added = (
-  since: number,
-  type: ColumnType,
-  cell: (punch: TimePunch) => Cell
-): Omit<Column, "name"> => ({ ...column(type, true, cell), since })
+): Omit<Column, "name"> => ({ type, nullable, cell })
 
 const millis = (instant: Option.Option<DateTime.Utc>): number | null =>
   Option.isSome(instant) ? instant.value.epochMilliseconds : null
@@ -57,7 +48,7 @@ const jsonOfBreak = ({ customBreakId, id, in: start, out, paid, userId }: Break)
 
 type WireName = (typeof timePunchNames)[keyof typeof timePunchNames]
 
-/** In the order of the table, `added` ones last. The compiler asks for each field of a punch. */
+/** In the order of the table. The compiler asks for each field of a punch. */
 const cells: { readonly [Name in WireName]: Omit<Column, "name"> } = {
   company_id: column("bigint", false, ({ companyId }) => companyId),
   id: column("bigint", false, ({ id }) => id),
@@ -83,14 +74,18 @@ const cells: { readonly [Name in WireName]: Omit<Column, "name"> } = {
   breaks: column("jsonb", false, ({ breaks }) => jsonOf(breaks))
 }
 
-/** The columns of a punch; the table has `pass` and `gone_at` behind them. The first two are its key. */
+/** The columns of a punch; the table has `pass`, `gone_at` and `valid_from` behind them. The first two are its key. */
 export const columns: ReadonlyArray<Column> = Object.entries(cells).map(
-  ([name, { cell, nullable, since, type }]) => ({ name, since, type, nullable, cell })
+  ([name, { cell, nullable, type }]) => ({ name, type, nullable, cell })
 )
 
 /** The columns of the content: all but the key. */
 export const contentColumns: ReadonlyArray<Column> = columns.slice(2)
 
-/** The columns that the tables have after a migration, in the order in which they came. */
-export const columnsAfter = (migration: number, all: ReadonlyArray<Column>): ReadonlyArray<Column> =>
-  all.filter(({ since }) => since <= migration).toSorted((one, other) => one.since - other.since)
+/** The names of the columns that a row and its versions have. A version ends at its `valid_to`. */
+export const versionColumns: ReadonlyArray<string> = [
+  ...columns.map(({ name }) => name),
+  "pass",
+  "gone_at",
+  "valid_from"
+]

@@ -1,4 +1,4 @@
-/** What changed in a copy since an instant: the options of the question, its answer, and when it has none. */
+/** What changed in a period since an instant, from the versions that a history keeps; and how a history is pruned. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -8,17 +8,18 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
-import { CompanyId, type TimePunchId, type UserId } from "../Ids.ts"
+import { CompanyId, TimePunchId, UserId } from "../Ids.ts"
+import { type Database, numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
+import { retried, transact } from "../internal/sql/transaction.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import * as Labor from "../payroll/Labor.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
 import { byLocation, type Interval, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
 import type { SyncError } from "../sync/SyncError.ts"
-import type { TimePunch } from "../TimePunch.ts"
-import { failedWith, retried, transact } from "./connection.ts"
-import { type Dialect, numberOf, orUndefined, parametersFor } from "./Dialect.ts"
+import { TimePunch } from "../TimePunch.ts"
+import { failedWith, opened, type TableOptions } from "./connection.ts"
+import type { Dialect } from "./Dialect.ts"
 import { punchOf, rowColumns, rowOf } from "./read.ts"
-import { opened, type TableOptions } from "./TableOptions.ts"
 
 /**
  * Of which period, and since when. `asOf` replaces the clock-out of an open punch, both in the copy of `since` and in the
@@ -44,41 +45,53 @@ export interface ChangesOptions<out E = never> extends Labor.LaborOptions {
  * - `gone`, `back`: it counted and is now gone, or was gone and now counts. A punch that is also deleted is `deleted` or
  *   `undeleted` instead.
  */
-export type ChangeKind = "edited" | "added" | "movedIn" | "movedOut" | "deleted" | "undeleted" | "gone" | "back"
+export const ChangeKind = Schema.Literals([
+  "edited",
+  "added",
+  "movedIn",
+  "movedOut",
+  "deleted",
+  "undeleted",
+  "gone",
+  "back"
+])
+
+/** How a punch differs from what it was, as `ChangeKind` decodes it. */
+export type ChangeKind = typeof ChangeKind.Type
 
 /** A punch of the period that is not what it was. */
-export interface PunchChange {
+export class PunchChange extends Schema.Opaque<PunchChange>()(Schema.Struct({
   /** The punch. */
-  readonly id: TimePunchId
+  id: TimePunchId,
   /** The person of the punch now if it counts now, else the person then. */
-  readonly userId: UserId
+  userId: UserId,
   /** How it differs. */
-  readonly kind: ChangeKind
+  kind: ChangeKind,
   /** The punch as it was; `None` if it was not in the copy, or was gone. */
-  readonly before: Option.Option<TimePunch>
+  before: Schema.OptionFromNullOr(TimePunch.fromWire),
   /** The punch as it is; `None` if it is gone. */
-  readonly after: Option.Option<TimePunch>
-}
+  after: Schema.OptionFromNullOr(TimePunch.fromWire)
+})) {}
 
 /** The difference of a person in a period: the sums now minus the sums then. */
-export interface PersonChange {
+export class PersonChange extends Schema.Opaque<PersonChange>()(Schema.Struct({
   /** The person. */
-  readonly userId: UserId
+  userId: UserId,
   /** Net time in minutes, with a fraction if there are seconds. A punch of unknown length counts as none. */
-  readonly minutes: number
+  minutes: Schema.Finite,
   /** Wages in cents, rounded punch by punch. Without tips. */
-  readonly cents: number
+  cents: Schema.Int,
   /** Tips in cents. */
-  readonly tips: number
-}
+  tips: Schema.Int
+})) {}
 
 /** What changed in a period. */
-export interface Changes {
+export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
   /** Sorted by person, clock-in and id. A punch that counts neither then nor now is not among them. */
-  readonly punches: ReadonlyArray<PunchChange>
+  punches: Schema.Array(PunchChange),
   /** Sorted by person. A person whose sums are the same is not among them. */
-  readonly people: ReadonlyArray<PersonChange>
-}
+  people: Schema.Array(PersonChange)
+})) {}
 
 /** The copy at that instant is not known: no history was kept, it began later, or its older part was pruned. */
 export class HistoryUnknown
@@ -101,25 +114,160 @@ export class HistoryUnknown
   }
 }
 
-// MERGED compare.ts: Compares the punches of a period with what they were: each change, and its sums by person. Pure.
+/**
+ * What changed in a period since an instant, such as the one at which it was closed: each punch that is not what it was, and
+ * for each person the sums now minus the sums then. Both are read in one state of the database.
+ *
+ * Law: the sums of the punches that counted at that instant, plus the differences, are the sums of those that count now, for
+ * every person.
+ *
+ * Fails with `HistoryUnknown` if the copy of that instant is not known; with the error of `zone` for a location without one;
+ * with `Store` if the database fails, or a row is not a valid punch; with `SumOverflow` if a sum exceeds 2^53.
+ *
+ * **Example** (What changed since the week was closed)
+ *
+ * ```ts
+ * import { DateTime } from "effect"
+ * import { BusinessDate, CompanyId } from "effect-time-punches"
+ * import { Period } from "effect-time-punches/payroll"
+ * import { SqlStore } from "effect-time-punches/sql"
+ *
+ * export const changes = SqlStore.changes(CompanyId.make(7), {
+ *   zone: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (zone) => Period.week(zone, BusinessDate.make("2026-03-09")),
+ *   since: DateTime.makeUnsafe("2026-03-17T09:00:00Z"),
+ *   rounding: "halfUp"
+ * })
+ * ```
+ */
+export const changes = <E = never>(
+  company: CompanyId,
+  options: ChangesOptions<E>,
+  tableOptions: TableOptions = {}
+): Effect.Effect<Changes, SyncError | HistoryUnknown | E | Labor.SumOverflow, SqlClient> =>
+  Effect.gen(function*() {
+    const database = yield* opened(company, tableOptions)
+    const { widest } = byLocation(options.zone, options.period)
+    const rows = yield* retried(changedRows(database, company, widest, options.since)).pipe(
+      Effect.mapError(failedWith(company, "the history cannot be read"))
+    )
+    const since = orUndefined(rows[0]?.["known_since"])
+    if (since === undefined || options.since.epochMilliseconds < since) {
+      return yield* new HistoryUnknown({
+        companyId: company,
+        since: Option.map(Option.fromUndefinedOr(since), (millis) => DateTime.makeUnsafe(millis)),
+        asked: DateTime.toUtc(options.since)
+      })
+    }
+    const pairs = yield* Effect.fromResult(pairsOf(company, rows))
+    return yield* Effect.fromResult(compare(pairs, options))
+  })
+
+/** Up to which instant a history is forgotten. */
+export interface PruneOptions {
+  /** The first instant that stays known: at most the instant of the last commit. */
+  readonly before: DateTime.DateTime
+}
+
+/** Versions that one transaction removes, so that no sync waits for long. */
+const chunkSize = 5000
+
+/**
+ * Removes the versions of a company that ended before an instant, and returns their number. The copy is then known since
+ * that instant. This is stored together with the first removal: if the call is interrupted, the next call removes the rest.
+ * It changes no row of the copy, and nothing of a company without a history.
+ */
+export const pruneHistory = (
+  company: CompanyId,
+  { before }: PruneOptions,
+  tableOptions: TableOptions = {}
+): Effect.Effect<number, SyncError, SqlClient> =>
+  Effect.gen(function*() {
+    const database = yield* opened(company, tableOptions)
+    const { dialect: { bigint, deleteSelected, greatest, least, millisOf, tables, timestamp }, sql } = database
+    const removeChunk = Effect.gen(function*() {
+      const [known] = yield* sql`UPDATE ${tables.sync}
+        SET history_since = ${greatest}(history_since, ${least}(${timestamp(before.epochMilliseconds)}, history_last))
+        WHERE company_id = ${bigint(company)} AND history_since IS NOT NULL
+        RETURNING ${millisOf("history_since")} AS since`
+      if (known === undefined) return 0
+      // With the instant as a parameter and in the order of its index, or a database may read all versions for a few. A row
+      // by its place, since those of one commit have one instant.
+      const oldest = sql`WHERE company_id = ${bigint(company)} AND valid_to <= ${timestamp(numberOf(known["since"]))}
+        ORDER BY valid_to LIMIT ${raw(String(chunkSize))}`
+      const removed = yield* sql`${deleteSelected(tables.history, oldest)} RETURNING id`
+      return removed.length
+    })
+    let removed = 0
+    while (true) {
+      const count = yield* transact(database, removeChunk).pipe(
+        Effect.mapError(failedWith(company, "the history cannot be pruned"))
+      )
+      removed += count
+      if (count < chunkSize) return removed
+    }
+  })
+
+/**
+ * One statement, which sees one state of the database: since when the history is known, and every row that a commit replaced
+ * since then and that lies in the window or did so, with its version of then.
+ */
+const changedRows = (
+  { dialect, sql }: Database<Dialect>,
+  company: CompanyId,
+  { gte, lt }: Interval,
+  since: DateTime.DateTime
+) => {
+  const { bigint, millisOf, tables, timestamp } = dialect
+  const then = timestamp(since.epochMilliseconds)
+  const isOurs = sql`company_id = ${bigint(company)}`
+  const isInWindow = sql`clocked_in >= ${timestamp(gte.epochMilliseconds)} AND clocked_in < ${
+    timestamp(lt.epochMilliseconds)
+  }`
+  const wasThen = sql`valid_to > ${then} AND (valid_from IS NULL OR valid_from <= ${then})`
+  const columns = rowColumns(dialect)
+  return sql`WITH changed AS (
+    SELECT id FROM ${tables.rows} WHERE ${isOurs} AND ${isInWindow} AND valid_from > ${then}
+    UNION SELECT id FROM ${tables.history} WHERE ${isOurs} AND ${isInWindow} AND ${wasThen}
+  )
+  SELECT ${millisOf("s.history_since")} AS known_since, states.* FROM ${tables.sync} AS s LEFT JOIN (
+    SELECT 1 AS is_now, ${columns} FROM ${tables.rows} WHERE ${isOurs} AND id IN (SELECT id FROM changed)
+    UNION ALL
+    SELECT 0, ${columns} FROM ${tables.history} WHERE ${isOurs} AND id IN (SELECT id FROM changed) AND ${wasThen}
+  ) AS states ON true WHERE s.company_id = ${bigint(company)}`
+}
+
+/** The states of each row, by id. A row is never removed but with all others of its company. */
+const pairsOf = (company: CompanyId, rows: ReadonlyArray<Row>): Result.Result<ReadonlyArray<Pair>, SyncError> => {
+  const then = new Map<number, State>()
+  const now = new Map<number, State>()
+  for (const row of rows) {
+    if (row["id"] === null) continue
+    const stored = rowOf(row)
+    const punch = punchOf(company, stored)
+    if (Result.isFailure(punch)) return Result.fail(punch.failure)
+    const states = numberOf(row["is_now"]) === 1 ? now : then
+    states.set(stored.id, { punch: punch.success, isGone: stored.isGone })
+  }
+  const byId = [...now].toSorted(([one], [other]) => one - other)
+  return Result.succeed(byId.map(([id, after]) => ({ before: then.get(id), after })))
+}
 
 /** A punch of a copy, at one time. */
-export interface State {
+interface State {
   readonly punch: TimePunch
   readonly isGone: boolean
 }
 
 /** A punch of the copy, then and now. */
-export interface Pair {
+interface Pair {
   /** `undefined`: it was not in the copy. */
   readonly before: State | undefined
   readonly after: State
 }
 
-/** The instants within which a punch may belong to the period in some zone of the world. */
-export const windowOf = (options: ChangesOptions<unknown>) => byLocation(options.zone, options.period).widest
-
-export const compare = <E>(
+/** The changes that the pairs make, with their sums. */
+const compare = <E>(
   pairs: Iterable<Pair>,
   options: ChangesOptions<E>
 ): Result.Result<Changes, E | Labor.SumOverflow> => {
@@ -151,20 +299,20 @@ export const compare = <E>(
   })
 }
 
-/** The punch, where it counts in the period. */
+/** The punch, if it counts in the period. */
 const counter =
   <E>({ contains, widest }: LocalPeriods<E>) => (state: State | undefined): Result.Result<TimePunch | undefined, E> => {
     if (state === undefined || !isVisible(state)) return Result.succeed(undefined)
     const { punch } = state
     const millis = punch.clockedIn.epochMilliseconds
-    // Beyond every zone of the world, a location needs none.
+    // Outside the widest window no zone can matter, so a missing one is not an error.
     if (millis < widest.gte.epochMilliseconds || millis >= widest.lt.epochMilliseconds) return Result.succeed(undefined)
     return Result.map(contains(punch), (isWithin) => isWithin ? punch : undefined)
   }
 
 const isVisible = ({ isGone, punch }: State): boolean => !isGone && !punch.deleted
 
-/** How a punch changed for the period; `undefined` where it did not. */
+/** How a punch changed for the period; `undefined`: it did not. */
 const kindOf = (
   before: State | undefined,
   then: TimePunch | undefined,
@@ -229,154 +377,3 @@ const differenceOf = ([userId, { cost, net, tips }]: readonly [UserId, Sums]): P
 })
 
 const isSome = ({ cents, minutes, tips }: PersonChange): boolean => minutes !== 0 || cents !== 0 || tips !== 0
-
-// MERGED readChanges.ts: Reads the punches of a period that a commit changed since an instant, as they were and as they are.
-
-/**
- * What changed in a period since an instant, such as the one at which it was closed: each punch that is not what it was, and
- * for each person the sums now less the sums then. It is read at one moment; a commit in between does not mix.
- *
- * Law: the sums of the punches that counted at that instant, plus the differences, are the sums of those that count now, for
- * every person.
- *
- * Fails with `HistoryUnknown` where the copy of that instant is not known; with the error of `zone` for a location without
- * one; with `Store` where a row is no punch.
- *
- * **Example** (What changed since the week was closed)
- *
- * ```ts
- * import { DateTime } from "effect"
- * import { BusinessDate, CompanyId } from "effect-time-punches"
- * import { Period } from "effect-time-punches/payroll"
- * import { SqlStore } from "effect-time-punches/sql"
- *
- * export const changes = SqlStore.changes(CompanyId.make(7), {
- *   zone: DateTime.zoneMakeNamedUnsafe("America/New_York"),
- *   period: (zone) => Period.week(zone, BusinessDate.make("2026-03-09")),
- *   since: DateTime.makeUnsafe("2026-03-17T09:00:00Z"),
- *   rounding: "halfUp"
- * })
- * ```
- */
-export const changes = <E = never>(
-  company: CompanyId,
-  options: ChangesOptions<E>,
-  tableOptions: TableOptions = {}
-): Effect.Effect<Changes, SyncError | HistoryUnknown | E | Labor.SumOverflow, SqlClient> =>
-  Effect.gen(function*() {
-    const { dialect, sql } = yield* opened(company, tableOptions)
-    const { parameters, text } = changedRows(dialect, company, windowOf(options), options.since)
-    const rows = yield* retried(sql.unsafe<Row>(text, parameters)).pipe(
-      Effect.mapError(failedWith(company, "the history cannot be read"))
-    )
-    const since = orUndefined(rows[0]?.["known_since"])
-    if (since === undefined || options.since.epochMilliseconds < since) {
-      return yield* new HistoryUnknown({
-        companyId: company,
-        since: Option.map(Option.fromUndefinedOr(since), (millis) => DateTime.makeUnsafe(millis)),
-        asked: DateTime.toUtc(options.since)
-      })
-    }
-    const pairs = yield* Effect.fromResult(pairsOf(company, rows))
-    return yield* Effect.fromResult(compare(pairs, options))
-  })
-
-/**
- * One statement, which sees one state of the database: since when the history is known, and every row that a commit replaced
- * since then and that lies in the window or did so, with its version of then.
- */
-const changedRows = (dialect: Dialect, company: CompanyId, { gte, lt }: Interval, since: DateTime.DateTime) => {
-  const { millisOf, tables } = dialect
-  const { parameters, placeholder } = parametersFor(dialect)
-  const isOurs = () => `company_id = ${placeholder("bigint", company)}`
-  const instant = ({ epochMilliseconds }: DateTime.DateTime) => placeholder("timestamptz", epochMilliseconds)
-  const inWindow = () => `clocked_in >= ${instant(gte)} AND clocked_in < ${instant(lt)}`
-  const wasThen = () => `valid_to > ${instant(since)} AND (valid_from IS NULL OR valid_from <= ${instant(since)})`
-  const text = `WITH changed AS (
-SELECT id FROM ${tables.rows} WHERE ${isOurs()} AND ${inWindow()} AND valid_from > ${instant(since)}
-UNION SELECT id FROM ${tables.history} WHERE ${isOurs()} AND ${inWindow()} AND ${wasThen()}
-) SELECT ${millisOf("s.history_since")} AS known_since, states.* FROM ${tables.sync} AS s LEFT JOIN (
-SELECT 1 AS is_now, ${rowColumns(dialect)} FROM ${tables.rows} WHERE ${isOurs()} AND id IN (SELECT id FROM changed)
-UNION ALL SELECT 0, ${
-    rowColumns(dialect)
-  } FROM ${tables.history} WHERE ${isOurs()} AND id IN (SELECT id FROM changed) AND ${wasThen()}
-) AS states ON true WHERE s.${isOurs()}`
-  return { text, parameters }
-}
-
-/** The states of each row, by id. A row is never removed but with all others of its company. */
-const pairsOf = (company: CompanyId, rows: ReadonlyArray<Row>): Result.Result<ReadonlyArray<Pair>, SyncError> => {
-  const then = new Map<number, State>()
-  const now = new Map<number, State>()
-  for (const row of rows) {
-    if (row["id"] === null) continue
-    const stored = rowOf(row)
-    const punch = punchOf(company, stored)
-    if (Result.isFailure(punch)) return Result.fail(punch.failure)
-    const states = numberOf(row["is_now"]) === 1 ? now : then
-    states.set(stored.id, { punch: punch.success, isGone: stored.isGone })
-  }
-  const byId = [...now].toSorted(([one], [other]) => one - other)
-  return Result.succeed(byId.map(([id, after]) => ({ before: then.get(id), after })))
-}
-
-// MERGED history.ts: Forgets the older part of a history.
-
-/** Up to which instant a history is forgotten. */
-export interface PruneOptions {
-  /** The first instant that stays known. An instant after the last commit is replaced by that of the last commit. */
-  readonly before: DateTime.DateTime
-}
-
-/** Versions that one transaction removes, so that no sync waits for long. */
-const chunkSize = 5000
-
-/**
- * Removes the versions of a company that ended before an instant, and returns their number. The copy is then known since
- * that instant. This is stored together with the first removal: if the call is interrupted, the next call removes the rest.
- * It changes no row of the copy, and nothing of a company without a history.
- */
-export const pruneHistory = (
-  company: CompanyId,
-  { before }: PruneOptions,
-  tableOptions: TableOptions = {}
-): Effect.Effect<number, SyncError, SqlClient> =>
-  Effect.gen(function*() {
-    const { dialect, sql } = yield* opened(company, tableOptions)
-    const { millisOf, name, tables } = dialect
-    const isSqlite = name === "sqlite"
-    const move = parametersFor(dialect)
-    const [later, earlier] = isSqlite ? ["max", "min"] : ["greatest", "least"]
-    const moveText = `UPDATE ${tables.sync} SET history_since = ${later}(history_since, ${earlier}(${
-      move.placeholder("timestamptz", before.epochMilliseconds)
-    }, history_last)) WHERE company_id = ${
-      move.placeholder("bigint", company)
-    } AND history_since IS NOT NULL RETURNING ${millisOf("history_since")} AS since`
-    const removeChunk = Effect.gen(function*() {
-      const [known] = yield* sql.unsafe<Row>(moveText, move.parameters)
-      if (known === undefined) return 0
-      // With the instant as a parameter and in the order of its index, or a database may read all versions for a few. A row
-      // by its place, since those of one commit have one instant.
-      const remove = parametersFor(dialect)
-      const oldest = `SELECT ${isSqlite ? "rowid" : "ctid"} FROM ${tables.history} WHERE company_id = ${
-        remove.placeholder("bigint", company)
-      } AND valid_to <= ${
-        remove.placeholder("timestamptz", numberOf(known["since"]))
-      } ORDER BY valid_to LIMIT ${chunkSize}`
-      const removed = yield* sql.unsafe<Row>(
-        `DELETE FROM ${tables.history} WHERE ${
-          isSqlite ? `rowid IN (${oldest})` : `ctid = ANY (ARRAY(${oldest}))`
-        } RETURNING id`,
-        remove.parameters
-      )
-      return removed.length
-    })
-    let removed = 0
-    while (true) {
-      const count = yield* transact(sql, name, removeChunk).pipe(
-        Effect.mapError(failedWith(company, "the history cannot be pruned"))
-      )
-      removed += count
-      if (count < chunkSize) return removed
-    }
-  })

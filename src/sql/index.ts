@@ -1,19 +1,21 @@
 /** The `./sql` subpath: a copy of the punches in SQLite or PostgreSQL. It needs `SqlClient` of `effect/sql`, and no driver. */
+export type { DialectName } from "../internal/sql/dialect.ts"
 export * as SqlStore from "./SqlStore.ts"
-export { HistoryUnknown } from "./SqlStore.ts"
-export type {
+export {
   ChangeKind,
   Changes,
-  ChangesOptions,
   CopyStatus,
-  ErrorToNote,
+  HistoryUnknown,
   KnownHistory,
-  Migrations,
   NotedError,
   PersonChange,
+  PunchChange
+} from "./SqlStore.ts"
+export type {
+  ChangesOptions,
+  ErrorToNote,
+  Migrations,
   PruneOptions,
-  PunchChange,
   SqlStoreOptions,
   TableOptions
 } from "./SqlStore.ts"
-export type { DialectName } from "./tables.ts"

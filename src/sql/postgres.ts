@@ -2,92 +2,67 @@
 import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
-import { type Cell, type Column, columns, columnsAfter, type ColumnType, contentColumns } from "./columns.ts"
-import {
-  additions,
-  type Dialect,
-  type Migration,
-  numberOf,
-  orUndefined,
-  type Rows,
-  viewTexts,
-  type Written
-} from "./Dialect.ts"
-import type { Tables } from "./tables.ts"
-import { end, endsHistory, hole, makesHole, versionColumns } from "./versions.ts"
+import { numberOf, orUndefined, postgres as ground, timestamptzOf } from "../internal/sql/dialect.ts"
+import { type Cell, type Column, columns, type ColumnType, contentColumns, versionColumns } from "./columns.ts"
+import { type Dialect, dialectFor, end, endsHistory, hole, makesHole, type Rows, type Written } from "./Dialect.ts"
+import type { TableNames } from "./tables.ts"
 
-// MERGED postgresSchema.ts: The tables and views of a copy in PostgreSQL. A migration that was published is never changed: the next one adds.
-
-/** The migrations for these columns: the first two have those that they were published with, and each later one adds. */
-export const postgresMigrations = (
-  tables: Tables,
-  all: ReadonlyArray<Column> = columns
-): ReadonlyArray<Migration> => [
-  {
-    id: 1,
-    name: "tables",
-    statements: [
-      createMigrations(tables),
-      createRows(tables, columnsAfter(1, all)),
-      `CREATE INDEX ${tables.clockedIn} ON ${tables.rows} (company_id, clocked_in)`,
-      createSync(tables),
-      createCurrent(tables, columnsAfter(1, all)),
-      createBreaks(tables)
+/**
+ * PostgreSQL, for the tables of these names. A migration that was published is never changed: the next one adds. A view or a
+ * function that a later one replaces (`CREATE OR REPLACE`, new columns last) keeps its grants and what depends on it.
+ */
+export const postgres = (names: TableNames): Dialect =>
+  dialectFor(ground, names, {
+    write: writer(names),
+    steps: [
+      {
+        // A copy that was made before releases has 1 and 2 of the same tables.
+        id: 2,
+        name: "tables",
+        statements: [
+          ground.createMigrations(names.migrations),
+          createRows(names),
+          `CREATE INDEX ${names.clockedIn} ON ${names.rows} (company_id, clocked_in)`,
+          createSync(names),
+          createHistory(names),
+          `CREATE INDEX ${names.historyEnded} ON ${names.history} (company_id, valid_to)`,
+          createKeepFunction(names),
+          createKeepTrigger(names),
+          ...createRefusals(names),
+          createCurrent(names),
+          createBreaks(names)
+        ]
+      }
     ]
-  },
-  {
-    id: 2,
-    name: "history",
-    statements: [
-      `ALTER TABLE ${tables.rows} ADD COLUMN valid_from timestamptz`,
-      `ALTER TABLE ${tables.sync} ADD COLUMN history_since timestamptz, ADD COLUMN history_last timestamptz`,
-      createHistory(tables, columnsAfter(2, all)),
-      `CREATE INDEX ${tables.historyEnded} ON ${tables.history} (company_id, valid_to)`,
-      createKeepFunction(tables, columnsAfter(2, all)),
-      createKeepTrigger(tables),
-      ...createRefusals(tables)
-    ]
-  },
-  // A view or a function that is replaced, not dropped, keeps its grants and what depends on it.
-  ...additions(all, (added, known) => [
-    ...[tables.rows, tables.history].map((table) =>
-      `ALTER TABLE ${table} ${added.map(({ name, type }) => `ADD COLUMN ${name} ${type}`).join(", ")}`
-    ),
-    replacing(createKeepFunction(tables, known)),
-    replacing(createCurrent(tables, known))
-  ])
-]
+  })
 
-const replacing = (create: string): string => create.replace("CREATE", "CREATE OR REPLACE")
+const columnsOfPunch = columns.map(({ name, nullable, type }) => `  ${name} ${type}${nullable ? "" : " NOT NULL"},`)
+  .join("\n")
 
-const createMigrations = ({ migrations }: Tables) =>
-  `CREATE TABLE IF NOT EXISTS ${migrations} (
-  migration_id integer PRIMARY KEY,
-  created_at timestamp with time zone NOT NULL DEFAULT now(),
-  name text NOT NULL
-)`
-
-const createRows = ({ rows }: Tables, columns: ReadonlyArray<Column>) =>
+const createRows = ({ rows }: TableNames) =>
   `CREATE TABLE ${rows} (
-${columns.map(({ name, nullable, type }) => `  ${name} ${type}${nullable ? "" : " NOT NULL"},`).join("\n")}
+${columnsOfPunch}
   pass bigint NOT NULL,
   gone_at timestamptz,
+  valid_from timestamptz,
   PRIMARY KEY (company_id, id)
 )`
 
-const createSync = ({ sync }: Tables) =>
+const createSync = ({ sync }: TableNames) =>
   `CREATE TABLE ${sync} (
   company_id bigint NOT NULL PRIMARY KEY,
   checkpoint text,
   error_at timestamptz,
   error_tag text,
-  error_text text
+  error_text text,
+  history_since timestamptz,
+  history_last timestamptz
 )`
 
 /** A version: the row as it was from `valid_from` (NULL: since before the history began) to `valid_to`, which is not in it. */
-const createHistory = ({ history }: Tables, columns: ReadonlyArray<Column>) =>
+const createHistory = ({ history }: TableNames) =>
   `CREATE TABLE ${history} (
-${columns.map(({ name, nullable, type }) => `  ${name} ${type}${nullable ? "" : " NOT NULL"},`).join("\n")}
+${columnsOfPunch}
   pass bigint NOT NULL,
   gone_at timestamptz,
   valid_from timestamptz,
@@ -96,25 +71,25 @@ ${columns.map(({ name, nullable, type }) => `  ${name} ${type}${nullable ? "" : 
   CHECK (valid_from < valid_to)
 )`
 
-/** The name of the history is bound here, with its schema: the search path of a later session may find that of another copy. */
-const createKeepFunction = ({ history, keepVersionFunction }: Tables, columns: ReadonlyArray<Column>) =>
+/** Binds the schema of the history now: by its search path, a later session may find the history of another copy. */
+const createKeepFunction = ({ history, keepVersionFunction }: TableNames) =>
   `DO $do$ BEGIN
 EXECUTE (SELECT format($format$CREATE FUNCTION ${keepVersionFunction}() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO %I.%I (${versionColumns(columns).join(", ")}, valid_to)
-  VALUES (${versionColumns(columns).map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
+  INSERT INTO %I.%I (${versionColumns.join(", ")}, valid_to)
+  VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
   RETURN NULL;
 END $$
 $format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '${history}'::regclass);
 END $do$`
 
 /** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
-const createKeepTrigger = ({ keepVersion, keepVersionFunction, rows }: Tables) =>
+const createKeepTrigger = ({ keepVersion, keepVersionFunction, rows }: TableNames) =>
   `CREATE TRIGGER ${keepVersion} AFTER UPDATE OF valid_from ON ${rows} FOR EACH ROW
 WHEN (NEW.valid_from IS NOT NULL AND NEW.valid_from IS DISTINCT FROM OLD.valid_from)
 EXECUTE FUNCTION ${keepVersionFunction}()`
 
-const createRefusals = ({ refuseEnd, refuseFunction, refuseHole, sync }: Tables) => [
+const createRefusals = ({ refuseEnd, refuseFunction, refuseHole, sync }: TableNames) => [
   `CREATE FUNCTION ${refuseFunction}() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION USING MESSAGE = TG_ARGV[0], ERRCODE = 'integrity_constraint_violation';
@@ -155,12 +130,15 @@ const hoursWorked = `CASE WHEN t.clocked_out >= t.clocked_in THEN (${
   millisBetween("t.clocked_in", "t.clocked_out")
 } - CASE WHEN t.breaks = '[]' THEN 0 ELSE ${unpaidMillis} END)::double precision / 3600000 END AS hours_worked`
 
-const createCurrent = ({ current, rows }: Tables, columns: ReadonlyArray<Column>) =>
+const createCurrent = ({ current, rows }: TableNames) =>
   `CREATE VIEW ${current} AS SELECT
-${viewTexts(columns.filter(({ name }) => name !== "deleted"), currentColumn, hoursWorked)}
+${
+    [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hoursWorked].map((text) => `  ${text}`)
+      .join(",\n")
+  }
 FROM ${rows} AS t WHERE NOT t.deleted AND t.gone_at IS NULL`
 
-const createBreaks = ({ breaks, rows }: Tables) =>
+const createBreaks = ({ breaks, rows }: TableNames) =>
   `CREATE VIEW ${breaks} AS SELECT
   t.company_id,
   t.id AS time_punch_id,
@@ -173,54 +151,21 @@ const createBreaks = ({ breaks, rows }: Tables) =>
   (b.value->>'out')::timestamptz AS break_out
 FROM ${rows} AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.gone_at IS NULL`
 
-export const postgres = (tables: Tables): Dialect => ({
-  name: "pg",
-  tables,
-  placeholder: (place, type) => `$${place}::${type}`,
-  integer: String,
-  instant: instantText,
-  millisOf,
-  clock,
-  // Without the values that are NULL.
-  clockAfter: (column) => `greatest(${clock}, ${column} + interval '1 millisecond')`,
-  write: writer(tables),
-  migrations: postgresMigrations(tables),
-  // To read a table of the catalogue makes the session hear of what another created while this one waited for the lock.
-  hasMigrations: "SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass($1::text)",
-  // "time_pun", as a number: any other lock of the database is as good.
-  lockMigrations: "SELECT pg_advisory_xact_lock(8388356063114589550)"
-})
-
-const millisOf = (expression: string) => `(extract(epoch FROM ${expression}) * 1000)::bigint`
-
-/** Not `now()`: a commit that waited for another one would bear the instant at which it began to wait. */
-const clock = "date_trunc('milliseconds', clock_timestamp())"
-
-/** PostgreSQL writes years before 1 as `BC`, and years of five digits without a sign. */
-const instantText = (millis: number): string => {
-  const date = new Date(millis)
-  const year = date.getUTCFullYear()
-  const iso = date.toISOString()
-  if (year >= 1 && year <= 9999) return iso
-  const rest = iso.slice(iso.indexOf("-", 1))
-  return year > 9999 ? `${year}${rest}` : `${String(1 - year).padStart(4, "0")}${rest} BC`
-}
-
 /** Rows of one statement: as many as the largest of common transactions has. */
 const chunkSize = 1000
 
-const writer = (tables: Tables): Dialect["write"] => {
-  const plain = upsertOf(tables, false)
-  const withHistory = upsertOf(tables, true)
+const writer = (names: TableNames): Dialect["write"] => {
+  const plain = upsertOf(names, false)
+  const withHistory = upsertOf(names, true)
   const stamp =
-    `UPDATE ${tables.rows} SET pass = $1::bigint WHERE company_id = $2::bigint AND id = ANY($3::bigint[]) AND pass <> $1::bigint`
+    `UPDATE ${names.rows} SET pass = $1::bigint WHERE company_id = $2::bigint AND id = ANY($3::bigint[]) AND pass <> $1::bigint`
 
   const writeChunk = Effect.fnUntraced(
     function*(sql: SqlClient, { at, company, isStamping, pass, punches }: Rows) {
       const parameters = [String(company), String(pass), ...arrayColumns.map((column) => arrayOf(column, punches))]
       const [found] = yield* at === undefined
         ? sql.unsafe<Row>(plain, parameters)
-        : sql.unsafe<Row>(withHistory, [...parameters, instantText(at)])
+        : sql.unsafe<Row>(withHistory, [...parameters, timestamptzOf(at)])
       const count = numberOf(found?.count)
       if (isStamping && count < punches.length) {
         yield* sql.unsafe(stamp, [String(pass), String(company), `{${punches.map(({ id }) => id).join(",")}}`])
@@ -248,7 +193,7 @@ const arrayColumns = columns.slice(1)
  * The upsert of any number of rows. A row that is equal already is not rewritten, unless it is gone. Only with history it
  * sets `valid_from`, so that a trigger keeps what it replaces.
  */
-const upsertOf = ({ rows }: Tables, hasHistory: boolean): string => {
+const upsertOf = ({ rows }: TableNames, hasHistory: boolean): string => {
   const more = hasHistory ? ["valid_from"] : []
   const names = [...columns.map(({ name }) => name), "pass", ...more]
   const content = contentColumns.map(({ name }) => name)
@@ -264,7 +209,7 @@ WHERE (${content.map((name) => `t.${name}`).join(", ")}) IS DISTINCT FROM (${
     content.map((name) => `excluded.${name}`).join(", ")
   }) OR t.gone_at IS NOT NULL
 RETURNING t.modified
-) SELECT count(*) AS count, ${millisOf("min(modified)")} AS oldest FROM written`
+) SELECT count(*) AS count, (extract(epoch FROM min(modified)) * 1000)::bigint AS oldest FROM written`
 }
 
 /** The literal of an array. A text is quoted, so that it is never taken for NULL, a brace or a comma. */
@@ -277,5 +222,5 @@ const elementOf = (cell: Cell, type: ColumnType): string =>
     : typeof cell === "string"
     ? `"${cell.replace(/["\\]/g, "\\$&")}"`
     : typeof cell === "number" && type === "timestamptz"
-    ? `"${instantText(cell)}"`
+    ? `"${timestamptzOf(cell)}"`
     : String(cell)

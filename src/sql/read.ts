@@ -6,87 +6,27 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
+import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { InvalidRequest } from "../ApiError.ts"
 import type { CompanyId } from "../Ids.ts"
+import { type Database, numberOf, raw } from "../internal/sql/dialect.ts"
+import { inSnapshot, retried } from "../internal/sql/transaction.ts"
 import { formatInstant, isWritable } from "../internal/wire/instant.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { validFilter } from "../listing/request.ts"
 import type { InstantRange, PunchFilter } from "../PunchFilter.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
-import { columns, type ColumnType } from "./columns.ts"
-import { connect, failedWith, inSnapshot, retried } from "./connection.ts"
-import { type Dialect, numberOf } from "./Dialect.ts"
-import { opened, type TableOptions } from "./TableOptions.ts"
-
-// MERGED rows.ts: The rows of a copy, read back as punches.
-
-/** A row of a copy. */
-export interface StoredRow {
-  readonly id: number
-  /** Its punch, or why it is none. */
-  readonly punch: Result.Result<TimePunch, Schema.SchemaError>
-  readonly pass: number
-  readonly isGone: boolean
-}
-
-/** The start of a statement that reads rows for `rowOf`; a condition follows. */
-export const selectRows = (dialect: Dialect): string => `SELECT ${rowColumns(dialect)} FROM ${dialect.tables.rows}`
-
-/** The columns that `rowOf` reads, of a row or of a version. */
-export const rowColumns = ({ millisOf }: Dialect): string =>
-  `${
-    columns.map(({ name, type }) =>
-      type === "timestamptz"
-        ? `${millisOf(name)} AS ${name}`
-        : type === "jsonb"
-        ? `CAST(${name} AS text) AS ${name}`
-        : name
-    ).join(", ")
-  }, pass, CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END AS is_gone`
-
-export const rowOf = (row: Row): StoredRow => ({
-  id: numberOf(row["id"]),
-  punch: decode(Object.fromEntries(columns.map(({ name, type }) => [name, wireOf(row[name], type)]))),
-  pass: numberOf(row["pass"]),
-  isGone: numberOf(row["is_gone"]) === 1
-})
-
-/** The punch of a row. One that cannot be read is no reason to leave it out: a sum would be wrong in silence. */
-export const punchOf = (company: CompanyId, { id, punch }: StoredRow): Result.Result<TimePunch, SyncError> =>
-  Result.mapError(
-    punch,
-    (error) => storeFailed(company, `row ${id} is no punch at ${firstIssue(error).path}`, error)
-  )
-
-const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
-const parse = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
-
-/** A value as the wire has it. What cannot be one is left to the codec, which names it. */
-const wireOf = (value: unknown, type: (typeof columns)[number]["type"]): unknown => {
-  if (value === null) return null
-  switch (type) {
-    case "bigint":
-      return numberOf(value)
-    case "boolean":
-      return typeof value === "boolean" ? value : numberOf(value) === 1
-    case "timestamptz": {
-      const millis = numberOf(value)
-      return isWritable(millis) ? formatInstant(millis) : millis
-    }
-    case "jsonb":
-      return Result.getOrElse(parse(value), () => value)
-    case "text":
-      return value
-  }
-}
+import { columns } from "./columns.ts"
+import { connect, failedWith, opened, type TableOptions } from "./connection.ts"
+import type { Dialect } from "./Dialect.ts"
 
 /**
  * Lists the punches of a copy by clock-in, then by id: those that the service would list for this filter, as of the last pass.
- * Rows that are gone are not listed. Memory is that of a page, however many rows there are.
+ * Rows that are gone are not listed. It holds one page in memory, however many rows there are.
  *
- * All rows are of one state of the copy, that of the first page. The stream does not see what a sync commits meanwhile, and
+ * All rows are of the state that the copy has at the first page. The stream does not see what a sync commits meanwhile, and
  * does not delay the sync. Inside a transaction of the caller, the isolation of that transaction decides instead. The stream
  * keeps a connection until it ends. A client with only one connection, such as `NodeSqlite`, runs no other statement in that
  * time: a consumer of the stream that waits for one waits for ever.
@@ -104,7 +44,7 @@ export const list = (
 /** Rows of a page: more of them save little time, and a page is in memory twice. */
 const pageSize = 1000
 
-/** The same, with so many rows a page. @internal */
+/** `list` with pages of `size` rows. @internal */
 export const readPages = (
   company: CompanyId,
   filter: PunchFilter,
@@ -113,26 +53,25 @@ export const readPages = (
 ): Stream.Stream<TimePunch, SyncError | InvalidRequest, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const conditions = yield* Effect.fromResult(conditionsOf(company, filter))
-    const { dialect, sql } = yield* opened(company, options)
+    const database = yield* opened(company, options)
 
     const pages = Stream.paginate(
       Option.none<TimePunch>(),
       Effect.fnUntraced(function*(last) {
-        const { parameters, text } = statementOf(dialect, company, conditions, last, size)
-        const rows = yield* sql.unsafe<Row>(text, parameters)
+        const rows = yield* pageAfter(database, company, conditions, last, size)
         const punches: Array<TimePunch> = []
         for (const row of rows) punches.push(yield* Effect.fromResult(punchOf(company, rowOf(row))))
         const end = Option.fromUndefinedOr(punches.at(-1))
         return [punches, rows.length < size ? Option.none() : Option.map(end, Option.some)] as const
       })
     )
-    return inSnapshot({ dialect, sql }, pages)
+    return inSnapshot(database, pages)
   })).pipe(Stream.catchTag("SqlError", (error) => Stream.fail(failedWith(company, "the rows cannot be read")(error))))
 
 /** What a row must be: a column that holds, or a comparison with a parameter. @internal */
 export interface Condition {
   readonly test: string
-  readonly parameter?: { readonly type: ColumnType; readonly value: number }
+  readonly parameter?: { readonly type: "bigint" | "timestamp"; readonly value: number }
 }
 
 type Key = keyof PunchFilter
@@ -146,7 +85,7 @@ const isId = (column: string) => (value: number): ReadonlyArray<Condition> => [
 ]
 
 const isAt = (test: string, instant: DateTime.DateTime | undefined): ReadonlyArray<Condition> =>
-  instant === undefined ? [] : [{ test, parameter: { type: "timestamptz", value: instant.epochMilliseconds } }]
+  instant === undefined ? [] : [{ test, parameter: { type: "timestamp", value: instant.epochMilliseconds } }]
 
 const within = (column: string) => ({ gte, lt, lte }: InstantRange): ReadonlyArray<Condition> => [
   ...isAt(`${column} >=`, gte),
@@ -157,12 +96,12 @@ const within = (column: string) => ({ gte, lt, lte }: InstantRange): ReadonlyArr
 const byServiceAlone = () => undefined
 
 /**
- * What each key of a filter asks of a row; `undefined` where the copy cannot tell. A value that is NULL is outside of every
+ * What each key of a filter asks of a row; `undefined`: the copy cannot tell. A value that is NULL is outside of every
  * range: an open punch has no clock-out, and one that was never modified has none since any instant.
  */
 const conditions: { readonly [K in Key]: (value: Values[K]) => ReadonlyArray<Condition> | undefined } = {
   locationId: isId("t.location_id"),
-  // The service has 0 where there is no department.
+  // The service has 0 if a punch has no department.
   departmentId: isId("coalesce(t.department_id, 0)"),
   roleId: isId("t.role_id"),
   userId: isId("t.user_id"),
@@ -211,40 +150,29 @@ export const conditionsOf = (
     return given
   })
 
-/** The statement of the first page, or of the page after a punch. */
-const statementOf = (
-  dialect: Dialect,
+/** The rows of the first page, or of the page after a punch. */
+const pageAfter = (
+  { dialect, sql }: Database<Dialect>,
   company: CompanyId,
   conditions: ReadonlyArray<Condition>,
   last: Option.Option<TimePunch>,
   size: number
 ) => {
-  const { instant, integer, placeholder } = dialect
-  const parameters: Array<number | string> = []
-  const bound = (type: ColumnType, value: number) => {
-    parameters.push(type === "timestamptz" ? instant(value) : integer(value))
-    return placeholder(parameters.length, type)
-  }
-  // In the order of the text, as SQLite counts them.
-  const ofCompany = `t.company_id = ${bound("bigint", company)}`
+  const { bigint, tables, timestamp } = dialect
   const after = Option.toArray(last).map(({ clockedIn, id }) =>
-    `(t.clocked_in, t.id) > (${bound("timestamptz", clockedIn.epochMilliseconds)}, ${bound("bigint", id)})`
+    sql`(t.clocked_in, t.id) > (${timestamp(clockedIn.epochMilliseconds)}, ${bigint(id)})`
   )
-  // A later page has a lower end already. With two, the database might begin each page at that of the filter.
+  // A later page has a lower end already. With two, the database might begin each page at the lower end of the filter.
   const rest = conditions.filter(({ test }) => after.length === 0 || test !== "t.clocked_in >=").map((
     { parameter, test }
-  ) => parameter === undefined ? test : `${test} ${bound(parameter.type, parameter.value)}`)
-  const tests = [ofCompany, "t.gone_at IS NULL", ...after, ...rest]
-  // The columns have the names of the results, so that without the table the order would be that of the results, by no index.
-  return {
-    text: `${selectRows(dialect)} AS t WHERE ${tests.join(" AND ")} ORDER BY t.clocked_in, t.id LIMIT ${size}`,
-    parameters
-  }
+  ) => parameter === undefined ? raw(test) : sql`${raw(test)} ${dialect[parameter.type](parameter.value)}`)
+  const tests = sql.and([sql`t.company_id = ${bigint(company)}`, raw("t.gone_at IS NULL"), ...after, ...rest])
+  // `t.`: without it the order would be by the columns of the result, which have the same names and no index.
+  return sql`SELECT ${rowColumns(dialect)} FROM ${tables.rows} AS t WHERE ${tests}
+    ORDER BY t.clocked_in, t.id LIMIT ${raw(String(size))}`
 }
 
-// MERGED readRows.ts: Reads the rows of a copy for a comparison with the service.
-
-/** Which rows of a company. */
+/** Which rows of a company are compared with the service. @internal */
 export type Selection =
   /** So many, drawn at random, of those that are not gone. */
   | { readonly _tag: "Sample"; readonly count: number }
@@ -255,30 +183,86 @@ export type Selection =
   /** So many that follow an id, in the order of the ids. */
   | { readonly _tag: "After"; readonly id: number; readonly count: number }
 
-/** The rows of a copy that are selected. Fails with `Store` where the database does. */
+/** The rows of a copy that are selected. Fails with `Store` if the database does. @internal */
 export const readRows = (
   company: CompanyId,
   selection: Selection
 ): Effect.Effect<ReadonlyArray<StoredRow>, SyncError, SqlClient> =>
   Effect.gen(function*() {
     const { dialect, sql } = yield* connect()
-    const { instant, integer, placeholder } = dialect
-    const select = `${selectRows(dialect)} WHERE company_id = ${placeholder(1, "bigint")}`
-    const read = (rest: string, ...parameters: ReadonlyArray<number | string>) =>
-      retried(sql.unsafe<Row>(`${select} AND ${rest}`, [integer(company), ...parameters]))
-    const rows = selection._tag === "Sample"
-      ? read(`gone_at IS NULL ORDER BY random() LIMIT ${selection.count}`)
-      : selection._tag === "Window"
-      ? read(
-        `clocked_in >= ${placeholder(2, "timestamptz")} AND clocked_in < ${placeholder(3, "timestamptz")}`,
-        instant(selection.gte),
-        instant(selection.lt)
-      )
-      : selection._tag === "Ids"
-      ? read(
-        `id IN (${["NULL", ...selection.ids.map((_, at) => placeholder(at + 2, "bigint"))].join(", ")})`,
-        ...selection.ids.map(integer)
-      )
-      : read(`id > ${placeholder(2, "bigint")} ORDER BY id LIMIT ${selection.count}`, integer(selection.id))
-    return (yield* rows).map(rowOf)
+    const { bigint, tables, timestamp } = dialect
+    const select = sql`SELECT ${rowColumns(dialect)} FROM ${tables.rows} WHERE company_id = ${bigint(company)}`
+    const statementOf = (): Statement.Statement<Row> => {
+      switch (selection._tag) {
+        case "Sample":
+          return sql`${select} AND gone_at IS NULL ORDER BY random() LIMIT ${bigint(selection.count)}`
+        case "Window":
+          return sql`${select} AND clocked_in >= ${timestamp(selection.gte)} AND clocked_in < ${
+            timestamp(selection.lt)
+          }`
+        case "Ids":
+          return sql`${select} AND id IN (${sql.csv([raw("NULL"), ...selection.ids.map(bigint)])})`
+        case "After":
+          return sql`${select} AND id > ${bigint(selection.id)} ORDER BY id LIMIT ${bigint(selection.count)}`
+      }
+    }
+    return (yield* retried(statementOf())).map(rowOf)
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(failedWith(company, "the rows cannot be read")(error))))
+
+/** A row of a copy. @internal */
+export interface StoredRow {
+  readonly id: number
+  /** Its punch, or what is wrong with it. */
+  readonly punch: Result.Result<TimePunch, Schema.SchemaError>
+  readonly pass: number
+  readonly isGone: boolean
+}
+
+/** The columns that `rowOf` reads, of a row or of a version. @internal */
+export const rowColumns = ({ millisOf }: Dialect): Statement.Fragment =>
+  Statement.csv([
+    ...columns.map(({ name, type }) =>
+      type === "timestamptz"
+        ? Statement.fragment([...millisOf(name).segments, Statement.literal(` AS ${name}`)])
+        : raw(type === "jsonb" ? `CAST(${name} AS text) AS ${name}` : name)
+    ),
+    raw("pass"),
+    raw("CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END AS is_gone")
+  ])
+
+/** Reads a row of a result with these columns. @internal */
+export const rowOf = (row: Row): StoredRow => ({
+  id: numberOf(row["id"]),
+  punch: decode(Object.fromEntries(columns.map(({ name, type }) => [name, wireOf(row[name], type)]))),
+  pass: numberOf(row["pass"]),
+  isGone: numberOf(row["is_gone"]) === 1
+})
+
+/** The punch of a row, or a failure: to leave out a row that cannot be read would make sums wrong in silence. @internal */
+export const punchOf = (company: CompanyId, { id, punch }: StoredRow): Result.Result<TimePunch, SyncError> =>
+  Result.mapError(
+    punch,
+    (error) => storeFailed(company, `row ${id} is not a valid punch at ${firstIssue(error).path}`, error)
+  )
+
+const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
+const parse = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
+
+/** A value as the wire has it. What cannot be one is left to the codec, which names it. */
+const wireOf = (value: unknown, type: (typeof columns)[number]["type"]): unknown => {
+  if (value === null) return null
+  switch (type) {
+    case "bigint":
+      return numberOf(value)
+    case "boolean":
+      return typeof value === "boolean" ? value : numberOf(value) === 1
+    case "timestamptz": {
+      const millis = numberOf(value)
+      return isWritable(millis) ? formatInstant(millis) : millis
+    }
+    case "jsonb":
+      return Result.getOrElse(parse(value), () => value)
+    case "text":
+      return value
+  }
+}

@@ -3,63 +3,45 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
-import { type Cell, type Column, columns, columnsAfter, type ColumnType, contentColumns } from "./columns.ts"
+import { numberOf, orUndefined, sqlite as ground } from "../internal/sql/dialect.ts"
+import { type Cell, type Column, columns, type ColumnType, contentColumns, versionColumns } from "./columns.ts"
 import {
-  additions,
   type Dialect,
-  type Migration,
-  numberOf,
-  orUndefined,
+  dialectFor,
+  end,
+  endsHistory,
+  hole,
+  makesHole,
   type Rows,
   Unclear,
-  viewTexts,
   type Written
 } from "./Dialect.ts"
-import type { Tables } from "./tables.ts"
-import { end, endsHistory, hole, makesHole, versionColumns } from "./versions.ts"
+import type { TableNames } from "./tables.ts"
 
-// MERGED sqliteSchema.ts: The tables and views of a copy in SQLite. A migration that was published is never changed: the next one adds.
-
-/** The migrations for these columns: the first two have those that they were published with, and each later one adds. */
-export const sqliteMigrations = (
-  tables: Tables,
-  all: ReadonlyArray<Column> = columns
-): ReadonlyArray<Migration> => [
-  {
-    id: 1,
-    name: "tables",
-    statements: [
-      createMigrations(tables),
-      createRows(tables, columnsAfter(1, all)),
-      `CREATE INDEX ${tables.clockedIn} ON ${tables.rows} (company_id, clocked_in)`,
-      createSync(tables),
-      createCurrent(tables, columnsAfter(1, all)),
-      createBreaks(tables)
+/** SQLite, for the tables of these names. A migration that was published is never changed: the next one adds. */
+export const sqlite = (names: TableNames): Dialect =>
+  dialectFor(ground, names, {
+    write: writer(names),
+    steps: [
+      {
+        // A copy that was made before releases has 1 and 2 of the same tables.
+        id: 2,
+        name: "tables",
+        statements: [
+          ground.createMigrations(names.migrations),
+          createRows(names),
+          `CREATE INDEX ${names.clockedIn} ON ${names.rows} (company_id, clocked_in)`,
+          createSync(names),
+          createHistory(names),
+          `CREATE INDEX ${names.historyEnded} ON ${names.history} (company_id, valid_to)`,
+          createKeepVersion(names),
+          ...createRefusals(names),
+          createCurrent(names),
+          createBreaks(names)
+        ]
+      }
     ]
-  },
-  {
-    id: 2,
-    name: "history",
-    statements: [
-      `ALTER TABLE ${tables.rows} ADD COLUMN valid_from INTEGER`,
-      `ALTER TABLE ${tables.sync} ADD COLUMN history_since INTEGER`,
-      `ALTER TABLE ${tables.sync} ADD COLUMN history_last INTEGER`,
-      createHistory(tables, columnsAfter(2, all)),
-      `CREATE INDEX ${tables.historyEnded} ON ${tables.history} (company_id, valid_to)`,
-      createKeepVersion(tables, columnsAfter(2, all)),
-      ...createRefusals(tables)
-    ]
-  },
-  ...additions(all, (added, known) => [
-    ...[tables.rows, tables.history].flatMap((table) =>
-      added.map(({ name, type }) => `ALTER TABLE ${table} ADD COLUMN ${name} ${types[type]}`)
-    ),
-    `DROP TRIGGER ${tables.keepVersion}`,
-    createKeepVersion(tables, known),
-    `DROP VIEW ${tables.current}`,
-    createCurrent(tables, known)
-  ])
-]
+  })
 
 const types: Readonly<Record<ColumnType, string>> = {
   bigint: "INTEGER",
@@ -69,34 +51,35 @@ const types: Readonly<Record<ColumnType, string>> = {
   jsonb: "TEXT"
 }
 
-const createMigrations = ({ migrations }: Tables) =>
-  `CREATE TABLE IF NOT EXISTS ${migrations} (
-  migration_id integer PRIMARY KEY NOT NULL,
-  created_at datetime NOT NULL DEFAULT current_timestamp,
-  name VARCHAR(255) NOT NULL
-)`
+const columnsOfPunch = columns.map(({ name, nullable, type }) =>
+  `  ${name} ${types[type]}${nullable ? "" : " NOT NULL"},`
+)
+  .join("\n")
 
-const createRows = ({ rows }: Tables, columns: ReadonlyArray<Column>) =>
+const createRows = ({ rows }: TableNames) =>
   `CREATE TABLE ${rows} (
-${columns.map(({ name, nullable, type }) => `  ${name} ${types[type]}${nullable ? "" : " NOT NULL"},`).join("\n")}
+${columnsOfPunch}
   pass INTEGER NOT NULL,
   gone_at INTEGER,
+  valid_from INTEGER,
   PRIMARY KEY (company_id, id)
 ) STRICT`
 
-const createSync = ({ sync }: Tables) =>
+const createSync = ({ sync }: TableNames) =>
   `CREATE TABLE ${sync} (
   company_id INTEGER NOT NULL PRIMARY KEY,
   checkpoint TEXT,
   error_at INTEGER,
   error_tag TEXT,
-  error_text TEXT
+  error_text TEXT,
+  history_since INTEGER,
+  history_last INTEGER
 ) STRICT`
 
 /** A version: the row as it was from `valid_from` (NULL: since before the history began) to `valid_to`, which is not in it. */
-const createHistory = ({ history }: Tables, columns: ReadonlyArray<Column>) =>
+const createHistory = ({ history }: TableNames) =>
   `CREATE TABLE ${history} (
-${columns.map(({ name, nullable, type }) => `  ${name} ${types[type]}${nullable ? "" : " NOT NULL"},`).join("\n")}
+${columnsOfPunch}
   pass INTEGER NOT NULL,
   gone_at INTEGER,
   valid_from INTEGER,
@@ -106,15 +89,15 @@ ${columns.map(({ name, nullable, type }) => `  ${name} ${types[type]}${nullable 
 ) STRICT`
 
 /** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
-const createKeepVersion = ({ history, keepVersion, rows }: Tables, columns: ReadonlyArray<Column>) =>
+const createKeepVersion = ({ history, keepVersion, rows }: TableNames) =>
   `CREATE TRIGGER ${keepVersion} AFTER UPDATE OF valid_from ON ${rows}
 WHEN NEW.valid_from IS NOT NULL AND NEW.valid_from IS NOT OLD.valid_from
 BEGIN
-  INSERT INTO ${history} (${versionColumns(columns).join(", ")}, valid_to)
-  VALUES (${versionColumns(columns).map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
+  INSERT INTO ${history} (${versionColumns.join(", ")}, valid_to)
+  VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
 END`
 
-const createRefusals = ({ refuseEnd, refuseHole, sync }: Tables) => [
+const createRefusals = ({ refuseEnd, refuseHole, sync }: TableNames) => [
   `CREATE TRIGGER ${refuseHole} BEFORE UPDATE OF checkpoint ON ${sync}
 WHEN ${makesHole}
 BEGIN
@@ -159,12 +142,15 @@ const currentColumn = ({ name, type }: Column): string =>
 const hoursWorked =
   `CASE WHEN t.clocked_out >= t.clocked_in THEN (t.clocked_out - t.clocked_in - CASE WHEN t.breaks = '[]' THEN 0 ELSE ${unpaidMillis} END) / 3600000.0 END AS hours_worked`
 
-const createCurrent = ({ current, rows }: Tables, columns: ReadonlyArray<Column>) =>
+const createCurrent = ({ current, rows }: TableNames) =>
   `CREATE VIEW ${current} AS SELECT
-${viewTexts(columns.filter(({ name }) => name !== "deleted"), currentColumn, hoursWorked)}
+${
+    [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hoursWorked].map((text) => `  ${text}`)
+      .join(",\n")
+  }
 FROM ${rows} AS t WHERE NOT t.deleted AND t.gone_at IS NULL`
 
-const createBreaks = ({ breaks, rows }: Tables) =>
+const createBreaks = ({ breaks, rows }: TableNames) =>
   `CREATE VIEW ${breaks} AS SELECT
   t.company_id,
   t.id AS time_punch_id,
@@ -177,32 +163,14 @@ const createBreaks = ({ breaks, rows }: Tables) =>
   json_extract(b.value, '$.out') AS break_out
 FROM ${rows} AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.gone_at IS NULL`
 
-export const sqlite = (tables: Tables): Dialect => ({
-  name: "sqlite",
-  tables,
-  placeholder: () => "?",
-  integer: (value) => value,
-  instant: (millis) => millis,
-  millisOf: (expression) => expression,
-  clock,
-  clockAfter: (column) => `max(${clock}, coalesce(${column} + 1, ${clock}))`,
-  write: writer(tables),
-  migrations: sqliteMigrations(tables),
-  hasMigrations: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
-  lockMigrations: ""
-})
-
-/** A day has few enough milliseconds that the fraction of a Julian day has each of them. All calls in a statement are equal. */
-const clock = "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"
-
 /** Rows of one statement. More save little, and each size of a last chunk has a separate text. */
 const chunkSize = 100
 
-const writer = (tables: Tables): Dialect["write"] => {
-  const textOf = makeUpsert(tables)
+const writer = (names: TableNames): Dialect["write"] => {
+  const textOf = makeUpsert(names)
   const some = "company_id = ? AND id IN (SELECT value FROM json_each(?))"
-  const stamped = `SELECT count(*) AS count, min(modified) AS oldest FROM ${tables.rows} WHERE ${some} AND pass = ?`
-  const stamp = `UPDATE ${tables.rows} SET pass = ? WHERE ${some} AND pass <> ?`
+  const stamped = `SELECT count(*) AS count, min(modified) AS oldest FROM ${names.rows} WHERE ${some} AND pass = ?`
+  const stamp = `UPDATE ${names.rows} SET pass = ? WHERE ${some} AND pass <> ?`
 
   /** To return the rows that were written costs a fifth more. */
   const writeExactly = (sql: SqlClient, rows: Rows, chunk: Rows["punches"]) =>
@@ -214,7 +182,10 @@ const writer = (tables: Tables): Dialect["write"] => {
       })
     )
 
-  /** Counts them instead. Where only a part was written, it is the part that bears the number now, if no other row did. */
+  /**
+   * Uses `changes()`. After a partial write, the written rows are those stamped with this pass, unless a row had that stamp
+   * before: then it is `Unclear`.
+   */
   const writeChunk = Effect.fnUntraced(function*(sql: SqlClient, rows: Rows, chunk: Rows["punches"]) {
     const { at, company, pass } = rows
     yield* sql.unsafe(textOf(chunk.length, at !== undefined), parametersOf(rows, chunk))
@@ -265,14 +236,14 @@ const parametersOf = ({ at, company, pass }: Rows, chunk: Rows["punches"]): Read
   return parameters
 }
 
-/** All but the company, which is that of the batch. */
+/** All columns without the company, which the batch has. */
 const cells = columns.slice(1).map(({ cell }) => cell)
 
 /**
  * The upsert for a number of rows. A row that is equal already is not rewritten, unless it is gone. Only with history it
  * sets `valid_from`, so that a trigger keeps what it replaces. `changes()` and `RETURNING` do not count what a trigger does.
  */
-const makeUpsert = ({ rows }: Tables) => {
+const makeUpsert = ({ rows }: TableNames) => {
   const plain = makeTexts(rows, [])
   const withHistory = makeTexts(rows, ["valid_from"])
   return (count: number, hasHistory: boolean): string => (hasHistory ? withHistory : plain)(count)

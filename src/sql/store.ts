@@ -5,105 +5,79 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import type { SqlClient } from "effect/sql/SqlClient"
-import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import type { CompanyId } from "../Ids.ts"
+import { type Database, numberOf, orUndefined, raw, textOrUndefined } from "../internal/sql/dialect.ts"
+import { retried, transact } from "../internal/sql/transaction.ts"
 import type { Batch, Committed, Gone } from "../sync/Batch.ts"
 import { type Checkpoint, checkpointText, readCanonical } from "../sync/Checkpoint.ts"
 import { isTooManyGone, superseded, type SyncError, tooManyGone, unreadable } from "../sync/SyncError.ts"
-import { failedWith, retried, transact } from "./connection.ts"
-import {
-  type Dialect,
-  numberOf,
-  orUndefined,
-  parametersFor,
-  type Rows,
-  textOrUndefined,
-  type Unclear
-} from "./Dialect.ts"
-
-/** The checkpoint of a company in the row that holds it; NULL where only an error was noted. */
-export const checkpointOf = (
-  stored: unknown,
-  company: CompanyId
-): Effect.Effect<Option.Option<Checkpoint>, SyncError> => {
-  const text = textOrUndefined(stored)
-  return text === undefined
-    ? Effect.succeedNone
-    : Effect.fromResult(Result.mapBoth(readCanonical(text, company), {
-      onFailure: (why) => unreadable(company, why),
-      onSuccess: Option.some
-    }))
-}
+import { failedWith } from "./connection.ts"
+import type { Dialect, Rows, Unclear } from "./Dialect.ts"
 
 /** `beginsHistory`: whether the first commit of a company begins its history. One that has begun is kept in any case. */
-export const makeStore = (sql: SqlClient, dialect: Dialect, beginsHistory: boolean) => {
-  const { clock, clockAfter, integer, millisOf, placeholder, tables } = dialect
-  const [one, two] = ([1, 2] as const).map((place) => placeholder(place, "bigint"))
-  // Each commit has an instant later than the last one, also where a clock was set back: it orders the versions.
-  const historyOf = (row: string) =>
-    beginsHistory
-      ? `history_since = coalesce(${row}history_since, ${clock}), history_last = ${clockAfter(`${row}history_last`)}`
-      : `history_last = CASE WHEN ${row}history_since IS NOT NULL THEN ${clockAfter(`${row}history_last`)} END`
-  const texts = {
-    load: `SELECT checkpoint FROM ${tables.sync} WHERE company_id = ${one}`,
-    // The row may be there without a checkpoint: an error was noted before the first commit.
-    insert: `INSERT INTO ${tables.sync} AS s (company_id, checkpoint, history_since, history_last) VALUES (${one}, ${
-      placeholder(2, "text")
-    }, ${
-      beginsHistory ? `${clock}, ${clock}` : "NULL, NULL"
-    }) ON CONFLICT (company_id) DO UPDATE SET checkpoint = excluded.checkpoint, ${
-      historyOf("s.")
-    } WHERE s.checkpoint IS NULL RETURNING ${millisOf("history_last")} AS history_last`,
-    update: `UPDATE ${tables.sync} SET checkpoint = ${placeholder(1, "text")}, ${
-      historyOf("")
-    } WHERE company_id = ${two} AND checkpoint = ${placeholder(3, "text")} RETURNING ${
-      millisOf("history_last")
-    } AS history_last`,
-    clearError:
-      `UPDATE ${tables.sync} SET error_at = NULL, error_tag = NULL, error_text = NULL WHERE company_id = ${one}`,
-    lowerStamps: `UPDATE ${tables.rows} SET pass = 0 WHERE company_id = ${one} AND pass >= ${two}`
-  }
-
-  const textOf = makeTexts()
+export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) => {
+  const { dialect, sql } = database
+  const { bigint, clock, clockAfter, millisOf, tables, timestamp } = dialect
 
   const readText = (company: CompanyId) =>
-    Effect.map(sql.unsafe<Row>(texts.load, [integer(company)]), ([row]) => row?.checkpoint)
+    Effect.map(
+      sql`SELECT checkpoint FROM ${tables.sync} WHERE company_id = ${bigint(company)}`,
+      ([row]) => row?.["checkpoint"]
+    )
 
-  /** `None` where the stored checkpoint was not the expected one. Else it is the new one, and this the instant of the commit. */
+  // Each commit has an instant later than the last one, also if a clock was set back: it orders the versions.
+  const historyOf = (table: string) =>
+    beginsHistory
+      ? sql`history_since = coalesce(${raw(`${table}.history_since`)}, ${clock}), history_last = ${
+        clockAfter(`${table}.history_last`)
+      }`
+      : sql`history_last = CASE WHEN ${raw(`${table}.history_since`)} IS NOT NULL THEN ${
+        clockAfter(`${table}.history_last`)
+      } END`
+  const changesHistory = historyOf("s")
+  const firstInstant = beginsHistory ? clock : raw("NULL")
+  const returnsInstant = sql`RETURNING ${millisOf("history_last")} AS history_last`
+
+  /** `None` if the stored checkpoint was not the expected one. Else it is the new one, and this the instant of the commit. */
   const exchange = (company: CompanyId, previous: Option.Option<Checkpoint>, text: string) =>
     Effect.map(
       Option.isNone(previous)
-        ? sql.unsafe<Row>(texts.insert, [integer(company), text])
-        : sql.unsafe<Row>(texts.update, [text, integer(company), textOf(previous.value)]),
-      (rows) => Option.map(Arr.head(rows), (row) => orUndefined(row.history_last))
+        // The row may be there without a checkpoint: an error was noted before the first commit.
+        ? sql`INSERT INTO ${tables.sync} AS s (company_id, checkpoint, history_since, history_last)
+          VALUES (${bigint(company)}, ${text}, ${firstInstant}, ${firstInstant})
+          ON CONFLICT (company_id) DO UPDATE SET checkpoint = excluded.checkpoint, ${changesHistory}
+          WHERE s.checkpoint IS NULL ${returnsInstant}`
+        : sql`UPDATE ${tables.sync} AS s SET checkpoint = ${text}, ${changesHistory}
+          WHERE company_id = ${bigint(company)} AND checkpoint = ${checkpointText(previous.value)} ${returnsInstant}`,
+      (rows) => Option.map(Arr.head(rows), (row) => orUndefined(row["history_last"]))
     )
 
+  const clearError = (company: CompanyId) =>
+    sql`UPDATE ${tables.sync} SET error_at = NULL, error_tag = NULL, error_text = NULL
+      WHERE company_id = ${bigint(company)}`
+
+  const lowerStamps = (company: CompanyId, pass: number) =>
+    sql`UPDATE ${tables.rows} SET pass = 0 WHERE company_id = ${bigint(company)} AND pass >= ${bigint(pass)}`
+
   const markGone = Effect.fnUntraced(function*(company: CompanyId, gone: Gone, at: number | undefined) {
-    const count = parametersFor(dialect)
-    const [found] = yield* sql.unsafe<Row>(
-      `SELECT count(*) AS present, coalesce(sum(CASE WHEN pass < ${
-        count.placeholder("bigint", gone.before)
-      } THEN 1 ELSE 0 END), 0) AS missing FROM ${tables.rows} WHERE company_id = ${
-        count.placeholder("bigint", company)
-      } AND gone_at IS NULL${isWithin(gone.window, count)}`,
-      count.parameters
-    )
-    const missing = numberOf(found?.missing)
-    const present = numberOf(found?.present)
+    const { gte, lt } = gone.window
+    const isInWindow = sql.and([
+      sql`company_id = ${bigint(company)} AND gone_at IS NULL`,
+      ...(gte === undefined ? [] : [sql`clocked_in >= ${timestamp(gte.epochMilliseconds)}`]),
+      ...(lt === undefined ? [] : [sql`clocked_in < ${timestamp(lt.epochMilliseconds)}`])
+    ])
+    const isMissing = sql`pass < ${bigint(gone.before)}`
+    const [found] = yield* sql`SELECT count(*) AS present,
+      coalesce(sum(CASE WHEN ${isMissing} THEN 1 ELSE 0 END), 0) AS missing FROM ${tables.rows} WHERE ${isInWindow}`
+    const missing = numberOf(found?.["missing"])
+    const present = numberOf(found?.["present"])
     if (!gone.accepted && isTooManyGone(missing, present))
       return yield* Effect.fail(tooManyGone(company, missing, present))
     if (missing === 0) return 0
-    const mark = parametersFor(dialect)
-    const goneAt = `gone_at = ${mark.placeholder("timestamptz", yield* Clock.currentTimeMillis)}`
-    const set = at === undefined ? goneAt : `${goneAt}, valid_from = ${mark.placeholder("timestamptz", at)}`
-    yield* sql.unsafe<Row>(
-      `UPDATE ${tables.rows} SET ${set} WHERE company_id = ${mark.placeholder("bigint", company)} AND pass < ${
-        mark.placeholder("bigint", gone.before)
-      } AND gone_at IS NULL${isWithin(gone.window, mark)}`,
-      mark.parameters
-    )
+    const keepsVersion = at === undefined ? raw("") : sql`, valid_from = ${timestamp(at)}`
+    yield* sql`UPDATE ${tables.rows} SET gone_at = ${timestamp(yield* Clock.currentTimeMillis)}${keepsVersion}
+      WHERE ${isInWindow} AND ${isMissing}`
     return missing
   })
 
@@ -118,10 +92,10 @@ export const makeStore = (sql: SqlClient, dialect: Dialect, beginsHistory: boole
     const exchanged = yield* exchange(company, previous, text)
     if (Option.isNone(exchanged)) return yield* Effect.fail(superseded(company))
     const at = exchanged.value
-    if (isCompleted(checkpoint, previous)) yield* sql.unsafe<Row>(texts.clearError, [integer(company)])
+    if (isCompleted(checkpoint, previous)) yield* clearError(company)
+    // A stamp that is not lower than the number of a sweep would hide a row that is gone.
     if (kind === "sweep" && Option.exists(previous, (previous) => previous.pass < pass)) {
-      // A stamp that is not lower than the number of a sweep would hide a row that is gone.
-      yield* sql.unsafe<Row>(texts.lowerStamps, [integer(company), integer(pass)])
+      yield* lowerStamps(company, pass)
     }
     const rows = rowsOf(batch, isExact, at)
     const { count, oldestModified } = yield* dialect.write(sql, rows)
@@ -142,14 +116,13 @@ export const makeStore = (sql: SqlClient, dialect: Dialect, beginsHistory: boole
       ),
     commit: (batch: Batch, previous: Option.Option<Checkpoint>): Effect.Effect<Committed, SyncError> =>
       Effect.suspend(() => {
-        const text = textOf(batch.checkpoint)
+        const text = checkpointText(batch.checkpoint)
         // What an attempt did, once there was nothing left but its COMMIT.
         let done: Committed | undefined
         const attempt = (isExact: boolean): Effect.Effect<Committed, SyncError | SqlError | Unclear> => {
           const isStored = Effect.map(readText(batch.company), (stored) => stored === text)
           return transact(
-            sql,
-            dialect.name,
+            database,
             Effect.gen(function*() {
               if (done !== undefined && (yield* isStored)) return done
               const written = yield* Effect.result(write(batch, previous, text, isExact))
@@ -173,22 +146,21 @@ export const makeStore = (sql: SqlClient, dialect: Dialect, beginsHistory: boole
   }
 }
 
-/** The condition of a window, behind others. */
-const isWithin = ({ gte, lt }: Gone["window"], { placeholder }: ReturnType<typeof parametersFor>): string =>
-  (gte === undefined ? "" : ` AND clocked_in >= ${placeholder("timestamptz", gte.epochMilliseconds)}`) +
-  (lt === undefined ? "" : ` AND clocked_in < ${placeholder("timestamptz", lt.epochMilliseconds)}`)
-
-/** The text of a checkpoint, which most commits need twice: the next one replaces it. */
-const makeTexts = () => {
-  const texts = new WeakMap<Checkpoint, string>()
-  return (checkpoint: Checkpoint): string => {
-    const text = texts.get(checkpoint) ?? checkpointText(checkpoint)
-    texts.set(checkpoint, text)
-    return text
-  }
+/** The checkpoint of a company in the row that holds it; NULL if only an error was noted. */
+export const checkpointOf = (
+  stored: unknown,
+  company: CompanyId
+): Effect.Effect<Option.Option<Checkpoint>, SyncError> => {
+  const text = textOrUndefined(stored)
+  return text === undefined
+    ? Effect.succeedNone
+    : Effect.fromResult(Result.mapBoth(readCanonical(text, company), {
+      onFailure: (why) => unreadable(company, why),
+      onSuccess: Option.some
+    }))
 }
 
-/** A pass ended with this checkpoint. Where its cursors were lost, it did not. */
+/** A pass ended with this checkpoint. If its cursors were lost, it did not. */
 const isCompleted = ({ completedAt }: Checkpoint, previous: Option.Option<Checkpoint>): boolean =>
   millisOf(completedAt) !== millisOf(Option.flatMap(previous, ({ completedAt }) => completedAt))
 

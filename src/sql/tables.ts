@@ -1,16 +1,14 @@
 /** The names of all tables, views, indexes and triggers of a copy, derived once from the name of its table. */
 import * as Result from "effect/Result"
 import { CompanyId } from "../Ids.ts"
+import type { DialectName } from "../internal/sql/dialect.ts"
 import { SyncError } from "../sync/SyncError.ts"
 
-/** The dialects of SQL that a copy can be kept in. */
-export type DialectName = "sqlite" | "pg"
-
-/** The name of the table where none is given. */
+/** The table, if none is given. */
 export const defaultTable = "time_punches"
 
-/** Names, quoted for a statement; `index` and the texts of `plain` as the catalogue has them. */
-export interface Tables {
+/** Names, quoted for a statement. */
+export interface TableNames {
   readonly rows: string
   readonly sync: string
   readonly migrations: string
@@ -18,7 +16,6 @@ export interface Tables {
   readonly breaks: string
   /** The versions that were replaced. */
   readonly history: string
-  readonly primaryKey: string
   /** An index is in the schema of its table, and its name never has one. */
   readonly clockedIn: string
   readonly historyEnded: string
@@ -29,7 +26,7 @@ export interface Tables {
   readonly refuseHole: string
   readonly refuseEnd: string
   readonly refuseFunction: string
-  /** The migrations table as `Migrator` takes it: without quotes. */
+  /** The migrations table as the catalogue and `Migrator` have it: without quotes. */
   readonly migrationsName: string
 }
 
@@ -39,7 +36,7 @@ const plainName = new RegExp(`^${part}$`)
 const nameWithSchema = new RegExp(`^${part}\\.${part}$`)
 
 /** The names for a table, which is `name`, or `schema.name` on PostgreSQL. The quotes allow a keyword as its name. */
-export const tablesOf = (table: string, dialect: DialectName): Result.Result<Tables, SyncError> => {
+export const namesOf = (table: string, dialect: DialectName): Result.Result<TableNames, SyncError> => {
   if (!plainName.test(table) && !(dialect === "pg" && nameWithSchema.test(table))) {
     return Result.fail(
       refused(
@@ -58,7 +55,6 @@ export const tablesOf = (table: string, dialect: DialectName): Result.Result<Tab
     current: quoted("_current"),
     breaks: quoted("_breaks"),
     history: quoted("_history"),
-    primaryKey: `"${name}_pkey"`,
     clockedIn: `"${name}_clocked_in"`,
     historyEnded: `"${name}_history_ended"`,
     keepVersion: `"${name}_keep_version"`,

@@ -1,52 +1,46 @@
 /** The tables of a copy: names, migrations, dialects, and what the store says of a company. */
 import { PgClient } from "@effect/sql-pg"
-import { afterAll, assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, ManagedRuntime, Option, Redacted, Result, Scope } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Option, Redacted, Result, Schema, Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { Migrator, SqlClient, Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { CompanyId, TimePunchId } from "../../src/Ids.ts"
-import { dialectOf } from "../../src/sql/connection.ts"
-import { SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
-import { NodeSqlite } from "../../src/sql/node/index.ts"
+import { dialectIn } from "../../src/sql/connection.ts"
+import { CopyStatus, SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
 import { SyncStore } from "../../src/sync/index.ts"
 import { punch } from "../support/arbitraryPunch.ts"
+import { databases, itWithTable } from "../support/databases.ts"
 import { needs } from "../support/needs.ts"
-import { emptyDatabase, hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
+import { emptyDatabase, hasPostgres, noPostgres } from "../support/postgres.ts"
 import { batchOf, checkpointAt } from "../support/storeBatches.ts"
 import { opened, openSql } from "../support/stores.ts"
 
-const server = ManagedRuntime.make(postgresClient)
-afterAll(() => server.dispose())
-
 const company = CompanyId.make(2)
 const rows = (count: number) => Array.from({ length: count }, (_, id) => punch({ id: TimePunchId.make(id + 1) }))
-const postgres = Layer.effectContext(server.contextEffect)
-const sqlite = NodeSqlite.layer({ filename: ":memory:" })
-const kinds = [
-  { name: "SQLite", dialect: "sqlite", isHere: true, client: sqlite },
-  { name: "PostgreSQL", dialect: "pg", isHere: hasPostgres, client: postgres }
-] as const
+const kinds = databases()
+const [{ client: sqlite }, { client: postgres }] = kinds
 
 /** Number and name of each migration. */
-const ids = Result.getOrThrow(dialectOf("sqlite", "any")).migrations.map((
+const ids = Result.getOrThrow(dialectIn("sqlite", "any")).migrations.steps.map((
   { id, name }
 ): readonly [number, string] => [id, name])
-const newest = ids.length
+const newest = Math.max(...ids.map(([id]) => id))
 
 /** Builds the layer of a store, and closes it again. */
 const build = (options?: SqlStoreOptions) => Effect.scoped(Layer.build(SqlStore.layer(options)))
 
-describe.each(kinds)("SqlStore in $name", ({ client, dialect, isHere }) => {
-  let tables = 0
+describe.each(kinds)("SqlStore in $name", (database) => {
+  const { client, dialect } = database
+  const itWithClient = itWithTable(
+    database,
+    "store",
+    (table) => Effect.map(Layer.build(client), (context) => ({ table, context }))
+  )
   const test = (
     title: string,
     body: (table: string) => Effect.Effect<void, unknown, SqlClient.SqlClient | Scope.Scope>
-  ) =>
-    it.live(title, (context) => {
-      needs(context, isHere, noPostgres)
-      return body(`store_${tables++}`).pipe(Effect.provide(client), Effect.scoped)
-    })
+  ) => itWithClient(title, ({ context, table }) => Effect.provideContext(body(table), context))
 
   const storeIn = (table: string, options?: SqlStoreOptions) =>
     Effect.flatMap(
@@ -95,7 +89,7 @@ describe.each(kinds)("SqlStore in $name", ({ client, dialect, isHere }) => {
       const error = yield* Effect.flip(build({ table }))
 
       assert.strictEqual(error._tag, "MigrationError")
-      assert.include(error.message, "1_tables")
+      assert.include(error.message, "2_tables")
       // All or nothing: the tables before it are not there either.
       assert.lengthOf(yield* sql.unsafe(`SELECT * FROM ${table}_sync`), 0)
       yield* Effect.flip(sql.unsafe(`SELECT * FROM ${table}`))
@@ -293,6 +287,19 @@ describe("SqlStore", () => {
       assert.strictEqual(error._tag, "SyncError")
       assert.include(error.message, `the database is ${names[dialect]}`)
     }).pipe(Effect.scoped, Effect.provide([sqlite, Reactivity.layer])))
+
+  it.effect("says how far a copy is in a form that can be sent as JSON", () =>
+    Effect.gen(function*() {
+      const { store } = yield* openSql(Layer.succeed(SqlClient.SqlClient, yield* SqlClient.SqlClient), {
+        history: true
+      })
+      yield* store.commit(batchOf(1, { punches: rows(2) }), Option.none())
+      yield* SqlStore.noteError(company, { _tag: "Forbidden", message: "no" })
+      const status = yield* SqlStore.status(company)
+      const sent = JSON.stringify(Schema.encodeSync(CopyStatus)(status))
+
+      assert.deepStrictEqual(Schema.decodeUnknownSync(CopyStatus)(JSON.parse(sent)), status)
+    }).pipe(Effect.scoped, Effect.provide(sqlite)))
 
   it.effect("notes the local time of an error", () =>
     Effect.gen(function*() {

@@ -1,34 +1,15 @@
 /** What changed in a period since an instant: each kind of change, the sums by person, and the law that binds them. */
-import { afterAll, assert, describe, expectTypeOf, it } from "@effect/vitest"
-import {
-  Arbitrary,
-  DateTime,
-  Duration,
-  Effect,
-  Equal,
-  Fiber,
-  HashMap,
-  Layer,
-  ManagedRuntime,
-  Option,
-  Schema,
-  Stream
-} from "effect"
+import { assert, describe, expectTypeOf, it } from "@effect/vitest"
+import { Arbitrary, DateTime, Duration, Effect, Equal, Fiber, HashMap, Option, Schema, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import { BusinessDate, Cents, CompanyId, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as Labor from "../../src/payroll/Labor.ts"
 import * as Period from "../../src/payroll/Period.ts"
-import {
-  type ChangeKind,
-  type Changes,
-  type ChangesOptions,
-  type HistoryUnknown,
-  SqlStore
-} from "../../src/sql/index.ts"
-import { NodeSqlite } from "../../src/sql/node/index.ts"
+import { type ChangeKind, Changes, type ChangesOptions, type HistoryUnknown, SqlStore } from "../../src/sql/index.ts"
 import type { SyncError } from "../../src/sync/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { at, punch, rest } from "../support/arbitraryPunch.ts"
+import { databases, itWithTable } from "../support/databases.ts"
 import {
   commit,
   copyAt,
@@ -40,15 +21,7 @@ import {
   type PastRow
 } from "../support/histories.ts"
 import { needs } from "../support/needs.ts"
-import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
-
-const server = ManagedRuntime.make(postgresClient)
-afterAll(() => server.dispose())
-
-const kinds = [
-  { name: "SQLite", isHere: true, client: NodeSqlite.layer({ filename: ":memory:" }) },
-  { name: "PostgreSQL", isHere: hasPostgres, client: Layer.effectContext(server.contextEffect) }
-] as const
+import { noPostgres } from "../support/postgres.ts"
 
 const company = CompanyId.make(2)
 const [east, west, lost] = [4, 5, 6].map((id) => LocationId.make(id))
@@ -174,14 +147,10 @@ const expected = (then: ReadonlyArray<PastRow>, now: ReadonlyArray<PastRow>): Re
     return kind === undefined ? [] : [[Number(after.punch.id), kind] as const]
   }))
 
-describe.each(kinds)("SqlStore.changes in $name", ({ client, isHere }) => {
-  let tables = 0
+describe.each(databases())("SqlStore.changes in $name", (database) => {
+  const { client, isHere } = database
   let companies = 0
-  const test = (title: string, body: (opened: OpenHistory) => Effect.Effect<void, unknown>) =>
-    it.live(title, (context) => {
-      needs(context, isHere, noPostgres)
-      return Effect.scoped(Effect.flatMap(openHistory(client, `changes_${tables++}`), body))
-    })
+  const test = itWithTable(database, "changes", (table) => openHistory(client, table))
 
   const changesOf = <E>({ run, table }: OpenHistory, options: ChangesOptions<E>, of: CompanyId = company) =>
     run(SqlStore.changes(of, options, { table }))
@@ -336,6 +305,14 @@ describe.each(kinds)("SqlStore.changes in $name", ({ client, isHere }) => {
       assert.deepStrictEqual(people(found), [[7, -30, -775, 0]])
     }))
 
+  test("can be sent as JSON and read again", (opened) =>
+    Effect.gen(function*() {
+      const found = yield* changed(opened, [row(1), row(2)], [row(1, { notes: "edited" }), row(3)], true)
+      const sent = JSON.stringify(Schema.encodeSync(Changes)(found))
+
+      assert.deepStrictEqual(Schema.decodeUnknownSync(Changes)(JSON.parse(sent)), found)
+    }))
+
   test("fails where a location has no zone, then or now, unless no zone could matter", (opened) =>
     Effect.gen(function*() {
       const far = row(1, { locationId: lost, ...shift(-48, 8) })
@@ -386,7 +363,7 @@ describe.each(kinds)("SqlStore.changes in $name", ({ client, isHere }) => {
       assert.deepInclude(next, { _tag: "SumOverflow", field: "cost" })
     }))
 
-  test("fails where a row is no punch, and names it", (opened) =>
+  test("fails at a row that is not a valid punch, and names it", (opened) =>
     Effect.gen(function*() {
       yield* commit(opened.kept, company, [row(1)])
       const since = yield* lastOf(opened, company)
@@ -395,7 +372,7 @@ describe.each(kinds)("SqlStore.changes in $name", ({ client, isHere }) => {
 
       const error = yield* Effect.flip(changesOf(opened, dayOptions(since)))
       assert.deepInclude(error, { _tag: "SyncError", reason: "Store" })
-      assert.include(error.message, "row 1 is no punch at hourly_wage")
+      assert.include(error.message, "row 1 is not a valid punch at hourly_wage")
     }))
 
   test("reads one moment, whatever is committed meanwhile", (opened) =>

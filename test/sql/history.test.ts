@@ -1,40 +1,25 @@
 /** The history of a copy: which versions are kept, since when, how long, and that no commit leaves a hole in it. */
-import { afterAll, assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, ManagedRuntime, Option, Result } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { DateTime, Effect, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Fs from "node:fs"
 import { Cents, CompanyId, TimePunchId } from "../../src/Ids.ts"
-import { columns } from "../../src/sql/columns.ts"
+import { versionColumns } from "../../src/sql/columns.ts"
 import { SqlStore } from "../../src/sql/index.ts"
-import { NodeSqlite } from "../../src/sql/node/index.ts"
-import { versionColumns } from "../../src/sql/versions.ts"
 import { at, punch } from "../support/arbitraryPunch.ts"
+import { databases, hookedClient, itWithTable } from "../support/databases.ts"
 import { commit, copyAt, copyNow, historyOf, lastOf, type OpenHistory, openHistory } from "../support/histories.ts"
-import { needs } from "../support/needs.ts"
-import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
 import { checkpointAt } from "../support/storeBatches.ts"
 import { openSql } from "../support/stores.ts"
 
-const server = ManagedRuntime.make(postgresClient)
-afterAll(() => server.dispose())
-
-const kinds = [
-  { name: "SQLite", dialect: "sqlite", isHere: true, client: NodeSqlite.layer({ filename: ":memory:" }) },
-  { name: "PostgreSQL", dialect: "pg", isHere: hasPostgres, client: Layer.effectContext(server.contextEffect) }
-] as const
-
 const company = CompanyId.make(2)
-const columnsOfVersion = versionColumns(columns).join(", ")
+const columnsOfVersion = versionColumns.join(", ")
 const row = (id: number, changes: Parameters<typeof punch>[0] = {}) => punch({ id: TimePunchId.make(id), ...changes })
 const rows = (count: number, notes = "") => Array.from({ length: count }, (_, each) => row(each + 1, { notes }))
 
-describe.each(kinds)("a history in $name", ({ client, dialect, isHere }) => {
-  let tables = 0
-  const test = (title: string, body: (opened: OpenHistory) => Effect.Effect<void, unknown>) =>
-    it.live(title, (context) => {
-      needs(context, isHere, noPostgres)
-      return Effect.scoped(Effect.flatMap(openHistory(client, `history_${tables++}`), body))
-    })
+describe.each(databases())("a history in $name", (database) => {
+  const { client, dialect } = database
+  const test = itWithTable(database, "history", (table) => openHistory(client, table))
 
   /** Millis of a column. */
   const millis = (column: string) => dialect === "pg" ? `(extract(epoch FROM ${column}) * 1000)::bigint` : column
@@ -376,18 +361,11 @@ describe.each(kinds)("a history in $name", ({ client, dialect, isHere }) => {
           )
           yield* query(`UPDATE ${table}_sync SET history_since = '2000-01-01'`)
           yield* query(`ANALYZE ${table}_history, ${table}_sync`)
-          const asked: Array<Parameters<SqlClient.SqlClient["unsafe"]>> = []
+          const removals: Array<readonly [text: string, parameters: ReadonlyArray<unknown>]> = []
           const real = yield* run(SqlClient.SqlClient)
-          const overrides: Readonly<Record<PropertyKey, unknown>> = {
-            withoutTransforms: () => spy,
-            unsafe: (...call: Parameters<SqlClient.SqlClient["unsafe"]>) => {
-              asked.push(call)
-              return real.unsafe(...call)
-            }
-          }
-          const spy: SqlClient.SqlClient = new Proxy(real, {
-            get: (target, key, receiver) => key in overrides ? overrides[key] : Reflect.get(target, key, receiver)
-          })
+          const spy = hookedClient(real, () => ({
+            before: (...statement) => Effect.sync(() => statement[0].startsWith("DELETE") && removals.push(statement))
+          }))
           const before = DateTime.makeUnsafe("2000-01-01T00:00:10Z")
           const removed = yield* Effect.provideService(
             SqlStore.pruneHistory(company, { before }, { table }),
@@ -396,7 +374,6 @@ describe.each(kinds)("a history in $name", ({ client, dialect, isHere }) => {
           )
 
           assert.strictEqual(removed, 10)
-          const removals = asked.filter(([text]) => text.startsWith("DELETE"))
           assert.lengthOf(removals, 1)
           for (const [text, parameters] of removals) {
             const plan = JSON.stringify(yield* real.unsafe(`EXPLAIN ${text}`, parameters))
@@ -412,42 +389,5 @@ describe.each(kinds)("a history in $name", ({ client, dialect, isHere }) => {
         assert.strictEqual(yield* prune(opened, at(0)), 0)
         assert.deepStrictEqual(yield* historyOf(opened, company), Option.none())
       }))
-  })
-
-  it.live("begins in tables that were made without it", (context) => {
-    needs(context, isHere, noPostgres)
-    const table = `older_${dialect}`
-    return Effect.scoped(Effect.gen(function*() {
-      const built = yield* Layer.build(client)
-      const sql = yield* Effect.provideContext(SqlClient.SqlClient, built)
-      const all = Result.getOrThrow(SqlStore.migrations(table).ddl(dialect))
-      const second = all.findIndex((text) => text.includes("ADD COLUMN valid_from"))
-      for (const text of all.slice(0, second)) yield* sql.unsafe(text).unprepared
-      const columns =
-        "company_id, id, user_id, role_id, location_id, clocked_in, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, notes, deleted, breaks, pass"
-      const [instant, no] = dialect === "pg" ? ["'2026-03-02T08:00:00Z'", "false"] : [at(0).epochMilliseconds, 0]
-      yield* sql.unsafe(
-        `INSERT INTO ${table} (${columns}) VALUES (2, 1, 7, 3, 4, ${instant}, 1, 0, ${no}, ${no}, ${no}, ${no}, ${no}, 'old', ${no}, '[]', 1)`
-      )
-      const older = yield* Effect.flip(Effect.scoped(Effect.provideContext(
-        Layer.build(SqlStore.layer({ table, migrate: false })),
-        built
-      )))
-      assert.include(older.message, "has schema 1")
-
-      const opened = yield* openHistory(Layer.succeedContext(built), table)
-      yield* commit(opened.kept, company, [row(1, { notes: "new" }), row(2)])
-
-      const last = yield* lastOf(opened, company)
-      const [version] = yield* versionsOf(opened)
-      assert.deepStrictEqual(version, {
-        id: 1,
-        notes: "old",
-        isGone: false,
-        since: null,
-        until: last.epochMilliseconds
-      })
-      assert.deepStrictEqual(yield* startsOf(opened), [last.epochMilliseconds, last.epochMilliseconds])
-    }))
   })
 })

@@ -1,6 +1,6 @@
 /** The punches of a copy: what the service lists for the same filter, of one state, whatever is written meanwhile. */
-import { afterAll, assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Fiber, Layer, ManagedRuntime, Option, Schema, type Scope, Stream } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Fiber, Layer, Option, Schema, type Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { join } from "node:path"
 import { BusinessDate, CompanyId, DepartmentId, type PunchFilter, TimePunches, TimePunchId } from "../../src/index.ts"
@@ -15,18 +15,16 @@ import type { TimePunch } from "../../src/TimePunch.ts"
 import { temporaryFolder } from "../cli/support.ts"
 import { at, punch } from "../support/arbitraryPunch.ts"
 import { app, company as served } from "../support/client.ts"
+import { databases } from "../support/databases.ts"
 import { randomFilter } from "../support/listing.ts"
 import { needs } from "../support/needs.ts"
-import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
+import { hasPostgres, noPostgres } from "../support/postgres.ts"
 import { batchOf, checkpointAt } from "../support/storeBatches.ts"
 import { openSql } from "../support/stores.ts"
 import { untyped } from "../support/untyped.ts"
 
-const server = ManagedRuntime.make(postgresClient)
-afterAll(() => server.dispose())
-
 const company = CompanyId.make(2)
-const postgres = Layer.effectContext(server.contextEffect)
+const [, { client: postgres }] = databases()
 
 type Client = Layer.Layer<SqlClient.SqlClient, unknown>
 
@@ -268,7 +266,7 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
     }).pipe(Effect.timeout("20 seconds")))
 
   test(
-    "fails at a row that is no punch, by its id, and emits nothing after it",
+    "fails at a row that is not a valid punch, by its id, and emits nothing after it",
     (table, store) =>
       Effect.gen(function*() {
         yield* store.commit(batchOf(1, { punches: rows(5) }), Option.none())
@@ -281,7 +279,7 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
         )
 
         assert.strictEqual(error._tag, "SyncError")
-        assert.include(error.message, "row 4 is no punch at hourly_wage")
+        assert.include(error.message, "row 4 is not a valid punch at hourly_wage")
         assert.deepStrictEqual(seen, [1, 2])
       })
   )

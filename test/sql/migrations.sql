@@ -31,6 +31,7 @@ CREATE TABLE "time_punches" (
   breaks TEXT NOT NULL,
   pass INTEGER NOT NULL,
   gone_at INTEGER,
+  valid_from INTEGER,
   PRIMARY KEY (company_id, id)
 ) STRICT;
 
@@ -41,64 +42,10 @@ CREATE TABLE "time_punches_sync" (
   checkpoint TEXT,
   error_at INTEGER,
   error_tag TEXT,
-  error_text TEXT
+  error_text TEXT,
+  history_since INTEGER,
+  history_last INTEGER
 ) STRICT;
-
-CREATE VIEW "time_punches_current" AS SELECT
-  t.company_id,
-  t.id,
-  t.user_id,
-  t.role_id,
-  t.location_id,
-  t.department_id,
-  t.shift_id,
-  strftime('%Y-%m-%dT%H:%M:%S', (t.clocked_in - (t.clocked_in % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (t.clocked_in % 1000 + 1000) % 1000) AS clocked_in,
-  strftime('%Y-%m-%dT%H:%M:%S', (t.clocked_out - (t.clocked_out % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (t.clocked_out % 1000 + 1000) % 1000) AS clocked_out,
-  t.hourly_wage / 100.0 AS hourly_wage,
-  t.tips / 100.0 AS tips,
-  t.approved,
-  t.editable_punch,
-  t.auto_clocked_out,
-  t.clocked_in_offline,
-  t.clocked_out_offline,
-  t.pos_type,
-  t.notes,
-  strftime('%Y-%m-%dT%H:%M:%S', (t.created - (t.created % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (t.created % 1000 + 1000) % 1000) AS created,
-  strftime('%Y-%m-%dT%H:%M:%S', (t.modified - (t.modified % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (t.modified % 1000 + 1000) % 1000) AS modified,
-  t.breaks,
-  CASE WHEN t.clocked_out >= t.clocked_in THEN (t.clocked_out - t.clocked_in - CASE WHEN t.breaks = '[]' THEN 0 ELSE (
-    SELECT coalesce(sum(max(0, ended - max(started, coalesce(reached, started)))), 0) FROM (
-      SELECT started, ended, max(ended) OVER (
-        ORDER BY started, ended ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-      ) AS reached FROM (
-        SELECT
-          max(t.clocked_in, (unixepoch(substr(json_extract(b.value, '$.in'), 1, 19)) * 1000 + CAST(substr(json_extract(b.value, '$.in'), 21, 3) AS INTEGER))) AS started,
-          min(t.clocked_out, coalesce((unixepoch(substr(json_extract(b.value, '$.out'), 1, 19)) * 1000 + CAST(substr(json_extract(b.value, '$.out'), 21, 3) AS INTEGER)), t.clocked_out)) AS ended
-        FROM json_each(t.breaks) AS b WHERE NOT json_extract(b.value, '$.paid')
-      ) WHERE ended > started
-    )
-  ) END) / 3600000.0 END AS hours_worked
-FROM "time_punches" AS t WHERE NOT t.deleted AND t.gone_at IS NULL;
-
-CREATE VIEW "time_punches_breaks" AS SELECT
-  t.company_id,
-  t.id AS time_punch_id,
-  b.key + 1 AS place,
-  json_extract(b.value, '$.id') AS id,
-  json_extract(b.value, '$.user_id') AS user_id,
-  json_extract(b.value, '$.custom_break_id') AS custom_break_id,
-  json_extract(b.value, '$.paid') AS paid,
-  json_extract(b.value, '$.in') AS break_in,
-  json_extract(b.value, '$.out') AS break_out
-FROM "time_punches" AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.gone_at IS NULL;
-
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (1, 'tables') ON CONFLICT (migration_id) DO NOTHING;
-
-ALTER TABLE "time_punches" ADD COLUMN valid_from INTEGER;
-
-ALTER TABLE "time_punches_sync" ADD COLUMN history_since INTEGER;
-
-ALTER TABLE "time_punches_sync" ADD COLUMN history_last INTEGER;
 
 CREATE TABLE "time_punches_history" (
   company_id INTEGER NOT NULL,
@@ -152,7 +99,55 @@ BEGIN
   SELECT RAISE(ABORT, 'the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company with a release that keeps histories');
 END;
 
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (2, 'history') ON CONFLICT (migration_id) DO NOTHING;
+CREATE VIEW "time_punches_current" AS SELECT
+  t.company_id,
+  t.id,
+  t.user_id,
+  t.role_id,
+  t.location_id,
+  t.department_id,
+  t.shift_id,
+  strftime('%Y-%m-%dT%H:%M:%S', (t.clocked_in - (t.clocked_in % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (t.clocked_in % 1000 + 1000) % 1000) AS clocked_in,
+  strftime('%Y-%m-%dT%H:%M:%S', (t.clocked_out - (t.clocked_out % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (t.clocked_out % 1000 + 1000) % 1000) AS clocked_out,
+  t.hourly_wage / 100.0 AS hourly_wage,
+  t.tips / 100.0 AS tips,
+  t.approved,
+  t.editable_punch,
+  t.auto_clocked_out,
+  t.clocked_in_offline,
+  t.clocked_out_offline,
+  t.pos_type,
+  t.notes,
+  strftime('%Y-%m-%dT%H:%M:%S', (t.created - (t.created % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (t.created % 1000 + 1000) % 1000) AS created,
+  strftime('%Y-%m-%dT%H:%M:%S', (t.modified - (t.modified % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (t.modified % 1000 + 1000) % 1000) AS modified,
+  t.breaks,
+  CASE WHEN t.clocked_out >= t.clocked_in THEN (t.clocked_out - t.clocked_in - CASE WHEN t.breaks = '[]' THEN 0 ELSE (
+    SELECT coalesce(sum(max(0, ended - max(started, coalesce(reached, started)))), 0) FROM (
+      SELECT started, ended, max(ended) OVER (
+        ORDER BY started, ended ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS reached FROM (
+        SELECT
+          max(t.clocked_in, (unixepoch(substr(json_extract(b.value, '$.in'), 1, 19)) * 1000 + CAST(substr(json_extract(b.value, '$.in'), 21, 3) AS INTEGER))) AS started,
+          min(t.clocked_out, coalesce((unixepoch(substr(json_extract(b.value, '$.out'), 1, 19)) * 1000 + CAST(substr(json_extract(b.value, '$.out'), 21, 3) AS INTEGER)), t.clocked_out)) AS ended
+        FROM json_each(t.breaks) AS b WHERE NOT json_extract(b.value, '$.paid')
+      ) WHERE ended > started
+    )
+  ) END) / 3600000.0 END AS hours_worked
+FROM "time_punches" AS t WHERE NOT t.deleted AND t.gone_at IS NULL;
+
+CREATE VIEW "time_punches_breaks" AS SELECT
+  t.company_id,
+  t.id AS time_punch_id,
+  b.key + 1 AS place,
+  json_extract(b.value, '$.id') AS id,
+  json_extract(b.value, '$.user_id') AS user_id,
+  json_extract(b.value, '$.custom_break_id') AS custom_break_id,
+  json_extract(b.value, '$.paid') AS paid,
+  json_extract(b.value, '$.in') AS break_in,
+  json_extract(b.value, '$.out') AS break_out
+FROM "time_punches" AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.gone_at IS NULL;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (2, 'tables') ON CONFLICT (migration_id) DO NOTHING;
 
 -- pg
 
@@ -187,6 +182,7 @@ CREATE TABLE "time_punches" (
   breaks jsonb NOT NULL,
   pass bigint NOT NULL,
   gone_at timestamptz,
+  valid_from timestamptz,
   PRIMARY KEY (company_id, id)
 );
 
@@ -197,62 +193,10 @@ CREATE TABLE "time_punches_sync" (
   checkpoint text,
   error_at timestamptz,
   error_tag text,
-  error_text text
+  error_text text,
+  history_since timestamptz,
+  history_last timestamptz
 );
-
-CREATE VIEW "time_punches_current" AS SELECT
-  t.company_id,
-  t.id,
-  t.user_id,
-  t.role_id,
-  t.location_id,
-  t.department_id,
-  t.shift_id,
-  t.clocked_in,
-  t.clocked_out,
-  (t.hourly_wage / 100.0)::numeric(20, 2) AS hourly_wage,
-  (t.tips / 100.0)::numeric(20, 2) AS tips,
-  t.approved,
-  t.editable_punch,
-  t.auto_clocked_out,
-  t.clocked_in_offline,
-  t.clocked_out_offline,
-  t.pos_type,
-  t.notes,
-  t.created,
-  t.modified,
-  t.breaks,
-  CASE WHEN t.clocked_out >= t.clocked_in THEN ((extract(epoch FROM t.clocked_out - t.clocked_in) * 1000)::bigint - CASE WHEN t.breaks = '[]' THEN 0 ELSE (
-    SELECT coalesce(sum(greatest(0, (extract(epoch FROM ended - greatest(started, coalesce(reached, started))) * 1000)::bigint)), 0) FROM (
-      SELECT started, ended, max(ended) OVER (
-        ORDER BY started, ended ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-      ) AS reached FROM (
-        SELECT
-          greatest(t.clocked_in, (b.value->>'in')::timestamptz) AS started,
-          least(t.clocked_out, coalesce((b.value->>'out')::timestamptz, t.clocked_out)) AS ended
-        FROM jsonb_array_elements(t.breaks) AS b(value) WHERE NOT (b.value->>'paid')::boolean
-      ) AS clipped WHERE ended > started
-    ) AS ordered
-  ) END)::double precision / 3600000 END AS hours_worked
-FROM "time_punches" AS t WHERE NOT t.deleted AND t.gone_at IS NULL;
-
-CREATE VIEW "time_punches_breaks" AS SELECT
-  t.company_id,
-  t.id AS time_punch_id,
-  b.place,
-  (b.value->>'id')::bigint AS id,
-  (b.value->>'user_id')::bigint AS user_id,
-  (b.value->>'custom_break_id')::bigint AS custom_break_id,
-  (b.value->>'paid')::boolean AS paid,
-  (b.value->>'in')::timestamptz AS break_in,
-  (b.value->>'out')::timestamptz AS break_out
-FROM "time_punches" AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.gone_at IS NULL;
-
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (1, 'tables') ON CONFLICT (migration_id) DO NOTHING;
-
-ALTER TABLE "time_punches" ADD COLUMN valid_from timestamptz;
-
-ALTER TABLE "time_punches_sync" ADD COLUMN history_since timestamptz, ADD COLUMN history_last timestamptz;
 
 CREATE TABLE "time_punches_history" (
   company_id bigint NOT NULL,
@@ -314,4 +258,52 @@ CREATE TRIGGER "time_punches_refuse_end" BEFORE DELETE ON "time_punches_sync" FO
 WHEN (OLD.history_since IS NOT NULL)
 EXECUTE FUNCTION "time_punches_refuse"('the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company with a release that keeps histories');
 
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (2, 'history') ON CONFLICT (migration_id) DO NOTHING;
+CREATE VIEW "time_punches_current" AS SELECT
+  t.company_id,
+  t.id,
+  t.user_id,
+  t.role_id,
+  t.location_id,
+  t.department_id,
+  t.shift_id,
+  t.clocked_in,
+  t.clocked_out,
+  (t.hourly_wage / 100.0)::numeric(20, 2) AS hourly_wage,
+  (t.tips / 100.0)::numeric(20, 2) AS tips,
+  t.approved,
+  t.editable_punch,
+  t.auto_clocked_out,
+  t.clocked_in_offline,
+  t.clocked_out_offline,
+  t.pos_type,
+  t.notes,
+  t.created,
+  t.modified,
+  t.breaks,
+  CASE WHEN t.clocked_out >= t.clocked_in THEN ((extract(epoch FROM t.clocked_out - t.clocked_in) * 1000)::bigint - CASE WHEN t.breaks = '[]' THEN 0 ELSE (
+    SELECT coalesce(sum(greatest(0, (extract(epoch FROM ended - greatest(started, coalesce(reached, started))) * 1000)::bigint)), 0) FROM (
+      SELECT started, ended, max(ended) OVER (
+        ORDER BY started, ended ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS reached FROM (
+        SELECT
+          greatest(t.clocked_in, (b.value->>'in')::timestamptz) AS started,
+          least(t.clocked_out, coalesce((b.value->>'out')::timestamptz, t.clocked_out)) AS ended
+        FROM jsonb_array_elements(t.breaks) AS b(value) WHERE NOT (b.value->>'paid')::boolean
+      ) AS clipped WHERE ended > started
+    ) AS ordered
+  ) END)::double precision / 3600000 END AS hours_worked
+FROM "time_punches" AS t WHERE NOT t.deleted AND t.gone_at IS NULL;
+
+CREATE VIEW "time_punches_breaks" AS SELECT
+  t.company_id,
+  t.id AS time_punch_id,
+  b.place,
+  (b.value->>'id')::bigint AS id,
+  (b.value->>'user_id')::bigint AS user_id,
+  (b.value->>'custom_break_id')::bigint AS custom_break_id,
+  (b.value->>'paid')::boolean AS paid,
+  (b.value->>'in')::timestamptz AS break_in,
+  (b.value->>'out')::timestamptz AS break_out
+FROM "time_punches" AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.gone_at IS NULL;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (2, 'tables') ON CONFLICT (migration_id) DO NOTHING;

@@ -7,11 +7,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
 import { CompanyId, TimePunchId } from "../../src/Ids.ts"
-import { retried } from "../../src/sql/connection.ts"
+import { retried } from "../../src/internal/sql/transaction.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { checkpointText } from "../../src/sync/Checkpoint.ts"
 import { punch } from "../support/arbitraryPunch.ts"
+import { hookedClient, type Hooks } from "../support/databases.ts"
 import { needs } from "../support/needs.ts"
 import { clientOf, cluster, emptyDatabase, hasPostgres, hasPrograms, noPostgres } from "../support/postgres.ts"
 import { batchOf, checkpointAt } from "../support/storeBatches.ts"
@@ -21,42 +22,12 @@ const company = CompanyId.make(2)
 const rows = (count: number, notes = "") =>
   Array.from({ length: count }, (_, id) => punch({ id: TimePunchId.make(id + 1), notes }))
 
-interface Hooks {
-  /** Before a statement of the store. */
-  readonly before?: (text: string) => Effect.Effect<unknown, SqlError.SqlError>
-  /** At the end of a transaction, before its COMMIT. */
-  readonly beforeCommit?: Effect.Effect<unknown, SqlError.SqlError>
-  /** After its COMMIT. */
-  readonly afterCommit?: Effect.Effect<unknown, SqlError.SqlError>
-}
-
-/** The client with what happens around its statements. */
-const hooked = (real: SqlClient.SqlClient, hooks: () => Hooks): SqlClient.SqlClient => {
-  const nothing = Effect.void
-  const overrides: Readonly<Record<PropertyKey, unknown>> = {
-    withoutTransforms: () => client,
-    unsafe: (text: string, parameters: ReadonlyArray<unknown>) => {
-      const statement = real.unsafe(text, parameters)
-      const before = Effect.suspend(() => hooks().before?.(text) ?? nothing)
-      return Object.assign(Effect.andThen(before, statement), { unprepared: statement.unprepared })
-    },
-    withTransaction: <A, E, R>(body: Effect.Effect<A, E, R>) =>
-      real.withTransaction(Effect.tap(body, () => hooks().beforeCommit ?? nothing)).pipe(
-        Effect.tap(() => hooks().afterCommit ?? nothing)
-      )
-  }
-  const client: SqlClient.SqlClient = new Proxy(real, {
-    get: (target, key, receiver) => key in overrides ? overrides[key] : Reflect.get(target, key, receiver)
-  })
-  return client
-}
-
 /** A store over a hooked client, with a history: what is done twice would be two versions. */
 const openHooked = <E>(client: Layer.Layer<SqlClient.SqlClient, E>, hooks: () => Hooks) =>
   Effect.gen(function*() {
     const context = yield* Effect.orDie(Layer.build(client))
     const real = yield* Effect.provideContext(SqlClient.SqlClient, context)
-    const opened = yield* openSql(Layer.succeed(SqlClient.SqlClient, hooked(real, hooks)), { history: true })
+    const opened = yield* openSql(Layer.succeed(SqlClient.SqlClient, hookedClient(real, hooks)), { history: true })
     const versions = Effect.map(
       retried(real.unsafe<{ readonly n: unknown }>("SELECT count(*) AS n FROM time_punches_history")),
       ([row]) => Number(row?.n)
@@ -329,7 +300,7 @@ describe("PostgreSQL", () => {
       const hooks: Hooks = { before: (text) => text.startsWith(`DELETE FROM "time_punches" `) ? atRows : Effect.void }
       yield* Effect.flatMap(
         SqlClient.SqlClient,
-        (real) => Effect.provideService(SqlStore.purge(company), SqlClient.SqlClient, hooked(real, () => hooks))
+        (real) => Effect.provideService(SqlStore.purge(company), SqlClient.SqlClient, hookedClient(real, () => hooks))
       ).pipe(Effect.provide(clientOf(url)))
       yield* Fiber.join(writer)
 

@@ -1,38 +1,20 @@
 /** What a store keeps of any punch, and what the views say of it: SQLite and PostgreSQL beside `WorkedTime`. */
-import { afterAll, assert, describe, it } from "@effect/vitest"
-import { Arbitrary, DateTime, Duration, Effect, Layer, ManagedRuntime, Option, Record } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, DateTime, Duration, Effect, Layer, Option, Record } from "effect"
 import { SqlClient } from "effect/sql"
 import { Cents, CompanyId, ShiftId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
 import type { SqlStoreOptions } from "../../src/sql/index.ts"
-import { NodeSqlite } from "../../src/sql/node/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { punch, Sample } from "../support/arbitraryPunch.ts"
+import { databases } from "../support/databases.ts"
 import { needs } from "../support/needs.ts"
-import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
+import { noPostgres } from "../support/postgres.ts"
 import { PunchPair } from "../support/punchPair.ts"
 import { batchOf } from "../support/storeBatches.ts"
 import { openSql } from "../support/stores.ts"
 
-const server = ManagedRuntime.make(postgresClient)
-afterAll(() => server.dispose())
-
 const company = CompanyId.make(2)
-const kinds = [
-  {
-    name: "SQLite",
-    isHere: true,
-    client: NodeSqlite.layer({ filename: ":memory:" }),
-    booleans: (value: unknown) => value === 1
-  },
-  {
-    name: "PostgreSQL",
-    isHere: hasPostgres,
-    client: Layer.effectContext(server.contextEffect),
-    booleans: (value: unknown) => value
-  }
-]
-
 /** The punch as a store has it. */
 const stored = (punch: TimePunch) => {
   const text = (value: string) => value.replace(/[\0\p{Surrogate}]/gu, "\uFFFD")
@@ -45,7 +27,9 @@ const stored = (punch: TimePunch) => {
 const numbered = (punches: ReadonlyArray<TimePunch>) =>
   punches.map((each, at) => ({ ...each, id: TimePunchId.make(at + 1), companyId: company }))
 
-describe.each(kinds)("in $name", ({ booleans, client, isHere, name }) => {
+describe.each(databases())("in $name", ({ client, dialect, isHere, name }) => {
+  /** A boolean as the driver returns it. */
+  const booleans = (value: unknown) => dialect === "pg" ? value : value === 1
   let tables = 0
   const open = Effect.suspend(() => openSql(client, { table: `values_${tables++}` } satisfies SqlStoreOptions))
 

@@ -3,7 +3,6 @@ import { type Context, DateTime, Effect, Layer, Option, Result, type Scope } fro
 import { SqlClient } from "effect/sql"
 import type { CompanyId } from "../../src/Ids.ts"
 import { connect } from "../../src/sql/connection.ts"
-import { parametersFor } from "../../src/sql/Dialect.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { rowColumns, rowOf } from "../../src/sql/read.ts"
 import type { Committed } from "../../src/sync/index.ts"
@@ -91,20 +90,12 @@ export const copyAt = (
 ): Effect.Effect<ReadonlyArray<PastRow>> =>
   Effect.gen(function*() {
     const { dialect, sql } = yield* connect(table)
-    const { parameters, placeholder } = parametersFor(dialect)
-    const was = () => {
-      const ours = placeholder("bigint", company)
-      const then = placeholder("timestamptz", instant.epochMilliseconds)
-      return `company_id = ${ours} AND (valid_from IS NULL OR valid_from <= ${then})`
-    }
-    const rows = yield* sql.unsafe<{ readonly [column: string]: unknown }>(
-      `SELECT ${rowColumns(dialect)} FROM ${dialect.tables.rows} WHERE ${was()} UNION ALL SELECT ${
-        rowColumns(dialect)
-      } FROM ${dialect.tables.history} WHERE ${was()} AND valid_to > ${
-        placeholder("timestamptz", instant.epochMilliseconds)
-      }`,
-      parameters
-    )
+    const { bigint, tables, timestamp } = dialect
+    const then = timestamp(instant.epochMilliseconds)
+    const was = sql`company_id = ${bigint(company)} AND (valid_from IS NULL OR valid_from <= ${then})`
+    const columns = rowColumns(dialect)
+    const rows = yield* sql`SELECT ${columns} FROM ${tables.rows} WHERE ${was}
+      UNION ALL SELECT ${columns} FROM ${tables.history} WHERE ${was} AND valid_to > ${then}`
     return rows.map(rowOf).toSorted((one, other) => one.id - other.id).map(({ isGone, punch }) => ({
       punch: Result.getOrThrow(punch),
       isGone

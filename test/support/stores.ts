@@ -2,10 +2,11 @@
 import { Effect, Layer, Option, Result, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CompanyId } from "../../src/Ids.ts"
-import { connect, retried } from "../../src/sql/connection.ts"
+import { retried } from "../../src/internal/sql/transaction.ts"
+import { connect } from "../../src/sql/connection.ts"
 import { SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
-import { rowOf, selectRows } from "../../src/sql/read.ts"
+import { rowColumns, rowOf } from "../../src/sql/read.ts"
 import { SyncStore } from "../../src/sync/index.ts"
 import { type Copy, makeStoreOf } from "../../src/sync/SyncStore.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
@@ -54,14 +55,11 @@ export const opened = (table?: string): Effect.Effect<OpenStore, never, SqlClien
   Effect.gen(function*() {
     const store = yield* SyncStore
     const { dialect, sql } = yield* connect(table)
-    const { integer, placeholder, tables } = dialect
+    const { bigint, clockAfter, tables } = dialect
     return {
       store,
       rows: (company: CompanyId) =>
-        sql.unsafe<{ readonly [column: string]: unknown }>(
-          `${selectRows(dialect)} WHERE company_id = ${placeholder(1, "bigint")} ORDER BY id`,
-          [integer(company)]
-        ).pipe(
+        sql`SELECT ${rowColumns(dialect)} FROM ${tables.rows} WHERE company_id = ${bigint(company)} ORDER BY id`.pipe(
           // A test may have cut connections that were idle: the pool notices that at their next use.
           retried,
           Effect.map((rows) =>
@@ -70,14 +68,11 @@ export const opened = (table?: string): Effect.Effect<OpenStore, never, SqlClien
           Effect.orDie
         ),
       setText: (company: CompanyId, text: string) =>
-        Effect.orDie(sql.unsafe(
-          `UPDATE ${tables.sync} SET checkpoint = ${
-            placeholder(1, "text")
-          }, history_last = CASE WHEN history_since IS NOT NULL THEN ${
-            dialect.clockAfter("history_last")
-          } END WHERE company_id = ${placeholder(2, "bigint")}`,
-          [text, integer(company)]
-        ))
+        Effect.orDie(
+          sql`UPDATE ${tables.sync} SET checkpoint = ${text},
+            history_last = CASE WHEN history_since IS NOT NULL THEN ${clockAfter("history_last")} END
+            WHERE company_id = ${bigint(company)}`
+        )
     }
   }).pipe(Effect.orDie)
 

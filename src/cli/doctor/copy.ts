@@ -175,7 +175,7 @@ const ageOf = ({ checkpoint, lastError, rows }: SqlStore.CopyStatus, now: DateTi
 /** Where the first row that is no punch is wrong. */
 const invalidOf = (rows: ReadonlyArray<StoredRow>): string | undefined => {
   for (const { id, punch } of rows) {
-    if (Result.isFailure(punch)) return `row ${id} is no punch at ${firstIssue(punch.failure).path}`
+    if (Result.isFailure(punch)) return `row ${id} is not a valid punch at ${firstIssue(punch.failure).path}`
   }
   return undefined
 }

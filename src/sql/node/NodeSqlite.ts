@@ -15,7 +15,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 
 /** How a database is opened. */
 export interface NodeSqliteOptions {
-  /** The file, which is created where there is none; its folder must exist. `:memory:` is a database that ends with the layer. */
+  /** The file, which is created if it does not exist; its folder must exist. `:memory:` is a database that ends with the layer. */
   readonly filename: string
   /** Whether the database is only read: the file must exist, and its journal mode stays as it is. Default `false`. */
   readonly readonly?: boolean | undefined
@@ -24,7 +24,7 @@ export interface NodeSqliteOptions {
 /**
  * A `SqlClient` over `node:sqlite`. The journal is a write-ahead log, so that other processes read while one writes. A lock
  * of another process is waited for at most 50 ms, since the wait holds up the whole process: retry the transaction.
- * Transactions begin with `BEGIN IMMEDIATE`. Fails where the file cannot be opened or is no database.
+ * Transactions begin with `BEGIN IMMEDIATE`. Fails if the file cannot be opened or is not a database.
  */
 export const layer = (options: NodeSqliteOptions): Layer.Layer<SqlClient.SqlClient, SqlError> =>
   Layer.effect(SqlClient.SqlClient, make(options)).pipe(Layer.provide(Reactivity.layer))
@@ -97,7 +97,7 @@ const makeConnection = (database: DatabaseSync): Connection => {
         try {
           return statement.all(...bound(params)).map((row) => Object.values(row))
         } finally {
-          // The statement is kept: the next run of it may want objects, also where this one failed.
+          // The statement is kept: the next run of it may want objects, also if this one failed.
           statement.setReturnArrays(false)
         }
       })

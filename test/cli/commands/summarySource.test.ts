@@ -167,7 +167,7 @@ describe("time-punches summary --database", () => {
   it.effect.each<readonly [what: string, statement: string, message: string]>([
     [
       "an older schema",
-      "DELETE FROM time_punches_migrations WHERE migration_id > 1",
+      "UPDATE time_punches_migrations SET migration_id = 1",
       "the tables of the copy have schema 1, and this release needs 2"
     ],
     ["no tables", "DROP TABLE time_punches_migrations", "the database has no copy"]
@@ -205,7 +205,7 @@ describe("time-punches summary --database", () => {
       const { code, stderr, stdout } = yield* cli(["summary", "--database", file])
 
       assert.deepStrictEqual([code, stdout], [7, ""])
-      assert.match(stderr, /row \d+ is no punch at hourly_wage/)
+      assert.match(stderr, /row \d+ is not a valid punch at hourly_wage/)
       assert.include(stderr, "doctor --database … --full")
     })))
 

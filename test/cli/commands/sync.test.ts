@@ -350,7 +350,7 @@ describe("time-punches doctor --database", () => {
       const wrong = yield* doctor(file, "--full")
 
       assert.strictEqual(none.code, 8)
-      assert.include(wrong.copy.join("\n"), `FAIL  copy: rows  row ${ids[3]} is no punch at hourly_wage`)
+      assert.include(wrong.copy.join("\n"), `FAIL  copy: rows  row ${ids[3]} is not a valid punch at hourly_wage`)
     })))
 
   it.effect("keeps --full for a copy", () =>

@@ -1,0 +1,30 @@
+/** Errors of a database: which may pass at another attempt, and what may be shown of them. */
+import * as Predicate from "effect/Predicate"
+import * as Reason from "effect/sql/SqlError"
+
+/** The server shuts down or starts, the connection is lost, or it has no resources. `effect/sql` knows some of them. */
+const transientStates = /^(57P0[123]|08...|53...)$/
+
+/** Whether another attempt of the whole transaction may succeed. */
+export const isTransient = (error: Reason.SqlError): boolean => {
+  const code = codeOf(error)
+  return error.isRetryable || (code !== undefined && transientStates.test(code))
+}
+
+/** The SQLSTATE of PostgreSQL. */
+const codeOf = ({ reason: { cause } }: Reason.SqlError): string | undefined =>
+  Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : undefined
+
+/** What the database said; the error of a driver may only say that a query failed. */
+export const messageOf = ({ message, reason: { cause } }: Reason.SqlError): string =>
+  Predicate.isError(cause) && cause.message !== "" ? cause.message : message
+
+/** The same error with its code and message alone: the details of a server quote rows, and a checkpoint has a cursor. */
+export const discreet = (error: Reason.SqlError): Reason.SqlError => {
+  const { reason } = error
+  const { cause, message = reason._tag, operation } = reason
+  const code = Predicate.hasProperty(cause, "code") ? { code: cause.code } : {}
+  const constraint = "constraint" in reason ? reason.constraint : ""
+  const fields = { cause: Object.assign(new Error(messageOf(error)), code), message, operation, constraint }
+  return new Reason.SqlError({ reason: new Reason[reason._tag](fields) })
+}

@@ -1,0 +1,81 @@
+/** Brings a set of tables to the schema of this release, or says how old it is. */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import { MigrationError } from "effect/sql/Migrator"
+import type { Row } from "effect/sql/SqlConnection"
+import type { SqlError } from "effect/sql/SqlError"
+import { type Database, numberOf, raw } from "./dialect.ts"
+import { isTransient, messageOf } from "./failure.ts"
+import { retried, transact } from "./transaction.ts"
+
+/** A step between two schemas. Its number is that of the schema which it ends with. One that was published is never changed. */
+export interface Migration {
+  readonly id: number
+  readonly name: string
+  readonly statements: ReadonlyArray<string>
+}
+
+/** Tables that are created and changed by migrations of their own. */
+export interface Migrations {
+  /** What the messages call them. */
+  readonly title: string
+  /** The table of the migrations that were run, as the catalogue has it and quoted for a statement. */
+  readonly table: { readonly name: string; readonly quoted: string }
+  /** Holds up every other migration of such tables. */
+  readonly lock: bigint
+  /** In turn. */
+  readonly steps: ReadonlyArray<Migration>
+}
+
+/** The statements of a migration, with the record of it: who runs them by hand has done all that `migrate` does. */
+export const statementsOf = ({ table }: Migrations, { id, name, statements }: Migration): ReadonlyArray<string> => [
+  ...statements,
+  `INSERT INTO ${table.quoted} (migration_id, name) VALUES (${id}, '${name}') ON CONFLICT (migration_id) DO NOTHING`
+]
+
+/** The schema that the tables have; 0: there are none. */
+const versionOf = Effect.fnUntraced(function*({ dialect, sql }: Database, { table }: Migrations) {
+  const found = yield* sql`${dialect.hasTable(table.name)}`
+  if (found.length === 0) return 0
+  const [latest] = yield* sql<Row>`SELECT coalesce(max(migration_id), 0) AS version FROM ${raw(table.quoted)}`
+  return numberOf(latest?.["version"])
+})
+
+/** The schema of this release. */
+const newest = ({ steps }: Migrations): number => Math.max(...steps.map(({ id }) => id))
+
+/** Runs the migrations that are missing, in one transaction. A newer schema is left as it is. */
+export const migrate = Effect.fnUntraced(function*(database: Database, migrations: Migrations) {
+  if ((yield* retried(versionOf(database, migrations))) >= newest(migrations)) return
+  const { dialect, sql } = database
+  const run = (text: string) => sql.unsafe(text).unprepared
+  yield* transact(
+    database,
+    Effect.gen(function*() {
+      yield* Effect.forEach(dialect.lock(migrations.lock), run, { discard: true })
+      const version = yield* versionOf(database, migrations)
+      for (const step of migrations.steps.filter(({ id }) => id > version)) {
+        yield* Effect.forEach(statementsOf(migrations, step), run, { discard: true }).pipe(
+          Effect.mapError((error) => isTransient(error) ? error : migrationFailed(migrations, step, error))
+        )
+      }
+    })
+  )
+})
+
+/** The tables have an older schema than this release needs; 0: there are none. */
+export class OldSchema extends Data.TaggedError("OldSchema")<{ readonly version: number; readonly needed: number }> {}
+
+/** Fails if the schema is older than the one of this release. */
+export const verify = Effect.fnUntraced(function*(database: Database, migrations: Migrations) {
+  const version = yield* retried(versionOf(database, migrations))
+  const needed = newest(migrations)
+  if (version < needed) return yield* new OldSchema({ version, needed })
+})
+
+const migrationFailed = ({ title }: Migrations, { id, name }: Migration, error: SqlError) =>
+  new MigrationError({
+    kind: "Failed",
+    cause: error,
+    message: `migration ${id}_${name} of ${title} failed: ${messageOf(error)}`
+  })

@@ -1,0 +1,90 @@
+/** Whole transactions, attempted again after locks, deadlocks and lost connections; and snapshots for streams. */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
+import { BeginTransaction, type TransactionConnection } from "effect/sql/SqlClient"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
+import type { Database } from "./dialect.ts"
+import { isTransient } from "./failure.ts"
+
+/**
+ * Runs a transaction, and again for 5 seconds if another attempt may succeed. `isOpen` says that the outcome of the last
+ * attempt is not known, as of a COMMIT without an answer: the attempt after it finds out.
+ */
+export const transact = <A, E>(
+  { dialect, sql }: Database,
+  body: Effect.Effect<A, E | SqlError>,
+  isOpen?: () => boolean
+): Effect.Effect<A, E | SqlError> => {
+  const transaction = sql.withTransaction(body)
+  return retried(
+    dialect.begin === undefined ? transaction : Effect.provideService(transaction, BeginTransaction, dialect.begin),
+    isOpen
+  )
+}
+
+/** Runs what is one statement, or one transaction, and again as `transact` does. */
+export const retried = <A, E, R>(
+  self: Effect.Effect<A, E | SqlError, R>,
+  isOpen: () => boolean = () => false
+): Effect.Effect<A, E | SqlError, R> =>
+  Effect.flatMap(Clock.monotonicTimeNanos, (begin) =>
+    Effect.retry(surfaced(self), {
+      schedule: pauses,
+      while: (error) =>
+        isSqlError(error) && (isTransient(error) || isOpen())
+          ? Effect.map(Clock.monotonicTimeNanos, (now) => now - begin < patience)
+          : false
+    }))
+
+/** How long a transaction is attempted, in nanoseconds. */
+const patience = 5_000_000_000n
+
+const pauses = Schedule.min([Schedule.exponential("10 millis"), Schedule.spaced("500 millis")]).pipe(Schedule.jittered)
+
+/** A connection that is lost within a transaction comes as a defect, since its ROLLBACK fails: it is a failure like others. */
+const surfaced = <A, E, R>(self: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, E | SqlError, R> =>
+  Effect.catchCause(self, (cause) => {
+    const defects = cause.reasons.flatMap((reason) => Cause.isDieReason(reason) ? [reason.defect] : [])
+    const lost = defects.find(isSqlError)
+    return lost === undefined || !defects.every(isSqlError) || Cause.hasInterrupts(cause)
+      ? Effect.failCause(cause)
+      : Effect.fail(lost)
+  })
+
+/**
+ * Runs a stream whose statements all see the database as it was at the first of them. They have a connection to themselves,
+ * and hold up no writer. Within a transaction of the caller they are part of that instead, and see what it sees.
+ */
+export const inSnapshot = <A, E, R>(
+  database: Database,
+  stream: Stream.Stream<A, E, R>
+): Stream.Stream<A, E | SqlError, Exclude<R, TransactionConnection>> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const { transactionService } = database.sql
+    const outer = yield* Effect.serviceOption(transactionService)
+    const transaction = Option.isSome(outer) ? outer.value : [yield* retried(begun(database)), 0] as const
+    return Stream.provideService(stream, transactionService, transaction)
+  }))
+
+/** A connection in a transaction that has its snapshot. An attempt that fails leaves none behind. */
+const begun = Effect.fnUntraced(function*({ dialect, sql }: Database) {
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  return yield* Effect.gen(function*() {
+    const connection = yield* sql.reserve
+    // Before BEGIN, which may be interrupted: without a transaction it does nothing. If it fails, the connection is lost, or
+    // the next transaction on it fails.
+    yield* Effect.addFinalizer(() => Effect.ignore(connection.executeUnprepared("ROLLBACK", [], undefined)))
+    // BEGIN takes no snapshot. The first statement that reads does, and waits for a lock of SQLite.
+    for (const text of dialect.beginSnapshot) yield* connection.executeUnprepared(text, [], undefined)
+    return connection
+  }).pipe(
+    Scope.provide(scope),
+    Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+  )
+})
