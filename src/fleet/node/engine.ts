@@ -15,6 +15,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as References from "effect/References"
 import type * as Scope from "effect/Scope"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -46,14 +47,17 @@ export const startEngine = (options: {
 }): Effect.Effect<() => ReadonlyArray<number>, never, Scope.Scope> =>
   Effect.gen(function*() {
     let sharding: Sharding["Service"] | undefined
-    const layer = Singleton.make("FleetKeeper", options.keeper).pipe(
+    const level = yield* References.MinimumLogLevel
+    const keeper = Effect.provideService(options.keeper, References.MinimumLogLevel, level)
+    const layer = Singleton.make("FleetKeeper", keeper).pipe(
       Layer.provideMerge(layerSharding),
       Layer.provide([Runners.layerNoop, RunnerHealth.layerNoop, SqlRunnerStorage.layerStorage({ prefix })]),
       Layer.provide([configOf(options), MessageStorage.layerNoop]),
       Layer.provide(Layer.succeed(SqlClient.SqlClient, options.sql))
     )
     const built = Effect.scoped(Effect.gen(function*() {
-      const context = yield* Layer.build(layer)
+      // The engine says of each shard what it could not do while the database is away.
+      const context = yield* Effect.provideService(Layer.build(layer), References.MinimumLogLevel, "None")
       sharding = yield* Effect.provideContext(Sharding, context)
       return yield* Effect.never
     })).pipe(
@@ -65,10 +69,19 @@ export const startEngine = (options: {
       )
     )
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(built, Effect.sleep(rebuildAfter))))
-    return () => {
+    const mine = () => {
       const now = sharding
       return now === undefined ? [] : ids.flatMap(([shard, id]) => now.hasShardId(id) ? [shard] : [])
     }
+    const warn = Effect.suspend(() =>
+      mine().length > 0
+        ? Effect.void
+        : Effect.logWarning(
+          "the engine of the fleet gives this process no company of its own: it helps with those that are late"
+        )
+    )
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(rebuildAfter), warn)))
+    return mine
   })
 
 /** Every field, since the environment would otherwise change a runner in silence. */

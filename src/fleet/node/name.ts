@@ -34,7 +34,8 @@ export const holdName = (
   lost: Effect.Effect<void>
 ): Effect.Effect<void, FleetError | SqlError, Scope.Scope> =>
   Effect.gen(function*() {
-    const outer = yield* Effect.scope
+    // Made before the loop: it closes after the loop has ended.
+    const outer = yield* Scope.fork(yield* Effect.scope)
     let held: { readonly connection: Connection; readonly scope: Scope.Closeable } | undefined
     let since: number | undefined
     let isLost = false
