@@ -6,8 +6,8 @@ import type { TimePunch } from "../TimePunch.ts"
 import type { Checkpoint, PassKind, Window } from "./Checkpoint.ts"
 
 /**
- * The rows of the copy that a sweep did not see. The service no longer shows them in the window; they are marked and
- * keep their content.
+ * The rows of the copy that a sweep did not see: the service no longer shows them in the window. A store marks them and keeps
+ * their content.
  */
 export interface Gone {
   /** Rows whose `clockedIn` in the copy lies here. */
@@ -42,6 +42,6 @@ export interface Committed {
   readonly unchanged: number
   /** Rows that were marked as gone. */
   readonly gone: number
-  /** The earliest `modified` of what was inserted or changed; `None` where nothing was, or a store cannot know. */
+  /** The earliest `modified` of what was inserted or changed; `None` if nothing was, or if the store cannot know. */
   readonly oldestModified: Option.Option<DateTime.Utc>
 }

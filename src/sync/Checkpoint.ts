@@ -1,5 +1,6 @@
-/** How far the copy of a company is: what a sync stores beside the rows, and its text. */
+/** How far the copy of a company is: what a sync stores with the rows, and its text. */
 import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -7,7 +8,8 @@ import { CompanyId, Cursor } from "../Ids.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { Instant } from "../internal/wire/schema.ts"
 
-const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+/** A whole number from 0 on. @internal */
+export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /** A range of clock-ins, half-open: `gte` is inside, `lt` is not. A side that is left out is open. */
 export const Window = Schema.Struct({
@@ -41,19 +43,19 @@ export const RunningPass = Schema.Struct({
   pass: Count,
   /** The `modified_since` of its requests; `None` in a first load and a sweep, which send none. */
   since: Schema.OptionFromNullOr(Instant),
-  /** The service's clock at the first page of the attempt; `None` before it, and where it came without a valid `Date`. */
+  /** The service's clock at the first page of the attempt; `None` before it, and if it came without a valid `Date`. */
   horizon: Schema.OptionFromNullOr(Instant),
   /** The local clock when the first page of the attempt was sent; `None` before it. */
   at: Schema.OptionFromNullOr(Instant),
-  /** The latest `modified` seen, less the local time since the first page: the watermark where there is no `Date`. */
+  /** The latest `modified` seen, less the time since the first page: the watermark of a pass without a `Date`. */
   latest: Schema.OptionFromNullOr(Instant),
-  /** The cursor of the next page; `None` where the attempt has no page yet. */
+  /** The cursor of the next page; `None` before the first page of the attempt. */
   cursor: Schema.OptionFromNullOr(Cursor),
-  /** A cursor of the attempt, replaced at pages 1, 2, 4, 8 …: to meet it again is a cycle. */
+  /** A cursor that the attempt has met, replaced at pages 1, 2, 4, 8 …: a page that leads to it again closes a cycle. */
   landmark: Schema.OptionFromNullOr(Cursor),
   /** Pages that the attempt has read. */
   pages: Count,
-  /** How many times the pass began again, since its cursors were refused or led in a circle. */
+  /** How many times the pass began again because its cursors were refused or led in a circle. */
   restarts: Count,
   /** The window of a sweep and of its confirm; `None` in a first load and an increment. */
   window: Schema.OptionFromNullOr(Window),
@@ -64,7 +66,7 @@ export const RunningPass = Schema.Struct({
 /** A pass that is not complete, as `RunningPass` decodes it. */
 export type RunningPass = typeof RunningPass.Type
 
-/** How far the copy of a company is. A store keeps it in the transaction of the rows that it speaks of. */
+/** How far the copy of a company is. A store commits it in one transaction with the rows of its batch. */
 export class Checkpoint extends Schema.Opaque<Checkpoint>()(Schema.Struct({
   /** The version of this form. */
   v: Schema.Literal(1),
@@ -84,19 +86,31 @@ export class Checkpoint extends Schema.Opaque<Checkpoint>()(Schema.Struct({
   running: Schema.OptionFromNullOr(RunningPass)
 })) {
   /**
-   * The codec between a checkpoint and its text: JSON with its keys in one order, `v` first. Any other version than 1
-   * fails.
+   * The codec between a checkpoint and its text: JSON with its keys in one order, `v` first. It fails for any version but
+   * 1.
    */
   static get text(): Schema.Codec<Checkpoint, string> {
     return text
   }
 }
 
+/** The checkpoint of a company before its first commit. @internal */
+export const blankCheckpoint = (company: CompanyId, writer: string): Checkpoint => ({
+  v: 1,
+  company,
+  pass: 0,
+  watermark: Option.none(),
+  at: Option.none(),
+  completedAt: Option.none(),
+  writer,
+  running: Option.none()
+})
+
 const text: Schema.Codec<Checkpoint, string> = Schema.fromJsonString(Checkpoint)
 
 const encode = Schema.encodeSync(text)
 
-/** A commit compares the text that the one before it has written. */
+/** Texts that were written: a commit compares the text of the commit before it. */
 const texts = new WeakMap<Checkpoint, string>()
 
 /** The text of a checkpoint. Equal checkpoints have equal texts, which stores compare. @internal */
@@ -131,8 +145,8 @@ export const readCheckpoint = (stored: string, company: CompanyId): Result.Resul
 }
 
 /**
- * Reads the checkpoint of a store that compares texts. Where it would be written in another form, it was edited by hand: no
- * commit could ever replace it. @internal
+ * Reads the checkpoint of a store that compares texts. A text that this library would write otherwise was edited by hand, and
+ * no commit could replace it. @internal
  */
 export const readCanonical = (stored: string, company: CompanyId): Result.Result<Checkpoint, string> =>
   Result.filterOrFail(

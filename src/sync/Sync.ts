@@ -1,5 +1,7 @@
-/** START HERE. Keeps a copy of a company's punches complete: the changes since the last pass, and sweeps for the rest. */
-import * as Clock from "effect/Clock"
+/**
+ * START HERE. Keeps a copy of a company's punches complete. The first pass is a full load, an increment reads what has
+ * changed since, and a sweep reconciles: it finds what no increment can see.
+ */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -11,43 +13,90 @@ import type { CompanyId } from "../Ids.ts"
 import type { TimePunches } from "../TimePunches.ts"
 import type { Batch } from "./Batch.ts"
 import type { Checkpoint } from "./Checkpoint.ts"
-import { type Call, type Goal, makePasses } from "./passes.ts"
+import { type Call, makePasses } from "./passes.ts"
 import { type SyncError, withCheckpoint } from "./SyncError.ts"
 import {
   type BatchesOptions,
+  callOf,
   type RunOptions,
   type SweepBatchesOptions,
+  sweepCallOf,
   type SweepOptions,
   type SyncSummary,
-  validateCheckpoint,
-  validateOptions,
-  validateSweep
+  validateCheckpoint
 } from "./SyncOptions.ts"
 import { SyncStore } from "./SyncStore.ts"
 
-// MERGED execute.ts: Carries the batches of a call into the store: joins them, commits them, counts what they did.
-
-const now = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
-
-export const execute = (
-  call: Call,
-  duration: number,
-  { claim = false, onCommit = () => Effect.succeed(true) }: RunOptions
+/**
+ * Carries one pass into the store: completes the pass that is running, or else does what is due, a first load or an
+ * increment. After a failure everything that was committed stays, and the next call continues there. Run it on a schedule;
+ * of two calls at once, one fails with `Superseded` and no row is lost.
+ */
+export const run = (
+  company: CompanyId | Company,
+  options: RunOptions = {}
 ): Effect.Effect<SyncSummary, SyncError | ListError, TimePunches | SyncStore> =>
-  Effect.scoped(Effect.gen(function*() {
+  Effect.flatMap(callOf(company, options), (call) => execute(call, options)).pipe(Effect.withSpan("Sync.run"))
+
+/**
+ * A sweep reconciles; the first pass is a full load. Lists a window of clock-ins, then marks the rows of the copy that the
+ * service no longer shows there. It first completes a running increment; a running sweep whose window contains this one
+ * is completed instead, and is the answer. Without a watermark it does the first load. Fails with `TooManyGone` if too many
+ * rows are missing; the rest of the sweep is stored.
+ */
+export const sweep = (
+  company: CompanyId | Company,
+  options: SweepOptions = {}
+): Effect.Effect<SyncSummary, SyncError | ListError, TimePunches | SyncStore> =>
+  Effect.flatMap(sweepCallOf(company, options), (call) => execute(call, options)).pipe(Effect.withSpan("Sync.sweep"))
+
+/**
+ * The batches of one pass, for a store of the caller's own: completes the pass that is running, or else does what is due, a
+ * first load or an increment, and ends. Store the rows and the checkpoint of a batch together, or neither, before the next
+ * is pulled. Fails with a `SyncError` or a `ListError`; a later call continues from the last checkpoint that was stored.
+ */
+export const batches = (
+  company: CompanyId | Company,
+  from: Option.Option<Checkpoint>,
+  options?: BatchesOptions
+): Stream.Stream<Batch, SyncError | ListError, TimePunches> =>
+  Stream.unwrap(Effect.flatMap(callOf(company, options), (call) => batchesOf(call, from)))
+
+/**
+ * The batches of a sweep: lists a window of clock-ins without `modified_since`, then the changes since, to find what
+ * increments cannot see: rows that were removed or withdrawn, edited breaks. `gone` comes with the last batch: the caller
+ * marks those rows and applies the limit. It first completes a pass that is running. Without a watermark it is a first load.
+ */
+export const sweepBatches = (
+  company: CompanyId | Company,
+  from: Checkpoint,
+  options?: SweepBatchesOptions
+): Stream.Stream<Batch, SyncError | ListError, TimePunches> =>
+  Stream.unwrap(Effect.flatMap(sweepCallOf(company, options), (call) => batchesOf(call, Option.some(from))))
+
+const batchesOf = Effect.fnUntraced(function*(call: Call, from: Option.Option<Checkpoint>) {
+  yield* validateCheckpoint(call, from)
+  const passes = yield* makePasses(call, from)
+  return Stream.unfold(
+    undefined,
+    () => Effect.map(passes.next, (batch) => Option.isNone(batch) ? undefined : [batch.value, undefined] as const)
+  )
+})
+
+/** Carries the batches of a call into the store: joins them, commits them, counts what they did. */
+const execute = Effect.fnUntraced(
+  function*(call: Call, { claim = false, onCommit = () => Effect.succeed(true) }: RunOptions) {
     const store = yield* SyncStore
-    const end = (yield* now) + duration
     const { company, writer } = call
     const loaded = yield* store.load(company.id)
     yield* validateCheckpoint(call, loaded)
     let stored = loaded
-    let from = loaded
     const counts = { punches: 0, written: 0, unchanged: 0, gone: 0 }
     let lateness = 0
 
     const put = Effect.fnUntraced(function*(batch: Batch) {
       const committed = yield* store.commit(batch, stored)
-      if (batch.kind === "increment") lateness = Math.max(lateness, between(committed.oldestModified, stored))
+      if (batch.kind === "increment") lateness = Math.max(lateness, latenessOf(committed.oldestModified, stored))
       stored = Option.some(batch.checkpoint)
       counts.punches += batch.punches.length
       counts.written += committed.written
@@ -65,25 +114,20 @@ export const execute = (
         Effect.mapError((error) => withCheckpoint(error, stored))
       )
 
-    if (claim && Option.isSome(loaded)) {
-      const checkpoint = { ...loaded.value, writer }
-      const kind = Option.match(checkpoint.running, { onNone: () => "increment" as const, onSome: ({ kind }) => kind })
-      const { pass } = checkpoint
-      yield* commit({ company: company.id, kind, pass, punches: [], checkpoint, gone: Option.none() })
-      from = Option.some(checkpoint)
-    }
+    const isClaimed = claim && Option.isSome(loaded)
+    if (isClaimed) yield* commit(claimOf({ ...loaded.value, writer }))
 
-    const passes = yield* makePasses(call, from)
+    const passes = yield* makePasses(call, stored)
     /** Batches of one attempt that are read and not yet committed. */
     let joined: ReadonlyArray<Batch> = []
     /** Whether all that was read is committed. */
     let isWhole = true
 
     const summary = (): SyncSummary => {
-      const { complete, kind, pages, restarts } = passes.progress()
+      const { _tag, kind, pages, restarts } = passes.state()
       return {
         kind: kind === "confirm" ? "sweep" : kind,
-        complete: complete && isWhole,
+        complete: _tag === "Complete" && isWhole,
         resumed: Option.exists(loaded, ({ running }) => Option.isSome(running)),
         pages,
         ...counts,
@@ -100,7 +144,7 @@ export const execute = (
       return batch === undefined ? Effect.succeed(true) : Effect.flatMap(commit(batch), () => onCommit(summary()))
     })
 
-    if (claim && Option.isSome(loaded) && !(yield* onCommit(summary()))) return summary()
+    if (isClaimed && !(yield* onCommit(summary()))) return summary()
     while (true) {
       const next = yield* Effect.result(passes.next)
       if (Result.isFailure(next)) {
@@ -118,12 +162,17 @@ export const execute = (
       isWhole = true
       const isFull = joined.length >= store.pagesPerCommit || Option.isSome(batch.gone)
       if (isFull && !(yield* flush)) return summary()
-      if ((yield* now) >= end) {
-        yield* flush
-        return summary()
-      }
     }
-  }))
+  },
+  Effect.scoped
+)
+
+/** The batch of a claim: no rows, and a checkpoint whose text no older call can replace. */
+const claimOf = (checkpoint: Checkpoint): Batch => {
+  const { company, pass, running } = checkpoint
+  const kind = Option.match(running, { onNone: () => "increment" as const, onSome: ({ kind }) => kind })
+  return { company, kind, pass, punches: [], checkpoint, gone: Option.none() }
+}
 
 const isOneAttempt = (joined: ReadonlyArray<Batch>, { kind, pass }: Batch): boolean =>
   joined.every((batch) => batch.kind === kind && batch.pass === pass)
@@ -135,80 +184,11 @@ const join = (batches: ReadonlyArray<Batch>): Batch | undefined => {
 }
 
 /** Milliseconds by which a change is older than the watermark before it. */
-const between = (
+const latenessOf = (
   oldest: Option.Option<{ readonly epochMilliseconds: number }>,
   stored: Option.Option<Batch["checkpoint"]>
 ): number =>
   Option.match(Option.all([Option.flatMap(stored, ({ watermark }) => watermark), oldest]), {
     onNone: () => 0,
     onSome: ([watermark, modified]) => watermark.epochMilliseconds - modified.epochMilliseconds
-  })
-
-const pass: Effect.Effect<Goal> = Effect.succeed({ _tag: "Pass" })
-
-/**
- * Completes the pass that is running, or else does one: a first load where there is no watermark, an increment where there
- * is one. Then it ends. Rows and checkpoint of a batch belong together: store both, or neither, before the next is pulled.
- * Fails with a `SyncError` or a `ListError`; a later call continues from the last checkpoint that was stored.
- */
-export const batches = (
-  company: CompanyId | Company,
-  from: Option.Option<Checkpoint>,
-  options?: BatchesOptions
-): Stream.Stream<Batch, SyncError | ListError, TimePunches> =>
-  Stream.unwrap(Effect.gen(function*() {
-    const { call } = yield* validateOptions(company, options)
-    return yield* batchesOf({ ...call, goal: yield* pass }, from)
-  }))
-
-/**
- * Lists a window of clock-ins without `modified_since`, then the changes since, to find what increments cannot see: rows
- * that were removed or withdrawn, edited breaks. With the last batch comes `gone`: the consumer marks those rows, and
- * holds to the limit. A pass that is running is completed first. Without a watermark it is a first load.
- */
-export const sweepBatches = (
-  company: CompanyId | Company,
-  from: Checkpoint,
-  options?: SweepBatchesOptions
-): Stream.Stream<Batch, SyncError | ListError, TimePunches> =>
-  Stream.unwrap(Effect.gen(function*() {
-    const { call } = yield* validateOptions(company, options)
-    return yield* batchesOf({ ...call, goal: yield* validateSweep(company, options) }, Option.some(from))
-  }))
-
-/**
- * Carries one pass into the store: completes what is running, or does what `changes` does. On failure all that was committed
- * stays, and the next call continues there. Run it on a schedule; two calls at once are safe, one of them is `Superseded`.
- */
-export const run = (
-  company: CompanyId | Company,
-  options: RunOptions = {}
-): Effect.Effect<SyncSummary, SyncError | ListError, TimePunches | SyncStore> =>
-  Effect.gen(function*() {
-    const { call, duration } = yield* validateOptions(company, options)
-    return yield* execute({ ...call, goal: yield* pass }, duration, options)
-  }).pipe(Effect.withSpan("Sync.run"))
-
-/**
- * Carries a sweep into the store: lists a window of clock-ins, then marks the rows of the copy that the service no longer
- * shows there. A running increment is completed first; a running sweep of a window that contains this one is completed and
- * is the answer. Fails with `TooManyGone` where too many rows are missing; the rest of the sweep is stored.
- */
-export const sweep = (
-  company: CompanyId | Company,
-  options: SweepOptions = {}
-): Effect.Effect<SyncSummary, SyncError | ListError, TimePunches | SyncStore> =>
-  Effect.gen(function*() {
-    const { call, duration } = yield* validateOptions(company, options)
-    return yield* execute({ ...call, goal: yield* validateSweep(company, options) }, duration, options)
-  }).pipe(Effect.withSpan("Sync.sweep"))
-
-const batchesOf = (call: Call, from: Option.Option<Checkpoint>) =>
-  Effect.gen(function*() {
-    yield* validateCheckpoint(call, from)
-    const passes = yield* makePasses(call, from)
-    return Stream.unfold(
-      undefined,
-      () => Effect.map(passes.next, (batch) => Option.isNone(batch) ? undefined : [batch.value, undefined] as const)
-    )
   })

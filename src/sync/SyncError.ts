@@ -1,4 +1,4 @@
-/** Why a sync stops, where the cause is not a listing: the checkpoint, the store, or another sync. */
+/** Why a sync stops, other than a failed listing: the checkpoint, the store, or another sync. */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CompanyId } from "../Ids.ts"
@@ -34,7 +34,7 @@ export class SyncError extends Schema.TaggedError<SyncError>("effect-time-punche
   }
 }
 
-/** The error with the last checkpoint that is durable. Its `cause` is no enumerable property, so a spread would lose it. @internal */
+/** The error with the last checkpoint that is durable. Its `cause` is not enumerable, so a spread would lose it. @internal */
 export const withCheckpoint = (error: SyncError, checkpoint: Option.Option<Checkpoint>) =>
   new SyncError({ ...error, ...("cause" in error ? { cause: error.cause } : {}), checkpoint })
 
@@ -54,7 +54,7 @@ export const tooManyGone = (companyId: CompanyId, gone: number, rows: number) =>
     detail: `the sweep did not see ${gone} of ${rows} rows of its window; a withdrawn permission looks the same`
   })
 
-/** Whether so many of the rows of a window are more than a sweep may mark. @internal */
+/** Whether a sweep may not mark this number of the rows of its window. @internal */
 export const isTooManyGone = (gone: number, rows: number): boolean => gone > 100 && gone > rows / 5
 
 /** The store failed. @internal */

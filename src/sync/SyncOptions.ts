@@ -4,20 +4,22 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { InvalidRequest } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { isWritable } from "../internal/wire/instant.ts"
 import { wholeNumber } from "../internal/wire/issue.ts"
-import type { Checkpoint, Window } from "./Checkpoint.ts"
-import type { Call, Goal } from "./passes.ts"
+import { Instant } from "../internal/wire/schema.ts"
+import { type Checkpoint, Count, type Window } from "./Checkpoint.ts"
+import { type Call, type Goal, monotonicNow } from "./passes.ts"
 import { unreadable } from "./SyncError.ts"
 
 /** How a sync reads. */
 export interface BatchesOptions {
   /**
-   * How far before the watermark an increment begins: at least as long as a change may take to show, plus the difference of
-   * the service's clocks. Default 15 minutes; at least 1 minute.
+   * How far before the watermark an increment begins: at least the time that a change may take to show, plus the difference
+   * between the service's clocks, plus 2 seconds. Default 15 minutes; at least 1 minute.
    */
   readonly overlap?: Duration.Input | undefined
   /** Pages to read ahead of the consumer. Default 0. */
@@ -32,20 +34,20 @@ export interface SweepBatchesOptions extends BatchesOptions {
 
 /** How a sync reads, writes and stops. */
 export interface RunOptions extends BatchesOptions {
-  /** Where to stop, at the end of a page. What was read is committed, and the next call continues there. Default: at the end. */
+  /** When to stop before the end. The call commits what it has read, and the next call continues there. Default: never. */
   readonly stopAfter?: StopAfter | undefined
   /**
    * Whether the call first commits the stored checkpoint under its own name, so that no older call can commit any more.
-   * Default `false`: the first page does that.
+   * Default `false`: its first page does that.
    */
   readonly claim?: boolean | undefined
-  /** Called after each commit, with the counts of this call. `false` stops the call here. */
+  /** Called after each commit, with the counts of this call so far. `false` stops the call here. */
   readonly onCommit?: ((soFar: SyncSummary) => Effect.Effect<boolean>) | undefined
 }
 
-/** Where a call stops before it is complete. */
+/** When a call stops before it is complete. It reads at least one page. */
 export interface StopAfter {
-  /** Pages of the service, over all passes of the call. No page is read ahead beyond them. Default: no limit. */
+  /** Pages of the service, over all passes of the call. No page beyond them is read ahead. Default: no limit. */
   readonly pages?: number | undefined
   /** The time after which no further page is read. Default: no limit. */
   readonly duration?: Duration.Input | undefined
@@ -60,112 +62,102 @@ export interface SweepOptions extends RunOptions {
 }
 
 /** What a call did. All counts are of this call. */
-export interface SyncSummary {
+export class SyncSummary extends Schema.Opaque<SyncSummary>()(Schema.Struct({
   /** What the last pass of the call was. */
-  readonly kind: "first" | "increment" | "sweep"
-  /** Whether the call did all that it is for; `false` where it was stopped. */
-  readonly complete: boolean
+  kind: Schema.Literals(["first", "increment", "sweep"]),
+  /** Whether the call did all that it is for; `false` if it was stopped. */
+  complete: Schema.Boolean,
   /** Whether it continued a stored pass. Such a pass only proves what was there when that pass began. */
-  readonly resumed: boolean
+  resumed: Schema.Boolean,
   /** Pages of the service that were read. */
-  readonly pages: number
+  pages: Count,
   /** Rows in those pages. */
-  readonly punches: number
+  punches: Count,
   /** Rows that were inserted or changed. */
-  readonly written: number
+  written: Count,
   /** Rows that were equal already. */
-  readonly unchanged: number
+  unchanged: Count,
   /** Rows that were marked as gone. */
-  readonly gone: number
-  /** How many times a pass began again, since its cursors were refused. */
-  readonly restarts: number
-  /** The watermark of the copy. */
-  readonly watermark: Option.Option<DateTime.Utc>
-  /** How late the latest change showed: the watermark before an increment less the earliest `modified` that it wrote. */
-  readonly lateness: Option.Option<Duration.Duration>
-}
-
-// MERGED options.ts: From the options of a sync to a call, or to the first reason not to send anything.
+  gone: Count,
+  /** How many times a pass began again because its cursors were refused. */
+  restarts: Count,
+  /** The watermark of the copy; `None` before the end of a first load. */
+  watermark: Schema.OptionFromNullOr(Instant),
+  /**
+   * How late the latest change showed, in milliseconds when encoded: the watermark before an increment less the earliest
+   * `modified` that it wrote. `None` if nothing was late.
+   */
+  lateness: Schema.OptionFromNullOr(Schema.DurationFromMillis)
+})) {}
 
 const defaultOverlap = Duration.minutes(15)
 const leastOverlap = Duration.minutes(1)
 
-/** What a call needs beside its goal. */
-interface Bounds {
-  readonly call: Omit<Call, "goal">
-  /** Milliseconds after which no further page is read. */
-  readonly duration: number
-}
-
-const invalid = (companyId: CompanyId, field: string, mustBe: string) =>
-  Result.fail(new InvalidRequest({ companyId, field, detail: `must be ${mustBe}` }))
-
-/** Validates the options that all calls have. */
-export const validateOptions = (
+/** The call that these options ask for, or the first reason not to send anything. */
+export const callOf = (
   company: CompanyId | Company,
-  options: RunOptions = {}
-): Effect.Effect<Bounds, InvalidRequest> =>
-  Effect.suspend(() =>
-    Effect.fromResult(Result.gen(function*() {
-      const named: Company = typeof company === "number" ? { id: company } : company
-      const overlap = Duration.fromInput(options.overlap ?? defaultOverlap)
-      if (
-        Option.isNone(overlap) || !Duration.isFinite(overlap.value) ||
-        !Duration.isGreaterThanOrEqualTo(overlap.value, leastOverlap)
-      ) {
-        return yield* invalid(named.id, "overlap", "a duration of at least 1 minute")
-      }
-      const prefetchPages = options.prefetchPages ?? 0
-      yield* validateCount(named.id, "prefetchPages", prefetchPages, 0, 100)
-      const { duration, pages } = options.stopAfter ?? {}
-      if (pages !== undefined) yield* validateCount(named.id, "stopAfter.pages", pages, 1)
-      const limit = Duration.fromInput(duration ?? Duration.infinity)
-      if (Option.isNone(limit) || !Duration.isPositive(limit.value)) {
-        return yield* invalid(named.id, "stopAfter.duration", "a positive duration")
-      }
-      return {
-        call: {
-          company: named,
-          overlap: Duration.toMillis(overlap.value),
-          prefetchPages,
-          maxPages: pages ?? Infinity,
-          writer: globalThis.crypto.randomUUID()
-        },
-        duration: Duration.toMillis(limit.value)
-      }
-    }))
-  )
-
-const validateCount = (companyId: CompanyId, field: string, value: number, least: number, most?: number) =>
-  Result.mapError(
-    wholeNumber(value, least, most),
-    (mustBe) => new InvalidRequest({ companyId, field, detail: `must be ${mustBe}` })
-  )
-
-/** Validates the window of a sweep. */
-export const validateSweep = (
-  company: CompanyId | Company,
-  { acceptGone = false, window = {} }: SweepOptions = {}
-): Effect.Effect<Goal, InvalidRequest> =>
-  Effect.suspend(() => {
-    const companyId = typeof company === "number" ? company : company.id
-    const { gte, lt } = window
-    const at = (["gte", "lt"] as const).find((end) => {
-      const instant = window[end]
-      return instant !== undefined && !(DateTime.isDateTime(instant) && isWritable(instant.epochMilliseconds))
-    })
-    if (at !== undefined) {
-      return Effect.fromResult(invalid(companyId, `window.${at}`, "an instant of the years 0001 to 9999"))
+  options: RunOptions = {},
+  goal: Goal = { _tag: "Pass" }
+): Effect.Effect<Call, InvalidRequest> =>
+  Effect.gen(function*() {
+    const named: Company = typeof company === "number" ? { id: company } : company
+    const overlap = Duration.fromInput(options.overlap ?? defaultOverlap)
+    if (
+      Option.isNone(overlap) || !Duration.isFinite(overlap.value) ||
+      !Duration.isGreaterThanOrEqualTo(overlap.value, leastOverlap)
+    ) {
+      return yield* invalid(named.id, "overlap", "a duration of at least 1 minute")
     }
-    if (gte !== undefined && lt !== undefined && gte.epochMilliseconds >= lt.epochMilliseconds) {
-      return Effect.fromResult(invalid(companyId, "window.lt", "after window.gte"))
+    const prefetchPages = options.prefetchPages ?? 0
+    yield* validateCount(named.id, "prefetchPages", prefetchPages, 0, 100)
+    const { duration, pages } = options.stopAfter ?? {}
+    if (pages !== undefined) yield* validateCount(named.id, "stopAfter.pages", pages, 1)
+    const limit = Duration.fromInput(duration ?? Duration.infinity)
+    if (Option.isNone(limit) || !Duration.isPositive(limit.value)) {
+      return yield* invalid(named.id, "stopAfter.duration", "a positive duration")
     }
-    const valid: Window = { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) }
-    return Effect.succeed({ _tag: "Sweep" as const, window: valid, acceptGone })
+    return {
+      company: named,
+      goal,
+      overlap: Duration.toMillis(overlap.value),
+      prefetchPages,
+      maxPages: pages ?? Infinity,
+      deadline: (yield* monotonicNow) + Duration.toMillis(limit.value),
+      writer: globalThis.crypto.randomUUID()
+    }
   })
 
-/** Fails where a checkpoint is of another company, before anything is sent. */
-export const validateCheckpoint = ({ company }: Pick<Call, "company">, from: Option.Option<Checkpoint>) =>
+/** The call of a sweep. */
+export const sweepCallOf = (
+  company: CompanyId | Company,
+  options: SweepOptions = {}
+): Effect.Effect<Call, InvalidRequest> =>
+  Effect.gen(function*() {
+    const { acceptGone = false, window: { gte, lt } = {} } = options
+    const companyId = typeof company === "number" ? company : company.id
+    for (const [end, instant] of [["gte", gte], ["lt", lt]] as const) {
+      if (instant !== undefined && !(DateTime.isDateTime(instant) && isWritable(instant.epochMilliseconds))) {
+        return yield* invalid(companyId, `window.${end}`, "an instant of the years 0001 to 9999")
+      }
+    }
+    if (gte !== undefined && lt !== undefined && gte.epochMilliseconds >= lt.epochMilliseconds) {
+      return yield* invalid(companyId, "window.lt", "after window.gte")
+    }
+    const window: Window = { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) }
+    return yield* callOf(company, options, { _tag: "Sweep", window, acceptGone })
+  })
+
+const invalid = (companyId: CompanyId, field: string, mustBe: string) =>
+  Effect.fail(new InvalidRequest({ companyId, field, detail: `must be ${mustBe}` }))
+
+const validateCount = (companyId: CompanyId, field: string, value: number, least: number, most?: number) =>
+  Result.match(wholeNumber(value, least, most), {
+    onFailure: (mustBe) => invalid(companyId, field, mustBe),
+    onSuccess: () => Effect.void
+  })
+
+/** Fails if a checkpoint is of another company, before anything is sent. */
+export const validateCheckpoint = ({ company }: Call, from: Option.Option<Checkpoint>) =>
   Option.match(Option.filter(from, (checkpoint) => checkpoint.company !== company.id), {
     onNone: () => Effect.void,
     onSome: (other) => Effect.fail(unreadable(company.id, `it is of company ${other.company}`))

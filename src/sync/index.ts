@@ -3,12 +3,6 @@ export type { Batch, Committed, Gone } from "./Batch.ts"
 export { Checkpoint, PassKind, RunningPass, Window } from "./Checkpoint.ts"
 export * as Sync from "./Sync.ts"
 export { SyncError } from "./SyncError.ts"
-export type {
-  BatchesOptions,
-  RunOptions,
-  StopAfter,
-  SweepBatchesOptions,
-  SweepOptions,
-  SyncSummary
-} from "./SyncOptions.ts"
+export type { BatchesOptions, RunOptions, StopAfter, SweepBatchesOptions, SweepOptions } from "./SyncOptions.ts"
+export { SyncSummary } from "./SyncOptions.ts"
 export { SyncStore } from "./SyncStore.ts"

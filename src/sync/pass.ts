@@ -1,4 +1,4 @@
-/** How a page moves the checkpoint of a sync. Pure: the page and the arguments bring every fact. */
+/** How a page moves the checkpoint of a sync. */
 import * as Option from "effect/Option"
 import type { Page } from "../Page.ts"
 import { type Checkpoint, instant, type PassKind, type RunningPass, type Window } from "./Checkpoint.ts"
@@ -7,26 +7,25 @@ const second = 1000
 const minute = 60 * second
 const day = 24 * 60 * minute
 
-/** What a page does. */
-export type Step =
+/** What a page does to its pass. */
+export type PageStep =
   /** The rows of the page may be stored, with this checkpoint. */
   | {
-    readonly _tag: "Page"
-    readonly pass: number
+    readonly _tag: "Kept"
+    /** The number of the attempt, with which the rows are stamped. */
+    readonly passId: number
     readonly checkpoint: Checkpoint
     readonly gone: Option.Option<Window>
   }
   /** The service's clock was set back: the page is discarded, and the pass begins again, from an earlier instant. */
   | { readonly _tag: "Earlier"; readonly running: RunningPass }
-  /** The page leads to a cursor that the attempt has passed: it is discarded. */
+  /** The page leads to a cursor that the attempt has requested before: it is discarded. */
   | { readonly _tag: "Cycle" }
 
-/** What a page is judged by, beside the checkpoint. */
+/** What a page is judged by, besides the checkpoint and its pass. */
 export interface Facts {
   /** Milliseconds that an increment reads again before the watermark. */
   readonly overlap: number
-  /** The highest pass number that was ever taken, also by what was not stored. */
-  readonly highest: number
   /** The local clock, in milliseconds. */
   readonly now: number
   /** The name of this call. */
@@ -38,7 +37,7 @@ export const begin = (
   checkpoint: Checkpoint,
   kind: PassKind,
   overlap: number,
-  sweep?: { readonly window: Window; readonly before?: number }
+  sweep?: { readonly window: Window; readonly sweepPass?: number }
 ): RunningPass => ({
   kind,
   pass: checkpoint.pass,
@@ -53,10 +52,10 @@ export const begin = (
   pages: 0,
   restarts: 0,
   window: Option.fromUndefinedOr(sweep?.window),
-  before: Option.fromUndefinedOr(sweep?.before)
+  before: Option.fromUndefinedOr(sweep?.sweepPass)
 })
 
-/** The pass again from its first page: what it reads and counts stays, what an attempt learns does not. */
+/** The pass from its first page again. It keeps what it reads and how often it began again, and forgets the attempt. */
 export const restart = (running: RunningPass): RunningPass => ({
   ...running,
   horizon: Option.none(),
@@ -71,8 +70,8 @@ export const restart = (running: RunningPass): RunningPass => ({
 /** `modified_since` has whole seconds. */
 const sinceOf = (millis: number, overlap: number) => instant(Math.floor((millis - overlap) / second) * second)
 
-/** Judges a page of a pass. */
-export const step = (checkpoint: Checkpoint, running: RunningPass, page: Page, facts: Facts): Step => {
+/** Judges a page of a pass: the checkpoint that is true once its rows are stored, or why it is discarded. */
+export const stepPage = (checkpoint: Checkpoint, running: RunningPass, page: Page, facts: Facts): PageStep => {
   const attempt = Option.isSome(running.cursor) ? running : beginAttempt(checkpoint, running, page, facts)
   if ("_tag" in attempt) return attempt
   const { next } = page.cursor
@@ -81,8 +80,8 @@ export const step = (checkpoint: Checkpoint, running: RunningPass, page: Page, f
   return Option.isNone(next)
     ? complete(checkpoint, read, facts)
     : {
-      _tag: "Page",
-      pass: read.pass,
+      _tag: "Kept",
+      passId: read.pass,
       gone: Option.none(),
       checkpoint: {
         ...checkpoint,
@@ -98,8 +97,8 @@ const beginAttempt = (
   checkpoint: Checkpoint,
   running: RunningPass,
   { response: { sentAt, asOf } }: Page,
-  { highest, overlap }: Facts
-): RunningPass | Step => {
+  { overlap }: Facts
+): RunningPass | PageStep => {
   const horizon = Option.filter(
     asOf,
     (date) => isPlausible(date.epochMilliseconds, sentAt.epochMilliseconds, checkpoint)
@@ -110,10 +109,10 @@ const beginAttempt = (
   )
   if (Option.isSome(earlier)) return { _tag: "Earlier", running: { ...running, since: earlier } }
   const clock = Option.getOrElse(horizon, () => sentAt).epochMilliseconds
-  return { ...running, pass: Math.max(highest + 1, clock), horizon, at: Option.some(sentAt) }
+  return { ...running, pass: Math.max(checkpoint.pass + 1, clock), horizon, at: Option.some(sentAt) }
 }
 
-/** Whether a `Date` can be the service's clock: it is near the local clock, or where the service's clock should stand by now. */
+/** Whether a `Date` can be the service's clock: it is near the local clock, or near where the service's clock should stand. */
 const isPlausible = (date: number, local: number, { at, watermark }: Checkpoint): boolean =>
   Math.abs(date - local) <= day ||
   Option.exists(
@@ -121,7 +120,7 @@ const isPlausible = (date: number, local: number, { at, watermark }: Checkpoint)
     ([{ epochMilliseconds: mark }, { epochMilliseconds: then }]) => Math.abs(date - (mark + local - then)) <= day
   )
 
-/** The instant to begin again from, where the service's clock was set back behind the last watermark. */
+/** The instant to begin again from, if the service's clock was set back behind the last watermark. */
 const earlierSince = (checkpoint: Checkpoint, running: RunningPass, date: number, local: number, overlap: number) =>
   Option.flatMap(Option.all([checkpoint.watermark, checkpoint.at, running.since]), ([watermark, at, since]) => {
     // Where the service's clock stood at the last pass, by its present setting.
@@ -131,7 +130,7 @@ const earlierSince = (checkpoint: Checkpoint, running: RunningPass, date: number
       : Option.none()
   })
 
-/** Late pages of a long pass must not lift what stands in for the horizon: the time since its first page is taken off. */
+/** The latest `modified` less the time since the first page: the late pages of a long pass must not lift the watermark. */
 const latestOf = ({ at, latest }: RunningPass, { items, response: { sentAt } }: Page): RunningPass["latest"] => {
   const elapsed = Option.match(at, {
     onNone: () => 0,
@@ -149,18 +148,18 @@ const latestOf = ({ at, latest }: RunningPass, { items, response: { sentAt } }: 
   return seen === -Infinity ? Option.none() : Option.some(instant(seen))
 }
 
-/** The page was the last one. A sweep is followed by its confirm; every other pass moves the watermark. */
-const complete = (checkpoint: Checkpoint, running: RunningPass, { now, overlap, writer }: Facts): Step => {
+/** The checkpoint after the last page. A sweep is followed by its confirm; every other pass moves the watermark. */
+const complete = (checkpoint: Checkpoint, running: RunningPass, { now, overlap, writer }: Facts): PageStep => {
   const counted = { ...checkpoint, pass: Math.max(checkpoint.pass, running.pass), writer }
   const { window } = running
   if (running.kind === "sweep") {
-    const sweep = { window: Option.getOrElse(window, (): Window => ({})), before: running.pass }
+    const sweep = { window: Option.getOrElse(window, (): Window => ({})), sweepPass: running.pass }
     const confirm = Option.some(begin(counted, "confirm", overlap, sweep))
-    return { _tag: "Page", pass: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }
+    return { _tag: "Kept", passId: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }
   }
   return {
-    _tag: "Page",
-    pass: running.pass,
+    _tag: "Kept",
+    passId: running.pass,
     gone: running.kind === "confirm" ? window : Option.none(),
     checkpoint: {
       ...counted,
@@ -168,7 +167,7 @@ const complete = (checkpoint: Checkpoint, running: RunningPass, { now, overlap, 
         ? { watermark: running.horizon, at: running.at }
         : {
           watermark: watermarkWithoutDate(checkpoint, running),
-          // A first load leaves no change behind, so that a later `Date` may be compared from here on.
+          // A first load leaves no change behind, so a later `Date` may be compared with its beginning.
           at: running.kind === "first" ? running.at : checkpoint.at
         }),
       completedAt: Option.some(instant(now)),
@@ -177,12 +176,12 @@ const complete = (checkpoint: Checkpoint, running: RunningPass, { now, overlap, 
   }
 }
 
-/** The latest change seen, but never after the first request; never before the last watermark, but for that. */
+/** `min(first request, max(last watermark, latest modified))`. */
 const watermarkWithoutDate = ({ watermark }: Checkpoint, { at, latest }: RunningPass): Checkpoint["watermark"] => {
   const known = [watermark, latest].flatMap(Option.toArray).map(({ epochMilliseconds }) => epochMilliseconds)
   if (known.length === 0) return Option.none()
-  const asked = Option.match(at, { onNone: () => Infinity, onSome: ({ epochMilliseconds }) => epochMilliseconds })
-  return Option.some(instant(Math.min(Math.max(...known), asked)))
+  const requestedAt = Option.match(at, { onNone: () => Infinity, onSome: ({ epochMilliseconds }) => epochMilliseconds })
+  return Option.some(instant(Math.min(Math.max(...known), requestedAt)))
 }
 
 const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0

@@ -8,7 +8,7 @@ import { SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { rowColumns, rowOf } from "../../src/sql/read.ts"
 import { SyncStore } from "../../src/sync/index.ts"
-import { type Copy, makeStoreOf } from "../../src/sync/SyncStore.ts"
+import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { hasPostgres, noPostgres } from "./postgres.ts"
 

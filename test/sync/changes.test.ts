@@ -5,7 +5,18 @@ import { TestClock } from "effect/testing"
 import { Sync } from "../../src/sync/index.ts"
 import { FakeService, Fault } from "../../src/testing/index.ts"
 import { company, inject, pageRequests } from "../support/client.ts"
-import { assertEqual, firstId, lastId, makeCopy, noon, over, punches, sent, watermarkOf } from "./support.ts"
+import {
+  assertEqual,
+  firstId,
+  itWithCopy,
+  lastId,
+  makeCopy,
+  noon,
+  over,
+  punches,
+  sent,
+  watermarkOf
+} from "./support.ts"
 
 const minute = 60_000
 
@@ -16,73 +27,75 @@ const afterPage = (number: number, act: Effect.Effect<void>) => {
 }
 
 describe("Sync.run over a service whose rows change", () => {
-  it.effect("[Y38] [Y42] copies every row first, deleted ones, rows without modified, and rows decades off", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      yield* TestClock.setTime(noon)
-      const [one, other, ...rest] = punches
-      assert.isDefined(one)
-      assert.isDefined(other)
-      yield* (yield* FakeService).seed([
-        { ...one, modified: null },
-        { ...other, clocked_in: "1972-01-01T00:00:00Z", clocked_out: null, breaks: [] },
-        ...rest
-      ])
-      const summary = yield* Sync.run(company)
+  itWithCopy(
+    "[Y38] [Y42] copies every row first, deleted ones, rows without modified, and rows decades off",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(noon)
+        const [one, other, ...rest] = punches
+        assert.isDefined(one)
+        assert.isDefined(other)
+        yield* (yield* FakeService).seed([
+          { ...one, modified: null },
+          { ...other, clocked_in: "1972-01-01T00:00:00Z", clocked_out: null, breaks: [] },
+          ...rest
+        ])
+        const summary = yield* Sync.run(company)
 
-      assert.include(summary, { kind: "first", complete: true, resumed: false, pages: 3, punches: 450, written: 450 })
-      assert.deepStrictEqual((yield* pageRequests).map(({ query }) => Object.keys(query).toSorted()), [
-        ["deleted", "limit"],
-        ["cursor", "deleted", "limit"],
-        ["cursor", "deleted", "limit"]
-      ])
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
-
-  it.effect("[Y21] asks for what changed since the last horizon less the overlap, and nothing else", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      yield* Sync.run(company)
-      yield* TestClock.adjust("1 hour")
-      yield* service.edit([firstId], { notes: "edited" })
-      const summary = yield* Sync.run(company)
-
-      assert.include(summary, { kind: "increment", pages: 1, punches: 1, written: 1, unchanged: 0 })
-      assert.deepStrictEqual((yield* pageRequests).at(-1)?.query, {
-        limit: "200",
-        deleted: "null",
-        modified_since: "2026-04-05T11:45:00Z"
+        assert.include(summary, { kind: "first", complete: true, resumed: false, pages: 3, punches: 450, written: 450 })
+        assert.deepStrictEqual((yield* pageRequests).map(({ query }) => Object.keys(query).toSorted()), [
+          ["deleted", "limit"],
+          ["cursor", "deleted", "limit"],
+          ["cursor", "deleted", "limit"]
+        ])
+        yield* assertEqual(copy)
       })
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+  )
 
-  it.effect("[Y19] [Y20] [Y44] has a change before its page at once, and one after its page with the next pass", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      yield* Sync.run(
-        company,
-        afterPage(1, service.edit([firstId, lastId], { notes: "edited" }))
-      )
-      assert.notStrictEqual(copy.row(firstId)?.punch.notes, "edited")
-      assert.strictEqual(copy.row(lastId)?.punch.notes, "edited")
-      const summary = yield* Sync.run(company)
+  itWithCopy(
+    "[Y21] asks for what changed since the last horizon less the overlap, and nothing else",
+    (copy) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* TestClock.setTime(noon)
+        yield* service.seed(punches)
+        yield* Sync.run(company)
+        yield* TestClock.adjust("1 hour")
+        yield* service.edit([firstId], { notes: "edited" })
+        const summary = yield* Sync.run(company)
 
-      assert.include(summary, { punches: 2, written: 1, unchanged: 1 })
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.include(summary, { kind: "increment", pages: 1, punches: 1, written: 1, unchanged: 0 })
+        assert.deepStrictEqual((yield* pageRequests).at(-1)?.query, {
+          limit: "200",
+          deleted: "null",
+          modified_since: "2026-04-05T11:45:00Z"
+        })
+        yield* assertEqual(copy)
+      })
+  )
 
-  it.effect("[Y22] has a change that shows ten minutes late", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy(
+    "[Y19] [Y20] [Y44] has a change before its page at once, and one after its page with the next pass",
+    (copy) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* TestClock.setTime(noon)
+        yield* service.seed(punches)
+        yield* Sync.run(
+          company,
+          afterPage(1, service.edit([firstId, lastId], { notes: "edited" }))
+        )
+        assert.notStrictEqual(copy.row(firstId)?.punch.notes, "edited")
+        assert.strictEqual(copy.row(lastId)?.punch.notes, "edited")
+        const summary = yield* Sync.run(company)
+
+        assert.include(summary, { punches: 2, written: 1, unchanged: 1 })
+        yield* assertEqual(copy)
+      })
+  )
+
+  itWithCopy("[Y22] has a change that shows ten minutes late", (copy) =>
+    Effect.gen(function*() {
       const service = yield* FakeService
       yield* TestClock.setTime(noon)
       yield* service.seed(punches)
@@ -94,12 +107,10 @@ describe("Sync.run over a service whose rows change", () => {
 
       assert.deepStrictEqual(lateness, Option.some(Duration.minutes(9)))
       yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy, { visibleAfter: "10 minutes" })))
-  })
+    }), { visibleAfter: "10 minutes" })
 
-  it.effect("[Y23] has a change that shows later than the overlap with a sweep", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("[Y23] has a change that shows later than the overlap with a sweep", (copy) =>
+    Effect.gen(function*() {
       const service = yield* FakeService
       yield* TestClock.setTime(noon)
       yield* service.seed(punches)
@@ -112,12 +123,10 @@ describe("Sync.run over a service whose rows change", () => {
       yield* Sync.sweep(company)
 
       yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy, { visibleAfter: "30 minutes" })))
-  })
+    }), { visibleAfter: "30 minutes" })
 
-  it.effect("[Y26] has a change at the very instant of modified_since", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("[Y26] has a change at the very instant of modified_since", (copy) =>
+    Effect.gen(function*() {
       const service = yield* FakeService
       yield* TestClock.setTime(noon)
       yield* service.seed(punches)
@@ -130,42 +139,42 @@ describe("Sync.run over a service whose rows change", () => {
 
       assert.deepStrictEqual((yield* sent("modified_since")).slice(3), ["2026-04-05T11:45:00Z", "2026-04-05T12:00:00Z"])
       yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 
-  it.effect("[Y27] counts from the service's clock, whatever the local one says", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("[Y27] counts from the service's clock, whatever the local one says", (copy) =>
+    Effect.gen(function*() {
       yield* TestClock.setTime(noon)
       yield* (yield* FakeService).seed(punches)
       yield* Sync.run(company)
 
       assert.strictEqual(watermarkOf(copy), noon - 5 * 60 * minute)
-    }).pipe(Effect.provide(over(copy, { clockOffset: "-5 hours" })))
-  })
+    }), { clockOffset: "-5 hours" })
 
-  it.effect("[Y29] goes back with a service whose clock was set back, and misses no change", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      yield* Sync.run(company)
-      yield* service.stepClock("-2 hours")
-      yield* TestClock.adjust("1 minute")
-      yield* service.edit([firstId], { notes: "stamped two hours ago" })
-      const summary = yield* Sync.run(company)
+  itWithCopy(
+    "[Y29] goes back with a service whose clock was set back, and misses no change",
+    (copy) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* TestClock.setTime(noon)
+        yield* service.seed(punches)
+        yield* Sync.run(company)
+        yield* service.stepClock("-2 hours")
+        yield* TestClock.adjust("1 minute")
+        yield* service.edit([firstId], { notes: "stamped two hours ago" })
+        const summary = yield* Sync.run(company)
 
-      assert.include(summary, { pages: 2, restarts: 0, complete: true })
-      assert.deepStrictEqual((yield* sent("modified_since")).slice(3), ["2026-04-05T11:45:00Z", "2026-04-05T09:45:00Z"])
-      assert.strictEqual(watermarkOf(copy), noon + minute - 120 * minute)
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.include(summary, { pages: 2, restarts: 0, complete: true })
+        assert.deepStrictEqual((yield* sent("modified_since")).slice(3), [
+          "2026-04-05T11:45:00Z",
+          "2026-04-05T09:45:00Z"
+        ])
+        assert.strictEqual(watermarkOf(copy), noon + minute - 120 * minute)
+        yield* assertEqual(copy)
+      })
+  )
 
-  it.effect("[Y35] has the rows of a company that was empty at first", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("[Y35] has the rows of a company that was empty at first", (copy) =>
+    Effect.gen(function*() {
       yield* TestClock.setTime(noon)
       const first = yield* Sync.run(company)
       assert.include(first, { kind: "first", complete: true, punches: 0 })
@@ -175,50 +184,46 @@ describe("Sync.run over a service whose rows change", () => {
 
       assert.include(yield* Sync.run(company), { kind: "increment", written: 3 })
       yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 
-  it.effect("[Y36] moves the watermark with an increment that has no row", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("[Y36] moves the watermark with an increment that has no row", (copy) =>
+    Effect.gen(function*() {
       yield* TestClock.setTime(noon)
       yield* Sync.run(company)
       yield* TestClock.adjust("1 hour")
       assert.include(yield* Sync.run(company), { kind: "increment", complete: true, pages: 1, punches: 0 })
 
       assert.strictEqual(watermarkOf(copy), noon + 60 * minute)
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 
-  it.effect("[Y37] continues behind an empty page that has a next", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("[Y37] continues behind an empty page that has a next", (copy) =>
+    Effect.gen(function*() {
       yield* TestClock.setTime(noon)
       yield* (yield* FakeService).seed(punches)
       yield* inject(Fault.emptyPage, { requests: 2 })
 
       assert.include(yield* Sync.run(company), { pages: 4, punches: 450, complete: true })
       yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 
-  it.effect("[Y40] has a row with modified in the future each time until then, and its later edits", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      yield* Sync.run(company)
-      yield* service.edit([firstId], { notes: "ahead", modified: "2026-04-09T00:00:00Z" })
-      assert.include(yield* Sync.run(company), { punches: 1, written: 1 })
-      yield* TestClock.adjust("1 day")
-      assert.include(yield* Sync.run(company), { punches: 1, written: 0, unchanged: 1 })
-      yield* service.edit([firstId], { notes: "again" })
+  itWithCopy(
+    "[Y40] has a row with modified in the future each time until then, and its later edits",
+    (copy) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* TestClock.setTime(noon)
+        yield* service.seed(punches)
+        yield* Sync.run(company)
+        yield* service.edit([firstId], { notes: "ahead", modified: "2026-04-09T00:00:00Z" })
+        assert.include(yield* Sync.run(company), { punches: 1, written: 1 })
+        yield* TestClock.adjust("1 day")
+        assert.include(yield* Sync.run(company), { punches: 1, written: 0, unchanged: 1 })
+        yield* service.edit([firstId], { notes: "again" })
 
-      assert.include(yield* Sync.run(company), { punches: 1, written: 1 })
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.include(yield* Sync.run(company), { punches: 1, written: 1 })
+        yield* assertEqual(copy)
+      })
+  )
 
   it.effect.each(["id", "asked"] as const)("[Y45] does not depend on the order of the service: %s", (order) => {
     const copy = makeCopy()
@@ -232,83 +237,87 @@ describe("Sync.run over a service whose rows change", () => {
     }).pipe(Effect.provide(over(copy, { order })))
   })
 
-  it.effect("[Y46] loses no row where the rows that its cursors name are edited or removed", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      const [edited, removed] = [punches[199]?.id ?? 0, punches[399]?.id ?? 0]
-      let pages = 0
-      const act = [service.edit([edited], { clocked_in: "2031-01-01T00:00:00Z" }), service.remove([removed])]
-      yield* Sync.run(company, { onCommit: () => Effect.as(act[pages++] ?? Effect.void, true) })
-      assert.isTrue(copy.row(removed) !== undefined)
-      yield* Sync.sweep(company)
+  itWithCopy(
+    "[Y46] loses no row where the rows that its cursors name are edited or removed",
+    (copy) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* TestClock.setTime(noon)
+        yield* service.seed(punches)
+        const [edited, removed] = [punches[199]?.id ?? 0, punches[399]?.id ?? 0]
+        let pages = 0
+        const act = [service.edit([edited], { clocked_in: "2031-01-01T00:00:00Z" }), service.remove([removed])]
+        yield* Sync.run(company, { onCommit: () => Effect.as(act[pages++] ?? Effect.void, true) })
+        assert.isTrue(copy.row(removed) !== undefined)
+        yield* Sync.sweep(company)
 
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy, { cursors: "record" })))
-  })
+        yield* assertEqual(copy)
+      }),
+    { cursors: "record" }
+  )
 
-  it.effect("[Y47] keeps a row that is deleted, also before it was ever seen, and takes the mark back", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      yield* Sync.run(company)
-      yield* service.add([punchOf(999_999)])
-      yield* service.softDelete([firstId, 999_999])
-      yield* Sync.run(company)
-      assert.deepStrictEqual([firstId, 999_999].map((id) => copy.row(id)?.punch.deleted), [true, true])
-      yield* service.undelete([firstId])
-      yield* Sync.run(company)
+  itWithCopy(
+    "[Y47] keeps a row that is deleted, also before it was ever seen, and takes the mark back",
+    (copy) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* TestClock.setTime(noon)
+        yield* service.seed(punches)
+        yield* Sync.run(company)
+        yield* service.add([punchOf(999_999)])
+        yield* service.softDelete([firstId, 999_999])
+        yield* Sync.run(company)
+        assert.deepStrictEqual([firstId, 999_999].map((id) => copy.row(id)?.punch.deleted), [true, true])
+        yield* service.undelete([firstId])
+        yield* Sync.run(company)
 
-      assert.deepStrictEqual([firstId, 999_999].map((id) => copy.row(id)?.punch.deleted), [false, true])
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
-
-  it.effect("[Y48] marks a removed row with a sweep and its increment, not before, and keeps its content", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      yield* Sync.run(company)
-      const before = copy.row(lastId)?.punch
-      yield* service.remove([lastId])
-      yield* Sync.run(company)
-      assert.isFalse(copy.row(lastId)?.isGone)
-      const summary = yield* Sync.sweep(company)
-
-      assert.include(summary, { kind: "sweep", complete: true, pages: 4, gone: 1 })
-      assert.isTrue(copy.row(lastId)?.isGone)
-      assert.strictEqual(copy.row(lastId)?.punch, before)
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
-
-  it.effect("[Y49] does not mark a row that moves out of the window while it is swept", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      yield* Sync.run(company)
-      const summary = yield* Sync.sweep(company, {
-        window: { gte: DateTime.makeUnsafe("2000-01-01T00:00:00Z"), lt: DateTime.makeUnsafe("2030-01-01T00:00:00Z") },
-        ...afterPage(1, service.edit([lastId], { clocked_in: "2031-01-01T00:00:00Z" }))
+        assert.deepStrictEqual([firstId, 999_999].map((id) => copy.row(id)?.punch.deleted), [false, true])
+        yield* assertEqual(copy)
       })
+  )
 
-      assert.strictEqual(summary.gone, 0)
-      assert.isFalse(copy.row(lastId)?.isGone)
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+  itWithCopy(
+    "[Y48] marks a removed row with a sweep and its increment, not before, and keeps its content",
+    (copy) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* TestClock.setTime(noon)
+        yield* service.seed(punches)
+        yield* Sync.run(company)
+        const before = copy.row(lastId)?.punch
+        yield* service.remove([lastId])
+        yield* Sync.run(company)
+        assert.isFalse(copy.row(lastId)?.isGone)
+        const summary = yield* Sync.sweep(company)
 
-  it.effect("[Y53] finds an edited break, which moves no modified, with a sweep", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+        assert.include(summary, { kind: "sweep", complete: true, pages: 4, gone: 1 })
+        assert.isTrue(copy.row(lastId)?.isGone)
+        assert.strictEqual(copy.row(lastId)?.punch, before)
+        yield* assertEqual(copy)
+      })
+  )
+
+  itWithCopy(
+    "[Y49] does not mark a row that moves out of the window while it is swept",
+    (copy) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* TestClock.setTime(noon)
+        yield* service.seed(punches)
+        yield* Sync.run(company)
+        const summary = yield* Sync.sweep(company, {
+          window: { gte: DateTime.makeUnsafe("2000-01-01T00:00:00Z"), lt: DateTime.makeUnsafe("2030-01-01T00:00:00Z") },
+          ...afterPage(1, service.edit([lastId], { clocked_in: "2031-01-01T00:00:00Z" }))
+        })
+
+        assert.strictEqual(summary.gone, 0)
+        assert.isFalse(copy.row(lastId)?.isGone)
+        yield* assertEqual(copy)
+      })
+  )
+
+  itWithCopy("[Y53] finds an edited break, which moves no modified, with a sweep", (copy) =>
+    Effect.gen(function*() {
       const service = yield* FakeService
       yield* TestClock.setTime(noon)
       yield* service.seed(punches)
@@ -322,29 +331,29 @@ describe("Sync.run over a service whose rows change", () => {
 
       assert.deepStrictEqual(copy.row(punch.id)?.punch.breaks, [])
       yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 
-  it.effect("[Y76] takes the mark from a gone row that an increment returns unchanged", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      yield* Sync.run(company)
-      yield* service.edit([lastId], { notes: "edited" })
-      const edited = { ...punchOf(lastId), notes: "edited", modified: "2026-04-05T12:00:00Z" }
-      yield* Sync.run(company)
-      yield* service.remove([lastId])
-      yield* Sync.sweep(company)
-      assert.isTrue(copy.row(lastId)?.isGone)
-      yield* service.seed([edited])
-      yield* Sync.run(company)
+  itWithCopy(
+    "[Y76] takes the mark from a gone row that an increment returns unchanged",
+    (copy) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* TestClock.setTime(noon)
+        yield* service.seed(punches)
+        yield* Sync.run(company)
+        yield* service.edit([lastId], { notes: "edited" })
+        const edited = { ...punchOf(lastId), notes: "edited", modified: "2026-04-05T12:00:00Z" }
+        yield* Sync.run(company)
+        yield* service.remove([lastId])
+        yield* Sync.sweep(company)
+        assert.isTrue(copy.row(lastId)?.isGone)
+        yield* service.seed([edited])
+        yield* Sync.run(company)
 
-      assert.isFalse(copy.row(lastId)?.isGone)
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.isFalse(copy.row(lastId)?.isGone)
+        yield* assertEqual(copy)
+      })
+  )
 })
 
 /** The row with this id, or a new one like the first. */

@@ -7,7 +7,7 @@ import { checkpointText, readCheckpoint } from "../../src/sync/Checkpoint.ts"
 import { Checkpoint, type RunOptions, Sync, SyncError, SyncStore } from "../../src/sync/index.ts"
 import { FakeService, Fault } from "../../src/testing/index.ts"
 import { company, inject, pageRequests, stranger } from "../support/client.ts"
-import { assertEqual, makeCopy, noon, over, punches, watermarkOf } from "./support.ts"
+import { assertEqual, itWithCopy, makeCopy, noon, over, punches, watermarkOf } from "./support.ts"
 
 const at = Option.some(DateTime.makeUnsafe(noon))
 
@@ -114,28 +114,28 @@ describe("Checkpoint.text", () => {
 })
 
 describe("a copy", () => {
-  it.effect("[Y16] whose checkpoint was lost is loaded again, with a higher number, and no row is refused", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      yield* Sync.run(company)
-      const { pass } = copy.checkpoint()
-      copy.replace(undefined)
-      yield* service.edit(punches.map(({ id }) => id), { notes: "edited" })
-      yield* TestClock.adjust("1 second")
-      const summary = yield* Sync.run(company)
+  itWithCopy(
+    "[Y16] whose checkpoint was lost is loaded again, with a higher number, and no row is refused",
+    (copy) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* TestClock.setTime(noon)
+        yield* service.seed(punches)
+        yield* Sync.run(company)
+        const { pass } = copy.checkpoint()
+        copy.replace(undefined)
+        yield* service.edit(punches.map(({ id }) => id), { notes: "edited" })
+        yield* TestClock.adjust("1 second")
+        const summary = yield* Sync.run(company)
 
-      assert.include(summary, { kind: "first", complete: true, written: 450 })
-      assert.isAbove(copy.checkpoint().pass, pass)
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.include(summary, { kind: "first", complete: true, written: 450 })
+        assert.isAbove(copy.checkpoint().pass, pass)
+        yield* assertEqual(copy)
+      })
+  )
 
-  it.effect("[Y17] whose checkpoint was put back reads more, and loses nothing", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("[Y17] whose checkpoint was put back reads more, and loses nothing", (copy) =>
+    Effect.gen(function*() {
       const service = yield* FakeService
       yield* TestClock.setTime(noon)
       yield* service.seed(punches)
@@ -151,8 +151,7 @@ describe("a copy", () => {
       assert.include(yield* Sync.run(company), { kind: "increment", punches: 3, written: 0, unchanged: 3 })
       assert.strictEqual(watermarkOf(copy), noon + 3 * 3_600_000)
       yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 })
 
 describe("an option of a sync", () => {
@@ -187,32 +186,27 @@ describe("an option of a sync", () => {
     }).pipe(Effect.provide(over(copy)))
   })
 
-  it.effect("is refused in a window that is empty", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("is refused in a window that is empty", () =>
+    Effect.gen(function*() {
       const error = yield* Effect.flip(Sync.sweep(company, { window: instants }))
 
       assert.deepInclude({ ...error }, { _tag: "InvalidRequest", field: "window.lt" })
       assert.isEmpty(yield* pageRequests)
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 
-  it.effect("may be an overlap of a minute", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("may be an overlap of a minute", () =>
+    Effect.gen(function*() {
       yield* TestClock.setTime(noon)
       yield* Sync.run(company, { overlap: "1 minute" })
       yield* Sync.run(company, { overlap: "1 minute" })
 
       assert.strictEqual((yield* pageRequests).at(-1)?.query["modified_since"], "2026-04-05T11:59:00Z")
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 })
 
 describe("a failure of a sync", () => {
-  it.effect("[Y68] shows no cursor, in none of its texts", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("[Y68] shows no cursor, in none of its texts", () =>
+    Effect.gen(function*() {
       yield* TestClock.setTime(noon)
       yield* (yield* FakeService).seed(punches)
       yield* inject(Fault.status(422, { problem: { param: "cursor" } }), { requests: [2, 4, 6, 8] })
@@ -224,6 +218,5 @@ describe("a failure of a sync", () => {
       for (const shown of [String(error), error.message, error.stack ?? "", JSON.stringify(error)]) {
         for (const cursor of cursors) assert.notInclude(shown, cursor)
       }
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 })

@@ -6,7 +6,18 @@ import { RetryPolicy } from "../../src/index.ts"
 import { Sync } from "../../src/sync/index.ts"
 import { FakeService, Fault } from "../../src/testing/index.ts"
 import { client, company, inject, pageRequests } from "../support/client.ts"
-import { assertEqual, firstId, lastId, makeCopy, noon, over, punches, sent, watermarkOf } from "./support.ts"
+import {
+  assertEqual,
+  firstId,
+  itWithCopy,
+  lastId,
+  makeCopy,
+  noon,
+  over,
+  punches,
+  sent,
+  watermarkOf
+} from "./support.ts"
 
 const minute = 60_000
 const modified = Date.parse("2026-04-01T08:00:00Z")
@@ -72,20 +83,17 @@ describe("Sync.run without a Date that it can believe", () => {
     }).pipe(Effect.provide(over(copy, { date: (time) => isDated ? time : undefined })))
   })
 
-  it.effect("[Y31] counts from the first page where only that has one", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("[Y31] counts from the first page where only that has one", (copy) =>
+    Effect.gen(function*() {
       yield* TestClock.setTime(noon)
       yield* (yield* FakeService).seed(punches)
       yield* Sync.run(company, { onCommit: () => Effect.as(TestClock.adjust("1 minute"), true) })
 
       assert.strictEqual(watermarkOf(copy), noon)
-    }).pipe(Effect.provide(over(copy, { date: (time, { query }) => isFirst(query) ? time : undefined })))
-  })
+    }), { date: (time, { query }) => isFirst(query) ? time : undefined })
 
-  it.effect("[Y33] counts from an older Date of a cache, and reads more", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("[Y33] counts from an older Date of a cache, and reads more", (copy) =>
+    Effect.gen(function*() {
       yield* TestClock.setTime(noon)
       yield* (yield* FakeService).seed(punches)
       yield* Sync.run(company)
@@ -93,8 +101,7 @@ describe("Sync.run without a Date that it can believe", () => {
 
       assert.strictEqual(watermarkOf(copy), noon - 60 * minute)
       assert.strictEqual((yield* sent("modified_since")).at(-1), "2026-04-05T10:45:00Z")
-    }).pipe(Effect.provide(over(copy, { date: () => new Date(noon - 60 * minute).toUTCString() })))
-  })
+    }), { date: () => new Date(noon - 60 * minute).toUTCString() })
 
   it.effect("[Y34] counts from the Date of the last attempt, less the time of that attempt", () => {
     const copy = makeCopy()
@@ -142,21 +149,22 @@ describe("Sync.run with a local clock that is wrong", () => {
     }).pipe(Effect.provide(over(copy, { clockOffset: `${-hours} hours` })))
   })
 
-  it.effect.each([9, -9])("[Y28] misses nothing where it jumps between two passes: %d hours", (hours) => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      yield* Sync.run(company)
-      // Both clocks are the test's: the service's goes the other way, and stays where it was.
-      yield* TestClock.setTime(noon + hours * 60 * minute)
-      yield* service.stepClock(`${-hours} hours`)
-      yield* service.edit([firstId], { notes: "edited" })
+  itWithCopy.each([9, -9])(
+    "[Y28] misses nothing where it jumps between two passes: %d hours",
+    (copy, hours) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* TestClock.setTime(noon)
+        yield* service.seed(punches)
+        yield* Sync.run(company)
+        // Both clocks are the test's: the service's goes the other way, and stays where it was.
+        yield* TestClock.setTime(noon + hours * 60 * minute)
+        yield* service.stepClock(`${-hours} hours`)
+        yield* service.edit([firstId], { notes: "edited" })
 
-      assert.include(yield* Sync.run(company), { complete: true, restarts: 0, written: 1 })
-      assert.strictEqual(watermarkOf(copy), noon)
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.include(yield* Sync.run(company), { complete: true, restarts: 0, written: 1 })
+        assert.strictEqual(watermarkOf(copy), noon)
+        yield* assertEqual(copy)
+      })
+  )
 })

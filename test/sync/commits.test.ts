@@ -5,10 +5,10 @@ import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import { TestClock } from "effect/testing"
 import { checkpointText } from "../../src/sync/Checkpoint.ts"
 import { type Batch, Sync, SyncError, SyncStore } from "../../src/sync/index.ts"
-import { makeKeyValueStore } from "../../src/sync/SyncStore.ts"
+import { makeKeyValueStore } from "../../src/sync/keyValueStore.ts"
 import { FakeService } from "../../src/testing/index.ts"
 import { company } from "../support/client.ts"
-import { assertEqual, firstId, makeCopy, noon, over, punches, type TestCopy, watermarkOf } from "./support.ts"
+import { assertEqual, firstId, itWithCopy, noon, punches, type TestCopy, watermarkOf } from "./support.ts"
 
 const seeded = Effect.gen(function*() {
   yield* TestClock.setTime(noon)
@@ -35,9 +35,8 @@ const sleepy = Effect.fnUntraced(function*(copy: TestCopy) {
 const reasonOf = (error: { readonly _tag: string }) => error instanceof SyncError ? error.reason : error._tag
 
 describe("Sync.run, where another call wrote meanwhile,", () => {
-  it.effect("[Y55] [Y57] is superseded, and nothing of its batch stays", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("[Y55] [Y57] is superseded, and nothing of its batch stays", (copy) =>
+    Effect.gen(function*() {
       const service = yield* FakeService
       yield* seeded
       const { layer, reached, wake } = yield* sleepy(copy)
@@ -53,12 +52,10 @@ describe("Sync.run, where another call wrote meanwhile,", () => {
       assert.strictEqual(reasonOf(yield* Fiber.join(asleep)), "Superseded")
       assert.strictEqual(checkpointText(copy.checkpoint()), before)
       yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 
-  it.effect("[Y77] is superseded by a claim, before that has read a page", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("[Y77] is superseded by a claim, before that has read a page", (copy) =>
+    Effect.gen(function*() {
       yield* seeded
       const { layer, reached, wake } = yield* sleepy(copy)
       const asleep = yield* Effect.forkChild(Effect.flip(Effect.provide(Sync.run(company), layer)))
@@ -73,91 +70,92 @@ describe("Sync.run, where another call wrote meanwhile,", () => {
       assert.strictEqual(reasonOf(yield* Fiber.join(asleep)), "Superseded")
       assert.include(yield* Sync.run(company), { complete: true, resumed: true, punches: 250 })
       yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 
-  it.effect("[Y77] claims nothing where there is no checkpoint", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("[Y77] claims nothing where there is no checkpoint", () =>
+    Effect.gen(function*() {
       yield* seeded
 
       assert.include(yield* Sync.run(company, { claim: true }), { kind: "first", complete: true, resumed: false })
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 
-  it.effect("[Y74] writes another text than any other call, even for the same page at the same time", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      yield* seeded
-      yield* Sync.run(company, { stopAfter: { pages: 1 } })
-      const from = copy.checkpoint()
-      const next = Stream.runCollect(Stream.take(Sync.batches(company, Option.some(from)), 1))
-      const [[one], [other]] = [yield* next, yield* next]
-      assert.isDefined(one)
-      assert.isDefined(other)
+  itWithCopy(
+    "[Y74] writes another text than any other call, even for the same page at the same time",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* seeded
+        yield* Sync.run(company, { stopAfter: { pages: 1 } })
+        const from = copy.checkpoint()
+        const next = Stream.runCollect(Stream.take(Sync.batches(company, Option.some(from)), 1))
+        const [[one], [other]] = [yield* next, yield* next]
+        assert.isDefined(one)
+        assert.isDefined(other)
 
-      assert.deepStrictEqual({ ...one.checkpoint, writer: "" }, { ...other.checkpoint, writer: "" })
-      assert.notStrictEqual(checkpointText(one.checkpoint), checkpointText(other.checkpoint))
-      yield* copy.store.commit(one, Option.some(from))
-      assert.strictEqual(reasonOf(yield* Effect.flip(copy.store.commit(other, Option.some(from)))), "Superseded")
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.deepStrictEqual({ ...one.checkpoint, writer: "" }, { ...other.checkpoint, writer: "" })
+        assert.notStrictEqual(checkpointText(one.checkpoint), checkpointText(other.checkpoint))
+        yield* copy.store.commit(one, Option.some(from))
+        assert.strictEqual(reasonOf(yield* Effect.flip(copy.store.commit(other, Option.some(from)))), "Superseded")
+      })
+  )
 })
 
 describe("Sync.sweep, where more than 20 % and 100 rows are missing,", () => {
   const half = punches.slice(0, 225).map(({ id }) => id)
 
-  it.effect("[Y51] marks none and fails with the counts, and the increments continue", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* seeded
-      yield* Sync.run(company)
-      yield* service.remove(half)
-      yield* TestClock.adjust("1 hour")
-      const error = yield* Effect.flip(Sync.sweep(company))
+  itWithCopy(
+    "[Y51] marks none and fails with the counts, and the increments continue",
+    (copy) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* seeded
+        yield* Sync.run(company)
+        yield* service.remove(half)
+        yield* TestClock.adjust("1 hour")
+        const error = yield* Effect.flip(Sync.sweep(company))
 
-      assert.strictEqual(reasonOf(error), "TooManyGone")
-      assert.include(error.message, "225 of 450")
-      assert.lengthOf(copy.present(), 450)
-      assert.deepStrictEqual(copy.checkpoint().running, Option.none())
-      assert.strictEqual(watermarkOf(copy), noon + 3_600_000)
-      assert.deepStrictEqual(error instanceof SyncError && error.checkpoint, Option.some(copy.checkpoint()))
-      assert.include(yield* Sync.run(company), { kind: "increment", complete: true, resumed: false })
-      assert.include(yield* Sync.sweep(company, { acceptGone: true }), { kind: "sweep", complete: true, gone: 225 })
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.strictEqual(reasonOf(error), "TooManyGone")
+        assert.include(error.message, "225 of 450")
+        assert.lengthOf(copy.present(), 450)
+        assert.deepStrictEqual(copy.checkpoint().running, Option.none())
+        assert.strictEqual(watermarkOf(copy), noon + 3_600_000)
+        assert.deepStrictEqual(error instanceof SyncError && error.checkpoint, Option.some(copy.checkpoint()))
+        assert.include(yield* Sync.run(company), { kind: "increment", complete: true, resumed: false })
+        assert.include(yield* Sync.sweep(company, { acceptGone: true }), { kind: "sweep", complete: true, gone: 225 })
+        yield* assertEqual(copy)
+      })
+  )
 
-  it.effect.each([[100, false], [101, true]] as const)("[Y51] allows %d of 450 rows, or 20 %", ([count, isRefused]) => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* seeded
-      yield* Sync.run(company)
-      yield* service.remove(punches.slice(0, count).map(({ id }) => id))
-      const end = yield* Effect.result(Sync.sweep(company))
+  itWithCopy.each([[100, false], [101, true]] as const)(
+    "[Y51] allows %d of 450 rows, or 20 %",
+    (_copy, [count, isRefused]) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* seeded
+        yield* Sync.run(company)
+        yield* service.remove(punches.slice(0, count).map(({ id }) => id))
+        const end = yield* Effect.result(Sync.sweep(company))
 
-      assert.strictEqual(end._tag === "Failure" && reasonOf(end.failure) === "TooManyGone", isRefused)
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.strictEqual(end._tag === "Failure" && reasonOf(end.failure) === "TooManyGone", isRefused)
+      })
+  )
 
-  it.effect("does not accept on behalf of a sweep of another window, which it completes first", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* seeded
-      yield* Sync.run(company)
-      yield* service.remove(half)
-      const window = { lt: DateTime.makeUnsafe(noon) }
-      yield* Sync.sweep(company, { window, stopAfter: { pages: 1 } })
-      const error = yield* Effect.flip(Sync.sweep(company, { acceptGone: true }))
+  itWithCopy(
+    "does not accept on behalf of a sweep of another window, which it completes first",
+    (copy) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* seeded
+        yield* Sync.run(company)
+        yield* service.remove(half)
+        const window = { lt: DateTime.makeUnsafe(noon) }
+        yield* Sync.sweep(company, { window, stopAfter: { pages: 1 } })
+        const error = yield* Effect.flip(Sync.sweep(company, { acceptGone: true }))
 
-      assert.strictEqual(reasonOf(error), "TooManyGone")
-      assert.lengthOf(copy.present(), 450)
-      assert.include(yield* Sync.sweep(company, { acceptGone: true }), { complete: true, gone: 225 })
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.strictEqual(reasonOf(error), "TooManyGone")
+        assert.lengthOf(copy.present(), 450)
+        assert.include(yield* Sync.sweep(company, { acceptGone: true }), { complete: true, gone: 225 })
+      })
+  )
 })
 
 describe("SyncStore.layerKeyValueStore", () => {
@@ -177,9 +175,8 @@ describe("SyncStore.layerKeyValueStore", () => {
       return { keys, store, layer: Layer.succeed(SyncStore, store) }
     })
 
-  it.effect("[Y73] reads the other key where one is cut, and the page comes again", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("[Y73] reads the other key where one is cut, and the page comes again", () =>
+    Effect.gen(function*() {
       yield* seeded
       const written: Array<number> = []
       const { keys, layer, store } = yield* overKeys((batch) => Effect.sync(() => written.push(batch.punches.length)))
@@ -193,8 +190,7 @@ describe("SyncStore.layerKeyValueStore", () => {
       assert.deepStrictEqual(yield* store.load(company.id), Option.some(before))
       assert.include(yield* Effect.provide(Sync.run(company), layer), { complete: true, resumed: true })
       assert.deepStrictEqual(written, [200, 200, 200, 50])
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 
   it.effect("[Y73] begins again where the first write of all was cut, and fails where a later one has no other key", () =>
     Effect.gen(function*() {
@@ -206,26 +202,27 @@ describe("SyncStore.layerKeyValueStore", () => {
       assert.strictEqual((yield* Effect.flip(store.load(company.id))).reason, "Checkpoint")
     }))
 
-  it.effect("[Y2] [Y4] is never ahead of the rows: a page whose rows fail is written again", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      yield* seeded
-      let calls = 0
-      const rows: Array<number> = []
-      const { layer, store } = yield* overKeys((batch) =>
-        Effect.suspend(() => {
-          rows.push(...batch.punches.map(({ id }) => id))
-          return ++calls === 3 ? Effect.die(new Error("killed")) : Effect.void
-        })
-      )
-      yield* Effect.exit(Effect.provide(Sync.run(company), layer))
-      const { watermark } = Option.getOrThrow(yield* store.load(company.id))
-      assert.deepStrictEqual(watermark, Option.none())
+  itWithCopy(
+    "[Y2] [Y4] is never ahead of the rows: a page whose rows fail is written again",
+    () =>
+      Effect.gen(function*() {
+        yield* seeded
+        let calls = 0
+        const rows: Array<number> = []
+        const { layer, store } = yield* overKeys((batch) =>
+          Effect.suspend(() => {
+            rows.push(...batch.punches.map(({ id }) => id))
+            return ++calls === 3 ? Effect.die(new Error("killed")) : Effect.void
+          })
+        )
+        yield* Effect.exit(Effect.provide(Sync.run(company), layer))
+        const { watermark } = Option.getOrThrow(yield* store.load(company.id))
+        assert.deepStrictEqual(watermark, Option.none())
 
-      assert.include(yield* Effect.provide(Sync.run(company), layer), { complete: true, resumed: true, pages: 1 })
-      assert.deepStrictEqual([rows[0], rows.length, new Set(rows).size], [firstId, 500, 450])
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.include(yield* Effect.provide(Sync.run(company), layer), { complete: true, resumed: true, pages: 1 })
+        assert.deepStrictEqual([rows[0], rows.length, new Set(rows).size], [firstId, 500, 450])
+      })
+  )
 })
 
 const commitOf = (entry: string): number => Number(/"commit":(\d+)/.exec(entry)?.[1])

@@ -1,5 +1,5 @@
 /** What fails under a sync: cursors, requests, pages, the store, the process. Each failure is typed, and the next call continues. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { DateTime, Deferred, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { InvalidRequest } from "../../src/index.ts"
@@ -7,7 +7,7 @@ import { Sync, SyncError, SyncStore } from "../../src/sync/index.ts"
 import { storeFailed } from "../../src/sync/SyncError.ts"
 import { FakeService, Fault } from "../../src/testing/index.ts"
 import { company, inject, pageRequests } from "../support/client.ts"
-import { assertEqual, firstId, lastId, makeCopy, noon, over, punches, sent, watermarkOf } from "./support.ts"
+import { assertEqual, firstId, itWithCopy, lastId, noon, punches, sent, watermarkOf } from "./support.ts"
 
 /** Fills the service at noon. */
 const seeded = Effect.gen(function*() {
@@ -19,7 +19,7 @@ const cursorProblem = { problem: { param: "cursor", detail: "unknown cursor" } }
 const otherProblem = { problem: { param: undefined, detail: "try again" } }
 
 describe("Sync.run, when the service refuses a cursor,", () => {
-  it.effect.each(
+  itWithCopy.each(
     [
       ["[Y7] a 422 that names it", Fault.status(422, cursorProblem)],
       ["[Y8] a 422 that names nothing", Fault.status(422, otherProblem)],
@@ -27,9 +27,8 @@ describe("Sync.run, when the service refuses a cursor,", () => {
       ["a 404", Fault.status(404)],
       ["a 410", Fault.status(410)]
     ] as const
-  )("begins the pass again with the same since and a new horizon: %s", ([, fault]) => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  )("begins the pass again with the same since and a new horizon: %s", (copy, [, fault]) =>
+    Effect.gen(function*() {
       yield* seeded
       yield* Sync.run(company)
       yield* TestClock.adjust("1 hour")
@@ -49,98 +48,103 @@ describe("Sync.run, when the service refuses a cursor,", () => {
       ])
       assert.strictEqual(watermarkOf(copy), noon + 61 * 60_000)
       yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 
-  it.effect("[Y9] fails on a 422 to a request without a cursor, and does not begin again", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      yield* seeded
-      yield* inject(Fault.status(422, otherProblem))
-      const error = yield* Effect.flip(Sync.run(company))
+  itWithCopy(
+    "[Y9] fails on a 422 to a request without a cursor, and does not begin again",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* seeded
+        yield* inject(Fault.status(422, otherProblem))
+        const error = yield* Effect.flip(Sync.run(company))
 
-      assert.strictEqual(error._tag, "UnprocessableEntity")
-      assert.lengthOf(yield* pageRequests, 1)
-      assert.isFalse(copy.hasCheckpoint())
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.strictEqual(error._tag, "UnprocessableEntity")
+        assert.lengthOf(yield* pageRequests, 1)
+        assert.isFalse(copy.hasCheckpoint())
+      })
+  )
 
-  it.effect("[Y10] fails with CursorLost at the fourth time, and the next call begins the pass again", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      yield* seeded
-      yield* inject(Fault.status(422, cursorProblem), { requests: [2, 4, 6, 8] })
-      const error = yield* Effect.flip(Sync.run(company))
+  itWithCopy(
+    "[Y10] fails with CursorLost at the fourth time, and the next call begins the pass again",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* seeded
+        yield* inject(Fault.status(422, cursorProblem), { requests: [2, 4, 6, 8] })
+        const error = yield* Effect.flip(Sync.run(company))
 
-      assert.strictEqual(error._tag === "SyncError" && error.reason, "CursorLost")
-      assert.lengthOf(yield* pageRequests, 8)
-      assert.deepStrictEqual(copy.checkpoint().running, Option.none())
-      assert.isAbove(copy.checkpoint().pass, noon)
-      const summary = yield* Sync.run(company)
-      assert.include(summary, { kind: "first", complete: true, resumed: false, restarts: 0, pages: 3 })
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.strictEqual(error._tag === "SyncError" && error.reason, "CursorLost")
+        assert.lengthOf(yield* pageRequests, 8)
+        assert.deepStrictEqual(copy.checkpoint().running, Option.none())
+        assert.isAbove(copy.checkpoint().pass, noon)
+        const summary = yield* Sync.run(company)
+        assert.include(summary, { kind: "first", complete: true, resumed: false, restarts: 0, pages: 3 })
+        yield* assertEqual(copy)
+      })
+  )
 
-  it.effect("[Y11] loses nothing where a stored cursor is answered with the first page", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      yield* seeded
-      assert.include(yield* Sync.run(company, { stopAfter: { pages: 1 } }), { complete: false, punches: 200 })
-      const running = Option.getOrThrow(copy.checkpoint().running)
-      // What the service does not know, it reads from the start: a cursor that is left out.
-      const checkpoint = { ...copy.checkpoint(), running: Option.some({ ...running, cursor: Option.none() }) }
-      copy.replace(checkpoint)
+  itWithCopy(
+    "[Y11] loses nothing where a stored cursor is answered with the first page",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* seeded
+        assert.include(yield* Sync.run(company, { stopAfter: { pages: 1 } }), { complete: false, punches: 200 })
+        const running = Option.getOrThrow(copy.checkpoint().running)
+        // What the service does not know, it reads from the start: a cursor that is left out.
+        const checkpoint = { ...copy.checkpoint(), running: Option.some({ ...running, cursor: Option.none() }) }
+        copy.replace(checkpoint)
 
-      assert.include(yield* Sync.run(company), { complete: true, resumed: true, punches: 450 })
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.include(yield* Sync.run(company), { complete: true, resumed: true, punches: 450 })
+        yield* assertEqual(copy)
+      })
+  )
 
-  it.effect("[Y12] counts a cycle of cursors as a restart, and ends with CursorLost", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      yield* seeded
-      yield* inject(Fault.cursorCycle(2))
-      const error = yield* Effect.flip(Sync.run(company))
+  itWithCopy(
+    "[Y12] counts a cycle of cursors as a restart, and ends with CursorLost",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* seeded
+        yield* inject(Fault.cursorCycle(2))
+        const error = yield* Effect.flip(Sync.run(company))
 
-      assert.strictEqual(error._tag === "SyncError" && error.reason, "CursorLost")
-      yield* (yield* FakeService).clearFaults
-      assert.include(yield* Sync.run(company), { complete: true, restarts: 0 })
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.strictEqual(error._tag === "SyncError" && error.reason, "CursorLost")
+        yield* (yield* FakeService).clearFaults
+        assert.include(yield* Sync.run(company), { complete: true, restarts: 0 })
+        yield* assertEqual(copy)
+      })
+  )
 
-  it.effect.each([1, 2])("[Y12] finds a cycle that is longer than a call of %d pages", (pages) => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      yield* seeded
-      yield* inject(Fault.cursorCycle(3))
-      let calls = 0
-      const ends: Array<string> = []
-      while (calls++ < 40 && !ends.includes("CursorLost")) {
-        const end = yield* Effect.result(Sync.run(company, { stopAfter: { pages } }))
-        ends.push(end._tag === "Success" ? "stopped" : end.failure._tag === "SyncError" ? end.failure.reason : "other")
-      }
-      assert.strictEqual(ends.at(-1), "CursorLost")
-      yield* (yield* FakeService).clearFaults
-      assert.include(yield* Sync.run(company), { complete: true })
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+  itWithCopy.each([1, 2])(
+    "[Y12] finds a cycle that is longer than a call of %d pages",
+    (copy, pages) =>
+      Effect.gen(function*() {
+        yield* seeded
+        yield* inject(Fault.cursorCycle(3))
+        let calls = 0
+        const ends: Array<string> = []
+        while (calls++ < 40 && !ends.includes("CursorLost")) {
+          const end = yield* Effect.result(Sync.run(company, { stopAfter: { pages } }))
+          ends.push(
+            end._tag === "Success" ? "stopped" : end.failure._tag === "SyncError" ? end.failure.reason : "other"
+          )
+        }
+        assert.strictEqual(ends.at(-1), "CursorLost")
+        yield* (yield* FakeService).clearFaults
+        assert.include(yield* Sync.run(company), { complete: true })
+        yield* assertEqual(copy)
+      })
+  )
 })
 
 describe("Sync.run, when a request fails,", () => {
-  it.effect.each(
+  itWithCopy.each(
     [
       ["[Y62] 503", Fault.status(503), "ServiceUnavailable"],
       ["[Y62] 429", Fault.status(429), "RateLimited"],
       ["[Y52] 403", Fault.status(403), "Forbidden"],
       ["[Y61] a row that is no punch", Fault.badRow(0, { user_id: "x" }), "DecodeError"]
     ] as const
-  )("keeps what it has, and the next call continues there: %s", ([, fault, tag]) => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  )("keeps what it has, and the next call continues there: %s", (copy, [, fault, tag]) =>
+    Effect.gen(function*() {
       yield* seeded
       yield* Sync.run(company)
       yield* (yield* FakeService).edit(punches.map(({ id }) => id), { notes: "bulk" })
@@ -156,33 +160,32 @@ describe("Sync.run, when a request fails,", () => {
       assert.include(yield* Sync.run(company), { complete: true, resumed: true, pages: 2 })
       assert.deepStrictEqual((yield* sent("cursor")).slice(4, 8), Array(4).fill((yield* sent("cursor"))[4]))
       yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 
-  it.effect("[Y52] marks nothing as gone where access is withdrawn in the middle of a sweep", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      yield* seeded
-      yield* Sync.run(company)
-      yield* inject(Fault.status(403), { requests: 5 })
-      const error = yield* Effect.flip(Sync.sweep(company))
+  itWithCopy(
+    "[Y52] marks nothing as gone where access is withdrawn in the middle of a sweep",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* seeded
+        yield* Sync.run(company)
+        yield* inject(Fault.status(403), { requests: 5 })
+        const error = yield* Effect.flip(Sync.sweep(company))
 
-      assert.strictEqual(error._tag, "Forbidden")
-      assert.lengthOf(copy.present(), 450)
-      assert.include(yield* Sync.sweep(company), { kind: "sweep", complete: true, resumed: true, gone: 0 })
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.strictEqual(error._tag, "Forbidden")
+        assert.lengthOf(copy.present(), 450)
+        assert.include(yield* Sync.sweep(company), { kind: "sweep", complete: true, resumed: true, gone: 0 })
+      })
+  )
 })
 
 /** The id of the row that an error names. */
 const idOf = (error: unknown) => (error instanceof Object && "punchId" in error ? error.punchId : undefined)
 
 describe("Sync.run, when it is stopped,", () => {
-  it.effect.each([1, 2, 3, 4, 5, 6, 7])(
+  itWithCopy.each([1, 2, 3, 4, 5, 6, 7])(
     "[Y71] continues in the next call, stopped after %d pages each time",
-    (pages) => {
-      const copy = makeCopy()
-      return Effect.gen(function*() {
+    (copy, pages) =>
+      Effect.gen(function*() {
         const service = yield* FakeService
         yield* seeded
         const untilDone = (call: typeof Sync.run) =>
@@ -203,50 +206,50 @@ describe("Sync.run, when it is stopped,", () => {
 
         assert.isTrue(copy.row(lastId)?.isGone)
         yield* assertEqual(copy)
-      }).pipe(Effect.provide(over(copy)))
-    }
+      })
   )
 
-  it.effect("[Y71] stores a pass that began again before it stops, so that calls of one page come to an end", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* seeded
-      yield* Sync.run(company)
-      yield* service.stepClock("-2 hours")
-      yield* TestClock.adjust("1 minute")
-      yield* service.edit([firstId], { notes: "stamped two hours ago" })
-      const first = yield* Sync.run(company, { stopAfter: { pages: 1 } })
+  itWithCopy(
+    "[Y71] stores a pass that began again before it stops, so that calls of one page come to an end",
+    (copy) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* seeded
+        yield* Sync.run(company)
+        yield* service.stepClock("-2 hours")
+        yield* TestClock.adjust("1 minute")
+        yield* service.edit([firstId], { notes: "stamped two hours ago" })
+        const first = yield* Sync.run(company, { stopAfter: { pages: 1 } })
 
-      assert.include(first, { complete: false, pages: 1, punches: 0 })
-      const running = Option.getOrThrow(copy.checkpoint().running)
-      assert.deepStrictEqual(running.since, Option.some(DateTime.makeUnsafe("2026-04-05T09:45:00Z")))
-      assert.include(yield* Sync.run(company, { stopAfter: { pages: 1 } }), { complete: true, pages: 1, punches: 1 })
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.include(first, { complete: false, pages: 1, punches: 0 })
+        const running = Option.getOrThrow(copy.checkpoint().running)
+        assert.deepStrictEqual(running.since, Option.some(DateTime.makeUnsafe("2026-04-05T09:45:00Z")))
+        assert.include(yield* Sync.run(company, { stopAfter: { pages: 1 } }), { complete: true, pages: 1, punches: 1 })
+        yield* assertEqual(copy)
+      })
+  )
 
-  it.effect("[Y72] [Y6] keeps the horizon of a pass that it resumes, and the next pass has what changed since", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* seeded
-      yield* Sync.run(company, { stopAfter: { pages: 1 } })
-      yield* TestClock.adjust("30 hours")
-      yield* service.edit([firstId], { notes: "edited behind the first page" })
-      const resumed = yield* Sync.run(company)
+  itWithCopy(
+    "[Y72] [Y6] keeps the horizon of a pass that it resumes, and the next pass has what changed since",
+    (copy) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* seeded
+        yield* Sync.run(company, { stopAfter: { pages: 1 } })
+        yield* TestClock.adjust("30 hours")
+        yield* service.edit([firstId], { notes: "edited behind the first page" })
+        const resumed = yield* Sync.run(company)
 
-      assert.include(resumed, { complete: true, resumed: true, pages: 2 })
-      assert.strictEqual(watermarkOf(copy), noon)
-      assert.notStrictEqual(copy.row(firstId)?.punch.notes, "edited behind the first page")
-      assert.include(yield* Sync.run(company), { complete: true, resumed: false, written: 1 })
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.include(resumed, { complete: true, resumed: true, pages: 2 })
+        assert.strictEqual(watermarkOf(copy), noon)
+        assert.notStrictEqual(copy.row(firstId)?.punch.notes, "edited behind the first page")
+        assert.include(yield* Sync.run(company), { complete: true, resumed: false, written: 1 })
+        yield* assertEqual(copy)
+      })
+  )
 
-  it.effect("[Y59] stores whole batches or nothing where its fiber is interrupted", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
+  itWithCopy("[Y59] stores whole batches or nothing where its fiber is interrupted", (copy) =>
+    Effect.gen(function*() {
       yield* seeded
       const reached = yield* Deferred.make<void>()
       const stuck = Layer.succeed(SyncStore, {
@@ -263,49 +266,50 @@ describe("Sync.run, when it is stopped,", () => {
       assert.lengthOf(copy.present(), 200)
       assert.include(yield* Sync.run(company), { complete: true, resumed: true, punches: 250 })
       yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+    }))
 
-  it.effect("[Y58] fails with the cause where the store fails, and does not move the cursor", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      yield* seeded
-      const cause = new InvalidRequest({ field: "disk", detail: "full" })
-      const full = Layer.succeed(SyncStore, {
-        ...copy.store,
-        commit: (batch, previous) =>
-          Option.isSome(previous)
-            ? Effect.fail(storeFailed(batch.company, "the rows cannot be written", cause))
-            : copy.store.commit(batch, previous)
+  itWithCopy(
+    "[Y58] fails with the cause where the store fails, and does not move the cursor",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* seeded
+        const cause = new InvalidRequest({ field: "disk", detail: "full" })
+        const full = Layer.succeed(SyncStore, {
+          ...copy.store,
+          commit: (batch, previous) =>
+            Option.isSome(previous)
+              ? Effect.fail(storeFailed(batch.company, "the rows cannot be written", cause))
+              : copy.store.commit(batch, previous)
+        })
+        const error = yield* Effect.flip(Effect.provide(Sync.run(company), full))
+
+        assert.instanceOf(error, SyncError)
+        assert.include(error, { reason: "Store", companyId: company.id, cause })
+        assert.deepStrictEqual(error instanceof SyncError && error.checkpoint, Option.some(copy.checkpoint()))
+        assert.include(yield* Sync.run(company), { complete: true, resumed: true, punches: 250 })
+        yield* assertEqual(copy)
       })
-      const error = yield* Effect.flip(Effect.provide(Sync.run(company), full))
+  )
 
-      assert.instanceOf(error, SyncError)
-      assert.include(error, { reason: "Store", companyId: company.id, cause })
-      assert.deepStrictEqual(error instanceof SyncError && error.checkpoint, Option.some(copy.checkpoint()))
-      assert.include(yield* Sync.run(company), { complete: true, resumed: true, punches: 250 })
-      yield* assertEqual(copy)
-    }).pipe(Effect.provide(over(copy)))
-  })
+  itWithCopy(
+    "[Y60] has in each checkpoint only what was emitted, however far it reads ahead",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* seeded
+        const batches = Sync.batches(company, Option.none(), { prefetchPages: 3 })
+        const [batch] = yield* Stream.runCollect(Stream.take(batches, 1))
+        assert.isDefined(batch)
+        const { cursor, pages } = Option.getOrThrow(batch.checkpoint.running)
 
-  it.effect("[Y60] has in each checkpoint only what was emitted, however far it reads ahead", () => {
-    const copy = makeCopy()
-    return Effect.gen(function*() {
-      yield* seeded
-      const batches = Sync.batches(company, Option.none(), { prefetchPages: 3 })
-      const [batch] = yield* Stream.runCollect(Stream.take(batches, 1))
-      assert.isDefined(batch)
-      const { cursor, pages } = Option.getOrThrow(batch.checkpoint.running)
-
-      assert.strictEqual(pages, 1)
-      yield* (yield* FakeService).clearRequests
-      const rest = yield* Stream.runCollect(Sync.batches(company, Option.some(batch.checkpoint)))
-      assert.deepStrictEqual((yield* sent("cursor"))[0], Option.getOrThrow(cursor))
-      assert.deepStrictEqual(
-        [batch, ...rest].flatMap(({ punches }) => punches.map(({ id }) => Number(id))),
-        punches.map(({ id }) => id)
-      )
-      assert.isTrue(Exit.isSuccess(yield* Effect.exit(copy.store.commit(batch, Option.none()))))
-    }).pipe(Effect.provide(over(copy)))
-  })
+        assert.strictEqual(pages, 1)
+        yield* (yield* FakeService).clearRequests
+        const rest = yield* Stream.runCollect(Sync.batches(company, Option.some(batch.checkpoint)))
+        assert.deepStrictEqual((yield* sent("cursor"))[0], Option.getOrThrow(cursor))
+        assert.deepStrictEqual(
+          [batch, ...rest].flatMap(({ punches }) => punches.map(({ id }) => Number(id))),
+          punches.map(({ id }) => id)
+        )
+        assert.isTrue(Exit.isSuccess(yield* Effect.exit(copy.store.commit(batch, Option.none()))))
+      })
+  )
 })

@@ -1,79 +1,23 @@
 /** How a page moves the checkpoint: each rule of a pass as a table, without a service. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Option } from "effect"
-import { Cursor, type Page } from "../../src/index.ts"
 import type { Checkpoint, RunningPass, Window } from "../../src/sync/index.ts"
-import { begin, contains, type Facts, restart, type Step, step } from "../../src/sync/pass.ts"
-import { company } from "../support/client.ts"
-import { toPunch } from "./support.ts"
+import { begin, contains, type Facts, type PageStep, restart, stepPage } from "../../src/sync/pass.ts"
+import { type Answer, atNoon, blank, noon, page, utc } from "./support.ts"
 
 const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
-const noon = Date.UTC(2026, 3, 5, 12)
 
-const utc = (millis: number) => DateTime.makeUnsafe(millis)
 const some = (millis: number) => Option.some(utc(millis))
 const millisOf = (at: Option.Option<DateTime.Utc>) => Option.getOrUndefined(at)?.epochMilliseconds
 
-/** A checkpoint whose watermark and `at` are noon. */
-const atNoon: Checkpoint = {
-  v: 1,
-  company: company.id,
-  pass: noon,
-  watermark: some(noon),
-  at: some(noon),
-  completedAt: some(noon),
-  writer: "before",
-  running: Option.none()
-}
-
-const blank: Checkpoint = {
-  ...atNoon,
-  pass: 0,
-  watermark: Option.none(),
-  at: Option.none(),
-  completedAt: Option.none()
-}
-
-interface Answer {
-  readonly sentAt?: number
-  readonly asOf?: number | undefined
-  readonly next?: string
-  readonly modified?: ReadonlyArray<number | undefined>
-}
-
-const page = ({ asOf, modified = [], next, sentAt = noon + hour }: Answer): Page => ({
-  items: modified.map((at, index) => toPunch(index + 1, at)),
-  index: 0,
-  cursor: {
-    sent: Option.none(),
-    current: Option.none(),
-    prev: Option.none(),
-    next: Option.map(Option.fromUndefinedOr(next), (text) => Cursor.make(text)),
-    count: Option.none()
-  },
-  response: {
-    asOf: Option.map(Option.fromUndefinedOr(asOf), utc),
-    sentAt: utc(sentAt),
-    requestId: Option.none(),
-    attempts: 1,
-    remaining: Option.none()
-  }
-})
-
-const facts = (checkpoint: Checkpoint, changes: Partial<Facts> = {}): Facts => ({
-  overlap: 15 * minute,
-  highest: checkpoint.pass,
-  now: noon + 2 * hour,
-  writer: "me",
-  ...changes
-})
+const facts: Facts = { overlap: 15 * minute, now: noon + 2 * hour, writer: "me" }
 
 /** The step of a page that is kept. */
-const kept = (judged: Step) => {
-  if (judged._tag !== "Page") return assert.fail(`the page is discarded: ${judged._tag}`)
+const kept = (judged: PageStep) => {
+  if (judged._tag !== "Kept") return assert.fail(`the page is discarded: ${judged._tag}`)
   return judged
 }
 
@@ -81,7 +25,7 @@ const judge = (
   checkpoint: Checkpoint,
   answer: Answer,
   running: RunningPass = begin(checkpoint, "increment", 15 * minute)
-) => step(checkpoint, running, page(answer), facts(checkpoint))
+) => stepPage(checkpoint, running, page(answer), facts)
 
 /** Reads pages one after another, and returns the last checkpoint. */
 const read = (checkpoint: Checkpoint, answers: ReadonlyArray<Answer>): Checkpoint =>
@@ -138,13 +82,13 @@ describe("a pass", () => {
   })
 
   it("takes horizon, at and number from its first page, and moves no watermark before its last", () => {
-    const { checkpoint, gone, pass } = kept(judge(atNoon, { asOf: noon + hour - 300, next: "2" }))
+    const { checkpoint, gone, passId } = kept(judge(atNoon, { asOf: noon + hour - 300, next: "2" }))
     const running = Option.getOrThrow(checkpoint.running)
 
     assert.deepStrictEqual(gone, Option.none())
-    assert.strictEqual(pass, noon + hour - 300)
-    assert.include(checkpoint, { pass, writer: "me", watermark: atNoon.watermark, at: atNoon.at })
-    assert.deepInclude(running, { pass, horizon: some(noon + hour - 300), at: some(noon + hour), pages: 1 })
+    assert.strictEqual(passId, noon + hour - 300)
+    assert.include(checkpoint, { pass: passId, writer: "me", watermark: atNoon.watermark, at: atNoon.at })
+    assert.deepInclude(running, { pass: passId, horizon: some(noon + hour - 300), at: some(noon + hour), pages: 1 })
     assert.deepStrictEqual([running.cursor, running.landmark], [Option.some("2"), Option.some("2")])
   })
 
@@ -168,15 +112,8 @@ describe("a pass", () => {
   it.each([
     ["the horizon, where it is higher", noon, noon + hour],
     ["one more than the highest, where that is not", noon + 5 * hour, noon + 5 * hour + 1]
-  ])("is numbered by %s", (_, highest, pass) => {
-    const judged = step(
-      atNoon,
-      begin(atNoon, "increment", 15 * minute),
-      page({ asOf: noon + hour }),
-      facts(atNoon, { highest })
-    )
-
-    assert.strictEqual(kept(judged).checkpoint.pass, pass)
+  ])("is numbered by %s", (_, pass, passId) => {
+    assert.strictEqual(kept(judge({ ...atNoon, pass }, { asOf: noon + hour })).passId, passId)
   })
 
   it("is numbered by the local clock where the first page has no Date", () => {
@@ -300,14 +237,14 @@ describe("the check of the service's clock", () => {
   ])("begins again from an earlier since where it was set back by %s", (_, by, since) => {
     const judged = judge(atNoon, { asOf: noon + hour - by })
 
-    assert.strictEqual(judged._tag, since === undefined ? "Page" : "Earlier")
+    assert.strictEqual(judged._tag, since === undefined ? "Kept" : "Earlier")
     if (judged._tag !== "Earlier") return
     assert.deepStrictEqual(judged.running, {
       ...begin(atNoon, "increment", overlap),
       since: some(since ?? Number.NaN)
     })
     // The new first page is checked again, and kept.
-    assert.strictEqual(judge(atNoon, { asOf: noon + hour - by }, judged.running)._tag, "Page")
+    assert.strictEqual(judge(atNoon, { asOf: noon + hour - by }, judged.running)._tag, "Kept")
   })
 
   it("begins again once more where the clock was set back between the two first pages", () => {
@@ -320,18 +257,18 @@ describe("the check of the service's clock", () => {
   it.each(["first", "sweep"] as const)("has nothing to do in a pass that asks for everything: %s", (kind) => {
     const judged = judge(atNoon, { asOf: noon - 5 * hour }, begin(atNoon, kind, overlap, { window: {} }))
 
-    assert.strictEqual(judged._tag, "Page")
+    assert.strictEqual(judged._tag, "Kept")
   })
 
   it("is made of a confirm too", () => {
-    const running = begin(atNoon, "confirm", overlap, { window: {}, before: noon })
+    const running = begin(atNoon, "confirm", overlap, { window: {}, sweepPass: noon })
 
     assert.strictEqual(judge(atNoon, { asOf: noon - 5 * hour }, running)._tag, "Earlier")
   })
 
   it("[Y28] reads more at most, where the local clock jumped and the service's did not", () => {
     assert.strictEqual(judge(atNoon, { asOf: noon + hour, sentAt: noon + 9 * hour })._tag, "Earlier")
-    assert.strictEqual(judge(atNoon, { asOf: noon + hour, sentAt: noon - 9 * hour })._tag, "Page")
+    assert.strictEqual(judge(atNoon, { asOf: noon + hour, sentAt: noon - 9 * hour })._tag, "Kept")
   })
 })
 
@@ -394,7 +331,7 @@ describe("a landmark", () => {
     )
     const running = Option.getOrThrow(now.running)
     assert.strictEqual(judge(now, { next: "after 16" }, running)._tag, "Cycle")
-    assert.strictEqual(judge(now, { next: "after 15" }, running)._tag, "Page")
+    assert.strictEqual(judge(now, { next: "after 15" }, running)._tag, "Kept")
   })
 
   it.each([1, 2, 3, 5, 7, 8, 12, 40])("finds every cycle in the end: of %d pages", (length) => {

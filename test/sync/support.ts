@@ -1,10 +1,18 @@
 /** A sync over the fake service, into a copy that a test can read, lose and put back. */
-import { assert } from "@effect/vitest"
-import { DateTime, Effect, Layer, Option, Result, Stream } from "effect"
-import { type CompanyId, RetryPolicy, type TimePunch, TimePunches, TimePunchId } from "../../src/index.ts"
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Option, Result, type Scope, Stream } from "effect"
+import {
+  type CompanyId,
+  Cursor,
+  type Page,
+  RetryPolicy,
+  type TimePunch,
+  TimePunches,
+  TimePunchId
+} from "../../src/index.ts"
 import { checkpointText, readCheckpoint } from "../../src/sync/Checkpoint.ts"
 import { type Checkpoint, SyncStore } from "../../src/sync/index.ts"
-import { type Copy, makeStoreOf } from "../../src/sync/SyncStore.ts"
+import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
 import { type FakeServiceOptions, generatePunches } from "../../src/testing/index.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { app, company, pageRequests } from "../support/client.ts"
@@ -63,6 +71,26 @@ export type TestCopy = ReturnType<typeof makeCopy>
 export const over = (copy: TestCopy, options: FakeServiceOptions = {}) =>
   Layer.merge(app(options).pipe(Layer.provide(RetryPolicy.layerNone)), copy.layer)
 
+type Provided = Layer.Success<ReturnType<typeof over>> | Scope.Scope
+
+/** A test over a fake service of its own, with an empty copy; `each` makes one for each row. */
+export const itWithCopy = Object.assign(
+  <E>(title: string, test: (copy: TestCopy) => Effect.Effect<void, E, Provided>, options?: FakeServiceOptions) =>
+    it.effect(title, () => {
+      const copy = makeCopy()
+      return Effect.provide(test(copy), over(copy, options))
+    }),
+  {
+    each:
+      <A>(rows: ReadonlyArray<A>) =>
+      <E>(title: string, test: (copy: TestCopy, row: A) => Effect.Effect<void, E, Provided>) =>
+        it.effect.each([...rows])(title, (row) => {
+          const copy = makeCopy()
+          return Effect.provide(test(copy, row), over(copy))
+        })
+  }
+)
+
 /** Fails unless the copy has the rows of the service and no others. */
 export const assertEqual = (copy: TestCopy) =>
   Effect.map(
@@ -75,3 +103,54 @@ export const sent = (name: string) => Effect.map(pageRequests, (all) => all.map(
 
 export const watermarkOf = (copy: TestCopy): number | undefined =>
   Option.getOrUndefined(Option.map(copy.checkpoint().watermark, ({ epochMilliseconds }) => epochMilliseconds))
+
+export const utc = (millis: number) => DateTime.makeUnsafe(millis)
+
+/** A checkpoint whose watermark and `at` are noon. */
+export const atNoon: Checkpoint = {
+  v: 1,
+  company: company.id,
+  pass: noon,
+  watermark: Option.some(utc(noon)),
+  at: Option.some(utc(noon)),
+  completedAt: Option.some(utc(noon)),
+  writer: "before",
+  running: Option.none()
+}
+
+/** The checkpoint of a company before its first load. */
+export const blank: Checkpoint = {
+  ...atNoon,
+  pass: 0,
+  watermark: Option.none(),
+  at: Option.none(),
+  completedAt: Option.none()
+}
+
+/** What a page is made of. */
+export interface Answer {
+  readonly sentAt?: number
+  readonly asOf?: number | undefined
+  readonly next?: string
+  readonly modified?: ReadonlyArray<number | undefined>
+}
+
+/** A page as the client reads it, sent an hour after noon. */
+export const page = ({ asOf, modified = [], next, sentAt = noon + 3_600_000 }: Answer): Page => ({
+  items: modified.map((at, index) => toPunch(index + 1, at)),
+  index: 0,
+  cursor: {
+    sent: Option.none(),
+    current: Option.none(),
+    prev: Option.none(),
+    next: Option.map(Option.fromUndefinedOr(next), (text) => Cursor.make(text)),
+    count: Option.none()
+  },
+  response: {
+    asOf: Option.map(Option.fromUndefinedOr(asOf), utc),
+    sentAt: utc(sentAt),
+    requestId: Option.none(),
+    attempts: 1,
+    remaining: Option.none()
+  }
+})

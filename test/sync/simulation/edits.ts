@@ -1,15 +1,15 @@
 /** How the users of a service change its rows, as a plan has it. */
-import { hour, minute, type Plan } from "./plan.ts"
-import type { Random } from "./random.ts"
+import type { Prng } from "../../../src/testing/base/prng.ts"
+import { hour, minute, pickAny, type Plan } from "./plan.ts"
 import { type Change, epoch, type Source } from "./source.ts"
 
 /** Clock-ins of a plan: mostly of the last month, some decades off, many of them alike. */
 export const clockIns = { recent: 40 * 24 * hour, decades: 40 * 365 * 24 * hour, tie: 15 * minute }
 
 /** Changes one of the rows, or adds one. */
-export const changeRow = (plan: Plan, random: Random, source: Source): void => {
+export const changeRow = (plan: Plan, random: Prng, source: Source): void => {
   const { faults, rows } = plan
-  const row = random.any(source.rows)
+  const row = pickAny(random, source.rows)
   if (row === undefined || (random.chance(0.25) && source.rows.length < rows + 15)) {
     addRow(plan, random, source, faults.has("nullModified") && random.chance(0.3) ? "null" : "now")
     return
@@ -28,32 +28,32 @@ export const changeRow = (plan: Plan, random: Random, source: Source): void => {
   when("softDelete", () => change("now", { deleted: true }))
   when("undelete", () => change("now", { deleted: false }))
   when("nullModified", () => change("null"))
-  when("futureModified", () => change("future", { by: random.int(1, 72 * 60) * minute }))
-  when("oldModified", () => change("old", { by: -random.int(1, 72 * 60) * minute }))
+  when("futureModified", () => change("future", { by: random.between(1, 72 * 60) * minute }))
+  when("oldModified", () => change("old", { by: -random.between(1, 72 * 60) * minute }))
   when("editBreak", () => change("kept"))
   when("moveClockIn", () => change("now", { moves: true }))
-  random.any(kinds)?.()
+  pickAny(random, kinds)?.()
 }
 
 /** Adds a row. Those of the beginning are found by the first load, whatever their stamp. */
-export const addRow = (plan: Plan, random: Random, source: Source, stamp: "initial" | "now" | "null"): void => {
+export const addRow = (plan: Plan, random: Prng, source: Source, stamp: "initial" | "now" | "null"): void => {
   if (stamp !== "initial") {
     source.change(undefined, drawChange(plan, random, stamp))
     return
   }
   const isNull = plan.faults.has("nullModified") && random.chance(0.4)
-  const by = -random.int(1, 1000) * minute
+  const by = -random.between(1, 1000) * minute
   source.change(undefined, { ...drawChange(plan, random, isNull ? "null" : "old"), by, lag: 0 })
   const row = source.rows.at(-1)
   if (row !== undefined) row.needsSweep = false
 }
 
-const drawChange = (plan: Plan, random: Random, stamp: Change["stamp"]): Change => {
+const drawChange = (plan: Plan, random: Prng, stamp: Change["stamp"]): Change => {
   const span = random.chance(0.1) ? clockIns.decades : clockIns.recent
   return {
     stamp,
-    clockedIn: epoch - random.int(0, span / clockIns.tie) * clockIns.tie,
-    lag: random.chance(0.5) ? 0 : random.int(0, plan.lateness),
-    skew: random.int(-plan.skew, plan.skew)
+    clockedIn: epoch - random.between(0, span / clockIns.tie) * clockIns.tie,
+    lag: random.chance(0.5) ? 0 : random.between(0, plan.lateness),
+    skew: random.between(-plan.skew, plan.skew)
   }
 }

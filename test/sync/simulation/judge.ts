@@ -21,109 +21,105 @@ export interface Caller {
   attemptsBegan: Array<number>
 }
 
-export class Judge {
-  commits = 0
-  private claimedAt = -1
-  private claimer = -1
-  private readonly sweeps = new Map<number, number>()
-  private readonly confirmed = new Map<number, Set<number>>()
-  private readonly plan: Plan
-  private readonly source: Source
-  private readonly copies: Copies
+export type Judge = ReturnType<typeof makeJudge>
 
-  constructor(plan: Plan, source: Source, copies: Copies) {
-    this.plan = plan
-    this.source = source
-    this.copies = copies
-  }
+export const makeJudge = (plan: Plan, source: Source, copies: Copies) => {
+  let claimedAt = -1
+  let claimer = -1
+  const sweeps = new Map<number, number>()
+  const confirmed = new Map<number, Set<number>>()
 
-  /** A call that claims the copy is about to send its first request: every older call is out. */
-  claimed({ id }: Caller): void {
-    this.claimedAt = this.commits
-    this.claimer = id
-  }
-
-  /** A checkpoint was lost or put back by hand: what an older call read may be what is stored now. */
-  replaced(): void {
-    this.claimedAt = -1
-  }
-
-  /** Judges a commit that a store accepted. */
-  committed(caller: Caller, batch: Batch, previous: Option.Option<Checkpoint>): void {
-    const { plan } = this
-    this.commits++
-    if (plan.store !== "processes") {
-      if (caller.id !== this.claimer && caller.loadedAt < this.claimedAt) {
-        throw new Broken(`call ${caller.id} committed after a claim that is newer than what it read`)
-      }
-    }
-    caller.commits++
-    const rows = this.copies.rows()
-    for (const punch of new Map(batch.punches.map((punch) => [punch.id, punch])).values()) {
-      const row = rows.get(punch.id)
-      if (row === undefined) throw new Broken(`row ${punch.id} of the batch is not in the copy`)
-      const isFenced = (plan.store === "keys" || plan.store === "processes") && row.pass > batch.pass
-      if (isFenced) continue
-      if (row.isGone) throw new Broken(`row ${punch.id} was just returned and is gone`)
-      // Another process may have read it later, and written before.
-      if (row.notes !== punch.notes && plan.store !== "processes")
-        throw new Broken(`row ${punch.id} is not as it was just returned`)
-    }
-    // After a checkpoint was put back, a number may come again.
-    if (Option.exists(previous, ({ pass }) => pass < batch.pass)) {
-      this.sweeps.delete(batch.pass)
-      this.confirmed.delete(batch.pass)
-    }
-    if (batch.kind === "sweep" && !this.sweeps.has(batch.pass)) {
-      this.sweeps.set(batch.pass, Math.min(...caller.attemptsBegan))
-    }
-    caller.attemptsBegan = caller.attemptsBegan.slice(-1)
-    if (batch.kind === "confirm" || Option.isSome(batch.gone)) this.marked(batch)
-  }
-
-  /** The copy against the source. Before a sweep only what an increment hears of. */
-  atRest(when: string, isSwept: boolean): void {
-    const { source } = this
-    const rows = this.copies.rows()
-    for (const row of source.rows) {
-      if (row.needsSweep && !isSwept) continue
-      const punch = source.seen(row)
-      const copied = rows.get(row.id)
-      if (punch === undefined) {
-        if (copied !== undefined && !copied.isGone) throw new Broken(`${when}: row ${row.id} is gone and not marked`)
-        continue
-      }
-      if (copied === undefined) throw new Broken(`${when}: row ${row.id} is missing`)
-      if (copied.isGone) throw new Broken(`${when}: row ${row.id} is falsely gone`)
-      if (copied.notes !== punch.notes || copied.deleted !== punch.deleted) {
-        throw new Broken(`${when}: row ${row.id} is ${copied.notes}, not ${punch.notes}`)
-      }
-    }
-  }
-
-  private marked({ gone, pass, punches }: Batch): void {
-    const returned = this.confirmed.get(pass) ?? new Set()
-    this.confirmed.set(pass, returned)
+  const marked = ({ gone, pass, punches }: Batch): void => {
+    const returned = confirmed.get(pass) ?? new Set()
+    confirmed.set(pass, returned)
     for (const { id } of punches) returned.add(id)
     if (Option.isNone(gone)) return
     const { before, window } = gone.value
-    const rows = this.copies.rows()
+    const rows = copies.rows()
     for (const id of returned) {
       const row = rows.get(id)
       if (row?.isGone === true && row.pass < before)
         throw new Broken(`row ${id} was returned by the confirm that marks it`)
     }
-    const began = this.sweeps.get(before)
+    const began = sweeps.get(before)
     if (began === undefined) throw new Broken(`rows are marked before ${before}, which is no sweep`)
-    if (this.plan.replicaLag > 0) return
+    if (plan.replicaLag > 0) return
     const gte = window.gte?.epochMilliseconds ?? -Infinity
     const lt = window.lt?.epochMilliseconds ?? Infinity
-    for (const row of this.source.rows) {
+    for (const row of source.rows) {
       const copied = rows.get(row.id)
-      if (copied?.isGone === true && copied.pass < before && this.source.wasThroughout(row, began, gte, lt)) {
+      if (copied?.isGone === true && copied.pass < before && source.wasThroughout(row, began, gte, lt)) {
         if (copied.clockedIn >= gte && copied.clockedIn < lt)
           throw new Broken(`row ${row.id} was there all the time and is marked`)
       }
     }
   }
+
+  const judge = {
+    /** Commits that a store accepted. */
+    commits: 0,
+
+    /** A call that claims the copy is about to send its first request: every older call is out. */
+    claimed({ id }: Caller): void {
+      claimedAt = judge.commits
+      claimer = id
+    },
+
+    /** A checkpoint was lost or put back by hand: what an older call read may be what is stored now. */
+    replaced(): void {
+      claimedAt = -1
+    },
+
+    /** Judges a commit that a store accepted. */
+    committed(caller: Caller, batch: Batch, previous: Option.Option<Checkpoint>): void {
+      judge.commits++
+      if (plan.store !== "processes") {
+        if (caller.id !== claimer && caller.loadedAt < claimedAt) {
+          throw new Broken(`call ${caller.id} committed after a claim that is newer than what it read`)
+        }
+      }
+      caller.commits++
+      const rows = copies.rows()
+      for (const punch of new Map(batch.punches.map((punch) => [punch.id, punch])).values()) {
+        const row = rows.get(punch.id)
+        if (row === undefined) throw new Broken(`row ${punch.id} of the batch is not in the copy`)
+        const isFenced = (plan.store === "keys" || plan.store === "processes") && row.pass > batch.pass
+        if (isFenced) continue
+        if (row.isGone) throw new Broken(`row ${punch.id} was just returned and is gone`)
+        // Another process may have read it later, and written before.
+        if (row.notes !== punch.notes && plan.store !== "processes")
+          throw new Broken(`row ${punch.id} is not as it was just returned`)
+      }
+      // After a checkpoint was put back, a number may come again.
+      if (Option.exists(previous, ({ pass }) => pass < batch.pass)) {
+        sweeps.delete(batch.pass)
+        confirmed.delete(batch.pass)
+      }
+      if (batch.kind === "sweep" && !sweeps.has(batch.pass)) {
+        sweeps.set(batch.pass, Math.min(...caller.attemptsBegan))
+      }
+      caller.attemptsBegan = caller.attemptsBegan.slice(-1)
+      if (batch.kind === "confirm" || Option.isSome(batch.gone)) marked(batch)
+    },
+
+    /** The copy against the source. Before a sweep only what an increment hears of. */
+    atRest(when: string, isSwept: boolean): void {
+      const rows = copies.rows()
+      for (const row of source.rows) {
+        if (row.needsSweep && !isSwept) continue
+        const punch = source.seen(row)
+        const copied = rows.get(row.id)
+        if (punch === undefined) {
+          if (copied !== undefined && !copied.isGone) throw new Broken(`${when}: row ${row.id} is gone and not marked`)
+          continue
+        }
+        if (copied === undefined) throw new Broken(`${when}: row ${row.id} is missing`)
+        if (copied.isGone) throw new Broken(`${when}: row ${row.id} is falsely gone`)
+        if (copied.notes !== punch.notes || copied.deleted !== punch.deleted) {
+          throw new Broken(`${when}: row ${row.id} is ${copied.notes}, not ${punch.notes}`)
+        }
+      }
+    }
+  }
+  return judge
 }

@@ -1,9 +1,13 @@
 /** What goes wrong in a plan: drawn from its seed, several faults at once. */
-import { type Random, randomFrom } from "./random.ts"
+import { type Prng, prng } from "../../../src/testing/base/prng.ts"
 
 export const second = 1000
 export const minute = 60 * second
 export const hour = 60 * minute
+
+/** One of a list, or nothing of an empty one. */
+export const pickAny = <A>(random: Prng, list: ReadonlyArray<A>): A | undefined =>
+  list[Math.floor(random.next() * list.length)]
 
 /** Where a copy is kept. `keys` is one process over a KeyValueStore, `processes` are several. */
 export type StoreKind = "memory" | "sqlite" | "keys" | "processes"
@@ -84,10 +88,10 @@ const faults = [
 
 export type Fault = (typeof faults)[number]
 
-const share = (random: Random, fault: Fault): number => fault === "bulk" ? 0.01 : random.next() * 0.7
+const share = (random: Prng, fault: Fault): number => fault === "bulk" ? 0.01 : random.next() * 0.7
 
 export const drawPlan = (seed: number, stores: readonly [StoreKind, ...ReadonlyArray<StoreKind>]): Plan => {
-  const random = randomFrom(seed)
+  const random = prng(seed)
   const store = random.pick(stores)
   const few = random.chance(0.3)
   const drawn = new Set(faults.filter((fault) => random.chance(share(random, fault) * (few ? 0.5 : 1))))
@@ -99,9 +103,9 @@ export const drawPlan = (seed: number, stores: readonly [StoreKind, ...ReadonlyA
     for (const fault of ["serviceBack", "localStep", "wildDate", "cachedDate"] as const) drawn.delete(fault)
   }
   const usable = budget < 0 ? overlap - 6 * second : budget
-  const skew = random.chance(0.3) ? random.int(0, Math.min(30 * second, Math.floor(usable / 8))) : 0
-  const replicaLag = random.chance(0.25) ? random.int(1, Math.floor((usable - 2 * skew) / 3)) : 0
-  const lateness = drawn.has("lateChange") ? random.int(1, usable - 2 * skew - replicaLag) : 0
+  const skew = random.chance(0.3) ? random.between(0, Math.min(30 * second, Math.floor(usable / 8))) : 0
+  const replicaLag = random.chance(0.25) ? random.between(1, Math.floor((usable - 2 * skew) / 3)) : 0
+  const lateness = drawn.has("lateChange") ? random.between(1, usable - 2 * skew - replicaLag) : 0
   const slack = usable - 2 * skew - replicaLag - lateness
   const drawnDates = random.pick(
     ["always", "always", "always", "never", "sometimes", "firstOnly", "laterOnly"] as const
@@ -124,16 +128,16 @@ export const drawPlan = (seed: number, stores: readonly [StoreKind, ...ReadonlyA
   const hasFuture = drawn.has("futureModified") && !hasDates
   // Without a Date the local clock bounds what a stamp of the future lifts: then it must be right.
   if (hasFuture) drawn.delete("localStep")
-  const offset = random.pick([0, 0, 1, -1] as const) * random.int(0, 15 * hour)
-  const pages = random.chance(0.3) ? random.int(1, 4) : undefined
+  const offset = random.pick([0, 0, 1, -1] as const) * random.between(0, 15 * hour)
+  const pages = random.chance(0.3) ? random.between(1, 4) : undefined
   return {
     seed,
     store,
-    rows: isBulk ? 140 : random.int(0, 6),
-    pageSize: isBulk ? 40 : random.int(1, 4),
-    steps: random.int(12, 45),
+    rows: isBulk ? 140 : random.between(0, 6),
+    pageSize: isBulk ? 40 : random.between(1, 4),
+    steps: random.between(12, 45),
     overlap,
-    prefetchPages: random.chance(0.15) ? random.int(1, 3) : 0,
+    prefetchPages: random.chance(0.15) ? random.between(1, 3) : 0,
     lateness,
     replicaLag,
     skew,
@@ -143,7 +147,7 @@ export const drawPlan = (seed: number, stores: readonly [StoreKind, ...ReadonlyA
     order,
     cursors: (order === "id" || order === "idDown") && random.chance(0.5) ? "record" : "position",
     namesWalks: random.chance(0.5),
-    cursorLife: drawn.has("lostCursors") ? random.int(1, 20) * (random.chance(0.5) ? second : minute) : Infinity,
+    cursorLife: drawn.has("lostCursors") ? random.between(1, 20) * (random.chance(0.5) ? second : minute) : Infinity,
     refusal: random.pick([422, 422, 400, 404, 410, "first page"] as const),
     dates,
     localOffset: hasFuture ? 0 : offset,

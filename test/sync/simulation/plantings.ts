@@ -23,7 +23,7 @@ const late = (plan: Plan): Plan => ({
 })
 
 const overlapOf = (minutes: number) => ({
-  file: "options.ts",
+  file: "SyncOptions.ts",
   find: "overlap: Duration.toMillis(overlap.value)",
   replace: `overlap: Math.min(Duration.toMillis(overlap.value), ${minutes * minute})`
 })
@@ -113,7 +113,6 @@ export const plantings: ReadonlyArray<Planting> = [
   {
     name: "a restart is numbered from the last complete pass",
     edits: [
-      pass("pass: Math.max(highest + 1, clock)", "pass: Math.max(checkpoint.pass + 1, clock)"),
       pass("        pass: Math.max(checkpoint.pass, read.pass),\n        writer", "        writer")
     ],
     change: (plan) => ({ ...having("lostCursors", "serviceBack", "stop", "kill")(plan), store: "keys" })
@@ -121,8 +120,8 @@ export const plantings: ReadonlyArray<Planting> = [
   {
     name: "CursorLost keeps the dead run",
     edits: [passes(
-      "const without: Checkpoint = { ...checkpoint, pass: highest, writer, running: Option.none() }",
-      "const without: Checkpoint = { ...checkpoint, pass: highest, writer, running: Option.some({ ...running, cursor: pass.cursor, horizon: pass.horizon, at: pass.at }) }"
+      "{ ...checkpoint, writer: call.writer, running: Option.none() }, checkpoint.pass)",
+      "{ ...checkpoint, writer: call.writer, running: Option.some({ ...state.running, restarts: running.restarts }) }, checkpoint.pass)"
     )],
     change: having("lostCursors", "stop")
   },
@@ -158,7 +157,7 @@ export const plantings: ReadonlyArray<Planting> = [
         "if (stored?.checkpoint !== Option.getOrUndefined(Option.map(previous, checkpointText))) {",
         "if (stored === null) {"
       ),
-      pass("pass: Math.max(highest + 1, clock)", "pass: highest + 1 + clock * 0")
+      pass("pass: Math.max(checkpoint.pass + 1, clock)", "pass: checkpoint.pass + 1 + clock * 0")
     ],
     change: (plan) => ({ ...having("concurrent", "sleeper")(plan), store: "memory" })
   },
@@ -187,8 +186,8 @@ export const plantings: ReadonlyArray<Planting> = [
   {
     name: "a sweep moves the watermark",
     edits: [pass(
-      "const confirm = Option.some(begin(counted, \"confirm\", overlap, sweep))\n    return { _tag: \"Page\", pass: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }",
-      "const moved = { ...counted, watermark: Option.orElse(running.horizon, () => counted.watermark), at: running.at }\n    const confirm = Option.some(begin(moved, \"confirm\", overlap, sweep))\n    return { _tag: \"Page\", pass: running.pass, gone: Option.none(), checkpoint: { ...moved, running: confirm } }"
+      "const confirm = Option.some(begin(counted, \"confirm\", overlap, sweep))\n    return { _tag: \"Kept\", passId: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }",
+      "const moved = { ...counted, watermark: Option.orElse(running.horizon, () => counted.watermark), at: running.at }\n    const confirm = Option.some(begin(moved, \"confirm\", overlap, sweep))\n    return { _tag: \"Kept\", passId: running.pass, gone: Option.none(), checkpoint: { ...moved, running: confirm } }"
     )],
     change: having("sweep", "window", "gap")
   },
@@ -196,12 +195,12 @@ export const plantings: ReadonlyArray<Planting> = [
     name: "gone at the end of the sweep",
     edits: [
       pass(
-        "return { _tag: \"Page\", pass: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }",
-        "return { _tag: \"Page\", pass: running.pass, gone: Option.some(sweep.window), checkpoint: { ...counted, running: confirm } }"
+        "return { _tag: \"Kept\", passId: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }",
+        "return { _tag: \"Kept\", passId: running.pass, gone: Option.some(sweep.window), checkpoint: { ...counted, running: confirm } }"
       ),
       passes(
-        "Option.map(pass.before, (before) => ({",
-        "Option.map(Option.orElseSome(pass.before, () => judged.pass), (before) => ({"
+        "Option.all([judged.gone, running.before])",
+        "Option.all([judged.gone, Option.orElseSome(running.before, () => passId)])"
       )
     ],
     change: having("sweep", "moveClockIn")
@@ -231,10 +230,9 @@ export const plantings: ReadonlyArray<Planting> = [
   {
     name: "no claim",
     edits: [{
-      file: "execute.ts",
-      find:
-        "yield* commit({ company: company.id, kind, pass, punches: [], checkpoint, gone: Option.none() })\n      from = Option.some(checkpoint)",
-      replace: "void [kind, pass]\n      void commit"
+      file: "Sync.ts",
+      find: "if (isClaimed) yield* commit(claimOf({ ...loaded.value, writer }))",
+      replace: "void [claimOf, writer]"
     }],
     change: (plan) => ({ ...having("claim", "concurrent", "sleeper")(plan), store: "memory" })
   },
@@ -295,8 +293,8 @@ export const plantings: ReadonlyArray<Planting> = [
     name: "a pass that began again is not stored",
     edits: [
       passes(
-        "if (!isAhead || running === undefined) return Option.none()",
-        "if (highest >= 0 || running === undefined) return Option.none()"
+        "if (state._tag === \"Due\" || state.isStored) return { _tag: \"End\" }",
+        "if (state._tag === \"Due\" || state.pages >= 0) return { _tag: \"End\" }"
       )
     ],
     change: (plan) => ({ ...having("cycle", "stop", "serviceBack")(plan), namesWalks: true, quietPages: 1 })

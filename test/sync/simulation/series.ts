@@ -1,7 +1,7 @@
 /** Runs many plans and counts what they did; a plan that breaks a promise is reported with its seed. */
 import { Broken } from "./judge.ts"
 import { describePlan, drawPlan, type Plan, type StoreKind } from "./plan.ts"
-import { Run } from "./run.ts"
+import { makeRun } from "./run.ts"
 import type { Copies, Subject } from "./stores.ts"
 
 /** What a series did. */
@@ -44,7 +44,7 @@ export const series = (
   for (const seed of seeds) {
     const plan = drawPlan(seed, stores)
     const made = copies?.(subject)
-    const run = new Run(plan, subject, made)
+    const run = makeRun(plan, subject, made)
     try {
       const { calls, commits, ends, requests } = run.run()
       figures.rebuilt += made?.atEnd?.() ?? 0
@@ -54,13 +54,13 @@ export const series = (
       figures.requests += requests
       for (const [end, count] of ends) figures.ends.set(end, (figures.ends.get(end) ?? 0) + count)
     } catch (error) {
-      throw new Error(report(plan, run, file, error), { cause: error })
+      throw new Error(report(plan, run.log, file, error), { cause: error })
     }
   }
   return figures
 }
 
-const report = (plan: Plan, { log }: Run, file: string, error: unknown): string =>
+const report = (plan: Plan, log: ReadonlyArray<string>, file: string, error: unknown): string =>
   [
     `seed ${plan.seed}: ${error instanceof Error ? error.message : String(error)}`,
     `again: SIMULATION_SEED=${plan.seed} npx vitest run ${file}`,
@@ -85,7 +85,7 @@ export const countBroken = (
   for (const seed of seeds) {
     plans++
     try {
-      new Run(change(drawPlan(seed, stores)), subject).run()
+      makeRun(change(drawPlan(seed, stores)), subject).run()
     } catch (error) {
       if (!(error instanceof Broken)) throw error
       broken++

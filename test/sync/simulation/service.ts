@@ -12,8 +12,8 @@ import {
   UnexpectedStatus,
   UnprocessableEntity
 } from "../../../src/index.ts"
+import type { Prng } from "../../../src/testing/base/prng.ts"
 import { minute, type Order, type Plan, second } from "./plan.ts"
-import type { Random } from "./random.ts"
 import { company, compare, type Key, keyOf, type Query, type Source } from "./source.ts"
 
 /** What the driver does with a request: it waits until the driver lets it be answered. */
@@ -34,90 +34,42 @@ const queryOf = (filter: PunchFilter): Query => ({
 
 const mock = Effect.runSync(Effect.provide(TimePunches, TimePunches.layerMock({})))
 
-export class Service {
-  /** How many pages a cycle has; 0 where cursors lead on. */
-  cycle = 0
-  forbiddenUntil = 0
-  unavailableUntil = 0
-  /** Cursors that were issued before are refused. */
-  aliveSince = 0
-  /** Whether new cursors live, dates come as they should, and no page is empty without a reason. */
-  isQuiet = false
-  requests = 0
-  /** Changes of a clock so far; a request remembers how many there were. */
-  clockChanges = 0
-  private readonly changesAt = new Map<number, number>()
-  private readonly issued = new Map<Cursor, { at: number; life: number }>()
-  private readonly cycles = new Map<string, number>()
-  private walks = 0
-  private readonly source: Source
-  private readonly plan: Plan
-  private readonly random: Random
-  /** Whether a clock may change now, or seem to. */
-  mayChangeClock: () => boolean = () => false
+export type Service = ReturnType<typeof makeService>
 
-  constructor(source: Source, plan: Plan, random: Random) {
-    this.source = source
-    this.plan = plan
-    this.random = random
-  }
+export const makeService = (source: Source, plan: Plan, random: Prng) => {
+  const changesAt = new Map<number, number>()
+  const issued = new Map<Cursor, { at: number; life: number }>()
+  const cycles = new Map<string, number>()
+  let walks = 0
 
-  /** The service as one process meets it. */
-  for(traffic: Traffic): TimePunches["Service"] {
-    return {
-      ...mock,
-      pages: (_, filter = {}, options = {}) => {
-        const from = Option.isOption(options.from) ? options.from : Option.fromUndefinedOr(options.from)
-        return Stream.suspend(() => {
-          const seen = new Set<Cursor>(Option.toArray(from))
-          let index = 0
-          return Stream.paginate(from, (sent) =>
-            Effect.map(
-              this.page(traffic, filter, sent, index, seen),
-              (page) => {
-                index++
-                return [[page], Option.map(page.cursor.next, Option.some)] as const
-              }
-            ))
-        })
-      }
-    }
-  }
-
-  /** How many clocks have changed since the request that was sent at this local time. */
-  changesSince(sentAt: number): number {
-    return this.clockChanges - (this.changesAt.get(sentAt) ?? 0)
-  }
-
-  private page(
+  const page = (
     traffic: Traffic,
     filter: PunchFilter,
     sent: Option.Option<Cursor>,
     index: number,
     seen: Set<Cursor>
-  ): Effect.Effect<Page, ListError> {
-    return Effect.gen({ self: this }, function*() {
-      const { plan, source } = this
+  ): Effect.Effect<Page, ListError> =>
+    Effect.gen(function*() {
       let at = source.now
       let local = source.local
-      let changes = this.clockChanges
+      let changes = service.clockChanges
       traffic.asks(Option.isNone(sent))
       yield* traffic.wait
-      this.requests++
+      service.requests++
       if (source.now - at > 30 * second) {
         // The attempt timed out while the process slept, and was repeated.
-        at = source.now - this.random.int(10, 2000)
+        at = source.now - random.between(10, 2000)
         local = at + source.localOffset
-        changes = this.clockChanges
+        changes = service.clockChanges
       }
       const where = { companyId: company, resumeFrom: sent, pagesCompleted: index, attempts: 1 }
-      if (source.now < this.forbiddenUntil) return yield* new Forbidden(where)
-      if (source.now < this.unavailableUntil) return yield* new ServiceUnavailable(where)
-      if (this.isRefused(sent)) {
+      if (source.now < service.forbiddenUntil) return yield* new Forbidden(where)
+      if (source.now < service.unavailableUntil) return yield* new ServiceUnavailable(where)
+      if (isRefused(sent)) {
         if (plan.refusal === 422) return yield* new UnprocessableEntity(where)
         if (plan.refusal !== "first page") return yield* new UnexpectedStatus({ ...where, status: plan.refusal })
       }
-      const page = this.read(filter, this.isRefused(sent) ? Option.none() : sent)
+      const page = read(filter, isRefused(sent) ? Option.none() : sent)
       if (page === undefined) {
         return yield* plan.refusal === 422 || plan.refusal === "first page"
           ? new UnprocessableEntity(where)
@@ -128,8 +80,8 @@ export class Service {
         if (seen.has(next)) return yield* new PaginationError({ ...where, reason: "CursorCycle" })
         seen.add(next)
       }
-      const asOf = this.asOf(at, Option.isNone(sent))
-      if (Option.isNone(sent)) this.changesAt.set(local, changes + (asOf.isWrong ? 1 : 0))
+      const date = asOf(at, Option.isNone(sent))
+      if (Option.isNone(sent)) changesAt.set(local, changes + (date.isWrong ? 1 : 0))
       return {
         items,
         index,
@@ -141,7 +93,7 @@ export class Service {
           count: Option.some(items.length)
         },
         response: {
-          asOf: asOf.value,
+          asOf: date.value,
           sentAt: DateTime.makeUnsafe(local),
           requestId: Option.none(),
           attempts: 1,
@@ -149,45 +101,42 @@ export class Service {
         }
       } satisfies Page
     })
-  }
 
   /** The `Date` less the time of the request, as the client reports it. */
-  private asOf(sentAt: number, isFirst: boolean): {
+  const asOf = (sentAt: number, isFirst: boolean): {
     readonly value: Option.Option<DateTime.Utc>
     readonly isWrong: boolean
-  } {
-    const { plan, random, source } = this
+  } => {
     const { dates, faults } = plan
     const honest = Math.floor(source.service / second) * second - (source.now - sentAt)
     const none = { value: Option.none<DateTime.Utc>(), isWrong: false }
     if (dates === "never" || (dates === "laterOnly" && isFirst)) return none
-    if (this.isQuiet) return { value: Option.some(DateTime.makeUnsafe(honest)), isWrong: false }
+    if (service.isQuiet) return { value: Option.some(DateTime.makeUnsafe(honest)), isWrong: false }
     if ((dates === "sometimes" && random.chance(0.5)) || (dates === "firstOnly" && !isFirst)) return none
     if (faults.has("wildDate") && random.chance(0.1)) {
       if (random.chance(0.4)) {
         const far = random.pick([0, Date.UTC(9999, 0), source.now + 40 * 24 * 60 * minute] as const)
         return { value: Option.some(DateTime.makeUnsafe(far)), isWrong: false }
       }
-      if (isFirst && this.mayChangeClock()) {
-        this.clockChanges += 2
-        const by = random.int(1, 600) * minute * (random.chance(0.5) ? 1 : -1)
+      if (isFirst && service.mayChangeClock()) {
+        service.clockChanges += 2
+        const by = random.between(1, 600) * minute * (random.chance(0.5) ? 1 : -1)
         return { value: Option.some(DateTime.makeUnsafe(honest + by)), isWrong: true }
       }
     }
-    const age = faults.has("cachedDate") && random.chance(0.2) ? random.int(1, 600) * second : 0
+    const age = faults.has("cachedDate") && random.chance(0.2) ? random.between(1, 600) * second : 0
     return { value: Option.some(DateTime.makeUnsafe(honest - age)), isWrong: false }
   }
 
-  private isRefused(sent: Option.Option<Cursor>): boolean {
+  const isRefused = (sent: Option.Option<Cursor>): boolean => {
     if (Option.isNone(sent)) return false
-    const issued = this.issued.get(sent.value)
-    return issued === undefined || issued.at < this.aliveSince || this.source.now - issued.at > issued.life
+    const cursor = issued.get(sent.value)
+    return cursor === undefined || cursor.at < service.aliveSince || source.now - cursor.at > cursor.life
   }
 
-  private read(filter: PunchFilter, sent: Option.Option<Cursor>) {
-    const { plan, random, source } = this
+  const read = (filter: PunchFilter, sent: Option.Option<Cursor>) => {
     const query = { ...queryOf(filter), order: orderOf(filter, plan.order) }
-    const lag = this.isQuiet || plan.replicaLag === 0 || random.chance(0.5) ? 0 : random.int(0, plan.replicaLag)
+    const lag = service.isQuiet || plan.replicaLag === 0 || random.chance(0.5) ? 0 : random.between(0, plan.replicaLag)
     const list = source.list(query, lag)
     let walk = ""
     let from = 0
@@ -204,34 +153,78 @@ export class Service {
       from = list.findIndex((punch) => compare(keyOf(punch, query.order), key) > 0)
       if (from === -1) from = list.length
     } else {
-      walk = plan.namesWalks ? `w${++this.walks}` : ""
-      if (plan.namesWalks && this.cycle > 0) this.cycles.set(walk, this.cycle)
+      walk = plan.namesWalks ? `w${++walks}` : ""
+      if (plan.namesWalks && service.cycle > 0) cycles.set(walk, service.cycle)
     }
-    if (!this.isQuiet && list.length > 0 && random.chance(0.03)) {
+    if (!service.isQuiet && list.length > 0 && random.chance(0.03)) {
       const last = list[from - 1]
       const empty: Array<(typeof list)[number]> = []
-      return { items: empty, next: this.issue(walk, last && keyOf(last, query.order), last?.id, `${this.requests}`) }
+      return { items: empty, next: issue(walk, last && keyOf(last, query.order), last?.id, `${service.requests}`) }
     }
     const until = from + plan.pageSize
     const items = list.slice(from, until)
-    const cycle = plan.namesWalks ? this.cycles.get(walk) ?? 0 : this.cycle
+    const cycle = plan.namesWalks ? cycles.get(walk) ?? 0 : service.cycle
     const reach = Math.min(cycle * plan.pageSize, list.length)
     if (cycle > 0 && list.length > 0 && until >= reach) {
       const last = list[until - cycle * plan.pageSize - 1]
-      return { items, next: this.issue(walk, last && keyOf(last, query.order), last?.id) }
+      return { items, next: issue(walk, last && keyOf(last, query.order), last?.id) }
     }
     const last = list[until - 1]
     const next = until < list.length && last !== undefined
-      ? this.issue(walk, keyOf(last, query.order), last.id)
+      ? issue(walk, keyOf(last, query.order), last.id)
       : undefined
     return { items, next }
   }
 
-  private issue(walk: string, [first, then]: Key = [-Infinity, 0], id?: number, nonce = ""): Cursor {
+  const issue = (walk: string, [first, then]: Key = [-Infinity, 0], id?: number, nonce = ""): Cursor => {
     const text = Cursor.make(`${walk}|${first}|${then}|${id ?? ""}|${nonce}`)
-    this.issued.set(text, { at: this.source.now, life: this.isQuiet ? Infinity : this.plan.cursorLife })
+    issued.set(text, { at: source.now, life: service.isQuiet ? Infinity : plan.cursorLife })
     return text
   }
+
+  const service = {
+    /** How many pages a cycle has; 0 where cursors lead on. */
+    cycle: 0,
+    forbiddenUntil: 0,
+    unavailableUntil: 0,
+    /** Cursors that were issued before are refused. */
+    aliveSince: 0,
+    /** Whether new cursors live, dates come as they should, and no page is empty without a reason. */
+    isQuiet: false,
+    requests: 0,
+    /** Changes of a clock so far; a request remembers how many there were. */
+    clockChanges: 0,
+    /** Whether a clock may change now, or seem to. */
+    mayChangeClock: (): boolean => false,
+
+    /** The service as one process meets it. */
+    for(traffic: Traffic): TimePunches["Service"] {
+      return {
+        ...mock,
+        pages: (_, filter = {}, options = {}) => {
+          const from = Option.isOption(options.from) ? options.from : Option.fromUndefinedOr(options.from)
+          return Stream.suspend(() => {
+            const seen = new Set<Cursor>(Option.toArray(from))
+            let index = 0
+            return Stream.paginate(from, (sent) =>
+              Effect.map(
+                page(traffic, filter, sent, index, seen),
+                (page) => {
+                  index++
+                  return [[page], Option.map(page.cursor.next, Option.some)] as const
+                }
+              ))
+          })
+        }
+      }
+    },
+
+    /** How many clocks have changed since the request that was sent at this local time. */
+    changesSince(sentAt: number): number {
+      return service.clockChanges - (changesAt.get(sentAt) ?? 0)
+    }
+  }
+  return service
 }
 
 const orderOf = ({ sortBy }: PunchFilter, usual: Order): Order => {

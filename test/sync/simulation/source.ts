@@ -15,7 +15,7 @@ interface Version {
   readonly isSilent: boolean
 }
 
-interface Row {
+export interface Row {
   readonly id: TimePunchId
   readonly versions: Array<Version>
   /** Spans of true time in which the account may not see the row. */
@@ -52,146 +52,148 @@ const at = (millis: number): DateTime.Utc => DateTime.makeUnsafe(millis)
 
 const template = punch({ companyId: company, clockedOut: Option.none(), approved: false })
 
-export class Source {
-  /** The true time. */
-  now = epoch
-  /** The service's clock less the true time. */
-  serviceOffset = 0
-  localOffset: number
-  /** No replica is older than this: what was on its way when the service's clock was set forward, was let arrive. */
-  freshSince = 0
-  private stepsForward: ReadonlyArray<{ readonly at: number; readonly by: number }> = []
-  readonly rows: Array<Row> = []
-  private edits = 0
-  private readonly plan: Plan
+export type Source = ReturnType<typeof makeSource>
 
-  constructor(plan: Plan) {
-    this.plan = plan
-    this.localOffset = plan.localOffset
-  }
+export const makeSource = (plan: Plan) => {
+  let stepsForward: ReadonlyArray<{ readonly at: number; readonly by: number }> = []
+  let edits = 0
+  const rows: Array<Row> = []
 
-  get service(): number {
-    return this.now + this.serviceOffset
-  }
-
-  get local(): number {
-    return this.now + this.localOffset
-  }
-
-  /** Adds a row, or changes one. */
-  change(row: Row | undefined, change: Change): void {
-    const changed = row ?? this.addRow()
-    const last = changed.versions.at(-1)
-    const before = changed.versions.findLast(({ punch }) => punch !== undefined)?.punch
-    const now = this.service + change.skew
-    const stamp = this.plan.wholeSeconds ? Math.floor(now / second) * second : now
-    const modified = change.stamp === "kept"
-      ? before?.modified ?? Option.none()
-      : change.stamp === "null"
-      ? Option.none()
-      : Option.some(at(stamp + (change.stamp === "now" ? 0 : change.by ?? 0)))
-    const clockedIn = before === undefined || change.moves === true ? at(change.clockedIn) : before.clockedIn
-    const isSilent = change.stamp === "kept" || change.stamp === "null" || change.stamp === "old"
-    changed.versions.push({
-      from: Math.max(last?.from ?? 0, this.now + change.lag),
-      punch: change.stamp === "none" ? undefined : {
-        ...template,
-        id: changed.id,
-        clockedIn,
-        notes: `v${++this.edits}`,
-        modified,
-        deleted: change.deleted ?? before?.deleted ?? false
-      },
-      isSilent: isSilent || change.stamp === "none"
-    })
-    changed.needsSweep = isSilent || change.stamp === "none" || this.isHidden(changed, Infinity)
-  }
-
-  /** Puts a row back as it was, without a word: a backup, or a hand in the database. */
-  restore(row: Row): void {
-    const before = row.versions.findLast(({ punch }) => punch !== undefined)
-    if (before === undefined) return
-    row.versions.push({ ...before, from: Math.max(row.versions.at(-1)?.from ?? 0, this.now), isSilent: true })
-    row.needsSweep = true
-  }
-
-  hide(row: Row): void {
-    row.hidden.push({ from: this.now, until: Infinity })
-    row.needsSweep = true
-  }
-
-  show(row: Row): void {
-    for (const span of row.hidden) span.until = Math.min(span.until, this.now)
-  }
-
-  /** Lets everything that is on its way arrive. */
-  settle(): void {
-    for (const { versions } of this.rows) {
-      for (const [index, version] of versions.entries()) {
-        if (version.from > this.now) versions[index] = { ...version, from: this.now }
-      }
-    }
-    this.freshSince = this.now
-    this.stepsForward = []
-  }
-
-  /** How far the clock was set forward, with this step too, while what is on its way now may have been on its way. */
-  setForward(by: number): number {
-    const longest = this.plan.lateness + this.plan.replicaLag
-    this.stepsForward = [...this.stepsForward.filter(({ at }) => this.now - at <= longest), { at: this.now, by }]
-    return this.stepsForward.reduce((sum, { by }) => sum + Math.max(0, by), 0)
-  }
-
-  exists(row: Row): boolean {
-    return row.versions.at(-1)?.punch !== undefined
-  }
-
-  isHidden({ hidden }: Row, when: number): boolean {
-    return hidden.some(({ from, until }) => from <= when && (when < until || (when === Infinity && until === Infinity)))
-  }
-
-  /** What the account sees of a row at a true time, on a replica that lags. */
-  seen(row: Row, lag = 0): TimePunch | undefined {
-    const when = Math.max(this.now - lag, Math.min(this.freshSince, this.now))
-    return this.isHidden(row, when) ? undefined : row.versions.findLast(({ from }) => from <= when)?.punch
-  }
-
-  /** Whether a row was there, in a window of clock-ins, without a break since a true time, and every move was stamped. */
-  wasThroughout(row: Row, since: number, gte: number, lt: number): boolean {
-    if (row.hidden.some(({ from, until }) => until >= since && from <= this.now)) return false
-    const first = row.versions.findLastIndex(({ from }) => from <= since)
-    return first >= 0 &&
-      row.versions.slice(first).every(({ isSilent, punch }, index) =>
-        (index === 0 || !isSilent) && punch !== undefined && punch.clockedIn.epochMilliseconds >= gte &&
-        punch.clockedIn.epochMilliseconds < lt
-      )
-  }
-
-  /** The rows of a query, in its order. */
-  list({ deleted, gte, lte, order, since }: Query, lag: number): Array<TimePunch> {
-    const found = this.rows.flatMap((row) => this.seen(row, lag) ?? []).filter((punch) => {
-      const clockedIn = punch.clockedIn.epochMilliseconds
-      if (gte !== undefined && clockedIn < gte) return false
-      if (lte !== undefined && clockedIn > lte) return false
-      if (deleted !== "include" && punch.deleted !== (deleted === "only")) return false
-      if (since === undefined) return true
-      const modified = Option.match(punch.modified, {
-        onNone: () => -Infinity,
-        onSome: ({ epochMilliseconds }) => epochMilliseconds
-      })
-      return this.plan.sinceIsInclusive ? modified >= since : modified > since
-    })
-    return found.toSorted((one, other) => compare(keyOf(one, order), keyOf(other, order)))
-  }
-
-  private addRow(): Row {
-    const row: Row = { id: TimePunchId.make(100 + this.rows.length), versions: [], hidden: [], needsSweep: false }
-    this.rows.push(row)
+  const addRow = (): Row => {
+    const row: Row = { id: TimePunchId.make(100 + rows.length), versions: [], hidden: [], needsSweep: false }
+    rows.push(row)
     return row
   }
-}
 
-export type { Row }
+  const source = {
+    rows,
+    /** The true time. */
+    now: epoch,
+    /** The service's clock less the true time. */
+    serviceOffset: 0,
+    /** The local clock less the true time. */
+    localOffset: plan.localOffset,
+    /** No replica is older than this: what was on its way when the service's clock was set forward, was let arrive. */
+    freshSince: 0,
+
+    get service(): number {
+      return source.now + source.serviceOffset
+    },
+
+    get local(): number {
+      return source.now + source.localOffset
+    },
+
+    /** Adds a row, or changes one. */
+    change(row: Row | undefined, change: Change): void {
+      const changed = row ?? addRow()
+      const last = changed.versions.at(-1)
+      const before = changed.versions.findLast(({ punch }) => punch !== undefined)?.punch
+      const now = source.service + change.skew
+      const stamp = plan.wholeSeconds ? Math.floor(now / second) * second : now
+      const modified = change.stamp === "kept"
+        ? before?.modified ?? Option.none()
+        : change.stamp === "null"
+        ? Option.none()
+        : Option.some(at(stamp + (change.stamp === "now" ? 0 : change.by ?? 0)))
+      const clockedIn = before === undefined || change.moves === true ? at(change.clockedIn) : before.clockedIn
+      const isSilent = change.stamp === "kept" || change.stamp === "null" || change.stamp === "old"
+      changed.versions.push({
+        from: Math.max(last?.from ?? 0, source.now + change.lag),
+        punch: change.stamp === "none" ? undefined : {
+          ...template,
+          id: changed.id,
+          clockedIn,
+          notes: `v${++edits}`,
+          modified,
+          deleted: change.deleted ?? before?.deleted ?? false
+        },
+        isSilent: isSilent || change.stamp === "none"
+      })
+      changed.needsSweep = isSilent || change.stamp === "none" || source.isHidden(changed, Infinity)
+    },
+
+    /** Puts a row back as it was, without a word: a backup, or a hand in the database. */
+    restore(row: Row): void {
+      const before = row.versions.findLast(({ punch }) => punch !== undefined)
+      if (before === undefined) return
+      row.versions.push({ ...before, from: Math.max(row.versions.at(-1)?.from ?? 0, source.now), isSilent: true })
+      row.needsSweep = true
+    },
+
+    hide(row: Row): void {
+      row.hidden.push({ from: source.now, until: Infinity })
+      row.needsSweep = true
+    },
+
+    show(row: Row): void {
+      for (const span of row.hidden) span.until = Math.min(span.until, source.now)
+    },
+
+    /** Lets everything that is on its way arrive. */
+    settle(): void {
+      for (const { versions } of source.rows) {
+        for (const [index, version] of versions.entries()) {
+          if (version.from > source.now) versions[index] = { ...version, from: source.now }
+        }
+      }
+      source.freshSince = source.now
+      stepsForward = []
+    },
+
+    /** How far the clock was set forward, with this step too, while what is on its way now may have been on its way. */
+    setForward(by: number): number {
+      const longest = plan.lateness + plan.replicaLag
+      stepsForward = [...stepsForward.filter(({ at }) => source.now - at <= longest), { at: source.now, by }]
+      return stepsForward.reduce((sum, { by }) => sum + Math.max(0, by), 0)
+    },
+
+    exists(row: Row): boolean {
+      return row.versions.at(-1)?.punch !== undefined
+    },
+
+    isHidden({ hidden }: Row, when: number): boolean {
+      return hidden.some(({ from, until }) =>
+        from <= when && (when < until || (when === Infinity && until === Infinity))
+      )
+    },
+
+    /** What the account sees of a row at a true time, on a replica that lags. */
+    seen(row: Row, lag = 0): TimePunch | undefined {
+      const when = Math.max(source.now - lag, Math.min(source.freshSince, source.now))
+      return source.isHidden(row, when) ? undefined : row.versions.findLast(({ from }) => from <= when)?.punch
+    },
+
+    /** Whether a row was there, in a window of clock-ins, without a break since a true time, and every move was stamped. */
+    wasThroughout(row: Row, since: number, gte: number, lt: number): boolean {
+      if (row.hidden.some(({ from, until }) => until >= since && from <= source.now)) return false
+      const first = row.versions.findLastIndex(({ from }) => from <= since)
+      return first >= 0 &&
+        row.versions.slice(first).every(({ isSilent, punch }, index) =>
+          (index === 0 || !isSilent) && punch !== undefined && punch.clockedIn.epochMilliseconds >= gte &&
+          punch.clockedIn.epochMilliseconds < lt
+        )
+    },
+
+    /** The rows of a query, in its order. */
+    list({ deleted, gte, lte, order, since }: Query, lag: number): Array<TimePunch> {
+      const found = source.rows.flatMap((row) => source.seen(row, lag) ?? []).filter((punch) => {
+        const clockedIn = punch.clockedIn.epochMilliseconds
+        if (gte !== undefined && clockedIn < gte) return false
+        if (lte !== undefined && clockedIn > lte) return false
+        if (deleted !== "include" && punch.deleted !== (deleted === "only")) return false
+        if (since === undefined) return true
+        const modified = Option.match(punch.modified, {
+          onNone: () => -Infinity,
+          onSome: ({ epochMilliseconds }) => epochMilliseconds
+        })
+        return plan.sinceIsInclusive ? modified >= since : modified > since
+      })
+      return found.toSorted((one, other) => compare(keyOf(one, order), keyOf(other, order)))
+    }
+  }
+  return source
+}
 
 /** The place of a row in an order. */
 export type Key = readonly [number, number]

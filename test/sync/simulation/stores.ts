@@ -3,7 +3,8 @@ import { Context, Effect, Option } from "effect"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import type { CompanyId, TimePunch } from "../../../src/index.ts"
 import type { Batch, Checkpoint, Sync, SyncStore } from "../../../src/sync/index.ts"
-import type { Copy, makeKeyValueStore, makeStoreOf } from "../../../src/sync/SyncStore.ts"
+import type { makeKeyValueStore } from "../../../src/sync/keyValueStore.ts"
+import type { Copy, makeStoreOf } from "../../../src/sync/memoryStore.ts"
 import { company } from "./source.ts"
 
 /** Suspends a process between two steps, until the driver lets it continue. `torn` is run if it is killed there. */

@@ -5,9 +5,9 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import type * as CheckpointFile from "../../../src/sync/Checkpoint.ts"
+import type * as KeyValueStoreFile from "../../../src/sync/keyValueStore.ts"
+import type * as MemoryStoreFile from "../../../src/sync/memoryStore.ts"
 import type * as SyncFile from "../../../src/sync/Sync.ts"
-import type * as KeyValueStoreFile from "../../../src/sync/SyncStore.ts"
-import type * as MemoryStoreFile from "../../../src/sync/SyncStore.ts"
 import type { Plan } from "./plan.ts"
 import { company } from "./source.ts"
 import type { Subject } from "./stores.ts"
@@ -40,18 +40,20 @@ const load = async (folder: string): Promise<Subject> => {
 
 export const real = (): Promise<Subject> => load(Path.join(sources, "sync"))
 
+/** The text of a file of `src/sync` with the edits of a defect in it. Fails unless each of its texts occurs once. */
+export const planted = (file: string, { edits, name }: Planting): string =>
+  edits.filter((edit) => edit.file === file).reduce((text, { find, replace }) => {
+    if (text.split(find).length !== 2) throw new Error(`${name}: ${file} does not have once: ${find}`)
+    return text.replace(find, () => replace)
+  }, Fs.readFileSync(Path.join(sources, "sync", file), "utf8"))
+
 /** Copies `src/sync` into a temporary folder with the defect in it, and loads it from there. */
-export const plant = async ({ edits, name }: Planting): Promise<Subject> => {
+export const plant = async (planting: Planting): Promise<Subject> => {
   const folder = Fs.mkdtempSync(Path.join(Os.tmpdir(), "planted-"))
   try {
     for (const file of Fs.readdirSync(Path.join(sources, "sync"))) {
-      let text = Fs.readFileSync(Path.join(sources, "sync", file), "utf8")
-      for (const { file: edited, find, replace } of edits) {
-        if (edited !== file) continue
-        if (text.split(find).length !== 2) throw new Error(`${name}: ${file} does not have once: ${find}`)
-        text = text.replace(find, () => replace)
-      }
-      Fs.writeFileSync(Path.join(folder, file), text.replaceAll(`"../`, `"${pathToFileURL(sources).href}`))
+      const text = planted(file, planting).replaceAll(`"../`, `"${pathToFileURL(sources).href}`)
+      Fs.writeFileSync(Path.join(folder, file), text)
     }
     Fs.symlinkSync(Path.join(sources, "../node_modules"), Path.join(folder, "node_modules"))
     return await load(folder)

@@ -1,0 +1,96 @@
+/** A store in memory, with every rule of the store in SQL. */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type { CompanyId, TimePunchId } from "../Ids.ts"
+import type { TimePunch } from "../TimePunch.ts"
+import type { Batch, Committed, Gone } from "./Batch.ts"
+import { type Checkpoint, checkpointText, readCanonical, type Window } from "./Checkpoint.ts"
+import { isTooManyGone, superseded, type SyncError, tooManyGone, unreadable } from "./SyncError.ts"
+
+/** A row of a copy. */
+export interface Row {
+  readonly punch: TimePunch
+  /** The number of the pass that wrote or stamped it last. */
+  readonly pass: number
+  /** Whether the last sweep of its window did not see it. */
+  readonly isGone: boolean
+}
+
+/** The copy of a company. */
+export interface Copy {
+  readonly rows: ReadonlyMap<TimePunchId, Row>
+  /** The text of its checkpoint; `undefined` before the first commit, and after it was lost. */
+  readonly checkpoint: string | undefined
+}
+
+/** A store over copies that the caller holds, so that a test can read and replace them. */
+export const makeStoreOf = (copies: Map<CompanyId, Copy>) => ({
+  pagesPerCommit: 1,
+  load: (company: CompanyId): Effect.Effect<Option.Option<Checkpoint>, SyncError> =>
+    Effect.suspend(() => {
+      const stored = copies.get(company)?.checkpoint
+      if (stored === undefined) return Effect.succeedNone
+      const checkpoint = Result.mapError(readCanonical(stored, company), (why) => unreadable(company, why))
+      return Effect.fromResult(Result.map(checkpoint, Option.some))
+    }),
+  commit: (batch: Batch, previous: Option.Option<Checkpoint>): Effect.Effect<Committed, SyncError> =>
+    Effect.suspend(() => {
+      const stored = copies.get(batch.company)
+      if (stored?.checkpoint !== Option.getOrUndefined(Option.map(previous, checkpointText))) {
+        return Effect.fail(superseded(batch.company))
+      }
+      const rows = new Map(stored?.rows)
+      if (batch.kind === "sweep" && Option.exists(previous, ({ pass }) => pass < batch.pass))
+        lowerStamps(rows, batch.pass)
+      const changes = writeRows(rows, batch)
+      const missing = Option.match(batch.gone, { onNone: () => [], onSome: (gone) => missingRows(rows, gone) })
+      if (Option.isSome(batch.gone) && !batch.gone.value.accepted) {
+        const present = presentRows(rows, batch.gone.value.window).length
+        if (isTooManyGone(missing.length, present)) {
+          return Effect.fail(tooManyGone(batch.company, missing.length, present))
+        }
+      }
+      for (const row of missing) rows.set(row.punch.id, { ...row, isGone: true })
+      copies.set(batch.company, { rows, checkpoint: checkpointText(batch.checkpoint) })
+      return Effect.succeed({ ...changes, gone: missing.length })
+    })
+})
+
+export const makeMemoryStore = Effect.sync(() => makeStoreOf(new Map()))
+
+/** A stamp that is not lower than the number of a sweep would hide a row that is gone. */
+const lowerStamps = (rows: Map<TimePunchId, Row>, pass: number) => {
+  for (const [id, row] of rows) {
+    if (row.pass >= pass) rows.set(id, { ...row, pass: 0 })
+  }
+}
+
+const writeRows = (rows: Map<TimePunchId, Row>, { kind, pass, punches }: Batch): Omit<Committed, "gone"> => {
+  const last = new Map(punches.map((punch) => [punch.id, punch]))
+  const changed = [...last.values()].filter((punch) => {
+    const row = rows.get(punch.id)
+    return row === undefined || row.isGone || !Equal.equals(row.punch, punch)
+  })
+  for (const punch of kind === "increment" ? changed : last.values()) {
+    rows.set(punch.id, { punch, pass, isGone: false })
+  }
+  const modified = changed.flatMap((punch) => Option.toArray(punch.modified))
+  return {
+    written: changed.length,
+    unchanged: last.size - changed.length,
+    oldestModified: Option.map(Option.fromUndefinedOr(modified.toSorted(DateTime.Order)[0]), DateTime.toUtc)
+  }
+}
+
+const presentRows = (rows: ReadonlyMap<TimePunchId, Row>, window: Window): ReadonlyArray<Row> =>
+  [...rows.values()].filter(({ isGone, punch }) => !isGone && isWithin(window, punch.clockedIn))
+
+const missingRows = (rows: ReadonlyMap<TimePunchId, Row>, { before, window }: Gone): ReadonlyArray<Row> =>
+  presentRows(rows, window).filter(({ pass }) => pass < before)
+
+const isWithin = ({ gte, lt }: Window, at: DateTime.Utc): boolean =>
+  (gte === undefined || at.epochMilliseconds >= gte.epochMilliseconds) &&
+  (lt === undefined || at.epochMilliseconds < lt.epochMilliseconds)
