@@ -29,13 +29,6 @@ import { summary } from "./summary/summary.ts"
 import { sync } from "./sync/sync.ts"
 import { narrowHelp, outputWidth, print, printError } from "./terminal/output.ts"
 
-// MERGED version.ts: Reads the version of this package from its `package.json`.
-
-const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ version: Schema.String })))
-
-// `src/cli` and `dist/cli` are equally deep.
-export const version = decode(Fs.readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version
-
 const settings = `  Settings come from the environment; secrets are read from nowhere else:
     TIME_PUNCHES_BASE_URL        URL of the service: https, or http on this machine
     TIME_PUNCHES_AUTH_URL        URL of its token endpoint, if it differs
@@ -56,6 +49,14 @@ export const command = Command.make("time-punches").pipe(
   Command.withExamples([
     { command: "time-punches list --take 20", description: "Print the first punches" }
   ])
+)
+
+// `src/cli` and `dist/cli` are equally deep.
+const manifest = new URL("../../package.json", import.meta.url)
+
+/** The version of this package. */
+const { version } = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ version: Schema.String })))(
+  Fs.readFileSync(manifest, "utf8")
 )
 
 const formatter = Effect.gen(function*() {

@@ -19,53 +19,6 @@ import type { OldSchema } from "../sql/connection.ts"
 import type { HistoryUnknown } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 
-// MERGED fileFailure.ts: Describes what the file system refused: the file, the reason, and what to do about that reason.
-
-interface Reason {
-  readonly what: string
-  readonly advice?: string
-}
-
-const denied: Reason = {
-  what: "permission denied",
-  advice: "Get the permission to write there, or choose another file."
-}
-
-/** Reasons by the platform's code of an error. */
-const byCode: Partial<Record<string, Reason>> = {
-  EACCES: denied,
-  EBUSY: { what: "it is in use" },
-  EDQUOT: { what: "the disk quota is used up (EDQUOT)", advice: "Free space within the quota, or have it raised." },
-  EEXIST: { what: "it already exists" },
-  EIO: {
-    what: "the disk cannot be read or written (EIO)",
-    advice: "Check the disk, or the connection to it, before the next run."
-  },
-  EISDIR: { what: "it is a folder" },
-  ENOENT: { what: "there is no such file or folder" },
-  ENOSPC: { what: "no space is left on the disk (ENOSPC)", advice: "Free space on that disk." },
-  EPERM: denied,
-  EROFS: {
-    what: "the file system is read-only (EROFS)",
-    advice: "Choose a file on another file system, or have this one mounted for writing."
-  }
-}
-
-/** The platform's code of an error, such as `ENOSPC`. */
-export const errorCode = (cause: unknown): Option.Option<string> =>
-  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? Option.some(cause.code) : Option.none()
-
-/** One line that names the file and the reason, and the advice for that reason. */
-export const describeFileError = (
-  { reason }: PlatformError.PlatformError
-): { readonly message: string; readonly advice: ReadonlyArray<string> } => {
-  if (reason._tag === "BadArgument") return { message: printable(reason.message), advice: [] }
-  const file = reason.pathOrDescriptor === undefined ? reason.method : `${reason.pathOrDescriptor}`
-  const code = Option.getOrElse(errorCode(reason.cause), () => reason.message)
-  const { advice, what } = byCode[code] ?? { what: code }
-  return { message: printable(`${file}: ${what}`), advice: advice === undefined ? [] : [advice] }
-}
-
 /** Exit codes by kind of error, the same as in the table of `docs/09-command-line.md`. */
 export const exitCode = {
   ok: 0,
@@ -210,7 +163,7 @@ const describe = (error: ExpectedError): Description => {
         code: exitCode.data,
         advice: ["The service does not sort by the clock-in: check a shorter period."],
         message:
-          `punch ${error.punchId} of user ${error.userId} came so late that an overlap with an earlier one may be missed`
+          `punch ${error.punchId} of user ${error.userId} came out of order: an overlap with an earlier punch may be missed`
       }
     case "SyncError":
       return describeSync(error)
@@ -234,7 +187,7 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
       return {
         code: exitCode.configuration,
         advice: [
-          "Nothing was sent. Restore the checkpoint of the company in time_punches_sync, or set it to NULL to load everything."
+          "Nothing was sent. Restore the checkpoint of the company in time_punches_sync, or set it to NULL to load everything again."
         ]
       }
     case "CursorLost":
@@ -283,7 +236,7 @@ const describeOldSchema = ({ needed, version }: OldSchema): Description => ({
 const describeUnknown = ({ asked, companyId, since }: HistoryUnknown): Description => ({
   code: exitCode.usage,
   message: Option.match(since, {
-    onNone: () => `the copy has no history of company ${companyId}, so what was at --since is not known`,
+    onNone: () => `the copy has no history of company ${companyId}, so its state at --since is not known`,
     onSome: (since) =>
       `the history of company ${companyId} is known since ${DateTime.formatIso(since)}, and --since is ${
         DateTime.formatIso(asked)
@@ -291,8 +244,8 @@ const describeUnknown = ({ asked, companyId, since }: HistoryUnknown): Descripti
   }),
   advice: [
     Option.isNone(since)
-      ? "Run time-punches sync --history: from then on the copy keeps what it replaces."
-      : "Give a later instant. What was replaced before is not kept."
+      ? "Run time-punches sync --history: from then on the copy keeps each version that it replaces."
+      : "Give a later instant. Earlier versions are not kept."
   ]
 })
 
@@ -300,7 +253,7 @@ const checkDatabase = "Check the database: its address, its rights, its space, a
 
 const retryLater = "This may pass: try again later."
 
-/** Names the variable and what it must be. A missing one would otherwise be reported as a value that is no string. */
+/** Names the variable and what it must be. A missing one would otherwise be reported as a value that is not a string. */
 const settingMessage = ({ cause }: Config.ConfigError): string => {
   if (!Schema.isSchemaError(cause)) return printable(cause.message)
   const { detail, path } = firstIssue(cause)
@@ -337,3 +290,48 @@ const flagNames: ReadonlyArray<readonly [RegExp, string]> = [
 /** The library names its arguments; a user of the command knows only the flags. */
 const flagMessage = (field: string, detail: string): string =>
   `${flagOf[field] ?? field} ${flagNames.reduce((text, [name, flag]) => text.replace(name, flag), detail)}`
+
+interface Reason {
+  readonly what: string
+  readonly advice?: string
+}
+
+const denied: Reason = {
+  what: "permission denied",
+  advice: "Get the permission to write there, or choose another file."
+}
+
+/** Reasons by the platform's code of an error. */
+const byCode: Partial<Record<string, Reason>> = {
+  EACCES: denied,
+  EBUSY: { what: "it is in use" },
+  EDQUOT: { what: "the disk quota is used up (EDQUOT)", advice: "Free space within the quota, or have it raised." },
+  EEXIST: { what: "it already exists" },
+  EIO: {
+    what: "the disk cannot be read or written (EIO)",
+    advice: "Check the disk, or the connection to it, before the next run."
+  },
+  EISDIR: { what: "it is a folder" },
+  ENOENT: { what: "there is no such file or folder" },
+  ENOSPC: { what: "no space is left on the disk (ENOSPC)", advice: "Free space on that disk." },
+  EPERM: denied,
+  EROFS: {
+    what: "the file system is read-only (EROFS)",
+    advice: "Choose a file on another file system, or have this one mounted for writing."
+  }
+}
+
+/** The platform's code of an error, such as `ENOSPC`. */
+export const errorCode = (cause: unknown): Option.Option<string> =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? Option.some(cause.code) : Option.none()
+
+/** One line that names the file and the reason, and the advice for that reason. */
+export const describeFileError = (
+  { reason }: PlatformError.PlatformError
+): { readonly message: string; readonly advice: ReadonlyArray<string> } => {
+  if (reason._tag === "BadArgument") return { message: printable(reason.message), advice: [] }
+  const file = reason.pathOrDescriptor === undefined ? reason.method : `${reason.pathOrDescriptor}`
+  const code = Option.getOrElse(errorCode(reason.cause), () => reason.message)
+  const { advice, what } = byCode[code] ?? { what: code }
+  return { message: printable(`${file}: ${what}`), advice: advice === undefined ? [] : [advice] }
+}

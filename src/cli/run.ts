@@ -19,23 +19,15 @@ import { run } from "./command.ts"
 import { exitCode } from "./failure.ts"
 import { eraseLine } from "./terminal/output.ts"
 
-// MERGED onFirstRequest.ts: Builds an HTTP client at its first request: a transport takes a fifth of the start, and help needs none.
-
-/** The client of a layer, which is built at the first request and closed with this layer. */
-export const onFirstRequest = (transport: Layer.Layer<HttpClient.HttpClient>): Layer.Layer<HttpClient.HttpClient> =>
-  Layer.effect(
-    HttpClient.HttpClient,
-    Effect.gen(function*() {
-      const scope = yield* Effect.scope
-      const client = yield* Effect.cached(
-        Effect.map(Layer.buildWithScope(transport, scope), (context) => Context.get(context, HttpClient.HttpClient))
-      )
-      return HttpClient.makeWith<HttpClientError, never, HttpClientError, never>(
-        (request) => Effect.flatMap(client, ({ postprocess }) => postprocess(request)),
-        (request) => Effect.flatMap(client, ({ preprocess }) => preprocess(request))
-      )
-    })
+export const main = () => {
+  // Without listeners, a reader that closes the pipe between two writes ends the process with a stack trace.
+  process.stdout.on("error", () => {})
+  process.stderr.on("error", () => {})
+  NodeRuntime.runMain(
+    run(process.argv.slice(2)).pipe(Effect.provide(Layer.mergeAll(layerStdio, onFirstRequest(layerHttp), layerLog))),
+    { teardown }
   )
+}
 
 /** Bun has its own undici, which this transport cannot use: there requests go through fetch. */
 const layerHttp = process.versions["bun"] === undefined
@@ -73,12 +65,21 @@ const layerStdio = Layer.effect(
   Effect.map(Stdio.Stdio, (stdio) => Stdio.make({ ...stdio, stdout }))
 ).pipe(Layer.provideMerge(NodeServices.layer))
 
-export const main = () => {
-  // Without listeners, a reader that closes the pipe between two writes ends the process with a stack trace.
-  process.stdout.on("error", () => {})
-  process.stderr.on("error", () => {})
-  NodeRuntime.runMain(
-    run(process.argv.slice(2)).pipe(Effect.provide(Layer.mergeAll(layerStdio, onFirstRequest(layerHttp), layerLog))),
-    { teardown }
+/**
+ * The client of a layer, which is built at the first request and closed with this layer. A transport takes a fifth of the
+ * start, and help needs none.
+ */
+export const onFirstRequest = (transport: Layer.Layer<HttpClient.HttpClient>): Layer.Layer<HttpClient.HttpClient> =>
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.gen(function*() {
+      const scope = yield* Effect.scope
+      const client = yield* Effect.cached(
+        Effect.map(Layer.buildWithScope(transport, scope), (context) => Context.get(context, HttpClient.HttpClient))
+      )
+      return HttpClient.makeWith<HttpClientError, never, HttpClientError, never>(
+        (request) => Effect.flatMap(client, ({ postprocess }) => postprocess(request)),
+        (request) => Effect.flatMap(client, ({ preprocess }) => preprocess(request))
+      )
+    })
   )
-}

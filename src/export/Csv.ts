@@ -60,15 +60,18 @@ export const toCsv = <E, R>(
   options?: CsvOptions
 ): Stream.Stream<string, E | UnwritablePunch, R> => writeCsv(punches, options)
 
-/** `toCsv` with further columns, which follow those of the punch: a reader by position still finds these. */
+/**
+ * `toCsv` with further columns, which follow those of the punch: a reader by position still finds these. `headers: false`
+ * leaves the header out.
+ */
 export const writeCsv = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
-  options?: CsvOptions,
+  options?: CsvOptions & { readonly headers?: boolean },
   further?: FurtherColumns
 ): Stream.Stream<string, E | UnwritablePunch, R> => {
   const format: Csv.EncodeOptions = {
     columns: further === undefined ? csvColumns : [...csvColumns, ...further.columns],
-    headers: true,
+    headers: options?.headers ?? true,
     newline: options?.newline ?? "\r\n"
   }
   const row = further === undefined

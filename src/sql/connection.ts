@@ -1,12 +1,15 @@
 /** The tables of a copy in the database of the context: which, in which dialect, and whether they can be used. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
 import type { CompanyId } from "../Ids.ts"
 import { type Database, type DialectName, dialectOf } from "../internal/sql/dialect.ts"
 import { discreet, messageOf } from "../internal/sql/failure.ts"
 import * as Migrate from "../internal/sql/migrate.ts"
+import { inSnapshot } from "../internal/sql/transaction.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { Dialect } from "./Dialect.ts"
 import { postgres } from "./postgres.ts"
@@ -44,12 +47,33 @@ export const dialectIn = (name: DialectName, table: string): Result.Result<Diale
 
 const dialects = { sqlite, pg: postgres }
 
+/** Set by `inOneState`, with the table that it has checked. */
+const Checked = Context.Reference<{ readonly table: string; readonly database: Database<Dialect> } | undefined>(
+  "effect-time-punches/sql/Checked",
+  { defaultValue: () => undefined }
+)
+
 /** The same, for a call that needs the tables. Fails if they are not there, or are too old. @internal */
-export const opened = Effect.fnUntraced(function*(company: CompanyId, { table }: TableOptions) {
+export const opened = Effect.fnUntraced(function*(company: CompanyId, { table = defaultTable }: TableOptions) {
+  const checked = yield* Checked
+  if (checked?.table === table) return checked.database
   const database = yield* connect(table)
   yield* Effect.mapError(verify(database), failedWith(company, "the schema cannot be read"))
   return database
 })
+
+/** Runs a stream in one snapshot, in which the schema is checked once for all its reads of the copy. @internal */
+export const inOneState = <A, E, R>(
+  company: CompanyId,
+  stream: Stream.Stream<A, E, R>
+): Stream.Stream<A, E | SqlError | SyncError, R | SqlClient.SqlClient> =>
+  Stream.unwrap(Effect.map(connect(), (client) => {
+    const checked = Effect.map(
+      opened(company, {}),
+      (database) => Stream.provideService(stream, Checked, { table: defaultTable, database })
+    )
+    return inSnapshot(client, Stream.unwrap(checked))
+  }))
 
 /** Fails if the schema is older than the one of this release. @internal */
 export const verify = ({ dialect, sql }: Database<Dialect>): Effect.Effect<void, SqlError | SyncError> =>

@@ -84,8 +84,8 @@ export const groups: Readonly<Record<string, Group>> = {
       "test/cli/export/exportNote.test.ts",
       "test/cli/export/exportFiles.test.ts",
       "test/cli/export/exportDisk.test.ts",
-      "test/cli/commands/period.test.ts",
-      "test/cli/commands/zones.test.ts"
+      "test/cli/flags/periodOfCommand.test.ts",
+      "test/cli/flags/zonesOfCommand.test.ts"
     ]
   }
 }

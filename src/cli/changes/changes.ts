@@ -1,56 +1,26 @@
-/** `time-punches changes`: what has changed in a period since it was closed, from a copy with a history. */
+/** `time-punches changes`: compares a period with what it was when it was closed, in a copy with a history. */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import { databaseFlag } from "../copy/flags.ts"
-import { companyFlags } from "../flags/connection.ts"
-import { namesFlag } from "../flags/names.ts"
-import { periodFlags } from "../flags/period.ts"
-import { asOf, instant, jsonFlag, rounding } from "../flags/values.ts"
-
-// MERGED flags.ts: The flags of `time-punches changes`.
-
-export const changesFlags = {
-  since: instant("since", "When the period was closed: the copy then is compared with the copy now (required)"),
-  ...periodFlags,
-  asOf,
-  rounding,
-  format: Flag.Literals("format", ["table", "csv", "json"]).pipe(
-    Flag.withDescription("table for people; csv and json are exact (default: table)"),
-    Flag.optional
-  ),
-  of: Flag.Literals("of", ["people", "punches"]).pipe(
-    Flag.withDescription("With --format csv: a row for each person, or for each punch (default: people)"),
-    Flag.optional
-  ),
-  json: jsonFlag,
-  names: namesFlag,
-  // Nothing is sent, so no guid is needed.
-  company: companyFlags.company,
-  database: databaseFlag
-}
-
-/** The parsed flags. */
-export type ChangesInput = Command.Command.Config.Infer<typeof changesFlags>
+import { changesFlags } from "./flags.ts"
 
 export const changes = Command.make(
   "changes",
   changesFlags,
-  // The drivers of the databases are large; they are loaded where one is read.
-  (flags) => Effect.flatMap(Effect.promise(() => import("./serve.ts")), ({ serve }) => serve(flags))
+  // The drivers of the databases are large, so they are loaded only here.
+  (flags) => Effect.flatMap(Effect.promise(() => import("./run.ts")), ({ run }) => run(flags))
 ).pipe(
   Command.withDescription(
     `Compare the punches of a period with what they were when it was closed.
 
   It reads a copy that time-punches sync --history keeps, and sends nothing.
-  --since is an instant of the copy: give the one that summary --database
-  named on standard error when the period was closed.
+  For --since give the instant that summary --database printed on standard
+  error when the period was closed.
 
-  It lists each punch that is not what it was, with its kind: edited, added
-  (the copy did not have it then), movedIn or movedOut (into or out of the
-  period), deleted, undeleted, gone (the service no longer shows it) or back.
-  Then it lists each person whose sums differ, with the difference in net
-  time, cost and tips: what a correction run has to pay.`
+  It lists each punch that has changed, with its kind: edited, added (the copy
+  did not have it then), movedIn or movedOut (into or out of the period),
+  deleted, undeleted, gone (the service no longer shows it) or back. Then it
+  lists each person whose sums differ, with the difference in net time, cost
+  and tips: what a correction run has to pay.`
   ),
   Command.withShortDescription("Show what has changed since a period was closed"),
   Command.withExamples([

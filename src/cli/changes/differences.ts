@@ -16,7 +16,7 @@ export interface Reading extends WorkedTime.WorkedTimeOptions {
   readonly names: Names | undefined
 }
 
-/** A field that differs. The text of a version that is not there is empty. */
+/** A field that differs. A version that does not exist has an empty text. */
 export interface Difference {
   readonly field: string
   readonly before: string
@@ -54,14 +54,14 @@ const named = (kind: NameKind): Shown<number>["text"] => (id, _, { names }) => {
   return name === undefined ? `${id}` : `${id} ${name}`
 }
 
-/** `12:00`, or with seconds where there are any, by the clock of the punch. */
+/** `12:00`, or with seconds unless they are 0, by the clock of the punch. */
 const timeOfDay: Shown<DateTime.Utc>["text"] = (at, punch, reading) =>
   localTime(at, punch, reading).replace(/^.*T(\d\d:\d\d)(?::00(?![.\d]))?(:[\d.]+)?.*$/, "$1$2")
 
 const breakText = ({ in: start, out, paid }: Break, punch: TimePunch, reading: Reading): string =>
   `${timeOfDay(start, punch, reading)} to ${orNone(timeOfDay)(out, punch, reading)} ${paid ? "paid" : "unpaid"}`
 
-/** With dates, ids and the user, in which breaks of equal times can differ. */
+/** With dates, ids and the user: breaks of equal times can differ in these. */
 const exactBreakText = (
   { customBreakId, id, in: start, out, paid, userId }: Break,
   punch: TimePunch,
@@ -90,8 +90,8 @@ const special: { readonly [K in Key]?: Shown<TimePunch[K]> } = {
   clockedIn: { text: localTime },
   clockedOut: { text: orNone(localTime, "open"), isMain: true },
   breaks: {
-    text: (breaks, punch, reading) => breaks.map((rest) => breakText(rest, punch, reading)).join("; "),
-    exact: (breaks, punch, reading) => breaks.map((rest) => exactBreakText(rest, punch, reading)).join("; "),
+    text: (breaks, punch, reading) => breaks.map((each) => breakText(each, punch, reading)).join("; "),
+    exact: (breaks, punch, reading) => breaks.map((each) => exactBreakText(each, punch, reading)).join("; "),
     isMain: true
   },
   hourlyWage: { text: formatMoney, isMain: true },
@@ -125,7 +125,7 @@ const fieldOf = <K extends Key>(key: K): DifferenceOf => {
 const differing = (texts: Difference): Option.Option<Difference> =>
   texts.before === texts.after ? Option.none() : Option.some(texts)
 
-/** The net time that counts in the period: none of a punch that is deleted, or in another one. */
+/** The net time that counts in the period. A punch that is deleted, or in another period, has none. */
 const net: DifferenceOf = ({ after, before, kind }, reading) => {
   const textOf = (version: Option.Option<TimePunch>) =>
     Option.match(version, {
@@ -147,6 +147,6 @@ const { companyId: _company, id: _id, modified: _modified, ...names } = timePunc
 
 const isKey = (key: string): key is Key => Object.hasOwn(names, key)
 
-/** Net time stands behind the times and the breaks that it follows from. */
+/** Net time follows the times and the breaks that it results from. */
 const fields: ReadonlyArray<DifferenceOf> = Object.keys({ ...special, ...names }).filter(isKey)
   .flatMap((key) => key === "hourlyWage" ? [net, fieldOf(key)] : [fieldOf(key)])

@@ -1,9 +1,7 @@
-/** Changes as two tables: each punch with what differs, before and after, then the people. Pure. */
+/** Changes as two tables (each punch with what differs, then the people), and as JSON and CSV for programs. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Csv from "effect/encoding/Csv"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
 import { cellsOf, csvColumns } from "../../export/Csv.ts"
 import { type FurtherColumns, toWire, type UnwritablePunch } from "../../export/rows.ts"
 import { csvCell } from "../../internal/wire/csv.ts"
@@ -12,10 +10,11 @@ import type { Changes, PersonChange, PunchChange } from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { nameColumns, type Names } from "../flags/names.ts"
 import { formatExactHours, formatMoney, formatShortTime, formatTime } from "../terminal/format.ts"
+import { csvFile, guardedCsvFile, jsonArray } from "../terminal/machine.ts"
 import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
 import { type Difference, differencesOf, type Reading } from "./differences.ts"
 
-/** The lines of both tables, for a terminal of a width; none where nothing changed. */
+/** The lines of both tables, for a terminal of a width; none if nothing changed. */
 export const linesOf = (
   { people, punches }: Changes,
   reading: Reading,
@@ -28,7 +27,7 @@ export const linesOf = (
   ...(people.length === 0 ? [] : makeTable(personColumns(reading.names), width).lines(people))
 ]
 
-/** A line for each field that differs; only the first one says of which punch. */
+/** A line for each field that differs. Only the first line of a punch says which punch it is. */
 interface Line {
   readonly change: Option.Option<PunchChange>
   readonly difference: Difference
@@ -86,11 +85,9 @@ const personColumns = (names: Names | undefined): ReadonlyArray<Column<PersonCha
 const signed = (value: number, format: (value: number) => string): string =>
   value > 0 ? `+${format(value)}` : value < 0 ? `-${format(-value)}` : format(0)
 
-/** No difference is rounded away: seconds are shown where there are any. */
+/** Shows seconds unless they are 0, so that no difference is rounded away. */
 const formatMinutes = (minutes: number): string =>
   signed(minutes, (minutes) => formatExactHours(Duration.millis(Math.round(minutes * 60_000))))
-
-// MERGED machine.ts: Changes for programs: one JSON object, or CSV of the punches or of the people. Exact, with ids.
 
 type Version = Option.Option<TimePunch>
 
@@ -126,11 +123,8 @@ export const jsonOf = Effect.fnUntraced(function*(
     cents,
     tips
   }))
-  return `{"punches":${arrayOf(changes)},"people":${arrayOf(persons)}}\n`
+  return `{"punches":${jsonArray(changes)},"people":${jsonArray(persons)}}\n`
 })
-
-const arrayOf = (elements: ReadonlyArray<unknown>): string =>
-  elements.length === 0 ? "[]" : `[\n${elements.map((each) => JSON.stringify(each)).join(",\n")}\n]`
 
 const userName = (names: Names | undefined, userId: number) =>
   names === undefined ? {} : { userName: names("user", userId) ?? null }
@@ -142,11 +136,15 @@ const namesIn = (punch: TimePunch, further: FurtherColumns | undefined) => {
 
 /** A row for each person. */
 export const peopleCsv = ({ people }: Changes, names: Names | undefined) =>
-  csvOf(
+  csvFile(
     ["user_id", ...(names === undefined ? [] : ["user_name"]), "minutes", "cents", "tips"],
-    people.map(({ cents, minutes, tips, userId }) =>
-      [userId, ...(names === undefined ? [] : [names("user", userId)]), minutes, cents, tips].map(csvCell)
-    )
+    people.map(({ cents, minutes, tips, userId }) => [
+      userId,
+      ...(names === undefined ? [] : [names("user", userId)]),
+      minutes,
+      cents,
+      tips
+    ])
   )
 
 /**
@@ -179,19 +177,11 @@ export const punchesCsv = Effect.fnUntraced(function*(
     })
   )
   const which = ["id", "user_id", ...(names === undefined ? [] : ["user_name"]), "kind"]
-  return yield* csvOf([...which, ...pairs(columns, (name) => [`before_${name}`, `after_${name}`])], rows)
+  return guardedCsvFile([...which, ...pairs(columns, (name) => [`before_${name}`, `after_${name}`])], rows)
 })
 
-/** Two of each column, but for those that no change touches. */
+/** Two of each column, except those that no change touches. */
 const pairs = (
   columns: ReadonlyArray<string>,
   of: (name: string, at: number) => readonly [before: string, after: string]
 ): ReadonlyArray<string> => columns.flatMap((name, at) => name === "id" || name === "company_id" ? [] : of(name, at))
-
-const csvOf = (
-  columns: ReadonlyArray<string>,
-  rows: ReadonlyArray<ReadonlyArray<string>>
-): Effect.Effect<string> => {
-  const format: Csv.EncodeOptions = { columns, headers: true, newline: "\r\n" }
-  return Stream.fromIterable(rows).pipe(Stream.pipeThroughChannel(Csv.encodeString<never>(format)), Stream.mkString)
-}

@@ -1,6 +1,5 @@
 /** `time-punches check`: what a person must look at before a period is closed. */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -18,22 +17,99 @@ import { Findings } from "../failure.ts"
 import { filterFlags, noFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { type LocationClock, periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
-import { formatOf, instant, jsonFlag, readInterval, text } from "../flags/values.ts"
+import { formatFlags, formatOf, instant, readInterval, text } from "../flags/values.ts"
 import { outputWidth, print, printError } from "../terminal/output.ts"
 import { textOf, verdictOf } from "./report.ts"
 
-// MERGED selection.ts: Which punches of a period are checked: those of a location, department, role or user. Pure.
-
 /** The filters of a check. Any other would hide what is to be looked at, as `--approved` hides unapproved punches. */
-export const selectionFlags = {
+const selectionFlags = {
   locationId: filterFlags.locationId,
   departmentId: filterFlags.departmentId,
   roleId: filterFlags.roleId,
   userId: filterFlags.userId
 }
 
+const defaultMaxDuration = Duration.hours(16)
+
+const maxDuration = text(
+  "max-duration",
+  "TIME",
+  "Report longer punches; also how much time around the period is read for overlaps (default: 16h)",
+  "a time such as 16h",
+  readInterval
+)
+
+export const check = Command.make(
+  "check",
+  {
+    ...sourceFlags,
+    ...selectionFlags,
+    ...periodFlags,
+    maxDuration,
+    asOf: instant("as-of", "Treat open punches as clocked out at this instant; without it only their clock-in counts"),
+    ...formatFlags(["table", "csv", "json"], "table for people; csv and json for programs"),
+    names: namesFlag
+  },
+  Effect.fnUntraced(function*(flags) {
+    const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
+    const local = yield* Effect.fromResult(requirePeriod(resolved, "check"))
+    const format = yield* Effect.fromResult(formatOf(flags, "table"))
+    const names = Option.getOrUndefined(yield* readNames(flags.names))
+    const knowsDisputes = Option.isNone(flags.database)
+    const source = yield* openSource(flags)
+    const { checked, issues } = yield* findIssues({
+      ...local,
+      clockedIn: resolved.clockedIn,
+      selected: selectedOf(flags),
+      maxDuration: Option.getOrElse(flags.maxDuration, () => defaultMaxDuration),
+      asOf: Option.getOrUndefined(flags.asOf),
+      knowsDisputes
+    }, (filter, order) => Stream.flatMap(source(filter, order), (punches) => Stream.fromArray(punches)))
+
+    const found = textOf(format, issues, names, yield* outputWidth)
+    yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
+      Effect.andThen(printError(
+        verdictOf(issues, checked),
+        ...(knowsDisputes ? [] : ["Disputes are not in a copy: only the service knows them."])
+      )),
+      // What was found decides the exit code, also if its reader has read enough.
+      Effect.catchTag("OutputClosed", () => Effect.void)
+    )
+    if (issues.length > 0) return yield* new Findings()
+  }, Effect.scoped)
+).pipe(
+  Command.withDescription(
+    `Find what a person must look at before a period is closed.
+
+  It lists punches that are open, unapproved, disputed, too long or without a
+  wage, that overlap another punch of the same person (at any location, also
+  across an edge of the period), or that are unusual in another way (an
+  anomaly). Each line has the person, the local time and the reason. The exit
+  code is 0 if nothing needs a look, and 9 if something does.`
+  ),
+  Command.withShortDescription("Find what to look at before a period is closed"),
+  Command.withExamples([
+    {
+      command: "time-punches check --week 2026-03-02 --week-starts sunday --zone America/New_York",
+      description: "A payroll week"
+    },
+    {
+      command: "time-punches check --week 2026-03-02 --zone America/New_York --location-id 301 --max-duration 12h",
+      description: "One location, and report punches over 12 hours"
+    },
+    {
+      command: "time-punches check --month 2026-03 --zone America/New_York --names names.csv --json",
+      description: "A month for a program, with names"
+    },
+    {
+      command: "time-punches check --week 2026-03-02 --zones zones.csv --database punches.db",
+      description: "Each location by its own clock, from a copy and without a request"
+    }
+  ])
+)
+
 /** The punches to check. */
-export interface Selected {
+interface Selected {
   readonly locationId: LocationId | undefined
   readonly departmentId: DepartmentId | undefined
   readonly roleId: RoleId | undefined
@@ -41,7 +117,7 @@ export interface Selected {
 }
 
 /** What the flags select. */
-export const selectedOf = (
+const selectedOf = (
   { departmentId, locationId, roleId, userId }: {
     readonly [K in keyof Selected]: Option.Option<NonNullable<Selected[K]>>
   }
@@ -56,16 +132,14 @@ export const selectedOf = (
  * Whether a punch is selected. Of a location, department and role it is decided here, since the service would leave out
  * the punches of the same person elsewhere, and with them the overlaps.
  */
-export const selects = ({ departmentId, locationId, roleId, userId }: Selected) => (punch: TimePunch): boolean =>
+const selects = ({ departmentId, locationId, roleId, userId }: Selected) => (punch: TimePunch): boolean =>
   (locationId === undefined || punch.locationId === locationId) &&
   (roleId === undefined || punch.roleId === roleId) &&
   (userId === undefined || punch.userId === userId) &&
   (departmentId === undefined || Option.contains(punch.departmentId, departmentId))
 
-// MERGED look.ts: Reads the punches of a period and of some time around it, and finds what must be looked at.
-
 /** What is checked. */
-export interface Look {
+interface CheckRequest {
   readonly zone: LocationClock
   /** The period in a zone. */
   readonly period: (zone: DateTime.TimeZone) => Interval
@@ -74,21 +148,21 @@ export interface Look {
   readonly selected: Selected
   readonly maxDuration: Duration.Duration
   readonly asOf: DateTime.Utc | undefined
-  /** Whether the punches come from where disputes are known. */
+  /** Whether the source of the punches knows disputes. */
   readonly knowsDisputes: boolean
 }
 
 /** What was found, and how many punches of the period were checked. */
-export interface Looked {
+interface CheckResult {
   readonly issues: ReadonlyArray<PeriodCheck.Issue>
   readonly checked: number
 }
 
-/** Looks at the punches that `list` lists. */
-export const look = Effect.fnUntraced(function*<E, R>(
-  { asOf, clockedIn, knowsDisputes, maxDuration, period, selected, zone }: Look,
+/** Checks the punches of a period, and reads some time around it for overlaps. `list` lists them. */
+const findIssues = Effect.fnUntraced(function*<E, R>(
+  { asOf, clockedIn, knowsDisputes, maxDuration, period, selected, zone }: CheckRequest,
   list: (filter: PunchFilter, order: Order) => Stream.Stream<TimePunch, E, R>
-): Effect.fn.Return<Looked, E | Period.MissingZone | PeriodCheck.OutOfOrder, R> {
+): Effect.fn.Return<CheckResult, E | Period.MissingZone | PeriodCheck.OutOfOrder, R> {
   const periods = Period.byLocation(zone, period)
   const isChecked = selects(selected)
   const disputed = knowsDisputes
@@ -119,89 +193,3 @@ export const look = Effect.fnUntraced(function*<E, R>(
 
 const idsOf = <E, R>(punches: Stream.Stream<TimePunch, E, R>): Effect.Effect<ReadonlySet<TimePunchId>, E, R> =>
   Stream.runFold(punches, () => new Set<TimePunchId>(), (ids, { id }) => ids.add(id))
-
-const usualLongest = Duration.hours(16)
-
-const maxDuration = text(
-  "max-duration",
-  "TIME",
-  "Report punches that are longer; the time read around the period for overlaps (default: 16h)",
-  "a time such as 16h",
-  readInterval
-)
-
-const format = Flag.Literals("format", ["table", "csv", "json"]).pipe(
-  Flag.withDescription("table for people; csv and json for programs (default: table)"),
-  Flag.optional
-)
-
-export const check = Command.make(
-  "check",
-  {
-    ...sourceFlags,
-    ...selectionFlags,
-    ...periodFlags,
-    maxDuration,
-    asOf: instant("as-of", "Open punches reach to this instant; without it only their clock-in counts"),
-    format,
-    json: jsonFlag,
-    names: namesFlag
-  },
-  Effect.fnUntraced(function*(flags) {
-    const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
-    const local = yield* Effect.fromResult(requirePeriod(resolved, "check"))
-    const format = yield* Effect.fromResult(formatOf(flags, "table"))
-    const names = Option.getOrUndefined(yield* readNames(flags.names))
-    const knowsDisputes = Option.isNone(flags.database)
-    const source = yield* openSource(flags)
-    const { checked, issues } = yield* look({
-      ...local,
-      clockedIn: resolved.clockedIn,
-      selected: selectedOf(flags),
-      maxDuration: Option.getOrElse(flags.maxDuration, () => usualLongest),
-      asOf: Option.getOrUndefined(flags.asOf),
-      knowsDisputes
-    }, (filter, order) => Stream.flatMap(source(filter, order), (punches) => Stream.fromArray(punches)))
-
-    const found = textOf(format, issues, names, yield* outputWidth)
-    yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
-      Effect.andThen(printError(
-        verdictOf(issues, checked),
-        ...(knowsDisputes ? [] : ["Disputes are not in a copy: only the service knows them."])
-      )),
-      // What was found decides the exit code, also if its reader has read enough.
-      Effect.catchTag("OutputClosed", () => Effect.void)
-    )
-    if (issues.length > 0) return yield* new Findings()
-  }, Effect.scoped)
-).pipe(
-  Command.withDescription(
-    `Find what a person must look at before a period is closed.
-
-  It lists the punches that are open, unapproved, disputed, too long or
-  without a wage, that overlap another one of the same person (at any
-  location, also across an edge of the period), or that are unusual in another
-  way (an anomaly). Each has a line with the person, the local time and the
-  reason. The exit code is 0 if there is nothing to look at, and 9 if there is
-  something.`
-  ),
-  Command.withShortDescription("Find what to look at before a period is closed"),
-  Command.withExamples([
-    {
-      command: "time-punches check --week 2026-03-02 --week-starts sunday --zone America/New_York",
-      description: "A payroll week"
-    },
-    {
-      command: "time-punches check --week 2026-03-02 --zone America/New_York --location-id 301 --max-duration 12h",
-      description: "One location, where 12 hours are long"
-    },
-    {
-      command: "time-punches check --month 2026-03 --zone America/New_York --names names.csv --json",
-      description: "A month for a program, with names"
-    },
-    {
-      command: "time-punches check --week 2026-03-02 --zones zones.csv --database punches.db",
-      description: "Each location by its own clock, from a copy and without a request"
-    }
-  ])
-)

@@ -1,10 +1,10 @@
 /** What a check found, as a table for people and as CSV and JSON for programs, and the line that sums it up. Pure. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import { csvRecord } from "../../internal/wire/csv.ts"
 import type { Issue } from "../../payroll/PeriodCheck.ts"
 import type { Names } from "../flags/names.ts"
 import { counted, countedPunches, formatShortTime, formatTime } from "../terminal/format.ts"
+import { csvFile, jsonArray } from "../terminal/machine.ts"
 import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
 
 /** The kinds of id of an issue that may have a name. */
@@ -23,10 +23,9 @@ const localOf = ({ at }: Issue): string => formatTime(DateTime.toUtc(at), Option
 
 const shortOf = ({ at }: Issue): string => formatShortTime(DateTime.toUtc(at), Option.some(at.zone))
 
-/** The forms of a check. */
-export type Form = "table" | "csv" | "json"
+type Form = "table" | "csv" | "json"
 
-/** What was found in a form; names are those of users and locations, `width` that of the terminal. */
+/** The issues in a form, with the names of users and locations, for a terminal of a width. */
 export const textOf = (
   form: Form,
   issues: ReadonlyArray<Issue>,
@@ -43,7 +42,7 @@ export const textOf = (
   }
 }
 
-/** Nothing without issues. */
+/** Empty without issues. */
 const tableOf = (issues: ReadonlyArray<Issue>, names: Names | undefined, width: number): string =>
   issues.length === 0 ? "" : makeTable(columnsOf(names), width).lines(issues).map((line) => `${line}\n`).join("")
 
@@ -76,18 +75,18 @@ const csvOf = (issues: ReadonlyArray<Issue>, names: Names | undefined): string =
     ...(names === undefined ? [] : named.map((kind) => nameOf(names, issue, kind)))
   ])
   const nameHeader = names === undefined ? [] : named.map((kind) => `${kind}_name`)
-  return [[...header, ...nameHeader], ...rows].map((cells) => `${csvRecord(cells)}\r\n`).join("")
+  return csvFile([...header, ...nameHeader], rows)
 }
 
 /** A JSON array with an object for each issue, one a line. */
 const jsonOf = (issues: ReadonlyArray<Issue>, names: Names | undefined): string => {
-  const lines = issues.map((issue) => {
+  const elements = issues.map((issue) => {
     const { kind, locationId, punchId, text, userId } = issue
     const own = { punchId, userId, locationId, kind, at: instantOf(issue), text }
     const further = named.map((each) => [`${each}Name`, names && (nameOf(names, issue, each) ?? null)] as const)
-    return JSON.stringify({ ...own, ...Object.fromEntries(further) })
+    return { ...own, ...Object.fromEntries(further) }
   })
-  return lines.length === 0 ? "[]\n" : `[\n${lines.join(",\n")}\n]\n`
+  return `${jsonArray(elements)}\n`
 }
 
 /** One line for people: how much there is to look at, of how many punches. `checked`: the punches of the period. */

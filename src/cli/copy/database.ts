@@ -1,4 +1,5 @@
-/** Which database keeps a copy: a file, or a URL of PostgreSQL whose parts are validated. Pure. */
+/** The database of a copy: its flag, the file or URL that is read from it, and the connection to it. */
+import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -10,6 +11,15 @@ import * as Result from "effect/Result"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import { type CommandFailure, usage } from "../failure.ts"
+
+/** `--database`, for every subcommand that uses a copy. */
+export const makeDatabaseFlag = (description: string) =>
+  Flag.String("database").pipe(Flag.withMetavar("FILE|URL"), Flag.withDescription(description), Flag.optional)
+
+/** The flag of a subcommand that also reads `TIME_PUNCHES_DATABASE_URL`. */
+export const databaseFlag = makeDatabaseFlag(
+  "A file of SQLite, or postgres://host/database (default: TIME_PUNCHES_DATABASE_URL)"
+)
 
 /** How the connection is encrypted, by the words of PostgreSQL. */
 export type SslMode = "disable" | "require" | "verify-ca" | "verify-full"
@@ -39,13 +49,13 @@ export interface SqliteTarget {
 
 export type DatabaseTarget = PostgresTarget | SqliteTarget
 
-/** Where the text of a database comes from: only a variable may hold a password. */
+/** Which flag or variable names a database. Only the variable may hold a password. */
 export type Source = "--database" | "TIME_PUNCHES_DATABASE_URL"
 
 const modes: ReadonlyArray<string> = ["disable", "require", "verify-ca", "verify-full"]
 const isMode = (text: string): text is SslMode => modes.includes(text)
 
-/** Whether a host is this machine, where a connection need not be encrypted. */
+/** Whether a host is this machine: such a connection need not be encrypted. */
 const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host)
 
 /** Reads a file name or a URL. No part of a URL that may hold a secret is quoted. */
@@ -65,7 +75,7 @@ const readUrl = (text: string, source: Source): Result.Result<PostgresTarget, Co
   Result.gen(function*() {
     const refuse = (why: string, ...advice: ReadonlyArray<string>) => Result.fail(usage(`${source} ${why}`, ...advice))
     const url = URL.parse(text)
-    if (url === null) return yield* refuse("is no valid URL")
+    if (url === null) return yield* refuse("is not a valid URL")
     const { hostname, password, pathname, port, searchParams, username } = url
     if (source === "--database" && password !== "") {
       return yield* refuse(
@@ -78,7 +88,7 @@ const readUrl = (text: string, source: Source): Result.Result<PostgresTarget, Co
     if (database === "") return yield* refuse("names no database: postgres://host/database")
     const unknown = [...searchParams.keys()].find((name) => name !== "sslmode" && name !== "sslrootcert")
     if (unknown !== undefined) {
-      return yield* refuse(`has the parameter ${unknown}; sslmode and sslrootcert are the ones that are known`)
+      return yield* refuse(`has the unknown parameter ${unknown}; the known ones are sslmode and sslrootcert`)
     }
     const host = hostname.replace(/^\[(.*)\]$/, "$1")
     const sslmode = searchParams.get("sslmode") ?? (isLoopback(host) ? "disable" : "verify-full")
@@ -100,14 +110,12 @@ const readUrl = (text: string, source: Source): Result.Result<PostgresTarget, Co
 
 const nonEmpty = (text: string): Option.Option<string> => text === "" ? Option.none() : Option.some(text)
 
-/** A part of a URL. What is no valid escape stands for itself. */
+/** A part of a URL. An invalid escape stands for itself. */
 const decode = (part: string): string => Result.getOrElse(Result.try(() => decodeURIComponent(part)), () => part)
-
-// MERGED connect.ts: Connects to the database of a copy. The drivers are loaded where they are needed: no other subcommand pays for them.
 
 const variable = "TIME_PUNCHES_DATABASE_URL"
 
-/** The database of the flag, or of the environment; `None` where neither names one. */
+/** The database of the flag, or of the environment; `None` if neither names one. */
 export const optionalTargetOf = Effect.fnUntraced(function*(
   flag: Option.Option<string>
 ): Effect.fn.Return<Option.Option<DatabaseTarget>, CommandFailure | Config.ConfigError> {
@@ -116,14 +124,14 @@ export const optionalTargetOf = Effect.fnUntraced(function*(
   return Option.isNone(text) ? Option.none() : Option.some(yield* Effect.fromResult(readTarget(text.value, variable)))
 })
 
-/** The same, for a command that needs one. */
-export const targetOf = (flag: Option.Option<string>) =>
+/** The same for a command that needs a database. `why` tells what its copy is for. */
+export const targetOf = (flag: Option.Option<string>, command: string, ...why: ReadonlyArray<string>) =>
   Effect.flatMap(optionalTargetOf(flag), (target) =>
     Option.isSome(target)
       ? Effect.succeed(target.value)
-      : usage(`no database: give --database FILE or set ${variable}`))
+      : usage(`${command} needs a database: give --database FILE or set ${variable}`, ...why))
 
-/** A client of the database. With `readonly` a file must exist, and is not created for a name that is misspelt. */
+/** A client of the database, whose driver is loaded here: no other run pays for it. With `readonly` a file must exist. */
 export const layerDatabase = (
   target: DatabaseTarget,
   { readonly = false }: { readonly readonly?: boolean } = {}

@@ -1,6 +1,5 @@
 /** The punches that the flags of a command select: from the service, or from the copy of `--database`. */
 import type * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { FileSystem } from "effect/FileSystem"
@@ -17,17 +16,16 @@ import { type CommandFailure, type ExpectedError, usage } from "../failure.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
 import { makeProgress } from "../terminal/output.ts"
+import { makeDatabaseFlag } from "./database.ts"
 
 /**
- * Where the punches come from. The variable of the database is not read: one that is set for `sync` must not change where a
- * sum comes from.
+ * Which source the punches come from. `TIME_PUNCHES_DATABASE_URL` is not read: a variable that is set for `sync` must not
+ * change the source of a sum.
  */
 export const sourceFlags = {
   ...companyFlags,
-  database: Flag.String("database").pipe(
-    Flag.withMetavar("FILE|URL"),
-    Flag.withDescription("Read the copy in this database and send nothing; TIME_PUNCHES_DATABASE_URL is not read here"),
-    Flag.optional
+  database: makeDatabaseFlag(
+    "Read the copy in this database and send nothing; TIME_PUNCHES_DATABASE_URL is not read here"
   ),
   pageSize: makePageSizeFlag()
 }
@@ -44,16 +42,16 @@ export type Order = "any" | "clockedIn"
 type Failure = ExpectedError | CommandFailure
 
 /**
- * The punches of a filter, page by page, with a line of progress on a terminal. Where the stream ends, so does the line,
- * before anything is printed where it stands.
+ * The punches of a filter, page by page, with a line of progress on a terminal. The line is erased when the stream ends,
+ * before a result is printed.
  */
 export type Source = (filter: PunchFilter, order?: Order) => Pages
 
 type Pages = Stream.Stream<ReadonlyArray<TimePunch>, Failure, FileSystem | Stdio>
 
 /**
- * Where the punches of one run come from. All its listings share one client of the service, and so one token. A copy says
- * on standard error how old it is; one that was never complete is refused, and so is a filter that only the service knows.
+ * Opens the source of the punches of a run. All its listings share one client of the service, and so one token. A copy says
+ * on standard error how old it is. A copy that was never complete is refused, and so is a filter that only the service knows.
  */
 export const openSource = Effect.fnUntraced(
   function*(flags: SourceInput): Effect.fn.Return<Source, Failure, HttpClient | Scope> {
@@ -74,11 +72,11 @@ const listingOf = Effect.fnUntraced(function*(
   if (Option.isSome(database)) {
     if (Option.isSome(flags.pageSize)) {
       return yield* usage(
-        "--page-size is of requests to the service, and --database sends none",
-        "Leave one of them out."
+        "--page-size sets the size of requests, and --database sends none",
+        "Give one or the other."
       )
     }
-    // The drivers of the databases are large; to read the service needs none.
+    // The drivers of the databases are large, so they are loaded only here.
     const { fromCopy } = yield* Effect.promise(() => import("./fromCopy.ts"))
     return (filter) => Stream.chunks(fromCopy(company, database.value, filter))
   }

@@ -4,9 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { RetryPolicy } from "../../RetryPolicy.ts"
-import { layerCopy } from "../copy/complete.ts"
+import { layerCopy } from "../copy/copy.ts"
 import { optionalTargetOf } from "../copy/database.ts"
-import type { CopyInput } from "../copy/flags.ts"
 import { CommandFailure, usage } from "../failure.ts"
 import { type CompanyInput, layerClient } from "../flags/connection.ts"
 import { describeFilter, type FilterInput, toFilter } from "../flags/filter.ts"
@@ -22,7 +21,11 @@ const layerImpatient = RetryPolicy.layer({ attempts: 2, attemptTimeout: "10 seco
 
 /** Prints one line a check as it ends; or all of them at the end, as one JSON object. */
 export const diagnose = Effect.fnUntraced(function*(
-  { database, full, json, ...flags }: CompanyInput & FilterInput & CopyInput & { readonly json: boolean },
+  { database, full, json, ...flags }: CompanyInput & FilterInput & {
+    readonly database: Option.Option<string>
+    readonly full: boolean
+    readonly json: boolean
+  },
   pageSize: number
 ) {
   const { canColor } = yield* TerminalCapabilities

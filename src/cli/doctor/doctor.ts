@@ -2,18 +2,25 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { copyFlags } from "../copy/flags.ts"
+import { databaseFlag } from "../copy/database.ts"
 import { companyFlags } from "../flags/connection.ts"
 import { filterFlags } from "../flags/filter.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
-import { jsonFlag } from "../flags/values.ts"
+import { jsonFlag, onFlag } from "../flags/values.ts"
 
 /** Small, so that a few punches still make several pages. */
 const usualPageSize = 20
 
 export const doctor = Command.make(
   "doctor",
-  { ...companyFlags, ...filterFlags, ...copyFlags, json: jsonFlag, pageSize: makePageSizeFlag(usualPageSize) },
+  {
+    ...companyFlags,
+    ...filterFlags,
+    database: databaseFlag,
+    full: onFlag("full", "With --database: compare every punch, not a sample"),
+    json: jsonFlag,
+    pageSize: makePageSizeFlag(usualPageSize)
+  },
   // No other subcommand needs the checks, so they are loaded only here.
   ({ pageSize, ...flags }) =>
     Effect.flatMap(

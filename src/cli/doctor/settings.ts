@@ -35,7 +35,7 @@ export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
     }),
     Result.match(credentials, {
       onFailure: (error) => failed("credential", error, "settings"),
-      onSuccess: (kind) => ok("credential", kind)
+      onSuccess: (kind) => ok("credential", kindNames[kind])
     }),
     Result.match(version, {
       onFailure: (error) => failed("version", error, "settings"),
@@ -46,14 +46,17 @@ export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
         error._tag === "CommandFailure"
           ? fail("company", error.message, "settings", "Give --company, or set TIME_PUNCHES_COMPANY_ID.", error.code)
           : failed("company", error, "settings"),
-      onSuccess: (company) => checkCompany(company, Result.getOrElse(credentials, () => ""))
+      onSuccess: (company) => checkCompany(company, Result.getSuccess(credentials))
     })
   ]
   const isValid = results.every(({ status }) => status !== "FAIL")
   return { results, company: isValid ? Result.getSuccess(company) : Option.none() } satisfies SettingsCheck
 })
 
-const oauth = "OAuth client"
+/** How each kind of credential is shown. */
+const kindNames = { accessToken: "access token", sessionCookie: "session cookie", oauth: "OAuth client" } as const
+
+type CredentialKind = keyof typeof kindNames
 
 /** Built only for its errors. The base URL is a placeholder: `addresses` checks the real one. */
 const layerCredentials = Credentials.layerFromConfig.pipe(
@@ -65,8 +68,12 @@ const layerCredentials = Credentials.layerFromConfig.pipe(
 const credentialKind = Effect.gen(function*() {
   yield* Credentials
   const isSet = (name: string) => Effect.map(Config.option(Config.Redacted(name)), Option.isSome)
-  if (yield* isSet("TIME_PUNCHES_ACCESS_TOKEN")) return "access token"
-  return (yield* isSet("TIME_PUNCHES_SESSION_COOKIE")) ? "session cookie" : oauth
+  const kind: CredentialKind = (yield* isSet("TIME_PUNCHES_ACCESS_TOKEN"))
+    ? "accessToken"
+    : (yield* isSet("TIME_PUNCHES_SESSION_COOKIE"))
+    ? "sessionCookie"
+    : "oauth"
+  return kind
 })
 
 /** The first version with tips in cents; earlier ones have major units. */
@@ -97,8 +104,9 @@ const checkVersion = (
     : ok("version", date)
 }
 
-const checkCompany = ({ guid, id }: Company, kind: string): CheckResult => {
-  if (kind === oauth && guid === undefined) {
+/** `kind`: `None` if no credential is valid. */
+const checkCompany = ({ guid, id }: Company, kind: Option.Option<CredentialKind>): CheckResult => {
+  if (Option.contains(kind, "oauth") && guid === undefined) {
     return fail(
       "company",
       `${id} without a guid, which an OAuth client must send`,
@@ -107,6 +115,9 @@ const checkCompany = ({ guid, id }: Company, kind: string): CheckResult => {
       exitCode.usage
     )
   }
-  const guidNote = guid === undefined ? "" : kind === oauth ? ", with its guid" : `; its guid is not sent with ${kind}s`
-  return ok("company", `${id}${guidNote}`)
+  if (guid === undefined || Option.isNone(kind)) return ok("company", `${id}`)
+  return ok(
+    "company",
+    kind.value === "oauth" ? `${id}, with its guid` : `${id}; its guid is not sent with ${kindNames[kind.value]}s`
+  )
 }

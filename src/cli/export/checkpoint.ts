@@ -2,19 +2,21 @@
  * The files of an unfinished export, from which a run killed at any moment can resume.
  *
  * `FILE.part` holds the rows so far. `FILE.resume.json` says how many of its bytes count and which cursor is next; it is
- * only replaced whole, after those bytes are on disk. `FILE` itself appears, or is replaced, in one step at the end.
+ * only replaced whole, after those bytes are on disk. `FILE` itself appears, or is replaced, in one step at the end. A page
+ * is written as it comes; to wait for the disk takes longer than a page, so that happens at most once a second.
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
+import * as Semaphore from "effect/Semaphore"
 import * as Crypto from "node:crypto"
 import type { Cursor } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { readInstant } from "../flags/values.ts"
-import { cut, hashStart, ifExists, narrow, resolveTarget, takeRights, writeSynced } from "./files.ts"
+import { cut, hashStart, ifExists, narrow, resolveTarget, sync, takeRights, writeAt } from "./files.ts"
 import {
   type ExportProgress,
   type ExportSpec,
@@ -39,9 +41,13 @@ export interface WrittenPage {
 export interface Checkpoint {
   /** Where this run starts: at the progress of an earlier run, or at the beginning. */
   readonly start: ExportProgress
-  /** Appends pages that follow one another, and saves the progress after them, all or none. */
-  readonly append: (group: ReadonlyArray<WrittenPage>) => Effect.Effect<void, CheckpointError>
-  /** Replaces the output by the rows. Requires that `append` has saved the last page. */
+  /** Writes a page after the earlier ones. It counts once it is saved. */
+  readonly append: (page: WrittenPage) => Effect.Effect<void, CheckpointError>
+  /** Waits until the written pages are on disk, and saves the progress after them. */
+  readonly save: Effect.Effect<void, CheckpointError>
+  /** Saves once a second what was written, and never ends: a kill loses about a second of pages. */
+  readonly saveEverySecond: Effect.Effect<never, CheckpointError>
+  /** Saves, and replaces the output by the rows. Requires that the last page was appended. */
   readonly finish: Effect.Effect<void, CheckpointError>
   /** The progress that is on disk. */
   readonly saved: Effect.Effect<ExportProgress>
@@ -88,19 +94,19 @@ export const openCheckpoint = Effect.fnUntraced(function*(
     ? yield* findRows(note.value, { target, partFile, noteFile })
     : Option.none()
   const { isRenamed, start } = Option.getOrElse(found, () => ({ isRenamed: false, start: atStart }))
+  const hash = Option.match(found, { onNone: () => Crypto.createHash("sha256"), onSome: ({ hash }) => hash })
+  let written = start
   let saved = start
-  let hash = Option.match(found, { onNone: () => Crypto.createHash("sha256"), onSome: ({ hash }) => hash })
 
-  const save = Effect.fnUntraced(function*(next: ExportProgress, hashOfNext: Crypto.Hash) {
-    const rows = hashOfNext.copy().digest("hex")
-    const text = yield* writeNote({ ...next, run, spec, rows })
-    yield* writeSynced(scratch, [encoder.encode(text)], 0, noteFile).pipe(
+  const writeProgress = Effect.fnUntraced(function*(progress: ExportProgress, rows: string) {
+    const text = yield* writeNote({ ...progress, run, spec, rows })
+    yield* writeAt(scratch, encoder.encode(text), 0, noteFile).pipe(
+      Effect.andThen(sync(scratch, noteFile)),
       Effect.andThen(fs.rename(scratch, noteFile)),
       // A full disk leaves a note without its end; the note before it still counts.
       Effect.onError(() => Effect.ignore(fs.remove(scratch, { force: true })))
     )
-    saved = next
-    hash = hashOfNext
+    saved = progress
   })
 
   /** This run's note is no longer there: another run's is, or its folder is gone. */
@@ -111,13 +117,12 @@ export const openCheckpoint = Effect.fnUntraced(function*(
 
   /**
    * Two runs must not write to the same files. The later run saves its id when it starts; the earlier one finds it
-   * before its next group of pages, and stops. It looks right before it writes, however long it has gathered pages, so
-   * that groups leave the same short moment for both to write as single pages would. The pages in its memory are not
-   * lost: the later run requests them again, since it starts at the progress that is on disk.
+   * before it writes its next page, and stops. The pages that it had not saved are not lost: the later run starts at the
+   * progress that is on disk, and requests them again.
    *
-   * If the earlier one is just writing a group, its id is the last, and the later one stops. Its note then counts the
-   * bytes that it wrote itself, after those that both runs found there. If a stalled disk writes one group over the other
-   * all the same, the bytes are not those of any note: `finish` compares them, and fails.
+   * If the earlier one is just saving, its id is the last, and the later one stops. Its note then counts the bytes that it
+   * wrote itself, after those that both runs found there. If a stalled disk writes the page of one run over that of the
+   * other, the bytes are not those of any note: `finish` compares them, and fails.
    */
   const assertOwner = Effect.gen(function*() {
     const current = yield* currentNote
@@ -132,21 +137,37 @@ export const openCheckpoint = Effect.fnUntraced(function*(
       () => stopped
     )
 
+  /** One at a time: a note must not replace a later one. */
+  const saving = Semaphore.makeUnsafe(1)
+
+  const save = Effect.suspend(() => {
+    // The pages that are written meanwhile are for the next note.
+    const [progress, rows] = [written, hash.copy().digest("hex")]
+    if (progress === saved) return Effect.void
+    return assertOwner.pipe(
+      Effect.andThen(sync(partFile)),
+      Effect.andThen(writeProgress(progress, rows))
+    )
+  }).pipe(saving.withPermit, stopIfGone, Effect.uninterruptible, Effect.provideContext(services))
+
   yield* removeScratch(noteFile)
-  yield* save(start, hash)
+  yield* writeProgress(start, hash.copy().digest("hex"))
 
   return {
     start,
     saved: Effect.sync(() => saved),
-    append: (group) =>
+    append: (page) =>
       Effect.gen(function*() {
         yield* assertOwner
-        const parts = group.map(({ bytes }) => bytes)
         // Overwrites what a killed run wrote beyond its saved bytes; `finish` cuts off the rest.
-        yield* writeSynced(partFile, parts, saved.bytes)
-        yield* save(after(saved, group), parts.reduce((hash, bytes) => hash.update(bytes), hash.copy()))
+        yield* writeAt(partFile, page.bytes, written.bytes)
+        hash.update(page.bytes)
+        written = after(written, page)
       }).pipe(stopIfGone, Effect.uninterruptible, Effect.provideContext(services)),
+    save,
+    saveEverySecond: Effect.forever(Effect.andThen(Effect.sleep("1 second"), save)),
     finish: Effect.gen(function*() {
+      yield* save
       yield* assertOwner
       if (!isRenamed) {
         yield* cut(partFile, saved.bytes)
@@ -172,14 +193,13 @@ export const openCheckpoint = Effect.fnUntraced(function*(
 
 const encoder = new TextEncoder()
 
-const after = (saved: ExportProgress, group: ReadonlyArray<WrittenPage>): ExportProgress =>
-  group.reduce(({ bytes, pages, punches }, page) => ({
-    bytes: bytes + page.bytes.length,
-    pages: pages + 1,
-    punches: punches + page.punches,
-    cursor: page.next,
-    complete: Option.isNone(page.next)
-  }), saved)
+const after = ({ bytes, pages, punches }: ExportProgress, page: WrittenPage): ExportProgress => ({
+  bytes: bytes + page.bytes.length,
+  pages: pages + 1,
+  punches: punches + page.punches,
+  cursor: page.next,
+  complete: Option.isNone(page.next)
+})
 
 /**
  * The rows that a note counts, if they are there; none makes the export start over. Fails if there are others.
@@ -190,7 +210,7 @@ const findRows = Effect.fnUntraced(function*(
   { noteFile, partFile, target }: { readonly target: string; readonly partFile: string; readonly noteFile: string }
 ) {
   const fs = yield* FileSystem.FileSystem
-  // Pages without rows, whose text may be empty, are worth no more than the request for them.
+  // Pages without rows, whose text may be empty, cost only the request for them.
   if (bytes === 0) return Option.none()
   const start: ExportProgress = { bytes, pages, punches, cursor, complete }
   const part = yield* ifExists(fs.lstat(partFile))
@@ -260,8 +280,8 @@ const differences = (then: ExportSpec, now: ExportSpec): string =>
     .join("; ")
 
 /**
- * The flags of a window of clock-ins that has moved: those of a period, such as --last, were resolved on another day. The
- * note may have been edited, so only instants are named as something to type. By several zones a window is not the period.
+ * The flags of a window of clock-ins that has moved, because a period such as --last was resolved on another day. The note
+ * may have been edited, so only instants are named as something to type. By several zones a window is not the period.
  */
 const windowHint = (then: ExportSpec, now: ExportSpec): ReadonlyArray<string> => {
   const ends = ["--clocked-in-gte", "--clocked-in-lt"]

@@ -2,8 +2,6 @@
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { ApiVersion } from "../../ApiVersion.ts"
@@ -15,6 +13,7 @@ import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
 import { fromFlag, makePageSizeFlag } from "../flags/paging.ts"
 import { isPeriodGiven, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
+import { formatFlag, onFlag } from "../flags/values.ts"
 import { describeZones } from "../flags/zones.ts"
 import { pageText } from "../list/pageText.ts"
 import { counted, countedPunches, formatNumber } from "../terminal/format.ts"
@@ -22,93 +21,7 @@ import { makeProgress, printError } from "../terminal/output.ts"
 import { openCheckpoint } from "./checkpoint.ts"
 import type { ExportProgress, ExportSpec } from "./note.ts"
 
-// MERGED pageGroups.ts: Gathers pages in memory and writes them in groups: a write waits for the disk, which takes longer than a page. A page is in memory for about a second, or for as long as the disk takes to write the group before it. Once the pages in memory reach `maxBytes`, the listing waits.
-
-/** From the first page of a group until it is written. */
-const interval = "1 second"
-
-/** The listing waits while as many bytes are not yet written; one page may exceed it. */
-export const maxBytes = 8 * 1024 * 1024
-
-export interface PageGroups<P, E> {
-  /** Adds a page. Waits while the pages in memory are too large, the page itself among them. */
-  readonly add: (page: P) => Effect.Effect<void>
-  /** Writes the pages in memory. They are kept until they are written, so that no later page can take their place. */
-  readonly flush: Effect.Effect<void, E>
-  /**
-   * Runs `source`, which adds pages, and writes them. Ends when all are written; a failure of `source` only shows then.
-   * If a write fails or this is interrupted, `source` is interrupted, and pages may still be in memory.
-   */
-  readonly run: <E2, R>(source: Effect.Effect<void, E2, R>) => Effect.Effect<void, E | E2, R>
-}
-
-/** `write` must write all pages of a group or none, and is not interrupted. It never runs twice at once. */
-export const makePageGroups = <P extends { readonly bytes: Uint8Array }, E>(
-  write: (group: ReadonlyArray<P>) => Effect.Effect<void, E>
-): PageGroups<P, E> => {
-  // Oldest first. The pages that are being written are among them.
-  const pages: Array<P> = []
-  let bytes = 0
-  let isEnded = false
-  const arrived = Latch.makeUnsafe(false)
-  const due = Latch.makeUnsafe(false)
-  const room = Latch.makeUnsafe(true)
-
-  const isDone = () => isEnded && pages.length === 0
-
-  /** Tells the writer and the listing what the pages in memory mean for them. */
-  const update = () => {
-    const isFull = bytes >= maxBytes
-    const set = (latch: Latch.Latch, isOpen: boolean) => isOpen ? latch.openUnsafe() : latch.closeUnsafe()
-    set(arrived, isEnded || pages.length > 0)
-    set(due, isEnded || isFull)
-    set(room, !isFull)
-  }
-
-  const flush = Effect.suspend(() => {
-    const group = [...pages]
-    if (group.length === 0) return Effect.void
-    return Effect.map(write(group), () => {
-      pages.splice(0, group.length)
-      bytes -= bytesOf(group)
-      update()
-    })
-  }).pipe(Effect.uninterruptible)
-
-  const writeUntilEnded = Effect.gen(function*() {
-    while (!isDone()) {
-      yield* arrived.await
-      yield* Effect.timeoutOption(due.await, interval)
-      yield* flush
-    }
-  })
-
-  return {
-    add: (page) =>
-      Effect.suspend(() => {
-        pages.push(page)
-        bytes += page.bytes.length
-        update()
-        return room.await
-      }),
-    flush,
-    run: Effect.fnUntraced(function*(source) {
-      const end = Effect.sync(() => {
-        isEnded = true
-        update()
-      })
-      const listing = yield* Effect.forkChild(Effect.ensuring(source, end))
-      yield* Effect.onError(writeUntilEnded, () => Fiber.interrupt(listing))
-      yield* Fiber.join(listing)
-    })
-  }
-}
-
-const bytesOf = (group: ReadonlyArray<{ readonly bytes: Uint8Array }>): number =>
-  group.reduce((size, { bytes }) => size + bytes.length, 0)
-
-const format = Flag.Literals("format", ["ndjson", "csv"]).pipe(
-  Flag.withDescription("One JSON object a line, or columns for a spreadsheet (default: ndjson)"),
+const format = formatFlag(["ndjson", "csv"], "One JSON object a line, or columns for a spreadsheet").pipe(
   Flag.withDefault("ndjson")
 )
 
@@ -119,11 +32,7 @@ const output = Flag.String("output").pipe(
   Flag.filter((file) => file.trim() !== "", () => "the name of a file")
 )
 
-const force = Flag.Boolean("force").pipe(
-  Flag.withDescription("Discard an unfinished export to this file and start over"),
-  Flag.withoutNegation,
-  Flag.withDefault(false)
-)
+const force = onFlag("force", "Discard an unfinished export to this file and start over")
 
 const flags = {
   ...companyFlags,
@@ -140,8 +49,8 @@ export const exportCommand = Command.make(
   "export",
   flags,
   Effect.fnUntraced(
-    function*(given) {
-      const flags = yield* resolvePeriod(given)
+    function*(input) {
+      const flags = yield* resolvePeriod(input)
       if (Option.isSome(flags.clock) && !isPeriodGiven(flags)) {
         const flag = Option.isSome(flags.zone) ? "--zone" : "--zones"
         return yield* usage(`${flag} goes with a period, such as --week; the times in the file are in UTC`)
@@ -163,19 +72,25 @@ export const exportCommand = Command.make(
       const from = isResumed ? start.cursor : flags.from
       const pageSize = Option.getOrUndefined(flags.pageSize)
 
-      const groups = makePageGroups(checkpoint.append)
       const listing = client.pages(company, filter, { pageSize, from, prefetchPages: 1 }).pipe(
         Stream.runForEach(Effect.fnUntraced(function*({ cursor, items }) {
           const kept = yield* Effect.fromResult(keptOf(items, flags))
           const text = yield* pageText(kept, flags.format, progress.totals().pages === 0)
-          yield* groups.add({ bytes: encoder.encode(text), punches: kept.length, next: cursor.next })
+          yield* checkpoint.append({ bytes: encoder.encode(text), punches: kept.length, next: cursor.next })
           yield* progress.add(kept.length)
         }))
       )
-      yield* groups.run(listing).pipe(
-        // Pages that were received are written before the process ends. An interrupt after the last one stops nothing.
+      yield* Effect.raceFirst(listing, checkpoint.saveEverySecond).pipe(
+        // Pages that were received are saved before the process ends. An interrupt after the last one stops nothing.
+        Effect.catch((error) =>
+          Effect.matchEffect(checkpoint.save, {
+            // A disk that refuses rows refuses the note too: the first refusal names the cause.
+            onFailure: (unsaved) => Effect.fail(error._tag === "PlatformError" ? error : unsaved),
+            onSuccess: () => Effect.fail(error)
+          })
+        ),
         Effect.onInterrupt(() =>
-          groups.flush.pipe(
+          checkpoint.save.pipe(
             mapToCommandFailure(() => Effect.succeed([])),
             Effect.match({ onFailure: ({ message }) => [message], onSuccess: () => [] }),
             Effect.flatMap((problem) =>
@@ -197,8 +112,8 @@ export const exportCommand = Command.make(
 
   Rows are collected in FILE.part, and FILE.resume.json records the progress
   about every second. To resume an interrupted export, run the same command
-  again: the file is the same as that of an uninterrupted run. FILE is
-  replaced at the end, and keeps its rights; only you may read a new FILE.`
+  again: it writes the same file as an uninterrupted run. FILE is replaced at
+  the end, and keeps its rights; only you may read a new FILE.`
   ),
   Command.withShortDescription("Write punches to a file, resumably"),
   Command.withExamples([

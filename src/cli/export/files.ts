@@ -1,4 +1,4 @@
-/** What an export does to its files. Only their owner may read them: rows hold wages and notes. Errors name the file. */
+/** The files of an export: which one it replaces, and how it writes them. Only their owner may read them: rows hold wages. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -7,8 +7,6 @@ import * as PlatformError from "effect/PlatformError"
 import * as Stream from "effect/Stream"
 import * as Crypto from "node:crypto"
 import { type CommandFailure, usage } from "../failure.ts"
-
-// MERGED target.ts: The file that an export replaces: the output with its links followed, and nothing but a regular file.
 
 /** As many as Linux follows. */
 const maxLinks = 40
@@ -39,7 +37,7 @@ export const resolveTarget = Effect.fnUntraced(function*(
   return yield* usage(`--output ${output} is a link that leads to itself`, "Choose another file.")
 })
 
-/** None where there is no such file. */
+/** `None` if there is no such file. */
 export const ifExists = <A, R>(self: Effect.Effect<A, PlatformError.PlatformError, R>) =>
   Effect.map(self, Option.some).pipe(
     Effect.catchIf((error) => error.reason._tag === "NotFound", () => Effect.succeedNone)
@@ -67,7 +65,7 @@ const isStream = (output: string, kind: string) =>
 
 const ownerOnly = 0o600
 
-/** Names `file` in an error: that of a write names only the number of a descriptor. */
+/** Names `file` in an error: the error of a write names only the number of a descriptor. */
 const naming = (file: string) => <A, R>(self: Effect.Effect<A, PlatformError.PlatformError, R>) =>
   Effect.mapError(self, (error) => {
     const { reason } = error
@@ -77,25 +75,23 @@ const naming = (file: string) => <A, R>(self: Effect.Effect<A, PlatformError.Pla
   })
 
 /**
- * Writes `parts` to a file at a position; returns once they are on disk, so that no later step can survive a crash
- * without them. At 0 the file is a new one: one that was there, and whatever it links to, keeps its bytes.
- *
- * `name` is the file as errors name it.
+ * Writes bytes to a file at a position. At 0 the file is a new one: one that was there, and whatever it links to, keeps its
+ * bytes. `name` is the file as errors name it.
  */
-export const writeSynced = Effect.fnUntraced(function*(
-  file: string,
-  parts: ReadonlyArray<Uint8Array>,
-  at: number,
-  name = file
-) {
+export const writeAt = Effect.fnUntraced(function*(file: string, bytes: Uint8Array, at: number, name = file) {
   const fs = yield* FileSystem.FileSystem
   yield* Effect.gen(function*() {
     if (at === 0) yield* fs.remove(file, { force: true })
     const handle = yield* fs.open(file, { flag: at === 0 ? "wx" : "r+", mode: ownerOnly })
     yield* handle.seek(BigInt(at), "start")
-    for (const part of parts) yield* handle.writeAll(part)
-    yield* handle.sync
+    yield* handle.writeAll(bytes)
   }).pipe(Effect.scoped, naming(name))
+})
+
+/** Returns once what was written to a file is on disk, so that no later step can survive a crash without it. */
+export const sync = Effect.fnUntraced(function*(file: string, name = file) {
+  const fs = yield* FileSystem.FileSystem
+  yield* Effect.flatMap(fs.open(file, { flag: "r+" }), (handle) => handle.sync).pipe(Effect.scoped, naming(name))
 })
 
 /** Cuts a file to its first bytes, on disk. */

@@ -22,7 +22,7 @@ import { date, id, instant, sortBy, words } from "./values.ts"
 type OptionalFlag<A> = Flag.Flag<Option.Option<A>>
 
 /** A filter has a flag for each key, and a window one for each end; a key without a flag does not compile. */
-type Rows =
+type FlagsByKey =
   & { readonly [K in keyof PunchCriteria]-?: (name: string) => OptionalFlag<NonNullable<PunchCriteria[K]>> }
   & { readonly [K in "clockedIn" | "clockedOut"]: (name: string) => Ends<InstantRange, DateTime.Utc> }
   & { readonly businessDate: (name: string) => Ends<DateRange, BusinessDate> }
@@ -35,7 +35,7 @@ const ends = (what: string) => (name: string) => ({
   lt: instant(`${name}-lt`, `${what} before this instant`)
 })
 
-const rows = {
+const flagsByKey = {
   locationId: (name) => id(name, LocationId.makeOption, "Punches of this location"),
   departmentId: (name) => id(name, DepartmentId.makeOption, "Punches of this department"),
   roleId: (name) => id(name, RoleId.makeOption, "Punches of this role"),
@@ -63,32 +63,32 @@ const rows = {
     words(name, EmployeeApprovalStatus.literals, "Punches with any of these statuses"),
   localizeSearchTime: (name) =>
     Flag.Boolean(name).pipe(
-      Flag.withDescription("Read windows as wall-clock time where the punch is, instead of UTC"),
+      Flag.withDescription("Read windows as wall-clock time at the location of the punch, instead of UTC"),
       Flag.withoutNegation,
       Flag.withDefault(false),
       Flag.map((on) => on ? Option.some(true) : Option.none())
     ),
   sortBy: () => sortBy
-} satisfies Rows
+} satisfies FlagsByKey
 
 /** The name of a flag is the one on the wire, with dashes: `clockedIn` is `clocked-in`, and `gte` of it `clocked-in-gte`. */
 const nameOf = (key: string): string => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 function named<F extends Readonly<Record<string, (name: string) => unknown>>>(
-  rows: F
+  flags: F
 ): { readonly [K in keyof F]: ReturnType<F[K]> }
-function named(rows: Readonly<Record<string, (name: string) => unknown>>) {
-  return Record.map(rows, (flag, key) => flag(nameOf(key)))
+function named(flags: Readonly<Record<string, (name: string) => unknown>>) {
+  return Record.map(flags, (flag, key) => flag(nameOf(key)))
 }
 
-export const filterFlags = named(rows)
+export const filterFlags = named(flagsByKey)
 
 /** What the flags were parsed to. */
 export type FilterInput = Command.Command.Config.Infer<typeof filterFlags>
 
 const none = Option.none()
 
-/** The flags of a command that has none of them, or of those that it does not have. */
+/** No flag of a filter: what a command fills up with its own flags. */
 export const noFilter: FilterInput = {
   locationId: none,
   departmentId: none,
@@ -106,14 +106,14 @@ export const noFilter: FilterInput = {
   sortBy: none
 }
 
-type Given<F> = {
-  readonly [K in keyof F]: F[K] extends Option.Option<infer A> ? A | undefined : Given<F[K]> | undefined
+type ValuesOf<F> = {
+  readonly [K in keyof F]: F[K] extends Option.Option<infer A> ? A | undefined : ValuesOf<F[K]> | undefined
 }
 
 /** The value of each flag of the filter; `undefined` for one that was not given, and for a window without any end. */
-function valuesOf(flags: FilterInput): Given<FilterInput>
+function valuesOf(flags: FilterInput): ValuesOf<FilterInput>
 function valuesOf(flags: Readonly<Record<string, unknown>>) {
-  return Record.map(rows, (_, key) => valueOf(flags[key]))
+  return Record.map(flagsByKey, (_, key) => valueOf(flags[key]))
 }
 
 const valueOf = (flag: unknown): unknown => {

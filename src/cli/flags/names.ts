@@ -20,7 +20,7 @@ const columns = "kind,id,name"
 
 export const namesFlag = Flag.String("names").pipe(
   Flag.withMetavar("FILE"),
-  Flag.withDescription(`Names beside ids, from CSV with the columns ${columns}; a kind is ${listed(nameKinds)}`),
+  Flag.withDescription(`Add names to ids, from a CSV file with the columns ${columns}; a kind is ${listed(nameKinds)}`),
   Flag.optional
 )
 
@@ -68,7 +68,7 @@ export const idOfKind = (punch: TimePunch, kind: NameKind): Option.Option<number
   }
 }
 
-/** The name of that id; `undefined` where the punch has none, or the file does not name it. */
+/** The name of that id; `undefined` if the punch has no such id, or the file does not name it. */
 export const nameOf = (names: Names, punch: TimePunch, kind: NameKind): string | undefined =>
   Option.getOrUndefined(Option.flatMap(idOfKind(punch, kind), (id) => Option.fromUndefinedOr(names(kind, id))))
 

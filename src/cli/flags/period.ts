@@ -16,7 +16,7 @@ import { date, readDate, readLastDays, text, zone } from "./values.ts"
 import { type LocationZones, readZones, zonesFlag } from "./zones.ts"
 
 export const periodFlags = {
-  week: date("week", "Clocked in during the local week of this date; needs --zone or --zones, as every period does"),
+  week: date("week", "Clocked in during the local week of this date; every period needs --zone or --zones"),
   month: text(
     "month",
     "YYYY-MM",
@@ -64,11 +64,11 @@ export interface LocalPeriod {
   readonly zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>
 }
 
-/** A period as it was given: the flag, and its dates once the zone and the time are known. */
-interface Given {
+/** A period with the flag that names it. Its dates depend on the zone and the time. */
+interface FlaggedPeriod {
   readonly flag: string
   readonly interval: (zone: DateTime.TimeZone, now: DateTime.Utc) => Period.Interval
-  /** The period by each date that it is anywhere, where its dates depend on that. */
+  /** The period by today's date, if its dates depend on that. */
   readonly byDate?: (today: BusinessDate) => (zone: DateTime.TimeZone) => Period.Interval
 }
 
@@ -150,7 +150,7 @@ export const resolvePeriod = Effect.fnUntraced(function*<Input extends FilterInp
 })
 
 /**
- * The clock and the period of a command that needs them, as `PeriodCheck.of` takes them. Fails without a period; `command`
+ * The clock and the period of a command that needs them, as `PeriodCheck.check` takes them. Fails without a period; `command`
  * is its name in the message.
  */
 export const requirePeriod = (
@@ -196,18 +196,18 @@ export const fixedWindowHint = (flags: FilterInput & PeriodInput): ReadonlyArray
       "Only until the next midnight of a location: then --last has other days. Start over after it, without --from."
     ]
   }
-  const given = describeFilter(flags)
+  const window = describeFilter(flags)
   return [
-    `On another day, replace --last by --clocked-in-gte ${given["--clocked-in-gte"]} --clocked-in-lt ${
-      given["--clocked-in-lt"]
+    `On another day, replace --last by --clocked-in-gte ${window["--clocked-in-gte"]} --clocked-in-lt ${
+      window["--clocked-in-lt"]
     }`
   ]
 }
 
-/** The period in all zones of the world, and in those of the locations. */
+/** The widest window of the period: over all zones of the world and the zones of the locations. */
 const widestOf = (
   zones: Period.Zones<Period.MissingZone>,
-  { byDate, interval }: Given,
+  { byDate, interval }: FlaggedPeriod,
   now: DateTime.Utc
 ): Period.Interval => {
   const dates = extremes.map((zone) => Period.businessDate(zone, now))
@@ -219,35 +219,35 @@ const widestOf = (
   }
 }
 
-/** Where it is the earliest date and the latest. */
+/** The zones with the earliest and the latest date. */
 const extremes = [-12, 14].map((hours) => DateTime.zoneMakeOffset(hours * 3_600_000))
 
 /** The flags of a filter that say when: a period replaces them. */
 const windows = /^--(clocked-(in|out)|business-date)-|^--localize-search-time$/
 
-const periodsOf = (flags: PeriodInput): Result.Result<ReadonlyArray<Given>, CommandFailure> => {
+const periodsOf = (flags: PeriodInput): Result.Result<ReadonlyArray<FlaggedPeriod>, CommandFailure> => {
   const { end, last, month, start, week } = flags
   const firstDay = Option.getOrUndefined(flags.weekStarts)
   const periods = [
-    Option.map(week, (date): Given => ({
+    Option.map(week, (date): FlaggedPeriod => ({
       flag: "--week",
       interval: (zone) => Period.week(zone, date, { firstDay })
     })),
-    Option.map(month, (date): Given => ({ flag: "--month", interval: (zone) => Period.month(zone, date) })),
-    Option.map(last, (days): Given => {
+    Option.map(month, (date): FlaggedPeriod => ({ flag: "--month", interval: (zone) => Period.month(zone, date) })),
+    Option.map(last, (days): FlaggedPeriod => {
       const byDate = (today: BusinessDate) => (zone: DateTime.TimeZone) =>
         Period.localDays(zone, Period.addDaysUnsafe(today, 1 - days), today)
       return { flag: "--last", interval: (zone, now) => byDate(Period.businessDate(zone, now))(zone), byDate }
     }),
-    Option.map(Option.all([start, end]), ([first, last]): Given => ({
+    Option.map(Option.all([start, end]), ([first, last]): FlaggedPeriod => ({
       flag: "--start",
       interval: (zone) => Period.localDays(zone, first, last)
     }))
   ]
   if (Option.isSome(start) !== Option.isSome(end)) {
-    const [given, missing] = Option.isSome(start) ? ["--start", "--end"] : ["--end", "--start"]
+    const [flag, missing] = Option.isSome(start) ? ["--start", "--end"] : ["--end", "--start"]
     return Result.fail(
-      usage(`${given} goes with ${missing}, which is missing: the two are the first and the last date`)
+      usage(`${flag} goes with ${missing}, which is missing: the two are the first and the last date`)
     )
   }
   if (Option.isSome(start) && Option.isSome(end) && end.value < start.value) {

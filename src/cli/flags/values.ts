@@ -1,4 +1,4 @@
-/** Flags that parse one value strictly: an id, an instant, a date, a list of known words, an order, a zone, a rounding. */
+/** Flags that parse one value strictly: ids, instants, dates, words, zones, times, formats. */
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -7,7 +7,6 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "../../Ids.ts"
 import { parseInstant } from "../../internal/wire/instant.ts"
-import type { Window } from "../../sync/Checkpoint.ts"
 import { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 
@@ -25,6 +24,10 @@ export const text = <A>(
     Flag.filterMap(read, () => expected),
     Flag.optional
   )
+
+/** A flag without a value, off by default. */
+export const onFlag = (name: string, description: string) =>
+  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withoutNegation, Flag.withDefault(false))
 
 /** What `readWhole` expects; it completes "must be …". */
 export const wholeNumber = (least: number, most?: number): string =>
@@ -97,7 +100,7 @@ export const sortBy = text(
 /** What a zone is written as; it completes "must be …". */
 export const zoneForm = "the name of a time zone, such as Europe/Berlin, or an offset, such as +01:00"
 
-/** Reads a zone. An offset that is none of the world, such as `+24:00`, would only move the days. */
+/** Reads a zone. Rejects offsets outside -12:00 to +14:00, which no place uses. */
 export const readZone = (text: string): Option.Option<DateTime.TimeZone> =>
   Option.filter(
     DateTime.zoneFromString(text),
@@ -114,7 +117,7 @@ export const zone = text(
   readZone
 )
 
-export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is left out")
+export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is not counted")
 
 export const rounding = Flag.ChoiceWithValue("rounding", [
   ["half-up", "halfUp"],
@@ -126,9 +129,7 @@ export const rounding = Flag.ChoiceWithValue("rounding", [
   Flag.withDefault("halfUp")
 )
 
-// MERGED shellWord.ts: Quotes foreign text as one word of a shell that is safe to print and to paste.
-
-/** What a terminal does not show as it is: controls, invisible and unassigned characters, blanks but the space. */
+/** What a terminal does not show as it is: controls, invisible and unassigned characters, and blanks except the space. */
 const unprintable = /[\p{C}\p{Z}]/u
 
 const isPlain = (char: string): boolean => char === " " || !unprintable.test(char)
@@ -147,8 +148,6 @@ const encoder = new TextEncoder()
 
 const bytesOf = (char: string): string =>
   Array.from(encoder.encode(char), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("")
-
-// MERGED interval.ts: Intervals as people write them, hours of work, the days of a period, and the slots and windows of a sync that repeats. Pure.
 
 const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
@@ -169,42 +168,38 @@ export const readLastDays = (text: string): Option.Option<number> =>
 /** What `readHours` expects; it completes "must be …". */
 export const hoursForm = "hours or minutes, such as 40h, 37.5h or 450m"
 
-/** Reads a length of work: hours with up to two decimals, or whole minutes. A day of work has no length, so `1d` is none. */
+/** Reads a length of work: hours with up to two decimals, or whole minutes. `1d` is rejected: a day of work has no length. */
 export const readHours = (text: string): Option.Option<Duration.Duration> => {
   const [, hours, minutes] = /^(?:(\d{1,5}(?:\.\d{1,2})?)h|(\d{1,7})m)$/.exec(text) ?? []
   if (hours !== undefined) return Option.some(Duration.millis(Math.round(Number(hours) * units.h)))
   return minutes === undefined ? Option.none() : Option.some(Duration.millis(Number(minutes) * units.m))
 }
 
-/** What a sweep compares: the last so long, or everything. */
-export type SweepRange = Duration.Duration | "all"
+/** The form of a result: a table for people, the others for programs. */
+export type Format = "table" | "json" | "ndjson" | "csv"
 
-/** Reads `35d`, or `all`. */
-export const readSweepRange = (text: string): Option.Option<SweepRange> =>
-  text === "all" ? Option.some("all") : readInterval(text)
-
-/** The clock-ins of a range that ends now. Its end is open, so that punches of a clock that is ahead are inside. */
-export const windowOf = (range: SweepRange, now: DateTime.Utc): Window =>
-  range === "all" ? {} : { gte: DateTime.subtractDuration(now, range) }
-
-/** Milliseconds from `now` to the next slot of a grid. A pass that took longer than the interval skips slots. */
-export const untilNextSlot = (start: number, every: Duration.Duration, now: number): number => {
-  const interval = Duration.toMillis(every)
-  return interval - ((now - start) % interval)
+/** What a user chose: `--format`, and `--json` for every command that prints. */
+export interface FormatInput<F extends Format> {
+  readonly format: Option.Option<F>
+  readonly json: boolean
 }
 
-// MERGED format.ts: The flags that choose the form of what a command prints.
+/** `--json`: the whole output is one JSON value. */
+export const jsonFlag = onFlag("json", "Print one JSON value")
 
-/** Every subcommand that prints has it: the whole output is one JSON value. */
-export const jsonFlag = Flag.Boolean("json").pipe(
-  Flag.withDescription("Print one JSON value"),
-  Flag.withoutNegation,
-  Flag.withDefault(false)
-)
+/** `--format` with these forms, the first one as default. */
+export const formatFlag = <const F extends Format>(forms: readonly [F, ...ReadonlyArray<F>], description: string) =>
+  Flag.Literals("format", forms).pipe(Flag.withDescription(`${description} (default: ${forms[0]})`))
 
-/** The form that `--format` and `--json` choose together; both may name JSON, but not two forms. */
-export const formatOf = <const F extends string>(
-  { format, json }: { readonly format: Option.Option<F>; readonly json: boolean },
+/** `--format` and `--json`. `formatOf` makes one form of the two. */
+export const formatFlags = <const F extends Format>(forms: readonly [F, ...ReadonlyArray<F>], description: string) => ({
+  format: Flag.optional(formatFlag(forms, description)),
+  json: jsonFlag
+})
+
+/** The form that `--format` and `--json` choose together. Both may name JSON; any other two contradict each other. */
+export const formatOf = <F extends Format>(
+  { format, json }: FormatInput<F>,
   otherwise: F
 ): Result.Result<F | "json", CommandFailure> => {
   if (!json) return Result.succeed(Option.getOrElse(format, () => otherwise))

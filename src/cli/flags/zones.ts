@@ -18,7 +18,7 @@ const columns = "location_id,zone"
 
 export const zonesFlag = Flag.String("zones").pipe(
   Flag.withMetavar("FILE"),
-  Flag.withDescription(`Each location by its own clock, instead of --zone, from CSV with the columns ${columns}`),
+  Flag.withDescription(`Instead of --zone: a zone for each location, from a CSV file with the columns ${columns}`),
   Flag.optional
 )
 

@@ -1,6 +1,5 @@
 /** `time-punches list`: prints punches page by page, as a table, JSON, NDJSON or CSV. */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -15,16 +14,12 @@ import { filterFlags, toFilter } from "../flags/filter.ts"
 import { nameColumns, type NameKind, nameOf, type Names, namesFlag, readNames } from "../flags/names.ts"
 import { fromFlag, makePageSizeFlag, resumeHint, takeFlag } from "../flags/paging.ts"
 import { fixedWindowHint, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
-import { formatOf, jsonFlag } from "../flags/values.ts"
+import { formatFlags, formatOf } from "../flags/values.ts"
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../terminal/format.ts"
+import { jsonEnd } from "../terminal/machine.ts"
 import { makeProgress, outputWidth, print, printError } from "../terminal/output.ts"
 import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
-import { jsonEnd, jsonText, pageText } from "./pageText.ts"
-
-const format = Flag.Literals("format", ["table", "json", "ndjson", "csv"]).pipe(
-  Flag.withDescription("table for people; json (an array), ndjson and csv are complete (default: table)"),
-  Flag.optional
-)
+import { jsonText, pageText } from "./pageText.ts"
 
 export const list = Command.make(
   "list",
@@ -32,23 +27,25 @@ export const list = Command.make(
     ...companyFlags,
     ...filterFlags,
     ...periodFlags,
-    format,
-    json: jsonFlag,
+    ...formatFlags(
+      ["table", "json", "ndjson", "csv"],
+      "table for people; json (an array), ndjson and csv have every field"
+    ),
     names: namesFlag,
     take: takeFlag,
     pageSize: makePageSizeFlag(),
     from: fromFlag
   },
   Effect.fnUntraced(
-    function*(given) {
-      const flags = yield* resolvePeriod(given)
+    function*(input) {
+      const flags = yield* resolvePeriod(input)
       const company = yield* companyOf(flags)
       const filter = yield* Effect.fromResult(toFilter(flags))
       const format = yield* Effect.fromResult(formatOf(flags, "table"))
       const names = Option.getOrUndefined(yield* readNames(flags.names))
       const further = names && nameColumns(names)
       const most = Option.getOrElse(flags.take, () => Infinity)
-      // Of a page for several zones not every punch is in the period of its location.
+      // With several zones, not every punch of a page is in the period of its location.
       const usual = Option.isSome(flags.locations) ? maxPageSize : Math.min(most, maxPageSize)
       const pageSize = Option.getOrElse(flags.pageSize, () => usual)
       const { add, totals } = yield* makeProgress({ printsResults: true })
@@ -81,7 +78,7 @@ export const list = Command.make(
         Stream.runDrain,
         mapToCommandFailure((error) =>
           Effect.succeed(
-            // Of the page with that location nothing is printed.
+            // Nothing is printed of the page with that location.
             error._tag === "MissingZone" ? hintAt(next) : "resumeFrom" in error ? hintAt(error.resumeFrom) : []
           )
         ),
@@ -93,7 +90,7 @@ export const list = Command.make(
           )
         })
       )
-      if (format === "json") yield* print(Stream.make(jsonEnd(totals().punches)))
+      if (format === "json") yield* print(Stream.make(`${jsonEnd(totals().punches)}\n`))
       if (totals().punches === 0) yield* printError("no punch matches")
     },
     Effect.scoped

@@ -5,6 +5,7 @@ import { writeCsv } from "../../export/Csv.ts"
 import { writeNdjson } from "../../export/Ndjson.ts"
 import type { FurtherColumns } from "../../export/rows.ts"
 import type { TimePunch } from "../../TimePunch.ts"
+import { jsonElements } from "../terminal/machine.ts"
 
 /** Only the first page of CSV has the header. `further`: columns after those of the punch. */
 export const pageText = (
@@ -14,25 +15,14 @@ export const pageText = (
   further?: FurtherColumns
 ) => {
   const rows = Stream.fromArray(punches)
-  if (format === "ndjson") return Stream.mkString(writeNdjson(rows, further))
-  const whole = Stream.mkString(writeCsv(rows, {}, further))
-  if (isFirst) return whole
-  return Effect.zipWith(
-    whole,
-    Stream.mkString(writeCsv(Stream.empty, {}, further)),
-    (text, header) => text.slice(header.length)
+  return Stream.mkString(
+    format === "ndjson" ? writeNdjson(rows, further) : writeCsv(rows, { headers: isFirst }, further)
   )
 }
 
-/**
- * The same as a JSON array, a punch a line, which `jsonEnd` ends. An array without its end is not JSON: rows of a run that
- * failed cannot pass for all of them.
- */
+/** The same as elements of a JSON array, which `jsonEnd` ends. */
 export const jsonText = (punches: ReadonlyArray<TimePunch>, printed: number, further?: FurtherColumns) =>
   Effect.map(
     pageText(punches, "ndjson", false, further),
-    (lines) => lines === "" ? "" : (printed === 0 ? "[\n" : ",\n") + lines.slice(0, -1).replaceAll("\n", ",\n")
+    (lines) => jsonElements(lines.split("\n").slice(0, -1), printed)
   )
-
-/** The end of the array. */
-export const jsonEnd = (printed: number): string => printed === 0 ? "[]\n" : "\n]\n"

@@ -1,4 +1,4 @@
-/** What a summary sums by: the key of a punch, and the name of a key. */
+/** What a summary sums by: the key of a punch, the name of a key, and the hours of a person above a threshold. */
 import type * as Command from "effect/cli/Command"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -20,10 +20,10 @@ export const groupings = ["location", "user", "role", "department", "day"] as co
 /** What a summary sums by. */
 export type Grouping = typeof groupings[number]
 
-/** An id, a date, or none for the punches without a department. */
+/** An id or a date; `null` for the punches without a department. */
 export type Key = number | string | null
 
-/** `zoneOf`: the zone of a punch; a day without one is that of UTC. */
+/** The key of a punch. A punch without a zone has the day of UTC. */
 export const keyOf = (
   by: Grouping,
   zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>
@@ -58,42 +58,43 @@ const makeDateOf = () => {
   }
 }
 
-/** The name of a key; `undefined` where the file has none. */
+/** The name of a key; `undefined` if the file has none. */
 export const nameOfKey = (by: Grouping, names: Names, key: Key): string | undefined =>
   by === "day" || typeof key !== "number" ? undefined : names(by, key)
 
 /** Ids by value, dates in their order, and last the punches without a department. No two keys are equal. */
 export const compareKeys = (a: Key, b: Key): number => b === null || (a !== null && a < b) ? -1 : 1
 
-// MERGED above.ts: The hours of each person above a threshold, as columns of a summary: figures, no pay rule.
-
 const hours = (name: string, description: string) => text(name, "HOURS", description, hoursForm, readHours)
 
 export const aboveFlags = {
-  above: hours("above", "Net time above this in each local week, such as 40h; with --by user. A figure, no pay rule"),
+  above: hours(
+    "above",
+    "Net time above this in each local week, such as 40h; with --by user: a figure, not a pay rule"
+  ),
   aboveDay: hours(
     "above-day",
-    "Net time above this on each local day, such as 8h; with --by user. A figure, no pay rule"
+    "Net time above this on each local day, such as 8h; with --by user: a figure, not a pay rule"
   )
 }
 
 type AboveInput = Command.Command.Config.Infer<typeof aboveFlags>
 
-/** The thresholds with the clock by which they count; none without one. Fails where no person or no local date is known. */
+/** The thresholds with the clock by which they count; none without one. Fails if no person or no local date is known. */
 export const limitsOf = (
   { above, aboveDay, by, clock, weekStarts }: AboveInput & LocalPeriod & {
     readonly by: Grouping
     readonly weekStarts: Option.Option<Weekday>
   }
 ): Result.Result<Option.Option<Labor.HoursAboveOptions<MissingZone>>, CommandFailure> => {
-  const given = Option.isSome(above) ? "--above" : Option.isSome(aboveDay) ? "--above-day" : undefined
-  if (given === undefined) return Result.succeedNone
+  const flag = Option.isSome(above) ? "--above" : Option.isSome(aboveDay) ? "--above-day" : undefined
+  if (flag === undefined) return Result.succeedNone
   if (by !== "user") {
-    return Result.fail(usage(`${given} goes with --by user, not --by ${by}: the hours are those of a person`))
+    return Result.fail(usage(`${flag} goes with --by user, not --by ${by}: it counts the hours of a person`))
   }
   if (Option.isNone(clock)) {
     return Result.fail(usage(
-      `${given} has no zone: local days and weeks begin by the clocks of a place`,
+      `${flag} has no zone: local days and weeks begin by the clocks of a place`,
       "Add --zone, such as --zone America/New_York, or --zones FILE, a zone for each location."
     ))
   }

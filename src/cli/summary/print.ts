@@ -1,4 +1,7 @@
-/** The table of a summary, with bars and a line of totals. */
+/**
+ * A summary as a table with bars and a line of totals, and for programs: exact sums, a row for each group in the order of
+ * its key, without a line of totals.
+ */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { Cents } from "../../Ids.ts"
@@ -9,14 +12,23 @@ import { formatHours, formatMoney, formatNumber } from "../terminal/format.ts"
 import { bar, type Column, makeTable, nameColumn } from "../terminal/table.ts"
 import { type AboveColumn, compareKeys, type Grouping, type Key, nameOfKey } from "./groups.ts"
 
-/** The lines of the table, for a terminal of a width. Fails where the total over all groups is no safe integer. */
+/** The columns of a summary that its flags add. */
+export interface SummaryColumns {
+  readonly names: Names | undefined
+  /** Only with `--by user`. */
+  readonly above: ReadonlyArray<AboveColumn>
+}
+
+type Entries = ReadonlyArray<readonly [Key, Labor.Totals]>
+
+/** The lines of the table, for a terminal of a width. Fails if a total over all groups exceeds 2^53. */
 export const tableOf = (
   by: Grouping,
-  entries: ReadonlyArray<readonly [Key, Labor.Totals]>,
-  beside: Beside,
+  entries: Entries,
+  further: SummaryColumns,
   width: number
 ): Effect.Effect<ReadonlyArray<string>, CommandFailure> =>
-  Effect.map(sumOf(entries), (totals) => makeTable(columnsOf(by, beside), width).lines(linesOf(by, entries, totals)))
+  Effect.map(sumOf(entries), (totals) => makeTable(columnsOf(by, further), width).lines(linesOf(by, entries, totals)))
 
 interface Line {
   readonly key: Key
@@ -27,7 +39,7 @@ interface Line {
 
 const barCells = 24
 
-const columnsOf = (by: Grouping, { above, names }: Beside): ReadonlyArray<Column<Line>> => [
+const columnsOf = (by: Grouping, { above, names }: SummaryColumns): ReadonlyArray<Column<Line>> => [
   { title: by === "day" ? "day" : `${by}_id`, cell: ({ key }) => `${key ?? "none"}` },
   ...(names === undefined || by === "day"
     ? []
@@ -48,7 +60,7 @@ const columnsOf = (by: Grouping, { above, names }: Beside): ReadonlyArray<Column
 /** Sorts days by date, other groups by net time, longest first. */
 const linesOf = (
   by: Grouping,
-  entries: ReadonlyArray<readonly [Key, Labor.Totals]>,
+  entries: Entries,
   totals: Line["totals"]
 ): ReadonlyArray<Line> => {
   const longest = Math.max(...entries.map(([, { net }]) => Duration.toMillis(net)))
@@ -58,9 +70,9 @@ const linesOf = (
   return [...lines, { key: "total", totals, share: undefined }]
 }
 
-/** The total of all groups, which may be no safe integer although that of each group is one. */
+/** The total of all groups, which may exceed 2^53 although no group does. */
 const sumOf = Effect.fnUntraced(function*(
-  entries: ReadonlyArray<readonly [Key, Labor.Totals]>
+  entries: Entries
 ): Effect.fn.Return<Line["totals"], CommandFailure> {
   const sum = (f: (totals: Labor.Totals) => number) => entries.reduce((total, [, totals]) => total + f(totals), 0)
   const sums = {
@@ -70,7 +82,7 @@ const sumOf = Effect.fnUntraced(function*(
   }
   for (const [name, value] of Object.entries(sums)) {
     if (!Number.isSafeInteger(value)) {
-      const message = `the sum of ${name} over all groups is no safe integer`
+      const message = `the sum of ${name} over all groups exceeds 2^53`
       return yield* new CommandFailure({ message, advice: ["Sum fewer punches at a time."], code: exitCode.data })
     }
   }
@@ -84,21 +96,10 @@ const sumOf = Effect.fnUntraced(function*(
   }
 })
 
-// MERGED machine.ts: A summary for programs: exact sums, a row for each group in the order of its key, without a line of totals. Pure.
-
-type Entries = ReadonlyArray<readonly [Key, Labor.Totals]>
-
-/** What a summary shows of a key beside its sums. */
-export interface Beside {
-  readonly names: Names | undefined
-  /** Only with `--by user`. */
-  readonly above: ReadonlyArray<AboveColumn>
-}
-
-/** The columns before the sums, by what joins the words of their names; with names, that of the key is the second. */
+/** The columns before the sums. `idOf` joins the words of a column's name. The name of the key follows its id. */
 const keyColumns = (
   by: Grouping,
-  { above, names }: Beside,
+  { above, names }: SummaryColumns,
   form: "csv" | "json",
   idOf: (word: string) => string
 ): Labor.KeyColumns<Key> => ({
@@ -108,11 +109,11 @@ const keyColumns = (
 })
 
 /** CSV, with columns such as `user_id`, `user_name` and `above_seconds`. */
-export const csvOf = (by: Grouping, entries: Entries, beside: Beside): string =>
-  Labor.toCsv(entries, { columns: keyColumns(by, beside, "csv", (word) => `${by}_${word}`) })
+export const csvOf = (by: Grouping, entries: Entries, further: SummaryColumns): string =>
+  Labor.toCsv(entries, { columns: keyColumns(by, further, "csv", (word) => `${by}_${word}`) })
 
 /** A JSON array, with keys such as `userId`, `userName` and `aboveSeconds`. */
-export const jsonOf = (by: Grouping, entries: Entries, beside: Beside): string =>
+export const jsonOf = (by: Grouping, entries: Entries, further: SummaryColumns): string =>
   Labor.toJson(entries, {
-    columns: keyColumns(by, beside, "json", (word) => `${by}${word === "id" ? "Id" : "Name"}`)
+    columns: keyColumns(by, further, "json", (word) => `${by}${word === "id" ? "Id" : "Name"}`)
   })

@@ -13,49 +13,17 @@ import { openSource, sourceFlags } from "../copy/source.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { keptOf, periodFlags, resolvePeriod } from "../flags/period.ts"
-import { asOf, formatOf, jsonFlag, rounding } from "../flags/values.ts"
+import { asOf, formatFlags, formatOf, rounding } from "../flags/values.ts"
 import { countedPunches } from "../terminal/format.ts"
 import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
 import { aboveColumns, aboveFlags, groupings, type Key, keyOf, limitsOf } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
-
-// MERGED sums.ts: The sums of a summary, and the hours above its thresholds, in one pass over the punches.
-
-/** What a summary shows. */
-export interface Sums {
-  readonly groups: HashMap.HashMap<Key, Labor.Totals>
-  /** The hours of each person; empty without a threshold. */
-  readonly people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
-}
-
-/** Sums the punches by a key, and by person if there are limits. */
-export const sumsOf = Effect.fnUntraced(function*<E, R>(
-  punches: Stream.Stream<TimePunch, E, R>,
-  key: (punch: TimePunch) => Key,
-  options: Labor.LaborOptions,
-  limits: Option.Option<Labor.HoursAboveOptions<MissingZone>>
-): Effect.fn.Return<Sums, E | Labor.SumOverflow | MissingZone, R> {
-  const rollup = Labor.rollup(key, options)
-  if (Option.isNone(limits)) return { groups: yield* Stream.run(punches, rollup), people: HashMap.empty() }
-  const hours = Labor.hoursAbove({ ...limits.value, ...options })
-  return yield* Effect.gen(function*() {
-    // The two read side by side: neither keeps the punches for the other.
-    const [one, other] = yield* Stream.broadcastN(punches, { n: 2, capacity: 2 })
-    const [groups, people] = yield* Effect.all([Stream.run(one, rollup), Stream.run(other, hours)], { concurrency: 2 })
-    return { groups, people }
-  }).pipe(Effect.scoped)
-})
 
 const by = Flag.Literals("by", groupings).pipe(
   Flag.withDescription(
     "What to sum by; a day is the date of the clock-in by --zone or --zones, else in UTC (default: location)"
   ),
   Flag.withDefault("location")
-)
-
-const format = Flag.Literals("format", ["table", "csv", "json"]).pipe(
-  Flag.withDescription("table for people; csv and json are exact, without the total (default: table)"),
-  Flag.optional
 )
 
 export const summary = Command.make(
@@ -65,16 +33,15 @@ export const summary = Command.make(
     ...aboveFlags,
     asOf,
     rounding,
-    format,
-    json: jsonFlag,
+    ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact, without the total"),
     names: namesFlag,
     ...sourceFlags,
     ...filterFlags,
     ...periodFlags
   },
   Effect.fnUntraced(
-    function*(given) {
-      const flags = yield* resolvePeriod(given, { countsWeeks: Option.isSome(given.above) })
+    function*(input) {
+      const flags = yield* resolvePeriod(input, { countsWeeks: Option.isSome(input.above) })
       const limits = yield* Effect.fromResult(limitsOf(flags))
       const filter = yield* Effect.fromResult(toFilter(flags))
       const format = yield* Effect.fromResult(formatOf(flags, "table"))
@@ -91,11 +58,11 @@ export const summary = Command.make(
         { rounding: flags.rounding, asOf: Option.getOrUndefined(flags.asOf) },
         limits
       )
-      const beside = { names, above: aboveColumns(flags, people) }
+      const further = { names, above: aboveColumns(flags, people) }
       const entries = [...HashMap.entries(groups)]
-      if (format === "json") yield* print(Stream.make(jsonOf(flags.by, entries, beside)))
-      else if (format === "csv") yield* print(Stream.make(csvOf(flags.by, entries, beside)))
-      else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, beside, yield* outputWidth))
+      if (format === "json") yield* print(Stream.make(jsonOf(flags.by, entries, further)))
+      else if (format === "csv") yield* print(Stream.make(csvOf(flags.by, entries, further)))
+      else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, further, yield* outputWidth))
       if (entries.length === 0) yield* printError("no punch matches")
       if (Option.isSome(flags.above) && Option.isNone(flags.week)) {
         yield* printError("--above: a week that the listed punches cover in part counts with that part")
@@ -115,7 +82,7 @@ export const summary = Command.make(
     `Sum the punches of a company.
 
   net is the time worked without unpaid breaks, in hours and minutes. cost is
-  net time at the hourly wage of each punch, rounded to the cent punch by
+  net time at the hourly wage of each punch, rounded to the cent for each
   punch, without tips: an estimate, not a payroll. --above and --above-day add
   columns with the part of net above a threshold: figures, not a pay rule.
 
@@ -146,3 +113,28 @@ export const summary = Command.make(
     }
   ])
 )
+
+/** What a summary shows. */
+interface Sums {
+  readonly groups: HashMap.HashMap<Key, Labor.Totals>
+  /** The hours of each person; empty without a threshold. */
+  readonly people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
+}
+
+/** Sums the punches by a key, and by person if there are limits, in one pass over the punches. */
+const sumsOf = Effect.fnUntraced(function*<E, R>(
+  punches: Stream.Stream<TimePunch, E, R>,
+  key: (punch: TimePunch) => Key,
+  options: Labor.LaborOptions,
+  limits: Option.Option<Labor.HoursAboveOptions<MissingZone>>
+): Effect.fn.Return<Sums, E | Labor.SumOverflow | MissingZone, R> {
+  const rollup = Labor.rollup(key, options)
+  if (Option.isNone(limits)) return { groups: yield* Stream.run(punches, rollup), people: HashMap.empty() }
+  const hours = Labor.hoursAbove({ ...limits.value, ...options })
+  return yield* Effect.gen(function*() {
+    // The two read side by side: neither keeps the punches for the other.
+    const [one, other] = yield* Stream.broadcastN(punches, { n: 2, capacity: 2 })
+    const [groups, people] = yield* Effect.all([Stream.run(one, rollup), Stream.run(other, hours)], { concurrency: 2 })
+    return { groups, people }
+  }).pipe(Effect.scoped)
+})

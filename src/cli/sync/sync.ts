@@ -1,21 +1,22 @@
 /** `time-punches sync`: keeps a copy of the punches of a company in a database. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import { syncFlags } from "../copy/flags.ts"
+import { syncFlags } from "./flags.ts"
 
 export const sync = Command.make(
   "sync",
   syncFlags,
-  // The drivers of the databases are large; no other subcommand needs them.
-  (input) => Effect.flatMap(Effect.promise(() => import("./serve.ts")), ({ serve }) => serve(input))
+  // The drivers of the databases are large, so they are loaded only here.
+  (input) => Effect.flatMap(Effect.promise(() => import("./run.ts")), ({ run }) => run(input))
 ).pipe(
   Command.withDescription(
     `Keep a copy of the punches of a company in a database.
 
-  A run does one pass: the first one reads everything, a later one what has
-  changed since. Rows and progress are stored together, page by page: after an
-  interruption the same command continues where it stopped. --sweep finds rows
-  that the service no longer shows, and marks them as gone.
+  A run does one pass: the first pass reads everything, a later one reads what
+  has changed since. Rows and progress are stored together, page by page:
+  after an interruption the same command continues at the page where it
+  stopped. --sweep finds rows that the service no longer shows, and marks them
+  as gone.
 
   Set a password in PGPASSWORD, or in the URL of TIME_PUNCHES_DATABASE_URL;
   --database refuses one.`

@@ -20,7 +20,7 @@ export const formatHours = (duration: Duration.Duration): string => {
   return `${formatNumber(Math.floor(minutes / 60))}:${String(minutes % 60).padStart(2, "0")}`
 }
 
-/** Hours and minutes, and seconds where there are any. */
+/** Hours and minutes, and the seconds unless they are 0. */
 export const formatExactHours = (duration: Duration.Duration): string => {
   const seconds = (Duration.toMillis(duration) % 60_000) / 1000
   return formatHours(duration) + (seconds === 0 ? "" : `:${seconds < 10 ? "0" : ""}${seconds}`)
@@ -38,6 +38,24 @@ export const formatTime = (at: DateTime.Utc, zone: Option.Option<DateTime.TimeZo
     onSome: (zone) => DateTime.formatIsoOffset(DateTime.setZone(at, zone))
   }).replace(".000", "")
 
-/** The same to the minute and without the offset of the zone, where there is little space. */
+/** The same in little space: to the minute, without the offset of the zone. */
 export const formatShortTime = (at: DateTime.Utc, zone: Option.Option<DateTime.TimeZone>): string =>
   formatTime(at, zone).replace(/T(\d\d:\d\d).*?(Z?)$/, " $1$2")
+
+const units: ReadonlyArray<readonly [name: string, millis: number]> = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1000]
+]
+
+/** A time in its two largest units, such as `2h 5m`. */
+export const formatAge = (age: Duration.Duration): string => {
+  let left = Duration.toMillis(age)
+  const parts = units.flatMap(([name, millis]) => {
+    const count = Math.floor(left / millis)
+    left -= count * millis
+    return count === 0 ? [] : [`${count}${name}`]
+  })
+  return parts.length === 0 ? "0s" : parts.slice(0, 2).join(" ")
+}

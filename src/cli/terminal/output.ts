@@ -1,4 +1,4 @@
-/** Writes results to standard output and everything else to standard error. */
+/** Writes results to standard output, everything else to standard error, and fits help and progress to a terminal. */
 import { displayWidth } from "effect/cli/CliOutput"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -27,7 +27,7 @@ export const print = <E, R>(texts: Stream.Stream<string, E, R>) =>
 export const printLines = (lines: ReadonlyArray<string>) =>
   lines.length === 0 ? Effect.void : print(Stream.make(`${lines.join("\n")}\n`))
 
-/** How wide a line of standard output may be: no limit where that is no terminal. */
+/** How wide a line of standard output may be: no limit outside a terminal. */
 export const outputWidth = Effect.gen(function*() {
   const { stdoutIsTerminal } = yield* Stdio.Stdio
   const { columns } = yield* Terminal.Terminal
@@ -49,36 +49,34 @@ export const printError = (...lines: ReadonlyArray<string>) =>
     yield* writeStderr(erase + lines.map((line) => `${line}\n`).join(""))
   })
 
-// MERGED help.ts: Help for a terminal that is narrower than the lines of its flags. Pure.
-
 /** A flag, a subcommand or a variable, and what it does. */
-const row = /^( +\S.*?) {2,}(\S.*)$/
+const helpRow = /^( +\S.*?) {2,}(\S.*)$/
 
 const indent = " ".repeat(8)
 
-/** Puts what each flag does below it where a line would not fit. An example stays on one line, so that it can be copied. */
+/** Puts the description of each flag below it if a line would not fit. An example stays on one line, so that it can be copied. */
 export const narrowHelp = (text: string, width: number): string => {
   const lines = text.split("\n")
-  if (lines.every((line) => !row.test(line) || displayWidth(line) <= width)) return text
+  if (lines.every((line) => !helpRow.test(line) || displayWidth(line) <= width)) return text
   return lines.map((line) => {
-    const [, left, right] = row.exec(line) ?? []
+    const [, left, right] = helpRow.exec(line) ?? []
     return left === undefined || right === undefined
       ? line
       : [left, ...wrap(right, width - indent.length)].join(`\n${indent}`)
   }).join("\n")
 }
 
-// MERGED progress.ts: Counts the pages and punches of a run, and shows the totals on one line of a terminal's standard error.
-
+/** What a run has received so far. */
 export interface Totals {
   readonly pages: number
   readonly punches: number
 }
 
+/** A count of pages and punches, shown on one line of a terminal. */
 export interface Progress {
-  /** The current totals, with those of a resumed run. */
+  /** The current totals, which include those of a resumed run. */
   readonly totals: () => Totals
-  /** Adds a page of so many punches, and shows the totals if the line is due. */
+  /** Adds a page with its number of punches, and shows the totals if the line is due. */
   readonly add: (punches: number) => Effect.Effect<void, never, Stdio.Stdio>
 }
 

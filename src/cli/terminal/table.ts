@@ -10,9 +10,9 @@ export interface Column<A> {
   readonly maxWidth?: number | undefined
   /** A cell in less space, for a terminal that is too narrow. */
   readonly short?: ((row: A) => string) | undefined
-  /** The place in which the column leaves a terminal that is still too narrow: 1 is the first to leave. Default: it stays. */
+  /** In which order columns leave a terminal that is still too narrow: 1 leaves first. Default: the column stays. */
   readonly leaves?: number | undefined
-  /** Of the last column: how many cells it needs. Where its text has no more, its words go into the lines below. */
+  /** Only for the last column: the width it needs at least. In less space its words wrap into the lines below. */
   readonly least?: number | undefined
 }
 
@@ -50,8 +50,8 @@ const pad = (text: string, width: number, align: "left" | "right"): string => {
 
 /**
  * Lays rows out page by page: `lines` returns the lines of some rows, after the titles in the first call. Columns only
- * grow, so the first rows of a long listing may be narrower than later ones. Where they are wider than `width`, the
- * terminal, cells are shortened, then columns left out, then the words of the last one are put below each other.
+ * grow, so the first rows of a long listing may be narrower than later ones. If they are wider than `width`, the terminal,
+ * cells are shortened, then columns are left out, then the words of the last column wrap.
  */
 export const makeTable = <A>(columns: ReadonlyArray<Column<A>>, width: number = Infinity) => {
   let shape: Shape<A> | undefined
@@ -83,7 +83,7 @@ interface Shape<A> {
   readonly widths: Array<number>
 }
 
-/** The most that fits of these rows; the columns that never leave, where nothing does. */
+/** The widest choice of columns that fits these rows. If none fits: the columns that never leave. */
 const shapeOf = <A>(columns: ReadonlyArray<Column<A>>, width: number, rows: ReadonlyArray<A>): Shape<A> => {
   const short = columns.map((column) => ({ ...column, cell: column.short ?? column.cell }))
   const places = [...new Set(short.flatMap(({ leaves = [] }) => leaves))].toSorted((a, b) => a - b)

@@ -22,9 +22,8 @@ export const csvCell = (value: Cell): string => {
 }
 
 /** A record of such cells, in quotes where RFC 4180 needs them, without its line end. */
-export const csvRecord = (cells: ReadonlyArray<Cell>): string => cells.map(quoted).join(",")
+export const csvRecord = (cells: ReadonlyArray<Cell>): string => guardedRecord(cells.map(csvCell))
 
-const quoted = (cell: Cell): string => {
-  const text = csvCell(cell)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text
-}
+/** The same of texts that `csvCell` has made. */
+export const guardedRecord = (texts: ReadonlyArray<string>): string =>
+  texts.map((text) => /[",\r\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text).join(",")

@@ -142,19 +142,18 @@ describe("the JSON of changes", () => {
 })
 
 describe("the CSV of changes", () => {
-  it.effect("has a row for each person, with numbers as they are", () =>
-    Effect.gen(function*() {
-      assert.strictEqual(
-        yield* peopleCsv(changes, undefined),
-        "user_id,minutes,cents,tips\r\n7,-478.5,-12361,500\r\n8,480,12400,250\r\n"
-      )
-      assert.strictEqual(
-        yield* peopleCsv(changes, names),
-        "user_id,user_name,minutes,cents,tips\r\n" +
-          `7,"'=HYPERLINK(""x"")\u001b[2J",-478.5,-12361,500\r\n8,東京 Анна,480,12400,250\r\n`
-      )
-      assert.strictEqual(yield* peopleCsv(none, undefined), "user_id,minutes,cents,tips\r\n")
-    }))
+  it("has a row for each person, with numbers as they are", () => {
+    assert.strictEqual(
+      peopleCsv(changes, undefined),
+      "user_id,minutes,cents,tips\r\n7,-478.5,-12361,500\r\n8,480,12400,250\r\n"
+    )
+    assert.strictEqual(
+      peopleCsv(changes, names),
+      "user_id,user_name,minutes,cents,tips\r\n" +
+        `7,"'=HYPERLINK(""x"")\u001b[2J",-478.5,-12361,500\r\n8,東京 Анна,480,12400,250\r\n`
+    )
+    assert.strictEqual(peopleCsv(none, undefined), "user_id,minutes,cents,tips\r\n")
+  })
 
   it.effect("has a row for each punch, each column before and after, guarded once", () =>
     Effect.gen(function*() {

@@ -1,6 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Option, type Path, type Scope } from "effect"
+import { Effect, Fiber, FileSystem, Option, type Path, type Scope } from "effect"
+import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
 import { type Checkpoint, openCheckpoint, type WrittenPage } from "../../../src/cli/export/checkpoint.ts"
 import type { ExportSpec } from "../../../src/cli/export/note.ts"
@@ -34,9 +35,15 @@ const page = (text: string, punches: number, next: WrittenPage["next"]): Written
 
 const open = (output: string, given: ExportSpec = spec, force = false) => openCheckpoint(output, given, force)
 
+/** Writes a page, and saves it. */
+const appended = (checkpoint: Checkpoint, page: WrittenPage) => Effect.andThen(checkpoint.append(page), checkpoint.save)
+
 /** Leaves the files of an export whose first page of two rows is saved. */
 const leaveFirstPage = (output: string) =>
-  Effect.flatMap(open(output), (checkpoint) => checkpoint.append([page("a\nb\n", 2, next)]))
+  Effect.flatMap(open(output), (checkpoint) => appended(checkpoint, page("a\nb\n", 2, next)))
+
+/** A turn of the machine, in which answers of the file system arrive; the clock of the test does not move. */
+const turn = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 2)))
 
 const failureOf = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(Effect.flip(effect), String)
 
@@ -170,7 +177,7 @@ describe("Checkpoint.append", () => {
       Effect.gen(function*() {
         yield* leaveFirstPage(output)
         const checkpoint = yield* open(output)
-        const append = failureOf(checkpoint.append([page("c\n", 1, next)]))
+        const append = failureOf(appended(checkpoint, page("c\n", 1, next)))
         Fs.rmSync(`${output}.part`)
         const gone = yield* append
         Fs.mkdirSync(`${output}.part`)
@@ -186,9 +193,9 @@ describe("Checkpoint.append", () => {
     withOutput((output) =>
       Effect.gen(function*() {
         const checkpoint = yield* open(output)
-        yield* checkpoint.append([page("ä\n", 1, next)])
+        yield* appended(checkpoint, page("ä\n", 1, next))
         const first = yield* checkpoint.saved
-        yield* checkpoint.append([page("b\n", 1, Option.none())])
+        yield* appended(checkpoint, page("b\n", 1, Option.none()))
 
         assert.deepStrictEqual(first, { bytes: 3, pages: 1, punches: 1, cursor: next, complete: false })
         assert.deepStrictEqual(
@@ -206,10 +213,55 @@ describe("Checkpoint.append", () => {
         yield* leaveFirstPage(output)
         Fs.appendFileSync(`${output}.part`, "half a row, longer than the next page")
         const checkpoint = yield* open(output)
-        yield* checkpoint.append([page("c\n", 1, Option.none())])
+        yield* appended(checkpoint, page("c\n", 1, Option.none()))
         yield* checkpoint.finish
 
         assert.strictEqual(read(output), "a\nb\nc\n")
+      })
+    ))
+})
+
+describe("Checkpoint.save", () => {
+  it.effect("is what makes a page count", () =>
+    withOutput((output) =>
+      Effect.gen(function*() {
+        const checkpoint = yield* open(output)
+        yield* checkpoint.append(page("a\n", 1, next))
+        const before = [stateOf(output)["pages"], (yield* checkpoint.saved).pages, read(`${output}.part`)]
+        yield* checkpoint.append(page("b\n", 1, next))
+        yield* checkpoint.save
+
+        assert.deepStrictEqual(before, [0, 0, "a\n"])
+        assert.deepInclude(stateOf(output), { pages: 2, punches: 2, bytes: 4 })
+      })
+    ))
+
+  it.effect("is called once a second, and writes no note without a new page", () =>
+    withOutput((output) =>
+      Effect.gen(function*() {
+        const checkpoint = yield* open(output)
+        const written = () => Fs.statSync(`${output}.resume.json`).ino
+        const pages = Effect.fnUntraced(function*(count: number) {
+          while (stateOf(output)["pages"] !== count) yield* turn
+        })
+        const saving = yield* Effect.forkChild(checkpoint.saveEverySecond)
+        for (const text of ["a\n", "b\n", "c\n"]) yield* checkpoint.append(page(text, 1, next))
+        yield* TestClock.adjust("999 millis")
+        yield* turn
+        const early = stateOf(output)["pages"]
+        yield* TestClock.adjust("1 millis")
+        yield* pages(3)
+        const inode = written()
+        yield* TestClock.adjust("10 seconds")
+        yield* turn
+        const idle = written()
+        yield* checkpoint.append(page("d\n", 1, next))
+        yield* TestClock.adjust("1 second")
+        yield* pages(4)
+        yield* Fiber.interrupt(saving)
+
+        assert.strictEqual(early, 0)
+        assert.strictEqual(idle, inode)
       })
     ))
 })
@@ -220,7 +272,7 @@ describe("Checkpoint.finish", () => {
       Effect.gen(function*() {
         Fs.writeFileSync(output, "old")
         const checkpoint = yield* open(output)
-        yield* checkpoint.append([page("a\n", 1, Option.none())])
+        yield* appended(checkpoint, page("a\n", 1, Option.none()))
         const before = read(output)
         yield* checkpoint.finish
 
@@ -240,10 +292,10 @@ describe("Checkpoint.finish", () => {
           ...fs,
           stat: (file) => Effect.andThen(file === output ? Effect.orDie(takesOver) : Effect.void, fs.stat(file))
         })
-        yield* checkpoint.append([page("a\n", 1, Option.none())])
+        yield* appended(checkpoint, page("a\n", 1, Option.none()))
         const services = yield* Effect.context<FileSystem.FileSystem | Path.Path | Scope.Scope>()
         takesOver = open(output, spec, true).pipe(
-          Effect.tap((later) => later.append([page("b\n", 1, next)])),
+          Effect.tap((later) => appended(later, page("b\n", 1, next))),
           Effect.provideContext(services)
         )
         const failure = yield* failureOf(checkpoint.finish)
@@ -258,7 +310,7 @@ describe("Checkpoint.finish", () => {
       Effect.gen(function*() {
         Fs.writeFileSync(output, "old")
         const checkpoint = yield* open(output)
-        yield* checkpoint.append([page("a\nb\n", 2, Option.none())])
+        yield* appended(checkpoint, page("a\nb\n", 2, Option.none()))
         Fs.writeFileSync(`${output}.part`, "a\nc\n")
         const failure = yield* Effect.flip(checkpoint.finish)
 
@@ -273,7 +325,7 @@ describe("Checkpoint.finish", () => {
       withOutput((output) =>
         Effect.gen(function*() {
           const killed = yield* open(output)
-          yield* killed.append([page("a\n", 1, Option.none())])
+          yield* appended(killed, page("a\n", 1, Option.none()))
           if (when === "after") Fs.renameSync(`${output}.part`, output)
           const checkpoint = yield* open(output)
           yield* checkpoint.finish
@@ -325,7 +377,7 @@ describe("a run that another one has taken over", () => {
   it.effect("appends nothing", () =>
     withOutput((output) =>
       Effect.gen(function*() {
-        const failure = yield* afterTakeover(output, ({ append }) => append([page("c\n", 1, Option.none())]))
+        const failure = yield* afterTakeover(output, ({ append }) => append(page("c\n", 1, Option.none())))
 
         assert.match(failure, takenOver)
       })
@@ -354,8 +406,8 @@ describe("a run that another one has taken over", () => {
       Effect.gen(function*() {
         const failure = yield* afterTakeover(
           output,
-          ({ append }) => append([page("c\n", 1, Option.none())]),
-          (later) => Effect.andThen(later.append([page("c\n", 1, Option.none())]), later.finish)
+          ({ append }) => append(page("c\n", 1, Option.none())),
+          (later) => Effect.andThen(appended(later, page("c\n", 1, Option.none())), later.finish)
         )
 
         assert.match(failure, takenOver)

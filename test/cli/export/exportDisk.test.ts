@@ -8,6 +8,7 @@ import { FakeService, Fault } from "../../../src/testing/index.ts"
 import { needs } from "../../support/needs.ts"
 import { queries, temporaryFolder } from "../support.ts"
 import {
+  disturbingSyncs,
   disturbingWrites,
   exported,
   failAfter,
@@ -115,23 +116,22 @@ describe("time-punches export on a disk", () => {
     }))
   })
 
-  it.effect("that is slow receives pages while it writes, and writes them in groups", () =>
+  it.effect("that is slow receives pages while it syncs, and saves some of them at a time", () =>
     inFake(Effect.gen(function*() {
       const { output, whole } = yield* setting()
       const service = yield* FakeService
       yield* service.inject(Fault.slow("500 millis"))
       const before = (yield* queries).length
-      // A note is written and then flushed.
-      let disturbed = 0
+      let notes = 0
       let most = 0
       const fiber = yield* Effect.forkChild(exported(output, {
-        files: disturbingWrites((file, write) =>
+        files: disturbingSyncs((file, sync) =>
           Effect.gen(function*() {
             const started = (yield* queries).length
             yield* Effect.sleep("2 seconds")
-            if (file.endsWith(".tmp")) disturbed += 1
+            if (file.endsWith(".tmp")) notes += 1
             most = Math.max(most, (yield* queries).length - started)
-            yield* write
+            yield* sync
           }).pipe(Effect.provideService(FakeService, service))
         )
       }))
@@ -145,7 +145,7 @@ describe("time-punches export on a disk", () => {
       assert.strictEqual(code, 0)
       assert.strictEqual(read(output), whole)
       assert.isAbove(most, 2)
-      assert.isBelow(disturbed / 2, pages / 2)
+      assert.isBelow(notes, pages / 2)
     })))
 
   it.effect("whose folder is removed says so, not that another run has taken over", () =>
@@ -208,10 +208,12 @@ describe("an interrupted time-punches export", () => {
       assert.strictEqual(read(output), whole)
     })))
 
-  it.effect("says so if it cannot write them", () =>
+  it.effect("says so if it cannot save them", () =>
     inFake(Effect.gen(function*() {
       const { folder, output } = yield* setting()
-      const stderr = yield* interruptedAt(output, 4, { files: failingWrites(/\.part$/, "ENOSPC") })
+      const stderr = yield* interruptedAt(output, 4, {
+        files: disturbingSyncs((file, sync) => file.endsWith(".part") ? Effect.fail(systemError("ENOSPC", 23)) : sync)
+      })
 
       assert.match(
         stderr,

@@ -62,21 +62,32 @@ export const failing = (step: "rename" | "remove", file: string, code: string) =
     step === "remove" && path === file ? Effect.fail(systemError(code, path)) : fs.remove(path, options)
 })
 
-/** Fails, or delays, each write to a file that is open. */
-export const disturbingWrites =
-  (disturb: (file: string, write: Effect.Effect<void, PlatformError.PlatformError>) => typeof write) =>
-  (fs: FileSystem.FileSystem): FileSystem.FileSystem => ({
-    ...fs,
-    open: (path, options) =>
-      Effect.map(fs.open(path, options), (handle) => ({
-        [FileSystem.FileTypeId]: FileSystem.FileTypeId,
-        stat: handle.stat,
-        sync: disturb(path, handle.sync),
-        seek: (offset, from) => handle.seek(offset, from),
-        read: (buffer, at) => handle.read(buffer, at),
-        readAlloc: (size, at) => handle.readAlloc(size, at),
-        truncate: (length) => handle.truncate(length),
-        write: (buffer) => handle.write(buffer),
-        writeAll: (buffer) => disturb(path, handle.writeAll(buffer))
-      }))
-  })
+type Disturb = (
+  file: string,
+  step: Effect.Effect<void, PlatformError.PlatformError>
+) => Effect.Effect<void, PlatformError.PlatformError>
+
+const disturbing = ({ sync, write }: { readonly write: Disturb; readonly sync: Disturb }) =>
+(
+  fs: FileSystem.FileSystem
+): FileSystem.FileSystem => ({
+  ...fs,
+  open: (path, options) =>
+    Effect.map(fs.open(path, options), (handle) => ({
+      [FileSystem.FileTypeId]: FileSystem.FileTypeId,
+      stat: handle.stat,
+      sync: sync(path, handle.sync),
+      seek: (offset, from) => handle.seek(offset, from),
+      read: (buffer, at) => handle.read(buffer, at),
+      readAlloc: (size, at) => handle.readAlloc(size, at),
+      truncate: (length) => handle.truncate(length),
+      write: (buffer) => handle.write(buffer),
+      writeAll: (buffer) => write(path, handle.writeAll(buffer))
+    }))
+})
+
+/** Fails, or delays, each write to a file that is open, and each wait for the disk. */
+export const disturbingWrites = (disturb: Disturb) => disturbing({ write: disturb, sync: disturb })
+
+/** Fails, or delays, each wait for the disk. */
+export const disturbingSyncs = (disturb: Disturb) => disturbing({ write: (_, write) => write, sync: disturb })

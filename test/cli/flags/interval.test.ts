@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Option } from "effect"
-import { readInterval, readSweepRange, untilNextSlot, windowOf } from "../../../src/cli/flags/values.ts"
+import { readInterval } from "../../../src/cli/flags/values.ts"
+import { readSweepRange } from "../../../src/cli/sync/flags.ts"
+import { windowOf } from "../../../src/cli/sync/run.ts"
 
 describe("an interval", () => {
   it.each([
@@ -15,18 +17,6 @@ describe("an interval", () => {
 
   it.each(["", "0s", "15", "m", "-1m", "1.5h", "1 h", "1w", "1M", "500ms", "367d", "1e3s"])("is not %j", (text) => {
     assert.deepStrictEqual(readInterval(text), Option.none())
-  })
-})
-
-describe("a slot", () => {
-  it.each([
-    [1000, 60_000],
-    [61_000, 60_000],
-    [1001, 59_999],
-    [60_999, 1],
-    [150_000, 31_000]
-  ])("follows %d ms after %d ms", (now, wait) => {
-    assert.strictEqual(untilNextSlot(1000, Duration.minutes(1), now), wait)
   })
 })
 

@@ -2,9 +2,9 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Result, Stdio } from "effect"
 import { Command } from "effect/cli"
-import { describeFilter, filterFlags, type FilterInput, toFilter } from "../../src/cli/flags/filter.ts"
-import { BusinessDate, DepartmentId, LocationId, type PunchFilter, RoleId, UserId } from "../../src/index.ts"
-import { parameters } from "../../src/listing/parameters.ts"
+import { describeFilter, filterFlags, type FilterInput, toFilter } from "../../../src/cli/flags/filter.ts"
+import { BusinessDate, DepartmentId, LocationId, type PunchFilter, RoleId, UserId } from "../../../src/index.ts"
+import { parameters } from "../../../src/listing/parameters.ts"
 
 /** What the flags are parsed to; fails as the command does. */
 const parse = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {

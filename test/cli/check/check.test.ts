@@ -4,8 +4,8 @@ import { displayWidth } from "effect/cli/CliOutput"
 import * as Fs from "node:fs"
 import { eraseLine } from "../../../src/cli/terminal/output.ts"
 import { FakeService, Fault, type StoredPunch } from "../../../src/testing/index.ts"
-import { issuesIn, punch, rest, writeZones } from "../check/support.ts"
 import { cli, linesOf, queries, temporaryFolder } from "../support.ts"
+import { issuesIn, punch, rest, writeZones } from "./support.ts"
 
 /** Runs over a fake service with these punches, in a folder. */
 const over = <A, E>(
@@ -279,7 +279,7 @@ describe("time-punches check", () => {
         assert.deepStrictEqual([unsorted.code, unsorted.stdout], [7, ""])
         assert.match(
           unsorted.stderr,
-          /^time-punches: punch 999 of user 1 came so late that an overlap .*\n.*shorter period/
+          /^time-punches: punch 999 of user 1 came out of order: an overlap .*\n.*shorter period/
         )
       }))
   })

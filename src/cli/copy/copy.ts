@@ -1,35 +1,49 @@
-/** How a command reads a copy: without writing into it, only where it is complete, and saying how old it is. */
+/** Reads a copy: opens its database without writing, refuses one that is not complete, and says how old it is. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import type { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
+import { inOneState } from "../../sql/connection.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { CommandFailure, exitCode } from "../failure.ts"
 import { shellWord } from "../flags/values.ts"
+import { formatAge } from "../terminal/format.ts"
 import { printError } from "../terminal/output.ts"
 import { type DatabaseTarget, layerDatabase } from "./database.ts"
-import { formatAge } from "./report.ts"
 
-/** A client that only reads the database of a copy. A file that is misspelt is named, and not created. */
+/**
+ * Uses the copy of a company in one state: opens the database, checks its schema and takes a snapshot, each once, then
+ * prints the age of the copy on standard error. `use` sees no later commit, so a purge meanwhile is not an empty sum. Fails
+ * if the first load of the copy did not end.
+ */
+export const withCopy = <A, E, R>(
+  company: CompanyId,
+  target: DatabaseTarget,
+  use: (status: SqlStore.CopyStatus) => Stream.Stream<A, E, R>
+) =>
+  inOneState(
+    company,
+    Stream.unwrap(Effect.gen(function*() {
+      const status = yield* SqlStore.status(company)
+      const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
+      if (Option.isNone(completedAt)) return yield* incomplete(company, target.shown, Option.isSome(status.checkpoint))
+      yield* printError(ageOf(target.shown, status, completedAt.value, DateTime.toUtc(yield* DateTime.now)))
+      return use(status)
+    }))
+  ).pipe(Stream.provide(layerCopy(company, target)))
+
+/** A client that only reads the database of a copy. A file name that is misspelt is an error, and creates no file. */
 export const layerCopy = (company: CompanyId, target: DatabaseTarget) =>
   Layer.unwrap(Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) return yield* missing(company, target.shown)
     return layerDatabase(target, { readonly: true })
   }))
-
-/** The status of a copy that is complete, once its age stands on standard error. `shown` is the name of its database. */
-export const completeCopy = Effect.fnUntraced(function*(company: CompanyId, shown: string) {
-  const status = yield* SqlStore.status(company)
-  const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
-  if (Option.isNone(completedAt)) return yield* incomplete(company, shown, Option.isSome(status.checkpoint))
-  yield* printError(ageOf(shown, status, completedAt.value, DateTime.toUtc(yield* DateTime.now)))
-  return status
-})
 
 const syncFirst = (company: CompanyId, shown: string): ReadonlyArray<string> => [
   `Run time-punches sync --company ${company} --database ${shellWord(shown)}, then try again.`
@@ -42,7 +56,7 @@ const missing = (company: CompanyId, shown: string) =>
     code: exitCode.system
   })
 
-/** The sums of a part of the punches look like those of all. */
+/** A sum over a part of the punches would look like a sum over all of them. */
 const incomplete = (company: CompanyId, shown: string, isBegun: boolean) =>
   new CommandFailure({
     message: isBegun

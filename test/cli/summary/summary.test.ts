@@ -110,7 +110,7 @@ describe("time-punches summary", () => {
       ["cost", { hourly_wage: 9e15, clocked_out: "2026-03-02T08:36:00Z" }]
     ] as const
   )(
-    "fails where the total of %s is no safe integer, although that of each group is one",
+    "fails if the total of %s exceeds 2^53 although no group does",
     ([name, given]) =>
       Effect.gen(function*() {
         const service = yield* FakeService
@@ -119,7 +119,7 @@ describe("time-punches summary", () => {
         const { code, stderr, stdout } = yield* cli(["summary"])
 
         assert.deepStrictEqual([code, stdout], [7, ""])
-        assert.include(stderr, `the sum of ${name} over all groups is no safe integer`)
+        assert.include(stderr, `the sum of ${name} over all groups exceeds 2^53`)
       }).pipe(Effect.provide(fake))
   )
 

@@ -1,6 +1,6 @@
 /** `time-punches summary --database`: the sums of a copy are those of the service, byte for byte, and never of a part. */
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema, type Scope } from "effect"
+import { assert, describe, it, vi } from "@effect/vitest"
+import { Effect, Schema, type Scope, Tracer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -121,6 +121,33 @@ describe("time-punches summary --database", () => {
     }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
   })
 
+  it.effect("opens the copy once: one check of its schema, one connection, one snapshot", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      const texts: Array<string> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          const attribute = span.attribute.bind(span)
+          span.attribute = (key, value) => {
+            if (key === "db.query.text") texts.push(String(value))
+            attribute(key, value)
+          }
+          return span
+        }
+      })
+      const closed = vi.spyOn(DatabaseSync.prototype, "close")
+      const { code } = yield* Effect.withTracer(cli(["summary", "--json", "--database", file]), tracer)
+      const connections = closed.mock.calls.length
+      closed.mockRestore()
+
+      assert.strictEqual(code, 0)
+      assert.strictEqual(connections, 1)
+      assert.lengthOf(texts.filter((text) => text.includes("max(migration_id)")), 1)
+      assert.lengthOf(texts.filter((text) => text.includes("sqlite_master")), 1)
+      assert.lengthOf(texts.filter((text) => text.includes("ORDER BY t.clocked_in")), 1)
+    })))
+
   it.effect("needs no credential, sends nothing, writes nothing, and says how old the copy is", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)
@@ -225,7 +252,7 @@ describe("time-punches summary --database", () => {
     [["--localize-search-time"], "--localize-search-time cannot go with a copy"],
     [["--business-date-start", "2026-03-02"], "--business-date-start and -end cannot go with a copy"],
     [["--sort-by", "id.asc"], "--sort-by cannot go with a copy"],
-    [["--page-size", "20"], "--page-size is of requests"],
+    [["--page-size", "20"], "--page-size sets the size of requests"],
     [["--database", "mysql://localhost/a"], "has the scheme mysql"],
     [["--database", "postgres://me:hunter2@localhost/a"], "has a password"]
   ])("refuses %j by name", ([args, text]) =>

@@ -5,10 +5,9 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { zonesOf } from "../../payroll/Zones.ts"
-import { connect, inSnapshot } from "../../sql/connection.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { completeCopy, layerCopy } from "../copy/complete.ts"
-import { optionalTargetOf } from "../copy/database.ts"
+import { withCopy } from "../copy/copy.ts"
+import { targetOf } from "../copy/database.ts"
 import { usage } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
@@ -16,14 +15,18 @@ import { readNames } from "../flags/names.ts"
 import { requirePeriod, resolvePeriod } from "../flags/period.ts"
 import { formatOf } from "../flags/values.ts"
 import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
-import type { ChangesInput } from "./changes.ts"
+import type { ChangesInput } from "./flags.ts"
 import { jsonOf, linesOf, peopleCsv, punchesCsv } from "./print.ts"
 
-export const serve = Effect.fnUntraced(function*(given: ChangesInput) {
-  const company = yield* companyOf({ company: given.company, guid: Option.none() })
-  const target = yield* targetOf(given.database)
-  const since = yield* sinceOf(given.since)
-  const flags = yield* resolvePeriod({ ...noFilter, ...given })
+export const run = Effect.fnUntraced(function*(input: ChangesInput) {
+  const company = yield* companyOf({ company: input.company, guid: Option.none() })
+  const target = yield* targetOf(
+    input.database,
+    "changes",
+    "The service does not show earlier versions of a punch; a copy that time-punches sync --history keeps has them."
+  )
+  const since = yield* sinceOf(input.since)
+  const flags = yield* resolvePeriod({ ...noFilter, ...input })
   const { period, zone } = yield* Effect.fromResult(requirePeriod(flags, "changes"))
   const format = yield* Effect.fromResult(formatOf(flags, "table"))
   if (Option.isSome(flags.of) && format !== "csv") {
@@ -32,39 +35,27 @@ export const serve = Effect.fnUntraced(function*(given: ChangesInput) {
   const names = Option.getOrUndefined(yield* readNames(flags.names))
   const asOf = Option.getOrUndefined(flags.asOf)
 
-  const changes = yield* inOneState(Effect.gen(function*() {
-    yield* refuseFuture(since, yield* completeCopy(company.id, target.shown))
-    return yield* SqlStore.changes(company.id, { zone, period, since, rounding: flags.rounding, asOf })
-  })).pipe(Effect.provide(layerCopy(company.id, target)))
+  const changes = yield* withCopy(
+    company.id,
+    target,
+    Effect.fnUntraced(function*(status) {
+      yield* refuseFuture(since, status)
+      return yield* SqlStore.changes(company.id, { zone, period, since, rounding: flags.rounding, asOf })
+    }, Stream.fromEffect)
+  ).pipe(Stream.runHead, Effect.map(Option.getOrThrow))
   if (format === "table") {
     const { clockOf } = zonesOf(zone)
     const zoneOf = ({ locationId }: Parameters<typeof flags.keeps>[0]) => Result.getSuccess(clockOf(locationId))
     yield* printLines(linesOf(changes, { zoneOf, names, asOf }, yield* outputWidth))
   } else {
     const text = format === "json"
-      ? jsonOf(changes, names)
+      ? yield* jsonOf(changes, names)
       : Option.contains(flags.of, "punches")
-      ? punchesCsv(changes, names, { asOf })
+      ? yield* punchesCsv(changes, names, { asOf })
       : peopleCsv(changes, names)
-    yield* print(Stream.make(yield* text))
+    yield* print(Stream.make(text))
   }
   if (changes.punches.length === 0) yield* printError(`nothing has changed since ${DateTime.formatIso(since)}`)
-})
-
-/** Whatever commits meanwhile: the instant that is named is that of what is compared. */
-const inOneState = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(
-    connect(),
-    (client) => Effect.map(Stream.runHead(inSnapshot(client, Stream.fromEffect(effect))), Option.getOrThrow)
-  )
-
-const targetOf = Effect.fnUntraced(function*(flag: ChangesInput["database"]) {
-  const target = yield* optionalTargetOf(flag)
-  if (Option.isSome(target)) return target.value
-  return yield* usage(
-    "changes needs a database: give --database FILE or set TIME_PUNCHES_DATABASE_URL",
-    "The service does not tell what a punch was; a copy that time-punches sync --history keeps does."
-  )
 })
 
 const sinceOf = Effect.fnUntraced(function*(flag: ChangesInput["since"]) {

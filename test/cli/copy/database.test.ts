@@ -56,9 +56,9 @@ describe("the database of a copy", () => {
     ["https://localhost/punches", "has the scheme https"],
     ["postgres://localhost", "names no database"],
     ["postgres:///punches", "names no host"],
-    ["postgres://localhost:99999/punches", "is no valid URL"],
+    ["postgres://localhost:99999/punches", "is not a valid URL"],
     ["postgres://localhost/punches?sslmode=prefer", "has sslmode=prefer, which is not one of disable, require"],
-    ["postgres://localhost/punches?options=-c", "has the parameter options"]
+    ["postgres://localhost/punches?options=-c", "has the unknown parameter options"]
   ])("is refused as %j, by name", (text, why) => {
     const failure = refusal(text)
 

@@ -1,0 +1,27 @@
+/** The flags of `time-punches changes`. */
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { databaseFlag } from "../copy/database.ts"
+import { companyFlags } from "../flags/connection.ts"
+import { namesFlag } from "../flags/names.ts"
+import { periodFlags } from "../flags/period.ts"
+import { asOf, formatFlags, instant, rounding } from "../flags/values.ts"
+
+export const changesFlags = {
+  since: instant("since", "When the period was closed: compare the copy at this instant with the copy now (required)"),
+  ...periodFlags,
+  asOf,
+  rounding,
+  ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact"),
+  of: Flag.Literals("of", ["people", "punches"]).pipe(
+    Flag.withDescription("With --format csv: a row for each person, or for each punch (default: people)"),
+    Flag.optional
+  ),
+  names: namesFlag,
+  // Nothing is sent, so no guid is needed.
+  company: companyFlags.company,
+  database: databaseFlag
+}
+
+/** The parsed flags. */
+export type ChangesInput = Command.Command.Config.Infer<typeof changesFlags>

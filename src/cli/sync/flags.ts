@@ -1,0 +1,58 @@
+/** The flags of `time-punches sync`. */
+import type * as Command from "effect/cli/Command"
+import type * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import { CompanyId } from "../../Ids.ts"
+import { databaseFlag } from "../copy/database.ts"
+import { companyFlags } from "../flags/connection.ts"
+import { onFlag, readInterval, readWhole, text, wholeNumber } from "../flags/values.ts"
+
+/** What a sweep compares: the clock-ins of the time up to now, or all punches. */
+export type SweepRange = Duration.Duration | "all"
+
+/** Reads `35d`, or `all`. */
+export const readSweepRange = (text: string): Option.Option<SweepRange> =>
+  text === "all" ? Option.some("all") : readInterval(text)
+
+/** A century: no punch is older, and an instant must be in the calendar. */
+const mostHistoryDays = 36_525
+
+export const syncFlags = {
+  ...companyFlags,
+  company: text(
+    "company",
+    "ID",
+    "The company (default: TIME_PUNCHES_COMPANY_ID)",
+    "the id of one company",
+    (value) => Option.flatMap(readWhole(value), CompanyId.makeOption)
+  ),
+  database: databaseFlag,
+  every: text(
+    "every",
+    "TIME",
+    "Repeat: one pass in each period of this length, such as 5s, 15m or 2h",
+    "a time such as 15m",
+    readInterval
+  ),
+  sweep: text(
+    "sweep",
+    "TIME|all",
+    "Re-read the clock-ins of this period (35d, or all) and mark missing rows; with --every, once a day",
+    "a time such as 35d, or all",
+    readSweepRange
+  ),
+  history: onFlag("history", "Keep each version that a pass replaces, for time-punches changes"),
+  historyDays: text(
+    "history-days",
+    "DAYS",
+    "With --history: after each pass, remove versions that were replaced more than DAYS ago (default: keep all)",
+    `${wholeNumber(1, mostHistoryDays)}, the days that a version is kept`,
+    (value) => readWhole(value, 1, mostHistoryDays)
+  ),
+  acceptGone: onFlag("accept-gone", "With --sweep: let it mark more than 20 % of its window as gone"),
+  status: onFlag("status", "Print how old the copy is, and send nothing"),
+  json: onFlag("json", "With --status: one JSON object")
+}
+
+/** The parsed flags. */
+export type SyncInput = Command.Command.Config.Infer<typeof syncFlags>

@@ -1,0 +1,241 @@
+/** What `time-punches sync` does: carries passes into the copy, or says how old it is. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Stdio from "effect/Stdio"
+import type { ListError } from "../../ApiError.ts"
+import type { Company } from "../../Company.ts"
+import type { CompanyId } from "../../Ids.ts"
+import * as SqlStore from "../../sql/SqlStore.ts"
+import type { Window } from "../../sync/Checkpoint.ts"
+import * as Sync from "../../sync/Sync.ts"
+import type { SyncError } from "../../sync/SyncError.ts"
+import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
+import { layerCopy } from "../copy/copy.ts"
+import { layerDatabase, targetOf } from "../copy/database.ts"
+import { commandFailureOf, exitCode, usage } from "../failure.ts"
+import { companyOf, layerClient } from "../flags/connection.ts"
+import { counted, countedPunches, formatAge, formatNumber } from "../terminal/format.ts"
+import { eraseLine, printError, printLines, writeStderr } from "../terminal/output.ts"
+import { makeTable } from "../terminal/table.ts"
+import type { SweepRange, SyncInput } from "./flags.ts"
+
+export const run = Effect.fnUntraced(function*(input: SyncInput) {
+  const { acceptGone, history, historyDays, sweep } = input
+  const company = yield* companyOf(input)
+  const target = yield* targetOf(input.database, "sync")
+  if (input.json && !input.status) return yield* usage("--json goes with --status")
+  if (Option.isSome(historyDays) && !history) return yield* usage("--history-days goes with --history")
+  if (input.status) {
+    return yield* Effect.provide(printStatus(company.id, input.json), layerCopy(company.id, target))
+  }
+  const task = { company, sweep, acceptGone, historyDays, onCommit: yield* makePassProgress }
+  const passes = Option.match(input.every, { onNone: () => once(task), onSome: (every) => forever(task, every) })
+  yield* Effect.provide(
+    passes,
+    Layer.merge(layerClient, Layer.provideMerge(SqlStore.layer({ history }), layerDatabase(target)))
+  )
+}, Effect.scoped)
+
+/** What the passes of a run share. */
+interface SyncTask {
+  readonly company: Company
+  readonly sweep: Option.Option<SweepRange>
+  readonly acceptGone: boolean
+  /** How long the versions of a history are kept, in days. `None` keeps them for ever. */
+  readonly historyDays: Option.Option<number>
+  /** Shows the counts of a pass while it runs. */
+  readonly onCommit: RunOptions["onCommit"]
+}
+
+type PassError = SyncError | ListError
+
+/** One sweep, or one pass. A resumed pass only proves what was there when it began, so another follows it. */
+const once = (task: SyncTask) =>
+  Effect.gen(function*() {
+    const first = yield* Option.isSome(task.sweep) ? sweepNow(task, task.sweep.value) : passNow(task)
+    if (first.resumed) yield* passNow(task)
+  })
+
+/**
+ * A pass for each slot of a grid, and a sweep after the first pass of each UTC day. A pass that takes longer than a slot
+ * skips slots. Ends only with an error that no later slot can cure.
+ */
+const forever = (task: SyncTask, every: Duration.Duration) =>
+  Effect.suspend(() => {
+    let sweptOn: string | undefined
+    const slot = Effect.gen(function*() {
+      yield* passNow(task)
+      const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
+      if (Option.isNone(task.sweep) || sweptOn === today) return
+      yield* sweepNow(task, task.sweep.value).pipe(
+        // Refused marks do not cure themselves: the next sweep is tomorrow's.
+        Effect.tapError((error) =>
+          Effect.sync(() => {
+            if (error._tag === "SyncError" && error.reason === "TooManyGone") sweptOn = today
+          })
+        )
+      )
+      sweptOn = today
+    })
+    return Effect.repeat(
+      Effect.catchIf(
+        slot,
+        (error): error is PassError =>
+          error._tag !== "OutputClosed" && error._tag !== "PlatformError" && !isFinal(error),
+        printFailure
+      ),
+      Schedule.windowed(every)
+    )
+  })
+
+/** Whether an error ends a command that repeats: no later slot can cure it. */
+const isFinal = (error: PassError): boolean => {
+  const { code } = commandFailureOf(error)
+  return code === exitCode.usage || code === exitCode.configuration || code === exitCode.credential ||
+    code === exitCode.forbidden
+}
+
+const printFailure = (error: PassError) => {
+  const { advice, message } = commandFailureOf(error)
+  return printError(`time-punches: ${message}`, ...advice.map((line) => `  ${line}`))
+}
+
+const passNow = (task: SyncTask) =>
+  finished(task, Sync.run(task.company, { onCommit: task.onCommit, prefetchPages: 1 }))
+
+const sweepNow = (task: SyncTask, range: SweepRange) =>
+  Effect.gen(function*() {
+    const { acceptGone, company, onCommit } = task
+    const window = windowOf(range, DateTime.toUtc(yield* DateTime.now))
+    return yield* finished(task, Sync.sweep(company, { window, acceptGone, onCommit, prefetchPages: 1 }))
+  })
+
+/** The clock-ins of a range that ends now. Its end is open, so that punches of a clock that is ahead are inside. */
+export const windowOf = (range: SweepRange, now: DateTime.Utc): Window =>
+  range === "all" ? {} : { gte: DateTime.subtractDuration(now, range) }
+
+/** Prints the summary of a pass, then prunes the history. */
+const finished = <R>({ company, historyDays }: SyncTask, pass: Effect.Effect<SyncSummary, PassError, R>) =>
+  Effect.gen(function*() {
+    const summary = yield* keepingError(company, pass)
+    yield* printLines([describePass(summary)])
+    if (Option.isSome(historyDays)) {
+      const before = DateTime.subtract(yield* DateTime.now, { days: historyDays.value })
+      const removed = yield* keepingError(company, SqlStore.pruneHistory(company.id, { before }))
+      if (removed > 0) yield* printLines([describePruning(removed, historyDays.value)])
+    }
+    return summary
+  })
+
+/** Keeps the error of a pass in the database until a pass is complete, for `--status` and `doctor`. */
+const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, R>) =>
+  Effect.tapError(pass, (error) => Effect.ignore(SqlStore.noteError(company.id, error)))
+
+/** Shows the counts of a pass on one line of a terminal's standard error. The line is erased when the scope closes. */
+const makePassProgress = Effect.gen(function*() {
+  const stdio = yield* Stdio.Stdio
+  const isShown = yield* stdio.stderrIsTerminal
+  if (isShown) yield* Effect.addFinalizer(() => writeStderr(eraseLine))
+  const onCommit: RunOptions["onCommit"] = ({ pages, unchanged, written }) =>
+    Effect.as(
+      isShown
+        ? writeStderr(
+          `${eraseLine}${counted(pages, "page")}, ${formatNumber(written)} written, ${
+            formatNumber(unchanged)
+          } unchanged`
+        )
+        : Effect.void,
+      true
+    ).pipe(Effect.provideService(Stdio.Stdio, stdio))
+  return onCommit
+})
+
+const printStatus = Effect.fnUntraced(function*(company: CompanyId, json: boolean) {
+  const fields = statusFields(company, yield* SqlStore.status(company), DateTime.toUtc(yield* DateTime.now))
+  yield* printLines(json ? [JSON.stringify(fields)] : statusLines(fields))
+})
+
+const passNames = { first: "first load", increment: "increment", sweep: "sweep" } as const
+
+/** One line for a pass. */
+export const describePass = (summary: SyncSummary): string => {
+  const { complete, gone, kind, lateness, pages, punches, resumed, restarts, unchanged, watermark, written } = summary
+  return [
+    `${passNames[kind]}${resumed ? ", resumed" : ""}${complete ? "" : ", not complete"}: ` +
+    `${countedPunches(punches)}, ${counted(pages, "page")}`,
+    `${formatNumber(written)} written`,
+    `${formatNumber(unchanged)} unchanged`,
+    ...(gone > 0 ? [`${formatNumber(gone)} gone`] : []),
+    ...(restarts > 0 ? [counted(restarts, "restart")] : []),
+    ...Option.match(lateness, {
+      onNone: () => [],
+      onSome: (late) => [`changes showed up to ${formatAge(late)} late`]
+    }),
+    `watermark ${formatInstant(watermark)}`
+  ].join(", ")
+}
+
+/** One line for the versions that a history no longer has. */
+export const describePruning = (removed: number, days: number): string =>
+  `history: ${counted(removed, "version")} removed, replaced more than ${counted(days, "day")} ago`
+
+const formatInstant = (at: Option.Option<DateTime.Utc>) =>
+  Option.match(at, { onNone: () => "none", onSome: (at) => DateTime.formatIso(at) })
+
+/** The copy of a company, as the columns of a table and the members of its JSON. */
+export const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, now: DateTime.Utc) => {
+  const { checkpoint, deleted, gone, history, lastError, rows } = status
+  const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
+  return {
+    company,
+    watermark: Option.getOrNull(
+      Option.map(Option.flatMap(checkpoint, ({ watermark }) => watermark), DateTime.formatIso)
+    ),
+    completedAt: Option.getOrNull(Option.map(completedAt, DateTime.formatIso)),
+    ageSeconds: Option.getOrNull(
+      Option.map(completedAt, (at) => Math.max(0, Math.round(Duration.toSeconds(DateTime.distance(at, now)))))
+    ),
+    rows,
+    deleted,
+    gone,
+    running: Option.getOrNull(
+      Option.map(Option.flatMap(checkpoint, ({ running }) => running), ({ kind }) => kind)
+    ),
+    history: Option.getOrNull(
+      Option.map(history, ({ last, since }) => ({ since: DateTime.formatIso(since), last: DateTime.formatIso(last) }))
+    ),
+    lastError: Option.getOrNull(
+      Option.map(lastError, ({ at, tag, text }) => ({ at: DateTime.formatIso(at), tag, text }))
+    )
+  }
+}
+
+type StatusFields = ReturnType<typeof statusFields>
+
+/** The status as a table of one row, and the last error below it. */
+export const statusLines = (fields: StatusFields): ReadonlyArray<string> => {
+  const table = makeTable<StatusFields>([
+    { title: "company", cell: ({ company }) => `${company}` },
+    { title: "watermark", cell: ({ watermark }) => watermark ?? "none" },
+    {
+      title: "age",
+      cell: ({ ageSeconds }) => ageSeconds === null ? "never" : formatAge(Duration.seconds(ageSeconds)),
+      align: "right"
+    },
+    { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right" },
+    { title: "deleted", cell: ({ deleted }) => formatNumber(deleted), align: "right" },
+    { title: "gone", cell: ({ gone }) => formatNumber(gone), align: "right" },
+    { title: "running", cell: ({ running }) => running ?? "-" },
+    { title: "history since", cell: ({ history }) => history?.since ?? "none" }
+  ])
+  return [
+    ...table.lines([fields]),
+    ...(fields.lastError === null
+      ? []
+      : [`last error, ${fields.lastError.at}: ${fields.lastError.tag}: ${fields.lastError.text}`])
+  ]
+}

@@ -1,0 +1,26 @@
+/** Results for programs: a JSON array with an element a line, and CSV as records. */
+import { type Cell, csvRecord, guardedRecord } from "../../internal/wire/csv.ts"
+
+/** Elements of a JSON array, each a line, after `printed` earlier ones. `jsonEnd` ends the array. */
+export const jsonElements = (elements: ReadonlyArray<string>, printed: number): string =>
+  elements.length === 0 ? "" : (printed === 0 ? "[\n" : ",\n") + elements.join(",\n")
+
+/**
+ * The end of the array. An array without its end is not JSON: the rows of a run that failed cannot pass for all of
+ * them.
+ */
+export const jsonEnd = (printed: number): string => printed === 0 ? "[]" : "\n]"
+
+/** A whole JSON array. */
+export const jsonArray = (elements: ReadonlyArray<unknown>): string => {
+  const lines = elements.map((element) => JSON.stringify(element))
+  return jsonElements(lines, 0) + jsonEnd(lines.length)
+}
+
+/** A whole CSV file, with its header. A text that a spreadsheet could run as a formula is guarded. */
+export const csvFile = (header: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<Cell>>): string =>
+  [header, ...rows].map((cells) => `${csvRecord(cells)}\r\n`).join("")
+
+/** The same from cells that are guarded already. */
+export const guardedCsvFile = (header: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
+  [header, ...rows].map((cells) => `${guardedRecord(cells)}\r\n`).join("")
