@@ -23,6 +23,7 @@ import {
   type Findings,
   type OutputClosed
 } from "./failure.ts"
+import { fleet } from "./fleet/fleet.ts"
 import { list } from "./list/list.ts"
 import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
@@ -45,7 +46,7 @@ export const command = Command.make("time-punches").pipe(
   Command.withDescription(
     `Lists, exports, sums, checks, copies and compares the punches of a company.\n\n${settings}`
   ),
-  Command.withSubcommands([list, exportCommand, summary, check, changes, sync, doctor, sandbox]),
+  Command.withSubcommands([list, exportCommand, summary, check, changes, sync, fleet, doctor, sandbox]),
   Command.withExamples([
     { command: "time-punches list --take 20", description: "Print the first punches" }
   ])

@@ -11,6 +11,7 @@ import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
 import type { ListError } from "../ApiError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
+import type { FleetError } from "../fleet/FleetError.ts"
 import { firstIssue, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import type { MissingZone } from "../payroll/Period.ts"
@@ -58,6 +59,7 @@ export type ExpectedError =
   | SumOverflow
   | OutOfOrder
   | SyncError
+  | FleetError
   | HistoryUnknown
   | SqlError
   | MigrationError
@@ -167,6 +169,8 @@ const describe = (error: ExpectedError): Description => {
       }
     case "SyncError":
       return describeSync(error)
+    case "FleetError":
+      return { ...fleetEnds[error.reason], message: `${printable(error.detail)}` }
     case "HistoryUnknown":
       return describeUnknown(error)
     case "SqlError":
@@ -213,6 +217,16 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
           }
           : { code: exitCode.system, advice: [checkDatabase] })
       }
+  }
+}
+
+const fleetEnds: { readonly [R in FleetError["reason"]]: Omit<Description, "message"> } = {
+  NotMigrated: { code: exitCode.data, advice: ["Run time-punches fleet migrate with this database first."] },
+  InvalidInput: { code: exitCode.usage, advice: [] },
+  AlreadyRunning: { code: exitCode.system, advice: ["Give each process its own --name; a file has one process."] },
+  Store: {
+    code: exitCode.system,
+    advice: ["Check the database: its address, its rights, its space, and who has locked it."]
   }
 }
 
