@@ -46,10 +46,13 @@ const logged = Layer.effect(
               sql`UPDATE time_punches_sync SET checkpoint = ${before} WHERE company_id = ${batch.company}`
             )
           }
-          const result = yield* Effect.result(store.commit(batch, previous))
-          const at = yield* Clock.currentTimeMillis
-          note({ ...link, kind: result._tag === "Success" ? "done" : result.failure.reason, at })
-          return yield* Effect.fromResult(result)
+          // A commit whose answer nobody waits for any more is noted too.
+          return yield* Effect.uninterruptible(Effect.gen(function*() {
+            const result = yield* Effect.result(store.commit(batch, previous))
+            const at = yield* Clock.currentTimeMillis
+            note({ ...link, kind: result._tag === "Success" ? "done" : result.failure.reason, at })
+            return yield* Effect.fromResult(result)
+          }))
         })
     })
   })
