@@ -1,10 +1,10 @@
 /**
  * A process of a fleet over PostgreSQL, as a test starts it: its name, the database, the service, a file for its commits, and the
  * company that kills it, 0 for none. With `blind` the store does not compare checkpoints;
- * `slow` is how many milliseconds it waits before each commit.
+ * `slow` is how many milliseconds it waits before each commit, and `hours` how far its clock is ahead.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Effect, Layer, Option, Redacted, Schema, Stream } from "effect"
+import { Clock, Console, Effect, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { Credentials, TimePunches } from "effect-time-punches"
 import { FleetRunner } from "effect-time-punches/fleet/node"
 import { NodeTransport } from "effect-time-punches/node"
@@ -14,7 +14,8 @@ import { defaultOAuthClient } from "effect-time-punches/testing"
 import { SqlClient } from "effect/sql"
 import { appendFileSync } from "node:fs"
 
-const [name = "a", url = "", service = "", log = "", poison = "0", blind = "", slow = "0"] = process.argv.slice(2)
+const [name = "a", url = "", service = "", log = "", poison = "0", blind = "", slow = "0", hours = "0"] = process.argv
+  .slice(2)
 
 const database = PgClient.layer({
   url: Redacted.make(url),
@@ -95,7 +96,24 @@ const signal = Effect.callback<void>((resume) => {
   process.once("SIGTERM", () => resume(Effect.void))
 })
 
+const clock = Effect.map(Clock.Clock, (clock): Clock.Clock => {
+  const ahead = Number(hours) * 3_600_000
+  const millis = () => clock.currentTimeMillisUnsafe() + ahead
+  const nanos = () => clock.currentTimeNanosUnsafe() + BigInt(ahead) * 1_000_000n
+  return {
+    sleep: (duration) => clock.sleep(duration),
+    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: clock.monotonicTimeNanos,
+    currentTimeMillisUnsafe: millis,
+    currentTimeMillis: Effect.sync(millis),
+    currentTimeNanosUnsafe: nanos,
+    currentTimeNanos: Effect.sync(nanos)
+  }
+})
+
+const served = Effect.andThen(Layer.build(fleet), Effect.andThen(Console.log("runs"), signal))
+
 await Effect.runPromise(
-  Effect.scoped(Effect.andThen(Layer.build(fleet), Effect.andThen(Effect.sync(() => console.log("runs")), signal)))
+  Effect.flatMap(clock, (clock) => Effect.provideService(Effect.scoped(served), Clock.Clock, clock))
 )
 process.exit(0)

@@ -69,7 +69,12 @@ const world = Effect.gen(function*() {
 const running = (
   world: World,
   name: string,
-  options: { readonly poison?: number | undefined; readonly blind?: boolean; readonly slow?: boolean } = {}
+  options: {
+    readonly poison?: number | undefined
+    readonly blind?: boolean
+    readonly slow?: boolean
+    readonly hours?: number
+  } = {}
 ) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -83,7 +88,8 @@ const running = (
         world.log,
         `${options.poison ?? 0}`,
         options.blind === true ? "blind" : "",
-        options.slow === true ? "400" : "0"
+        options.slow === true ? "400" : "0",
+        `${options.hours ?? 0}`
       ], { stdio: ["ignore", "pipe", "pipe"] })
       let output = ""
       child.stdout.on("data", (bytes) => (output += String(bytes)))
@@ -343,15 +349,15 @@ describe("two processes of a fleet", () => {
   test("quarantine the one company that kills its process, and no other", (world) =>
     Effect.gen(function*() {
       const [poison] = ids
-      let isOver = false
+      const over = { is: false }
       const supervised = (name: string) =>
         Effect.gen(function*() {
-          while (!isOver) {
+          while (!over.is) {
             yield* Effect.scoped(Effect.gen(function*() {
               const process = yield* running(world, name, { poison })
               yield* Effect.raceFirst(
                 Effect.promise(() => process.ended),
-                until(Effect.sync(() => isOver), "200 millis")
+                until(Effect.sync(() => over.is), "200 millis")
               )
             }))
           }
@@ -371,7 +377,27 @@ describe("two processes of a fleet", () => {
       // All that were in work beside it twice are suspects too, and each is tried alone.
       yield* nobodyLate(world, 6, "120 seconds")
       assert.deepStrictEqual(yield* states, [[poison, "quarantined"]])
-      isOver = true
+      over.is = true
+    }))
+
+  test("begin at once, also the one whose clock is an hour ahead and the one whose is behind", (world) =>
+    Effect.gen(function*() {
+      yield* Effect.all([
+        running(world, "a"),
+        running(world, "b", { hours: 1 }),
+        running(world, "c", { hours: -1 }),
+        running(world, "d")
+      ], { concurrency: 4 })
+      yield* loaded(world, "4 seconds")
+      yield* Effect.sleep("15 seconds")
+      yield* nobodyLate(world)
+      const workers = yield* asked(
+        world,
+        Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT DISTINCT runner FROM fleet_minute`)
+      )
+      assert.lengthOf(workers, 4)
+      yield* assertChains(world)
+      yield* assertEqual(world)
     }))
 
   test("leave nothing of a company that is removed and purged during its first load", (world) =>
