@@ -38,6 +38,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "cli/check",
     "cli/doctor",
     "cli/export",
+    "cli/fleet",
     "cli/list",
     "cli/sandbox",
     "cli/summary",
@@ -52,6 +53,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/check": ["cli/copy", ...shared],
   "cli/doctor": ["cli/copy", "sql", ...shared],
   "cli/export": ["cli/list", ...shared],
+  "cli/fleet": ["cli/copy", "fleet", "fleet/node", "sql", ...shared],
   "cli/list": ["export", ...shared],
   "cli/sandbox": ["testing", "testing/service", "testing/base", ...shared],
   "cli/summary": ["cli/copy", ...shared],
@@ -59,7 +61,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/copy": ["sql/node", "sql", "sync", ...shared],
   "cli/flags": ["cli/terminal", "cli/base", "sync", "client", "listing", "payroll", "names", "internal/wire"],
   "cli/terminal": ["cli/base", "internal/wire"],
-  "cli/base": ["sql", "sync", "export", "payroll", "names", "internal/wire"],
+  "cli/base": ["fleet", "sql", "sync", "export", "payroll", "names", "internal/wire"],
   "testing/kit": ["testing", "testing/service", "testing/base", "client", "names", "internal/wire"],
   testing: ["testing/service", "testing/faults", "testing/generate", "testing/transports", "testing/base"],
   "testing/transports": ["testing/base"],
@@ -67,6 +69,8 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "testing/faults": ["testing/base"],
   "testing/generate": ["testing/base"],
   "testing/base": [],
+  "fleet/node": ["fleet", "sql/node", "sql", "sync", "client", "names", "internal/sql", "internal/wire"],
+  fleet: ["sync", "names", "internal/sql", "internal/wire"],
   sql: ["sync", "listing", "payroll", "names", "internal/sql", "internal/wire"],
   "sql/node": [],
   sync: ["client", "listing", "names", "internal/resilience", "internal/wire"],
@@ -94,6 +98,7 @@ const runsUp: Readonly<Record<string, string>> = {
 const outside: ReadonlyArray<readonly [files: RegExp, packages: RegExp]> = [
   [/^src\/cli\//, /^(node:|@effect\/(platform-node|sql-pg))/],
   [/^src\/sql\/node\//, /^node:/],
+  [/^src\/fleet\/node\//, /^node:/],
   [/^src\/node\//, /^(node:|@effect\/platform-node)/],
   [/^src\/testing\/FakeServer\.ts$/, /^(node:|@effect\/platform-node)/]
 ]
@@ -244,6 +249,8 @@ describe("the exports of the package", () => {
         "sync",
         "sql",
         "sql/node",
+        "fleet",
+        "fleet/node",
         "node"
       ]
     ) {

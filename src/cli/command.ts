@@ -23,6 +23,7 @@ import {
   type OutputClosed
 } from "./failure.ts"
 import { joinMinusValues } from "./flags/arguments.ts"
+import { fleet } from "./fleet/fleet.ts"
 import { list } from "./list/list.ts"
 import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
@@ -57,6 +58,7 @@ export const command = Command.make("time-punches").pipe(
     closes,
     changes,
     sync,
+    fleet,
     doctor,
     sandbox
   ]),

@@ -11,6 +11,7 @@ import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
 import type { ListError, TokenError, TransportError } from "../ApiError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
+import type { FleetError } from "../fleet/FleetError.ts"
 import { firstIssue, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import type { MissingZone } from "../payroll/Period.ts"
@@ -57,6 +58,7 @@ export type ExpectedError =
   | UnwritablePunch
   | SumOverflow
   | SyncError
+  | FleetError
   | HistoryUnknown
   | SqlError
   | MigrationError
@@ -175,6 +177,8 @@ const describe = (error: ExpectedError): Description => {
       }
     case "SyncError":
       return describeSync(error)
+    case "FleetError":
+      return { ...fleetEnds[error.reason], message: `${printable(error.detail)}` }
     case "HistoryUnknown":
       return describeUnknown(error)
     case "SqlError":
@@ -241,6 +245,16 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
           }
           : { code: exitCode.system, advice: [isLoginRefused(cause) ? checkLogin : checkDatabase] })
       }
+  }
+}
+
+const fleetEnds: { readonly [R in FleetError["reason"]]: Omit<Description, "message"> } = {
+  NotMigrated: { code: exitCode.data, advice: ["Run time-punches fleet migrate with this database first."] },
+  InvalidInput: { code: exitCode.usage, advice: [] },
+  AlreadyRunning: { code: exitCode.system, advice: ["Give each process its own --name; a file has one process."] },
+  Store: {
+    code: exitCode.system,
+    advice: ["Check the database: its address, its rights, its space, and who has locked it."]
   }
 }
 

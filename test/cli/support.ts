@@ -1,6 +1,6 @@
 /** Runs the command in this process against the fake service, and captures its output. */
 import { NodeServices } from "@effect/platform-node"
-import { ConfigProvider, Effect, FileSystem, Layer, Sink, Stdio, Terminal } from "effect"
+import { ConfigProvider, Effect, FileSystem, Layer, Sink, Stdio, Stream, Terminal } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { run } from "../../src/cli/command.ts"
 import { defaultCompany, defaultOAuthClient, FakeService } from "../../src/testing/index.ts"
@@ -76,11 +76,13 @@ export const cli = (
     readonly files?: (fs: FileSystem.FileSystem) => FileSystem.FileSystem
     readonly stderr?: Array<string>
     readonly screen?: Array<string>
+    /** What standard input holds; without it, it is a terminal. */
+    readonly stdin?: string
   } = {}
 ): Effect.Effect<Ran, never, FakeService> => {
   const { env = environment, files = (fs) => fs, rewrite = (url) => url, screen = [], stderr = [], terminal = false } =
     options
-  const { columns = 0, http = layerRewriting(rewrite) } = options
+  const { columns = 0, http = layerRewriting(rewrite), stdin } = options
   const stdout: Array<string> = []
   return Effect.map(run(args), (code) => ({ code, stdout: stdout.join(""), stderr: stderr.join("") })).pipe(
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
@@ -88,6 +90,8 @@ export const cli = (
     Effect.provide(Stdio.layerTest({
       stdout: capture(stdout, screen),
       stderr: capture(stderr, screen),
+      stdin: stdin === undefined ? Stream.empty : Stream.make(new TextEncoder().encode(stdin)),
+      stdinIsTerminal: Effect.succeed(stdin === undefined),
       stdoutIsTerminal: Effect.succeed(terminal),
       stderrIsTerminal: Effect.succeed(terminal)
     })),

@@ -129,22 +129,34 @@ export const targetOf = (flag: Option.Option<string>, command: string, ...why: R
       ? Effect.succeed(target.value)
       : usage(`${command} needs a database: give --database FILE or set ${variable}`, ...why))
 
-/** A client of the database, whose driver is loaded here: no other run pays for it. With `readonly` a file must exist. */
+/** How the connections of a command are. Only a file can be `readonly`: it must exist then. */
+export interface ConnectionOptions {
+  readonly readonly?: boolean
+  /** The most connections to PostgreSQL. Default 4. */
+  readonly connections?: number
+  /** What each session of PostgreSQL begins with. */
+  readonly parameters?: Readonly<Record<string, string>>
+}
+
+/** A client of the database, whose driver is loaded here: no other run pays for it. */
 export const layerDatabase = (
   target: DatabaseTarget,
-  { readonly = false }: { readonly readonly?: boolean } = {}
+  options: ConnectionOptions = {}
 ): Layer.Layer<
   SqlClient.SqlClient,
   SqlError.SqlError | Config.ConfigError | PlatformError.PlatformError,
   FileSystem.FileSystem
-> => target._tag === "Sqlite" ? Layer.unwrap(sqlite(target, readonly)) : Layer.unwrap(postgres(target))
+> => Layer.unwrap(target._tag === "Sqlite" ? sqlite(target, options.readonly ?? false) : postgres(target, options))
 
 const sqlite = Effect.fnUntraced(function*({ filename }: SqliteTarget, readonly: boolean) {
   const NodeSqlite = yield* Effect.promise(() => import("../../sql/node/NodeSqlite.ts"))
   return NodeSqlite.layer({ filename, readonly })
 })
 
-const postgres = Effect.fnUntraced(function*(target: PostgresTarget) {
+const postgres = Effect.fnUntraced(function*(
+  target: PostgresTarget,
+  { connections = 4, parameters = {} }: ConnectionOptions
+) {
   const PgClient = yield* Effect.promise(() => import("@effect/sql-pg/PgClient"))
   const fs = yield* FileSystem.FileSystem
   const fromEnvironment = yield* Config.option(Config.Redacted("PGPASSWORD"))
@@ -159,7 +171,8 @@ const postgres = Effect.fnUntraced(function*(target: PostgresTarget) {
     password: Option.getOrUndefined(Option.orElse(target.password, () => fromEnvironment)),
     ssl: encryption(target, ca),
     applicationName: "time-punches",
-    maxConnections: 4
+    startupParameters: parameters,
+    maxConnections: connections
   })
 })
 

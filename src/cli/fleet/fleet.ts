@@ -1,0 +1,219 @@
+/** `time-punches fleet`: its subcommands and their flags. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { CompanyGuid, CompanyId } from "../../Ids.ts"
+import { databaseFlag } from "../copy/database.ts"
+import { onFlag, readInterval, readWhole, text, wholeNumber } from "../flags/values.ts"
+
+const readId = (value: string) => Option.flatMap(readWhole(value), CompanyId.makeOption)
+
+/** `4021`, or `4022=GUID`. */
+const readCompany = (value: string) => {
+  const [id = "", guid, ...rest] = value.split("=")
+  return rest.length > 0
+    ? Option.none()
+    : Option.all({ id: readId(id), guid: guid === undefined ? Option.some(undefined) : CompanyGuid.makeOption(guid) })
+}
+
+const ids = Argument.String("id").pipe(
+  Argument.withMetavar("ID"),
+  Argument.withDescription("Companies"),
+  Argument.filterMap(readId, () => wholeNumber(0)),
+  Argument.variadic({ min: 1 })
+)
+
+const oneId = Argument.String("id").pipe(
+  Argument.withMetavar("ID"),
+  Argument.withDescription("The company"),
+  Argument.filterMap(readId, () => wholeNumber(0))
+)
+
+const states = ["active", "paused", "blocked", "quarantined"] as const
+
+const json = onFlag("json", "JSON, whose times are ISO 8601 and whose missing values are null")
+
+const database = databaseFlag
+
+// The drivers of the databases are large, so they are loaded only by what needs them.
+const operating = <A>(use: (operate: typeof import("./operate.ts")) => A) =>
+  Effect.map(Effect.promise(() => import("./operate.ts")), use)
+
+const run = Command.make("run", {
+  database,
+  name: Flag.String("name").pipe(
+    Flag.withMetavar("NAME"),
+    Flag.withDescription("PostgreSQL: the name of this process, another one for each (default: the host's)"),
+    Flag.optional
+  ),
+  history: onFlag("history", "Keep each version that a sync replaces, for time-punches changes"),
+  historyDays: text(
+    "history-days",
+    "DAYS",
+    "With --history: remove versions that were replaced more than DAYS ago, once a day (default: keep all)",
+    wholeNumber(1, 36_525),
+    (value) => readWhole(value, 1, 36_525)
+  ),
+  logFormat: Flag.Literals("log-format", ["lines", "json"]).pipe(
+    Flag.withDescription("How standard error is written (default: lines)"),
+    Flag.withDefault("lines")
+  )
+}, (input) => Effect.flatMap(Effect.promise(() => import("./run.ts")), ({ run }) => run(input))).pipe(
+  Command.withDescription(
+    `Sync all companies of the fleet on their schedules, until the first SIGTERM or Ctrl-C.
+
+  With a file this process is the whole fleet. With PostgreSQL it is one of many:
+  run the same command on several machines, each with its own --name. They share
+  nothing but the database. It needs an OAuth client.`
+  ),
+  Command.withShortDescription("Sync all companies on their schedules"),
+  Command.withExamples([
+    { command: "time-punches fleet run --database punches.db", description: "The whole fleet in one process" },
+    {
+      command: "time-punches fleet run --database postgres://db.example.com/punches --name a",
+      description: "One of several processes"
+    }
+  ])
+)
+
+const migrate = Command.make(
+  "migrate",
+  { database },
+  (input) => Effect.flatten(operating(({ migrate }) => migrate(input)))
+).pipe(
+  Command.withDescription("Create the tables of the fleet and of its copy, or bring them to this release.")
+)
+
+const add = Command.make("add", {
+  database,
+  every: text(
+    "every",
+    "TIME",
+    "How often they are synced, such as 30s, 15m or 2h (default: 15m, or what a known company has)",
+    "a time from 1s on, such as 15m",
+    readInterval
+  ),
+  companies: Argument.String("id").pipe(
+    Argument.withMetavar("ID[=GUID]"),
+    Argument.withDescription("Companies; without any, CSV on standard input: company_id,guid"),
+    Argument.filterMap(readCompany, () => "the id of a company, or ID=GUID"),
+    Argument.variadic()
+  )
+}, (input) => Effect.flatten(operating(({ add }) => add(input)))).pipe(
+  Command.withDescription(
+    `Add companies, due at once. A company that is known gets the interval and the
+  guid that are given, and keeps the rest.`
+  ),
+  Command.withShortDescription("Add companies"),
+  Command.withExamples([
+    { command: "time-punches fleet add --database punches.db --every 5m 4021", description: "One company" },
+    { command: "time-punches fleet add --database punches.db < companies.csv", description: "Many, with their guids" }
+  ])
+)
+
+const remove = Command.make("remove", {
+  database,
+  ids,
+  purge: onFlag("purge", "Erase their punches, checkpoints, histories and closes too")
+}, (input) => Effect.flatten(operating(({ remove }) => remove(input)))).pipe(
+  Command.withDescription("Remove companies. Their punches stay in the copy, except with --purge.")
+)
+
+const list = Command.make("list", {
+  database,
+  late: onFlag("late", "Only companies that are later than their interval"),
+  state: Flag.Literals("state", states).pipe(Flag.withDescription("Only companies in this state"), Flag.optional),
+  json
+}, (input) => Effect.flatten(operating(({ list }) => list(input)))).pipe(
+  Command.withDescription("List the companies, and the pauses of the whole fleet above them.")
+)
+
+const status = Command.make(
+  "status",
+  { database, id: oneId, json },
+  (input) => Effect.flatten(operating(({ status }) => status(input)))
+).pipe(Command.withDescription("Show a company."))
+
+const runs = Command.make(
+  "runs",
+  { database, id: oneId, json },
+  (input) => Effect.flatten(operating(({ runs }) => runs(input)))
+).pipe(Command.withDescription("Show the last runs of a company, the latest first."))
+
+const trigger = Command.make(
+  "trigger",
+  { database, ids },
+  (input) => Effect.flatten(operating(({ change }) => change(input, "trigger")))
+).pipe(Command.withDescription("Sync companies as soon as there is room."))
+
+const sweep = Command.make(
+  "sweep",
+  { database, ids },
+  (input) => Effect.flatten(operating(({ change }) => change(input, "sweep")))
+).pipe(Command.withDescription("Sweep companies as soon as there is room: find rows that the service no longer shows."))
+
+const pause = Command.make(
+  "pause",
+  { database, ids },
+  (input) => Effect.flatten(operating(({ change }) => change(input, "pause")))
+).pipe(Command.withDescription("Pause companies. A sync that is in flight finishes."))
+
+const resume = Command.make("resume", {
+  database,
+  ids: Argument.String("id").pipe(
+    Argument.withMetavar("ID"),
+    Argument.withDescription("Companies, or --state"),
+    Argument.filterMap(readId, () => wholeNumber(0)),
+    Argument.variadic()
+  ),
+  state: Flag.Literals("state", ["paused", "blocked", "quarantined"]).pipe(
+    Flag.withDescription("All companies in this state"),
+    Flag.optional
+  ),
+  reason: Flag.String("reason").pipe(
+    Flag.withMetavar("TAG"),
+    Flag.withDescription("With --state: only those with this reason, such as Forbidden"),
+    Flag.optional
+  )
+}, (input) => Effect.flatten(operating(({ resume }) => resume(input)))).pipe(
+  Command.withDescription("Resume companies that are paused, blocked or quarantined: they are due at once.")
+)
+
+const pauseAll = Command.make(
+  "pause-all",
+  { database },
+  (input) => Effect.flatten(operating(({ pauseAll }) => pauseAll(input)))
+).pipe(Command.withDescription("Pause the whole fleet until resume-all. Syncs that are in flight finish."))
+
+const resumeAll = Command.make(
+  "resume-all",
+  { database },
+  (input) => Effect.flatten(operating(({ resumeAll }) => resumeAll(input)))
+).pipe(Command.withDescription("End all pauses of the whole fleet. Companies that are paused or blocked stay so."))
+
+export const fleet = Command.make("fleet").pipe(
+  Command.withDescription(
+    `Keep copies of many companies in one database, each on its own schedule.
+
+  Set a password in PGPASSWORD, or in the URL of TIME_PUNCHES_DATABASE_URL;
+  --database refuses one.`
+  ),
+  Command.withShortDescription("Keep copies of many companies on schedules"),
+  Command.withSubcommands([
+    run,
+    migrate,
+    add,
+    remove,
+    list,
+    status,
+    trigger,
+    sweep,
+    pause,
+    resume,
+    runs,
+    pauseAll,
+    resumeAll
+  ])
+)

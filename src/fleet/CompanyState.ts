@@ -1,0 +1,342 @@
+/** A company of a fleet: its row, what a turn of it can end with, and what each end does to the row. */
+import * as Duration from "effect/Duration"
+import * as Match from "effect/Match"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type { ListError, TokenError } from "../ApiError.ts"
+import { CompanyId } from "../Ids.ts"
+import { printable } from "../internal/wire/issue.ts"
+import type { SyncError } from "../sync/SyncError.ts"
+import { backoff } from "./Schedule.ts"
+
+/**
+ * Whether a company is synced.
+ *
+ * - `active`: on its schedule.
+ * - `paused`: an operator paused it.
+ * - `blocked`: it failed in a way that only a person can cure; `reason` says how.
+ * - `quarantined`: it ended its process several times, or failed with a defect five times in a row.
+ */
+export const State = Schema.Literals(["active", "paused", "blocked", "quarantined"])
+
+/** Whether a company is synced, as `State` decodes it. */
+export type State = typeof State.Type
+
+/** What the sync of a company is at: `first` until a first pass is complete, `sweep` within a sweep, else `increment`. */
+export const Phase = Schema.Literals(["first", "increment", "sweep"])
+
+/** What the sync of a company is at, as `Phase` decodes it. */
+export type Phase = typeof Phase.Type
+
+/** An error that a turn ended with. */
+export const CompanyError = Schema.Struct({
+  /** When, by the clock of the database. */
+  at: Schema.DateTimeUtcFromString,
+  /** The tag of the error, with its reason for a `TokenError` or a `SyncError`: `SyncError.Store`. */
+  tag: Schema.String,
+  /** Its message: one printable line of at most 500 characters. */
+  text: Schema.String
+})
+
+/** An error that a turn ended with, as `CompanyError` decodes it. */
+export type CompanyError = typeof CompanyError.Type
+
+/** What is known of a company in a fleet: an element of `fleet list --json`. */
+export const CompanyStatus = Schema.Struct({
+  company: CompanyId,
+  state: State,
+  phase: Phase,
+  /** Why it is blocked or quarantined; `None` in the other states. */
+  reason: Schema.OptionFromNullOr(Schema.String),
+  /** The interval of its syncs, in seconds. */
+  everySeconds: Schema.Finite,
+  /** When it is due. */
+  nextAt: Schema.DateTimeUtcFromString,
+  /** The start of the last complete pass: the copy has every change before it. `None` before the first one. */
+  lastOkAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromString),
+  /** How much older than its interval the last complete pass is, or the company if there was none. At least 0. */
+  lateSeconds: Schema.Finite,
+  /** Failed turns in a row. */
+  failures: Schema.Int,
+  /** The error of the last turn that failed; `None` if a pass was completed since. */
+  lastError: Schema.OptionFromNullOr(CompanyError),
+  /** Rows that turns have written since the company was added: not the rows of the copy. */
+  rows: Schema.Int
+})
+
+/** What is known of a company in a fleet, as `CompanyStatus` decodes it. */
+export type CompanyStatus = typeof CompanyStatus.Type
+
+/** Why a turn failed: a tag that is counted, and a line for a person. */
+export interface Failure {
+  readonly tag: string
+  readonly text: string
+}
+
+/** What a turn ended with. Each kind has its row in `rules`. */
+export type Outcome =
+  | { readonly _tag: "Complete"; readonly isResumed: boolean }
+  | { readonly _tag: "TurnOver" }
+  | { readonly _tag: "Transient"; readonly failure: Failure }
+  | { readonly _tag: "StoreFailed"; readonly failure: Failure }
+  | { readonly _tag: "Throttled"; readonly failure: Failure; readonly retryAfter: Option.Option<Duration.Duration> }
+  | { readonly _tag: "Refused"; readonly failure: Failure }
+  | { readonly _tag: "Invalid"; readonly failure: Failure }
+  | { readonly _tag: "NoCredential"; readonly failure: Failure; readonly reason: "InvalidClient" | "Rejected" }
+  | { readonly _tag: "Unreadable"; readonly failure: Failure }
+  | { readonly _tag: "TooManyGone"; readonly failure: Failure }
+  | { readonly _tag: "Defect"; readonly failure: Failure }
+
+export type OutcomeTag = Outcome["_tag"]
+
+/** What the decision needs of the row, as it is when the turn ends. */
+export interface RowAtEnd {
+  readonly state: State
+  readonly every: number
+  readonly failures: number
+  /** The tag of the failures in a row of which `tagCount` are counted since `tagSince`. */
+  readonly tag: string | undefined
+  readonly tagCount: number
+  readonly tagSince: number | undefined
+}
+
+/** What the decision needs of the fleet. All times are in milliseconds, by the clock of the database. */
+export interface Surroundings {
+  readonly now: number
+  /** From 0 to 1, for the backoff. */
+  readonly random: number
+  /** Whether the turn has stored a page. */
+  readonly isPaged: boolean
+  readonly credentials: "shared" | "perCompany"
+  /** Whether any pause holds that is not the operator's: a probe then counts no strikes, nor does what it judges. */
+  readonly isPaused: boolean
+  /** Other companies whose turns were throttled in the last minute. */
+  readonly throttledOthers: number
+  /** Companies, with this one, that ended `Unauthorized` within the longer of a minute and the interval, without a success since. */
+  readonly unauthorized: number
+  /** Active companies. */
+  readonly active: number
+}
+
+/** When a company is due next. */
+export type Next =
+  | { readonly _tag: "Now" }
+  | { readonly _tag: "Slot" }
+  | { readonly _tag: "In"; readonly millis: number }
+
+/** A pause of the whole fleet. Without `millis` it holds until a probe succeeds. */
+export interface NewPause {
+  readonly reason: "RateLimited" | "Unauthorized" | "InvalidClient" | "Rejected"
+  readonly millis: number | undefined
+}
+
+/** What the end of a turn does to its row. */
+export interface Decision {
+  readonly state: State
+  readonly reason: string | undefined
+  readonly next: Next
+  readonly failures: number
+  readonly strike: { readonly tag: string; readonly count: number; readonly since: number } | undefined
+  /** What becomes of the last error: it is cleared, unless that of a sweep must stay; kept; or replaced. */
+  readonly error: "clear" | "keep" | Failure
+  readonly pause: NewPause | undefined
+}
+
+/** What the end of a turn does to an active row, before its state is considered. */
+type Judged = Omit<Decision, "state" | "reason"> & {
+  readonly fate: "stays" | "blocked" | "quarantined"
+  readonly reason?: string
+}
+
+const minute = 60_000
+
+/** The rule of each kind of end. A kind without a rule does not compile. */
+const judge = (outcome: Outcome, row: RowAtEnd, around: Surroundings): Judged =>
+  Match.valueTags(outcome, {
+    Complete: ({ isResumed }): Judged => ({ ...quiet, next: isResumed ? { _tag: "Now" } : { _tag: "Slot" } }),
+    TurnOver: (): Judged => ({
+      ...quiet,
+      next: { _tag: "Now" },
+      failures: around.isPaged ? 0 : row.failures,
+      error: "keep"
+    }),
+    Transient: ({ failure }): Judged => failed(failure, row, around),
+    StoreFailed: ({ failure }): Judged => {
+      const judged = failed(failure, row, around)
+      return { ...judged, next: within(judged.next, longestStoreWait) }
+    },
+    Throttled: ({ failure, retryAfter }): Judged => {
+      const judged = failed(failure, row, around)
+      const millis = Option.map(retryAfter, Duration.toMillis)
+      return {
+        ...judged,
+        next: Option.match(millis, { onNone: () => judged.next, onSome: (millis) => ({ _tag: "In", millis }) }),
+        pause: around.throttledOthers < 2 ? undefined : {
+          reason: "RateLimited",
+          millis: Math.min(Math.max(minute, Option.getOrElse(millis, () => 0)), 15 * minute)
+        }
+      }
+    },
+    Refused: ({ failure }): Judged => {
+      const judged = failed(failure, row, around)
+      if (failure.tag === "Unauthorized" && around.unauthorized >= Math.min(10, Math.max(around.active, 1))) {
+        return { ...judged, pause: { reason: "Unauthorized", millis: undefined } }
+      }
+      const strike = struck(failure, row, around)
+      return strike === undefined || strike.count < 3 ||
+          around.now - strike.since < Math.max(15 * minute, 2 * row.every)
+        ? { ...judged, strike }
+        : { ...judged, strike, fate: "blocked", reason: failure.tag }
+    },
+    Invalid: ({ failure }): Judged => ({ ...failed(failure, row, around), fate: "blocked", reason: failure.tag }),
+    NoCredential: ({ failure, reason }): Judged => {
+      const judged = failed(failure, row, around)
+      return around.credentials === "perCompany"
+        ? { ...judged, fate: "blocked", reason: failure.tag }
+        : { ...judged, next: { _tag: "Now" }, pause: { reason, millis: undefined } }
+    },
+    Unreadable: ({ failure }): Judged => {
+      const strike = struck(failure, row, around)
+      const judged = { ...failed(failure, row, around), strike }
+      return strike === undefined || strike.count < 3 ? judged : { ...judged, fate: "blocked", reason: failure.tag }
+    },
+    TooManyGone: ({ failure }): Judged => ({ ...quiet, error: failure }),
+    Defect: ({ failure }): Judged => {
+      const strike = struck(failure, row, around)
+      const judged = { ...failed(failure, row, around), strike }
+      return strike === undefined || strike.count < 5 ? judged : { ...judged, fate: "quarantined", reason: failure.tag }
+    }
+  })
+
+const quiet: Judged = {
+  fate: "stays",
+  next: { _tag: "Slot" },
+  failures: 0,
+  strike: undefined,
+  error: "clear",
+  pause: undefined
+}
+
+/** The longest wait after a failure of the database, which other turns show as soon as it is over. */
+const longestStoreWait = 30_000
+
+const within = (next: Next, millis: number): Next =>
+  next._tag === "In" ? { _tag: "In", millis: Math.min(next.millis, millis) } : next
+
+const failed = (failure: Failure, row: RowAtEnd, { isPaged, random }: Surroundings): Judged => {
+  const before = isPaged ? 0 : row.failures
+  return {
+    ...quiet,
+    next: { _tag: "In", millis: backoff(row.every, before, random) },
+    failures: before + 1,
+    error: failure
+  }
+}
+
+/** The failures of one tag in a row. None is counted while a pause holds: the fault is not the company's. */
+const struck = ({ tag }: Failure, row: RowAtEnd, { isPaused, now }: Surroundings): Decision["strike"] => {
+  if (isPaused) {
+    return row.tag === undefined ? undefined : { tag: row.tag, count: row.tagCount, since: row.tagSince ?? now }
+  }
+  return row.tag === tag
+    ? { tag, count: row.tagCount + 1, since: row.tagSince ?? now }
+    : { tag, count: 1, since: now }
+}
+
+/** Whether the end of a turn may move the state. What an operator set while the turn ran stays. */
+const isMovable: { readonly [S in State]: boolean } = {
+  active: true,
+  paused: false,
+  blocked: false,
+  quarantined: false
+}
+
+/** What the end of a turn does to its row. */
+export const decide = (outcome: Outcome, row: RowAtEnd, around: Surroundings): Decision => {
+  const { fate, reason, ...judged } = judge(outcome, row, around)
+  return isMovable[row.state] && fate !== "stays"
+    ? { ...judged, state: fate, reason }
+    : { ...judged, state: row.state, reason: undefined }
+}
+
+/** What `fleet_run` keeps of an end. */
+export const outcomeName = (outcome: Outcome): string => "failure" in outcome ? outcome.failure.tag : outcome._tag
+
+/** Tags of runs that were throttled. */
+export const throttledTags: ReadonlyArray<string> = ["RateLimited", "TokenError.Throttled"]
+
+/** Characters of an error that are kept. */
+const mostText = 500
+
+const failureOf = (tag: string, text: string): Failure => ({ tag, text: printable(text).slice(0, mostText) })
+
+const tokenOutcomes: { readonly [R in TokenError["reason"]]: (failure: Failure) => Outcome } = {
+  InvalidClient: (failure) => ({ _tag: "NoCredential", failure, reason: "InvalidClient" }),
+  Rejected: (failure) => ({ _tag: "NoCredential", failure, reason: "Rejected" }),
+  Transport: (failure) => ({ _tag: "Transient", failure }),
+  Malformed: (failure) => ({ _tag: "Transient", failure }),
+  Throttled: (failure) => ({ _tag: "Throttled", failure, retryAfter: Option.none() })
+}
+
+const syncOutcomes: { readonly [R in SyncError["reason"]]: (failure: Failure) => Outcome } = {
+  Checkpoint: (failure) => ({ _tag: "Invalid", failure }),
+  CursorLost: (failure) => ({ _tag: "Unreadable", failure }),
+  // The turn has tried again already.
+  Superseded: (failure) => ({ _tag: "Transient", failure }),
+  TooManyGone: (failure) => ({ _tag: "TooManyGone", failure }),
+  Store: (failure) => ({ _tag: "StoreFailed", failure })
+}
+
+/** What an error of a sync is to the fleet. An error without a kind does not compile. */
+export const outcomeOf = (error: ListError | SyncError): Outcome => {
+  const named = (tag: string) => failureOf(tag, error.message)
+  switch (error._tag) {
+    case "SyncError":
+      return syncOutcomes[error.reason](named(`SyncError.${error.reason}`))
+    case "TokenError":
+      return tokenOutcomes[error.reason](named(`TokenError.${error.reason}`))
+    case "RateLimited":
+      return { _tag: "Throttled", failure: named(error._tag), retryAfter: error.retryAfter }
+    case "Unauthorized":
+    case "Forbidden":
+      return { _tag: "Refused", failure: named(error._tag) }
+    case "InvalidRequest":
+      return { _tag: "Invalid", failure: named(error._tag) }
+    case "UnprocessableEntity":
+    case "UnexpectedStatus":
+    case "DecodeError":
+    case "PaginationError":
+      return { _tag: "Unreadable", failure: named(error._tag) }
+    case "ServerError":
+    case "ServiceUnavailable":
+    case "TransportError":
+      return { _tag: "Transient", failure: named(error._tag) }
+  }
+}
+
+/** A turn that did not end in time. */
+export const deadline: Outcome = {
+  _tag: "Transient",
+  failure: failureOf("Deadline", "the turn did not end three minutes after its deadline")
+}
+
+/** A turn that died. What it died of may hold anything, so only its message is kept. */
+export const defectOf = (message: string): Outcome => ({ _tag: "Defect", failure: failureOf("Defect", message) })
+
+/** Which pass a turn was at when it ended. */
+export interface PhaseAtEnd {
+  readonly phase: Phase
+  /** Whether a sweep, or the first pass that stands for one, was completed: the next slot of the sweeps is taken. */
+  readonly isSwept: boolean
+}
+
+/** The phase after a turn, from the phase before it and what it was at last; `undefined` if it did nothing. */
+export const phaseAfter = (
+  before: Phase,
+  outcome: Outcome,
+  at: "first" | "increment" | "sweep" | undefined
+): PhaseAtEnd => {
+  if (outcome._tag === "Complete") return { phase: "increment", isSwept: before === "first" || at === "sweep" }
+  if (outcome._tag === "TooManyGone") return { phase: "increment", isSwept: true }
+  return { phase: before === "first" || at === undefined ? before : at, isSwept: false }
+}

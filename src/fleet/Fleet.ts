@@ -1,0 +1,169 @@
+/** START HERE. What an operator does with a fleet: adds companies, pauses and resumes them, sees which are late. SQL alone. */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { RateLimiterStore } from "effect/persistence/RateLimiter"
+import * as Schema from "effect/Schema"
+import type { SqlClient } from "effect/sql/SqlClient"
+import { type Company, CompanySchema } from "../Company.ts"
+import { CompanyId } from "../Ids.ts"
+import { type CompanyStatus, State } from "./CompanyState.ts"
+import { FleetError, invalidInput, translated } from "./FleetError.ts"
+import { type Addition, type Changed, type FleetStore, makeFleetStore, type Pause, type Run } from "./FleetStore.ts"
+import { makeRateLimiterStore } from "./RateLimit.ts"
+
+/** A company to add to a fleet. */
+export interface FleetCompany extends Company {
+  /** How often it is synced, from 1 second. Default: what it has, or 15 minutes if it is new. */
+  readonly every?: Duration.Input | undefined
+}
+
+/** What `Fleet.add` did. */
+export interface Added {
+  readonly added: ReadonlyArray<CompanyId>
+  /** Known companies whose interval or guid is another one now. */
+  readonly changed: ReadonlyArray<CompanyId>
+}
+
+/** Which companies `Fleet.list` lists. */
+export interface ListOptions {
+  /** Default: all states. */
+  readonly states?: ReadonlyArray<State> | undefined
+  /** Whether only companies are listed that are later than their interval. Default `false`. */
+  readonly late?: boolean | undefined
+}
+
+/**
+ * The operator's side of a fleet. It works while no process of the fleet runs. Every call is one transaction; what a call
+ * changes, running processes see within a second. A sync that is in flight finishes.
+ *
+ * **Example** (Add a company that is synced every five minutes)
+ *
+ * ```ts
+ * import { Effect } from "effect"
+ * import { CompanyGuid, CompanyId } from "effect-time-punches"
+ * import { Fleet } from "effect-time-punches/fleet"
+ *
+ * export const add = Effect.gen(function*() {
+ *   const fleet = yield* Fleet
+ *   const guid = CompanyGuid.make("3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60")
+ *   return yield* fleet.add([{ id: CompanyId.make(4021), guid, every: "5 minutes" }])
+ * })
+ * ```
+ */
+export class Fleet extends Context.Service<Fleet, {
+  /** Adds companies, due at once. A known one gets the interval and the guid that are given, and keeps the rest. */
+  readonly add: (companies: Iterable<FleetCompany>) => Effect.Effect<Added, FleetError>
+  /** Removes companies and their runs. Punches and checkpoints stay in the copy: `SqlStore.purge` erases those. */
+  readonly remove: (ids: Iterable<CompanyId>) => Effect.Effect<Changed, FleetError>
+  /** Pauses active companies. */
+  readonly pause: (ids: Iterable<CompanyId>) => Effect.Effect<Changed, FleetError>
+  /** Makes companies active again, due at once. A quarantined one is first synced while nothing else runs in its process. */
+  readonly resume: (ids: Iterable<CompanyId>) => Effect.Effect<Changed, FleetError>
+  /** Makes active companies due at once. */
+  readonly trigger: (ids: Iterable<CompanyId>) => Effect.Effect<Changed, FleetError>
+  /** Makes active companies due at once, for a sweep. */
+  readonly sweep: (ids: Iterable<CompanyId>) => Effect.Effect<Changed, FleetError>
+  /** Resumes all companies in a state, or those of them with this reason. Gives the ids. */
+  readonly resumeWhere: (where: {
+    readonly state: Exclude<State, "active">
+    readonly reason?: string | undefined
+  }) => Effect.Effect<ReadonlyArray<CompanyId>, FleetError>
+  /** Lists companies by id. */
+  readonly list: (options?: ListOptions) => Effect.Effect<ReadonlyArray<CompanyStatus>, FleetError>
+  /** What is known of a company; `None` if it is not in the fleet. */
+  readonly status: (id: CompanyId) => Effect.Effect<Option.Option<CompanyStatus>, FleetError>
+  /** The last turns of a company, the latest first. */
+  readonly runs: (id: CompanyId) => Effect.Effect<ReadonlyArray<Run>, FleetError>
+  /** The pauses that hold: while there is one, no sync begins. */
+  readonly pauses: Effect.Effect<ReadonlyArray<Pause>, FleetError>
+  /** Pauses the fleet until `resumeAll`. */
+  readonly pauseAll: Effect.Effect<void, FleetError>
+  /** Ends all pauses of the fleet. Companies that are paused or blocked stay so. */
+  readonly resumeAll: Effect.Effect<void, FleetError>
+}>()("effect-time-punches/fleet/Fleet") {
+  /** The fleet in the database of the `SqlClient`: SQLite, or PostgreSQL. Fails with `NotMigrated` if its tables are older. */
+  static readonly layer: Layer.Layer<Fleet, FleetError, SqlClient> = Layer.effect(
+    Fleet,
+    Effect.gen(function*() {
+      const store = yield* makeFleetStore
+      yield* store.verify
+      return operatorOf(store)
+    })
+  )
+
+  /**
+   * A store for `RateLimiter` of `effect/persistence`, in the database of the fleet: one limit for all its processes. The
+   * adaptive algorithms fail by name. A limit goes under the client of `TimePunches`, as `HttpClient.withRateLimiter`.
+   */
+  static readonly layerRateLimiterStore: Layer.Layer<RateLimiterStore, FleetError, SqlClient> = Layer.unwrap(
+    Effect.gen(function*() {
+      const store = yield* makeFleetStore
+      yield* store.verify
+      return makeRateLimiterStore(store)
+    })
+  )
+}
+
+const leastEvery = 1000
+
+/** The operator's side over a store. @internal */
+export const operatorOf = ({ operator }: FleetStore): Fleet["Service"] => {
+  const change = (what: string, run: (ids: ReadonlyArray<CompanyId>) => Effect.Effect<Changed, FleetError>) =>
+    Effect.fn(`Fleet.${what}`)(function*(ids: Iterable<CompanyId>) {
+      const given = [...ids]
+      const invalid = given.find((id) => !isId(id))
+      if (invalid !== undefined) return yield* invalidInput(`${invalid} is not the id of a company`)
+      return yield* run(given)
+    })
+  const failed = translated("the statement failed")
+  return Fleet.of({
+    add: Effect.fn("Fleet.add")(function*(companies) {
+      const additions: Array<Addition> = []
+      for (const { every, guid, id } of companies) additions.push(yield* additionOf(id, guid, every))
+      return yield* failed(operator.add(additions))
+    }),
+    remove: change("remove", (ids) => failed(operator.remove(ids))),
+    pause: change("pause", (ids) => failed(operator.pause(ids))),
+    resume: change("resume", (ids) => failed(operator.resume(ids))),
+    trigger: change("trigger", (ids) => failed(operator.trigger(ids))),
+    sweep: change("sweep", (ids) => failed(operator.sweep(ids))),
+    resumeWhere: Effect.fn("Fleet.resumeWhere")(function*({ reason, state }) {
+      if (!isState(state)) return yield* invalidInput(`state must be one of ${State.literals.join(", ")}`)
+      return yield* failed(operator.resumeWhere(state, reason))
+    }),
+    list: Effect.fn("Fleet.list")(function*({ late = false, states } = {}) {
+      if (states?.every(isState) === false) return yield* invalidInput(`states are ${State.literals.join(", ")}`)
+      return yield* failed(operator.list({ states, isLate: late, id: undefined }))
+    }),
+    status: Effect.fn("Fleet.status")(function*(id) {
+      if (!isId(id)) return yield* invalidInput(`${String(id)} is not the id of a company`)
+      const [status] = yield* failed(operator.list({ states: undefined, isLate: false, id }))
+      return Option.fromUndefinedOr(status)
+    }),
+    runs: Effect.fn("Fleet.runs")((id) => failed(operator.runs(id))),
+    pauses: failed(operator.pauses),
+    pauseAll: failed(operator.pauseAll),
+    resumeAll: failed(operator.resumeAll)
+  })
+}
+
+const isId = Schema.is(CompanyId)
+const isState = Schema.is(State)
+const isCompany = Schema.is(CompanySchema)
+
+const additionOf = (
+  id: CompanyId,
+  guid: Company["guid"],
+  every: Duration.Input | undefined
+): Effect.Effect<Addition, FleetError> => {
+  const company = { id, guid }
+  if (!isCompany(company)) return Effect.fail(invalidInput(`company ${String(id)}: the id or the guid is invalid`))
+  if (every === undefined) return Effect.succeed({ ...company, every })
+  const millis = Option.map(Duration.fromInput(every), Duration.toMillis)
+  return Option.isSome(millis) && millis.value >= leastEvery && Number.isFinite(millis.value)
+    ? Effect.succeed({ ...company, every: Math.round(millis.value) })
+    : Effect.fail(invalidInput(`company ${id}: every must be a duration of at least 1 second`))
+}

@@ -1,0 +1,49 @@
+/** Why a fleet cannot be operated or run. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { isSqlError } from "effect/sql/SqlError"
+import type { SqlError } from "effect/sql/SqlError"
+import { discreet, messageOf } from "../internal/sql/failure.ts"
+import { printable } from "../internal/wire/issue.ts"
+
+/** A fleet cannot be operated or run. */
+export class FleetError extends Schema.TaggedError<FleetError>("effect-time-punches/fleet/FleetError")("FleetError", {
+  /**
+   * Why.
+   *
+   * - `NotMigrated`: the tables are missing or older than this release needs: run `FleetRunner.migrate`.
+   * - `InvalidInput`: an argument or a setting is invalid. Nothing was changed.
+   * - `AlreadyRunning`: another process runs under this name, or with this file.
+   * - `Store`: the database failed; `cause` says how.
+   */
+  reason: Schema.Literals(["NotMigrated", "InvalidInput", "AlreadyRunning", "Store"]),
+  /** What happened, without secrets. */
+  detail: Schema.String,
+  /** The error of the database, without what it quotes of rows. Absent: there is none. */
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  /** What is wrong, on one printable line for a log. */
+  override get message(): string {
+    return `${sentences[this.reason]}: ${printable(this.detail)}`
+  }
+}
+
+const sentences = {
+  NotMigrated: "the tables of the fleet are not those of this release",
+  InvalidInput: "the fleet refuses this",
+  AlreadyRunning: "this part of the fleet is running already",
+  Store: "the database of the fleet failed"
+} as const
+
+/** An argument or a setting is invalid. @internal */
+export const invalidInput = (detail: string): FleetError => new FleetError({ reason: "InvalidInput", detail })
+
+/** Translates an error of the database. @internal */
+export const storeError = (what: string) => (error: SqlError | FleetError): FleetError =>
+  isSqlError(error)
+    ? new FleetError({ reason: "Store", detail: `${what}: ${messageOf(error)}`, cause: discreet(error) })
+    : error
+
+/** The effect with the errors of the database translated. @internal */
+export const translated = (what: string) => <A, R>(self: Effect.Effect<A, SqlError | FleetError, R>) =>
+  Effect.mapError(self, storeError(what))

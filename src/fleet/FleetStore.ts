@@ -1,0 +1,1069 @@
+/**
+ * Every statement of a fleet, for SQLite and PostgreSQL: the claim, the heartbeat and the end of turns, suspects, pauses, what an
+ * operator does, the tables. A company is held by the turn with its `epoch`, as long as its `heartbeat_at` is not older than
+ * `takeover`. All times are milliseconds of the database's clock; SQLite has none of its own and takes Effect's.
+ */
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { Row } from "effect/sql/SqlConnection"
+import type { SqlError } from "effect/sql/SqlError"
+import { type Fragment, fragment, literal, parameter } from "effect/sql/Statement"
+import type { Company } from "../Company.ts"
+import { CompanyGuid, CompanyId } from "../Ids.ts"
+import {
+  type DialectName,
+  dialectOf,
+  numberOf,
+  orUndefined,
+  raw,
+  type SqlDialect,
+  textOrUndefined
+} from "../internal/sql/dialect.ts"
+import * as Migrate from "../internal/sql/migrate.ts"
+import { retried, transact } from "../internal/sql/transaction.ts"
+import {
+  CompanyError,
+  type CompanyStatus,
+  decide,
+  type Failure,
+  type NewPause,
+  type Next,
+  type Outcome,
+  outcomeName,
+  Phase,
+  type PhaseAtEnd,
+  State,
+  throttledTags
+} from "./CompanyState.ts"
+import { FleetError, invalidInput, translated } from "./FleetError.ts"
+import { slotOf } from "./Schedule.ts"
+
+/** A company with the turn that holds it. */
+export interface Lease {
+  readonly company: number
+  readonly epoch: number
+}
+
+/** What a turn knows of its company. */
+export interface Claim extends Lease {
+  readonly guid: CompanyGuid | undefined
+  /** The `next_at` that was claimed. */
+  readonly claimed: number
+  /** When the turn began. */
+  readonly began: number
+  readonly every: number
+  readonly phase: Phase
+  readonly sweepAt: number | undefined
+  readonly fullSweepAt: number | undefined
+  /** Turns in a row that began and wrote no end, with this one. */
+  readonly starts: number
+}
+
+/** How a turn ended. */
+export interface End {
+  readonly claim: Claim
+  readonly outcome: Outcome
+  readonly phase: PhaseAtEnd
+  /** Whether what was swept is everything: the next full sweep is a whole interval away too. */
+  readonly isFullSweep: boolean
+  /** Up to when the copy is proven: the start of the turn, an instant of the past, or not at all. */
+  readonly proven: "began" | number | undefined
+  readonly isProbe: boolean
+  readonly pages: number
+  readonly rows: number
+}
+
+/** What the end of a turn changed. */
+export interface Ended {
+  readonly state: State
+  readonly reason: string | undefined
+  readonly pause: NewPause | undefined
+  /** Whether pauses were lifted, since this was their probe. */
+  readonly isLifted: boolean
+}
+
+/** A pause of the whole fleet. */
+export interface Pause {
+  /** `operator`, or the error that made it. */
+  readonly reason: string
+  /** When it ends by itself; `None`: when a probe succeeds, or an operator ends it. */
+  readonly until: Option.Option<DateTime.Utc>
+}
+
+/** A turn that ended. */
+export interface Run {
+  readonly epoch: number
+  readonly runner: string
+  readonly beganAt: DateTime.Utc
+  readonly endedAt: DateTime.Utc
+  readonly pages: number
+  readonly rows: number
+  /** `Complete`, `TurnOver`, or the tag of the error. */
+  readonly outcome: string
+}
+
+/** What changed, and what did not. */
+export interface Changed {
+  readonly changed: ReadonlyArray<CompanyId>
+  /** Ids that are not in the fleet. */
+  readonly unknown: ReadonlyArray<CompanyId>
+  /** Companies whose state does not allow it. */
+  readonly inactive: ReadonlyArray<CompanyId>
+}
+
+/** A company to add. */
+export interface Addition extends Company {
+  /** Milliseconds; `undefined` keeps that of a known company. */
+  readonly every: number | undefined
+}
+
+/** The shards of the fleet, for ever. A company is in `company_id % shards`. */
+export const shards = 300
+
+/** Starts without an end from which a company is a suspect, and from which it is quarantined. */
+export const suspectStarts = 2
+export const quarantineStarts = 5
+
+/** How long a pause without an end holds before a company is tried, in milliseconds. */
+const probeEvery = 3_600_000
+
+const defaultEvery = 900_000
+
+export type FleetStore = Effect.Success<typeof makeFleetStore>
+
+export const makeFleetStore = Effect.gen(function*() {
+  const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+  const dialect = yield* Effect.fromResult(Result.mapError(
+    dialectOf(sql),
+    (name) => invalidInput(`the database is ${name}; a fleet is kept in SQLite or PostgreSQL`)
+  ))
+  const words = dialects[dialect.name]
+  const { double, forUpdate, isIn, materialized, skipLocked, text } = words
+  const { greatest, least } = dialect
+  const big = (value: number | undefined): Fragment => value === undefined ? raw("NULL") : dialect.bigint(value)
+
+  const withNow = <A, E, R>(use: (now: Fragment) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => use(words.now(Math.floor(now))))
+  /** One attempt: the loops of a runner repeat what fails. */
+  const transaction = <A, E>(body: Effect.Effect<A, E | SqlError>): Effect.Effect<A, E | SqlError> =>
+    dialect.begin === undefined
+      ? sql.withTransaction(body)
+      : Effect.provideService(sql.withTransaction(body), SqlClient.BeginTransaction, dialect.begin)
+  /** Attempts for 5 seconds, for an operator. */
+  const patiently = <A, E>(body: Effect.Effect<A, E | SqlError>): Effect.Effect<A, E | SqlError> =>
+    transact({ sql, dialect }, body)
+
+  const isFree = (now: Fragment, takeover: number, table = ""): Fragment =>
+    sql`(${raw(table)}heartbeat_at IS NULL OR ${raw(table)}heartbeat_at < ${now} - ${big(takeover)})`
+  const isPaused = (now: Fragment): Fragment =>
+    sql`EXISTS (SELECT 1 FROM fleet_pause WHERE until IS NULL OR until > ${now})`
+  const take = (now: Fragment, runner: string): Fragment =>
+    sql`epoch = f.epoch + 1, starts = f.starts + 1, runner = ${text(runner)}, heartbeat_at = ${now}`
+  const claimColumns = raw(
+    "company_id, guid, epoch, next_at, heartbeat_at, every_ms, phase, sweep_at, full_sweep_at, starts"
+  )
+  const solo = (now: Fragment, runner: string): Fragment =>
+    sql`EXISTS (SELECT 1 FROM fleet_solo WHERE runner = ${text(runner)} AND until > ${now})`
+
+  /** Step 4: companies that are due, of these shards (`undefined`: of all), or of any if nobody took them for `helpAfter`. */
+  const claim = (options: {
+    readonly runner: string
+    readonly takeover: number
+    readonly helpAfter: number
+    readonly mine: ReadonlyArray<number> | undefined
+    readonly room: number
+  }): Effect.Effect<ReadonlyArray<Claim>, SqlError> =>
+    withNow((now) => {
+      const ours = options.mine === undefined
+        ? raw("")
+        : sql`AND (${isIn(`company_id % ${shards}`, options.mine)} OR next_at <= ${now} - ${big(options.helpAfter)})`
+      // The condition on shards stands inside: rows of a frozen runner would fill the limit.
+      return Effect.map(
+        sql<
+          Row
+        >`WITH d AS ${materialized} (SELECT company_id AS id FROM fleet_company WHERE state = 'active' AND next_at <= ${now} AND ${
+          isFree(now, options.takeover)
+        } AND starts < ${big(suspectStarts)} AND NOT ${isPaused(now)} ${ours} ORDER BY next_at, company_id LIMIT ${
+          big(options.room)
+        } ${skipLocked}) UPDATE fleet_company AS f SET ${
+          take(now, options.runner)
+        } FROM d WHERE f.company_id = d.id RETURNING ${claimColumns}`,
+        (rows) => rows.map(claimOf)
+      )
+    })
+
+  /** Step 15: one suspect, for a runner in which nothing else runs; `undefined` if there is none, or the turn to drain is lost. */
+  const claimSuspect = (
+    runner: string,
+    takeover: number
+  ): Effect.Effect<Claim | undefined, SqlError> =>
+    withNow((now) =>
+      Effect.map(
+        sql<
+          Row
+        >`WITH d AS ${materialized} (SELECT company_id AS id FROM fleet_company WHERE state = 'active' AND next_at <= ${now} AND ${
+          isFree(now, takeover)
+        } AND starts >= ${big(suspectStarts)} AND starts < ${big(quarantineStarts)} AND NOT ${
+          isPaused(now)
+        } ORDER BY next_at, company_id LIMIT 1 ${skipLocked}) UPDATE fleet_company AS f SET ${
+          take(now, runner)
+        } FROM d WHERE f.company_id = d.id AND ${solo(now, runner)} RETURNING ${claimColumns}`,
+        ([row]) => row === undefined ? undefined : claimOf(row)
+      )
+    )
+
+  /** Step 9: holds the leases of all turns in work, and says which of them are still ours. */
+  const heartbeat = (
+    turns: ReadonlyArray<Lease & { readonly isPaged: boolean }>
+  ): Effect.Effect<ReadonlySet<number>, SqlError> =>
+    withNow((now) => {
+      const given = words.table(
+        ["id", "epoch", "paged"],
+        turns.map(({ company, epoch, isPaged }) => [company, epoch, isPaged ? 1 : 0])
+      )
+      return Effect.map(
+        sql<
+          Row
+        >`UPDATE fleet_company AS f SET heartbeat_at = ${now}, starts = CASE WHEN t.paged = 1 THEN ${least}(f.starts, 1) ELSE f.starts END FROM ${given} WHERE f.company_id = t.id AND f.epoch = t.epoch AND f.heartbeat_at IS NOT NULL RETURNING company_id`,
+        (rows) => new Set(rows.map(({ company_id }) => numberOf(company_id)))
+      )
+    })
+
+  /** Steps 6 and 8: whether the company is still held by this turn. */
+  const isHeld = ({ company, epoch }: Lease): Effect.Effect<boolean, SqlError> =>
+    Effect.map(
+      sql`SELECT 1 FROM fleet_company WHERE company_id = ${big(company)} AND epoch = ${big(epoch)}`,
+      (rows) => rows.length > 0
+    )
+
+  /** The next slot of the company after now: `Schedule.nextSlot` by the clock of the database. */
+  const slotAfter = (now: Fragment, company: number, every: number): Fragment =>
+    sql`(${now} + ${big(every)} - (${now} - ${big(slotOf(company, every))}) % ${big(every)})`
+
+  const nextOf = (now: Fragment, company: number, every: number, next: Next): Fragment => {
+    switch (next._tag) {
+      case "Now":
+        return now
+      case "In":
+        return sql`(${now} + ${big(next.millis)})`
+      case "Slot":
+        return slotAfter(now, company, every)
+    }
+  }
+
+  /**
+   * Steps 10 and 11. `undefined`: the company is no longer held by this turn, and nothing was written. `at` and `around` are known
+   * within the transaction of a turn that failed; the end of any other turn is one statement.
+   */
+  const end = (
+    runner: string,
+    given: End,
+    settings: {
+      readonly credentials: "shared" | "perCompany"
+      readonly sweepEvery: number
+      readonly fullSweepEvery: number
+    }
+  ): Effect.Effect<Ended | undefined, SqlError> =>
+    "failure" in given.outcome
+      ? transaction(Effect.gen(function*() {
+        const known = yield* surroundingsOf(given)
+        return known === undefined ? undefined : yield* write(runner, given, settings, known)
+      }))
+      : write(runner, given, settings, { now: 0, row: calm(given), around: quiet(given, settings.credentials) })
+
+  /** An end without a failure needs nothing of the row: a stored page clears the count, else it stays as the column has it. */
+  const calm = ({ claim: { every } }: End) => ({
+    state: "active" as const,
+    every,
+    failures: 0,
+    tag: undefined,
+    tagCount: 0,
+    tagSince: undefined
+  })
+
+  const quiet = ({ claim, pages }: End, credentials: "shared" | "perCompany") => ({
+    now: claim.began,
+    random: 0,
+    isPaged: pages > 0,
+    credentials,
+    isPaused: false,
+    throttledOthers: 0,
+    unauthorized: 0,
+    active: 0
+  })
+
+  const surroundingsOf = Effect.fnUntraced(function*({ claim, pages }: End) {
+    const { company, epoch, every } = claim
+    const [row] = yield* withNow((now) =>
+      sql<
+        Row
+      >`SELECT state, every_ms, failures, tag, tag_count, tag_since, ${now} AS now FROM fleet_company WHERE company_id = ${
+        big(company)
+      } AND epoch = ${big(epoch)} AND heartbeat_at IS NOT NULL ${forUpdate}`
+    )
+    if (row === undefined) return undefined
+    const now = numberOf(row.now)
+    const throttled = raw(throttledTags.map((tag) => `'${tag}'`).join(", "))
+    const span = Math.max(60_000, every)
+    const [fleet] = yield* sql<
+      Row
+    >`SELECT EXISTS (SELECT 1 FROM fleet_pause WHERE reason <> 'operator' AND (until IS NULL OR until > ${
+      big(now)
+    })) AS paused, (SELECT count(DISTINCT company_id) FROM fleet_run WHERE ended_at > ${
+      big(now - 60_000)
+    } AND outcome IN (${throttled}) AND company_id <> ${
+      big(company)
+    }) AS throttled, (SELECT count(DISTINCT company_id) FROM fleet_run WHERE outcome = 'Unauthorized' AND company_id <> ${
+      big(company)
+    } AND ended_at > coalesce((SELECT max(ended_at) FROM fleet_run WHERE ended_at > ${
+      big(now - span)
+    } AND outcome IN ('Complete', 'TurnOver')), ${
+      big(now - span)
+    })) AS unauthorized, (SELECT count(*) FROM (SELECT 1 FROM fleet_company WHERE state = 'active' LIMIT 10) AS few) AS active`
+    return {
+      now,
+      row: {
+        state: stateOf(row.state),
+        every: numberOf(row.every_ms),
+        failures: numberOf(row.failures),
+        tag: textOrUndefined(row.tag),
+        tagCount: numberOf(row.tag_count),
+        tagSince: orUndefined(row.tag_since)
+      },
+      around: {
+        now,
+        random: yield* Random.next,
+        isPaged: pages > 0,
+        isPaused: truthy(fleet?.paused),
+        throttledOthers: numberOf(fleet?.throttled),
+        unauthorized: numberOf(fleet?.unauthorized) + 1,
+        active: numberOf(fleet?.active)
+      }
+    }
+  })
+
+  const write = Effect.fnUntraced(function*(
+    runner: string,
+    given: End,
+    { credentials, fullSweepEvery, sweepEvery }: Parameters<typeof end>[2],
+    known: {
+      readonly now: number
+      readonly row: ReturnType<typeof calm> | Parameters<typeof decide>[1]
+      readonly around: Omit<Parameters<typeof decide>[2], "credentials">
+    }
+  ) {
+    const { claim, isFullSweep, isProbe, outcome, pages, phase, proven, rows } = given
+    const { company, epoch } = claim
+    const decision = decide(outcome, known.row, { ...known.around, credentials })
+    const isQuiet = outcome._tag === "TurnOver"
+    const isGood = outcome._tag === "Complete" || isQuiet
+    return yield* withNow((now) => {
+      const isOurs = sql`company_id = ${big(company)} AND epoch = ${big(epoch)} AND heartbeat_at IS NOT NULL`
+      const swept = (column: string, claimed: number | undefined, every: number): Fragment =>
+        sql`${raw(column)} = CASE WHEN ${raw(column)} IS NOT DISTINCT FROM ${big(claimed)} THEN ${
+          every === 0 ? big(undefined) : slotAfter(now, company, every)
+        } ELSE ${raw(column)} END,`
+      const sweeps = phase.isSwept
+        ? sql`${swept("sweep_at", claim.sweepAt, sweepEvery)} ${
+          isFullSweep ? swept("full_sweep_at", claim.fullSweepAt, fullSweepEvery) : raw("")
+        }`
+        : raw("")
+      const error = typeof decision.error === "string"
+        ? decision.error === "keep"
+          ? raw("last_error")
+          // What a sweep found stays until a sweep has ended.
+          : phase.isSwept
+          ? raw("NULL")
+          : sql`CASE WHEN last_error LIKE ${text(`%"tag":"SyncError.TooManyGone"%`)} THEN last_error END`
+        : text(errorText(decision.error, known.now))
+      const provenAt = proven === "began" ? big(claim.began) : sql`${least}(${big(proven)}, ${now})`
+      const ok = proven === undefined
+        ? raw("last_ok_at")
+        : sql`${greatest}(coalesce(last_ok_at, ${provenAt}), ${provenAt})`
+      const strike = decision.strike
+      const update = sql`UPDATE fleet_company SET heartbeat_at = NULL, starts = 0, phase = ${
+        text(phase.phase)
+      }, ${sweeps} next_at = CASE WHEN next_at = ${big(claim.claimed)} AND every_ms = ${big(claim.every)} THEN ${
+        nextOf(now, company, claim.every, decision.next)
+      } ELSE next_at END, reason = CASE WHEN state = 'active' THEN ${
+        text(decision.reason)
+      } ELSE reason END, state = CASE WHEN state = 'active' THEN ${text(decision.state)} ELSE state END, failures = ${
+        isQuiet && pages === 0 ? raw("failures") : big(decision.failures)
+      }, tag = ${text(strike?.tag)}, tag_count = ${big(strike?.count ?? 0)}, tag_since = ${
+        big(strike?.since)
+      }, last_error = ${error}, last_ok_at = ${ok}, rows = rows + ${
+        big(rows)
+      } WHERE ${isOurs} RETURNING company_id, state, reason`
+      const minute = sql`${now} / 60000`
+      const values = sql`${big(company)}, ${big(epoch)}, ${text(runner)}, ${big(claim.began)}, ${now}, ${big(pages)}, ${
+        big(rows)
+      }, ${text(outcomeName(outcome))}`
+      const insertRun = (from: Fragment) =>
+        sql`INSERT INTO fleet_run (company_id, epoch, runner, began_at, ended_at, pages, rows, outcome) SELECT ${values} ${from} ON CONFLICT (company_id, epoch) DO NOTHING`
+      const countMinute = (from: Fragment) =>
+        sql`INSERT INTO fleet_minute AS m (minute, runner, runs, pages, rows, failures) SELECT ${minute}, ${
+          text(runner)
+        }, ${big(1)}, ${big(pages)}, ${big(rows)}, ${
+          big("failure" in outcome ? 1 : 0)
+        } ${from} ON CONFLICT (minute, runner) DO UPDATE SET runs = m.runs + 1, pages = m.pages + excluded.pages, rows = m.rows + excluded.rows, failures = m.failures + excluded.failures`
+      const isLifting = isProbe && isGood
+      const lift = (condition: Fragment) =>
+        sql`DELETE FROM fleet_pause WHERE until IS NULL AND reason <> 'operator' ${condition}`
+      const ended = (row: Row | undefined): Ended | undefined =>
+        row === undefined ? undefined : {
+          state: stateOf(row.state),
+          reason: textOrUndefined(row.reason),
+          pause: decision.pause,
+          isLifted: isLifting
+        }
+      if (words.isOneStatement) {
+        const from = raw("FROM ended")
+        const lifted = isLifting
+          ? sql`, lifted AS (${lift(raw("AND EXISTS (SELECT 1 FROM ended)"))})`
+          : raw("")
+        const statement = sql<Row>`WITH ended AS (${update}), run AS (${insertRun(from)}), counted AS (${
+          countMinute(from)
+        })${lifted} SELECT state, reason FROM ended`
+        return Effect.gen(function*() {
+          const [row] = yield* statement
+          if (row !== undefined && decision.pause !== undefined) yield* insertPause(now, decision.pause)
+          return ended(row)
+        })
+      }
+      return transaction(Effect.gen(function*() {
+        const [row] = yield* Effect.map(update, (rows) => rows.map((row): Row => ({ ...row })))
+        if (row === undefined) return undefined
+        // SQLite reads `ON` after a SELECT without WHERE as that of a join.
+        const from = raw("WHERE true")
+        yield* insertRun(from)
+        yield* countMinute(from)
+        if (isLifting) yield* lift(raw(""))
+        if (decision.pause !== undefined) yield* insertPause(now, decision.pause)
+        return ended(row)
+      }))
+    })
+  })
+
+  const insertPause = (
+    now: Fragment,
+    { millis, reason }: { readonly reason: string; readonly millis: number | undefined }
+  ) =>
+    // With DO NOTHING the row of a pause that has ended would stop the next one.
+    sql`INSERT INTO fleet_pause AS p (reason, until, probed_at) VALUES (${text(reason)}, ${
+      millis === undefined ? big(undefined) : sql`${now} + ${big(millis)}`
+    }, ${now}) ON CONFLICT (reason) DO UPDATE SET until = ${greatest}(coalesce(p.until, excluded.until), coalesce(excluded.until, p.until))`
+
+  /** Step 12: the turn was interrupted with its runner, and begins again at the front. */
+  const release = ({ company, epoch }: Lease): Effect.Effect<void, SqlError> =>
+    transaction(Effect.gen(function*() {
+      const released =
+        yield* sql`UPDATE fleet_company SET heartbeat_at = NULL, starts = ${greatest}(starts - 1, 0) WHERE company_id = ${
+          big(company)
+        } AND epoch = ${big(epoch)} AND heartbeat_at IS NOT NULL RETURNING company_id`
+      if (released.length === 0) return
+      yield* sql`UPDATE fleet_pause SET probed_at = 0 WHERE probe_company = ${big(company)} AND probe_epoch = ${
+        big(epoch)
+      }`
+    }))
+
+  /** Steps 13 and 14: quarantines, then asks for the turn to drain, if a suspect waits. */
+  const drain = (runner: string, takeover: number): Effect.Effect<Draining, SqlError> =>
+    withNow((now) => {
+      const free = isFree(now, takeover)
+      const quarantine =
+        sql`UPDATE fleet_company SET state = 'quarantined', reason = 'starts', heartbeat_at = NULL WHERE state = 'active' AND starts >= ${
+          big(quarantineStarts)
+        } AND ${free} RETURNING company_id`
+      const ask = sql`UPDATE fleet_solo SET runner = ${text(runner)}, until = ${now} + ${
+        big(takeover)
+      } WHERE (runner = ${text(runner)} OR until < ${now}) AND NOT ${
+        isPaused(now)
+      } AND EXISTS (SELECT 1 FROM fleet_company WHERE state = 'active' AND next_at <= ${now} AND ${free} AND starts >= ${
+        big(suspectStarts)
+      } AND starts < ${big(quarantineStarts)}) RETURNING 1 AS mine`
+      if (words.isOneStatement) {
+        return Effect.map(
+          sql<
+            Row
+          >`WITH q AS (${quarantine}), s AS (${ask}) SELECT company_id, 0 AS mine FROM q UNION ALL SELECT NULL, 1 FROM s`,
+          (rows) => ({
+            isDraining: rows.some(({ mine }) => numberOf(mine) === 1),
+            quarantined: rows.flatMap(({ company_id, mine }) => numberOf(mine) === 1 ? [] : [numberOf(company_id)])
+          })
+        )
+      }
+      return transaction(Effect.gen(function*() {
+        const quarantined = yield* quarantine
+        const asked = yield* ask
+        return {
+          isDraining: asked.length > 0,
+          quarantined: quarantined.flatMap((row) => Object.values(row)).map(numberOf)
+        }
+      }))
+    })
+
+  /** Step 14 while a suspect is in work here. */
+  const extendSolo = (runner: string, takeover: number): Effect.Effect<void, SqlError> =>
+    withNow((now) =>
+      Effect.asVoid(sql`UPDATE fleet_solo SET until = ${now} + ${big(takeover)} WHERE runner = ${text(runner)}`)
+    )
+
+  const giveSoloBack = (runner: string): Effect.Effect<void, SqlError> =>
+    Effect.asVoid(sql`UPDATE fleet_solo SET runner = NULL, until = 0 WHERE runner = ${text(runner)}`)
+
+  /** Step 16: tries one company, if what pauses the fleet has no end of its own and the last try is an hour old. */
+  const probe = (runner: string, takeover: number): Effect.Effect<Claim | undefined, SqlError> =>
+    Effect.catchTag(
+      transaction(withNow((now) =>
+        Effect.gen(function*() {
+          const due =
+            yield* sql`UPDATE fleet_pause SET probed_at = ${now} WHERE until IS NULL AND reason <> 'operator' AND NOT EXISTS (SELECT 1 FROM fleet_pause AS o WHERE o.reason = 'operator' OR o.until > ${now}) AND (probed_at <= ${now} - ${
+              big(probeEvery)
+            } OR EXISTS (SELECT 1 FROM fleet_company AS c WHERE c.company_id = probe_company AND c.epoch = probe_epoch AND c.heartbeat_at < ${now} - ${
+              big(takeover)
+            })) RETURNING reason`
+          if (due.length === 0) return undefined
+          const [row] = yield* sql<
+            Row
+          >`WITH d AS ${materialized} (SELECT company_id AS id FROM fleet_company WHERE state = 'active' AND ${
+            isFree(now, takeover)
+          } AND starts < ${big(quarantineStarts)} ORDER BY starts >= ${
+            big(suspectStarts)
+          }, coalesce(probed_at, 0), next_at LIMIT 1 ${skipLocked}) UPDATE fleet_company AS f SET ${
+            take(now, runner)
+          }, probed_at = ${now} FROM d WHERE f.company_id = d.id RETURNING ${claimColumns}`
+          // Rolled back: else an hour would pass without a probe.
+          if (row === undefined) return yield* Effect.fail(nobody)
+          const claimed = claimOf(row)
+          yield* sql`UPDATE fleet_pause SET probe_company = ${big(claimed.company)}, probe_epoch = ${
+            big(claimed.epoch)
+          } WHERE until IS NULL AND reason <> 'operator'`
+          return claimed
+        })
+      )),
+      "Nobody",
+      () => Effect.succeed(undefined)
+    )
+
+  /** Step 1: frees what a dead predecessor of this name held; `undefined`: what anyone held. */
+  const begin = (runner: string, isAlone: boolean): Effect.Effect<void, SqlError> =>
+    transaction(Effect.gen(function*() {
+      const whose = isAlone ? raw("") : sql`AND runner = ${text(runner)}`
+      yield* sql`UPDATE fleet_company SET heartbeat_at = NULL WHERE heartbeat_at IS NOT NULL ${whose}`
+      yield* isAlone ? sql`UPDATE fleet_solo SET runner = NULL, until = 0` : giveSoloBack(runner)
+      yield* sql`UPDATE fleet_pause SET probed_at = 0 WHERE until IS NULL`
+    }))
+
+  /** Stores `takeover` if none is stored; the one that then holds. */
+  const takeoverOf = (takeover: number): Effect.Effect<number, SqlError> =>
+    retried(Effect.gen(function*() {
+      yield* sql`INSERT INTO fleet_setting (name, value) VALUES ('takeover', ${
+        text(String(takeover))
+      }) ON CONFLICT (name) DO NOTHING`
+      const [row] = yield* sql<Row>`SELECT value FROM fleet_setting WHERE name = 'takeover'`
+      return numberOf(row?.value)
+    }))
+
+  /** Changes the state of a rate limit; who asks for the same key waits. */
+  const rate = <A>(
+    key: string,
+    step: (now: number, state: RateState | undefined) => readonly [A, RateState]
+  ): Effect.Effect<A, SqlError> =>
+    patiently(withNow((now) =>
+      Effect.gen(function*() {
+        // A row that another process is about to insert is waited for here.
+        yield* sql`INSERT INTO fleet_rate (key) VALUES (${text(key)}) ON CONFLICT (key) DO NOTHING`
+        const [row] = yield* sql<Row>`SELECT tokens, at, ${now} AS now FROM fleet_rate WHERE key = ${
+          text(key)
+        } ${forUpdate}`
+        const known = typeof row?.tokens === "number" && typeof row.at === "number"
+          ? { tokens: row.tokens, at: row.at }
+          : undefined
+        const [result, { at, tokens }] = step(numberOf(row?.now), known)
+        yield* sql`UPDATE fleet_rate SET tokens = ${double(tokens)}, at = ${double(at)} WHERE key = ${text(key)}`
+        return result
+      })
+    ))
+
+  /** What the keeper removes. `since` is the end of the last run that it has seen, 0 at first. */
+  const trim = (keepRuns: number, since: number): Effect.Effect<number, SqlError> =>
+    withNow((now) =>
+      Effect.gen(function*() {
+        const [row] = yield* sql<Row>`SELECT ${now} AS now`
+        // Only companies that ran since: all runs of all companies would be read each minute.
+        yield* sql`DELETE FROM fleet_run WHERE (company_id, epoch) IN (SELECT r.company_id, r.epoch FROM (SELECT DISTINCT company_id FROM fleet_run WHERE ended_at >= ${
+          big(since)
+        }) AS n JOIN fleet_run AS r ON r.company_id = n.company_id WHERE (SELECT count(*) FROM fleet_run AS l WHERE l.company_id = r.company_id AND l.epoch > r.epoch) >= ${
+          big(keepRuns)
+        })`
+        yield* sql`DELETE FROM fleet_minute WHERE minute < ${now} / 60000 - 1440`
+        yield* sql`DELETE FROM fleet_pause WHERE until < ${now} - 3600000`
+        return numberOf(row?.now)
+      })
+    )
+
+  /** What an operator watches: see the metrics of a runner. */
+  const gauges: Effect.Effect<Gauges, SqlError> = withNow((now) =>
+    Effect.map(
+      sql<
+        Row
+      >`SELECT count(*) AS active, coalesce(sum(CASE WHEN next_at <= ${now} THEN 1 ELSE 0 END), 0) AS due, coalesce(sum(CASE WHEN heartbeat_at IS NOT NULL THEN 1 ELSE 0 END), 0) AS in_work, coalesce(sum(CASE WHEN starts > 1 THEN 1 ELSE 0 END), 0) AS suspects, coalesce(max(${now} - coalesce(last_ok_at, added_at) - every_ms), 0) AS late FROM fleet_company WHERE state = 'active'`,
+      ([row]) => ({
+        active: numberOf(row?.active),
+        due: numberOf(row?.due),
+        inWork: numberOf(row?.in_work),
+        suspects: numberOf(row?.suspects),
+        late: Math.max(0, numberOf(row?.late))
+      })
+    )
+  )
+
+  /** The history of a company may be pruned once a day: the companies, in turn. */
+  const companies: Effect.Effect<ReadonlyArray<CompanyId>, SqlError> = Effect.map(
+    sql<Row>`SELECT company_id FROM fleet_company ORDER BY company_id`,
+    (rows) => rows.map(({ company_id }) => idOf(company_id))
+  )
+
+  // What an operator does.
+
+  const add = (
+    additions: ReadonlyArray<Addition>
+  ): Effect.Effect<
+    { readonly added: ReadonlyArray<CompanyId>; readonly changed: ReadonlyArray<CompanyId> },
+    SqlError
+  > =>
+    patiently(Effect.gen(function*() {
+      const added: Array<CompanyId> = []
+      const changed: Array<CompanyId> = []
+      for (let start = 0; start < additions.length; start += chunkSize) {
+        // Sorted: two calls that add the same companies never wait for each other in a circle.
+        const chunk = [...new Map(additions.slice(start, start + chunkSize).map((one) => [one.id, one])).values()]
+          .toSorted((one, other) => one.id - other.id)
+        const known = new Map(
+          (yield* sql<Row>`SELECT company_id, guid, every_ms FROM fleet_company WHERE ${
+            isIn("company_id", chunk.map(({ id }) => id))
+          } ORDER BY company_id ${forUpdate}`).map((row) => [numberOf(row.company_id), row] as const)
+        )
+        const news = chunk.filter(({ id }) => !known.has(id))
+        const changes = chunk.filter(({ every, guid, id }) => {
+          const row = known.get(id)
+          return row !== undefined &&
+            ((guid !== undefined && guid !== row.guid) || (every !== undefined && every !== numberOf(row.every_ms)))
+        })
+        if (news.length > 0) {
+          yield* withNow((now) =>
+            sql`INSERT INTO fleet_company (company_id, guid, state, phase, every_ms, added_at, next_at, epoch, starts, failures, tag_count, rows) SELECT id, guid, 'active', 'first', every, ${now}, ${now}, ${now}, 0, 0, 0, 0 FROM ${
+              given(news)
+            } WHERE true ON CONFLICT (company_id) DO NOTHING`
+          )
+        }
+        if (changes.length > 0) {
+          yield* withNow((now) =>
+            sql`UPDATE fleet_company AS f SET guid = coalesce(t.guid, f.guid), every_ms = CASE WHEN t.given = 1 THEN t.every ELSE f.every_ms END, next_at = CASE WHEN t.given = 1 AND t.every <> f.every_ms THEN ${least}(f.next_at, ${now} + t.every) ELSE f.next_at END FROM ${
+              given(changes)
+            } WHERE f.company_id = t.id`
+          )
+        }
+        added.push(...news.map(({ id }) => id))
+        changed.push(...changes.map(({ id }) => id))
+      }
+      return { added, changed }
+    }))
+
+  /** Companies as a table of a statement. A guid has no character that an array would have to quote. */
+  const given = (chunk: ReadonlyArray<Addition>): Fragment =>
+    words.table(
+      ["id", "guid", "every", "given"],
+      chunk.map(({ every, guid, id }) => [id, guid ?? null, every ?? defaultEvery, every === undefined ? 0 : 1])
+    )
+
+  /** Applies a statement to companies, chunk by chunk, and says which of them it changed. */
+  const change = (
+    ids: ReadonlyArray<CompanyId>,
+    statement: (now: Fragment, which: Fragment) => Effect.Effect<ReadonlyArray<unknown>, SqlError>
+  ): Effect.Effect<Changed, SqlError> =>
+    patiently(Effect.gen(function*() {
+      const found = new Set<number>()
+      const changed = new Set<number>()
+      const sorted = [...new Set(ids)].toSorted((one, other) => one - other)
+      for (let start = 0; start < sorted.length; start += chunkSize) {
+        const which = isIn("company_id", sorted.slice(start, start + chunkSize))
+        for (const row of yield* sql<Row>`SELECT company_id FROM fleet_company WHERE ${which}`) {
+          found.add(numberOf(row.company_id))
+        }
+        for (const id of companyIdsOf(yield* withNow((now) => statement(now, which)))) changed.add(id)
+      }
+      return {
+        changed: sorted.filter((id) => changed.has(id)),
+        unknown: sorted.filter((id) => !found.has(id)),
+        inactive: sorted.filter((id) => found.has(id) && !changed.has(id))
+      }
+    }))
+
+  const resumed = (now: Fragment): Fragment =>
+    sql`state = 'active', reason = NULL, next_at = ${now}, failures = 0, tag = NULL, tag_count = 0, tag_since = NULL, starts = CASE WHEN state = 'quarantined' THEN 2 ELSE starts END`
+
+  const operator = {
+    add,
+    remove: (ids: ReadonlyArray<CompanyId>) =>
+      change(ids, (_, which) =>
+        Effect.gen(function*() {
+          const removed = yield* sql`DELETE FROM fleet_company WHERE ${which} RETURNING company_id`
+          yield* sql`DELETE FROM fleet_run WHERE ${which}`
+          return removed
+        })),
+    pause: (ids: ReadonlyArray<CompanyId>) =>
+      change(
+        ids,
+        (_, which) =>
+          sql`UPDATE fleet_company SET state = 'paused', reason = NULL WHERE state = 'active' AND ${which} RETURNING company_id`
+      ),
+    resume: (ids: ReadonlyArray<CompanyId>) =>
+      change(
+        ids,
+        (now, which) =>
+          sql`UPDATE fleet_company SET ${resumed(now)} WHERE state <> 'active' AND ${which} RETURNING company_id`
+      ),
+    trigger: (ids: ReadonlyArray<CompanyId>) =>
+      change(
+        ids,
+        (now, which) =>
+          sql`UPDATE fleet_company SET next_at = ${now} WHERE state = 'active' AND ${which} RETURNING company_id`
+      ),
+    sweep: (ids: ReadonlyArray<CompanyId>) =>
+      change(
+        ids,
+        (now, which) =>
+          sql`UPDATE fleet_company SET next_at = ${now}, sweep_at = ${now} WHERE state = 'active' AND ${which} RETURNING company_id`
+      ),
+    resumeWhere: (
+      state: State,
+      reason: string | undefined
+    ): Effect.Effect<ReadonlyArray<CompanyId>, SqlError> =>
+      retried(withNow((now) =>
+        Effect.map(
+          sql`UPDATE fleet_company SET ${resumed(now)} WHERE state = ${text(state)} AND state <> 'active' ${
+            reason === undefined ? raw("") : sql`AND reason = ${text(reason)}`
+          } RETURNING company_id`,
+          companyIdsOf
+        )
+      )),
+    list: (options: {
+      readonly states: ReadonlyArray<State> | undefined
+      readonly isLate: boolean
+      readonly id: CompanyId | undefined
+    }): Effect.Effect<ReadonlyArray<CompanyStatus>, SqlError> =>
+      retried(withNow((now) => {
+        const late = sql`(${now} - coalesce(last_ok_at, added_at) - every_ms)`
+        const states = options.states === undefined
+          ? raw("")
+          : sql`AND state IN (${raw(["''", ...options.states.map((state) => `'${state}'`)].join(", "))})`
+        return Effect.map(
+          sql<
+            Row
+          >`SELECT company_id, state, phase, reason, every_ms, next_at, last_ok_at, ${late} AS late, failures, last_error, rows FROM fleet_company WHERE true ${states} ${
+            options.isLate ? sql`AND ${late} > every_ms` : raw("")
+          } ${options.id === undefined ? raw("") : sql`AND company_id = ${big(options.id)}`} ORDER BY company_id`,
+          (rows) => rows.map(statusOf)
+        )
+      })),
+    runs: (id: CompanyId): Effect.Effect<ReadonlyArray<Run>, SqlError> =>
+      Effect.map(
+        retried(sql<Row>`SELECT * FROM fleet_run WHERE company_id = ${big(id)} ORDER BY epoch DESC`),
+        (rows) =>
+          rows.map((row) => ({
+            epoch: numberOf(row.epoch),
+            runner: textOrUndefined(row.runner) ?? "",
+            beganAt: instantOf(row.began_at),
+            endedAt: instantOf(row.ended_at),
+            pages: numberOf(row.pages),
+            rows: numberOf(row.rows),
+            outcome: textOrUndefined(row.outcome) ?? ""
+          }))
+      ),
+    pauses: retried(withNow((now) =>
+      Effect.map(
+        sql<Row>`SELECT reason, until FROM fleet_pause WHERE until IS NULL OR until > ${now} ORDER BY reason`,
+        (rows): ReadonlyArray<Pause> =>
+          rows.map((row) => ({
+            reason: textOrUndefined(row.reason) ?? "",
+            until: Option.map(Option.fromUndefinedOr(orUndefined(row.until)), (at) => DateTime.makeUnsafe(at))
+          }))
+      )
+    )),
+    pauseAll: retried(withNow((now) => Effect.asVoid(insertPause(now, { reason: "operator", millis: undefined })))),
+    resumeAll: retried(Effect.asVoid(sql`DELETE FROM fleet_pause`))
+  }
+
+  const migrations: Migrate.Migrations = {
+    title: "the fleet",
+    table: { name: "fleet_migrations", quoted: "fleet_migrations" },
+    // "fleet_mi", as a number: any other lock of the database is as good.
+    lock: 7378705536486387049n,
+    steps: stepsOf(dialect)
+  }
+
+  /** Brings the tables to the schema of this release; a newer one is left as it is. */
+  const migrate: Effect.Effect<void, FleetError> = Migrate.migrate({ sql, dialect }, migrations).pipe(
+    Effect.catchTag(
+      "MigrationError",
+      ({ message }) => Effect.fail(new FleetError({ reason: "Store", detail: message }))
+    ),
+    translated("the tables cannot be made")
+  )
+
+  /** Fails if the schema is older than the one of this release. */
+  const verify: Effect.Effect<void, FleetError> = Migrate.verify({ sql, dialect }, migrations).pipe(
+    Effect.catchTag("OldSchema", ({ needed, version }) => Effect.fail(notMigrated("the fleet", version, needed))),
+    translated("the schema cannot be read")
+  )
+
+  return {
+    sql,
+    dialect,
+    claim,
+    claimSuspect,
+    heartbeat,
+    isHeld,
+    end,
+    release,
+    drain,
+    extendSolo,
+    giveSoloBack,
+    probe,
+    begin,
+    takeoverOf,
+    rate,
+    trim,
+    gauges,
+    companies,
+    operator,
+    migrate,
+    verify
+  }
+})
+
+/** Whether a suspect waits for this runner, and who was quarantined. */
+export interface Draining {
+  readonly isDraining: boolean
+  readonly quarantined: ReadonlyArray<number>
+}
+
+/** How much of a rate limit is used; what the numbers mean is the algorithm's. */
+export interface RateState {
+  readonly tokens: number
+  readonly at: number
+}
+
+/** What an operator watches. `late` is the largest lateness of an active company, in milliseconds. */
+export interface Gauges {
+  readonly active: number
+  readonly due: number
+  readonly inWork: number
+  readonly suspects: number
+  readonly late: number
+}
+
+/** Companies of one statement. */
+const chunkSize = 5000
+
+const nobody = { _tag: "Nobody" } as const
+
+/** Tables that are older than this release needs. */
+export const notMigrated = (what: string, version: number, needed: number): FleetError =>
+  new FleetError({
+    reason: "NotMigrated",
+    detail:
+      `${what} has schema ${version} (0: no tables), and this release needs ${needed}: run FleetRunner.migrate, or time-punches fleet migrate`
+  })
+
+/** What the two databases say differently about a fleet. */
+interface Words {
+  /** The clock of the database in milliseconds; SQLite has none that a test could set, and takes this one. */
+  readonly now: (millis: number) => Fragment
+  readonly text: (value: string | undefined) => Fragment
+  readonly double: (value: number) => Fragment
+  readonly isIn: (column: string, values: ReadonlyArray<number>) => Fragment
+  /** Rows as a table `t` of a statement. The second column is a text where it is named `guid`. */
+  readonly table: (
+    columns: ReadonlyArray<string>,
+    rows: ReadonlyArray<ReadonlyArray<number | string | null>>
+  ) => Fragment
+  readonly skipLocked: Fragment
+  readonly forUpdate: Fragment
+  readonly materialized: Fragment
+  /** Whether a statement may have others that write within it. */
+  readonly isOneStatement: boolean
+}
+
+const parts = (...all: ReadonlyArray<string | Fragment>): Fragment =>
+  fragment(all.flatMap((part) => typeof part === "string" ? [literal(part)] : part.segments))
+
+const bound = (value: unknown, cast = ""): Fragment => fragment([parameter(value), literal(cast)])
+
+const dialects: { readonly [Name in DialectName]: Words } = {
+  pg: {
+    // `clock_timestamp()` is volatile: each claim would compare it with every row.
+    now: () => raw("(extract(epoch from statement_timestamp()) * 1000)::bigint"),
+    // A parameter is a text with a cast: by its value, a statement would be prepared for each mixture of types.
+    text: (value) => value === undefined ? raw("NULL::text") : bound(value, "::text"),
+    double: (value) => bound(String(value), "::double precision"),
+    isIn: (column, values) => parts(`${column} = ANY(`, bound(`{${values.join(",")}}`, "::bigint[]"), ")"),
+    table: (columns, rows) =>
+      parts(
+        "unnest(",
+        ...columns.flatMap((name, at) => [
+          at === 0 ? "" : ", ",
+          bound(`{${rows.map((row) => row[at] ?? "NULL").join(",")}}`, name === "guid" ? "::text[]" : "::bigint[]")
+        ]),
+        `) AS t(${columns.join(", ")})`
+      ),
+    skipLocked: raw("FOR UPDATE SKIP LOCKED"),
+    forUpdate: raw("FOR UPDATE"),
+    materialized: raw("MATERIALIZED"),
+    isOneStatement: true
+  },
+  sqlite: {
+    now: (millis) => bound(millis),
+    text: (value) => value === undefined ? raw("NULL") : bound(value),
+    double: (value) => bound(value),
+    isIn: (column, values) => parts(`${column} IN (SELECT value FROM json_each(`, bound(JSON.stringify(values)), "))"),
+    table: (columns, rows) =>
+      parts(
+        `(SELECT ${columns.map((name, at) => `value ->> ${at} AS ${name}`).join(", ")} FROM json_each(`,
+        bound(JSON.stringify(rows)),
+        ")) AS t"
+      ),
+    skipLocked: raw(""),
+    forUpdate: raw(""),
+    materialized: raw(""),
+    isOneStatement: false
+  }
+}
+
+/** The tables of a fleet. A migration that was published is never changed: the next one adds. */
+const stepsOf = (dialect: SqlDialect): ReadonlyArray<Migrate.Migration> => [{
+  id: 1,
+  name: "fleet",
+  statements: [
+    dialect.createMigrations("fleet_migrations"),
+    `CREATE TABLE fleet_company (
+  company_id bigint NOT NULL PRIMARY KEY,
+  guid text,
+  state text NOT NULL,
+  phase text NOT NULL,
+  reason text,
+  every_ms bigint NOT NULL,
+  added_at bigint NOT NULL,
+  next_at bigint NOT NULL,
+  sweep_at bigint,
+  full_sweep_at bigint,
+  heartbeat_at bigint,
+  runner text,
+  epoch bigint NOT NULL,
+  starts integer NOT NULL,
+  failures integer NOT NULL,
+  tag text,
+  tag_count integer NOT NULL,
+  tag_since bigint,
+  probed_at bigint,
+  last_ok_at bigint,
+  last_error text,
+  rows bigint NOT NULL
+)`,
+    "CREATE INDEX fleet_company_due ON fleet_company (next_at, company_id) WHERE state = 'active'",
+    "CREATE INDEX fleet_company_suspects ON fleet_company (next_at, company_id) WHERE state = 'active' AND starts >= 2",
+    `CREATE TABLE fleet_run (
+  company_id bigint NOT NULL,
+  epoch bigint NOT NULL,
+  runner text NOT NULL,
+  began_at bigint NOT NULL,
+  ended_at bigint NOT NULL,
+  pages bigint NOT NULL,
+  rows bigint NOT NULL,
+  outcome text NOT NULL,
+  PRIMARY KEY (company_id, epoch)
+)`,
+    "CREATE INDEX fleet_run_ended ON fleet_run (ended_at)",
+    `CREATE TABLE fleet_minute (
+  minute bigint NOT NULL,
+  runner text NOT NULL,
+  runs bigint NOT NULL,
+  pages bigint NOT NULL,
+  rows bigint NOT NULL,
+  failures bigint NOT NULL,
+  PRIMARY KEY (minute, runner)
+)`,
+    `CREATE TABLE fleet_pause (
+  reason text NOT NULL PRIMARY KEY,
+  until bigint,
+  probed_at bigint NOT NULL,
+  probe_company bigint,
+  probe_epoch bigint
+)`,
+    "CREATE TABLE fleet_solo (id integer NOT NULL PRIMARY KEY, runner text, until bigint NOT NULL)",
+    "INSERT INTO fleet_solo (id, runner, until) VALUES (1, NULL, 0)",
+    "CREATE TABLE fleet_setting (name text NOT NULL PRIMARY KEY, value text NOT NULL)",
+    `CREATE TABLE fleet_rate (
+  key text NOT NULL PRIMARY KEY,
+  tokens double precision,
+  at double precision
+)`
+  ]
+}]
+
+const isState = Schema.is(State)
+const isPhase = Schema.is(Phase)
+const isGuid = Schema.is(CompanyGuid)
+
+/** A state of a newer release is one in which nothing is done. */
+const stateOf = (value: unknown): State => isState(value) ? value : "blocked"
+const phaseOf = (value: unknown): Phase => isPhase(value) ? value : "increment"
+const idOf = (value: unknown): CompanyId => CompanyId.make(numberOf(value))
+const instantOf = (value: unknown): DateTime.Utc => DateTime.makeUnsafe(numberOf(value))
+
+/** PostgreSQL has booleans, SQLite 0 and 1. */
+const truthy = (value: unknown): boolean => value === true || numberOf(value) === 1
+
+const companyIdsOf = (rows: ReadonlyArray<unknown>): ReadonlyArray<CompanyId> =>
+  rows.flatMap((row) => typeof row === "object" && row !== null && "company_id" in row ? [idOf(row.company_id)] : [])
+
+const claimOf = (row: Row): Claim => ({
+  company: numberOf(row.company_id),
+  epoch: numberOf(row.epoch),
+  guid: isGuid(row.guid) ? row.guid : undefined,
+  claimed: numberOf(row.next_at),
+  began: numberOf(row.heartbeat_at),
+  every: numberOf(row.every_ms),
+  phase: phaseOf(row.phase),
+  sweepAt: orUndefined(row.sweep_at),
+  fullSweepAt: orUndefined(row.full_sweep_at),
+  starts: numberOf(row.starts)
+})
+
+const errorJson = Schema.fromJsonString(CompanyError)
+const encodeError = Schema.encodeSync(errorJson)
+const decodeError = Schema.decodeUnknownOption(errorJson)
+
+const errorText = ({ tag, text }: Failure, at: number): string =>
+  encodeError({ at: DateTime.makeUnsafe(at), tag, text })
+
+const statusOf = (row: Row): CompanyStatus => ({
+  company: idOf(row.company_id),
+  state: stateOf(row.state),
+  phase: phaseOf(row.phase),
+  reason: Option.fromUndefinedOr(textOrUndefined(row.reason)),
+  everySeconds: numberOf(row.every_ms) / 1000,
+  nextAt: instantOf(row.next_at),
+  lastOkAt: Option.map(Option.fromUndefinedOr(orUndefined(row.last_ok_at)), instantOf),
+  lateSeconds: Math.max(0, numberOf(row.late)) / 1000,
+  failures: numberOf(row.failures),
+  lastError: decodeError(row.last_error),
+  rows: numberOf(row.rows)
+})

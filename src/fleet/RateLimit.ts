@@ -1,0 +1,66 @@
+/** A store for `RateLimiter` of `effect/persistence` in the database of a fleet: one limit for all its processes. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { RateLimiterError, RateLimiterStore, RateLimitStoreError } from "effect/persistence/RateLimiter"
+import type { SqlError } from "effect/sql/SqlError"
+import { messageOf } from "../internal/sql/failure.ts"
+import type { FleetStore, RateState } from "./FleetStore.ts"
+
+/** The adaptive algorithms learn a limit from answers; the limit of a fleet is given. They fail by name. */
+export const makeRateLimiterStore = ({ rate }: FleetStore): Layer.Layer<RateLimiterStore> => {
+  const refused = (algorithm: string) => Effect.fail(failure(`${algorithm} is not kept in the database of a fleet`))
+  const change = <A>(key: string, step: (now: number, state: RateState | undefined) => readonly [A, RateState]) =>
+    Effect.mapError(rate(key, step), (error: SqlError) => failure(messageOf(error)))
+  return Layer.succeed(
+    RateLimiterStore,
+    RateLimiterStore.of({
+      fixedWindow: ({ key, limit, refillRate, tokens }) =>
+        change(`window:${key}`, (now, state) => fixedWindow(now, state, tokens, Duration.toMillis(refillRate), limit)),
+      tokenBucket: ({ allowOverflow, key, limit, refillRate, tokens }) =>
+        change(
+          `bucket:${key}`,
+          (now, state) => tokenBucket(now, state, tokens, Duration.toMillis(refillRate), limit, allowOverflow)
+        ),
+      adaptiveConsume: () => refused("adaptiveConsume"),
+      adaptiveFeedback: () => refused("adaptiveFeedback")
+    })
+  )
+}
+
+const failure = (message: string): RateLimiterError =>
+  new RateLimiterError({ reason: new RateLimitStoreError({ message }) })
+
+type Step = readonly [result: readonly [number, number], state: RateState]
+
+/** `tokens` counts what was taken in the window, `at` is its end. */
+const fixedWindow = (
+  now: number,
+  known: RateState | undefined,
+  tokens: number,
+  refillMillis: number,
+  limit: number | undefined
+): Step => {
+  const state = known === undefined || known.at <= now ? { tokens: 0, at: now } : known
+  const taken = state.tokens + tokens
+  if (limit !== undefined && taken > limit) return [[taken, state.at - now], state]
+  const at = state.at + refillMillis * tokens
+  return [[taken, at - now], { tokens: taken, at }]
+}
+
+/** `tokens` is what the bucket holds, `at` when its refill interval began. */
+const tokenBucket = (
+  now: number,
+  known: RateState | undefined,
+  tokens: number,
+  refillMillis: number,
+  limit: number,
+  allowOverflow: boolean
+): Step => {
+  const state = known ?? { tokens: limit, at: now }
+  const refills = Math.max(0, Math.floor((now - state.at) / refillMillis))
+  const held = refills === 0 ? state.tokens : Math.min(limit, state.tokens + refills)
+  const at = held >= limit ? now : state.at + refills * refillMillis
+  const left = held - tokens
+  return [[left, Math.max(0, now - at)], { tokens: allowOverflow || left >= 0 ? left : held, at }]
+}

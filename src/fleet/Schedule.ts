@@ -1,0 +1,141 @@
+/** When a company is synced next: the grid of its interval, the backoff after a failure, and the settings of a fleet with their defaults. */
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+
+/**
+ * The place of a company within an interval, in milliseconds. It depends on the company alone, so the companies of a fleet
+ * are spread over the interval, and stay where they are.
+ */
+export const slotOf = (company: number, every: number): number => Math.floor(hash(company) / 2 ** 32 * every)
+
+/** The first slot of a company after `now`. All are in milliseconds. */
+export const nextSlot = (company: number, every: number, now: number): number => {
+  const since = (now - slotOf(company, every)) % every
+  return now + every - (since < 0 ? since + every : since)
+}
+
+/** Mixes all 53 bits of an id into 32: neighbours are far apart. */
+const hash = (id: number): number => {
+  let mixed = (id % 2 ** 32) ^ Math.imul(Math.floor(id / 2 ** 32), 0x9e3779b1)
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return (mixed ^ (mixed >>> 16)) >>> 0
+}
+
+/** The longest wait after failures, in milliseconds. */
+export const longestBackoff = 6 * 3_600_000
+
+/**
+ * The wait after a failure, in milliseconds: drawn evenly from 0 to `every` × 2^`failures`, at most 6 hours. `failures` counts
+ * those before this one; `random` is from 0 to 1.
+ */
+export const backoff = (every: number, failures: number, random: number): number =>
+  Math.floor(Math.min(every * 2 ** Math.min(failures, 64), longestBackoff) * random)
+
+/** How a fleet works. Each setting has a default. */
+export interface FleetSettings {
+  /** Companies that one process syncs at once. Default 32. */
+  readonly maxConcurrentSyncs: number
+  /** Pages of a company that are stored before it lets others go first. Default 50. */
+  readonly pagesPerTurn: number
+  /** The time after which a company lets others go first. Three minutes later the turn is ended, as a failure. Default 10 minutes. */
+  readonly turnDeadline: Duration.Input
+  /**
+   * The time after which another process takes the companies of one that died. It is the same for all processes of a
+   * fleet: the first one stores it. At least 10 seconds, which is the default.
+   */
+  readonly takeover: Duration.Input
+  /** How late a company is when another process than its own may take it. Default 10 seconds. */
+  readonly helpAfter: Duration.Input
+  /** Runs that are kept of each company, for `Fleet.runs`. Default 50. */
+  readonly keepRuns: number
+  /** Days for which replaced versions of a history are kept. Default: for ever. */
+  readonly historyDays: number | undefined
+  /** How often a window of clock-ins is compared with the service. Default 1 day. */
+  readonly sweepEvery: Duration.Input
+  /** The window of clock-ins that such a sweep compares, up to now. Default 35 days. */
+  readonly sweepWindow: Duration.Input
+  /** How often all clock-ins are compared. 0: never. Default 30 days. */
+  readonly fullSweepEvery: Duration.Input
+  /**
+   * Whether all companies have one credential. A refused one then pauses the fleet; with `perCompany` it blocks its company.
+   * Default `shared`.
+   */
+  readonly credentials: "shared" | "perCompany"
+}
+
+/** The settings where none are given. */
+export const defaultSettings: FleetSettings = {
+  maxConcurrentSyncs: 32,
+  pagesPerTurn: 50,
+  turnDeadline: Duration.minutes(10),
+  takeover: Duration.seconds(10),
+  helpAfter: Duration.seconds(10),
+  keepRuns: 50,
+  historyDays: undefined,
+  sweepEvery: Duration.days(1),
+  sweepWindow: Duration.days(35),
+  fullSweepEvery: Duration.days(30),
+  credentials: "shared"
+}
+
+/** The settings in milliseconds. */
+export interface Settings {
+  readonly maxConcurrentSyncs: number
+  readonly pagesPerTurn: number
+  readonly turnDeadline: number
+  readonly takeover: number
+  readonly helpAfter: number
+  readonly keepRuns: number
+  readonly historyDays: number | undefined
+  readonly sweepEvery: number
+  readonly sweepWindow: number
+  readonly fullSweepEvery: number
+  readonly credentials: "shared" | "perCompany"
+}
+
+/** `undefined` counts as absent. Fails with the first setting that is invalid, and what it must be. */
+export const readSettings = (
+  given: { readonly [K in keyof FleetSettings]?: FleetSettings[K] | undefined },
+  /** The least `takeover`, in milliseconds: less than 10 seconds only in tests. */
+  leastTakeover = 10_000
+): Result.Result<Settings, string> =>
+  Result.gen(function*() {
+    const { credentials = defaultSettings.credentials, historyDays } = given
+    const count = (name: "maxConcurrentSyncs" | "pagesPerTurn" | "keepRuns", least: number) => {
+      const value = given[name] ?? defaultSettings[name]
+      return Number.isSafeInteger(value) && value >= least
+        ? Result.succeed(value)
+        : Result.fail(`${name} must be a whole number of at least ${least}`)
+    }
+    const millis = (name: Durations, least: number, words: string) => {
+      const read = Option.map(Duration.fromInput(given[name] ?? defaultSettings[name]), Duration.toMillis)
+      return Option.isSome(read) && Number.isFinite(read.value) && read.value >= least
+        ? Result.succeed(Math.round(read.value))
+        : Result.fail(`${name} must be a duration of at least ${words}`)
+    }
+    if (historyDays !== undefined && !(Number.isSafeInteger(historyDays) && historyDays >= 1)) {
+      return yield* Result.fail("historyDays must be a whole number of at least 1")
+    }
+    if (credentials !== "shared" && credentials !== "perCompany") {
+      return yield* Result.fail(`credentials must be "shared" or "perCompany"`)
+    }
+    return {
+      maxConcurrentSyncs: yield* count("maxConcurrentSyncs", 1),
+      pagesPerTurn: yield* count("pagesPerTurn", 1),
+      turnDeadline: yield* millis("turnDeadline", 1000, "1 second"),
+      takeover: yield* millis("takeover", leastTakeover, `${leastTakeover / 1000} seconds`),
+      helpAfter: yield* millis("helpAfter", 0, "0"),
+      keepRuns: yield* count("keepRuns", 1),
+      historyDays,
+      sweepEvery: yield* millis("sweepEvery", 1000, "1 second"),
+      sweepWindow: yield* millis("sweepWindow", 1000, "1 second"),
+      fullSweepEvery: yield* millis("fullSweepEvery", 0, "0"),
+      credentials
+    }
+  })
+
+type Durations = {
+  [K in keyof Settings]: number extends FleetSettings[K] ? Duration.Input extends FleetSettings[K] ? K : never : never
+}[keyof Settings]

@@ -1,0 +1,37 @@
+/** The housekeeping of a fleet: old runs, minutes and versions go, and what an operator watches is read. One process does it. */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { pruneHistory } from "../../sql/SqlStore.ts"
+import type { SyncError } from "../../sync/SyncError.ts"
+import type { FleetStore } from "../FleetStore.ts"
+import type { Settings } from "../Schedule.ts"
+import { makeLoop } from "./loop.ts"
+import * as metrics from "./metrics.ts"
+
+/** How often the keeper works, in milliseconds. */
+const every = 60_000
+const day = 86_400_000
+
+/** Whether versions are pruned now, once a day. Pure. */
+export const isPruning = (now: number, prunedAt: number | undefined, historyDays: number | undefined): boolean =>
+  historyDays !== undefined && (prunedAt === undefined || now - prunedAt >= day)
+
+/** Nothing else depends on the keeper: what fails is tried again a minute later. */
+export const makeKeeper = (store: FleetStore, settings: Pick<Settings, "keepRuns" | "historyDays">) => {
+  let seen = 0
+  let prunedAt: number | undefined
+  const runOnce: Effect.Effect<void, SqlError | SyncError> = Effect.gen(function*() {
+    yield* metrics.watched(yield* store.gauges)
+    seen = yield* store.trim(settings.keepRuns, seen)
+    const now = yield* DateTime.now
+    if (settings.historyDays === undefined || !isPruning(now.epochMilliseconds, prunedAt, settings.historyDays)) return
+    const before = DateTime.subtract(now, { days: settings.historyDays })
+    for (const company of yield* store.companies) {
+      yield* Effect.provideService(pruneHistory(company, { before }), SqlClient.SqlClient, store.sql)
+    }
+    prunedAt = now.epochMilliseconds
+  })
+  return makeLoop("the keeper of the fleet", every, runOnce)
+}

@@ -1,0 +1,49 @@
+/** One shape for every task of a runner: what it does once, how often, and a signal that it was done. */
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+
+/** A task of a runner. */
+export interface Loop {
+  /** Does the task for ever: once, then each `every` milliseconds after its end, or at once where it is woken. */
+  readonly run: Effect.Effect<never>
+  /** Has the task done again without waiting. */
+  readonly wake: Effect.Effect<void>
+  /** Waits until the task that is next to begin, or under way, was done. */
+  readonly done: Effect.Effect<void>
+}
+
+/** Whatever the task fails with is logged when it begins to fail, and once a minute while it does; then it is done again. */
+export const makeLoop = <E>(name: string, every: number, runOnce: Effect.Effect<void, E>): Loop => {
+  const latch = Latch.makeUnsafe(false)
+  let ended = Deferred.makeUnsafe<void>()
+  let failures = 0
+  const repeatLog = Math.max(1, Math.ceil(60_000 / Math.max(every, 1)))
+  const once = Effect.gen(function*() {
+    latch.closeUnsafe()
+    const exit = yield* Effect.exit(runOnce)
+    if (exit._tag === "Success") {
+      if (failures > 0) yield* Effect.logInfo(`${name} succeeds again, after ${failures} failures`)
+      failures = 0
+    } else {
+      if (failures % repeatLog === 0)
+        yield* Effect.logWarning(`${name} fails, and is tried again: ${reasonOf(exit.cause)}`)
+      failures += 1
+    }
+    const waiting = ended
+    ended = Deferred.makeUnsafe<void>()
+    yield* Deferred.succeed(waiting, undefined)
+  })
+  return {
+    run: Effect.forever(Effect.andThen(once, Effect.timeoutOption(latch.await, every))),
+    wake: Effect.asVoid(latch.open),
+    done: Effect.suspend(() => Deferred.await(ended))
+  }
+}
+
+/** The first error of a cause on one line: a driver's error may hold rows, so no more than its message is kept. */
+export const reasonOf = (cause: Cause.Cause<unknown>): string => {
+  const error = Cause.squash(cause)
+  return (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? ""
+}

@@ -1,0 +1,252 @@
+/** Starts a runner: settings, tables, locks, then its loops. `FleetRunner` gives it as layers; the command also waits for its end. */
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { Row } from "effect/sql/SqlConnection"
+import * as Fs from "node:fs"
+import { hostname } from "node:os"
+import * as Path from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { numberOf } from "../../internal/sql/dialect.ts"
+import * as Migrate from "../../internal/sql/migrate.ts"
+import { retried, transact } from "../../internal/sql/transaction.ts"
+import { connect } from "../../sql/connection.ts"
+import * as NodeSqlite from "../../sql/node/NodeSqlite.ts"
+import * as SqlStore from "../../sql/SqlStore.ts"
+import { SyncStore } from "../../sync/SyncStore.ts"
+import type { TimePunches } from "../../TimePunches.ts"
+import { Fleet, operatorOf } from "../Fleet.ts"
+import { FleetError, invalidInput, storeError, translated } from "../FleetError.ts"
+import { type FleetStore, makeFleetStore, notMigrated } from "../FleetStore.ts"
+import { type FleetSettings, readSettings, type Settings } from "../Schedule.ts"
+import { engineVersions, migrateEngine, startEngine } from "./engine.ts"
+import { makeKeeper } from "./keeper.ts"
+import { reasonOf } from "./loop.ts"
+import { holdName } from "./name.ts"
+import { makeRunner, type Runner } from "./turns.ts"
+
+/** The settings that a caller gives. An `undefined` counts as absent. */
+export type GivenSettings = { readonly [K in keyof FleetSettings]?: FleetSettings[K] | undefined }
+
+/** A runner that has started, in the scope. */
+export interface Started {
+  readonly fleet: Fleet["Service"]
+  readonly runner: Runner
+  /** Fails when another process has taken the name of this one; its turns have ended then. */
+  readonly lost: Effect.Effect<never, FleetError>
+}
+
+/** The least `takeover`, in milliseconds. Tests alone lower it, so that they wait less. */
+export const LeastTakeover = Context.Reference<number>("effect-time-punches/fleet/node/LeastTakeover", {
+  defaultValue: () => 10_000
+})
+
+const settingsOf = (given: GivenSettings): Effect.Effect<Settings, FleetError> =>
+  Effect.flatMap(
+    LeastTakeover,
+    (least) => Effect.fromResult(Result.mapError(readSettings(given, least), invalidInput))
+  )
+
+/** One process of many, over PostgreSQL. */
+export const start = Effect.fnUntraced(function*(
+  given: GivenSettings & { readonly name?: string | undefined }
+): Effect.fn.Return<Started, FleetError, SqlClient.SqlClient | SyncStore | TimePunches | Scope.Scope> {
+  const settings = yield* settingsOf(given)
+  const name = given.name ?? hostname()
+  if (!/^[\x21-\x7e]{1,200}$/.test(name)) {
+    return yield* invalidInput("name must be 1 to 200 visible characters without spaces")
+  }
+  const store = yield* makeFleetStore
+  if (store.dialect.name !== "pg") {
+    return yield* invalidInput("FleetRunner.layer needs PostgreSQL; the one process of a file is layerEmbedded")
+  }
+  yield* checkSession(store, settings)
+  yield* store.verify
+  yield* verifyEngine(store)
+  const takeover = yield* Effect.mapError(store.takeoverOf(settings.takeover), storeError("takeover cannot be stored"))
+  if (takeover !== settings.takeover) {
+    return yield* invalidInput(
+      `takeover is ${settings.takeover} milliseconds here and ${takeover} in this fleet: it is the same for all its processes`
+    )
+  }
+  const lost = yield* Deferred.make<never, FleetError>()
+  let started: Runner | undefined
+  const onLost = Effect.gen(function*() {
+    if (started !== undefined) yield* started.lose
+    const error = new FleetError({
+      reason: "AlreadyRunning",
+      detail: `another process has taken the name ${name} while this one did not answer the database`
+    })
+    yield* Effect.logError(error.message)
+    yield* Deferred.fail(lost, error)
+  })
+  yield* Effect.mapError(holdName(store.sql, name, takeover, onLost), storeError("the name cannot be locked"))
+  const mine = yield* startEngine({ sql: store.sql, name, takeover, keeper: makeKeeper(store, settings).run })
+  const runner = yield* makeRunner({ store, settings, name, mine })
+  started = runner
+  yield* begin(store, runner, name, false)
+  return { fleet: operatorOf(store), runner, lost: Deferred.await(lost) }
+})
+
+/** How one process of a file works. */
+export interface EmbeddedOptions extends GivenSettings {
+  /** The file, which is created if there is none; its folder must exist. */
+  readonly filename: string
+  /** Whether the copy keeps each version that it replaces, as in `SqlStore.layer`. Default `false`. */
+  readonly history?: boolean | undefined
+}
+
+/** The one process of a file: the runner, and what it opened. */
+export const startEmbedded = Effect.fnUntraced(function*(
+  { filename, history, ...given }: EmbeddedOptions
+): Effect.fn.Return<
+  Started & { readonly context: Context.Context<Fleet | SyncStore | SqlClient.SqlClient> },
+  FleetError,
+  TimePunches | Scope.Scope
+> {
+  const settings = yield* settingsOf(given)
+  yield* lockFile(filename)
+  const open = Layer.build(Layer.fresh(NodeSqlite.layer({ filename }))).pipe(
+    Effect.mapError(storeError(`${filename} cannot be opened`))
+  )
+  const sql = Context.get(yield* open, SqlClient.SqlClient)
+  const store = yield* Effect.provideService(makeFleetStore, SqlClient.SqlClient, sql)
+  yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
+  const stored = yield* Layer.build(SqlStore.layer({ history })).pipe(
+    Effect.provideService(SqlClient.SqlClient, sql),
+    Effect.mapError((error) =>
+      new FleetError({ reason: "Store", detail: `the copy cannot be opened: ${error.message}` })
+    )
+  )
+  const runner = yield* Effect.provideContext(
+    makeRunner({ store, settings, name: embeddedName, mine: () => undefined }),
+    stored
+  )
+  yield* Effect.forkScoped(makeKeeper(store, settings).run)
+  yield* begin(store, runner, embeddedName, true)
+  const fleet = operatorOf(store)
+  // A snapshot that the program holds on the connection of the fleet would stop everything.
+  const context = Context.merge(Context.merge(stored, yield* open), Context.make(Fleet, fleet))
+  return { fleet, runner, lost: Effect.never, context }
+})
+
+/** A container has a new host name at each start: the one process of a file has a name that stays. */
+const embeddedName = "embedded"
+
+/** Step 1, tried for ever before the loops begin: what a predecessor of this name held would be counted as failed starts. */
+const begin = (store: FleetStore, runner: Runner, name: string, isAlone: boolean) =>
+  Effect.gen(function*() {
+    const freed = yield* Effect.exit(store.begin(name, isAlone))
+    if (freed._tag === "Success") return yield* runner.start
+    yield* Effect.logWarning(`the fleet waits for its database: ${reasonOf(freed.cause)}`)
+    yield* Effect.forkScoped(
+      Effect.andThen(
+        Effect.retry(Effect.sandbox(store.begin(name, isAlone)), { schedule: Schedule.spaced("1 second") }),
+        runner.start
+      )
+    )
+  })
+
+/** Brings all three sets of tables to this release's: the copy's, the fleet's, and in PostgreSQL the engine's. */
+export const migrate: Effect.Effect<void, FleetError, SqlClient.SqlClient> = Effect.gen(function*() {
+  const store = yield* makeFleetStore
+  const copy = yield* Effect.mapError(connect(), ({ message }) => new FleetError({ reason: "Store", detail: message }))
+  const { dialect, sql } = store
+  const all = Effect.gen(function*() {
+    for (const text of dialect.lock(migrationsLock)) yield* sql.unsafe(text)
+    yield* Migrate.migrate(copy, copy.dialect.migrations)
+    yield* store.migrate
+    if (dialect.name === "pg") yield* Effect.provideService(migrateEngine, SqlClient.SqlClient, sql)
+  })
+  yield* transact({ dialect, sql }, all).pipe(
+    Effect.catchTag(
+      "MigrationError",
+      ({ message }) => Effect.fail(new FleetError({ reason: "Store", detail: message }))
+    ),
+    translated("the tables cannot be made")
+  )
+})
+
+/** "fleet_al", as a number: any other lock of the database is as good. */
+const migrationsLock = 7378705536284975468n
+
+const verifyEngine = ({ sql }: FleetStore): Effect.Effect<void, FleetError> =>
+  Effect.gen(function*() {
+    const { at, needed } = yield* retried(Effect.provideService(engineVersions, SqlClient.SqlClient, sql))
+    if (at < needed) return yield* notMigrated("the engine", at, needed)
+  }).pipe(
+    Effect.catchTag(
+      "MigrationError",
+      ({ message }) => Effect.fail(new FleetError({ reason: "Store", detail: message }))
+    ),
+    translated("the schema of the engine cannot be read")
+  )
+
+/**
+ * A session that is frozen within a transaction keeps its row locks, and its companies are passed over in silence: the server must
+ * end it. The engine's heartbeats have no zone.
+ */
+const checkSession = ({ sql }: FleetStore, { takeover }: Settings): Effect.Effect<void, FleetError> =>
+  Effect.gen(function*() {
+    const [row] = yield* retried(
+      sql<
+        Row
+      >`SELECT current_setting('TimeZone') AS zone, (SELECT setting FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout') AS idle`
+    )
+    const idle = numberOf(row?.["idle"])
+    const advice = "give FleetRunner.sessionParameters to the client as startupParameters"
+    if (!(idle > 0 && idle <= takeover)) {
+      return yield* invalidInput(
+        `idle_in_transaction_session_timeout is ${idle} milliseconds, and must be from 1 to takeover (${takeover}): ${advice}`
+      )
+    }
+    if (row?.["zone"] !== "UTC") {
+      return yield* invalidInput(`timezone is ${String(row?.["zone"])}, and must be UTC: ${advice}`)
+    }
+  }).pipe(translated("the settings of the session cannot be read"))
+
+/** Locks a file beside the one of the fleet for as long as the scope is open. The kernel frees it when the process ends. */
+const lockFile = (filename: string) =>
+  Effect.acquireRelease(
+    Effect.suspend(() => {
+      if (filename === "" || filename === ":memory:") {
+        return Effect.fail(invalidInput("filename must name a file: two connections to :memory: are two databases"))
+      }
+      return Effect.try({
+        try: () => {
+          const database = new DatabaseSync(`${resolved(filename)}.fleet-lock`, { timeout: 0 })
+          try {
+            database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+          } catch (error) {
+            database.close()
+            throw error
+          }
+          return database
+        },
+        catch: (error) => lockFailed(filename, error)
+      })
+    }),
+    (database) => Effect.sync(() => database.close())
+  )
+
+const lockFailed = (filename: string, error: unknown): FleetError => {
+  const message = error instanceof Error ? error.message : "the lock failed"
+  return /locked/.test(message)
+    ? new FleetError({ reason: "AlreadyRunning", detail: `another process runs the fleet of ${filename}` })
+    : new FleetError({ reason: "Store", detail: `${filename}.fleet-lock cannot be locked: ${message}` })
+}
+
+/** Links are followed: two names of one file have one lock. */
+const resolved = (filename: string): string => {
+  const path = Path.resolve(filename)
+  try {
+    return Fs.realpathSync(path)
+  } catch {
+    return Path.join(Fs.realpathSync(Path.dirname(path)), Path.basename(path))
+  }
+}

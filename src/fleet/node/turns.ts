@@ -1,0 +1,478 @@
+/**
+ * The turns of a runner: it claims companies that are due, syncs each in a fiber, holds their leases, and writes how they ended.
+ * With them, since none of the three may begin while another's answer is on its way: suspects, which are synced alone, and
+ * probes, which try one company while the fleet is paused.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import type { SqlError } from "effect/sql/SqlError"
+import type { ListError } from "../../ApiError.ts"
+import type { Company } from "../../Company.ts"
+import { CompanyId } from "../../Ids.ts"
+import * as Sync from "../../sync/Sync.ts"
+import { storeFailed, SyncError } from "../../sync/SyncError.ts"
+import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
+import { SyncStore } from "../../sync/SyncStore.ts"
+import { TimePunches } from "../../TimePunches.ts"
+import { deadline, defectOf, type Outcome, outcomeName, outcomeOf, phaseAfter } from "../CompanyState.ts"
+import { type Claim, type End, type FleetStore, shards, suspectStarts } from "../FleetStore.ts"
+import type { Settings } from "../Schedule.ts"
+import { makeLoop, reasonOf } from "./loop.ts"
+import * as metrics from "./metrics.ts"
+
+/** What a runner stands on. */
+export interface RunnerOptions {
+  readonly store: FleetStore
+  readonly settings: Settings
+  /** The name of the runner in the rows that it holds. */
+  readonly name: string
+  /** The shards that are its own now; `undefined` if the fleet has one process. */
+  readonly mine: () => ReadonlyArray<number> | undefined
+}
+
+/** What brought a company into work: its schedule, a suspicion, or a pause that is tried. */
+type Kind = "ordinary" | "suspect" | "probe"
+
+/** A company in work. */
+interface Turn {
+  readonly claim: Claim
+  readonly kind: Kind
+  /** Nothing else may run in this process. */
+  readonly isAlone: boolean
+  isPaged: boolean
+  /** Its end is being written, so a heartbeat that misses it means nothing. */
+  isEnding: boolean
+  /** Another turn holds the company: nothing may be written. */
+  isLost: boolean
+  fiber: Fiber.Fiber<void> | undefined
+  pages: number
+  rows: number
+  /** The pass that it was at last. */
+  at: SyncSummary["kind"] | undefined
+}
+
+/** The interval of the claims, in milliseconds. */
+const tickEvery = 1000
+const probeEvery = 5000
+const retryEvery = 500
+/** How long the end of a turn is tried to be written while the runner closes, in milliseconds. */
+const closingPatience = 4000
+/** After the deadline at which it should let others go first, a turn is ended. */
+const grace = 180_000
+/** Calls of a turn whose company was written by someone else meanwhile. */
+const mostCalls = 3
+
+/** What the loop of the claims does next. Pure. */
+export const decideTick = (at: {
+  readonly isClosing: boolean
+  readonly isAlone: boolean
+  readonly isDraining: boolean
+  readonly inWork: number
+  readonly mostInWork: number
+  /** Milliseconds since the last probe was asked for. */
+  readonly sinceProbe: number
+}): { readonly suspect: boolean; readonly probe: boolean; readonly room: number } => {
+  const isIdle = at.inWork === 0
+  if (at.isClosing || at.isAlone) return { suspect: false, probe: false, room: 0 }
+  if (at.isDraining) return { suspect: isIdle, probe: false, room: 0 }
+  return { suspect: false, probe: isIdle && at.sinceProbe >= probeEvery, room: Math.max(0, at.mostInWork - at.inWork) }
+}
+
+/** Which call of the sync a turn makes. Pure. */
+export const planOf = (
+  { began, fullSweepAt, phase, sweepAt }: Pick<Claim, "began" | "fullSweepAt" | "phase" | "sweepAt">,
+  sweepWindow: number
+): { readonly _tag: "Run" } | { readonly _tag: "Sweep"; readonly from: number | undefined } => {
+  const isDue = (at: number | undefined) => at !== undefined && at <= began
+  if (phase === "first" || !(isDue(sweepAt) || isDue(fullSweepAt))) return { _tag: "Run" }
+  // Without an end: a sweep that is running must contain the window, or another one would begin behind it.
+  return { _tag: "Sweep", from: isDue(fullSweepAt) ? undefined : began - sweepWindow }
+}
+
+/** What a runner does, for its loops and for tests. */
+export interface Runner {
+  /** Claims, once. */
+  readonly tick: Effect.Effect<void, SqlError>
+  /** Holds the leases, once. */
+  readonly beat: Effect.Effect<void, SqlError>
+  /** Looks for suspects, once. */
+  readonly drain: Effect.Effect<void, SqlError>
+  /** Does all three for ever, in the scope. */
+  readonly start: Effect.Effect<void, never, Scope.Scope>
+  /** Ends every turn as not mine, and claims nothing any more: another process has this name. */
+  readonly lose: Effect.Effect<void>
+  /** Interrupts every turn and writes that, within 4 seconds. */
+  readonly close: Effect.Effect<void>
+  /** Companies in work. */
+  readonly inWork: () => ReadonlyArray<number>
+  readonly isDraining: () => boolean
+  /** Waits until the next claim was done. */
+  readonly ticked: Effect.Effect<void>
+}
+
+export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, store }: RunnerOptions) {
+  const syncStore = yield* SyncStore
+  const punches = yield* TimePunches
+  const provided = <A, E>(self: Effect.Effect<A, E, SyncStore | TimePunches>): Effect.Effect<A, E> =>
+    self.pipe(Effect.provideService(SyncStore, syncStore), Effect.provideService(TimePunches, punches))
+
+  const turns = new Map<number, Turn>()
+  let isDraining = false
+  /** One ordinary claim comes between two suspects. */
+  let mustClaim = false
+  let isClosing = false
+  let closingSince = 0
+  let probedAt = -Infinity
+
+  const isAlone = () => [...turns.values()].some((turn) => turn.isAlone)
+
+  // The sync of a company.
+
+  /** Whether the sync goes on after a commit. The claim's own commit has cut off every older turn: now the row is read. */
+  const onCommit =
+    (turn: Turn, before: Pick<Turn, "pages" | "rows">, check: Check): RunOptions["onCommit"] => (soFar) =>
+      Effect.gen(function*() {
+        turn.pages = before.pages + soFar.pages
+        turn.rows = before.rows + soFar.written
+        turn.at = soFar.kind
+        if (soFar.pages > 0) turn.isPaged = true
+        if (!check.isDone) {
+          const held = yield* Effect.exit(store.isHeld(turn.claim))
+          if (Exit.isFailure(held)) {
+            check.failure = reasonOf(held.cause)
+            return false
+          }
+          check.isDone = true
+          if (!held.value) {
+            turn.isLost = true
+            return false
+          }
+        }
+        // A long turn would keep the suspect waiting. The suspect itself would end after a page, as no suspect, and kill others
+        // on its second.
+        return !(isDraining && !turn.isAlone && soFar.pages > 0)
+      })
+
+  interface Check {
+    isDone: boolean
+    failure: string | undefined
+  }
+
+  /** One call of the sync; `undefined`: the company is another turn's. */
+  const call = Effect.fnUntraced(function*(turn: Turn, plan: ReturnType<typeof planOf>) {
+    const { claim } = turn
+    const company: Company = { id: CompanyId.make(claim.company), ...(claim.guid && { guid: claim.guid }) }
+    const check: Check = { isDone: false, failure: undefined }
+    const stored = yield* syncStore.load(company.id)
+    const restarts = Option.match(Option.flatMap(stored, ({ running }) => running), {
+      onNone: () => 0,
+      onSome: ({ restarts }) => restarts
+    })
+    const options: RunOptions = {
+      claim: true,
+      // Cursors that died while the company waited would die again: then it goes on to the end.
+      stopAfter: { duration: settings.turnDeadline, ...(restarts > 0 ? {} : { pages: settings.pagesPerTurn }) },
+      onCommit: onCommit(turn, { pages: turn.pages, rows: turn.rows }, check)
+    }
+    const summary = yield* provided(
+      plan._tag === "Run"
+        ? Sync.run(company, options)
+        : Sync.sweep(company, {
+          ...options,
+          window: plan.from === undefined ? {} : { gte: DateTime.makeUnsafe(plan.from) }
+        })
+    )
+    if (check.failure !== undefined) {
+      return yield* storeFailed(company.id, `the lease cannot be read: ${check.failure}`, undefined)
+    }
+    return turn.isLost ? undefined : summary
+  })
+
+  /** Everything that a turn does before its end is written. */
+  const work = Effect.fnUntraced(function*(turn: Turn) {
+    const plan = planOf(turn.claim, settings.sweepWindow)
+    for (let calls = 1;; calls++) {
+      const called: Result.Result<SyncSummary | undefined, ListError | SyncError> = yield* Effect.result(
+        call(turn, plan)
+      )
+      if (Result.isSuccess(called)) {
+        if (called.success === undefined) return undefined
+        return { outcome: judge(called.success), plan, summary: called.success }
+      }
+      const error = called.failure
+      if (error._tag !== "SyncError" || error.reason !== "Superseded") return { outcome: outcomeOf(error), plan }
+      yield* metrics.refused
+      // Someone else wrote: a sync of the operator's, or the next owner of the company.
+      const held = yield* Effect.exit(store.isHeld(turn.claim))
+      if (Exit.isFailure(held)) return { outcome: outcomeOf(unread(turn, held.cause)), plan }
+      if (!held.value) return undefined
+      if (calls === mostCalls) return { outcome: outcomeOf(error), plan }
+    }
+  })
+
+  const unread = ({ claim }: Turn, cause: Cause.Cause<SqlError>) =>
+    storeFailed(CompanyId.make(claim.company), `the lease cannot be read: ${reasonOf(cause)}`, undefined)
+
+  const judge = ({ complete, resumed }: SyncSummary): Outcome =>
+    complete ? { _tag: "Complete", isResumed: resumed } : { _tag: "TurnOver" }
+
+  const within = <A, E>(self: Effect.Effect<A, E>): Effect.Effect<A | typeof tooLate, E> =>
+    Effect.timeoutOrElse(self, {
+      duration: settings.turnDeadline + grace,
+      orElse: () => Effect.succeed<typeof tooLate>(tooLate)
+    })
+
+  // The end of a turn.
+
+  const endOf = Effect.fnUntraced(function*(
+    turn: Turn,
+    worked: { readonly outcome: Outcome; readonly plan?: ReturnType<typeof planOf> }
+  ) {
+    const { claim, pages, rows } = turn
+    const { outcome, plan } = worked
+    const phase = phaseAfter(claim.phase, outcome, turn.at)
+    const isResumed = outcome._tag === "Complete" && outcome.isResumed
+    return {
+      claim,
+      outcome,
+      phase,
+      isFullSweep: claim.phase === "first" || (plan?._tag === "Sweep" && plan.from === undefined),
+      proven: outcome._tag !== "Complete" ? undefined : isResumed ? yield* provenBy(claim) : "began",
+      isProbe: turn.kind === "probe",
+      pages,
+      rows
+    } satisfies End
+  })
+
+  /** A resumed pass proves only what was there when it began. */
+  const provenBy = ({ company }: Claim): Effect.Effect<number | undefined> =>
+    syncStore.load(CompanyId.make(company)).pipe(
+      Effect.map((stored) => Option.flatMap(stored, ({ at }) => at)),
+      Effect.catchCause(() => Effect.succeedNone),
+      Effect.map((at) => Option.match(at, { onNone: () => undefined, onSome: (at) => at.epochMilliseconds }))
+    )
+
+  /** Tries until it is written; while the runner closes, for 4 seconds, after which the lease expires by itself. */
+  const persist = Effect.fnUntraced(function*<A>(what: string, write: Effect.Effect<A, SqlError>) {
+    for (let failures = 0;; failures++) {
+      const exit = yield* Effect.exit(write)
+      if (Exit.isSuccess(exit)) return Option.some(exit.value)
+      if (failures === 0) yield* Effect.logWarning(`${what} cannot be written yet: ${reasonOf(exit.cause)}`)
+      if (isClosing && (yield* Clock.currentTimeMillis) - closingSince >= closingPatience) return Option.none<A>()
+      yield* Effect.sleep(retryEvery)
+    }
+  })
+
+  const writeEnd = Effect.fnUntraced(function*(turn: Turn, exit: Exit.Exit<Worked | typeof tooLate | undefined>) {
+    const { company } = turn.claim
+    if (turn.isLost) return
+    if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) {
+      yield* persist(`that company ${company} was interrupted`, store.release(turn.claim))
+      return
+    }
+    const worked = Exit.isFailure(exit)
+      ? { outcome: defectOf(reasonOf(exit.cause)) }
+      : exit.value === tooLate
+      ? { outcome: deadline }
+      : exit.value
+    if (worked === undefined) return
+    const end = yield* endOf(turn, worked)
+    const ended = Option.getOrUndefined(
+      yield* persist(`the end of company ${company}`, store.end(name, end, settings))
+    )
+    if (ended === undefined) return
+    yield* metrics.ended(outcomeName(end.outcome), end)
+    yield* report(end, ended)
+  })
+
+  /** Runs in an uninterruptible region, but for the work itself. */
+  const runTurn = (turn: Turn) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function*() {
+        const exit = yield* Effect.exit(restore(within(work(turn))))
+        turn.isEnding = true
+        yield* writeEnd(turn, exit)
+        // After a freeze this runner may have claimed the company again.
+        if (turns.get(turn.claim.company) === turn) turns.delete(turn.claim.company)
+        yield* metrics.inWork(turns.size)
+        if (!turn.isAlone) return
+        mustClaim = true
+        isDraining = false
+        yield* Effect.ignore(store.giveSoloBack(name))
+        yield* claims.wake
+      })
+    ).pipe(
+      Effect.withSpan("Fleet.turn", {
+        attributes: { company: turn.claim.company, epoch: turn.claim.epoch, kind: turn.kind, phase: turn.claim.phase }
+      })
+    )
+
+  const begin = Effect.fnUntraced(function*(claim: Claim, kind: Kind) {
+    const turn: Turn = {
+      claim,
+      kind,
+      isAlone: claim.starts > suspectStarts,
+      isPaged: false,
+      isEnding: false,
+      isLost: false,
+      fiber: undefined,
+      pages: 0,
+      rows: 0,
+      at: undefined
+    }
+    if (isClosing)
+      return yield* Effect.asVoid(persist(`that company ${claim.company} was not begun`, store.release(claim)))
+    const before = turns.get(claim.company)
+    if (before !== undefined) yield* notMine(before)
+    turns.set(claim.company, turn)
+    const ours = mine()
+    yield* metrics.began(claim, ours !== undefined && kind === "ordinary" && !ours.includes(claim.company % shards))
+    yield* metrics.inWork(turns.size)
+    turn.fiber = yield* Effect.forkDetach(runTurn(turn))
+  })
+
+  // What the loops do once.
+
+  /** Claim and start are one region: an interruption between them would leave a lease that nobody holds. */
+  const tick: Effect.Effect<void, SqlError> = Effect.uninterruptible(Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    const decided = decideTick({
+      isClosing,
+      isAlone: isAlone(),
+      isDraining,
+      inWork: turns.size,
+      mostInWork: settings.maxConcurrentSyncs,
+      sinceProbe: now - probedAt
+    })
+    if (decided.suspect) {
+      const suspect = yield* store.claimSuspect(name, settings.takeover)
+      if (suspect !== undefined) return yield* begin(suspect, "suspect")
+      isDraining = false
+      return yield* store.giveSoloBack(name)
+    }
+    if (decided.probe) {
+      probedAt = now
+      const probe = yield* store.probe(name, settings.takeover)
+      if (probe !== undefined) return yield* begin(probe, "probe")
+    }
+    if (decided.room === 0) return
+    const claimed = yield* store.claim({
+      runner: name,
+      takeover: settings.takeover,
+      helpAfter: settings.helpAfter,
+      mine: mine(),
+      room: decided.room
+    })
+    for (const claim of claimed) yield* begin(claim, "ordinary")
+    if (!mustClaim) return
+    mustClaim = false
+    yield* drains.wake
+  }))
+
+  const beat: Effect.Effect<void, SqlError> = Effect.gen(function*() {
+    const held = [...turns.values()]
+    if (held.length === 0) return
+    const ours = yield* store.heartbeat(held.map(({ claim, isPaged }) => ({
+      company: claim.company,
+      epoch: claim.epoch,
+      isPaged
+    })))
+    const lost = held.filter((turn) =>
+      turns.get(turn.claim.company) === turn && !turn.isEnding && !ours.has(turn.claim.company)
+    )
+    yield* Effect.forEach(lost, notMine, { discard: true })
+  })
+
+  /** The turn ends without a word. Nobody waits for it: a sync that cannot be interrupted must not hold up heartbeats. */
+  const notMine = (turn: Turn) =>
+    Effect.gen(function*() {
+      turn.isLost = true
+      yield* metrics.lost
+      if (turn.fiber !== undefined) yield* Effect.forkDetach(Fiber.interrupt(turn.fiber))
+    })
+
+  const drain: Effect.Effect<void, SqlError> = Effect.gen(function*() {
+    if (isClosing) return
+    if (isAlone()) return yield* store.extendSolo(name, settings.takeover)
+    if (mustClaim) return
+    const drained = yield* store.drain(name, settings.takeover)
+    // A suspect that began while the answer was on its way is alone already.
+    isDraining = drained.isDraining && !isAlone()
+    for (const company of drained.quarantined) {
+      yield* Effect.logWarning(`company ${company} is quarantined: five turns of it began, and none ended`)
+    }
+  })
+
+  const claims = makeLoop("the claim", tickEvery, tick)
+  const beats = makeLoop("the heartbeat", settings.takeover / 5, beat)
+  const drains = makeLoop("the search for suspects", settings.takeover / 5, drain)
+
+  let loops: ReadonlyArray<Fiber.Fiber<never>> = []
+
+  /** A database that does not answer must not hold up the end of the process. */
+  const atMost = <A>(duration: Duration.Input, self: Effect.Effect<A>) =>
+    Effect.interruptible(Effect.timeoutOption(Effect.flatMap(Effect.forkDetach(self), Fiber.await), duration))
+
+  const close = Effect.gen(function*() {
+    isClosing = true
+    closingSince = yield* Clock.currentTimeMillis
+    const fibers = [...turns.values()].flatMap(({ fiber }) => fiber === undefined ? [] : [fiber])
+    yield* atMost("5 seconds", Fiber.interruptAll([...loops, ...fibers]))
+    yield* atMost("500 millis", Effect.ignore(store.giveSoloBack(name)))
+  })
+
+  return {
+    tick,
+    beat,
+    drain,
+    start: Effect.gen(function*() {
+      loops = yield* Effect.forEach([claims, beats, drains], (loop) => Effect.forkDetach(loop.run))
+      yield* Effect.addFinalizer(() => close)
+    }),
+    lose: Effect.gen(function*() {
+      isClosing = true
+      yield* Effect.forEach([...turns.values()], notMine, { discard: true })
+    }),
+    close,
+    inWork: () => [...turns.keys()],
+    isDraining: () => isDraining,
+    ticked: claims.done
+  } satisfies Runner
+})
+
+const tooLate = "tooLate"
+
+interface Worked {
+  readonly outcome: Outcome
+  readonly plan: ReturnType<typeof planOf>
+}
+
+/** One line for each change of state: what an operator acts on. */
+const report = (
+  { claim, outcome }: End,
+  { isLifted, pause, reason, state }: {
+    readonly isLifted: boolean
+    readonly pause: { readonly reason: string } | undefined
+    readonly reason: string | undefined
+    readonly state: string
+  }
+): Effect.Effect<void> => {
+  const why = "failure" in outcome ? `: ${outcome.failure.text}` : ""
+  const lines: Array<Effect.Effect<void>> = []
+  if (reason !== undefined && (state === "blocked" || state === "quarantined")) {
+    lines.push(Effect.logWarning(`company ${claim.company} is ${state} (${reason})${why}`))
+  }
+  if (pause !== undefined) lines.push(Effect.logWarning(`the fleet is paused (${pause.reason})${why}`))
+  if (isLifted) lines.push(Effect.logInfo("the fleet is no longer paused"))
+  return lines.length === 0
+    ? Effect.logDebug(`company ${claim.company}: ${outcomeName(outcome)}${why}`)
+    : Effect.all(lines, { discard: true })
+}

@@ -1,0 +1,153 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Duration, Effect, Layer, Option, Schema } from "effect"
+import { RateLimiter } from "effect/persistence"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { makeFleetStore } from "../../src/fleet/FleetStore.ts"
+import { CompanyStatus, Fleet } from "../../src/fleet/index.ts"
+import { CompanyId } from "../../src/index.ts"
+import { NodeSqlite } from "../../src/sql/node/index.ts"
+import { needs } from "../support/needs.ts"
+import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
+
+const id = CompanyId.make
+
+const migrated = Layer.effectDiscard(Effect.flatMap(makeFleetStore, ({ migrate }) => migrate))
+
+const over = <E>(client: Layer.Layer<SqlClient.SqlClient, E>) =>
+  Fleet.layer.pipe(Layer.provide(migrated), Layer.provideMerge(client))
+
+const layer = over(NodeSqlite.layer({ filename: ":memory:" }))
+
+describe("Fleet", () => {
+  it.effect("adds, pauses and resumes, and shows what it did", () =>
+    Effect.gen(function*() {
+      const fleet = yield* Fleet
+      yield* fleet.add([{ id: id(1) }, { id: id(2), every: "1 minute" }])
+      const paused = yield* fleet.pause([id(2), id(3)])
+      const status = Option.getOrThrow(yield* fleet.status(id(2)))
+      const json = Schema.encodeSync(CompanyStatus)(status)
+
+      assert.deepStrictEqual(paused, { changed: [id(2)], unknown: [id(3)], inactive: [] })
+      assert.deepStrictEqual(json, {
+        company: 2,
+        state: "paused",
+        phase: "first",
+        reason: null,
+        everySeconds: 60,
+        nextAt: "1970-01-01T00:00:00.000Z",
+        lastOkAt: null,
+        lateSeconds: 0,
+        failures: 0,
+        lastError: null,
+        rows: 0
+      })
+      assert.deepStrictEqual(yield* fleet.status(id(9)), Option.none())
+      assert.deepStrictEqual(yield* fleet.resumeWhere({ state: "paused" }), [id(2)])
+      assert.deepStrictEqual(yield* fleet.runs(id(1)), [])
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("refuses what is no company, and adds nothing then", () =>
+    Effect.gen(function*() {
+      const fleet = yield* Fleet
+      const untyped: Array<{ id: CompanyId }> = JSON.parse(`[{"id":1},{"id":-5}]`)
+      const errors = [
+        yield* Effect.flip(fleet.add(untyped)),
+        yield* Effect.flip(fleet.add([{ id: id(1), every: "999 millis" }])),
+        yield* Effect.flip(fleet.add([{ id: id(1), every: Infinity }]))
+      ]
+
+      for (const { reason } of errors) assert.strictEqual(reason, "InvalidInput")
+      assert.deepStrictEqual(yield* fleet.list(), [])
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("fails by name over tables that are older", () =>
+    Effect.gen(function*() {
+      const built = Layer.build(Fleet.layer.pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" }))))
+      const { reason } = yield* Effect.flip(Effect.scoped(built))
+
+      assert.strictEqual(reason, "NotMigrated")
+    }))
+
+  it.live("adds ten thousand companies in a second", (context) => {
+    needs(context, hasPostgres, noPostgres)
+    return Effect.gen(function*() {
+      const fleet = yield* Fleet
+      const start = yield* Clock.currentTimeMillis
+      const { added } = yield* fleet.add(Array.from({ length: 10_000 }, (_, at) => ({ id: id(at) })))
+      const took = (yield* Clock.currentTimeMillis) - start
+
+      assert.lengthOf(added, 10_000)
+      assert.isBelow(took, 5000)
+    }).pipe(Effect.provide(over(postgresClient)))
+  })
+})
+
+describe("Fleet.layerRateLimiterStore", () => {
+  const limiterOver = <E>(client: Layer.Layer<SqlClient.SqlClient, E>) =>
+    RateLimiter.layer.pipe(
+      Layer.provideMerge(Fleet.layerRateLimiterStore),
+      Layer.provide(migrated),
+      Layer.provideMerge(client)
+    )
+
+  const algorithms = ["fixed-window", "token-bucket"] as const
+
+  /** What a limiter answers to a plan of requests and pauses. */
+  const answers = (algorithm: typeof algorithms[number], onExceeded: "delay" | "fail") =>
+    Effect.gen(function*() {
+      const limiter = yield* RateLimiter.RateLimiter
+      const said: Array<unknown> = []
+      for (
+        const [tokens, pause] of [[1, 0], [2, 300], [3, 0], [1, 1700], [4, 0], [5, 10_000], [1, 50], [2, 0]] as const
+      ) {
+        const consumed = limiter.consume({ algorithm, onExceeded, window: "1 second", limit: 5, key: "k", tokens })
+        said.push(
+          yield* Effect.match(consumed, {
+            onFailure: ({ reason }) => reason,
+            onSuccess: (result) => ({ ...result })
+          })
+        )
+        yield* TestClock.adjust(pause)
+      }
+      return said
+    })
+
+  it.effect.each(algorithms.flatMap((algorithm) => (["delay", "fail"] as const).map((mode) => ({ algorithm, mode }))))(
+    "answers as the store in memory does: $algorithm, $mode",
+    ({ algorithm, mode }) =>
+      Effect.gen(function*() {
+        const inMemory = yield* answers(algorithm, mode).pipe(
+          Effect.provide(RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory)))
+        )
+        const inSqlite = yield* answers(algorithm, mode).pipe(
+          Effect.provide(limiterOver(NodeSqlite.layer({ filename: ":memory:" })))
+        )
+
+        assert.deepStrictEqual(inSqlite, inMemory)
+      })
+  )
+
+  it.live("is one limit for all connections to PostgreSQL", (context) => {
+    needs(context, hasPostgres, noPostgres)
+    return Effect.gen(function*() {
+      const limiter = yield* RateLimiter.RateLimiter
+      const consumed = Effect.result(
+        limiter.consume({ window: "1 hour", limit: 7, key: "k", algorithm: "fixed-window" })
+      )
+      const results = yield* Effect.all(Array.from({ length: 20 }, () => consumed), { concurrency: 8 })
+
+      assert.lengthOf(results.filter(({ _tag }) => _tag === "Success"), 7)
+    }).pipe(Effect.provide(limiterOver(postgresClient)))
+  })
+
+  it.effect("refuses the adaptive algorithms by name", () =>
+    Effect.gen(function*() {
+      const store = yield* RateLimiter.RateLimiterStore
+      const error = yield* Effect.flip(
+        store.adaptiveConsume({ key: "k", tokens: 1, fallbackLimit: 1, fallbackWindow: Duration.seconds(1) })
+      )
+
+      assert.include(error.message, "adaptiveConsume")
+    }).pipe(Effect.provide(limiterOver(NodeSqlite.layer({ filename: ":memory:" })))))
+})

@@ -1,0 +1,678 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, DateTime, Effect, Exit, Option, Scope } from "effect"
+import { afterAll, beforeAll } from "vitest"
+import type { Outcome } from "../../src/fleet/CompanyState.ts"
+import type { Claim } from "../../src/fleet/FleetStore.ts"
+import { nextSlot } from "../../src/fleet/Schedule.ts"
+import { CompanyGuid, CompanyId } from "../../src/index.ts"
+import { needs } from "../support/needs.ts"
+import {
+  claiming,
+  companies,
+  emptied,
+  ending,
+  failing,
+  frozen,
+  kinds,
+  readCompany,
+  setCompanies,
+  settings,
+  takeover,
+  type TestStore
+} from "./support.ts"
+
+const every = 900_000
+const id = CompanyId.make
+const failure = { tag: "ServerError", text: "500" }
+const transient: Outcome = { _tag: "Transient", failure }
+const throttled: Outcome = {
+  _tag: "Throttled",
+  failure: { tag: "RateLimited", text: "429" },
+  retryAfter: Option.none()
+}
+const unauthorized: Outcome = { _tag: "Refused", failure: { tag: "Unauthorized", text: "401" } }
+const noCredential: Outcome = {
+  _tag: "NoCredential",
+  failure: { tag: "TokenError.InvalidClient", text: "no token" },
+  reason: "InvalidClient"
+}
+
+const idsOf = (claims: ReadonlyArray<Claim>) => claims.map(({ company }) => company).toSorted((a, b) => a - b)
+
+const first = (claims: ReadonlyArray<Claim>): Claim => {
+  const [claim] = claims
+  if (claim === undefined) throw new Error("nothing was claimed")
+  return claim
+}
+
+const defined = (claim: Claim | undefined): Claim => first(claim === undefined ? [] : [claim])
+
+describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) => {
+  let opened: TestStore | undefined
+  const scope = Scope.makeUnsafe()
+  beforeAll(async () => {
+    if (Option.isNone(missing)) opened = await Effect.runPromise(Scope.provide(open, scope))
+  })
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+  /** A test over empty tables. */
+  const test = <E>(title: string, body: (test: TestStore) => Effect.Effect<void, E>) =>
+    it.live(title, (context) => {
+      needs(context, Option.isNone(missing), Option.getOrElse(missing, () => ""))
+      if (opened === undefined) throw new Error("the store did not open")
+      return Effect.andThen(emptied(opened), body(opened))
+    })
+
+  const pause = ({ sql }: TestStore, reason: string, until: string, probedAt = "0") =>
+    Effect.orDie(
+      sql.unsafe(`INSERT INTO fleet_pause (reason, until, probed_at) VALUES ('${reason}', ${until}, ${probedAt})`)
+    )
+
+  describe("claim", () => {
+    test("takes what is due, once, with a new epoch", ({ store }) =>
+      Effect.gen(function*() {
+        yield* store.operator.add(companies(3))
+        const before = yield* Clock.currentTimeMillis
+        const claimed = yield* store.claim(claiming())
+        const again = yield* store.claim(claiming("b"))
+
+        assert.deepStrictEqual(idsOf(claimed), [1, 2, 3])
+        assert.deepStrictEqual(again, [])
+        const { began, claimed: claimedAt, epoch, every: interval, phase, starts } = first(claimed)
+        assert.deepStrictEqual([interval, phase, starts], [every, "first", 1])
+        assert.approximately(epoch, before, 60_000, "an epoch begins with the clock, and never at 0")
+        assert.isAtLeast(began, claimedAt)
+      }))
+
+    test("takes as many as there is room for, the longest due first", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(5))
+        yield* setCompanies(test, "next_at = next_at - company_id * 1000")
+
+        assert.deepStrictEqual(idsOf(yield* test.store.claim(claiming("a", { room: 2 }))), [4, 5])
+      }))
+
+    test("leaves alone what is not due, not active, held, or a suspect", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(6))
+        yield* setCompanies(test, "next_at = next_at + 60000", "company_id = 1")
+        yield* test.store.operator.pause([id(2)])
+        yield* setCompanies(test, "state = 'blocked'", "company_id = 3")
+        yield* setCompanies(test, "starts = 2", "company_id = 4")
+        yield* setCompanies(test, "heartbeat_at = next_at", "company_id = 5")
+
+        assert.deepStrictEqual(idsOf(yield* test.store.claim(claiming())), [6])
+      }))
+
+    test("takes over from a runner that stopped, after the takeover", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(1))
+        const { epoch } = first(yield* test.store.claim(claiming("a")))
+        yield* frozen(test)
+        const taken = first(yield* test.store.claim(claiming("b")))
+
+        assert.deepStrictEqual([taken.epoch, taken.starts], [epoch + 1, 2])
+      }))
+
+    test("takes companies of its shards, and helps others after a while", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add([1, 2, 301, 302].map((n) => ({ id: id(n), every: undefined })))
+        const mine = claiming("a", { mine: [1] })
+
+        assert.deepStrictEqual(idsOf(yield* test.store.claim(mine)), [1, 301])
+        assert.deepStrictEqual(idsOf(yield* test.store.claim(claiming("a", { mine: [] }))), [])
+        yield* setCompanies(test, "next_at = next_at - 11000", "company_id = 302")
+        assert.deepStrictEqual(idsOf(yield* test.store.claim(claiming("a", { mine: [] }))), [302])
+      }))
+
+    test("rows of other shards do not fill its limit", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add([2, 3, 4, 5, 1].map((n) => ({ id: id(n), every: undefined })))
+        yield* setCompanies(test, "next_at = next_at - 5000", "company_id <> 1")
+
+        assert.deepStrictEqual(idsOf(yield* test.store.claim(claiming("a", { mine: [1], room: 1 }))), [1])
+      }))
+
+    test("takes nothing while the fleet is paused, until the pause ends", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(1))
+        yield* test.store.operator.pauseAll
+        assert.deepStrictEqual(yield* test.store.claim(claiming()), [])
+        yield* test.store.operator.resumeAll
+        yield* pause(test, "RateLimited", String((yield* Clock.currentTimeMillis) + 60_000))
+        assert.deepStrictEqual(yield* test.store.claim(claiming()), [])
+        yield* Effect.orDie(test.sql.unsafe("UPDATE fleet_pause SET until = 1"))
+        assert.lengthOf(yield* test.store.claim(claiming()), 1)
+      }))
+  })
+
+  describe("heartbeat", () => {
+    test("holds the leases that are ours, and names them", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(3))
+        const claimed = yield* test.store.claim(claiming())
+        yield* setCompanies(test, "heartbeat_at = 5")
+        yield* setCompanies(test, "epoch = epoch + 1", "company_id = 2")
+        yield* setCompanies(test, "heartbeat_at = NULL", "company_id = 3")
+        const held = yield* test.store.heartbeat(
+          claimed.map(({ company, epoch }) => ({ company, epoch, isPaged: false }))
+        )
+
+        assert.deepStrictEqual([...held], [1])
+        assert.isAbove(Number((yield* readCompany(test, 1)).heartbeat_at), 5)
+        assert.strictEqual((yield* readCompany(test, 2)).heartbeat_at, 5)
+        assert.strictEqual((yield* readCompany(test, 3)).heartbeat_at, null)
+      }))
+
+    test("forgets the starts before a stored page, of that company alone", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(2))
+        const claimed = yield* test.store.claim(claiming())
+        yield* setCompanies(test, "starts = 4")
+        yield* test.store.heartbeat(claimed.map(({ company, epoch }) => ({ company, epoch, isPaged: company === 1 })))
+
+        assert.strictEqual((yield* readCompany(test, 1)).starts, 1)
+        assert.strictEqual((yield* readCompany(test, 2)).starts, 4)
+      }))
+  })
+
+  describe("end", () => {
+    test("of a complete pass takes the next slot, the sweeps theirs, and proves the copy up to the start", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(1))
+        yield* setCompanies(test, `failures = 3, tag = 'X', tag_count = 2, last_error = '{"tag":"X"}'`)
+        const claim = first(yield* test.store.claim(claiming()))
+        const before = yield* Clock.currentTimeMillis
+        const ended = yield* test.store.end("a", ending(claim, { rows: 7, pages: 2 }), settings)
+        const row = yield* readCompany(test, 1)
+
+        assert.deepStrictEqual(ended, { state: "active", reason: undefined, pause: undefined, isLifted: false })
+        assert.deepStrictEqual(
+          [row.heartbeat_at, row.starts, row.phase, row.failures, row.tag, row.tag_count, row.last_error, row.rows],
+          [null, 0, "increment", 0, null, 0, null, 7]
+        )
+        assert.strictEqual(row.last_ok_at, claim.began)
+        assert.include([nextSlot(1, every, before), nextSlot(1, every, before + 5000)], row.next_at)
+        assert.include(
+          [nextSlot(1, settings.sweepEvery, before), nextSlot(1, settings.sweepEvery, before + 5000)],
+          row.sweep_at
+        )
+        assert.isAbove(Number(row.full_sweep_at), before)
+        const [run] = yield* test.store.operator.runs(id(1))
+        assert.deepStrictEqual([run?.epoch, run?.runner, run?.pages, run?.rows, run?.outcome], [
+          claim.epoch,
+          "a",
+          2,
+          7,
+          "Complete"
+        ])
+        const minutes = yield* Effect.orDie(test.sql.unsafe<{ runs: unknown }>("SELECT * FROM fleet_minute"))
+        assert.deepStrictEqual(minutes.map(({ runs }) => Number(runs)), [1])
+      }))
+
+    test("counts nothing twice, where the answer of the first was lost", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(1))
+        const claim = first(yield* test.store.claim(claiming()))
+        yield* test.store.end("a", ending(claim, { rows: 7 }), settings)
+        const again = yield* test.store.end("a", ending(claim, { rows: 7 }), settings)
+
+        assert.strictEqual(again, undefined)
+        assert.strictEqual((yield* readCompany(test, 1)).rows, 7)
+        assert.lengthOf(yield* test.store.operator.runs(id(1)), 1)
+      }))
+
+    test("of a turn that lost its company writes nothing", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(2))
+        const [one, two] = yield* test.store.claim(claiming())
+        yield* frozen(test)
+        yield* test.store.claim(claiming("b"))
+        yield* test.store.operator.remove([id(2)])
+
+        assert.strictEqual(yield* test.store.end("a", ending(defined(one)), settings), undefined)
+        assert.strictEqual(yield* test.store.end("a", failing(defined(one), transient), settings), undefined)
+        assert.strictEqual(yield* test.store.end("a", ending(defined(two)), settings), undefined)
+        assert.isNotNull((yield* readCompany(test, 1)).heartbeat_at)
+        assert.lengthOf(yield* test.store.operator.runs(id(2)), 0)
+      }))
+
+    test("of an old turn is not that of a company that was removed and added again", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(1))
+        const claim = first(yield* test.store.claim(claiming()))
+        yield* Effect.sleep(3)
+        yield* test.store.operator.remove([id(1)])
+        yield* test.store.operator.add(companies(1))
+        const anew = first(yield* test.store.claim(claiming("b")))
+
+        assert.notStrictEqual(anew.epoch, claim.epoch)
+        assert.strictEqual(yield* test.store.isHeld(claim), false)
+        assert.strictEqual(yield* test.store.end("a", ending(claim), settings), undefined)
+      }))
+
+    test("is due again where an operator asked meanwhile, and keeps the state that was set", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(4))
+        const claimed = yield* test.store.claim(claiming())
+        yield* Effect.sleep(3)
+        yield* test.store.operator.trigger([id(1)])
+        yield* test.store.operator.sweep([id(2)])
+        yield* test.store.operator.add([{ id: id(3), every: 1000 }])
+        yield* test.store.operator.pause([id(4)])
+        yield* Effect.forEach(claimed, (claim) => test.store.end("a", ending(claim), settings))
+        const now = yield* Clock.currentTimeMillis
+        const due = yield* Effect.forEach([1, 2], (n) => readCompany(test, n))
+
+        for (const { next_at } of due) assert.isAtMost(Number(next_at), now)
+        assert.isAtMost(Number(due[1]?.sweep_at), now, "the sweep that was asked for is to come")
+        assert.isAtMost(Number((yield* readCompany(test, 3)).next_at), now + 1000)
+        assert.strictEqual((yield* readCompany(test, 4)).state, "paused")
+      }))
+
+    test("of a turn that is over is due at once, behind the others, and keeps the failures without a page", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(2))
+        yield* setCompanies(test, "failures = 3")
+        const [one, two] = yield* test.store.claim(claiming())
+        yield* Effect.sleep(3)
+        const over = {
+          outcome: { _tag: "TurnOver" },
+          phase: { phase: "first", isSwept: false },
+          proven: undefined
+        } as const
+        yield* test.store.end("a", ending(defined(one), { ...over, pages: 5, isFullSweep: false }), settings)
+        yield* test.store.end("a", ending(defined(two), { ...over, pages: 0, isFullSweep: false }), settings)
+        const [first, second] = yield* Effect.forEach([one, two], (claim) => readCompany(test, defined(claim).company))
+
+        assert.isAbove(Number(first?.next_at), defined(one).claimed)
+        assert.isAtMost(Number(first?.next_at), yield* Clock.currentTimeMillis)
+        assert.deepStrictEqual([first?.failures, second?.failures], [0, 3])
+        assert.deepStrictEqual([first?.phase, first?.sweep_at, first?.last_ok_at], ["first", null, null])
+      }))
+
+    test("of a failed turn waits within the backoff and keeps the error", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(1))
+        const claim = first(yield* test.store.claim(claiming()))
+        yield* test.store.end("a", failing(claim, transient), settings)
+        const [status] = yield* test.store.operator.list({ states: undefined, isLate: false, id: undefined })
+        const now = yield* Clock.currentTimeMillis
+
+        assert.deepStrictEqual([status?.failures, status?.phase], [1, "first"])
+        assert.isAtMost(status?.nextAt.epochMilliseconds ?? 0, now + every)
+        const error = Option.getOrThrow(status?.lastError ?? Option.none())
+        assert.deepStrictEqual([error.tag, error.text], ["ServerError", "500"])
+        assert.approximately(error.at.epochMilliseconds, now, 5000)
+      }))
+
+    test("of a refused sweep keeps its error until a sweep ends", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(1))
+        const errors: Array<unknown> = []
+        const run = (more: Parameters<typeof ending>[1]) =>
+          Effect.gen(function*() {
+            yield* setCompanies(test, "next_at = 0, phase = 'increment'")
+            const claim = first(yield* test.store.claim(claiming()))
+            yield* test.store.end("a", ending(claim, more), settings)
+            errors.push((yield* readCompany(test, 1)).last_error !== null)
+          })
+        const refused: Outcome = { _tag: "TooManyGone", failure: { tag: "SyncError.TooManyGone", text: "too many" } }
+        yield* run({ outcome: refused, phase: { phase: "increment", isSwept: true } })
+        yield* run({ phase: { phase: "increment", isSwept: false } })
+        yield* run({ phase: { phase: "increment", isSwept: true } })
+
+        assert.deepStrictEqual(errors, [true, true, false])
+      }))
+
+    test("of a resumed pass proves the copy up to the checkpoint alone, and never less than before", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(1))
+        const resumed = (proven: number) =>
+          Effect.gen(function*() {
+            yield* setCompanies(test, "next_at = 0")
+            const claim = first(yield* test.store.claim(claiming()))
+            yield* test.store.end(
+              "a",
+              ending(claim, { proven, outcome: { _tag: "Complete", isResumed: true } }),
+              settings
+            )
+            return yield* readCompany(test, 1)
+          })
+        const early = yield* resumed(1000)
+        assert.strictEqual(early.last_ok_at, 1000)
+        assert.isAtMost(Number(early.next_at), yield* Clock.currentTimeMillis)
+        assert.strictEqual((yield* resumed(500)).last_ok_at, 1000)
+        const ahead = yield* resumed((yield* Clock.currentTimeMillis) + 3_600_000)
+        assert.isAtMost(Number(ahead.last_ok_at), yield* Clock.currentTimeMillis)
+      }))
+  })
+
+  describe("release", () => {
+    test("puts an interrupted turn back to the front, uncounted, and asks for a new probe", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(1))
+        const claim = first(yield* test.store.claim(claiming()))
+        yield* Effect.orDie(test.sql.unsafe(
+          `INSERT INTO fleet_pause (reason, until, probed_at, probe_company, probe_epoch) VALUES ('Rejected', NULL, 77, 1, ${claim.epoch})`
+        ))
+        yield* test.store.release(claim)
+        const row = yield* readCompany(test, 1)
+        const [paused] = yield* Effect.orDie(test.sql.unsafe<{ probed_at: unknown }>("SELECT * FROM fleet_pause"))
+
+        assert.deepStrictEqual([row.heartbeat_at, row.starts, row.next_at], [null, 0, claim.claimed])
+        assert.strictEqual(Number(paused?.probed_at), 0)
+      }))
+
+    test("does not drop the lease of the next owner", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(1))
+        const claim = first(yield* test.store.claim(claiming()))
+        yield* frozen(test)
+        yield* test.store.claim(claiming("b"))
+        yield* test.store.release(claim)
+        const row = yield* readCompany(test, 1)
+
+        assert.isNotNull(row.heartbeat_at)
+        assert.strictEqual(row.starts, 2)
+      }))
+  })
+
+  describe("suspects", () => {
+    test("wait for a runner that drains, and for one alone", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(2))
+        yield* setCompanies(test, "starts = 2")
+        const one = yield* test.store.drain("a", takeover)
+        const other = yield* test.store.drain("b", takeover)
+
+        assert.deepStrictEqual([one.isDraining, other.isDraining], [true, false])
+        assert.strictEqual(yield* test.store.claimSuspect("b", takeover), undefined)
+        const claim = defined(yield* test.store.claimSuspect("a", takeover))
+        assert.strictEqual(claim.starts, 3)
+        yield* test.store.extendSolo("a", takeover)
+        assert.strictEqual((yield* test.store.drain("b", takeover)).isDraining, false)
+        yield* test.store.giveSoloBack("a")
+        assert.strictEqual((yield* test.store.drain("b", takeover)).isDraining, true)
+      }))
+
+    test("do not drain while the fleet is paused, or none is due", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(1))
+        assert.strictEqual((yield* test.store.drain("a", takeover)).isDraining, false)
+        yield* setCompanies(test, "starts = 3")
+        yield* test.store.operator.pauseAll
+        assert.strictEqual((yield* test.store.drain("a", takeover)).isDraining, false)
+        yield* test.store.operator.resumeAll
+        yield* setCompanies(test, "next_at = next_at + 60000")
+        assert.strictEqual((yield* test.store.drain("a", takeover)).isDraining, false)
+      }))
+
+    test("are quarantined after five starts without an end, as soon as nobody holds them", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(2))
+        yield* test.store.claim(claiming())
+        yield* setCompanies(test, "starts = 5")
+        assert.deepStrictEqual((yield* test.store.drain("a", takeover)).quarantined, [])
+        yield* frozen(test, "company_id = 2")
+        assert.deepStrictEqual((yield* test.store.drain("a", takeover)).quarantined, [2])
+        const row = yield* readCompany(test, 2)
+        assert.deepStrictEqual([row.state, row.reason, row.heartbeat_at], ["quarantined", "starts", null])
+      }))
+
+    test("stay suspects when an operator resumes them", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(1))
+        yield* setCompanies(test, "state = 'quarantined', starts = 5")
+        yield* test.store.operator.resume([id(1)])
+
+        assert.deepStrictEqual(yield* test.store.claim(claiming()), [])
+        assert.strictEqual((yield* readCompany(test, 1)).starts, 2)
+      }))
+  })
+
+  describe("pauses", () => {
+    test("come from the third throttled company within a minute, and a later one lengthens them", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(4))
+        const claims = (yield* test.store.claim(claiming())).toSorted((one, other) => one.company - other.company)
+        const pauses: Array<string | undefined> = []
+        for (const claim of claims.slice(0, 3)) {
+          const ended = yield* test.store.end("a", failing(claim, throttled), settings)
+          pauses.push(ended?.pause?.reason)
+        }
+        assert.deepStrictEqual(pauses, [undefined, undefined, "RateLimited"])
+        const untilOf = Effect.map(
+          Effect.orDie(test.sql.unsafe<{ until: unknown }>("SELECT until FROM fleet_pause")),
+          ([row]) => Number(row?.until)
+        )
+        yield* Effect.orDie(test.sql.unsafe("UPDATE fleet_pause SET until = 1"))
+        yield* test.store.end("a", failing(defined(claims[3]), throttled), settings)
+        assert.isAbove(
+          yield* untilOf,
+          yield* Clock.currentTimeMillis,
+          "the row of a pause that ended does not stop the next"
+        )
+      }))
+
+    test("the same company throttled three times is no pause", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(1))
+        for (let turn = 0; turn < 4; turn++) {
+          yield* setCompanies(test, "next_at = 0")
+          const claim = first(yield* test.store.claim(claiming()))
+          assert.strictEqual((yield* test.store.end("a", failing(claim, throttled), settings))?.pause, undefined)
+        }
+      }))
+
+    test("come from ten unauthorized companies without a success between", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(21))
+        const claims = yield* test.store.claim(claiming())
+        const pauses: Array<string | undefined> = []
+        for (const [at, claim] of claims.entries()) {
+          const end = at === 9 ? ending(claim) : failing(claim, unauthorized)
+          pauses.push((yield* test.store.end("a", end, settings))?.pause?.reason)
+          yield* Effect.sleep(2)
+        }
+
+        assert.deepStrictEqual(pauses.flatMap((reason, at) => reason === undefined ? [] : [at]), [19, 20])
+      }))
+
+    test("are tried with one company, once an hour, of whatever shard", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(3))
+        const claim = first(yield* test.store.claim(claiming("a", { room: 1 })))
+        const ended = yield* test.store.end("a", failing(claim, noCredential), settings)
+        assert.strictEqual(ended?.pause?.reason, "InvalidClient")
+        assert.deepStrictEqual(yield* test.store.claim(claiming()), [])
+        assert.strictEqual(yield* test.store.probe("a", takeover), undefined, "not before an hour")
+
+        yield* Effect.orDie(test.sql.unsafe("UPDATE fleet_pause SET probed_at = probed_at - 3600000"))
+        yield* setCompanies(test, "next_at = next_at + 600000")
+        const probe = defined(yield* test.store.probe("b", takeover))
+        assert.strictEqual(yield* test.store.probe("a", takeover), undefined, "one at a time")
+        yield* frozen(test)
+        const second = defined(yield* test.store.probe("a", takeover))
+        assert.notStrictEqual(second.company, probe.company, "another company than the one that was tried last")
+
+        const failed = yield* test.store.end("a", failing(second, noCredential, { isProbe: true }), settings)
+        assert.deepStrictEqual([failed?.isLifted, (yield* test.store.operator.pauses).length], [false, 1])
+        yield* Effect.orDie(test.sql.unsafe("UPDATE fleet_pause SET probed_at = 0"))
+        const third = defined(yield* test.store.probe("a", takeover))
+        const lifted = yield* test.store.end("a", ending(third, { isProbe: true }), settings)
+        assert.deepStrictEqual([lifted?.isLifted, yield* test.store.operator.pauses], [true, []])
+      }))
+
+    test("are not tried while the operator pauses, or another pause has an end", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(1))
+        yield* pause(test, "Rejected", "NULL")
+        yield* test.store.operator.pauseAll
+        assert.strictEqual(yield* test.store.probe("a", takeover), undefined)
+        yield* test.store.operator.resumeAll
+        assert.deepStrictEqual(yield* test.store.operator.pauses, [])
+        yield* pause(test, "Rejected", "NULL")
+        yield* pause(test, "RateLimited", String((yield* Clock.currentTimeMillis) + 60_000))
+        assert.strictEqual(yield* test.store.probe("a", takeover), undefined)
+      }))
+
+    test("without a company to try are tried as soon as there is one", (test) =>
+      Effect.gen(function*() {
+        yield* pause(test, "Rejected", "NULL")
+        assert.strictEqual(yield* test.store.probe("a", takeover), undefined)
+        yield* test.store.operator.add(companies(1))
+        assert.isDefined(yield* test.store.probe("a", takeover))
+      }))
+
+    test("a success of another turn than the probe does not lift them", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(2))
+        const claims = yield* test.store.claim(claiming())
+        yield* pause(test, "Rejected", "NULL")
+        yield* test.store.end("a", ending(first(claims)), settings)
+
+        assert.lengthOf(yield* test.store.operator.pauses, 1)
+      }))
+  })
+
+  describe("begin", () => {
+    test("frees what a predecessor of this name held, and no other", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(2))
+        yield* test.store.claim(claiming("a", { room: 1 }))
+        yield* test.store.claim(claiming("b", { room: 1 }))
+        yield* pause(test, "Rejected", "NULL", "77")
+        yield* test.store.begin("a", false)
+        const rows = yield* Effect.forEach([1, 2], (n) => readCompany(test, n))
+
+        for (const { heartbeat_at, runner, starts } of rows) {
+          assert.strictEqual(heartbeat_at === null, runner === "a")
+          assert.strictEqual(starts, 1)
+        }
+        yield* test.store.operator.resumeAll
+        yield* test.store.begin("embedded", true)
+        assert.lengthOf(yield* test.store.claim(claiming("embedded")), 2)
+      }))
+
+    test("keeps the takeover that the first runner has stored", ({ store }) =>
+      Effect.gen(function*() {
+        assert.strictEqual(yield* store.takeoverOf(10_000), 10_000)
+        assert.strictEqual(yield* store.takeoverOf(20_000), 10_000)
+      }))
+  })
+
+  describe("the operator's statements", () => {
+    test("add companies once, keep what is not given, and change what is", ({ store }) =>
+      Effect.gen(function*() {
+        const guid = CompanyGuid.make("3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60")
+        const one = yield* store.operator.add([{ id: id(1), guid, every: 60_000 }, { id: id(2), every: undefined }])
+        const two = yield* store.operator.add([{ id: id(1), every: undefined }, { id: id(2), guid, every: 60_000 }])
+        const listed = yield* store.operator.list({ states: undefined, isLate: false, id: undefined })
+        const claims = yield* store.claim(claiming())
+
+        assert.deepStrictEqual(one, { added: [id(1), id(2)], changed: [] })
+        assert.deepStrictEqual(two, { added: [], changed: [id(2)] })
+        assert.deepStrictEqual(listed.map(({ everySeconds }) => everySeconds), [60, 60])
+        assert.deepStrictEqual(claims.map((claim) => claim.guid), [guid, guid])
+      }))
+
+    test("name unknown companies, and those whose state does not allow it", ({ store }) =>
+      Effect.gen(function*() {
+        yield* store.operator.add(companies(3))
+        yield* store.operator.pause([id(2)])
+
+        assert.deepStrictEqual(yield* store.operator.trigger([id(9), id(2), id(1), id(1)]), {
+          changed: [id(1)],
+          unknown: [id(9)],
+          inactive: [id(2)]
+        })
+        assert.deepStrictEqual((yield* store.operator.resume([id(1), id(2)])).changed, [id(2)])
+        assert.deepStrictEqual(yield* store.operator.resumeWhere("paused", undefined), [])
+        assert.deepStrictEqual((yield* store.operator.remove([id(3), id(8)])).unknown, [id(8)])
+      }))
+
+    test("resume those of one reason", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(3))
+        yield* setCompanies(test, "state = 'blocked', reason = 'Forbidden', failures = 3, tag_count = 3")
+        yield* setCompanies(test, "reason = 'DecodeError'", "company_id = 2")
+
+        assert.deepStrictEqual((yield* test.store.operator.resumeWhere("blocked", "Forbidden")).toSorted(), [
+          id(1),
+          id(3)
+        ])
+        const row = yield* readCompany(test, 1)
+        assert.deepStrictEqual([row.state, row.reason, row.failures, row.tag_count], ["active", null, 0, 0])
+      }))
+
+    test("list by state and lateness, which counts from the last complete pass", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(3))
+        yield* setCompanies(test, `added_at = added_at - ${3 * every}`)
+        yield* setCompanies(test, "last_ok_at = next_at", "company_id = 2")
+        yield* test.store.operator.pause([id(3)])
+        const list = test.store.operator.list
+        const late = yield* list({ states: undefined, isLate: true, id: undefined })
+        const paused = yield* list({ states: ["paused"], isLate: false, id: undefined })
+        const [second] = yield* list({ states: undefined, isLate: false, id: id(2) })
+
+        assert.deepStrictEqual(late.map(({ company }) => company), [id(1), id(3)])
+        assert.approximately(late[0]?.lateSeconds ?? 0, 2 * every / 1000, 5)
+        assert.deepStrictEqual(paused.map(({ company }) => company), [id(3)])
+        assert.deepStrictEqual([second?.lateSeconds, Option.isSome(second?.lastOkAt ?? Option.none())], [0, true])
+      }))
+
+    test("show pauses that hold", ({ store }) =>
+      Effect.gen(function*() {
+        yield* store.operator.pauseAll
+        yield* store.operator.pauseAll
+        assert.deepStrictEqual(yield* store.operator.pauses, [{
+          reason: "operator",
+          until: Option.none<DateTime.Utc>()
+        }])
+      }))
+  })
+
+  describe("the keeper", () => {
+    test("keeps the last runs of each company that ran since", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(2))
+        for (let turn = 0; turn < 5; turn++) {
+          yield* setCompanies(test, "next_at = 0")
+          for (const claim of yield* test.store.claim(claiming())) yield* test.store.end("a", ending(claim), settings)
+        }
+        const seen = yield* test.store.trim(3, 0)
+        const runs = yield* test.store.operator.runs(id(1))
+
+        assert.lengthOf(runs, 3)
+        assert.isAbove(runs[0]?.epoch ?? 0, runs[2]?.epoch ?? 0)
+        assert.approximately(seen, yield* Clock.currentTimeMillis, 60_000)
+      }))
+
+    test("reads what an operator watches", (test) =>
+      Effect.gen(function*() {
+        yield* test.store.operator.add(companies(3))
+        yield* test.store.claim(claiming("a", { room: 1 }))
+        yield* setCompanies(test, `starts = 2, added_at = added_at - ${2 * every}`, "company_id = 3")
+        const { active, due, inWork, late, suspects } = yield* test.store.gauges
+
+        assert.deepStrictEqual([active, due, inWork, suspects], [3, 3, 1, 1])
+        assert.approximately(late, every, 5000)
+      }))
+  })
+
+  test("migrations run once, and a newer schema is accepted", (test) =>
+    Effect.gen(function*() {
+      yield* test.store.migrate
+      yield* Effect.orDie(test.sql.unsafe("INSERT INTO fleet_migrations (migration_id, name) VALUES (99, 'later')"))
+      yield* test.store.migrate
+      yield* test.store.verify
+      yield* Effect.orDie(test.sql.unsafe("DELETE FROM fleet_migrations"))
+      const error = yield* Effect.flip(test.store.verify)
+      yield* Effect.orDie(test.sql.unsafe("INSERT INTO fleet_migrations (migration_id, name) VALUES (1, 'fleet')"))
+
+      assert.strictEqual(error.reason, "NotMigrated")
+      assert.include(error.message, "fleet migrate")
+    }))
+})

@@ -1,0 +1,189 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { NodeSqlite } from "../../src/sql/node/index.ts"
+import { FakeService } from "../../src/testing/index.ts"
+import { cli, linesOf, temporaryFolder, without } from "../cli/support.ts"
+
+const guid = "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60"
+
+/** A command over a file of its own. */
+const inFile = Effect.map(temporaryFolder, (folder) => {
+  const database = `${folder}/punches.db`
+  return {
+    database,
+    fleet: (args: string, options: Parameters<typeof cli>[1] = {}) =>
+      cli(["fleet", ...args.split(" "), "--database", database], options),
+    sql: <A, E>(use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
+      Effect.orDie(Effect.provide(Effect.flatMap(SqlClient.SqlClient, use), NodeSqlite.layer({ filename: database })))
+  }
+})
+
+const test = <E>(title: string, body: Effect.Effect<void, E, FakeService | Scope.Scope>) =>
+  it.live(title, () => body.pipe(Effect.provide(FakeService.layer())))
+
+describe("time-punches fleet", () => {
+  test(
+    "add creates the file and takes ids, guids and an interval; list shows them",
+    Effect.gen(function*() {
+      const { fleet } = yield* inFile
+      const added = yield* fleet(`add --every 5m 4022 4021=${guid}`)
+      const listed = yield* fleet("list")
+      const json: unknown = JSON.parse((yield* fleet("list --json")).stdout)
+
+      assert.deepStrictEqual([added.code, added.stdout], [0, "2 companies added, 0 changed\n"])
+      assert.deepStrictEqual(linesOf(listed.stdout).map((line) => line.split(/ {2,}/).slice(0, 4)), [
+        ["company", "state", "phase", "every"],
+        ["4021", "active", "first", "5m"],
+        ["4022", "active", "first", "5m"]
+      ])
+      assert.isTrue(Array.isArray(json))
+      assert.deepInclude(Array.isArray(json) ? json[0] : {}, {
+        company: 4021,
+        state: "active",
+        phase: "first",
+        reason: null,
+        everySeconds: 300,
+        lastOkAt: null,
+        failures: 0,
+        lastError: null,
+        rows: 0
+      })
+    })
+  )
+
+  test(
+    "add reads CSV, and adds nothing where a line is wrong",
+    Effect.gen(function*() {
+      const { fleet } = yield* inFile
+      const wrong = yield* fleet("add", { stdin: `company_id,guid\n1,\nx,${guid}\n` })
+      const guidless = yield* fleet("add", { stdin: "company_id,guid\n1,no-uuid\n" })
+      const header = yield* fleet("add", { stdin: "id\n1\n" })
+      const terminal = yield* fleet("add")
+      const good = yield* fleet("add", { stdin: `company_id,guid\n1,\n2,${guid}\n` })
+
+      assert.deepStrictEqual([wrong, guidless, header, terminal].map(({ code }) => code), [2, 2, 2, 2])
+      assert.include(wrong.stderr, "standard input, line 3: company_id must be")
+      assert.include(guidless.stderr, "line 2: guid must be")
+      assert.include(terminal.stderr, "standard input")
+      assert.strictEqual(good.stdout, "2 companies added, 0 changed\n")
+    })
+  )
+
+  test(
+    "changes those that are known, and ends with 2 where one is not",
+    Effect.gen(function*() {
+      const { fleet } = yield* inFile
+      yield* fleet("add 1 2 3")
+      const paused = yield* fleet("pause 1 9")
+      const again = yield* fleet("trigger 1 2")
+      const resumed = yield* fleet("resume --state paused")
+      const both = yield* fleet("resume 1 --state paused")
+      const removed = yield* fleet("remove 3")
+      const late = yield* fleet("list --late --json")
+
+      assert.deepStrictEqual([paused.code, paused.stdout], [2, "1 company paused\n"])
+      assert.include(paused.stderr, "not in the fleet: 9")
+      assert.deepStrictEqual([again.code, again.stdout], [0, "1 company due now\n"])
+      assert.include(again.stderr, "not active: 1")
+      assert.strictEqual(resumed.stdout, "1 company resumed\n")
+      assert.strictEqual(both.code, 2)
+      assert.include(removed.stdout, "1 company removed")
+      assert.deepStrictEqual([late.code, late.stdout], [0, "[]\n"])
+    })
+  )
+
+  test(
+    "shows pauses above the table, and keeps them out of JSON",
+    Effect.gen(function*() {
+      const { fleet } = yield* inFile
+      yield* fleet("add 1")
+      yield* fleet("pause-all")
+      const [first] = linesOf((yield* fleet("list")).stdout)
+      const json: unknown = JSON.parse((yield* fleet("list --json")).stdout)
+      yield* fleet("resume-all")
+      const [after] = linesOf((yield* fleet("list")).stdout)
+
+      assert.strictEqual(first, "PAUSED: operator, until resume-all")
+      assert.lengthOf(Array.isArray(json) ? json : [], 1)
+      assert.match(after ?? "", /^company/)
+    })
+  )
+
+  test(
+    "status and runs show one company, with its last error",
+    Effect.gen(function*() {
+      const { fleet, sql } = yield* inFile
+      yield* fleet("add 1")
+      yield* sql((sql) =>
+        sql`UPDATE fleet_company SET state = 'blocked', reason = 'Forbidden', last_error = '{"at":"2026-11-22T10:00:00.000Z","tag":"Forbidden","text":"403 the plan"}'`
+      )
+      yield* sql((sql) => sql`INSERT INTO fleet_run VALUES (1, 7, 'a', 1000, 3000, 2, 300, 'Complete')`)
+      const status = yield* fleet("status 1")
+      const runs = yield* fleet("runs 1")
+      const json: unknown = JSON.parse((yield* fleet("runs 1 --json")).stdout)
+      const unknown = yield* fleet("status 2")
+
+      assert.include(status.stdout, "blocked (Forbidden)")
+      assert.include(status.stdout, "last error, 2026-11-22T10:00:00.000Z: Forbidden: 403 the plan")
+      assert.match(runs.stdout, /2s +a +2 +300 +Complete/)
+      assert.deepStrictEqual(json, [{
+        epoch: 7,
+        runner: "a",
+        beganAt: "1970-01-01T00:00:01.000Z",
+        endedAt: "1970-01-01T00:00:03.000Z",
+        pages: 2,
+        rows: 300,
+        outcome: "Complete"
+      }])
+      assert.deepStrictEqual([unknown.code, unknown.stdout], [2, ""])
+    })
+  )
+
+  test(
+    "remove --purge erases the copy in the same transaction",
+    Effect.gen(function*() {
+      const { fleet, sql } = yield* inFile
+      yield* fleet("add 1 2")
+      yield* sql((sql) => sql`INSERT INTO time_punches_sync (company_id, checkpoint) VALUES (1, 'x'), (2, 'y')`)
+      const purged = yield* fleet("remove 1 --purge")
+      const left = yield* sql((sql) => sql<{ readonly company_id: number }>`SELECT company_id FROM time_punches_sync`)
+
+      assert.strictEqual(purged.code, 0, purged.stderr)
+      assert.include(purged.stdout, "closes")
+      assert.deepStrictEqual(left.map(({ company_id }) => company_id), [2])
+    })
+  )
+
+  test(
+    "ends with 7 over older tables, with 8 without the file, and names what to do",
+    Effect.gen(function*() {
+      const { fleet, sql } = yield* inFile
+      const missing = yield* fleet("list")
+      yield* sql((sql) => sql`CREATE TABLE other (id INTEGER)`)
+      const older = yield* fleet("list")
+      const migrated = yield* fleet("migrate")
+      const listed = yield* fleet("list")
+
+      assert.deepStrictEqual([missing.code, older.code, migrated.code, listed.code], [8, 7, 0, 0])
+      assert.include(older.stderr, "fleet migrate")
+    })
+  )
+
+  test(
+    "run needs an OAuth client, and names the variable that it cannot use",
+    Effect.gen(function*() {
+      const { fleet } = yield* inFile
+      const none = yield* fleet("run", { env: without("TIME_PUNCHES_CLIENT_ID", "TIME_PUNCHES_CLIENT_SECRET") })
+      const token = yield* fleet("run", {
+        env: { ...without("TIME_PUNCHES_CLIENT_ID"), TIME_PUNCHES_ACCESS_TOKEN: "a-token" }
+      })
+      const days = yield* fleet("run --history-days 3")
+      const name = yield* fleet("run --name a")
+
+      assert.deepStrictEqual([none, token, days, name].map(({ code }) => code), [3, 3, 2, 2])
+      assert.include(none.stderr, "TIME_PUNCHES_CLIENT_ID")
+      assert.include(token.stderr, "TIME_PUNCHES_ACCESS_TOKEN")
+    })
+  )
+})

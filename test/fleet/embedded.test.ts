@@ -1,0 +1,310 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Exit, Layer, Option, Result, Scope, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Fleet } from "../../src/fleet/index.ts"
+import { type EmbeddedOptions, FleetRunner } from "../../src/fleet/node/index.ts"
+import { CompanyGuid, CompanyId, type ListError, TimePunches, UnexpectedStatus } from "../../src/index.ts"
+import { SqlStore } from "../../src/sql/index.ts"
+import { readRows } from "../../src/sql/read.ts"
+import { FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
+import { temporaryFolder } from "../cli/support.ts"
+import { app, oauth } from "../support/client.ts"
+
+const id = CompanyId.make
+const guidOf = (company: number) => CompanyGuid.make(`3b2f7c1e-5a94-4d0b-8e6f-${String(company).padStart(12, "0")}`)
+const companies = [5001, 5002, 5003].map((company) => ({ id: id(company), guid: guidOf(company) }))
+
+const everyMinute = companies.map((company) => Object.assign({ every: "1 minute" as const }, company))
+
+const punches = companies.flatMap(({ id }, at) =>
+  generatePunches({ seed: at, count: 450, companyId: id, firstId: at * 10_000 + 1 })
+    // A database keeps U+FFFD for U+0000.
+    .map((punch) => Object.assign(punch, { notes: punch.notes?.replaceAll("\0", " ") }))
+)
+
+const service = app({
+  companies: companies.map(({ guid, id }) => ({ id, guid, accessToken: `token-${id}` })),
+  punches
+}, oauth)
+
+/** A fleet in this file; it ends with the scope that is given, as the process does. */
+const running = (filename: string, options: Partial<EmbeddedOptions> = {}) =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+    const context = yield* Scope.provide(Layer.build(FleetRunner.layerEmbedded({ filename, ...options })), scope)
+    return { context, end: Scope.close(scope, Exit.void) }
+  })
+
+const file = Effect.map(temporaryFolder, (folder) => `${folder}/punches.db`)
+
+/** Lets time pass, second by second, so that each loop has its turns. */
+const passing = (duration: Duration.Input, step: Duration.Input = "1 second") =>
+  Effect.gen(function*() {
+    const steps = Math.ceil(Duration.toMillis(duration) / Duration.toMillis(step))
+    for (let at = 0; at < steps; at++) yield* TestClock.adjust(step)
+  })
+
+/** The punches of a company in the copy, and those that the service lists. */
+const both = (company: (typeof companies)[number]) =>
+  Effect.gen(function*() {
+    const rows = yield* readRows(company.id, { _tag: "After", id: -1, count: 100_000 })
+    const copy = rows.filter(({ isGone }) => !isGone).map(({ punch }) => Result.getOrThrow(punch))
+    const source = yield* Stream.runCollect(TimePunches.list(company, { deleted: "include" }))
+    return { copy, source: source.toSorted((one, other) => one.id - other.id) }
+  })
+
+const assertEqual = Effect.forEach(companies, (company) =>
+  Effect.map(both(company), ({ copy, source }) => {
+    assert.isAbove(source.length, 400)
+    assert.deepStrictEqual(copy, source)
+  }), { discard: true })
+
+const noon = Date.UTC(2026, 3, 5, 12)
+
+const test = <E>(title: string, body: Effect.Effect<void, E, Scope.Scope | TimePunches | FakeService>) =>
+  it.effect(title, () => Effect.andThen(TestClock.setTime(noon), body).pipe(Effect.provide(service)))
+
+describe("FleetRunner.layerEmbedded", () => {
+  test(
+    "loads what is added, follows it on its interval, and sweeps on its own",
+    Effect.gen(function*() {
+      const { context } = yield* running(yield* file, { sweepEvery: "5 minutes", sweepWindow: "1000 days" })
+      yield* Effect.gen(function*() {
+        const fleet = yield* Fleet
+        const fake = yield* FakeService
+        yield* fleet.add(everyMinute)
+        yield* passing("5 seconds")
+        yield* assertEqual
+        const loaded = yield* fleet.list()
+        assert.deepStrictEqual(
+          loaded.map(({ failures, lateSeconds, phase, rows, state }) => [state, phase, rows, failures, lateSeconds]),
+          companies.map(() => ["active", "increment", 450, 0, 0])
+        )
+
+        yield* fake.edit(punches.filter((_, at) => at % 10 === 0).map(({ id }) => id), { notes: "corrected" })
+        yield* passing("65 seconds")
+        yield* assertEqual
+
+        yield* fake.remove(punches.filter((_, at) => at % 50 === 0).map(({ id }) => id))
+        yield* passing("6 minutes", "10 seconds")
+        yield* assertEqual
+        const swept = yield* fleet.list()
+        const runs = yield* fleet.runs(id(5001))
+        assert.isTrue(swept.every(({ lateSeconds, state }) => state === "active" && lateSeconds < 60))
+        assert.isAtMost(runs.length, 50)
+      }).pipe(Effect.provideContext(context))
+    })
+  )
+
+  test(
+    "marks what was removed at the source by a sweep that is asked for",
+    Effect.gen(function*() {
+      const { context } = yield* running(yield* file, { sweepWindow: "1000 days" })
+      yield* Effect.gen(function*() {
+        const fleet = yield* Fleet
+        yield* fleet.add(companies)
+        yield* passing("3 seconds")
+        yield* (yield* FakeService).remove(punches.filter((_, at) => at % 50 === 0).map(({ id }) => id))
+        assert.lengthOf((yield* fleet.sweep(companies.map(({ id }) => id))).changed, 3)
+        yield* passing("3 seconds")
+        yield* assertEqual
+      }).pipe(Effect.provideContext(context))
+    })
+  )
+
+  test(
+    "takes turns of its pages, and counts a company as first until it is whole",
+    Effect.gen(function*() {
+      const { context } = yield* running(yield* file, { pagesPerTurn: 1, maxConcurrentSyncs: 1 })
+      yield* Effect.gen(function*() {
+        const fleet = yield* Fleet
+        yield* fleet.add(companies)
+        yield* passing("3 seconds")
+        assert.isTrue((yield* fleet.list()).some(({ phase }) => phase === "first"))
+        yield* passing("30 seconds")
+        yield* assertEqual
+        const outcomes = (yield* fleet.runs(id(5001))).map(({ outcome, pages }) => [outcome, pages]).toReversed()
+        assert.deepStrictEqual(outcomes.slice(0, 2), [["TurnOver", 1], ["TurnOver", 1]])
+        assert.include(outcomes.map(([outcome]) => outcome), "Complete")
+      }).pipe(Effect.provideContext(context))
+    })
+  )
+
+  test(
+    "goes on where it ended, whatever it was doing",
+    Effect.gen(function*() {
+      const filename = yield* file
+      const first = yield* running(filename)
+      yield* Effect.provideContext(Effect.flatMap(Fleet, (fleet) => fleet.add(companies)), first.context)
+      yield* (yield* FakeService).inject(Fault.stallBeforeHeaders, { requests: [4, 5, 6] })
+      yield* passing("3 seconds")
+      yield* first.end
+      yield* (yield* FakeService).clearFaults
+      const second = yield* running(filename)
+      yield* Effect.gen(function*() {
+        const [row] = yield* (yield* SqlClient
+          .SqlClient)`SELECT count(*) AS held FROM fleet_company WHERE heartbeat_at IS NOT NULL OR starts > 0`
+        assert.deepStrictEqual({ ...row }, { held: 0 }, "an interrupted turn is not held, and is no failed start")
+        yield* passing("5 seconds")
+        yield* assertEqual
+      }).pipe(Effect.provideContext(second.context))
+    })
+  )
+
+  test(
+    "is refused a second time on the same file, by another name of it too",
+    Effect.gen(function*() {
+      const filename = yield* file
+      const first = yield* running(filename)
+      const refused = yield* Effect.flip(running(filename))
+      const again = yield* Effect.flip(running(filename.replace("/punches.db", "/./punches.db")))
+      assert.deepStrictEqual([refused.reason, again.reason], ["AlreadyRunning", "AlreadyRunning"])
+      assert.include(refused.message, filename)
+      yield* first.end
+      yield* running(filename)
+    })
+  )
+
+  test(
+    "refuses what is no file, and settings that are invalid",
+    Effect.gen(function*() {
+      const memory = yield* Effect.flip(running(":memory:"))
+      const folder = yield* Effect.flip(running("/no/such/folder/punches.db"))
+      const setting = yield* Effect.flip(running(yield* file, { takeover: "1 second" }))
+      assert.deepStrictEqual([memory.reason, folder.reason, setting.reason], ["InvalidInput", "Store", "InvalidInput"])
+      assert.include(setting.message, "takeover")
+    })
+  )
+
+  test(
+    "lets a program hold a snapshot on its own connection",
+    Effect.gen(function*() {
+      const { context } = yield* running(yield* file)
+      yield* Effect.gen(function*() {
+        const fleet = yield* Fleet
+        yield* fleet.add(companies)
+        yield* Stream.runForEach(Stream.take(SqlStore.list(id(5001)), 1), () => Effect.void)
+        const pulled = Stream.runForEach(
+          Stream.take(Stream.concat(SqlStore.list(id(5001)), Stream.never), 1),
+          () => passing("10 seconds")
+        )
+        yield* Effect.timeoutOption(pulled, "20 seconds").pipe(Effect.forkScoped)
+        yield* passing("10 seconds")
+        yield* assertEqual
+      }).pipe(Effect.provideContext(context))
+    })
+  )
+
+  test(
+    "pauses for all when the service throttles, and goes on by itself",
+    Effect.gen(function*() {
+      const { context } = yield* running(yield* file)
+      yield* Effect.gen(function*() {
+        const fleet = yield* Fleet
+        yield* (yield* FakeService).inject(Fault.retryAfter("120"))
+        yield* fleet.add(companies)
+        yield* passing("5 seconds")
+        const [pause] = yield* fleet.pauses
+        assert.strictEqual(pause?.reason, "RateLimited")
+        assert.isTrue(Option.isSome(pause?.until ?? Option.none()))
+        yield* (yield* FakeService).clearFaults
+        yield* passing("4 minutes", "5 seconds")
+        assert.deepStrictEqual(yield* fleet.pauses, [])
+        yield* assertEqual
+      }).pipe(Effect.provideContext(context))
+    })
+  )
+
+  test(
+    "pauses for all when the credential is refused, tries once an hour, and goes on when it is accepted",
+    Effect.gen(function*() {
+      const { context } = yield* running(yield* file)
+      yield* Effect.gen(function*() {
+        const fleet = yield* Fleet
+        const fake = yield* FakeService
+        yield* fake.inject(Fault.status(401), { target: "token" })
+        yield* fleet.add(companies)
+        yield* passing("5 seconds")
+        assert.deepStrictEqual((yield* fleet.pauses).map(({ reason }) => reason), ["InvalidClient"])
+        yield* fake.clearRequests
+        yield* passing("1 minute")
+        assert.lengthOf(yield* fake.requests, 0, "nothing is sent while the pause holds")
+        const anHourLater = (yield* SqlClient.SqlClient)`UPDATE fleet_pause SET probed_at = probed_at - 3600000`
+        yield* anHourLater
+        yield* passing("10 seconds")
+        const tried = (yield* fake.requests).length
+        assert.isAbove(tried, 0, "a company is tried")
+        yield* passing("1 minute")
+        assert.lengthOf(yield* fake.requests, tried, "and the next an hour later")
+        yield* fake.clearFaults
+        yield* anHourLater
+        yield* passing("10 seconds")
+        assert.deepStrictEqual(yield* fleet.pauses, [])
+        yield* passing("1 minute")
+        yield* assertEqual
+        assert.isTrue((yield* fleet.list()).every(({ state }) => state === "active"))
+      }).pipe(Effect.provideContext(context))
+    })
+  )
+})
+
+/** The service, but for the pages of company 5002. */
+const spoilt = (pages: Stream.Stream<never, ListError>) =>
+  Layer.effect(
+    TimePunches,
+    Effect.map(TimePunches, (punches) => ({
+      ...punches,
+      pages: (...args: Parameters<typeof punches.pages>) => {
+        const [company] = args
+        return (typeof company === "number" ? company : company.id) === 5002 ? pages : punches.pages(...args)
+      }
+    }))
+  ).pipe(Layer.provideMerge(service))
+
+describe("a company that always fails", () => {
+  it.effect.each<
+    {
+      title: string
+      pages: Stream.Stream<never, ListError>
+      duration: Duration.Input
+      state: string
+      reason: string
+      tag: string
+    }
+  >([
+    {
+      title: "is blocked after three pages that cannot be read",
+      pages: Stream.fail(new UnexpectedStatus({ status: 404 })),
+      duration: "5 minutes",
+      state: "blocked",
+      reason: "UnexpectedStatus",
+      tag: "UnexpectedStatus"
+    },
+    {
+      title: "is quarantined after five defects",
+      pages: Stream.die(new Error("a bug")),
+      duration: "16 minutes",
+      state: "quarantined",
+      reason: "Defect",
+      tag: "Defect"
+    }
+  ])("$title, and the others go on", ({ duration, pages, reason, state, tag }) =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      const { context } = yield* running(yield* file)
+      yield* Effect.gen(function*() {
+        const fleet = yield* Fleet
+        yield* fleet.add(everyMinute)
+        yield* passing(duration, "30 seconds")
+        const states = (yield* fleet.list()).map(({ lastError, reason, state }) => [
+          state,
+          Option.getOrNull(reason),
+          Option.getOrNull(Option.map(lastError, ({ tag }) => tag))
+        ])
+        assert.deepStrictEqual(states, [["active", null, null], [state, reason, tag], ["active", null, null]])
+        assert.deepStrictEqual((yield* fleet.resumeWhere({ state: "blocked" })).length, state === "blocked" ? 1 : 0)
+      }).pipe(Effect.provideContext(context))
+    }).pipe(Effect.provide(spoilt(pages))))
+})

@@ -1,0 +1,93 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { calm, type Plan, type Planting, run, storm } from "./model.ts"
+
+/** Short: a planted bug shows at once, and every run of the tests pays for these. */
+const plan: Plan = { ...calm, seconds: 30 }
+
+const plans: ReadonlyArray<readonly [string, Plan]> = [
+  ["two companies that kill their process, and freezes", { ...plan, seed: 6, poison: 2, faults: ["freeze"] }],
+  ["everything", { ...plan, seed: 8, poison: 1, faults: storm }],
+  ["everything, and no engine", { ...plan, seed: 9, poison: 1, faults: storm, isEngineDead: true }]
+]
+
+describe("the model of a fleet", () => {
+  it.effect.each(plans)("is whole after %s", ([, plan]) =>
+    Effect.gen(function*() {
+      const verdict = yield* run(plan)
+
+      assert.deepStrictEqual(verdict.faults, [])
+      assert.isAbove(verdict.runs, 25)
+    }))
+})
+
+/** A bug in a statement, a plan that must find it, and what is then wrong. */
+const plantings: ReadonlyArray<readonly [string, Planting, Plan, RegExp]> = [
+  [
+    "a counter that quarantines after two starts, also who did nothing",
+    ({ sql }) => ({
+      drain: () =>
+        Effect.as(
+          sql`UPDATE fleet_company SET state = 'quarantined', reason = 'starts', heartbeat_at = NULL WHERE state = 'active' AND starts >= 2`,
+          { isDraining: false, quarantined: [] }
+        )
+    }),
+    { ...plan, seed: 5, poison: 1, faults: ["kill"] },
+    /did nothing and is quarantined/
+  ],
+  [
+    "suspects that nobody takes",
+    () => ({ drain: () => Effect.succeed({ isDraining: false, quarantined: [] }) }),
+    { ...plan, seed: 5, poison: 1 },
+    /kills its process and is active/
+  ],
+  [
+    "suspects that begin beside others",
+    (store) => ({
+      claim: (options) =>
+        Effect.gen(function*() {
+          yield* store.sql`UPDATE fleet_solo SET runner = ${options.runner}, until = 9999999999999`
+          const suspect = yield* store.claimSuspect(options.runner, options.takeover)
+          const claims = yield* store.claim(options)
+          return suspect === undefined ? claims : [...claims, suspect]
+        })
+    }),
+    { ...plan, seed: 5, poison: 1, companies: 9, processes: 2 },
+    /beside others/
+  ],
+  [
+    "a claim that takes what is held",
+    (store) => ({
+      claim: (options) => Effect.andThen(store.sql`UPDATE fleet_company SET heartbeat_at = NULL`, store.claim(options))
+    }),
+    plan,
+    /late|quarantined/
+  ],
+  [
+    "pauses that are never tried",
+    () => ({ probe: () => Effect.succeed(undefined) }),
+    { ...plan, seed: 7, faults: ["credential"] },
+    /still paused/
+  ],
+  [
+    "leases that are never held",
+    () => ({ heartbeat: (turns) => Effect.succeed(new Set(turns.map(({ company }) => company))) }),
+    { ...plan, pageSeconds: 12 },
+    /late|quarantined/
+  ],
+  [
+    "ends that are never written",
+    () => ({ end: () => Effect.succeed(undefined) }),
+    plan,
+    /late|quarantined/
+  ]
+]
+
+describe("a planted bug", () => {
+  it.effect.each(plantings)("is found: %s", ([, planting, plan, what]) =>
+    Effect.gen(function*() {
+      const { faults } = yield* run(plan, planting)
+
+      assert.match(faults.join(", "), what)
+    }))
+})

@@ -1,0 +1,381 @@
+/**
+ * A model of a fleet: the real runner, several times over one database in memory, with the clock of the test. Its processes are
+ * killed, frozen and cut off from the database; companies kill their process; credentials are refused; operators pause. What they
+ * say to each other goes through gates, so that a killed process neither reads nor writes anything any more.
+ */
+import { DateTime, Deferred, Effect, Exit, Fiber, Layer, Option, Result, Scope, Stream } from "effect"
+import { SqlError, UnknownError } from "effect/sql/SqlError"
+import { TestClock } from "effect/testing"
+import { type FleetStore } from "../../src/fleet/FleetStore.ts"
+import { makeRunner, type Runner } from "../../src/fleet/node/turns.ts"
+import { readSettings } from "../../src/fleet/Schedule.ts"
+import {
+  CompanyId,
+  Cursor,
+  type ListError,
+  type Page,
+  TimePunches,
+  TokenError,
+  TransportError
+} from "../../src/index.ts"
+import { SyncError, SyncStore } from "../../src/sync/index.ts"
+import { makeStoreOf } from "../../src/sync/memoryStore.ts"
+import { type Prng, prng } from "../../src/testing/base/prng.ts"
+import { sqliteStore } from "./support.ts"
+
+export const noon = Date.UTC(2026, 3, 5, 12)
+
+const every = 20_000
+const pagesOf = 3
+const pageTime = 700
+
+/** Everything that a plan may do. */
+export const storm = ["kill", "freeze", "outage", "operator", "credential", "service"] as const
+
+/** A plan without faults. */
+export const calm: Plan = { seed: 1, processes: 3, companies: 6, poison: 0, seconds: 60, faults: [] }
+
+/** What a plan does to the fleet, and what is wrong with the fleet of a planting. */
+export interface Plan {
+  readonly seed: number
+  readonly processes: number
+  readonly companies: number
+  /** Companies that kill their process when they are listed. */
+  readonly poison: number
+  /** Seconds of faults; after them the fleet has time to settle. */
+  readonly seconds: number
+  readonly faults: ReadonlyArray<"kill" | "freeze" | "outage" | "operator" | "credential" | "service">
+  /** Whether the engine gives no process a company of its own. */
+  readonly isEngineDead?: boolean
+  /** How long a page takes. Default 0.7. */
+  readonly pageSeconds?: number
+}
+
+/** A change of the statements, as a bug would make it. */
+export type Planting = (store: FleetStore) => Partial<FleetStore>
+
+/** What is wrong at the end. */
+export interface Verdict {
+  readonly faults: ReadonlyArray<string>
+  /** Turns that ended. */
+  readonly runs: number
+  /** Commits that were refused. */
+  readonly refused: number
+}
+
+const lost = () =>
+  new SqlError({
+    reason: new UnknownError({ cause: new Error("the database is away"), message: "away", operation: "execute" })
+  })
+
+const pick = <A>(random: Prng, items: ReadonlyArray<A>): A => {
+  const [first, ...rest] = items
+  if (first === undefined) throw new Error("nothing to pick from")
+  return random.pick([first, ...rest])
+}
+
+/** A process, between its start and its death. */
+class Process {
+  state: "running" | "frozen" | "dead" = "running"
+  private thaw = Deferred.makeUnsafe<void>()
+  /** The end of the plan, which alone wakes what a death has stopped. */
+  private readonly over = Deferred.makeUnsafe<never, SqlError>()
+  readonly epochs = new Map<number, number>()
+  runner: Runner | undefined
+  readonly name: string
+  constructor(name: string) {
+    this.name = name
+  }
+
+  freeze() {
+    if (this.state !== "running") return
+    this.state = "frozen"
+    this.thaw = Deferred.makeUnsafe<void>()
+  }
+
+  awake() {
+    if (this.state !== "frozen") return Effect.void
+    this.state = "running"
+    return Deferred.succeed(this.thaw, undefined)
+  }
+
+  kill() {
+    const isFrozen = this.state === "frozen"
+    this.state = "dead"
+    return isFrozen ? Effect.asVoid(Deferred.succeed(this.thaw, undefined)) : Effect.void
+  }
+
+  end = Effect.suspend(() => Deferred.fail(this.over, lost()))
+
+  private readonly here: Effect.Effect<void, SqlError> = Effect.suspend(() =>
+    this.state === "dead"
+      ? Deferred.await(this.over)
+      : this.state === "frozen"
+      ? Effect.andThen(Deferred.await(this.thaw), Effect.suspend(() => this.here))
+      : Effect.void
+  )
+
+  /** An answer is lost if the process dies while it is on its way. */
+  gate<A, E>(self: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> {
+    return Effect.andThen(this.here, Effect.tap(self, () => this.here))
+  }
+}
+
+/** Runs a plan to its end and judges it. */
+export const run = (plan: Plan, planting: Planting = () => ({})) =>
+  Effect.gen(function*() {
+    yield* TestClock.setTime(noon)
+    const test = yield* sqliteStore
+    const { sql } = test
+    const real: FleetStore = { ...test.store, ...planting(test.store) }
+    const random = prng(plan.seed)
+    const copies = makeStoreOf(new Map())
+    const settings = Result.getOrThrow(readSettings({ maxConcurrentSyncs: 4, pagesPerTurn: 2 }))
+    const ids = Array.from({ length: plan.companies }, (_, at) => CompanyId.make(at + 1))
+    const poison = new Set<number>(ids.slice(0, plan.poison))
+    let isAway = false
+    let error: ListError | undefined
+    let refused = 0
+    /** The latest epoch that has committed, by company. */
+    const latest = new Map<number, number>()
+    const faults: Array<string> = []
+
+    const dead: Array<Process> = []
+    const living = new Map<string, Process>()
+
+    const gated = (process: Process): FleetStore => {
+      const over = <A, E>(self: Effect.Effect<A, E>) =>
+        process.gate(Effect.suspend((): Effect.Effect<A, E | SqlError> => isAway ? Effect.fail(lost()) : self))
+      return {
+        ...real,
+        claim: (options) =>
+          Effect.tap(over(real.claim(options)), (claims) =>
+            Effect.sync(() => {
+              const others = process.runner?.inWork().length ?? 0
+              for (const { company, epoch, starts } of claims) {
+                process.epochs.set(company, epoch)
+                if (starts > 2 && others + claims.length > 1) faults.push(`a suspect began beside others`)
+              }
+            })),
+        claimSuspect: (name, takeover) =>
+          Effect.tap(over(real.claimSuspect(name, takeover)), (claim) =>
+            Effect.sync(() => {
+              if (claim === undefined) return
+              process.epochs.set(claim.company, claim.epoch)
+              const others = process.runner?.inWork().length ?? 0
+              if (others > 0) faults.push(`a suspect began beside others`)
+            })),
+        probe: (name, takeover) =>
+          Effect.tap(over(real.probe(name, takeover)), (claim) =>
+            Effect.sync(() => {
+              if (claim !== undefined) process.epochs.set(claim.company, claim.epoch)
+            })),
+        heartbeat: (turns) => over(real.heartbeat(turns)),
+        isHeld: (lease) => over(real.isHeld(lease)),
+        end: (name, end, options) => over(real.end(name, end, options)),
+        release: (lease) => over(real.release(lease)),
+        drain: (name, takeover) => over(real.drain(name, takeover)),
+        extendSolo: (name, takeover) => over(real.extendSolo(name, takeover)),
+        giveSoloBack: (name) => over(real.giveSoloBack(name)),
+        begin: (name, isAlone) => over(real.begin(name, isAlone))
+      }
+    }
+
+    const storeOf = (process: Process) => {
+      const over = <A>(company: CompanyId, self: Effect.Effect<A, SyncError>) =>
+        Effect.catchTag(
+          process.gate(
+            Effect.suspend((): Effect.Effect<A, SyncError | SqlError> => isAway ? Effect.fail(lost()) : self)
+          ),
+          "SqlError",
+          () => Effect.fail(new SyncError({ reason: "Store", companyId: company }))
+        )
+      return SyncStore.of({
+        pagesPerCommit: 1,
+        load: (company) => over(company, copies.load(company)),
+        commit: (batch, previous) =>
+          over(
+            batch.company,
+            copies.commit(batch, previous).pipe(
+              Effect.tap(() =>
+                Effect.sync(() => {
+                  const epoch = process.epochs.get(batch.company) ?? 0
+                  const before = latest.get(batch.company) ?? 0
+                  if (epoch < before)
+                    faults.push(`company ${batch.company} was written by epoch ${epoch} after ${before}`)
+                  latest.set(batch.company, Math.max(epoch, before))
+                })
+              ),
+              Effect.tapError(() => Effect.sync(() => (refused += 1)))
+            )
+          )
+      })
+    }
+
+    const pages = (process: Process, company: CompanyId) =>
+      Stream.unfold(0, (index) =>
+        Effect.gen(function*() {
+          if (index === pagesOf) return undefined
+          if (poison.has(company)) {
+            yield* process.kill()
+            dead.push(process)
+          }
+          yield* Effect.catchTag(
+            process.gate(Effect.void),
+            "SqlError",
+            () => Effect.fail(new TransportError({ reason: "connect" }))
+          )
+          const sentAt = DateTime.toUtc(yield* DateTime.now)
+          yield* Effect.sleep(plan.pageSeconds === undefined ? pageTime : plan.pageSeconds * 1000)
+          if (error !== undefined) return yield* Effect.fail(error)
+          const page: Page = {
+            items: [],
+            index,
+            cursor: {
+              sent: index === 0 ? Option.none() : Option.some(Cursor.make(`${index}`)),
+              current: Option.none(),
+              prev: Option.none(),
+              next: index === pagesOf - 1 ? Option.none() : Option.some(Cursor.make(`${index + 1}`)),
+              count: Option.none()
+            },
+            response: {
+              asOf: Option.some(sentAt),
+              sentAt,
+              requestId: Option.none(),
+              attempts: 1,
+              remaining: Option.none()
+            }
+          }
+          return [page, index + 1] as const
+        }))
+
+    const scope = yield* Scope.make("parallel")
+
+    const started = (name: string, place: number) =>
+      Effect.gen(function*() {
+        const process = new Process(name)
+        living.set(name, process)
+        const layer = Layer.merge(
+          Layer.succeed(SyncStore, storeOf(process)),
+          TimePunches.layerMock({
+            pages: (company) => pages(process, typeof company === "number" ? company : company.id)
+          })
+        )
+        const mine = Array.from({ length: 300 }, (_, shard) => shard).filter((shard) =>
+          shard % plan.processes === place
+        )
+        const runner = yield* makeRunner({
+          store: gated(process),
+          settings,
+          name,
+          mine: () => plan.isEngineDead === true ? [] : mine
+        }).pipe(Effect.provide(layer))
+        process.runner = runner
+        // A process that starts frees what its predecessor held, until it can.
+        yield* Effect.forkIn(
+          Effect.andThen(
+            Effect.retry(Effect.suspend(() => gated(process).begin(name, false)), {
+              while: () => Effect.as(Effect.sleep("1 second"), true)
+            }),
+            Scope.provide(runner.start, scope)
+          ),
+          scope
+        )
+        return process
+      })
+
+    const names = Array.from({ length: plan.processes }, (_, place) => `p${place}`)
+    for (const [place, name] of names.entries()) yield* started(name, place)
+    yield* Effect.orDie(real.operator.add(ids.map((id) => ({ id, every }))))
+
+    /** A process that is dead is started again after some seconds, as by a supervisor. */
+    const due = new Map<string, number>()
+    const supervise = (second: number) =>
+      Effect.forEach([...living.values()], (process) => {
+        if (process.state !== "dead") return Effect.void
+        const at = due.get(process.name) ?? second + random.between(1, 4)
+        due.set(process.name, at)
+        if (second < at) return Effect.void
+        due.delete(process.name)
+        return started(process.name, names.indexOf(process.name))
+      }, { discard: true })
+
+    const until = new Map<string, number>()
+    const fault = (kind: Plan["faults"][number], second: number, random: Prng) =>
+      Effect.gen(function*() {
+        const process = living.get(pick(random, names))
+        const id = pick(random, ids)
+        switch (kind) {
+          case "kill":
+            if (process === undefined || process.state === "dead") return
+            dead.push(process)
+            return yield* process.kill()
+          case "freeze":
+            process?.freeze()
+            return void until.set(`freeze ${process?.name}`, second + random.between(2, 25))
+          case "outage":
+            isAway = true
+            return void until.set("outage", second + random.between(1, 15))
+          case "credential":
+            error = new TokenError({ reason: "InvalidClient" })
+            return void until.set("error", second + random.between(2, 6))
+          case "service":
+            error = new TransportError({ reason: "connect" })
+            return void until.set("error", second + random.between(2, 10))
+          case "operator": {
+            const { operator } = real
+            const what = pick(random, [operator.pause, operator.trigger, operator.sweep, operator.resume])
+            yield* Effect.orDie(what([id]))
+            return void until.set(`operator ${id}`, second + random.between(1, 10))
+          }
+        }
+      })
+
+    const ended = (second: number) =>
+      Effect.forEach([...until], ([what, at]) =>
+        Effect.gen(function*() {
+          if (second < at) return
+          until.delete(what)
+          const [kind, which] = what.split(" ")
+          if (kind === "outage") isAway = false
+          if (kind === "error") error = undefined
+          if (kind === "freeze") yield* living.get(which ?? "")?.awake() ?? Effect.void
+          if (kind === "operator") yield* Effect.orDie(real.operator.resume([CompanyId.make(Number(which))]))
+        }), { discard: true })
+
+    const settling = 120
+    for (let second = 0; second < plan.seconds + settling; second++) {
+      if (second < plan.seconds && plan.faults.length > 0 && random.chance(0.25)) {
+        yield* fault(pick(random, plan.faults), second, random)
+      }
+      yield* ended(second)
+      yield* supervise(second)
+      // Pauses are tried once an hour: a plan has minutes.
+      if (second === plan.seconds + 30) yield* Effect.orDie(sql`UPDATE fleet_pause SET probed_at = 0`)
+      yield* TestClock.adjust("1 second")
+    }
+
+    const now = noon + (plan.seconds + settling) * 1000
+    const companies = yield* Effect.orDie(real.operator.list({ states: undefined, isLate: false, id: undefined }))
+    for (const { company, lateSeconds, state } of companies) {
+      if (poison.has(company)) {
+        if (state !== "quarantined") faults.push(`company ${company} kills its process and is ${state}`)
+      } else if (state !== "active") faults.push(`company ${company} did nothing and is ${state}`)
+      else if (lateSeconds > 60) faults.push(`company ${company} is ${Math.round(lateSeconds)} s late at ${now}`)
+    }
+    const pauses = yield* Effect.orDie(real.operator.pauses)
+    if (pauses.length > 0) faults.push(`the fleet is still paused: ${pauses.map(({ reason }) => reason).join()}`)
+    const [counted] = yield* Effect.orDie(
+      sql<{ readonly runs: number }>`SELECT coalesce(sum(runs), 0) AS runs FROM fleet_minute`
+    )
+
+    for (const process of [...dead, ...living.values()]) {
+      yield* process.awake()
+      yield* process.kill()
+      yield* process.end
+    }
+    const closed = yield* Effect.forkDetach(Scope.close(scope, Exit.void))
+    while (closed.pollUnsafe() === undefined) yield* TestClock.adjust("1 second")
+    yield* Fiber.join(closed)
+    return { faults: [...new Set(faults)], runs: Number(counted?.runs), refused } satisfies Verdict
+  }).pipe(Effect.scoped)

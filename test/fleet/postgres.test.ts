@@ -1,0 +1,113 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { FleetRunner, type RunnerOptions } from "../../src/fleet/node/index.ts"
+import { LeastTakeover } from "../../src/fleet/node/run.ts"
+import type { TimePunches } from "../../src/index.ts"
+import { SqlStore } from "../../src/sql/index.ts"
+import type { FakeService } from "../../src/testing/index.ts"
+import { app, oauth } from "../support/client.ts"
+import { needs } from "../support/needs.ts"
+import { cluster, hasPrograms, noPostgres } from "../support/postgres.ts"
+
+const service = app({}, oauth)
+
+const takeover = "3 seconds"
+
+const database = (url: string, parameters = FleetRunner.sessionParameters(takeover)) =>
+  PgClient.layer({ url: Redacted.make(url), startupParameters: parameters, maxConnections: 12 })
+
+/** A runner over its own connections; it ends with the scope, or when a test ends it. */
+const running = (url: string, options: RunnerOptions) =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+    const layer = FleetRunner.layer({ takeover, helpAfter: "2 seconds", ...options }).pipe(
+      Layer.provideMerge(SqlStore.layer({ migrate: false })),
+      Layer.provideMerge(database(url))
+    )
+    const context = yield* Scope.provide(Layer.build(layer), scope).pipe(Effect.provideService(LeastTakeover, 500))
+    return { context, end: Scope.close(scope, Exit.void) }
+  })
+
+/** A server of its own with the tables, and what a test asks of it. */
+const migrated = Effect.gen(function*() {
+  const server = yield* cluster()
+  const context = yield* Layer.build(database(server.url()))
+  yield* Effect.provideContext(FleetRunner.migrate, context)
+  return { url: server.url(), context }
+})
+
+const test = <E>(title: string, body: Effect.Effect<void, E, Scope.Scope | TimePunches | FakeService>) =>
+  it.live(title, (context) => {
+    needs(context, hasPrograms, noPostgres)
+    return body.pipe(Effect.provide(service))
+  })
+
+describe("FleetRunner.layer", () => {
+  test(
+    "refuses a second process of one name, and takes the name of one that ended",
+    Effect.gen(function*() {
+      const { url } = yield* migrated
+      const first = yield* running(url, { name: "a" })
+      const refused = yield* Effect.flip(running(url, { name: "a" }))
+      assert.strictEqual(refused._tag === "FleetError" ? refused.reason : refused._tag, "AlreadyRunning")
+      assert.include(refused.message, "name a")
+      yield* first.end
+      yield* running(url, { name: "a" })
+    })
+  )
+
+  test(
+    "refuses another takeover, sessions without their settings, tables that are older, and SQLite",
+    Effect.gen(function*() {
+      const { context, url } = yield* migrated
+      yield* running(url, { name: "a" })
+      const built = (name: string, options: RunnerOptions, parameters?: Readonly<Record<string, string>>) =>
+        Layer.build(
+          FleetRunner.layer({ name, takeover, ...options }).pipe(
+            Layer.provide(SqlStore.layer({ migrate: false })),
+            Layer.provide(database(url, parameters))
+          )
+        ).pipe(
+          Effect.provideService(LeastTakeover, 500),
+          Effect.scoped,
+          Effect.flip,
+          Effect.map(({ message }) => message)
+        )
+      assert.include(yield* built("b", { takeover: "5 seconds" }), "takeover is 5000 milliseconds here and 3000")
+      assert.include(yield* built("b", {}, { timezone: "UTC" }), "idle_in_transaction_session_timeout is 0")
+      assert.include(
+        yield* built("b", {}, { ...FleetRunner.sessionParameters(takeover), timezone: "Europe/Oslo" }),
+        "timezone is Europe/Oslo"
+      )
+      assert.include(yield* built("b b", {}), "name must be")
+      const sql = Effect.provideContext(SqlClient.SqlClient, context)
+      yield* Effect.flatMap(sql, (sql) => sql`DELETE FROM fleet_cluster_runner_migrations`)
+      assert.include(yield* built("b", {}), "the engine has schema 0")
+      yield* Effect.flatMap(sql, (sql) => sql`DROP TABLE fleet_migrations`)
+      assert.include(yield* built("b", {}), "the fleet has schema 0")
+    })
+  )
+
+  test(
+    "migrates an empty database once, whoever begins",
+    Effect.gen(function*() {
+      const server = yield* cluster()
+      const migrate = Effect.provide(FleetRunner.migrate, database(server.url()))
+      yield* Effect.all(Array.from({ length: 4 }, () => migrate), { concurrency: 4 })
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const tables = yield* sql<
+          { readonly name: string }
+        >`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`
+        assert.includeMembers(tables.map(({ name }) => name), [
+          "fleet_cluster_runner_migrations",
+          "fleet_company",
+          "time_punches"
+        ])
+      }).pipe(Effect.provide(database(server.url())))
+    })
+  )
+})

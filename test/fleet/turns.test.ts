@@ -1,0 +1,287 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Deferred, Effect, Layer, Option, Result, Stream } from "effect"
+import { SqlError, UnknownError } from "effect/sql/SqlError"
+import { TestClock } from "effect/testing"
+import type { FleetStore } from "../../src/fleet/FleetStore.ts"
+import { isPruning } from "../../src/fleet/node/keeper.ts"
+import { judgeName } from "../../src/fleet/node/name.ts"
+import { decideTick, makeRunner, planOf } from "../../src/fleet/node/turns.ts"
+import { readSettings } from "../../src/fleet/Schedule.ts"
+import { CompanyId, Cursor, type Page, TimePunches } from "../../src/index.ts"
+import { SyncError, SyncStore } from "../../src/sync/index.ts"
+import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
+import { readCompany, setCompanies, sqliteStore } from "./support.ts"
+
+const id = CompanyId.make(1)
+const settings = Result.getOrThrow(readSettings({}))
+const noon = Date.UTC(2026, 3, 5, 12)
+
+/** A runner whose pages wait for the test. */
+const world = (change: (store: FleetStore) => Partial<FleetStore> = () => ({})) =>
+  Effect.gen(function*() {
+    yield* TestClock.setTime(noon)
+    const test = yield* sqliteStore
+    const copies = new Map<CompanyId, Copy>()
+    const commits: Array<number> = []
+    const memory = makeStoreOf(copies)
+    const refusals = { left: 0 }
+    const store = SyncStore.of({
+      ...memory,
+      pagesPerCommit: 1,
+      commit: (batch, previous) =>
+        Effect.suspend(() => {
+          if (refusals.left > 0) {
+            refusals.left -= 1
+            return Effect.fail(new SyncError({ reason: "Superseded", companyId: batch.company }))
+          }
+          return Effect.tap(memory.commit(batch, previous), () => Effect.sync(() => commits.push(batch.company)))
+        })
+    })
+    const page = Deferred.makeUnsafe<void>()
+    const pages = () =>
+      Stream.unfold(0, (index) =>
+        Effect.gen(function*() {
+          if (index === 3) return undefined
+          yield* Deferred.await(page)
+          const sentAt = DateTime.toUtc(yield* DateTime.now)
+          const next: Page = {
+            items: [],
+            index,
+            cursor: {
+              sent: Option.none(),
+              current: Option.none(),
+              prev: Option.none(),
+              next: index === 2 ? Option.none() : Option.some(Cursor.make(`${index}`)),
+              count: Option.none()
+            },
+            response: {
+              asOf: Option.some(sentAt),
+              sentAt,
+              requestId: Option.none(),
+              attempts: 1,
+              remaining: Option.none()
+            }
+          }
+          return [next, index + 1] as const
+        }))
+    const runner = yield* makeRunner({
+      store: { ...test.store, ...change(test.store) },
+      settings,
+      name: "a",
+      mine: () => undefined
+    }).pipe(Effect.provide(Layer.merge(Layer.succeed(SyncStore, store), TimePunches.layerMock({ pages }))))
+    yield* Effect.orDie(test.store.operator.add([{ id, every: undefined }]))
+    return { ...test, test, runner, page: Deferred.succeed(page, undefined), commits, refusals }
+  })
+
+/** Lets fibers do what they can without time. */
+const settled = TestClock.adjust(0)
+
+const away = new SqlError({
+  reason: new UnknownError({ cause: new Error("away"), message: "away", operation: "execute" })
+})
+
+describe("a turn", () => {
+  it.effect("that lost its company before it has claimed the copy stores no page", () =>
+    Effect.gen(function*() {
+      const { commits, page, runner, test } = yield* world(({ isHeld, sql }) => ({
+        isHeld: (lease) => Effect.andThen(sql`UPDATE fleet_company SET epoch = epoch + 1`, isHeld(lease))
+      }))
+      yield* runner.tick
+      yield* settled
+      yield* page
+      yield* settled
+
+      assert.lengthOf(commits, 1, "its claim, and no page")
+      assert.deepStrictEqual(runner.inWork(), [])
+      assert.lengthOf(yield* test.store.operator.runs(id), 0)
+    }))
+
+  it.effect("whose read is left out goes on: the read is needed", () =>
+    Effect.gen(function*() {
+      const { commits, page, runner, test } = yield* world(() => ({ isHeld: () => Effect.succeed(true) }))
+      yield* runner.tick
+      yield* setCompanies(test, "epoch = epoch + 1")
+      yield* page
+      yield* settled
+
+      assert.isAbove(commits.length, 1)
+    }))
+
+  it.effect("is ended without a word when a heartbeat no longer finds its company", () =>
+    Effect.gen(function*() {
+      const { page, runner, test } = yield* world()
+      yield* runner.tick
+      yield* settled
+      yield* Effect.orDie(test.store.operator.remove([id]))
+      yield* runner.beat
+      yield* settled
+
+      assert.deepStrictEqual(runner.inWork(), [])
+      yield* page
+      assert.deepStrictEqual(yield* readCompany(test, 1), {})
+    }))
+
+  it.effect("fails as superseded the third time, while its company is its own", () =>
+    Effect.gen(function*() {
+      const { page, refusals, runner, test } = yield* world()
+      refusals.left = 3
+      yield* page
+      yield* runner.tick
+      yield* settled
+      const [run] = yield* test.store.operator.runs(id)
+
+      assert.strictEqual(run?.outcome, "SyncError.Superseded")
+      assert.strictEqual((yield* readCompany(test, 1)).failures, 1)
+    }))
+
+  it.effect("goes on after one that superseded it", () =>
+    Effect.gen(function*() {
+      const { page, refusals, runner, test } = yield* world()
+      refusals.left = 2
+      yield* page
+      yield* runner.tick
+      yield* settled
+
+      assert.strictEqual((yield* test.store.operator.runs(id))[0]?.outcome, "Complete")
+    }))
+
+  it.effect("keeps its lease until its end is written, and counts as in work", () =>
+    Effect.gen(function*() {
+      let failures = 3
+      const { page, runner, test } = yield* world((store) => ({
+        end: (...args) => Effect.suspend(() => failures-- > 0 ? Effect.fail(away) : store.end(...args))
+      }))
+      yield* page
+      yield* runner.tick
+      yield* settled
+      assert.deepStrictEqual(runner.inWork(), [1])
+      assert.isNotNull((yield* readCompany(test, 1)).heartbeat_at)
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(runner.inWork(), [])
+      assert.strictEqual((yield* readCompany(test, 1)).heartbeat_at, null)
+    }))
+
+  it.effect("that is interrupted with its runner is put back to the front, and is no failed start", () =>
+    Effect.gen(function*() {
+      const { runner, test } = yield* world()
+      yield* runner.tick
+      yield* settled
+      yield* runner.close
+      const row = yield* readCompany(test, 1)
+
+      assert.deepStrictEqual([row.heartbeat_at, row.starts, row.next_at], [null, 0, noon])
+      yield* runner.tick
+      assert.deepStrictEqual(runner.inWork(), [], "a runner that closes claims nothing")
+    }))
+
+  it.effect("is ended three minutes after its deadline, as a failure", () =>
+    Effect.gen(function*() {
+      const { runner, test } = yield* world()
+      yield* runner.tick
+      for (let minute = 0; minute < 14; minute++) {
+        yield* TestClock.adjust("1 minute")
+        yield* runner.beat
+      }
+      const [run] = yield* test.store.operator.runs(id)
+
+      assert.strictEqual(run?.outcome, "Deadline")
+    }))
+
+  it.effect("writes nothing after the name of its process was lost", () =>
+    Effect.gen(function*() {
+      const { page, runner, test } = yield* world()
+      yield* runner.tick
+      yield* settled
+      yield* runner.lose
+      yield* settled
+      yield* page
+      yield* runner.tick
+
+      assert.deepStrictEqual(runner.inWork(), [])
+      assert.isNotNull((yield* readCompany(test, 1)).heartbeat_at, "the lease is left to expire")
+    }))
+})
+
+describe("a suspect", () => {
+  it.effect("waits until all else has ended after a page, runs alone, and claims go on then", () =>
+    Effect.gen(function*() {
+      const { page, runner, test } = yield* world()
+      yield* Effect.orDie(test.store.operator.add([{ id: CompanyId.make(2), every: undefined }]))
+      yield* setCompanies(test, "starts = 2", "company_id = 2")
+      yield* runner.tick
+      yield* settled
+      assert.deepStrictEqual(runner.inWork(), [1])
+      yield* runner.drain
+      yield* runner.tick
+      assert.deepStrictEqual([runner.isDraining(), runner.inWork()], [true, [1]])
+      yield* page
+      yield* settled
+      assert.deepStrictEqual(runner.inWork(), [], "the other one has stopped after a page")
+      assert.strictEqual((yield* test.store.operator.runs(id))[0]?.outcome, "TurnOver")
+      yield* runner.tick
+      yield* settled
+      const [run] = yield* test.store.operator.runs(CompanyId.make(2))
+      assert.strictEqual(run?.outcome, "Complete", "the suspect itself goes on to its end")
+      assert.isFalse(runner.isDraining())
+      yield* runner.tick
+      yield* settled
+      assert.lengthOf(yield* test.store.operator.runs(id), 2)
+    }))
+})
+
+describe("decideTick", () => {
+  const calm = { isClosing: false, isAlone: false, isDraining: false, inWork: 0, mostInWork: 8, sinceProbe: 0 }
+
+  it.each(
+    [
+      [{}, { suspect: false, probe: false, room: 8 }],
+      [{ inWork: 5 }, { suspect: false, probe: false, room: 3 }],
+      [{ inWork: 9 }, { suspect: false, probe: false, room: 0 }],
+      [{ sinceProbe: 5000 }, { suspect: false, probe: true, room: 8 }],
+      [{ sinceProbe: 5000, inWork: 1 }, { suspect: false, probe: false, room: 7 }],
+      [{ isDraining: true, sinceProbe: 5000 }, { suspect: true, probe: false, room: 0 }],
+      [{ isDraining: true, inWork: 1 }, { suspect: false, probe: false, room: 0 }],
+      [{ isAlone: true, inWork: 1 }, { suspect: false, probe: false, room: 0 }],
+      [{ isClosing: true, isDraining: true }, { suspect: false, probe: false, room: 0 }]
+    ] as const
+  )("of %o is %o", (at, decided) => {
+    assert.deepStrictEqual(decideTick({ ...calm, ...at }), decided)
+  })
+})
+
+describe("planOf", () => {
+  const window = 1000
+  it.each(
+    [
+      [{ phase: "increment", sweepAt: undefined, fullSweepAt: undefined }, { _tag: "Run" }],
+      [{ phase: "increment", sweepAt: 5001, fullSweepAt: 9999 }, { _tag: "Run" }],
+      [{ phase: "increment", sweepAt: 5000, fullSweepAt: 9999 }, { _tag: "Sweep", from: 4000 }],
+      [{ phase: "sweep", sweepAt: 4000, fullSweepAt: 9999 }, { _tag: "Sweep", from: 4000 }],
+      [{ phase: "increment", sweepAt: 9999, fullSweepAt: 5000 }, { _tag: "Sweep", from: undefined }],
+      [{ phase: "first", sweepAt: 0, fullSweepAt: 0 }, { _tag: "Run" }]
+    ] as const
+  )("of %o is %o", (claim, plan) => {
+    assert.deepStrictEqual(planOf({ ...claim, began: 5000 }, window), plan)
+  })
+})
+
+describe("judgeName", () => {
+  it("gives the name up only after it was taken by another for longer than the takeover", () => {
+    assert.deepStrictEqual(judgeName(100, "taken", undefined, 10_000), { since: 100, isLost: false })
+    assert.deepStrictEqual(judgeName(11_099, "taken", 100, 10_000), { since: 100, isLost: false })
+    assert.deepStrictEqual(judgeName(11_100, "taken", 100, 10_000), { since: 100, isLost: true })
+    assert.deepStrictEqual(judgeName(99_999, "ours", 100, 10_000), { since: undefined, isLost: false })
+    assert.deepStrictEqual(judgeName(99_999, "unknown", 100, 10_000), { since: 100, isLost: false })
+  })
+})
+
+describe("isPruning", () => {
+  it("is once a day, where versions are kept for days", () => {
+    const day = 86_400_000
+    assert.isFalse(isPruning(5, undefined, undefined))
+    assert.isTrue(isPruning(5, undefined, 30))
+    assert.isFalse(isPruning(day + 4, 5, 30))
+    assert.isTrue(isPruning(day + 5, 5, 30))
+  })
+})
