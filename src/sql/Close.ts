@@ -94,11 +94,10 @@ export const Close = Schema.Struct({
 /** A whole close, as `Close` decodes it. */
 export type Close = typeof Close.Type
 
-const TermsOfError = { companyId: CompanyId }
-
 /** The period is not ready: something is to be looked at, or to be accepted by name. Nothing was written. */
 export class NotReady extends Schema.TaggedError<NotReady>("effect-time-punches/sql/NotReady")("NotReady", {
-  ...TermsOfError,
+  /** The company. */
+  companyId: CompanyId,
   /** How often each kind was found that was not accepted. */
   found: Schema.Record(Schema.String, Count),
   /** The punches to look at. */
@@ -116,7 +115,8 @@ export class NotReady extends Schema.TaggedError<NotReady>("effect-time-punches/
 /** Instants of the period are in another close that stands. Nothing was written. */
 export class PeriodClosed
   extends Schema.TaggedError<PeriodClosed>("effect-time-punches/sql/PeriodClosed")("PeriodClosed", {
-    ...TermsOfError,
+    /** The company. */
+    companyId: CompanyId,
     /** The other close. */
     close: Count,
     /** The instants that both have, and where. */
@@ -132,7 +132,8 @@ export class PeriodClosed
 /** No close or state of that name can be meant. Nothing was written. */
 export class UnknownClose
   extends Schema.TaggedError<UnknownClose>("effect-time-punches/sql/UnknownClose")("UnknownClose", {
-    ...TermsOfError,
+    /** The company. */
+    companyId: CompanyId,
     /** What was named. */
     name: Schema.String,
     /** Why it cannot be meant. */
@@ -148,7 +149,8 @@ export class UnknownClose
 /** The copy or the closes are not what was read: the copy was erased or pruned, or another process wrote a state. */
 export class CloseChanged
   extends Schema.TaggedError<CloseChanged>("effect-time-punches/sql/CloseChanged")("CloseChanged", {
-    ...TermsOfError,
+    /** The company. */
+    companyId: CompanyId,
     /** What changed. */
     detail: Schema.String
   })
@@ -162,7 +164,8 @@ export class CloseChanged
 /** A state that is computed again from the history is not what was recorded. Nothing was written. */
 export class RecordDiffers
   extends Schema.TaggedError<RecordDiffers>("effect-time-punches/sql/RecordDiffers")("RecordDiffers", {
-    ...TermsOfError,
+    /** The company. */
+    companyId: CompanyId,
     /** The states that differ, with the people whose sums do; without people where a state is out of reach. */
     states: Schema.Array(Schema.Struct({ state: Schema.String, people: Schema.Array(UserId), cause: Schema.String }))
   })

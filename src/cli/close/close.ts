@@ -1,42 +1,10 @@
 /** `time-punches close`, `correct`, `void` and `closes`: a payroll period as a record of states. */
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import { Obstacle } from "../../payroll/CloseRecord.ts"
-import { maxDuration } from "../check/check.ts"
-import { databaseFlag } from "../copy/database.ts"
-import { companyFlags } from "../flags/connection.ts"
-import { namesFlag } from "../flags/names.ts"
-import { periodFlags } from "../flags/period.ts"
-import { jsonFlag, nonBlank, onFlag, readWhole, rounding, wholeNumber, words } from "../flags/values.ts"
-import { zonesFlag } from "../flags/zones.ts"
-import { aboveFlags } from "../summary/groups.ts"
+import { closeFlags, closesFlags, correctFlags, voidFlags } from "./flags.ts"
 
 /** The drivers of the databases are large, so they are loaded only where they are used. */
 const lazily = Effect.promise(() => import("./run.ts"))
-
-const shared = {
-  company: companyFlags.company,
-  database: databaseFlag,
-  json: jsonFlag
-}
-
-const note = nonBlank("note", "TEXT", "A note that is kept with the state", "a text that is not blank")
-
-const closeNumber = Argument.String("ID").pipe(
-  Argument.filterMap((text) => readWhole(text, 1), () => wholeNumber(1))
-)
-
-export const closeFlags = {
-  ...shared,
-  ...periodFlags,
-  ...aboveFlags,
-  rounding,
-  maxDuration,
-  accept: words("accept", Obstacle.literals, "Close although these were found; their numbers are recorded"),
-  note,
-  names: namesFlag
-}
 
 export const close = Command.make(
   "close",
@@ -44,8 +12,9 @@ export const close = Command.make(
   (flags) => Effect.flatMap(lazily, ({ runClose }) => runClose(flags))
 ).pipe(
   Command.withDescription(
-    `Close a payroll period: check it, sum it and record the sums, in one state of
-  a copy with a history.
+    `Close a payroll period: check it, sum it and record the sums.
+
+  It reads one state of a copy with a history, and sends nothing.
 
   Nothing is written while something is to be looked at (exit code 9): what
   check finds, a gap to the nearest close, a copy whose last complete pass
@@ -62,23 +31,12 @@ export const close = Command.make(
       description: "The last fortnight"
     },
     {
-      command:
-        "time-punches close --week 2026-03-02 --zone America/New_York --accept unapproved --note 'signed by Ana' " +
+      command: "time-punches close --week 2026-03-02 --zone America/New_York --accept unapproved " +
         "--database punches.db --json",
       description: "A week with unapproved punches, as JSON"
     }
   ])
 )
-
-export const correctFlags = {
-  ...shared,
-  closes: closeNumber.pipe(Argument.variadic()),
-  zones: zonesFlag,
-  dayStarts: periodFlags.dayStarts,
-  accept: words("accept", ["rules", "gap"], "Correct although the sums had other rules, or leave a gap"),
-  note,
-  names: namesFlag
-}
 
 export const correct = Command.make(
   "correct",
@@ -86,9 +44,11 @@ export const correct = Command.make(
   (flags) => Effect.flatMap(lazily, ({ runCorrect }) => runCorrect(flags))
 ).pipe(
   Command.withDescription(
-    `Record the next state of closes whose sums have changed: to pay is what it has
-  more than the state before. Without an ID it corrects every close that stands,
-  in one write: a punch that was moved leaves one close and enters the other.
+    `Record the next state of closes whose sums have changed.
+
+  To pay is what it has more than the state before. Without an ID it corrects
+  every close that stands, in one write: a punch that was moved leaves one
+  close and enters the other.
 
   The zones, thresholds and days are those of the record. --zones adds
   locations that a record lacks, and changes none. The state before is computed
@@ -102,34 +62,30 @@ export const correct = Command.make(
   ])
 )
 
-export const voidFlags = { ...shared, state: Argument.String("STATE"), note }
-
 export const voidCommand = Command.make(
   "void",
   voidFlags,
   (flags) => Effect.flatMap(lazily, ({ runVoid }) => runVoid(flags))
 ).pipe(
   Command.withDescription(
-    `Record that the newest state of a close was not paid: its amounts are due again
-  with the next state. STATE is the state in full, such as 7.2. A state in the
-  middle that was not paid needs no void: print its file again.`
+    `Record that the newest state of a close was not paid.
+
+  Its amounts are due again with the next state. STATE is the state in full,
+  such as 7.2. A state in the middle that was not paid needs no void: print its
+  file again.`
   ),
   Command.withShortDescription("Record that a state was not paid"),
   Command.withExamples([
     {
       command: "time-punches void 7.2 --note 'the file was not sent' --database punches.db",
       description: "The second state of close 7"
+    },
+    {
+      command: "time-punches void 7.1 --note 'closed by mistake' --database punches.db --json",
+      description: "Its first and only state: the close is over"
     }
   ])
 )
-
-export const closesFlags = {
-  ...shared,
-  closes: closeNumber.pipe(Argument.optional),
-  changed: onFlag("changed", "Sum the closes again and print what is due now; writes nothing"),
-  verify: onFlag("verify", "Compute every state again from the history, and compare"),
-  names: namesFlag
-}
 
 export const closes = Command.make(
   "closes",
@@ -152,8 +108,3 @@ export const closes = Command.make(
     }
   ])
 )
-
-export type CloseInput = Command.Command.Config.Infer<typeof closeFlags>
-export type CorrectInput = Command.Command.Config.Infer<typeof correctFlags>
-export type VoidInput = Command.Command.Config.Infer<typeof voidFlags>
-export type ClosesInput = Command.Command.Config.Infer<typeof closesFlags>

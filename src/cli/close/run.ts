@@ -27,7 +27,7 @@ import { jsonArray } from "../terminal/machine.ts"
 import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
 import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
 import { version } from "../version.ts"
-import type { CloseInput, ClosesInput, CorrectInput, VoidInput } from "./close.ts"
+import type { CloseInput, ClosesInput, CorrectInput, VoidInput } from "./flags.ts"
 
 export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
   const { company, target } = yield* copyOf(input, "close")
