@@ -311,7 +311,10 @@ export const hoursAbove = <E = never>(
       return Effect.succeed(state)
     }
   ).pipe(
-    Sink.map(({ people }) => HashMap.map(HashMap.fromIterable(inPeriod(people)), (person) => hoursOf(person, options)))
+    Sink.map(({ people }) => {
+      const weekOf = Period.firstDatesOfWeek(options)
+      return HashMap.map(HashMap.fromIterable(inPeriod(people)), (person) => hoursOf(person, options, weekOf))
+    })
   )
 
 /** `HoursAboveOptions` with a period. */
@@ -524,7 +527,11 @@ interface Excess {
   aboveDay: number
 }
 
-const hoursOf = (person: Person, options: HoursAboveOptions<unknown>): HoursOverThreshold => {
+const hoursOf = (
+  person: Person,
+  options: HoursAboveOptions<unknown>,
+  weekOf: (date: BusinessDate) => BusinessDate
+): HoursOverThreshold => {
   const weekly = leastOf(options.weeklyThreshold)
   const daily = leastOf(options.dailyThreshold)
   const all: Excess = { net: 0, above: 0, aboveDay: 0 }
@@ -533,7 +540,7 @@ const hoursOf = (person: Person, options: HoursAboveOptions<unknown>): HoursOver
   /** The time of a week up to a date. */
   const reached = new Map<BusinessDate, number>()
   for (const [date, { before, within }] of [...person.days].toSorted(([a], [b]) => a < b ? -1 : 1)) {
-    const week = Period.firstDateOfWeek(date, options)
+    const week = weekOf(date)
     const from = (reached.get(week) ?? 0) + before
     reached.set(week, from + (within ?? 0))
     if (within === undefined) continue

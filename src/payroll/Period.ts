@@ -78,6 +78,19 @@ export const firstDateOfWeek = (
   }
 ): BusinessDate => fromDay(weekStart(date, options?.firstDay))
 
+/** Returns `firstDateOfWeek` for many dates: a function that caches the dates it meets. */
+export const firstDatesOfWeek = (options?: {
+  /** Default: `"monday"`. */
+  readonly firstDay?: Weekday | undefined
+}): (date: BusinessDate) => BusinessDate => {
+  const weeks = new Map<BusinessDate, BusinessDate>()
+  return (date) => {
+    const week = weeks.get(date) ?? firstDateOfWeek(date, options)
+    weeks.set(date, week)
+    return week
+  }
+}
+
 /** Day 0, 1 January 1970, was a Thursday. */
 const weekStart = (date: BusinessDate, first: Weekday = "monday"): number => {
   const day = dayOf(date)

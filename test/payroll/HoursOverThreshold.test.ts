@@ -405,4 +405,14 @@ describe("Period.firstDateOfWeek", () => {
     assert.strictEqual(Period.firstDateOfWeek(date, { firstDay: "wednesday" }), "2026-03-11")
     assert.strictEqual(Period.firstDateOfWeek(BusinessDate.make("0001-01-01"), { firstDay: "sunday" }), "0001-01-01")
   })
+  it.prop("is found again from a cache", [
+    Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: -400, maximum: 400 }))),
+    Period.Weekday
+  ], ([days, firstDay]) => {
+    const weekOf = Period.firstDatesOfWeek({ firstDay })
+    for (const each of [...days, ...days]) {
+      const date = Option.getOrThrow(Period.addDays(BusinessDate.make("2026-03-11"), each))
+      assert.strictEqual(weekOf(date), Period.firstDateOfWeek(date, { firstDay }))
+    }
+  })
 })

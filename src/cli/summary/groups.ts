@@ -40,11 +40,11 @@ export type Key = number | string | null
 /** The keys of a group, one for each of its groupings. */
 export type Keys = ReadonlyArray<Key>
 
-/** Groups by one text each, which is cheap to find among many: a rollup over texts is a rollup over the keys. */
+/** Groups by one number or text each, which is cheap to find among many: its only key, or all keys in one text. */
 export interface Grouper {
-  readonly idOf: (punch: TimePunch) => string
+  readonly idOf: (punch: TimePunch) => Key
   /** The keys of a group that `idOf` has named. */
-  readonly keysOf: (id: string) => Keys
+  readonly keysOf: (id: Key) => Keys
 }
 
 /** Groups punches. A punch without a clock has the day and the week of UTC. */
@@ -66,11 +66,15 @@ export const makeGrouper = (
         return (punch) => Option.getOrUndefined(punch.departmentId) ?? null
       case "day":
         return dateOf
-      case "week":
-        return (punch) => Period.firstDateOfWeek(dateOf(punch), { firstDay })
+      case "week": {
+        const weekOf = Period.firstDatesOfWeek({ firstDay })
+        return (punch) => weekOf(dateOf(punch))
+      }
     }
   })
-  const groups = new Map<string, Keys>()
+  const [only, ...others] = parts
+  if (only !== undefined && others.length === 0) return { idOf: only, keysOf: (id) => [id] }
+  const groups = new Map<Key, Keys>()
   return {
     idOf: (punch) => {
       const keys = parts.map((part) => part(punch))
@@ -180,9 +184,9 @@ export const aboveColumns = (
   },
   people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
 ): ReadonlyArray<AboveColumn> => {
-  const options = { firstDay: Option.getOrUndefined(weekStarts) }
+  const weekOf = Period.firstDatesOfWeek({ firstDay: Option.getOrUndefined(weekStarts) })
   const idOf = (user: UserId, date: BusinessDate): string =>
-    idOfKeys(by.map((each) => each === "user" ? user : each === "day" ? date : Period.firstDateOfWeek(date, options)))
+    idOfKeys(by.map((each) => each === "user" ? user : each === "day" ? date : weekOf(date)))
   const column = (title: string, csv: string, json: string, field: "above" | "aboveDay"): AboveColumn => {
     const times = new Map<string, number>()
     let total = 0

@@ -16,7 +16,7 @@ import { keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/p
 import { asOf, formatFlags, formatOf, rounding } from "../flags/values.ts"
 import { countedPunches } from "../terminal/format.ts"
 import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
-import { aboveColumns, aboveFlags, by, limitsOf, makeGrouper } from "./groups.ts"
+import { aboveColumns, aboveFlags, by, type Key, limitsOf, makeGrouper } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
 
 export const summary = Command.make(
@@ -118,7 +118,7 @@ const readWindow = (
 
 /** What a summary shows. */
 interface Sums {
-  readonly groups: HashMap.HashMap<string, Labor.Totals>
+  readonly groups: HashMap.HashMap<Key, Labor.Totals>
   /** The hours of each person; empty without a threshold. */
   readonly people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
   /** Number of punches without a clock-out. */
@@ -129,7 +129,7 @@ interface Sums {
 const sumsOf = Effect.fnUntraced(function*<E, R>(
   pages: Stream.Stream<ReadonlyArray<TimePunch>, E, R>,
   period: LocalPeriod,
-  idOf: (punch: TimePunch) => string,
+  idOf: (punch: TimePunch) => Key,
   options: Labor.LaborOptions,
   limits: Option.Option<Labor.HoursAboveOptions<MissingZone>>
 ): Effect.fn.Return<Sums, E | Labor.SumOverflow | MissingZone, R> {
