@@ -41,6 +41,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "cli/sandbox",
     "cli/summary",
     "cli/sync",
+    "cli/flags",
     "cli/terminal",
     "cli/base",
     "node"

@@ -102,7 +102,7 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
  * Law: the sums of the punches that counted at that instant, plus the differences, are the sums of those that count now, for
  * every person.
  *
- * Fails with `HistoryUnknown` if the copy of that instant is not known; with the error of `zone` for a location without one;
+ * Fails with `HistoryUnknown` if the copy of that instant is not known; with the error of `clock` for a location without one;
  * with `Store` if the database fails, or a row is not a valid punch; with `SumOverflow` if a sum exceeds 2^53.
  *
  * **Example** (What changed since the week was closed)
@@ -114,8 +114,8 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
  * import { SqlStore } from "effect-time-punches/sql"
  *
  * export const changes = SqlStore.changes(CompanyId.make(7), {
- *   zone: DateTime.zoneMakeNamedUnsafe("America/New_York"),
- *   period: (zone) => Period.week(zone, BusinessDate.make("2026-03-09")),
+ *   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (clock) => Period.week(clock, BusinessDate.make("2026-03-09")),
  *   since: DateTime.makeUnsafe("2026-03-17T09:00:00Z"),
  *   rounding: "halfUp"
  * })

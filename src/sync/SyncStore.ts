@@ -31,7 +31,7 @@ export class SyncStore extends Context.Service<SyncStore, {
    * written at least once, and the checkpoint is never ahead of them.
    *
    * Processes share no compare-and-set. So `write` must keep a row that is stamped with a higher `pass`, stamp every other
-   * row, and mark what `gone` says, and a sweep must run alone. Whoever deletes or restores the key sets the stamps to 0.
+   * row, and mark what `gone` says, and a sweep must run alone. A person who deletes or restores the key sets the stamps to 0.
    * If `write` fails, the call fails with a `SyncError` of reason `Store` whose cause is that failure.
    */
   static readonly layerKeyValueStore = <E, R>(

@@ -66,7 +66,7 @@ export const begin = (
 
 /**
  * The pass from its first page again. It keeps what it reads and how often it began again, and forgets the attempt. If the
- * second page was refused, the service may know no order beside a cursor: the pass goes on without one.
+ * second page was refused, the service may know no order beside a cursor: the pass continues without one.
  */
 export const restart = (running: RunningPass): RunningPass => ({
   ...(running.pages <= 1 ? unsorted(running) : running),

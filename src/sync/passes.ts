@@ -102,7 +102,7 @@ export interface Step {
 /** How often a pass may begin again before its cursors count as lost. */
 const maxRestarts = 3
 
-/** How often the attempt goes on behind a hundred empty pages. A service that filters after paging sends many of them. */
+/** How often the attempt continues behind a hundred empty pages. A service that filters after paging sends many of them. */
 const maxEmptyRuns = 1000
 
 /** The state of a call before its first request. */
@@ -158,7 +158,7 @@ export const step = (
     ? stepFailure(call, state, outcome.failure)
     : Result.succeed(stepKept(call, state, outcome.success, now))
 
-/** A request failed: the attempt goes on in another listing, or the pass begins again, or the call ends. */
+/** A request failed: the attempt continues in another listing, or the pass begins again, or the call ends. */
 const stepFailure = (call: Call, state: Reading, failure: ListError): Result.Result<Step, ListError> => {
   if (state.running.sorted === true && isOrderRefused(failure)) {
     const running = unsorted(state.running)
@@ -226,7 +226,7 @@ const emit = (
   }
 }
 
-/** The pass from its first page again. When its cursors count as lost, it is dropped, and the next call begins it anew. */
+/** The pass from its first page again. When its cursors count as lost, it is dropped, and the next call begins it again. */
 const beginAgain = (call: Call, state: Reading, detail: string): Step => {
   const running = restart(state.running)
   const begun = { ...state, running, restarts: state.restarts + 1, isStored: false }

@@ -100,7 +100,7 @@ describe("the time-punches process", () => {
         )
         let stderr = ""
         child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
-        // Nobody reads: the listing stands still once the pipe is full.
+        // The pipe has no reader: the listing stands still once the pipe is full.
         const requests = Effect.map(FakeService.use((service) => service.requests), (all) => all.length)
         for (let before = -1; (yield* requests) !== before || before < 3;) {
           before = yield* requests
@@ -109,7 +109,7 @@ describe("the time-punches process", () => {
         child.kill("SIGINT")
         const read = yield* Effect.promise(() =>
           new Promise<string>((resolve) => {
-            // Node drops what nobody reads by then.
+            // Node drops what is not read by then.
             child.on("exit", () => {
               let text = ""
               child.stdout.setEncoding("utf8").on("data", (part: string) => (text += part)).on(

@@ -23,7 +23,7 @@ export const databases = (): readonly [sqlite: TestDatabase, postgres: TestDatab
   ]
 }
 
-/** Tests of a database, each with what is opened for a table of its own. */
+/** Tests of a database, each with its own table, and what is opened for it. */
 export const itWithTable = <A>(
   { isHere }: TestDatabase,
   prefix: string,

@@ -48,7 +48,7 @@ export const openHistory = <E>(
 
 /**
  * Commits a page on the checkpoint that is stored. With `isWhole`, every other row is then gone. It completes a pass, unless
- * it is the page of one that goes on.
+ * it is the page of one that continues.
  */
 export const commit = (
   { store }: OpenStore,

@@ -1,4 +1,4 @@
-/** The order of a listing whose cursors name records, and `sortById`: when it is asked for, kept and given up. */
+/** The order of a listing whose cursors name records, and `sortById`: when it is requested, kept and given up. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
@@ -100,7 +100,7 @@ describe("Sync.run with sortById", () => {
     }))
 
   itWithCopy.each([[2, undefined], [3, "id.asc"]] as const)(
-    "[Y45] goes on without an order where the second page is refused, not where a later one is: request %d",
+    "[Y45] continues without an order where the second page is refused, not where a later one is: request %d",
     (copy, [request, order]) =>
       Effect.gen(function*() {
         yield* seeded
@@ -115,7 +115,7 @@ describe("Sync.run with sortById", () => {
       })
   )
 
-  itWithCopy("begins a confirm with it, though the sweep went on without", (copy) =>
+  itWithCopy("begins a confirm with it, though the sweep continued without", (copy) =>
     Effect.gen(function*() {
       yield* seeded
       yield* Sync.run(company)

@@ -196,7 +196,7 @@ describe("a failed request", () => {
     assert.deepStrictEqual(failed(begun(), error), Result.fail(error))
   })
 
-  it("[Y37] goes on at its cursor behind a hundred empty pages, a thousand times without a row", () => {
+  it("[Y37] continues at its cursor behind a hundred empty pages, a thousand times without a row", () => {
     const empty = new PaginationError({ ...where, reason: "EmptyPages" })
     const first = begun()
     const again = (state: Reading) => {

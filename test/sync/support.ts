@@ -74,7 +74,7 @@ export const over = (copy: TestCopy, options: FakeServiceOptions = {}) =>
 
 type Provided = Layer.Success<ReturnType<typeof over>> | Scope.Scope
 
-/** A test over a fake service of its own, with an empty copy; `each` makes one for each row. */
+/** A test over its own fake service, with an empty copy; `each` makes one for each row. */
 export const itWithCopy = Object.assign(
   <E>(title: string, test: (copy: TestCopy) => Effect.Effect<void, E, Provided>, options?: FakeServiceOptions) =>
     it.effect(title, () => {

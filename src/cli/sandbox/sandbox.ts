@@ -2,7 +2,7 @@
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import { jsonFlag, wholeNumber } from "../flags/values.ts"
+import { jsonFlag, readWhole, text, wholeNumber } from "../flags/values.ts"
 
 const mostCompanies = 20_000
 
@@ -13,11 +13,12 @@ const sandboxFlags = {
     Flag.filter((port) => port >= 0 && port <= 65_535, () => wholeNumber(0, 65_535)),
     Flag.withDefault(0)
   ),
-  companies: Flag.Int("companies").pipe(
-    Flag.withMetavar("N"),
-    Flag.withDescription("Serve N companies to the OAuth client, 5001 and so on, in place of one"),
-    Flag.filter((count) => count >= 1 && count <= mostCompanies, () => wholeNumber(1, mostCompanies)),
-    Flag.optional
+  companies: text(
+    "companies",
+    "N",
+    "Serve N companies to the OAuth client, 5001 and so on, in place of one",
+    wholeNumber(1, mostCompanies),
+    (count) => readWhole(count, 1, mostCompanies)
   ),
   companiesCsv: Flag.String("companies-csv").pipe(
     Flag.withMetavar("FILE"),
@@ -34,6 +35,7 @@ const sandboxFlags = {
   ),
   seed: Flag.Int("seed").pipe(
     Flag.withDescription("The same seed gives the same punches (default: 1)"),
+    Flag.filter((seed) => seed >= 0, () => wholeNumber(0)),
     Flag.withDefault(1)
   ),
   fail: Flag.Finite("fail").pipe(

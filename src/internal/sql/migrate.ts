@@ -15,7 +15,7 @@ export interface Migration {
   readonly statements: ReadonlyArray<string>
 }
 
-/** Tables that are created and changed by migrations of their own. */
+/** Tables that have their own migrations, which create and change them. */
 export interface Migrations {
   /** What the messages call them. */
   readonly title: string

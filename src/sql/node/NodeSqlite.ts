@@ -98,7 +98,7 @@ const openToRead = (filename: string): Opened => {
   }
 }
 
-/** A file that nobody writes. SQLite takes no lock, so that each statement looks whether that is still true. */
+/** A file without a writer. SQLite takes no lock, so each statement checks that the file has not changed. */
 const openImmutable = (filename: string): Opened => {
   const before = Fs.statSync(filename, { bigint: true })
   const url = pathToFileURL(filename)

@@ -30,7 +30,7 @@ const subcommands = command.subcommands.flatMap(({ commands }) => commands.map((
 /** By the placeholder of a flag: a value beyond its limit, and the limit that the message says. */
 const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> = {
   ID: ["9007199254740992", /to 9007199254740991/],
-  N: ["9007199254740992", /to (9007199254740991|200)/],
+  N: ["9007199254740992", /to (9007199254740991|200|20000)/],
   TIME: ["367d", /to 366d/],
   "TIME|all": ["3650d", /to 366d/],
   DAYS: ["99999d", /to (366d|36525)/],

@@ -150,7 +150,7 @@ export const drawPlan = (seed: number, stores: readonly [StoreKind, ...ReadonlyA
   if (hasFuture) drawn.delete("localStep")
   const sortById = random.chance(0.3)
   const refusesOrder = random.chance(0.3)
-  // A pass that goes on without an order is one over the service's own.
+  // A pass that continues without an order is one over the service's own.
   const isSorted = sortById && !refusesOrder && !drawn.has("lostCursors") && !drawn.has("cycle")
   const isByRecord = (order === "id" || order === "idDown" || isSorted) && random.chance(0.5)
   const offset = random.pick([0, 0, 1, -1] as const) * random.between(0, 15 * hour)
