@@ -200,7 +200,7 @@ describe.each(databases())("a history in $name", (database) => {
         yield* commit(opened.kept, company, [row(1)], false, false)
         assert.deepStrictEqual(yield* historyOf(opened, company), Option.none())
         const inGap = yield* lastCommit(opened)
-        // It failed here, and goes on.
+        // It failed here, and continues.
         yield* commit(opened.plain, company, [row(2)], false, false)
         const unknown = yield* asked(opened, inGap)
         yield* commit(opened.plain, company, [row(3)])
