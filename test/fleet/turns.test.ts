@@ -97,7 +97,7 @@ describe("a turn", () => {
       assert.lengthOf(yield* test.store.operator.runs(id), 0)
     }))
 
-  it.effect("whose read is left out goes on: the read is needed", () =>
+  it.effect("whose read is left out continues: the read is needed", () =>
     Effect.gen(function*() {
       const { commits, page, runner, test } = yield* world(() => ({ isHeld: () => Effect.succeed(true) }))
       yield* runner.tick
@@ -135,7 +135,7 @@ describe("a turn", () => {
       assert.strictEqual((yield* readCompany(test, 1)).failures, 1)
     }))
 
-  it.effect("goes on after one that superseded it", () =>
+  it.effect("continues after one that superseded it", () =>
     Effect.gen(function*() {
       const { page, refusals, runner, test } = yield* world()
       refusals.left = 2
@@ -204,7 +204,7 @@ describe("a turn", () => {
 })
 
 describe("a suspect", () => {
-  it.effect("waits until all else has ended after a page, runs alone, and claims go on then", () =>
+  it.effect("waits until all else has ended after a page, runs alone, and claims continue then", () =>
     Effect.gen(function*() {
       const { page, runner, test } = yield* world()
       yield* Effect.orDie(test.store.operator.add([{ id: CompanyId.make(2), every: undefined }]))
@@ -222,7 +222,7 @@ describe("a suspect", () => {
       yield* runner.tick
       yield* settled
       const [run] = yield* test.store.operator.runs(CompanyId.make(2))
-      assert.strictEqual(run?.outcome, "Complete", "the suspect itself goes on to its end")
+      assert.strictEqual(run?.outcome, "Complete", "the suspect itself continues to its end")
       assert.isFalse(runner.isDraining())
       yield* runner.tick
       yield* settled
