@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Deferred, Effect, Layer, Option, Result, Stream } from "effect"
+import { DateTime, Deferred, Effect, Layer, Metric, Option, Result, Stream, Tracer } from "effect"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
 import type { FleetStore } from "../../src/fleet/FleetStore.ts"
@@ -200,6 +200,33 @@ describe("a turn", () => {
 
       assert.deepStrictEqual(runner.inWork(), [])
       assert.isNotNull((yield* readCompany(test, 1)).heartbeat_at, "the lease is left to expire")
+    }))
+})
+
+describe("what an operator sees of a turn", () => {
+  it.effect("is a span that contains those of its sync, and a count by outcome", () =>
+    Effect.gen(function*() {
+      const spans: Array<Tracer.Span> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = Tracer.nativeTracer.span(options)
+          spans.push(span)
+          return span
+        }
+      })
+      const { page, runner } = yield* world()
+      yield* page
+      yield* runner.tick.pipe(Effect.provideService(Tracer.Tracer, tracer))
+      yield* settled
+      const sync = spans.find(({ name }) => name === "Sync.run")
+      const turn = spans.find(({ name }) => name === "Fleet.turn")
+      const counted = (yield* Metric.snapshot).filter(({ attributes, id }) =>
+        id === "time_punches_fleet_turns" && attributes?.["outcome"] === "Complete"
+      )
+
+      assert.strictEqual(Option.getOrUndefined(sync?.parent ?? Option.none())?.spanId, turn?.spanId)
+      assert.deepStrictEqual([turn?.attributes.get("company"), turn?.attributes.get("kind")], [1, "ordinary"])
+      assert.lengthOf(counted, 1)
     }))
 })
 
