@@ -1,7 +1,7 @@
 /**
  * Every statement of a fleet, for SQLite and PostgreSQL: the claim, the heartbeat and the end of turns, suspects, pauses, what an
  * operator does, the tables. A company is held by the turn with its `epoch`, as long as its `heartbeat_at` is not older than
- * `takeover`. All times are milliseconds of the database's clock; SQLite has none of its own and takes Effect's.
+ * `takeover`. All times are milliseconds of the database's clock; SQLite has none and takes Effect's.
  */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -171,7 +171,7 @@ export const makeFleetStore = Effect.gen(function*() {
   const solo = (now: Fragment, runner: string): Fragment =>
     sql`EXISTS (SELECT 1 FROM fleet_solo WHERE runner = ${text(runner)} AND until > ${now})`
 
-  /** Step 4: companies that are due, of these shards (`undefined`: of all), or of any if nobody took them for `helpAfter`. */
+  /** Step 4: companies that are due, of these shards (`undefined`: of all), or of any that have waited for `helpAfter`. */
   const claim = (options: {
     readonly runner: string
     readonly takeover: number
@@ -517,7 +517,7 @@ export const makeFleetStore = Effect.gen(function*() {
   const giveSoloBack = (runner: string): Effect.Effect<void, SqlError> =>
     Effect.asVoid(sql`UPDATE fleet_solo SET runner = NULL, until = 0 WHERE runner = ${text(runner)}`)
 
-  /** Step 16: tries one company, if what pauses the fleet has no end of its own and the last try is an hour old. */
+  /** Step 16: tries one company, if the pauses that hold have no end and the last attempt is an hour old. */
   const probe = (runner: string, takeover: number): Effect.Effect<Claim | undefined, SqlError> =>
     Effect.catchTag(
       transaction(withNow((now) =>
@@ -539,7 +539,7 @@ export const makeFleetStore = Effect.gen(function*() {
             take(now, runner)
           }, probed_at = ${now} FROM d WHERE f.company_id = d.id RETURNING ${claimColumns}`
           // Rolled back: else an hour would pass without a probe.
-          if (row === undefined) return yield* Effect.fail(nobody)
+          if (row === undefined) return yield* Effect.fail(noCompany)
           const claimed = claimOf(row)
           yield* sql`UPDATE fleet_pause SET probe_company = ${big(claimed.company)}, probe_epoch = ${
             big(claimed.epoch)
@@ -547,7 +547,7 @@ export const makeFleetStore = Effect.gen(function*() {
           return claimed
         })
       )),
-      "Nobody",
+      "NoCompany",
       () => Effect.succeed(undefined)
     )
 
@@ -873,7 +873,7 @@ export interface Gauges {
 /** Companies of one statement. */
 const chunkSize = 5000
 
-const nobody = { _tag: "Nobody" } as const
+const noCompany = { _tag: "NoCompany" } as const
 
 /** Tables that are older than this release needs. */
 export const notMigrated = (what: string, version: number, needed: number): FleetError =>

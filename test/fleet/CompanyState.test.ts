@@ -132,7 +132,7 @@ describe("decide", () => {
     }
   })
 
-  it("begins to count anew with another tag, and with another outcome", () => {
+  it("begins again to count with another tag, and with another outcome", () => {
     const struck = { ...row, tag: "Other", tagCount: 2, tagSince: 5 }
 
     assert.deepStrictEqual(decide(every.Unreadable, struck, around).strike, { tag: "T", count: 1, since: around.now })

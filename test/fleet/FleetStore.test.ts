@@ -244,9 +244,9 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         yield* Effect.sleep(3)
         yield* test.store.operator.remove([id(1)])
         yield* test.store.operator.add(companies(1))
-        const anew = first(yield* test.store.claim(claiming("b")))
+        const second = first(yield* test.store.claim(claiming("b")))
 
-        assert.notStrictEqual(anew.epoch, claim.epoch)
+        assert.notStrictEqual(second.epoch, claim.epoch)
         assert.strictEqual(yield* test.store.isHeld(claim), false)
         assert.strictEqual(yield* test.store.end("a", ending(claim), settings), undefined)
       }))
@@ -265,7 +265,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         const due = yield* Effect.forEach([1, 2], (n) => readCompany(test, n))
 
         for (const { next_at } of due) assert.isAtMost(Number(next_at), now)
-        assert.isAtMost(Number(due[1]?.sweep_at), now, "the sweep that was asked for is to come")
+        assert.isAtMost(Number(due[1]?.sweep_at), now, "the requested sweep is to come")
         assert.isAtMost(Number((yield* readCompany(test, 3)).next_at), now + 1000)
         assert.strictEqual((yield* readCompany(test, 4)).state, "paused")
       }))
@@ -408,7 +408,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         assert.strictEqual((yield* test.store.drain("a", takeover)).isDraining, false)
       }))
 
-    test("are quarantined after five starts without an end, as soon as nobody holds them", (test) =>
+    test("are quarantined after five starts without an end, as soon as their leases expire", (test) =>
       Effect.gen(function*() {
         yield* test.store.operator.add(companies(2))
         yield* test.store.claim(claiming())

@@ -7,7 +7,7 @@ import { cli, linesOf, temporaryFolder, without } from "../cli/support.ts"
 
 const guid = "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60"
 
-/** A command over a file of its own. */
+/** A command over a separate file. */
 const inFile = Effect.map(temporaryFolder, (folder) => {
   const database = `${folder}/punches.db`
   return {

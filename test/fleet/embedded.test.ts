@@ -99,7 +99,7 @@ describe("FleetRunner.layerEmbedded", () => {
   )
 
   test(
-    "marks what was removed at the source by a sweep that is asked for",
+    "marks what was removed at the source by a sweep on request",
     Effect.gen(function*() {
       const { context } = yield* running(yield* file, { sweepWindow: "1000 days" })
       yield* Effect.gen(function*() {
@@ -133,7 +133,7 @@ describe("FleetRunner.layerEmbedded", () => {
   )
 
   test(
-    "goes on where it ended, whatever it was doing",
+    "continues where it ended, whatever it was doing",
     Effect.gen(function*() {
       const filename = yield* file
       const first = yield* running(filename)
@@ -198,7 +198,7 @@ describe("FleetRunner.layerEmbedded", () => {
   )
 
   test(
-    "pauses for all when the service throttles, and goes on by itself",
+    "pauses for all when the service throttles, and continues by itself",
     Effect.gen(function*() {
       const { context } = yield* running(yield* file)
       yield* Effect.gen(function*() {
@@ -218,7 +218,7 @@ describe("FleetRunner.layerEmbedded", () => {
   )
 
   test(
-    "pauses for all when the credential is refused, tries once an hour, and goes on when it is accepted",
+    "pauses for all when the credential is refused, tries once an hour, and continues when it is accepted",
     Effect.gen(function*() {
       const { context } = yield* running(yield* file)
       yield* Effect.gen(function*() {
@@ -290,7 +290,7 @@ describe("a company that always fails", () => {
       reason: "Defect",
       tag: "Defect"
     }
-  ])("$title, and the others go on", ({ duration, pages, reason, state, tag }) =>
+  ])("$title, and the others continue", ({ duration, pages, reason, state, tag }) =>
     Effect.gen(function*() {
       yield* TestClock.setTime(noon)
       const { context } = yield* running(yield* file)

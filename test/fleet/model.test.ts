@@ -36,7 +36,7 @@ const plantings: ReadonlyArray<readonly [string, Planting, Plan, RegExp]> = [
     /did nothing and is quarantined/
   ],
   [
-    "suspects that nobody takes",
+    "suspects that no process takes",
     () => ({ drain: () => Effect.succeed({ isDraining: false, quarantined: [] }) }),
     { ...plan, seed: 5, poison: 1 },
     /kills its process and is active/

@@ -45,7 +45,7 @@ export interface Plan {
   /** Seconds of faults; after them the fleet has time to settle. */
   readonly seconds: number
   readonly faults: ReadonlyArray<"kill" | "freeze" | "outage" | "operator" | "credential" | "service">
-  /** Whether the engine gives no process a company of its own. */
+  /** Whether the engine gives the processes no companies. */
   readonly isEngineDead?: boolean
   /** How long a page takes. Default 0.7. */
   readonly pageSeconds?: number

@@ -18,7 +18,7 @@ const takeover = "3 seconds"
 const database = (url: string, parameters = FleetRunner.sessionParameters(takeover)) =>
   PgClient.layer({ url: Redacted.make(url), startupParameters: parameters, maxConnections: 12 })
 
-/** A runner over its own connections; it ends with the scope, or when a test ends it. */
+/** A runner with separate connections; it ends with the scope, or when a test ends it. */
 const running = (url: string, options: RunnerOptions) =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
@@ -31,7 +31,7 @@ const running = (url: string, options: RunnerOptions) =>
     return { context, end: Scope.close(scope, Exit.void) }
   })
 
-/** A server of its own with the tables, and what a test asks of it. */
+/** A separate server with the tables, and its client. */
 const migrated = Effect.gen(function*() {
   const server = yield* cluster()
   const context = yield* Layer.build(database(server.url()))
@@ -92,7 +92,7 @@ describe("FleetRunner.layer", () => {
   )
 
   test(
-    "migrates an empty database once, whoever begins",
+    "migrates an empty database once, for four at a time",
     Effect.gen(function*() {
       const server = yield* cluster()
       const migrate = Effect.provide(FleetRunner.migrate, database(server.url()))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Deferred, Effect, Layer, Option, Result, Stream } from "effect"
+import { DateTime, Deferred, Effect, Layer, Metric, Option, Result, Stream, Tracer } from "effect"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
 import type { FleetStore } from "../../src/fleet/FleetStore.ts"
@@ -97,7 +97,7 @@ describe("a turn", () => {
       assert.lengthOf(yield* test.store.operator.runs(id), 0)
     }))
 
-  it.effect("whose read is left out goes on: the read is needed", () =>
+  it.effect("whose read is left out continues: the read is needed", () =>
     Effect.gen(function*() {
       const { commits, page, runner, test } = yield* world(() => ({ isHeld: () => Effect.succeed(true) }))
       yield* runner.tick
@@ -135,7 +135,7 @@ describe("a turn", () => {
       assert.strictEqual((yield* readCompany(test, 1)).failures, 1)
     }))
 
-  it.effect("goes on after one that superseded it", () =>
+  it.effect("continues after one that superseded it", () =>
     Effect.gen(function*() {
       const { page, refusals, runner, test } = yield* world()
       refusals.left = 2
@@ -203,8 +203,35 @@ describe("a turn", () => {
     }))
 })
 
+describe("what an operator sees of a turn", () => {
+  it.effect("is a span that contains those of its sync, and a count by outcome", () =>
+    Effect.gen(function*() {
+      const spans: Array<Tracer.Span> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = Tracer.nativeTracer.span(options)
+          spans.push(span)
+          return span
+        }
+      })
+      const { page, runner } = yield* world()
+      yield* page
+      yield* runner.tick.pipe(Effect.provideService(Tracer.Tracer, tracer))
+      yield* settled
+      const sync = spans.find(({ name }) => name === "Sync.run")
+      const turn = spans.find(({ name }) => name === "Fleet.turn")
+      const counted = (yield* Metric.snapshot).filter(({ attributes, id }) =>
+        id === "time_punches_fleet_turns" && attributes?.["outcome"] === "Complete"
+      )
+
+      assert.strictEqual(Option.getOrUndefined(sync?.parent ?? Option.none())?.spanId, turn?.spanId)
+      assert.deepStrictEqual([turn?.attributes.get("company"), turn?.attributes.get("kind")], [1, "ordinary"])
+      assert.lengthOf(counted, 1)
+    }))
+})
+
 describe("a suspect", () => {
-  it.effect("waits until all else has ended after a page, runs alone, and claims go on then", () =>
+  it.effect("waits until all else has ended after a page, runs alone, and claims continue then", () =>
     Effect.gen(function*() {
       const { page, runner, test } = yield* world()
       yield* Effect.orDie(test.store.operator.add([{ id: CompanyId.make(2), every: undefined }]))
@@ -222,7 +249,7 @@ describe("a suspect", () => {
       yield* runner.tick
       yield* settled
       const [run] = yield* test.store.operator.runs(CompanyId.make(2))
-      assert.strictEqual(run?.outcome, "Complete", "the suspect itself goes on to its end")
+      assert.strictEqual(run?.outcome, "Complete", "the suspect itself continues to its end")
       assert.isFalse(runner.isDraining())
       yield* runner.tick
       yield* settled

@@ -47,7 +47,7 @@ const logged = Layer.effect(
               sql`UPDATE time_punches_sync SET checkpoint = ${before} WHERE company_id = ${batch.company}`
             )
           }
-          // A commit whose answer nobody waits for any more is noted too.
+          // A commit whose turn was interrupted is noted too.
           return yield* Effect.uninterruptible(Effect.gen(function*() {
             const result = yield* Effect.result(store.commit(batch, previous))
             const at = yield* Clock.currentTimeMillis
@@ -59,7 +59,7 @@ const logged = Layer.effect(
   })
 )
 
-/** The client, which ends its process where it is asked for one company. */
+/** The client, which ends its process where it lists one company. */
 const deadly = Layer.effect(
   TimePunches,
   Effect.map(TimePunches, (punches) => ({

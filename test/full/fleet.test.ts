@@ -104,7 +104,7 @@ const running = (
       })
   )
 
-/** Every statement by a connection of its own: the server is restarted. */
+/** Each by a new connection: the server is restarted. */
 const asked = <A, E>({ url }: World, use: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   use.pipe(
     Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })),
@@ -260,7 +260,7 @@ const gapOf = (links: ReadonlyArray<Link>, from: number): number => {
 }
 
 describe("two processes of a fleet", () => {
-  test("go on for one that was killed, and with it when it starts again", (world) =>
+  test("continue for one that was killed, and with it when it starts again", (world) =>
     Effect.gen(function*() {
       const a = yield* running(world, "a")
       yield* running(world, "b")
@@ -275,7 +275,7 @@ describe("two processes of a fleet", () => {
       yield* assertChains(world)
     }))
 
-  test("refuse the writes of one that was frozen, which then goes on", (world) =>
+  test("refuse the writes of one that was frozen, which then continues", (world) =>
     Effect.gen(function*() {
       const a = yield* running(world, "a", { slow: true })
       yield* running(world, "b", { slow: true })
@@ -291,7 +291,7 @@ describe("two processes of a fleet", () => {
       const links = yield* assertChains(world)
       assert.isAbove(links.filter(({ kind }) => kind === "Superseded").length, 0, "a write was refused")
       const gap = gapOf(links, from)
-      assert.isBelow(gap, 2500, "the healthy process went on")
+      assert.isBelow(gap, 2500, "the healthy process continued")
       yield* assertEqual(world)
     }))
 
@@ -372,7 +372,7 @@ describe("two processes of a fleet", () => {
       )
       yield* Effect.timeoutOrElse(until(Effect.map(states, ({ length }) => length > 0), "1 second"), {
         duration: "180 seconds",
-        orElse: () => Effect.die(new Error("nobody was quarantined"))
+        orElse: () => Effect.die(new Error("no company was quarantined"))
       })
       // All that were in work beside it twice are suspects too, and each is tried alone.
       yield* nobodyLate(world, 6, "120 seconds")
@@ -443,7 +443,7 @@ describe("a fleet whose store does not compare", () => {
 
 describe("time-punches fleet run --database FILE", () => {
   it.live(
-    "goes on in seconds after kill -9, is refused a second time, and ends with 0 at SIGTERM",
+    "continues in seconds after kill -9, is refused a second time, and ends with 0 at SIGTERM",
     () =>
       Effect.gen(function*() {
         const folder = yield* temporaryFolder

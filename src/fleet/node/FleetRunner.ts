@@ -47,8 +47,8 @@ export const layer = (
   Layer.effect(Fleet, Effect.map(start(options), ({ fleet }) => fleet))
 
 /**
- * The only process of a SQLite file, which it creates and brings to this release. Gives the copy too, and a connection of its own
- * for the program. Fails with `AlreadyRunning` if another process runs the fleet of this file.
+ * The only process of a SQLite file, which it creates and brings to this release. Gives the copy too, and a separate
+ * connection for the program. Fails with `AlreadyRunning` if another process runs the fleet of this file.
  *
  * **Example** (A fleet in one process)
  *

@@ -77,7 +77,7 @@ export const startEngine = (options: {
       mine().length > 0
         ? Effect.void
         : Effect.logWarning(
-          "the engine of the fleet gives this process no company of its own: it helps with those that are late"
+          "the engine of the fleet gives this process no companies: it helps with those that are late"
         )
     )
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(rebuildAfter), warn)))

@@ -17,14 +17,14 @@ export const judgeName = (
   takeover: number
 ): { readonly since: number | undefined; readonly isLost: boolean } => {
   if (answer === "ours") return { since: undefined, isLost: false }
-  // A database that is away says nothing. It may be a session of our own that is dead and not yet ended.
+  // A database that is away says nothing. It may be our own session, dead and not yet ended.
   if (answer === "unknown") return { since, isLost: false }
   const from = since ?? now
   return { since: from, isLost: now - from >= takeover + 1000 }
 }
 
 /**
- * Takes the name, on a connection of its own, for as long as the scope is open: fails with `AlreadyRunning` if another process has
+ * Takes the name, on a separate connection, for as long as the scope is open: fails with `AlreadyRunning` if another process has
  * it for longer than `takeover`. `lost` is run when another process has taken it later, as while this one was frozen.
  */
 export const holdName = (

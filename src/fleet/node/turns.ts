@@ -77,7 +77,7 @@ export const decideTick = (at: {
   readonly isDraining: boolean
   readonly inWork: number
   readonly mostInWork: number
-  /** Milliseconds since the last probe was asked for. */
+  /** Milliseconds since the last probe. */
   readonly sinceProbe: number
 }): { readonly suspect: boolean; readonly probe: boolean; readonly room: number } => {
   const isIdle = at.inWork === 0
@@ -136,7 +136,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
 
   // The sync of a company.
 
-  /** Whether the sync goes on after a commit. The claim's own commit has cut off every older turn: now the row is read. */
+  /** Whether the sync continues after a commit. The claim's own commit has cut off every older turn: now the row is read. */
   const onCommit =
     (turn: Turn, before: Pick<Turn, "pages" | "rows">, check: Check): RunOptions["onCommit"] => (soFar) =>
       Effect.gen(function*() {
@@ -178,7 +178,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
     })
     const options: RunOptions = {
       claim: true,
-      // Cursors that died while the company waited would die again: then it goes on to the end.
+      // Cursors that died while the company waited would die again: then it continues to the end.
       stopAfter: { duration: settings.turnDeadline, ...(restarts > 0 ? {} : { pages: settings.pagesPerTurn }) },
       onCommit: onCommit(turn, { pages: turn.pages, rows: turn.rows }, check)
     }
@@ -341,7 +341,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
 
   // What the loops do once.
 
-  /** Claim and start are one region: an interruption between them would leave a lease that nobody holds. */
+  /** Claim and start are one region: an interruption between them would leave a lease without a turn. */
   const tick: Effect.Effect<void, SqlError> = Effect.uninterruptible(Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     const decided = decideTick({
@@ -391,7 +391,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
     yield* Effect.forEach(lost, notMine, { discard: true })
   })
 
-  /** The turn ends without a word. Nobody waits for it: a sync that cannot be interrupted must not hold up heartbeats. */
+  /** The turn ends without a word. The loop does not wait for it: a sync that cannot be interrupted must not hold up heartbeats. */
   const notMine = (turn: Turn) =>
     Effect.gen(function*() {
       turn.isLost = true
