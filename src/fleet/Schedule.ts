@@ -65,7 +65,7 @@ export interface FleetSettings {
   readonly credentials: "shared" | "perCompany"
 }
 
-/** The settings where none are given. */
+/** The settings if none are given. */
 export const defaultSettings: FleetSettings = {
   maxConcurrentSyncs: 32,
   pagesPerTurn: 50,

@@ -56,7 +56,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
   /** A test over empty tables. */
-  const test = <E>(title: string, body: (test: TestStore) => Effect.Effect<void, E>) =>
+  const test = <E>(title: string, body: (fleet: TestStore) => Effect.Effect<void, E>) =>
     it.live(title, (context) => {
       needs(context, Option.isNone(missing), Option.getOrElse(missing, () => ""))
       if (opened === undefined) throw new Error("the store did not open")
@@ -84,107 +84,107 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         assert.isAtLeast(began, claimedAt)
       }))
 
-    test("takes as many as there is room for, the longest due first", (test) =>
+    test("takes as many as there is room for, the longest due first", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(5))
-        yield* setCompanies(test, "next_at = next_at - company_id * 1000")
+        yield* fleet.store.operator.add(companies(5))
+        yield* setCompanies(fleet, "next_at = next_at - company_id * 1000")
 
-        assert.deepStrictEqual(idsOf(yield* test.store.claim(claiming("a", { room: 2 }))), [4, 5])
+        assert.deepStrictEqual(idsOf(yield* fleet.store.claim(claiming("a", { room: 2 }))), [4, 5])
       }))
 
-    test("leaves alone what is not due, not active, held, or a suspect", (test) =>
+    test("leaves alone what is not due, not active, held, or a suspect", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(6))
-        yield* setCompanies(test, "next_at = next_at + 60000", "company_id = 1")
-        yield* test.store.operator.pause([id(2)])
-        yield* setCompanies(test, "state = 'blocked'", "company_id = 3")
-        yield* setCompanies(test, "starts = 2", "company_id = 4")
-        yield* setCompanies(test, "heartbeat_at = next_at", "company_id = 5")
+        yield* fleet.store.operator.add(companies(6))
+        yield* setCompanies(fleet, "next_at = next_at + 60000", "company_id = 1")
+        yield* fleet.store.operator.pause([id(2)])
+        yield* setCompanies(fleet, "state = 'blocked'", "company_id = 3")
+        yield* setCompanies(fleet, "starts = 2", "company_id = 4")
+        yield* setCompanies(fleet, "heartbeat_at = next_at", "company_id = 5")
 
-        assert.deepStrictEqual(idsOf(yield* test.store.claim(claiming())), [6])
+        assert.deepStrictEqual(idsOf(yield* fleet.store.claim(claiming())), [6])
       }))
 
-    test("takes over from a runner that stopped, after the takeover", (test) =>
+    test("takes over from a runner that stopped, after the takeover", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(1))
-        const { epoch } = first(yield* test.store.claim(claiming("a")))
-        yield* frozen(test)
-        const taken = first(yield* test.store.claim(claiming("b")))
+        yield* fleet.store.operator.add(companies(1))
+        const { epoch } = first(yield* fleet.store.claim(claiming("a")))
+        yield* frozen(fleet)
+        const taken = first(yield* fleet.store.claim(claiming("b")))
 
         assert.deepStrictEqual([taken.epoch, taken.starts], [epoch + 1, 2])
       }))
 
-    test("takes companies of its shards, and helps others after a while", (test) =>
+    test("takes companies of its shards, and helps others after a while", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add([1, 2, 301, 302].map((n) => ({ id: id(n), every: undefined })))
+        yield* fleet.store.operator.add([1, 2, 301, 302].map((n) => ({ id: id(n), every: undefined })))
         const mine = claiming("a", { mine: [1] })
 
-        assert.deepStrictEqual(idsOf(yield* test.store.claim(mine)), [1, 301])
-        assert.deepStrictEqual(idsOf(yield* test.store.claim(claiming("a", { mine: [] }))), [])
-        yield* setCompanies(test, "next_at = next_at - 11000", "company_id = 302")
-        assert.deepStrictEqual(idsOf(yield* test.store.claim(claiming("a", { mine: [] }))), [302])
+        assert.deepStrictEqual(idsOf(yield* fleet.store.claim(mine)), [1, 301])
+        assert.deepStrictEqual(idsOf(yield* fleet.store.claim(claiming("a", { mine: [] }))), [])
+        yield* setCompanies(fleet, "next_at = next_at - 11000", "company_id = 302")
+        assert.deepStrictEqual(idsOf(yield* fleet.store.claim(claiming("a", { mine: [] }))), [302])
       }))
 
-    test("rows of other shards do not fill its limit", (test) =>
+    test("rows of other shards do not fill its limit", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add([2, 3, 4, 5, 1].map((n) => ({ id: id(n), every: undefined })))
-        yield* setCompanies(test, "next_at = next_at - 5000", "company_id <> 1")
+        yield* fleet.store.operator.add([2, 3, 4, 5, 1].map((n) => ({ id: id(n), every: undefined })))
+        yield* setCompanies(fleet, "next_at = next_at - 5000", "company_id <> 1")
 
-        assert.deepStrictEqual(idsOf(yield* test.store.claim(claiming("a", { mine: [1], room: 1 }))), [1])
+        assert.deepStrictEqual(idsOf(yield* fleet.store.claim(claiming("a", { mine: [1], room: 1 }))), [1])
       }))
 
-    test("takes nothing while the fleet is paused, until the pause ends", (test) =>
+    test("takes nothing while the fleet is paused, until the pause ends", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(1))
-        yield* test.store.operator.pauseAll
-        assert.deepStrictEqual(yield* test.store.claim(claiming()), [])
-        yield* test.store.operator.resumeAll
-        yield* pause(test, "RateLimited", String((yield* Clock.currentTimeMillis) + 60_000))
-        assert.deepStrictEqual(yield* test.store.claim(claiming()), [])
-        yield* Effect.orDie(test.sql.unsafe("UPDATE fleet_pause SET until = 1"))
-        assert.lengthOf(yield* test.store.claim(claiming()), 1)
+        yield* fleet.store.operator.add(companies(1))
+        yield* fleet.store.operator.pauseAll
+        assert.deepStrictEqual(yield* fleet.store.claim(claiming()), [])
+        yield* fleet.store.operator.resumeAll
+        yield* pause(fleet, "RateLimited", String((yield* Clock.currentTimeMillis) + 60_000))
+        assert.deepStrictEqual(yield* fleet.store.claim(claiming()), [])
+        yield* Effect.orDie(fleet.sql.unsafe("UPDATE fleet_pause SET until = 1"))
+        assert.lengthOf(yield* fleet.store.claim(claiming()), 1)
       }))
   })
 
   describe("heartbeat", () => {
-    test("holds the leases that are ours, and names them", (test) =>
+    test("holds the leases that are ours, and names them", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(3))
-        const claimed = yield* test.store.claim(claiming())
-        yield* setCompanies(test, "heartbeat_at = 5")
-        yield* setCompanies(test, "epoch = epoch + 1", "company_id = 2")
-        yield* setCompanies(test, "heartbeat_at = NULL", "company_id = 3")
-        const held = yield* test.store.heartbeat(
+        yield* fleet.store.operator.add(companies(3))
+        const claimed = yield* fleet.store.claim(claiming())
+        yield* setCompanies(fleet, "heartbeat_at = 5")
+        yield* setCompanies(fleet, "epoch = epoch + 1", "company_id = 2")
+        yield* setCompanies(fleet, "heartbeat_at = NULL", "company_id = 3")
+        const held = yield* fleet.store.heartbeat(
           claimed.map(({ company, epoch }) => ({ company, epoch, isPaged: false }))
         )
 
         assert.deepStrictEqual([...held], [1])
-        assert.isAbove(Number((yield* readCompany(test, 1)).heartbeat_at), 5)
-        assert.strictEqual((yield* readCompany(test, 2)).heartbeat_at, 5)
-        assert.strictEqual((yield* readCompany(test, 3)).heartbeat_at, null)
+        assert.isAbove(Number((yield* readCompany(fleet, 1)).heartbeat_at), 5)
+        assert.strictEqual((yield* readCompany(fleet, 2)).heartbeat_at, 5)
+        assert.strictEqual((yield* readCompany(fleet, 3)).heartbeat_at, null)
       }))
 
-    test("forgets the starts before a stored page, of that company alone", (test) =>
+    test("forgets the starts before a stored page, of that company alone", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(2))
-        const claimed = yield* test.store.claim(claiming())
-        yield* setCompanies(test, "starts = 4")
-        yield* test.store.heartbeat(claimed.map(({ company, epoch }) => ({ company, epoch, isPaged: company === 1 })))
+        yield* fleet.store.operator.add(companies(2))
+        const claimed = yield* fleet.store.claim(claiming())
+        yield* setCompanies(fleet, "starts = 4")
+        yield* fleet.store.heartbeat(claimed.map(({ company, epoch }) => ({ company, epoch, isPaged: company === 1 })))
 
-        assert.strictEqual((yield* readCompany(test, 1)).starts, 1)
-        assert.strictEqual((yield* readCompany(test, 2)).starts, 4)
+        assert.strictEqual((yield* readCompany(fleet, 1)).starts, 1)
+        assert.strictEqual((yield* readCompany(fleet, 2)).starts, 4)
       }))
   })
 
   describe("end", () => {
-    test("of a complete pass takes the next slot, the sweeps theirs, and proves the copy up to the start", (test) =>
+    test("of a complete pass takes the next slot, the sweeps theirs, and proves the copy up to the start", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(1))
-        yield* setCompanies(test, `failures = 3, tag = 'X', tag_count = 2, last_error = '{"tag":"X"}'`)
-        const claim = first(yield* test.store.claim(claiming()))
+        yield* fleet.store.operator.add(companies(1))
+        yield* setCompanies(fleet, `failures = 3, tag = 'X', tag_count = 2, last_error = '{"tag":"X"}'`)
+        const claim = first(yield* fleet.store.claim(claiming()))
         const before = yield* Clock.currentTimeMillis
-        const ended = yield* test.store.end("a", ending(claim, { rows: 7, pages: 2 }), settings)
-        const row = yield* readCompany(test, 1)
+        const ended = yield* fleet.store.end("a", ending(claim, { rows: 7, pages: 2 }), settings)
+        const row = yield* readCompany(fleet, 1)
 
         assert.deepStrictEqual(ended, { state: "active", reason: undefined, pause: undefined, isLifted: false })
         assert.deepStrictEqual(
@@ -198,7 +198,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
           row.sweep_at
         )
         assert.isAbove(Number(row.full_sweep_at), before)
-        const [run] = yield* test.store.operator.runs(id(1))
+        const [run] = yield* fleet.store.operator.runs(id(1))
         assert.deepStrictEqual([run?.epoch, run?.runner, run?.pages, run?.rows, run?.outcome], [
           claim.epoch,
           "a",
@@ -206,84 +206,84 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
           7,
           "Complete"
         ])
-        const minutes = yield* Effect.orDie(test.sql.unsafe<{ runs: unknown }>("SELECT * FROM fleet_minute"))
+        const minutes = yield* Effect.orDie(fleet.sql.unsafe<{ runs: unknown }>("SELECT * FROM fleet_minute"))
         assert.deepStrictEqual(minutes.map(({ runs }) => Number(runs)), [1])
       }))
 
-    test("counts nothing twice, where the answer of the first was lost", (test) =>
+    test("counts nothing twice, where the answer of the first was lost", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(1))
-        const claim = first(yield* test.store.claim(claiming()))
-        yield* test.store.end("a", ending(claim, { rows: 7 }), settings)
-        const again = yield* test.store.end("a", ending(claim, { rows: 7 }), settings)
+        yield* fleet.store.operator.add(companies(1))
+        const claim = first(yield* fleet.store.claim(claiming()))
+        yield* fleet.store.end("a", ending(claim, { rows: 7 }), settings)
+        const again = yield* fleet.store.end("a", ending(claim, { rows: 7 }), settings)
 
         assert.strictEqual(again, undefined)
-        assert.strictEqual((yield* readCompany(test, 1)).rows, 7)
-        assert.lengthOf(yield* test.store.operator.runs(id(1)), 1)
+        assert.strictEqual((yield* readCompany(fleet, 1)).rows, 7)
+        assert.lengthOf(yield* fleet.store.operator.runs(id(1)), 1)
       }))
 
-    test("of a turn that lost its company writes nothing", (test) =>
+    test("of a turn that lost its company writes nothing", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(2))
-        const [one, two] = yield* test.store.claim(claiming())
-        yield* frozen(test)
-        yield* test.store.claim(claiming("b"))
-        yield* test.store.operator.remove([id(2)])
+        yield* fleet.store.operator.add(companies(2))
+        const [one, two] = yield* fleet.store.claim(claiming())
+        yield* frozen(fleet)
+        yield* fleet.store.claim(claiming("b"))
+        yield* fleet.store.operator.remove([id(2)])
 
-        assert.strictEqual(yield* test.store.end("a", ending(defined(one)), settings), undefined)
-        assert.strictEqual(yield* test.store.end("a", failing(defined(one), transient), settings), undefined)
-        assert.strictEqual(yield* test.store.end("a", ending(defined(two)), settings), undefined)
-        assert.isNotNull((yield* readCompany(test, 1)).heartbeat_at)
-        assert.lengthOf(yield* test.store.operator.runs(id(2)), 0)
+        assert.strictEqual(yield* fleet.store.end("a", ending(defined(one)), settings), undefined)
+        assert.strictEqual(yield* fleet.store.end("a", failing(defined(one), transient), settings), undefined)
+        assert.strictEqual(yield* fleet.store.end("a", ending(defined(two)), settings), undefined)
+        assert.isNotNull((yield* readCompany(fleet, 1)).heartbeat_at)
+        assert.lengthOf(yield* fleet.store.operator.runs(id(2)), 0)
       }))
 
-    test("of an old turn is not that of a company that was removed and added again", (test) =>
+    test("of an old turn is not that of a company that was removed and added again", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(1))
-        const claim = first(yield* test.store.claim(claiming()))
+        yield* fleet.store.operator.add(companies(1))
+        const claim = first(yield* fleet.store.claim(claiming()))
         yield* Effect.sleep(3)
-        yield* test.store.operator.remove([id(1)])
-        yield* test.store.operator.add(companies(1))
-        const second = first(yield* test.store.claim(claiming("b")))
+        yield* fleet.store.operator.remove([id(1)])
+        yield* fleet.store.operator.add(companies(1))
+        const second = first(yield* fleet.store.claim(claiming("b")))
 
         assert.notStrictEqual(second.epoch, claim.epoch)
-        assert.strictEqual(yield* test.store.isHeld(claim), false)
-        assert.strictEqual(yield* test.store.end("a", ending(claim), settings), undefined)
+        assert.strictEqual(yield* fleet.store.isHeld(claim), false)
+        assert.strictEqual(yield* fleet.store.end("a", ending(claim), settings), undefined)
       }))
 
-    test("is due again where an operator asked meanwhile, and keeps the state that was set", (test) =>
+    test("is due again where an operator asked meanwhile, and keeps the state that was set", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(4))
-        const claimed = yield* test.store.claim(claiming())
+        yield* fleet.store.operator.add(companies(4))
+        const claimed = yield* fleet.store.claim(claiming())
         yield* Effect.sleep(3)
-        yield* test.store.operator.trigger([id(1)])
-        yield* test.store.operator.sweep([id(2)])
-        yield* test.store.operator.add([{ id: id(3), every: 1000 }])
-        yield* test.store.operator.pause([id(4)])
-        yield* Effect.forEach(claimed, (claim) => test.store.end("a", ending(claim), settings))
+        yield* fleet.store.operator.trigger([id(1)])
+        yield* fleet.store.operator.sweep([id(2)])
+        yield* fleet.store.operator.add([{ id: id(3), every: 1000 }])
+        yield* fleet.store.operator.pause([id(4)])
+        yield* Effect.forEach(claimed, (claim) => fleet.store.end("a", ending(claim), settings))
         const now = yield* Clock.currentTimeMillis
-        const due = yield* Effect.forEach([1, 2], (n) => readCompany(test, n))
+        const due = yield* Effect.forEach([1, 2], (n) => readCompany(fleet, n))
 
         for (const { next_at } of due) assert.isAtMost(Number(next_at), now)
         assert.isAtMost(Number(due[1]?.sweep_at), now, "the requested sweep is to come")
-        assert.isAtMost(Number((yield* readCompany(test, 3)).next_at), now + 1000)
-        assert.strictEqual((yield* readCompany(test, 4)).state, "paused")
+        assert.isAtMost(Number((yield* readCompany(fleet, 3)).next_at), now + 1000)
+        assert.strictEqual((yield* readCompany(fleet, 4)).state, "paused")
       }))
 
-    test("of a turn that is over is due at once, behind the others, and keeps the failures without a page", (test) =>
+    test("of a turn that is over is due at once, behind the others, and keeps the failures without a page", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(2))
-        yield* setCompanies(test, "failures = 3")
-        const [one, two] = yield* test.store.claim(claiming())
+        yield* fleet.store.operator.add(companies(2))
+        yield* setCompanies(fleet, "failures = 3")
+        const [one, two] = yield* fleet.store.claim(claiming())
         yield* Effect.sleep(3)
         const over = {
           outcome: { _tag: "TurnOver" },
           phase: { phase: "first", isSwept: false },
           proven: undefined
         } as const
-        yield* test.store.end("a", ending(defined(one), { ...over, pages: 5, isFullSweep: false }), settings)
-        yield* test.store.end("a", ending(defined(two), { ...over, pages: 0, isFullSweep: false }), settings)
-        const [first, second] = yield* Effect.forEach([one, two], (claim) => readCompany(test, defined(claim).company))
+        yield* fleet.store.end("a", ending(defined(one), { ...over, pages: 5, isFullSweep: false }), settings)
+        yield* fleet.store.end("a", ending(defined(two), { ...over, pages: 0, isFullSweep: false }), settings)
+        const [first, second] = yield* Effect.forEach([one, two], (claim) => readCompany(fleet, defined(claim).company))
 
         assert.isAbove(Number(first?.next_at), defined(one).claimed)
         assert.isAtMost(Number(first?.next_at), yield* Clock.currentTimeMillis)
@@ -291,12 +291,12 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         assert.deepStrictEqual([first?.phase, first?.sweep_at, first?.last_ok_at], ["first", null, null])
       }))
 
-    test("of a failed turn waits within the backoff and keeps the error", (test) =>
+    test("of a failed turn waits within the backoff and keeps the error", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(1))
-        const claim = first(yield* test.store.claim(claiming()))
-        yield* test.store.end("a", failing(claim, transient), settings)
-        const [status] = yield* test.store.operator.list({ states: undefined, isLate: false, id: undefined })
+        yield* fleet.store.operator.add(companies(1))
+        const claim = first(yield* fleet.store.claim(claiming()))
+        yield* fleet.store.end("a", failing(claim, transient), settings)
+        const [status] = yield* fleet.store.operator.list({ states: undefined, isLate: false, id: undefined })
         const now = yield* Clock.currentTimeMillis
 
         assert.deepStrictEqual([status?.failures, status?.phase], [1, "first"])
@@ -306,16 +306,16 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         assert.approximately(error.at.epochMilliseconds, now, 5000)
       }))
 
-    test("of a refused sweep keeps its error until a sweep ends", (test) =>
+    test("of a refused sweep keeps its error until a sweep ends", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(1))
+        yield* fleet.store.operator.add(companies(1))
         const errors: Array<unknown> = []
         const run = (more: Parameters<typeof ending>[1]) =>
           Effect.gen(function*() {
-            yield* setCompanies(test, "next_at = 0, phase = 'increment'")
-            const claim = first(yield* test.store.claim(claiming()))
-            yield* test.store.end("a", ending(claim, more), settings)
-            errors.push((yield* readCompany(test, 1)).last_error !== null)
+            yield* setCompanies(fleet, "next_at = 0, phase = 'increment'")
+            const claim = first(yield* fleet.store.claim(claiming()))
+            yield* fleet.store.end("a", ending(claim, more), settings)
+            errors.push((yield* readCompany(fleet, 1)).last_error !== null)
           })
         const refused: Outcome = { _tag: "TooManyGone", failure: { tag: "SyncError.TooManyGone", text: "too many" } }
         yield* run({ outcome: refused, phase: { phase: "increment", isSwept: true } })
@@ -325,19 +325,19 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         assert.deepStrictEqual(errors, [true, true, false])
       }))
 
-    test("of a resumed pass proves the copy up to the checkpoint alone, and never less than before", (test) =>
+    test("of a resumed pass proves the copy up to the checkpoint alone, and never less than before", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(1))
+        yield* fleet.store.operator.add(companies(1))
         const resumed = (proven: number) =>
           Effect.gen(function*() {
-            yield* setCompanies(test, "next_at = 0")
-            const claim = first(yield* test.store.claim(claiming()))
-            yield* test.store.end(
+            yield* setCompanies(fleet, "next_at = 0")
+            const claim = first(yield* fleet.store.claim(claiming()))
+            yield* fleet.store.end(
               "a",
               ending(claim, { proven, outcome: { _tag: "Complete", isResumed: true } }),
               settings
             )
-            return yield* readCompany(test, 1)
+            return yield* readCompany(fleet, 1)
           })
         const early = yield* resumed(1000)
         assert.strictEqual(early.last_ok_at, 1000)
@@ -349,29 +349,29 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
   })
 
   describe("release", () => {
-    test("puts an interrupted turn back to the front, uncounted, and asks for a new probe", (test) =>
+    test("puts an interrupted turn back to the front, uncounted, and asks for a new probe", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(1))
-        const claim = first(yield* test.store.claim(claiming()))
-        yield* Effect.orDie(test.sql.unsafe(
+        yield* fleet.store.operator.add(companies(1))
+        const claim = first(yield* fleet.store.claim(claiming()))
+        yield* Effect.orDie(fleet.sql.unsafe(
           `INSERT INTO fleet_pause (reason, until, probed_at, probe_company, probe_epoch) VALUES ('Rejected', NULL, 77, 1, ${claim.epoch})`
         ))
-        yield* test.store.release(claim)
-        const row = yield* readCompany(test, 1)
-        const [paused] = yield* Effect.orDie(test.sql.unsafe<{ probed_at: unknown }>("SELECT * FROM fleet_pause"))
+        yield* fleet.store.release(claim)
+        const row = yield* readCompany(fleet, 1)
+        const [paused] = yield* Effect.orDie(fleet.sql.unsafe<{ probed_at: unknown }>("SELECT * FROM fleet_pause"))
 
         assert.deepStrictEqual([row.heartbeat_at, row.starts, row.next_at], [null, 0, claim.claimed])
         assert.strictEqual(Number(paused?.probed_at), 0)
       }))
 
-    test("does not drop the lease of the next owner", (test) =>
+    test("does not drop the lease of the next owner", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(1))
-        const claim = first(yield* test.store.claim(claiming()))
-        yield* frozen(test)
-        yield* test.store.claim(claiming("b"))
-        yield* test.store.release(claim)
-        const row = yield* readCompany(test, 1)
+        yield* fleet.store.operator.add(companies(1))
+        const claim = first(yield* fleet.store.claim(claiming()))
+        yield* frozen(fleet)
+        yield* fleet.store.claim(claiming("b"))
+        yield* fleet.store.release(claim)
+        const row = yield* readCompany(fleet, 1)
 
         assert.isNotNull(row.heartbeat_at)
         assert.strictEqual(row.starts, 2)
@@ -379,75 +379,75 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
   })
 
   describe("suspects", () => {
-    test("wait for a runner that drains, and for one alone", (test) =>
+    test("wait for a runner that drains, and for one alone", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(2))
-        yield* setCompanies(test, "starts = 2")
-        const one = yield* test.store.drain("a", takeover)
-        const other = yield* test.store.drain("b", takeover)
+        yield* fleet.store.operator.add(companies(2))
+        yield* setCompanies(fleet, "starts = 2")
+        const one = yield* fleet.store.drain("a", takeover)
+        const other = yield* fleet.store.drain("b", takeover)
 
         assert.deepStrictEqual([one.isDraining, other.isDraining], [true, false])
-        assert.strictEqual(yield* test.store.claimSuspect("b", takeover), undefined)
-        const claim = defined(yield* test.store.claimSuspect("a", takeover))
+        assert.strictEqual(yield* fleet.store.claimSuspect("b", takeover), undefined)
+        const claim = defined(yield* fleet.store.claimSuspect("a", takeover))
         assert.strictEqual(claim.starts, 3)
-        yield* test.store.extendSolo("a", takeover)
-        assert.strictEqual((yield* test.store.drain("b", takeover)).isDraining, false)
-        yield* test.store.giveSoloBack("a")
-        assert.strictEqual((yield* test.store.drain("b", takeover)).isDraining, true)
+        yield* fleet.store.extendSolo("a", takeover)
+        assert.strictEqual((yield* fleet.store.drain("b", takeover)).isDraining, false)
+        yield* fleet.store.giveSoloBack("a")
+        assert.strictEqual((yield* fleet.store.drain("b", takeover)).isDraining, true)
       }))
 
-    test("do not drain while the fleet is paused, or none is due", (test) =>
+    test("do not drain while the fleet is paused, or none is due", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(1))
-        assert.strictEqual((yield* test.store.drain("a", takeover)).isDraining, false)
-        yield* setCompanies(test, "starts = 3")
-        yield* test.store.operator.pauseAll
-        assert.strictEqual((yield* test.store.drain("a", takeover)).isDraining, false)
-        yield* test.store.operator.resumeAll
-        yield* setCompanies(test, "next_at = next_at + 60000")
-        assert.strictEqual((yield* test.store.drain("a", takeover)).isDraining, false)
+        yield* fleet.store.operator.add(companies(1))
+        assert.strictEqual((yield* fleet.store.drain("a", takeover)).isDraining, false)
+        yield* setCompanies(fleet, "starts = 3")
+        yield* fleet.store.operator.pauseAll
+        assert.strictEqual((yield* fleet.store.drain("a", takeover)).isDraining, false)
+        yield* fleet.store.operator.resumeAll
+        yield* setCompanies(fleet, "next_at = next_at + 60000")
+        assert.strictEqual((yield* fleet.store.drain("a", takeover)).isDraining, false)
       }))
 
-    test("are quarantined after five starts without an end, as soon as their leases expire", (test) =>
+    test("are quarantined after five starts without an end, as soon as their leases expire", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(2))
-        yield* test.store.claim(claiming())
-        yield* setCompanies(test, "starts = 5")
-        assert.deepStrictEqual((yield* test.store.drain("a", takeover)).quarantined, [])
-        yield* frozen(test, "company_id = 2")
-        assert.deepStrictEqual((yield* test.store.drain("a", takeover)).quarantined, [2])
-        const row = yield* readCompany(test, 2)
+        yield* fleet.store.operator.add(companies(2))
+        yield* fleet.store.claim(claiming())
+        yield* setCompanies(fleet, "starts = 5")
+        assert.deepStrictEqual((yield* fleet.store.drain("a", takeover)).quarantined, [])
+        yield* frozen(fleet, "company_id = 2")
+        assert.deepStrictEqual((yield* fleet.store.drain("a", takeover)).quarantined, [2])
+        const row = yield* readCompany(fleet, 2)
         assert.deepStrictEqual([row.state, row.reason, row.heartbeat_at], ["quarantined", "starts", null])
       }))
 
-    test("stay suspects when an operator resumes them", (test) =>
+    test("stay suspects when an operator resumes them", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(1))
-        yield* setCompanies(test, "state = 'quarantined', starts = 5")
-        yield* test.store.operator.resume([id(1)])
+        yield* fleet.store.operator.add(companies(1))
+        yield* setCompanies(fleet, "state = 'quarantined', starts = 5")
+        yield* fleet.store.operator.resume([id(1)])
 
-        assert.deepStrictEqual(yield* test.store.claim(claiming()), [])
-        assert.strictEqual((yield* readCompany(test, 1)).starts, 2)
+        assert.deepStrictEqual(yield* fleet.store.claim(claiming()), [])
+        assert.strictEqual((yield* readCompany(fleet, 1)).starts, 2)
       }))
   })
 
   describe("pauses", () => {
-    test("come from the third throttled company within a minute, and a later one lengthens them", (test) =>
+    test("come from the third throttled company within a minute, and a later one lengthens them", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(4))
-        const claims = (yield* test.store.claim(claiming())).toSorted((one, other) => one.company - other.company)
+        yield* fleet.store.operator.add(companies(4))
+        const claims = (yield* fleet.store.claim(claiming())).toSorted((one, other) => one.company - other.company)
         const pauses: Array<string | undefined> = []
         for (const claim of claims.slice(0, 3)) {
-          const ended = yield* test.store.end("a", failing(claim, throttled), settings)
+          const ended = yield* fleet.store.end("a", failing(claim, throttled), settings)
           pauses.push(ended?.pause?.reason)
         }
         assert.deepStrictEqual(pauses, [undefined, undefined, "RateLimited"])
         const untilOf = Effect.map(
-          Effect.orDie(test.sql.unsafe<{ until: unknown }>("SELECT until FROM fleet_pause")),
+          Effect.orDie(fleet.sql.unsafe<{ until: unknown }>("SELECT until FROM fleet_pause")),
           ([row]) => Number(row?.until)
         )
-        yield* Effect.orDie(test.sql.unsafe("UPDATE fleet_pause SET until = 1"))
-        yield* test.store.end("a", failing(defined(claims[3]), throttled), settings)
+        yield* Effect.orDie(fleet.sql.unsafe("UPDATE fleet_pause SET until = 1"))
+        yield* fleet.store.end("a", failing(defined(claims[3]), throttled), settings)
         assert.isAbove(
           yield* untilOf,
           yield* Clock.currentTimeMillis,
@@ -455,104 +455,104 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         )
       }))
 
-    test("the same company throttled three times is no pause", (test) =>
+    test("the same company throttled three times is no pause", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(1))
+        yield* fleet.store.operator.add(companies(1))
         for (let turn = 0; turn < 4; turn++) {
-          yield* setCompanies(test, "next_at = 0")
-          const claim = first(yield* test.store.claim(claiming()))
-          assert.strictEqual((yield* test.store.end("a", failing(claim, throttled), settings))?.pause, undefined)
+          yield* setCompanies(fleet, "next_at = 0")
+          const claim = first(yield* fleet.store.claim(claiming()))
+          assert.strictEqual((yield* fleet.store.end("a", failing(claim, throttled), settings))?.pause, undefined)
         }
       }))
 
-    test("come from ten unauthorized companies without a success between", (test) =>
+    test("come from ten unauthorized companies without a success between", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(21))
-        const claims = yield* test.store.claim(claiming())
+        yield* fleet.store.operator.add(companies(21))
+        const claims = yield* fleet.store.claim(claiming())
         const pauses: Array<string | undefined> = []
         for (const [at, claim] of claims.entries()) {
           const end = at === 9 ? ending(claim) : failing(claim, unauthorized)
-          pauses.push((yield* test.store.end("a", end, settings))?.pause?.reason)
+          pauses.push((yield* fleet.store.end("a", end, settings))?.pause?.reason)
           yield* Effect.sleep(2)
         }
 
         assert.deepStrictEqual(pauses.flatMap((reason, at) => reason === undefined ? [] : [at]), [19, 20])
       }))
 
-    test("are tried with one company, once an hour, of whatever shard", (test) =>
+    test("are tried with one company, once an hour, of whatever shard", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(3))
-        const claim = first(yield* test.store.claim(claiming("a", { room: 1 })))
-        const ended = yield* test.store.end("a", failing(claim, noCredential), settings)
+        yield* fleet.store.operator.add(companies(3))
+        const claim = first(yield* fleet.store.claim(claiming("a", { room: 1 })))
+        const ended = yield* fleet.store.end("a", failing(claim, noCredential), settings)
         assert.strictEqual(ended?.pause?.reason, "InvalidClient")
-        assert.deepStrictEqual(yield* test.store.claim(claiming()), [])
-        assert.strictEqual(yield* test.store.probe("a", takeover), undefined, "not before an hour")
+        assert.deepStrictEqual(yield* fleet.store.claim(claiming()), [])
+        assert.strictEqual(yield* fleet.store.probe("a", takeover), undefined, "not before an hour")
 
-        yield* Effect.orDie(test.sql.unsafe("UPDATE fleet_pause SET probed_at = probed_at - 3600000"))
-        yield* setCompanies(test, "next_at = next_at + 600000")
-        const probe = defined(yield* test.store.probe("b", takeover))
-        assert.strictEqual(yield* test.store.probe("a", takeover), undefined, "one at a time")
-        yield* frozen(test)
-        const second = defined(yield* test.store.probe("a", takeover))
+        yield* Effect.orDie(fleet.sql.unsafe("UPDATE fleet_pause SET probed_at = probed_at - 3600000"))
+        yield* setCompanies(fleet, "next_at = next_at + 600000")
+        const probe = defined(yield* fleet.store.probe("b", takeover))
+        assert.strictEqual(yield* fleet.store.probe("a", takeover), undefined, "one at a time")
+        yield* frozen(fleet)
+        const second = defined(yield* fleet.store.probe("a", takeover))
         assert.notStrictEqual(second.company, probe.company, "another company than the one that was tried last")
 
-        const failed = yield* test.store.end("a", failing(second, noCredential, { isProbe: true }), settings)
-        assert.deepStrictEqual([failed?.isLifted, (yield* test.store.operator.pauses).length], [false, 1])
-        yield* Effect.orDie(test.sql.unsafe("UPDATE fleet_pause SET probed_at = 0"))
-        const third = defined(yield* test.store.probe("a", takeover))
-        const lifted = yield* test.store.end("a", ending(third, { isProbe: true }), settings)
-        assert.deepStrictEqual([lifted?.isLifted, yield* test.store.operator.pauses], [true, []])
+        const failed = yield* fleet.store.end("a", failing(second, noCredential, { isProbe: true }), settings)
+        assert.deepStrictEqual([failed?.isLifted, (yield* fleet.store.operator.pauses).length], [false, 1])
+        yield* Effect.orDie(fleet.sql.unsafe("UPDATE fleet_pause SET probed_at = 0"))
+        const third = defined(yield* fleet.store.probe("a", takeover))
+        const lifted = yield* fleet.store.end("a", ending(third, { isProbe: true }), settings)
+        assert.deepStrictEqual([lifted?.isLifted, yield* fleet.store.operator.pauses], [true, []])
       }))
 
-    test("are not tried while the operator pauses, or another pause has an end", (test) =>
+    test("are not tried while the operator pauses, or another pause has an end", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(1))
-        yield* pause(test, "Rejected", "NULL")
-        yield* test.store.operator.pauseAll
-        assert.strictEqual(yield* test.store.probe("a", takeover), undefined)
-        yield* test.store.operator.resumeAll
-        assert.deepStrictEqual(yield* test.store.operator.pauses, [])
-        yield* pause(test, "Rejected", "NULL")
-        yield* pause(test, "RateLimited", String((yield* Clock.currentTimeMillis) + 60_000))
-        assert.strictEqual(yield* test.store.probe("a", takeover), undefined)
+        yield* fleet.store.operator.add(companies(1))
+        yield* pause(fleet, "Rejected", "NULL")
+        yield* fleet.store.operator.pauseAll
+        assert.strictEqual(yield* fleet.store.probe("a", takeover), undefined)
+        yield* fleet.store.operator.resumeAll
+        assert.deepStrictEqual(yield* fleet.store.operator.pauses, [])
+        yield* pause(fleet, "Rejected", "NULL")
+        yield* pause(fleet, "RateLimited", String((yield* Clock.currentTimeMillis) + 60_000))
+        assert.strictEqual(yield* fleet.store.probe("a", takeover), undefined)
       }))
 
-    test("without a company to try are tried as soon as there is one", (test) =>
+    test("without a company to try are tried as soon as there is one", (fleet) =>
       Effect.gen(function*() {
-        yield* pause(test, "Rejected", "NULL")
-        assert.strictEqual(yield* test.store.probe("a", takeover), undefined)
-        yield* test.store.operator.add(companies(1))
-        assert.isDefined(yield* test.store.probe("a", takeover))
+        yield* pause(fleet, "Rejected", "NULL")
+        assert.strictEqual(yield* fleet.store.probe("a", takeover), undefined)
+        yield* fleet.store.operator.add(companies(1))
+        assert.isDefined(yield* fleet.store.probe("a", takeover))
       }))
 
-    test("a success of another turn than the probe does not lift them", (test) =>
+    test("a success of another turn than the probe does not lift them", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(2))
-        const claims = yield* test.store.claim(claiming())
-        yield* pause(test, "Rejected", "NULL")
-        yield* test.store.end("a", ending(first(claims)), settings)
+        yield* fleet.store.operator.add(companies(2))
+        const claims = yield* fleet.store.claim(claiming())
+        yield* pause(fleet, "Rejected", "NULL")
+        yield* fleet.store.end("a", ending(first(claims)), settings)
 
-        assert.lengthOf(yield* test.store.operator.pauses, 1)
+        assert.lengthOf(yield* fleet.store.operator.pauses, 1)
       }))
   })
 
   describe("begin", () => {
-    test("frees what a predecessor of this name held, and no other", (test) =>
+    test("frees what a predecessor of this name held, and no other", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(2))
-        yield* test.store.claim(claiming("a", { room: 1 }))
-        yield* test.store.claim(claiming("b", { room: 1 }))
-        yield* pause(test, "Rejected", "NULL", "77")
-        yield* test.store.begin("a", false)
-        const rows = yield* Effect.forEach([1, 2], (n) => readCompany(test, n))
+        yield* fleet.store.operator.add(companies(2))
+        yield* fleet.store.claim(claiming("a", { room: 1 }))
+        yield* fleet.store.claim(claiming("b", { room: 1 }))
+        yield* pause(fleet, "Rejected", "NULL", "77")
+        yield* fleet.store.begin("a", false)
+        const rows = yield* Effect.forEach([1, 2], (n) => readCompany(fleet, n))
 
         for (const { heartbeat_at, runner, starts } of rows) {
           assert.strictEqual(heartbeat_at === null, runner === "a")
           assert.strictEqual(starts, 1)
         }
-        yield* test.store.operator.resumeAll
-        yield* test.store.begin("embedded", true)
-        assert.lengthOf(yield* test.store.claim(claiming("embedded")), 2)
+        yield* fleet.store.operator.resumeAll
+        yield* fleet.store.begin("embedded", true)
+        assert.lengthOf(yield* fleet.store.claim(claiming("embedded")), 2)
       }))
 
     test("keeps the takeover that the first runner has stored", ({ store }) =>
@@ -592,27 +592,27 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         assert.deepStrictEqual((yield* store.operator.remove([id(3), id(8)])).unknown, [id(8)])
       }))
 
-    test("resume those of one reason", (test) =>
+    test("resume those of one reason", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(3))
-        yield* setCompanies(test, "state = 'blocked', reason = 'Forbidden', failures = 3, tag_count = 3")
-        yield* setCompanies(test, "reason = 'DecodeError'", "company_id = 2")
+        yield* fleet.store.operator.add(companies(3))
+        yield* setCompanies(fleet, "state = 'blocked', reason = 'Forbidden', failures = 3, tag_count = 3")
+        yield* setCompanies(fleet, "reason = 'DecodeError'", "company_id = 2")
 
-        assert.deepStrictEqual((yield* test.store.operator.resumeWhere("blocked", "Forbidden")).toSorted(), [
+        assert.deepStrictEqual((yield* fleet.store.operator.resumeWhere("blocked", "Forbidden")).toSorted(), [
           id(1),
           id(3)
         ])
-        const row = yield* readCompany(test, 1)
+        const row = yield* readCompany(fleet, 1)
         assert.deepStrictEqual([row.state, row.reason, row.failures, row.tag_count], ["active", null, 0, 0])
       }))
 
-    test("list by state and lateness, which counts from the last complete pass", (test) =>
+    test("list by state and lateness, which counts from the last complete pass", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(3))
-        yield* setCompanies(test, `added_at = added_at - ${3 * every}`)
-        yield* setCompanies(test, "last_ok_at = next_at", "company_id = 2")
-        yield* test.store.operator.pause([id(3)])
-        const list = test.store.operator.list
+        yield* fleet.store.operator.add(companies(3))
+        yield* setCompanies(fleet, `added_at = added_at - ${3 * every}`)
+        yield* setCompanies(fleet, "last_ok_at = next_at", "company_id = 2")
+        yield* fleet.store.operator.pause([id(3)])
+        const list = fleet.store.operator.list
         const late = yield* list({ states: undefined, isLate: true, id: undefined })
         const paused = yield* list({ states: ["paused"], isLate: false, id: undefined })
         const [second] = yield* list({ states: undefined, isLate: false, id: id(2) })
@@ -635,42 +635,42 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
   })
 
   describe("the keeper", () => {
-    test("keeps the last runs of each company that ran since", (test) =>
+    test("keeps the last runs of each company that ran since", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(2))
+        yield* fleet.store.operator.add(companies(2))
         for (let turn = 0; turn < 5; turn++) {
-          yield* setCompanies(test, "next_at = 0")
-          for (const claim of yield* test.store.claim(claiming())) yield* test.store.end("a", ending(claim), settings)
+          yield* setCompanies(fleet, "next_at = 0")
+          for (const claim of yield* fleet.store.claim(claiming())) yield* fleet.store.end("a", ending(claim), settings)
         }
-        const seen = yield* test.store.trim(3, 0)
-        const runs = yield* test.store.operator.runs(id(1))
+        const seen = yield* fleet.store.trim(3, 0)
+        const runs = yield* fleet.store.operator.runs(id(1))
 
         assert.lengthOf(runs, 3)
         assert.isAbove(runs[0]?.epoch ?? 0, runs[2]?.epoch ?? 0)
         assert.approximately(seen, yield* Clock.currentTimeMillis, 60_000)
       }))
 
-    test("reads what an operator watches", (test) =>
+    test("reads what an operator watches", (fleet) =>
       Effect.gen(function*() {
-        yield* test.store.operator.add(companies(3))
-        yield* test.store.claim(claiming("a", { room: 1 }))
-        yield* setCompanies(test, `starts = 2, added_at = added_at - ${2 * every}`, "company_id = 3")
-        const { active, due, inWork, late, suspects } = yield* test.store.gauges
+        yield* fleet.store.operator.add(companies(3))
+        yield* fleet.store.claim(claiming("a", { room: 1 }))
+        yield* setCompanies(fleet, `starts = 2, added_at = added_at - ${2 * every}`, "company_id = 3")
+        const { active, due, inWork, late, suspects } = yield* fleet.store.gauges
 
         assert.deepStrictEqual([active, due, inWork, suspects], [3, 3, 1, 1])
         assert.approximately(late, every, 5000)
       }))
   })
 
-  test("migrations run once, and a newer schema is accepted", (test) =>
+  test("migrations run once, and a newer schema is accepted", (fleet) =>
     Effect.gen(function*() {
-      yield* test.store.migrate
-      yield* Effect.orDie(test.sql.unsafe("INSERT INTO fleet_migrations (migration_id, name) VALUES (99, 'later')"))
-      yield* test.store.migrate
-      yield* test.store.verify
-      yield* Effect.orDie(test.sql.unsafe("DELETE FROM fleet_migrations"))
-      const error = yield* Effect.flip(test.store.verify)
-      yield* Effect.orDie(test.sql.unsafe("INSERT INTO fleet_migrations (migration_id, name) VALUES (1, 'fleet')"))
+      yield* fleet.store.migrate
+      yield* Effect.orDie(fleet.sql.unsafe("INSERT INTO fleet_migrations (migration_id, name) VALUES (99, 'later')"))
+      yield* fleet.store.migrate
+      yield* fleet.store.verify
+      yield* Effect.orDie(fleet.sql.unsafe("DELETE FROM fleet_migrations"))
+      const error = yield* Effect.flip(fleet.store.verify)
+      yield* Effect.orDie(fleet.sql.unsafe("INSERT INTO fleet_migrations (migration_id, name) VALUES (1, 'fleet')"))
 
       assert.strictEqual(error.reason, "NotMigrated")
       assert.include(error.message, "fleet migrate")

@@ -293,7 +293,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
     yield* report(end, ended)
   })
 
-  /** Runs in an uninterruptible region, but for the work itself. */
+  /** Runs in an uninterruptible region, except the work itself. */
   const runTurn = (turn: Turn) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function*() {
