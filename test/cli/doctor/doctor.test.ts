@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
+import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { checkClock, layerClockSkew } from "../../../src/cli/doctor/listing.ts"
 import { fail, ok, renderAdvice, warn } from "../../../src/cli/doctor/report.ts"
@@ -224,7 +225,8 @@ describe("time-punches doctor", () => {
       Fs.symlinkSync(`${folder}/loop`, `${folder}/loop`)
       Fs.writeFileSync(`${folder}/text`, "This is no database. ".repeat(500))
       Fs.writeFileSync(`${folder}/empty`, "")
-      for (const name of ["loop", "text", "empty", "missing", ""]) {
+      execFileSync("mkfifo", [`${folder}/pipe`])
+      for (const name of ["loop", "pipe", "text", "empty", "missing", ""]) {
         const { advice, failed, found } = yield* examine({ flags: ["--database", `${folder}/${name}`] })
 
         assert.deepStrictEqual([failed, found.get("cursors")?.[0]], [["copy"], "ok"], name)
