@@ -43,8 +43,11 @@ export type CompanyError = typeof CompanyError.Type
 
 /** What is known of a company in a fleet: an element of `fleet list --json`. */
 export const CompanyStatus = Schema.Struct({
+  /** The company. */
   company: CompanyId,
+  /** Whether it is synced, and why not. */
   state: State,
+  /** What its next turn continues or begins. */
   phase: Phase,
   /** Why it is blocked or quarantined; `None` in the other states. */
   reason: Schema.OptionFromNullOr(Schema.String),

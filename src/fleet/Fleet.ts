@@ -22,6 +22,7 @@ export interface FleetCompany extends Company {
 
 /** What `Fleet.add` did. */
 export interface Added {
+  /** Companies that were not in the fleet. */
   readonly added: ReadonlyArray<CompanyId>
   /** Known companies whose interval or guid is another one now. */
   readonly changed: ReadonlyArray<CompanyId>
@@ -68,7 +69,9 @@ export class Fleet extends Context.Service<Fleet, {
   readonly sweep: (ids: Iterable<CompanyId>) => Effect.Effect<Changed, FleetError>
   /** Resumes all companies in a state, or those of them with this reason. Gives the ids. */
   readonly resumeWhere: (where: {
+    /** The state that the companies have. */
     readonly state: Exclude<State, "active">
+    /** The reason of that state. Default: any. */
     readonly reason?: string | undefined
   }) => Effect.Effect<ReadonlyArray<CompanyId>, FleetError>
   /** Lists companies by id. */

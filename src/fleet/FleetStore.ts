@@ -98,11 +98,17 @@ export interface Pause {
 
 /** A turn that ended. */
 export interface Run {
+  /** The number of the turn. A later turn of the company has a higher one. */
   readonly epoch: number
+  /** The name of the process that ran it. */
   readonly runner: string
+  /** When it was claimed, by the clock of the database. */
   readonly beganAt: DateTime.Utc
+  /** When its end was written, by the clock of the database. */
   readonly endedAt: DateTime.Utc
+  /** Pages of the service. */
   readonly pages: number
+  /** Rows that were inserted or changed. */
   readonly rows: number
   /** `Complete`, `TurnOver`, or the tag of the error. */
   readonly outcome: string
@@ -110,6 +116,7 @@ export interface Run {
 
 /** What changed, and what did not. */
 export interface Changed {
+  /** Companies that are changed now. */
   readonly changed: ReadonlyArray<CompanyId>
   /** Ids that are not in the fleet. */
   readonly unknown: ReadonlyArray<CompanyId>

@@ -202,7 +202,10 @@ export const fleet = Command.make("fleet").pipe(
   ),
   Command.withShortDescription("Keep copies of many companies on schedules"),
   Command.withExamples([
-    { command: "time-punches fleet add --database punches.db < companies.csv", description: "Companies, with their guids" },
+    {
+      command: "time-punches fleet add --database punches.db < companies.csv",
+      description: "Companies, with their guids"
+    },
     { command: "time-punches fleet run --database punches.db", description: "The whole fleet in one process" }
   ]),
   Command.withSubcommands([
