@@ -25,7 +25,7 @@ const flagsOf = Effect.fnUntraced(function*(name: string) {
   return flags
 })
 
-/** A command with subcommands has no flags of its own: its test is that of each of them. */
+/** A command that has subcommands, such as `fleet`, has no flags. */
 const subcommands = command.subcommands.flatMap(({ commands }) =>
   commands.filter(({ subcommands }) => subcommands.length === 0).map(({ name }) => name)
 )
