@@ -432,14 +432,14 @@ export const gaps = <A extends { readonly terms: CloseTerms }>(
     })
     const before = spans.filter(({ span }) => span.to <= own.from).toSorted((a, b) => b.span.to - a.span.to)[0]
     const after = spans.filter(({ span }) => span.from >= own.to).toSorted((a, b) => a.span.from - b.span.from)[0]
-    return [
-      ...before === undefined || before.span.to === own.from
-        ? []
-        : [{ other: before.other, locationId, span: { from: before.span.to, to: own.from } }],
-      ...after === undefined || after.span.from === own.to
-        ? []
-        : [{ other: after.other, locationId, span: { from: own.to, to: after.span.from } }]
-    ]
+    const found: Array<Neighbour<A>> = []
+    if (before !== undefined && before.span.to < own.from) {
+      found.push({ other: before.other, locationId, span: { from: before.span.to, to: own.from } })
+    }
+    if (after !== undefined && after.span.from > own.to) {
+      found.push({ other: after.other, locationId, span: { from: own.to, to: after.span.from } })
+    }
+    return found
   })
 }
 
