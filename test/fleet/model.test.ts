@@ -72,7 +72,7 @@ const plantings: ReadonlyArray<readonly [string, Planting, Plan, RegExp]> = [
   [
     "leases that are never held",
     () => ({ heartbeat: (turns) => Effect.succeed(new Set(turns.map(({ company }) => company))) }),
-    { ...plan, pageSeconds: 12 },
+    { ...calm, pageSeconds: 12 },
     /late|quarantined/
   ],
   [
