@@ -160,6 +160,72 @@ END;
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (3, 'known_since') ON CONFLICT (migration_id) DO NOTHING;
 
+ALTER TABLE "time_punches_sync" ADD COLUMN pass_began INTEGER;
+
+ALTER TABLE "time_punches_sync" ADD COLUMN unknown TEXT;
+
+CREATE TABLE "time_punches_close" (
+  company_id INTEGER NOT NULL,
+  close_id INTEGER NOT NULL,
+  terms TEXT NOT NULL,
+  PRIMARY KEY (company_id, close_id)
+) STRICT;
+
+CREATE TABLE "time_punches_close_state" (
+  company_id INTEGER NOT NULL,
+  close_id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  before INTEGER,
+  kind TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  closed_at INTEGER NOT NULL,
+  user_name TEXT NOT NULL,
+  note TEXT NOT NULL,
+  accepted TEXT NOT NULL,
+  added TEXT NOT NULL,
+  release TEXT NOT NULL,
+  rules INTEGER NOT NULL,
+  token TEXT NOT NULL,
+  PRIMARY KEY (company_id, close_id, number)
+) STRICT;
+
+CREATE TABLE "time_punches_close_row" (
+  company_id INTEGER NOT NULL,
+  close_id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  location_id INTEGER NOT NULL,
+  department_id INTEGER,
+  role_id INTEGER NOT NULL,
+  punches INTEGER NOT NULL,
+  incomplete INTEGER NOT NULL,
+  net_ms INTEGER NOT NULL,
+  cost_cents INTEGER NOT NULL,
+  tips_cents INTEGER NOT NULL,
+  PRIMARY KEY (company_id, close_id, number, place)
+) STRICT;
+
+CREATE TABLE "time_punches_close_person" (
+  company_id INTEGER NOT NULL,
+  close_id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  above_ms INTEGER,
+  above_day_ms INTEGER,
+  PRIMARY KEY (company_id, close_id, number, user_id)
+) STRICT;
+
+CREATE TRIGGER "time_punches_erase_closes" AFTER DELETE ON "time_punches_sync"
+BEGIN
+  DELETE FROM "time_punches_close" WHERE company_id = OLD.company_id;
+  DELETE FROM "time_punches_close_state" WHERE company_id = OLD.company_id;
+  DELETE FROM "time_punches_close_row" WHERE company_id = OLD.company_id;
+  DELETE FROM "time_punches_close_person" WHERE company_id = OLD.company_id;
+END;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (4, 'closes') ON CONFLICT (migration_id) DO NOTHING;
+
 -- pg
 
 CREATE TABLE IF NOT EXISTS "time_punches_migrations" (
@@ -337,3 +403,75 @@ CREATE TRIGGER "time_punches_row_removed" AFTER DELETE ON "time_punches" FOR EAC
 CREATE TRIGGER "time_punches_table_emptied" AFTER TRUNCATE ON "time_punches" FOR EACH STATEMENT EXECUTE FUNCTION "time_punches_row_removed"();
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (3, 'known_since') ON CONFLICT (migration_id) DO NOTHING;
+
+ALTER TABLE "time_punches_sync" ADD COLUMN pass_began timestamptz, ADD COLUMN unknown text;
+
+CREATE TABLE "time_punches_close" (
+  company_id bigint NOT NULL,
+  close_id bigint NOT NULL,
+  terms text NOT NULL,
+  PRIMARY KEY (company_id, close_id)
+);
+
+CREATE TABLE "time_punches_close_state" (
+  company_id bigint NOT NULL,
+  close_id bigint NOT NULL,
+  number bigint NOT NULL,
+  before bigint,
+  kind text NOT NULL,
+  at timestamptz NOT NULL,
+  closed_at timestamptz NOT NULL,
+  user_name text NOT NULL,
+  note text NOT NULL,
+  accepted text NOT NULL,
+  added text NOT NULL,
+  release text NOT NULL,
+  rules bigint NOT NULL,
+  token text NOT NULL,
+  PRIMARY KEY (company_id, close_id, number)
+);
+
+CREATE TABLE "time_punches_close_row" (
+  company_id bigint NOT NULL,
+  close_id bigint NOT NULL,
+  number bigint NOT NULL,
+  place bigint NOT NULL,
+  user_id bigint NOT NULL,
+  location_id bigint NOT NULL,
+  department_id bigint,
+  role_id bigint NOT NULL,
+  punches bigint NOT NULL,
+  incomplete bigint NOT NULL,
+  net_ms bigint NOT NULL,
+  cost_cents bigint NOT NULL,
+  tips_cents bigint NOT NULL,
+  PRIMARY KEY (company_id, close_id, number, place)
+);
+
+CREATE TABLE "time_punches_close_person" (
+  company_id bigint NOT NULL,
+  close_id bigint NOT NULL,
+  number bigint NOT NULL,
+  user_id bigint NOT NULL,
+  above_ms bigint,
+  above_day_ms bigint,
+  PRIMARY KEY (company_id, close_id, number, user_id)
+);
+
+DO $do$ BEGIN
+EXECUTE (SELECT format($format$CREATE FUNCTION "time_punches_erase_closes"() RETURNS trigger LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  DELETE FROM %1$I.%2$I WHERE company_id = OLD.company_id;
+  DELETE FROM %1$I.%3$I WHERE company_id = OLD.company_id;
+  DELETE FROM %1$I.%4$I WHERE company_id = OLD.company_id;
+  DELETE FROM %1$I.%5$I WHERE company_id = OLD.company_id;
+  RETURN NULL;
+END $$
+$format$, n.nspname, c.relname || '_close', c.relname || '_close_state', c.relname || '_close_row', c.relname || '_close_person')
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '"time_punches"'::regclass);
+END $do$;
+
+CREATE TRIGGER "time_punches_erase_closes" AFTER DELETE ON "time_punches_sync" FOR EACH ROW EXECUTE FUNCTION "time_punches_erase_closes"();
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (4, 'closes') ON CONFLICT (migration_id) DO NOTHING;
