@@ -157,7 +157,7 @@ describe("the bundle of the command", () => {
     visit("run.js")
     const late = chunks().filter((chunk) => !eager.has(chunk))
 
-    assert.includeMembers(late, ["Undici.js", "service.js", "diagnose.js"])
+    assert.includeMembers(late, ["Undici.js", "serve.js", "diagnose.js"])
   })
 
   it("has one copy of each module", () => {
