@@ -1,4 +1,4 @@
-/** The model of a fleet over many plans: `npm test` runs three of them. */
+/** The model of a fleet over many plans: `npm test` runs a few of them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { calm, type Plan, run, storm } from "../fleet/model.ts"
