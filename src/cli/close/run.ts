@@ -91,19 +91,18 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
 export const runVoid = Effect.fnUntraced(function*(input: VoidInput) {
   const { company, target } = yield* copyOf(input, "void")
   if (Option.isNone(input.note)) return yield* usage("void needs --note WHY: why the state was not paid")
-  const { before, state } = yield* Effect.gen(function*() {
-    const state = yield* Close.voidState(company, {
-      state: input.state,
-      ...written(input.note),
-      note: noteOf(input.note)
-    })
-    return { state, before: yield* sumsBefore(company, [state]) }
+  const { isOver, state } = yield* Effect.gen(function*() {
+    const state = yield* Close.voidState(company, { state: input.state, ...written(input.note) })
+    const states = (yield* Close.list(company, state.close)).flatMap(({ states }) => states)
+    const voided = states.find((each) => Option.contains(state.before, each.state))
+    // Only the newest state that stands is voided: without one before it, none stands any more.
+    return { state, isOver: voided !== undefined && Option.isNone(voided.before) }
   }).pipe(Effect.provide(layerCopy(company, target)))
   if (input.json) return yield* printJson([state])
   yield* printLines([
     `${state.state}: ${Option.getOrElse(state.before, () => "")} was not paid; its amounts are due again`
   ])
-  yield* Effect.when(printError("no state of this close stands: it is over"), Effect.succeed(before.length === 0))
+  if (isOver) yield* printError("no state of this close stands: it is over")
 })
 
 export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {

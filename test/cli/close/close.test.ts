@@ -106,6 +106,9 @@ describe("time-punches close", () => {
       assert.match(table.stdout, /^state +kind .*\n1\.1 +close .*600\.00 +600\.00.*signed\n1\.2 +correct +1\.1 /)
       const verified = yield* run("closes", "--verify")
       assert.deepStrictEqual([verified.code, verified.stdout], [0, "3 states verified\n"])
+      assert.strictEqual((yield* run("void", "1.4", "--note", "not sent")).stderr, "")
+      const over = yield* run("void", "1.1", "--note", "not sent")
+      assert.deepStrictEqual([over.code, over.stderr], [0, "no state of this close stands: it is over\n"])
     })))
 
   it.live("is not ready while check finds something, and records what is accepted", () =>
