@@ -4,8 +4,8 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
-import * as NetAddress from "effect/net/NetAddress"
 import * as Predicate from "effect/Predicate"
+import { foreignCaller, isLoopbackAddress } from "../../internal/page/guard.ts"
 import type { FakeResponse } from "../base/message.ts"
 import { cutSurplus, type Exchange, toServerResponse } from "./serverResponse.ts"
 
@@ -14,7 +14,7 @@ import { cutSurplus, type Exchange, toServerResponse } from "./serverResponse.ts
  * a request from elsewhere gets status 403 and does not reach the service.
  */
 export const serve = (exchange: Exchange): Layer.Layer<never, never, HttpServer.HttpServer> =>
-  Layer.unwrap(HttpServer.HttpServer.useSync(({ address }) => serveTo(exchange, isLoopback(address))))
+  Layer.unwrap(HttpServer.HttpServer.useSync(({ address }) => serveTo(exchange, isLoopbackAddress(address))))
 
 const serveTo = (exchange: Exchange, toThisMachine: boolean) =>
   HttpServer.serve(
@@ -28,32 +28,6 @@ const serveTo = (exchange: Exchange, toThisMachine: boolean) =>
       return yield* deliver(exchange, request, response)
     }).pipe(Effect.interruptible)
   )
-
-const octet = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`
-
-/** `localhost`, `127.0.0.0/8` or `[::1]`, with any port. */
-const host = String.raw`(?:localhost|127(?:\.${octet}){3}|\[::1\])(?::\d{1,5})?`
-
-const hostPattern = new RegExp(`^${host}$`, "i")
-
-const originPattern = new RegExp(`^https?://${host}$`, "i")
-
-/** Whether only this machine can reach an address, through a port: a browser cannot open the path of a socket. */
-export const isLoopback = (address: NetAddress.SocketAddress): boolean =>
-  address._tag !== "UnixPathAddress" && NetAddress.isLoopback(address.address)
-
-/**
- * Why a request to a loopback address is refused, or `undefined`. A page of another site can reach this machine by a
- * name that its site controls and that resolves to it (DNS rebinding): its requests then name that site in `host`, or in `origin`.
- */
-const foreignCaller = (headers: Readonly<Record<string, string | undefined>>): string | undefined => {
-  const { host = "", origin } = headers
-  if (!hostPattern.test(host)) return "this service answers only to the host localhost, 127.0.0.0/8 or [::1]"
-  if (origin !== undefined && !originPattern.test(origin)) {
-    return "this service refuses requests from pages of other origins"
-  }
-  return undefined
-}
 
 /** The part of a `node:net` socket that faults use. */
 interface RawSocket {

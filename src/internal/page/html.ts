@@ -1,0 +1,100 @@
+/** Pages of HTML whose text cannot become markup, with the one stylesheet of all pages. */
+import { escaped } from "../wire/issue.ts"
+
+/** Text that is markup already. */
+export interface Html {
+  readonly html: string
+}
+
+/** Marks text as markup. Only for text that this program makes, such as a drawing. */
+export const markup = (text: string): Html => ({ html: text })
+
+type Part = string | number | Html | undefined | ReadonlyArray<string | number | Html | undefined>
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  "\"": "&quot;",
+  "'": "&#39;"
+}
+
+/** Text as it may stand in an element or a quoted attribute; hidden characters and changes of direction show their code. */
+export const escapeHtml = (text: string): string => escaped(text).replace(/[&<>"']/g, (char) => entities[char] ?? char)
+
+const render = (part: Part): string =>
+  part === undefined
+    ? ""
+    : typeof part === "number"
+    ? `${part}`
+    : typeof part === "string"
+    ? escapeHtml(part)
+    : "html" in part
+    ? part.html
+    : part.map(render).join("")
+
+/** A template of markup: strings are escaped, numbers and `Html` stand as they are, `undefined` is left out. */
+export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html =>
+  markup(strings.map((text, index) => text + render(parts[index])).join(""))
+
+/** What every page has. `head` follows the title: links, styles, a policy. */
+export const page = (options: { readonly title: string; readonly head?: Html; readonly body: Html }): string =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${options.title}</title>
+${options.head}
+</head>
+<body>
+${options.body}
+</body>
+</html>
+`.html
+
+/** The stylesheet of all pages: system fonts, light and dark, from 375 pixels up, and on paper. */
+export const stylesheet = `:root {
+  color-scheme: light dark;
+  --text: light-dark(#1b1f24, #e6e9ee);
+  --muted: light-dark(#57606a, #a3acb8);
+  --ground: light-dark(#ffffff, #14171c);
+  --panel: light-dark(#f5f7f9, #1d2128);
+  --line: light-dark(#d0d7de, #3a424d);
+  --accent: light-dark(#0a5bc4, #79b4ff);
+  --good: light-dark(#1a6b33, #6fd08c);
+  --warn: light-dark(#8a5300, #f2b84b);
+  --bad: light-dark(#b3261e, #ff8d85);
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0 auto; max-width: 1200px; padding: 16px;
+  font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--ground);
+}
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .25rem; }
+h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
+a { color: var(--accent); }
+.muted { color: var(--muted); }
+.good { color: var(--good); }
+.warn { color: var(--warn); }
+.bad { color: var(--bad); }
+.scroll { overflow-x: auto; max-width: 100%; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: 4px 10px; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top; unicode-bidi: isolate; }
+th { font-weight: 600; white-space: nowrap; }
+td.number, th.number { text-align: right; }
+code, pre, .mono { font: 13px/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }
+pre { background: var(--panel); padding: 12px; overflow-x: auto; overflow-wrap: normal; }
+button, select, input {
+  font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 4px; padding: 4px 10px;
+}
+button { cursor: pointer; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+svg { max-width: 100%; height: auto; }
+@media print {
+  :root { color-scheme: light; }
+  body { max-width: none; padding: 0; font-size: 11px; }
+  h2, tr, svg { break-inside: avoid; }
+  .screen { display: none; }
+}
+`
