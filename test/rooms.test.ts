@@ -40,6 +40,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "cli/export",
     "cli/fleet",
     "cli/list",
+    "cli/mcp",
     "cli/sandbox",
     "cli/summary",
     "cli/sync",
@@ -48,6 +49,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "cli/base",
     "node"
   ],
+  "cli/mcp": ["cli/changes", "cli/check", "cli/close", "cli/summary", "cli/copy", "sql", "export", ...shared],
   "cli/changes": ["cli/copy", "sql", "export", ...shared],
   "cli/close": ["cli/check", "cli/summary", "cli/copy", "sql", ...shared],
   "cli/check": ["cli/copy", ...shared],

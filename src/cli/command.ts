@@ -25,6 +25,7 @@ import {
 import { joinMinusValues } from "./flags/arguments.ts"
 import { fleet } from "./fleet/fleet.ts"
 import { list } from "./list/list.ts"
+import { mcp } from "./mcp/mcp.ts"
 import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
 import { sync } from "./sync/sync.ts"
@@ -60,6 +61,7 @@ export const command = Command.make("time-punches").pipe(
     sync,
     fleet,
     doctor,
+    mcp,
     sandbox
   ]),
   Command.withExamples([

@@ -23,7 +23,7 @@ import { outputWidth, print, printError } from "../terminal/output.ts"
 import { textOf, verdictOf } from "./report.ts"
 
 /** The filters of a check. Any other would hide what is to be looked at, as `--approved` hides unapproved punches. */
-const selectionFlags = {
+export const selectionFlags = {
   locationId: filterFlags.locationId,
   departmentId: filterFlags.departmentId,
   roleId: filterFlags.roleId,

@@ -58,7 +58,7 @@ export const missing = (company: CompanyId, shown: string) =>
   })
 
 /** A sum over a part of the punches would look like a sum over all of them. */
-const incomplete = (company: CompanyId, shown: string, isBegun: boolean) =>
+export const incomplete = (company: CompanyId, shown: string, isBegun: boolean) =>
   new CommandFailure({
     message: isBegun
       ? `the copy of company ${company} in ${printable(shown)} is not complete: its first load did not end`
