@@ -214,7 +214,7 @@ describe("the tools of an assistant", () => {
       assert.include(yield* refusal("check", { week: "2026-03-02" }), "--zone")
       assert.include(yield* refusal("check", { ...week, zone: "--names=/etc/passwd" }), "--zone")
       const invalid = (name: string, args: Record<string, unknown>) =>
-        Effect.map(Effect.flip(client.callTool({ name, arguments: args })), (error) => JSON.stringify(error))
+        Effect.map(Effect.exit(client.callTool({ name, arguments: args })), (exit) => JSON.stringify(exit))
       assert.include(yield* invalid("closes", { close: "--help" }), "close")
       assert.include(yield* invalid("check", { weak: "1" }), "weak")
     })))
