@@ -35,6 +35,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: [
     "cli/changes",
     "cli/close",
+    "cli/config",
     "cli/check",
     "cli/doctor",
     "cli/export",
@@ -52,6 +53,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/mcp": ["cli/changes", "cli/check", "cli/close", "cli/summary", "cli/copy", "sql", "export", ...shared],
   "cli/changes": ["cli/copy", "sql", "export", ...shared],
   "cli/close": ["cli/check", "cli/summary", "cli/copy", "sql", ...shared],
+  "cli/config": shared,
   "cli/check": ["cli/copy", ...shared],
   "cli/doctor": ["cli/copy", "sql", ...shared],
   "cli/export": ["cli/list", ...shared],

@@ -1,7 +1,9 @@
 /** `time-punches`: its subcommands, and how usage errors and failures become messages and an exit code. */
+import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -11,6 +13,8 @@ import type { Terminal } from "effect/Terminal"
 import { changes } from "./changes/changes.ts"
 import { check } from "./check/check.ts"
 import { close, closes, correct, voidCommand } from "./close/close.ts"
+import { config } from "./config/config.ts"
+import { profileFlags, withProfile } from "./config/profile.ts"
 import { doctor } from "./doctor/doctor.ts"
 import { exportCommand } from "./export/export.ts"
 import {
@@ -42,6 +46,7 @@ const settings = `  Settings come from the environment; secrets are read from no
     TIME_PUNCHES_COMPANY_ID      instead of --company
     TIME_PUNCHES_COMPANY_GUID    instead of --guid
     TIME_PUNCHES_API_VERSION     API version to send, if not the default
+    TIME_PUNCHES_PROFILE         instead of --profile
     TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary and check; may have a password`
 
 export const command = Command.make("time-punches").pipe(
@@ -61,9 +66,11 @@ export const command = Command.make("time-punches").pipe(
     sync,
     fleet,
     doctor,
+    config,
     mcp,
     sandbox
   ]),
+  Command.withGlobalFlags(profileFlags),
   Command.withExamples([
     { command: "time-punches list --take 20", description: "Print the first punches" }
   ])
@@ -114,12 +121,16 @@ const handleError = (
   return printFailure(error._tag === "CommandFailure" ? error : commandFailureOf(error))
 }
 
+/** The wizard asks for each of some thirty flags, so it is left out. */
+const builtIns = GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.Wizard)
+
 /** Runs the command with these arguments. Expected errors are printed and become an exit code; only bugs fail. */
 export const run = (args: ReadonlyArray<string>) =>
   Effect.flatMap(layerPresenter, (context) =>
     Effect.fromResult(joinMinusValues(args)).pipe(
-      Effect.flatMap(Command.runWith(command, { version })),
+      Effect.flatMap((args) => withProfile(args, Command.runWith(command, { version }))),
       Effect.as<ExitCode>(exitCode.ok),
       Effect.catch(handleError),
+      Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns })),
       Effect.provideContext(context)
     ))
