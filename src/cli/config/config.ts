@@ -79,7 +79,10 @@ export const config = Command.make("config").pipe(
     ${Object.keys(defaults).join(", ")}.
   The names of files are relative to that folder. Secrets are refused.`
   ),
-  Command.withExamples([{ command: "time-punches config show", description: "What is set, and from where" }]),
+  Command.withExamples([
+    { command: "time-punches config show", description: "What is set, and from where" },
+    { command: "time-punches config show --json", description: "The same for a program" }
+  ]),
   Command.withShortDescription("Show the settings and where they come from"),
   Command.withSubcommands([show])
 )
