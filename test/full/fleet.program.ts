@@ -11,7 +11,7 @@ import { SqlStore } from "effect-time-punches/sql"
 import { Checkpoint, SyncStore } from "effect-time-punches/sync"
 import { defaultOAuthClient } from "effect-time-punches/testing"
 import { SqlClient } from "effect/sql"
-import { appendFileSync } from "node:fs"
+import { appendFileSync, existsSync } from "node:fs"
 
 /** What a test has a process do. */
 export interface ProgramOptions {
@@ -28,6 +28,8 @@ export interface ProgramOptions {
   readonly blind?: boolean | undefined
   /** Milliseconds that the store waits before each commit. */
   readonly slow?: number | undefined
+  /** A file: the store waits before each commit of rows until it is there. */
+  readonly gate?: string | undefined
   /** How far the clock is ahead. */
   readonly hours?: number | undefined
   /** Whether only the owner of a shard claims its companies. */
@@ -35,9 +37,10 @@ export interface ProgramOptions {
 }
 
 const read = (text: string): ProgramOptions => JSON.parse(text)
-const { blind = false, database: url, helpless = false, hours = 0, log, name, poison, service, slow = 0, stop } = read(
-  process.argv[2] ?? ""
-)
+const { blind = false, database: url, gate, helpless = false, hours = 0, log, name, poison, service, slow = 0, stop } =
+  read(
+    process.argv[2] ?? ""
+  )
 
 const database = PgClient.layer({
   url: Redacted.make(url),
@@ -66,6 +69,9 @@ const logged = Layer.effect(
           const count = (commits.get(batch.company) ?? 0) + 1
           commits.set(batch.company, count)
           yield* Effect.sleep(slow)
+          if (gate !== undefined && batch.punches.length > 0) {
+            while (!existsSync(gate)) yield* Effect.sleep("50 millis")
+          }
           // A commit whose turn was interrupted is made and noted too.
           return yield* Effect.uninterruptible(Effect.gen(function*() {
             if (stop?.company === batch.company && stop.commit === count) {
@@ -144,7 +150,7 @@ const clock = Effect.map(Clock.Clock, (clock): Clock.Clock => {
 const watched = Effect.gen(function*() {
   let seen = 0
   while (true) {
-    const [metric] = (yield* Metric.snapshot).filter(({ id }) => id === "time_punches_fleet_refused_writes")
+    const metric = (yield* Metric.snapshot).find(({ id }) => id === "time_punches_fleet_refused_writes")
     const count = metric?.type === "Counter" ? Number(metric.state.count) : 0
     if (count > seen) note({ kind: "counted", count })
     seen = count
