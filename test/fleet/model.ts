@@ -172,6 +172,7 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
             })),
         heartbeat: (turns) => over(real.heartbeat(turns)),
         isHeld: (lease) => over(real.isHeld(lease)),
+        whileHeld: (lease, body) => over(real.whileHeld(lease, body)),
         end: (name, end, options) => over(real.end(name, end, options)),
         release: (lease) => over(real.release(lease)),
         drain: (name, takeover) => over(real.drain(name, takeover)),
