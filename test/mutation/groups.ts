@@ -47,8 +47,12 @@ export const groups: Readonly<Record<string, Group>> = {
     tests: ["test/internal/http/body.test.ts", "test/listing/response.test.ts", "test/hostile.test.ts"]
   },
   backfill: {
-    modules: ["src/backfill/window.ts", "src/backfill/plan.ts", "src/backfill/workers.ts"],
-    tests: ["test/backfill/{window,orderedList,forecast,plan,resume,reorderBuffer,waiting,failures}.test.ts"]
+    modules: ["src/backfill/window.ts", "src/backfill/plan.ts"],
+    tests: ["test/backfill/{window,orderedList,forecast,plan,resume}.test.ts"]
+  },
+  workers: {
+    modules: ["src/backfill/workers.ts"],
+    tests: ["test/backfill/{reorderBuffer,waiting,failures}.test.ts"]
   },
   checkpoint: {
     modules: ["src/cli/export/checkpoint.ts", "src/cli/export/note.ts"],
