@@ -25,6 +25,7 @@ import {
 import { joinMinusValues } from "./flags/arguments.ts"
 import { fleet } from "./fleet/fleet.ts"
 import { list } from "./list/list.ts"
+import { report } from "./report/report.ts"
 import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
 import { sync } from "./sync/sync.ts"
@@ -41,7 +42,7 @@ const settings = `  Settings come from the environment; secrets are read from no
     TIME_PUNCHES_COMPANY_ID      instead of --company
     TIME_PUNCHES_COMPANY_GUID    instead of --guid
     TIME_PUNCHES_API_VERSION     API version to send, if not the default
-    TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary and check; may have a password`
+    TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary, check and report; may have a password`
 
 export const command = Command.make("time-punches").pipe(
   Command.withDescription(
@@ -57,6 +58,7 @@ export const command = Command.make("time-punches").pipe(
     voidCommand,
     closes,
     changes,
+    report,
     sync,
     fleet,
     doctor,
