@@ -96,20 +96,25 @@ const scale = { type: "value", splitLine: line, splitNumber: 4 } as const
 /** At least as wide as a name needs, at most two fifths of the drawing. */
 const nameWidth = ({ width }: Drawn): number => Math.min(220, Math.round(width * 0.4))
 
-/** Names of categories. One that is too long for `width` pixels is cut with an ellipsis; the tables have it whole. */
+/** Names of categories. One that is too long for `width` pixels is cut; the tables have it whole. */
 const names = (data: ReadonlyArray<string>, width: number) => ({
   type: "category",
-  data: data.map((name) => ({ value: shown(name) })),
+  data: data.map((name) => ({ value: cut(escaped(name), width) })),
   axisLine: line,
   axisTick: { show: false },
-  axisLabel: {
-    ...muted,
-    ...(width < Infinity ? { width, interval: 0, overflow: "truncate", ellipsis: "…" } : { hideOverlap: true })
-  }
+  axisLabel: width === Infinity ? { ...muted, hideOverlap: true } : { ...muted, interval: 0 }
 } as const)
 
-/** The first characters of a name, as a terminal and a page show it. */
-const shown = (name: string): string => escaped([...name].slice(0, 60).join(""))
+/** The first characters of a name. No font of the reader is known here, so each counts as it is in a wide one. */
+const cut = (name: string, width: number): string => {
+  const characters = [...name]
+  let left = width
+  const end = characters.findIndex((char) => (left -= widthOf(char)) < 0)
+  return end < 0 ? name : `${characters.slice(0, Math.max(1, end - 2)).join("")}…`
+}
+
+const widthOf = (char: string): number =>
+  /[\u1100-\uffff]|[^\0-\uffff]/u.test(char) ? 13 : /[A-Zmw@%&▲]/.test(char) ? 9.5 : 7.4
 
 const bar = { type: "bar", stack: "all", silent: true, clip: false, barMaxWidth: 36 } as const
 
@@ -141,9 +146,10 @@ const cells = (people: ReadonlyArray<number>, most: number, { width }: Drawn) =>
   itemStyle: { color: colours.accent },
   barMaxWidth: 28,
   barCategoryGap: "6%",
-  data: people.map((each) => ({ value: 1, itemStyle: { opacity: most > 0 ? Math.round(60 * each / most) / 100 : 0 } })),
+  data: people.map((each) => ({ value: 1, itemStyle: { opacity: most > 0 ? Math.round(70 * each / most) / 100 : 0 } })),
   label: {
     show: width >= 600,
+    opacity: 1,
     color: "var(--text)",
     textBorderWidth: 0,
     fontSize: 10,

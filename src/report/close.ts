@@ -286,7 +286,11 @@ const statesSection = (close: Close): Html => {
       title: "stands",
       cell: ({ kind, state }) => kind === "void" ? "" : standing.has(state) ? "yes" : "no: it was not paid"
     },
-    { title: "written", cell: ({ closedAt }) => DateTime.formatIso(closedAt).replace(/T(\d\d:\d\d).*/, " $1 UTC") },
+    {
+      title: "written",
+      isTime: true,
+      cell: ({ closedAt }) => DateTime.formatIso(closedAt).replace(/T(\d\d:\d\d).*/, " $1 UTC")
+    },
     { title: "people", isNumber: true, cell: ({ people }) => Page.count(people.length) },
     { title: "net", isNumber: true, cell: (state) => Page.time(Page.totalOf(peopleOf(state)).net) },
     { title: "cost", isNumber: true, cell: (state) => Page.money(Page.totalOf(peopleOf(state)).cost) },

@@ -96,6 +96,7 @@ export interface Column<Row> {
   /** A text, or a number with its exact value. */
   readonly cell: (row: Row) => string | Quantity | Html
   readonly isNumber?: boolean | undefined
+  readonly isTime?: boolean | undefined
 }
 
 /** A number as it is shown, and its exact value for programs. */
@@ -122,7 +123,8 @@ export const table = <Row>(
   rows: ReadonlyArray<Row>,
   total?: Row
 ): Html => {
-  const classOf = ({ isNumber }: Column<Row>) => isNumber === true ? markup(` class="number"`) : undefined
+  const classOf = ({ isNumber, isTime }: Column<Row>) =>
+    isNumber === true ? markup(` class="number"`) : isTime === true ? markup(` class="time"`) : undefined
   const line = (row: Row) =>
     html`<tr>${
       columns.map((column, at) => {
@@ -375,7 +377,8 @@ export const issuesSection = (
     { title: "punch", isNumber: true, cell: ({ punchId }) => `${punchId}` },
     {
       title: "clocked in",
-      cell: ({ at }) => DateTime.formatIsoOffset(at).replace("T", " ").replace(/(:\d\d)\.000/, "$1")
+      isTime: true,
+      cell: ({ at }) => DateTime.formatIsoOffset(at).replace(/T(\d\d:\d\d).*(.{6})$/, " $1 $2")
     },
     { title: "kind", cell: ({ kind }) => kind },
     { title: "reason", cell: ({ text }) => text }
@@ -415,9 +418,9 @@ figure svg { display: block; width: 100%; max-width: 900px; font-family: system-
 .legend li { overflow-wrap: anywhere; unicode-bidi: isolate; }
 .legend svg { width: 12px; height: 12px; margin-right: 6px; }
 caption { text-align: left; font-weight: 600; padding: 12px 0 4px; }
-tbody th { font-weight: 400; white-space: normal; overflow-wrap: anywhere; min-width: 9em; }
+tbody th { font-weight: 400; white-space: normal; overflow-wrap: anywhere; min-width: 7em; }
 tfoot th, tfoot td { font-weight: 600; border-top: 2px solid var(--line); }
-td.number { white-space: nowrap; }
+td.number, td.time { white-space: nowrap; }
 @media screen and (max-width: 640px) {
   .wide { display: none; }
   .narrow { display: block; }
