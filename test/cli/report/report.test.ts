@@ -69,7 +69,7 @@ const periods = [
   ["--month", "2026-03"],
   ["--start", "2026-03-06", "--end", "2026-03-09"],
   ["--pay-period", "2026-03-10", "--calendar", "1,16"]
-]
+] as const
 
 describe("the numbers of time-punches report", () => {
   it.effect.prop(
@@ -95,7 +95,7 @@ describe("the numbers of time-punches report", () => {
           "11"
         ]])
         const asOf = random.pick<ReadonlyArray<string>>([[], ["--as-of", "2026-03-11T00:00:00Z"]])
-        yield* assertSame([random.pick(periods), zones, filter, asOf].flat())
+        yield* assertSame([random.pick<ReadonlyArray<string>>(periods), zones, filter, asOf].flat())
       }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches: made })))
     },
     { arbitrary: { runs: 8 } }
