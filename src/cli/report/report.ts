@@ -8,7 +8,7 @@ export const report = Command.make(
   reportFlags,
   // The charts are large, so they are loaded only here.
   Effect.fnUntraced(function*(flags) {
-    const { run } = yield* Effect.promise(() => import("./run.ts"))
+    const { run } = yield* Effect.promise(() => import("./pages.ts"))
     yield* run(flags)
   }, Effect.scoped)
 ).pipe(
