@@ -52,8 +52,9 @@ const leanUndici: Plugin = {
 }
 
 /** The helpers of the compiler, of which the package of the charts and the package that it draws with have a copy each. */
-const tslib = createRequire(createRequire(import.meta.url).resolve("zrender/package.json")).resolve(
-  "tslib/tslib.es6.js"
+const tslib = Path.join(
+  Path.dirname(createRequire(import.meta.resolve("echarts/core")).resolve("tslib")),
+  "tslib.es6.js"
 )
 
 interface Package {
