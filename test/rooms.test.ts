@@ -42,6 +42,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "cli/fleet",
     "cli/list",
     "cli/mcp",
+    "cli/report",
     "cli/sandbox",
     "cli/summary",
     "cli/sync",
@@ -54,6 +55,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/changes": ["cli/copy", "sql", "export", ...shared],
   "cli/close": ["cli/check", "cli/summary", "cli/copy", "sql", ...shared],
   "cli/config": shared,
+  "cli/report": ["cli/check", "cli/summary", "cli/copy", "report", "sql", ...shared],
   "cli/check": ["cli/copy", ...shared],
   "cli/doctor": ["cli/copy", "sql", ...shared],
   "cli/export": ["cli/list", ...shared],
@@ -64,7 +66,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/sync": ["cli/copy", "sql", "sync", ...shared],
   "cli/copy": ["sql/node", "sql", "sync", ...shared],
   "cli/flags": ["cli/terminal", "cli/base", "sync", "client", "listing", "payroll", "names", "internal/wire"],
-  "cli/terminal": ["cli/base", "internal/wire"],
+  "cli/terminal": ["cli/base", "internal/page", "internal/wire"],
   "cli/base": ["fleet", "sql", "sync", "export", "payroll", "names", "internal/wire"],
   "testing/kit": ["testing", "testing/service", "testing/base", "client", "names", "internal/wire"],
   testing: [
@@ -91,6 +93,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "internal/sql",
     "internal/wire"
   ],
+  report: ["sql", "payroll", "names", "internal/page", "internal/wire"],
   fleet: ["sync", "names", "internal/sql", "internal/wire"],
   sql: ["sync", "listing", "payroll", "names", "internal/sql", "internal/wire"],
   "sql/node": [],
@@ -121,6 +124,7 @@ const outside: ReadonlyArray<readonly [files: RegExp, packages: RegExp]> = [
   [/^src\/cli\//, /^(node:|@effect\/(platform-node|sql-pg))/],
   [/^src\/sql\/node\//, /^node:/],
   [/^src\/fleet\/node\//, /^node:/],
+  [/^src\/report\//, /^echarts\//],
   [/^src\/node\//, /^(node:|@effect\/platform-node)/],
   [/^src\/testing\/FakeServer\.ts$/, /^(node:|@effect\/platform-node)/]
 ]
@@ -273,6 +277,7 @@ describe("the exports of the package", () => {
         "sql/node",
         "fleet",
         "fleet/node",
+        "report",
         "node"
       ]
     ) {

@@ -30,6 +30,7 @@ import { joinMinusValues } from "./flags/arguments.ts"
 import { fleet } from "./fleet/fleet.ts"
 import { list } from "./list/list.ts"
 import { mcp } from "./mcp/mcp.ts"
+import { report } from "./report/report.ts"
 import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
 import { sync } from "./sync/sync.ts"
@@ -47,7 +48,7 @@ const settings = `  Settings come from the environment; secrets are read from no
     TIME_PUNCHES_COMPANY_GUID    instead of --guid
     TIME_PUNCHES_API_VERSION     API version to send, if not the default
     TIME_PUNCHES_PROFILE         instead of --profile
-    TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary and check; may have a password`
+    TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary, check and report; may have a password`
 
 export const command = Command.make("time-punches").pipe(
   Command.withDescription(
@@ -63,6 +64,7 @@ export const command = Command.make("time-punches").pipe(
     voidCommand,
     closes,
     changes,
+    report,
     sync,
     fleet,
     doctor,

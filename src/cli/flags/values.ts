@@ -195,15 +195,18 @@ export const calendar = text(
 
 export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is not counted")
 
-export const rounding = Flag.ChoiceWithValue("rounding", [
+/** How cost is rounded; none if not given. */
+export const optionalRounding = Flag.ChoiceWithValue("rounding", [
   ["half-up", "halfUp"],
   ["half-even", "halfEven"],
   ["down", "down"],
   ["up", "up"]
 ]).pipe(
   Flag.withDescription("How the cost of each punch is rounded to the cent (default: half-up)"),
-  Flag.withDefault("halfUp")
+  Flag.optional
 )
+
+export const rounding = Flag.map(optionalRounding, Option.getOrElse(() => "halfUp" as const))
 
 /** What a terminal does not show as it is: controls, invisible and unassigned characters, and blanks except the space. */
 const unprintable = /[\p{C}\p{Z}]/u
