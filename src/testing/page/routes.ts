@@ -1,6 +1,6 @@
 /** The page of a fake service: `/`, `/docs`, and below `/sandbox` what they need. Start here. Loaded only if it is asked for. */
 import * as Effect from "effect/Effect"
-import * as Encoding from "effect/encoding/Encoding"
+import * as Base64 from "effect/encoding/Base64"
 import * as HttpApiSwagger from "effect/http-api/HttpApiSwagger"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -12,10 +12,11 @@ import { foreignPage, pageHeaders } from "../../internal/page/guard.ts"
 import { hiddenCharacters, type Html, html, page, stylesheet } from "../../internal/page/html.ts"
 import type { Fault, FaultWhen } from "../faults/Fault.ts"
 import type { ActiveFault } from "../faults/queue.ts"
-import type { FakeAccess, FakeCompany } from "../service/options.ts"
+import type { FakeAccess } from "../service/options.ts"
 import type { PunchPatch } from "../service/table.ts"
 import type { Exchange } from "../transports/serverResponse.ts"
 import { editPath, editPunch } from "./edits.ts"
+import { environmentLines } from "./environment.ts"
 import { decodePress, faultButtons, faultGroups, faultTargets, faultTimes, pressed } from "./faults.ts"
 import { makeLog } from "./log.ts"
 import { scriptText, type ShownCompany } from "./script.ts"
@@ -34,36 +35,6 @@ interface PageService extends Exchange {
 export type PageRoute = (
   request: HttpServerRequest.HttpServerRequest
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse> | undefined
-
-/** Lines for a shell that connect a client: as an OAuth client, and commented out with other credentials. */
-export const environmentLines = (
-  url: string,
-  { oauthClients: [client], sessions: [session] }: FakeAccess,
-  company: FakeCompany | undefined
-): ReadonlyArray<string> => [
-  "# OAuth client:",
-  ...Object.entries(clientVariables(url, client, company)).map(([name, value]) => `export ${name}=${value}`),
-  ...company === undefined ? [] : [
-    "",
-    "# or, in place of client id and secret, the access token of one company:",
-    `# export TIME_PUNCHES_ACCESS_TOKEN=${company.accessToken}`,
-    ...session === undefined
-      ? []
-      : ["# or a session cookie:", `# export TIME_PUNCHES_SESSION_COOKIE=${session.cookie}`]
-  ]
-]
-
-/** The variables of an OAuth client, and of a company if one is given. */
-export const clientVariables = (
-  url: string,
-  client: FakeAccess["oauthClients"][number] | undefined,
-  company: FakeCompany | undefined
-): Readonly<Record<string, string>> => ({
-  TIME_PUNCHES_BASE_URL: url,
-  TIME_PUNCHES_AUTH_URL: url,
-  ...client && { TIME_PUNCHES_CLIENT_ID: client.clientId, TIME_PUNCHES_CLIENT_SECRET: client.clientSecret },
-  ...company && { TIME_PUNCHES_COMPANY_ID: `${company.id}`, TIME_PUNCHES_COMPANY_GUID: company.guid }
-})
 
 /** The page of a service: its routes, and the service itself, which from now on writes a log. */
 export const makePage = Effect.fnUntraced(function*(service: PageService) {
@@ -188,7 +159,7 @@ const reference = Effect.fnUntraced(
     const hashes = yield* Effect.forEach(scripts, (script) =>
       Effect.map(
         Effect.promise(() => crypto.subtle.digest("SHA-256", script)),
-        (hash) => `'sha256-${Encoding.encodeBase64(new Uint8Array(hash))}'`
+        (hash) => `'sha256-${Base64.encode(new Uint8Array(hash))}'`
       ))
     return HttpServerResponse.text(text, {
       contentType: htmlType,
