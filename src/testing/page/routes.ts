@@ -177,19 +177,19 @@ const reference = Effect.fnUntraced(
 const options = (entries: Readonly<Record<string, readonly [string, FaultWhen]>>): ReadonlyArray<Html> =>
   Object.entries(entries).map(([value, [label]]) => html`<option value="${value}">${label}</option>`)
 
+const faultButton = (name: string, label: string, choice: number): Html =>
+  label === ""
+    ? html`<button data-fault="${name}" data-choice="${choice}">${name}</button> `
+    : html`<button data-fault="${name}" data-choice="${choice}" aria-label="${name} ${label}">${label}</button> `
+
 const faultList = (group: string): Html =>
   html`<section class="faults"><h3>${group}</h3>
 ${
-    Object.entries(faultButtons).filter(([, buttons]) => buttons.group === group).map((
-      [name, { choices, lasts, says }]
-    ) =>
-      html`<div><p>${says}${lasts === true ? ", until cleared" : ""}</p><div>${
-        choices.map(([label], choice) =>
-          html`<button data-fault="${name}" data-choice="${choice}">${
-            label === "" ? name : `${name} ${label}`
-          }</button>`
-        )
-      }</div></div>
+    Object.entries(faultButtons).filter(([, buttons]) => buttons.group === group).map(([name, buttons]) =>
+      html`<p>${buttons.says}${buttons.lasts === true ? ", until cleared" : ""}</p>
+<div>${buttons.choices[0]?.[0] === "" ? undefined : html`<code>${name}</code> `}${
+        buttons.choices.map(([label], choice) => faultButton(name, label, choice))
+      }</div>
 `
     )
   }</section>
@@ -257,10 +257,10 @@ ${faultGroups.map(faultList)}</div>
 </div>
 <div class="scroll" role="region" aria-label="Punches" tabindex="0">
 <table>
-<thead><tr><th scope="col" class="number">Punch</th><th scope="col" class="number">User</th>
+<thead><tr><td></td><th scope="col" class="number">Punch</th><th scope="col" class="number">User</th>
 <th scope="col" class="number">Location</th><th scope="col">Clock-in</th><th scope="col">Clock-out</th>
 <th scope="col" class="number">Wage</th><th scope="col" class="number">Tips</th><th scope="col">State</th>
-<th scope="col">Notes</th><th scope="col">Modified</th><td></td></tr></thead>
+<th scope="col">Notes</th><th scope="col">Modified</th></tr></thead>
 <tbody id="rows"></tbody>
 </table>
 </div>
@@ -292,10 +292,11 @@ const style = `h3 { font-size: 1rem; margin: .75rem 0 .25rem; }
 .log { max-height: 320px; overflow-y: auto; border: 1px solid var(--line); }
 .log table { width: 100%; }
 .log td:first-child, .when { white-space: nowrap; }
+.when { font-size: 13px; }
 .notes { min-width: 12em; overflow-wrap: anywhere; white-space: pre-wrap; }
-.groups { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 330px), 1fr)); gap: 0 32px; }
+.groups { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 330px), 1fr)); gap: 0 24px; }
 .faults p { margin: 8px 0 4px; }
-.faults div div { display: flex; flex-wrap: wrap; gap: 6px; }
+.faults div { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; }
 #active:empty { display: none; }
 button:disabled { opacity: .5; cursor: default; }
 textarea { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 4px; padding: 4px 10px; }
@@ -304,5 +305,9 @@ dialog::backdrop { background: rgb(0 0 0 / .4); }
 dialog h2 { margin-top: 0; }
 .fields { display: grid; grid-template-columns: minmax(8em, auto) minmax(0, 1fr); gap: 8px; align-items: center; }
 .fields input[type="checkbox"] { justify-self: start; }
-@media (max-width: 480px) { .fields { grid-template-columns: minmax(0, 1fr); } }
+@media (max-width: 480px) {
+  .fields { grid-template-columns: minmax(0, 1fr); }
+  .log th, .log td { padding: 4px 5px; }
+  .log .mono { font-size: 11px; }
+}
 `

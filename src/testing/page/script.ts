@@ -152,7 +152,7 @@ const run = (hidden: RegExp): void => {
           target
         })
       )
-      say("pressed", refused ?? `Injected: ${button.textContent}.`, refused !== undefined)
+      say("pressed", refused ?? `Injected: ${button.ariaLabel ?? button.textContent}.`, refused !== undefined)
     })
   }
   find("clear", HTMLButtonElement).addEventListener("click", async () => {
@@ -172,10 +172,11 @@ const run = (hidden: RegExp): void => {
     const correct = make("button", "Correct")
     correct.setAttribute("aria-label", `Correct punch ${punch.id}`)
     correct.addEventListener("click", () => open(punch))
-    const last = document.createElement("td")
-    last.append(correct)
+    const action = document.createElement("td")
+    action.append(correct)
     const state = punch.deleted === true ? "deleted" : punch.approved ? "approved" : "open"
     return row([
+      action,
       make("td", `${punch.id}`, "number"),
       make("td", `${punch.user_id}`, "number"),
       make("td", `${punch.location_id}`, "number"),
@@ -185,8 +186,7 @@ const run = (hidden: RegExp): void => {
       make("td", (punch.tips / 100).toFixed(2), "number"),
       make("td", state, punch.deleted === true ? "bad" : ""),
       make("td", punch.notes, "notes"),
-      make("td", punch.modified ?? "", "when"),
-      last
+      make("td", punch.modified ?? "", "when")
     ])
   }
 
