@@ -285,7 +285,8 @@ ${field("approved", "Approved", "checkbox")}${field("deleted", "Deleted", "check
 </main>`
   })
 
-const style = `h3 { font-size: 1rem; margin: .75rem 0 .25rem; }
+const style = `body { max-width: 1340px; }
+h3 { font-size: 1rem; margin: .75rem 0 .25rem; }
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; margin: 8px 0; }
 .bar span { min-width: 0; overflow-wrap: anywhere; }
 #company { width: 9em; }
@@ -293,8 +294,11 @@ const style = `h3 { font-size: 1rem; margin: .75rem 0 .25rem; }
 .log table { width: 100%; }
 .log td:first-child, .when { white-space: nowrap; }
 .when { font-size: 13px; }
-.notes { min-width: 12em; overflow-wrap: anywhere; white-space: pre-wrap; }
-.groups { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 330px), 1fr)); gap: 0 24px; }
+#rows td { vertical-align: middle; }
+.notes { min-width: 8em; overflow-wrap: anywhere; white-space: pre-wrap; }
+.groups { columns: 3 340px; column-gap: 24px; }
+.faults { break-inside: avoid; }
+.faults:first-child h3 { margin-top: 0; }
 .faults p { margin: 8px 0 4px; }
 .faults div { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; }
 #active:empty { display: none; }

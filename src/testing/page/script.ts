@@ -174,7 +174,7 @@ const run = (hidden: RegExp): void => {
     correct.addEventListener("click", () => open(punch))
     const action = document.createElement("td")
     action.append(correct)
-    const state = punch.deleted === true ? "deleted" : punch.approved ? "approved" : "open"
+    const state = punch.deleted === true ? "deleted" : punch.approved ? "approved" : "not approved"
     return row([
       action,
       make("td", `${punch.id}`, "number"),
