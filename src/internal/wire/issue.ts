@@ -43,7 +43,8 @@ const visible =
   `(?<=[${joining}])[\\u200c\\u200d](?=[${joining}])|(?<=[${pictograph}]\\ufe0f?)\\u200d(?=[${pictograph}])|` +
   `(?<=[${pictograph}\\d#*\\p{sc=Han}\\p{sc=Mong}])\\p{VS}`
 
-const unprintable = new RegExp(`${visible}|([\\p{Cc}\\u2028\\u2029\\ufff9-\\ufffb\\p{DI}])`, "gu")
+/** Matches what is hidden as its first group, and before it what can be seen although its code is of the same kind. */
+export const unprintable = new RegExp(`${visible}|([\\p{Cc}\\u2028\\u2029\\ufff9-\\ufffb\\p{DI}])`, "gu")
 
 /**
  * Escapes characters that start a line, control a terminal, change the direction of text, or cannot be seen, so that two
