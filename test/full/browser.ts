@@ -44,7 +44,7 @@ const flags = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1, EXCLUDE [::1]"
 ]
 
-/** A Chromium of its own. */
+/** A separate Chromium. */
 export const browser: Effect.Effect<Browser, never, Scope.Scope> = Effect.gen(function*() {
   const profile = yield* Effect.acquireRelease(
     Effect.sync(() => Fs.mkdtempSync(join(tmpdir(), "time-punches-chromium-"))),
