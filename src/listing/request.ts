@@ -6,7 +6,8 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { InvalidRequest } from "../ApiError.ts"
 import { type Company, CompanySchema } from "../Company.ts"
-import { CompanyId, Cursor } from "../Ids.ts"
+import { type CompanyId, Cursor } from "../Ids.ts"
+import { unnamedCompany } from "../internal/wire/errorFields.ts"
 import { isWritable } from "../internal/wire/instant.ts"
 import { firstIssue, wholeNumber } from "../internal/wire/issue.ts"
 import { PunchFilter } from "../PunchFilter.ts"
@@ -100,7 +101,7 @@ export const validFilter = (companyId: CompanyId, filter: PunchFilter): Result.R
 export const validated = <A>(
   result: Result.Result<A, Schema.SchemaError>,
   fieldOf: (path: string) => string,
-  companyId = CompanyId.make(0)
+  companyId = unnamedCompany
 ) =>
   Result.mapError(result, (error) => {
     const { detail, path } = firstIssue(error)
