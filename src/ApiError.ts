@@ -301,7 +301,9 @@ export class InvalidRequest
 {
   /** Which argument is invalid and why, on one printable line for a log. */
   override get message(): string {
-    return `invalid ${printable(this.field)}: ${printable(this.detail)} [company ${this.companyId}]`
+    // A company that cannot be read has no number to name.
+    const company = /^company(\.id)?$/.test(this.field) ? "" : ` [company ${this.companyId}]`
+    return `invalid ${printable(this.field)}: ${printable(this.detail)}${company}`
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */

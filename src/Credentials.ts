@@ -10,11 +10,11 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { InvalidRequest, TokenError } from "./ApiError.ts"
-import { type Company, CompanySchema } from "./Company.ts"
+import { Company } from "./Company.ts"
 import type { Endpoints } from "./Endpoints.ts"
-import type { CompanyId } from "./Ids.ts"
+import { CompanyGuid, CompanyId } from "./Ids.ts"
 import { cookieHeader, isSendable, validateClientId, validateSecret } from "./internal/http/secret.ts"
-import { invalidSetting } from "./internal/wire/issue.ts"
+import { invalidSetting, unknownKey } from "./internal/wire/issue.ts"
 import { credentialVariables } from "./internal/wire/names.ts"
 import { TokenCache } from "./TokenCache.ts"
 import { type OAuthClient, OAuthScope, TokenEndpoint } from "./TokenEndpoint.ts"
@@ -126,8 +126,8 @@ export class Credentials extends Context.Service<Credentials, {
    */
   static readonly layerOAuth = (
     options: OAuthClient & {
-      /** Gives the guid of calls for this company id that have none; no default. */
-      readonly company?: Company | undefined
+      /** Gives the guid of calls for this company id that have none; no default. A company without a guid does not compile. */
+      readonly company?: (Company & { readonly guid: CompanyGuid }) | undefined
     }
   ): Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints> =>
     Layer.effect(Credentials, makeOAuth(options)).pipe(
@@ -185,30 +185,32 @@ const sessionCookieLayer = (setting: string, cookie: Redacted.Redacted, name = "
     })
   )
 
-const decodeCompany = Schema.decodeUnknownOption(CompanySchema)
+const hasGuid = Schema.is(Schema.Struct({ id: CompanyId, guid: CompanyGuid }))
 
-const makeOAuth = Effect.fnUntraced(function*(options: OAuthClient & { readonly company?: Company | undefined }) {
-  const cache = yield* TokenCache
-  const { clientSecret, company: known } = options
-  if (known !== undefined && (Option.isNone(decodeCompany(known)) || known.guid === undefined)) {
-    return yield* invalidSetting("company", "a company id with its guid")
-  }
-  return Credentials.of({
-    sign: (request, company) => {
-      const guid = company.guid ?? (known?.id === company.id ? known.guid : undefined)
-      if (guid === undefined) return Effect.fail(missingGuid(company.id))
-      return Effect.map(cache.get, (used) => ({
-        request: HttpClientRequest.setHeader(
-          HttpClientRequest.bearerToken(request, used.token),
-          "x-company-guid",
-          guid
-        ),
-        onUnauthorized: Effect.as(cache.invalidate(used), true),
-        secrets: [clientSecret, Redacted.make(guid)]
-      }))
+const makeOAuth = Effect.fnUntraced(
+  function*(options: OAuthClient & { readonly company?: (Company & { readonly guid: CompanyGuid }) | undefined }) {
+    const cache = yield* TokenCache
+    const { clientSecret, company: known } = options
+    if (known !== undefined && !hasGuid(known)) {
+      return yield* invalidSetting("company", "a company id with its guid")
     }
-  })
-})
+    return Credentials.of({
+      sign: (request, company) => {
+        const guid = company.guid ?? (known?.id === company.id ? known.guid : undefined)
+        if (guid === undefined) return Effect.fail(missingGuid(company.id))
+        return Effect.map(cache.get, (used) => ({
+          request: HttpClientRequest.setHeader(
+            HttpClientRequest.bearerToken(request, used.token),
+            "x-company-guid",
+            guid
+          ),
+          onUnauthorized: Effect.as(cache.invalidate(used), true),
+          secrets: [clientSecret, Redacted.make(guid)]
+        }))
+      }
+    })
+  }
+)
 
 const missingGuid = (companyId: CompanyId) =>
   new InvalidRequest({
@@ -287,21 +289,26 @@ const configLayer = Layer.unwrap(Effect.gen(function*() {
 
 const isScope = Schema.is(OAuthScope)
 
+/** The word that is none. It is repeated only if it is almost a scope: a secret in the wrong variable is not. */
+const whichScope = (word: string, place: number): string => {
+  const text = unknownKey(word, OAuthScope.literals, "one")
+  return text.includes(";") ? `"${word}" ${text}` : `word ${place + 1} ${text}`
+}
+
 const configScopes = Effect.gen(function*() {
   const text = yield* Config.option(Config.NonEmptyString(variable.scopes))
   if (Option.isNone(text)) return undefined
   const scopes = text.value.trim().split(/\s+/)
-  return scopes.every(isScope) ? scopes : yield* invalidSetting(variable.scopes, "names of scopes, separated by spaces")
+  if (scopes.every(isScope)) return scopes
+  const place = scopes.findIndex((scope) => !isScope(scope))
+  const which = whichScope(scopes[place] ?? "", place)
+  return yield* invalidSetting(variable.scopes, `names of scopes, separated by spaces: ${which}`)
 })
 
 const companyNames = [variable.companyId, variable.companyGuid]
 
 const configCompany = Effect.gen(function*() {
   if (!(yield* areSet(companyNames))) return undefined
-  const id = yield* Config.NonEmptyString(variable.companyId)
-  const guid = yield* Config.NonEmptyString(variable.companyGuid)
-  const company = decodeCompany({ id: /^\d+$/.test(id) ? Number(id) : undefined, guid })
-  return Option.isSome(company)
-    ? company.value
-    : yield* invalidSetting(companyNames.join(" and "), "an id and a uuid")
+  const { guid, id } = yield* Company.fromConfig
+  return guid === undefined ? undefined : { id, guid }
 })

@@ -3,6 +3,7 @@ import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
@@ -112,10 +113,13 @@ const handleError = (
   return printFailure(error._tag === "CommandFailure" ? error : commandFailureOf(error))
 }
 
-/** Runs the command with these arguments. Expected errors are printed and become an exit code; only bugs fail. */
-export const run = (args: ReadonlyArray<string>) =>
+/**
+ * Runs the command with these arguments, once `readable` has read the settings of the process. Expected errors are printed and become
+ * an exit code; only bugs fail.
+ */
+export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, Config.ConfigError> = Effect.void) =>
   Effect.flatMap(layerPresenter, (context) =>
-    Effect.fromResult(joinMinusValues(args)).pipe(
+    Effect.andThen(readable, Effect.fromResult(joinMinusValues(args))).pipe(
       Effect.flatMap(Command.runWith(command, { version })),
       Effect.as<ExitCode>(exitCode.ok),
       Effect.catch(handleError),

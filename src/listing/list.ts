@@ -11,7 +11,7 @@ import type { Page } from "../Page.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type Client, fetchRows, startRun } from "./fetch.ts"
-import { buildQuery, type Query, startAt, validateCount } from "./request.ts"
+import { buildQuery, checkOptions, type Query, startAt, validateCount } from "./request.ts"
 import { type Decode, decodePunches, decodeResults } from "./rows.ts"
 import { type Step, walk } from "./walk.ts"
 
@@ -44,6 +44,7 @@ export const makeListings = (client: Client) => {
     page: (company: CompanyId | Company, filter?: PunchFilter, options?: PageOptions): Effect.Effect<Page, ListError> =>
       Effect.gen(function*() {
         const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
+        yield* Effect.fromResult(checkOptions(query.company.id, options, pageOptions))
         const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options?.cursor))
         const page = yield* fetchRows(yield* startRun(client), decodePunches, query, sent, 0)
         return toPage({ ...page, sent, index: 0 }, query)
@@ -54,11 +55,21 @@ export const makeListings = (client: Client) => {
 /** The most pages that may be read ahead. */
 const mostPrefetchPages = 100
 
+const pageOptions: { readonly [K in keyof PageOptions]-?: true } = { pageSize: true, cursor: true }
+
+const listOptions: { readonly [K in keyof ListOptions]-?: true } = {
+  pageSize: true,
+  from: true,
+  maxPages: true,
+  prefetchPages: true
+}
+
 /** What a run needs, validated before any request. */
 const plan = (company: CompanyId | Company, filter: PunchFilter | undefined, options: ListOptions | undefined) =>
   Result.gen(function*() {
     const query = yield* buildQuery(company, filter, options?.pageSize)
     const companyId = query.company.id
+    yield* checkOptions(companyId, options, listOptions)
     const from = yield* startAt(companyId, "from", options?.from)
     const maxPages = options?.maxPages ?? Infinity
     if (maxPages !== Infinity) yield* validateCount(companyId, "maxPages", maxPages, 1)
