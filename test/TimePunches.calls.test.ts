@@ -1,10 +1,9 @@
 /** Calls of untyped code: what they name that does not exist, and what was meant. */
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer, Stream } from "effect"
+import { ConfigProvider, DateTime, Effect, Layer, Stream } from "effect"
 import { Company, CompanyGuid, CompanyId, Credentials, Endpoints, TimePunches } from "../src/index.ts"
 import { unknownKey } from "../src/internal/wire/issue.ts"
 import { FakeService } from "../src/testing/index.ts"
-import { at } from "./support/arbitraryPunch.ts"
 import { app, company } from "./support/client.ts"
 import { surfaces } from "./support/settings.ts"
 import { untyped } from "./support/untyped.ts"
@@ -13,7 +12,7 @@ const nothingSent = Effect.gen(function*() {
   assert.isEmpty(yield* (yield* FakeService).requests)
 })
 
-const march = { gte: at("2026-03-01T00:00:00Z"), lt: at("2026-03-02T00:00:00Z") }
+const march = { gte: DateTime.makeUnsafe("2026-03-01T00:00:00Z"), lt: DateTime.makeUnsafe("2026-03-02T00:00:00Z") }
 
 describe("an option that does not exist", () => {
   it.effect.each<readonly [object, string, string]>([

@@ -107,7 +107,8 @@ export const fetchRows = <A>(
     })
   })
   return span(rows, "TimePunches.page", {
-    "time_punches.page": pagesCompleted,
+    // From 1, as in messages.
+    "time_punches.page": pagesCompleted + 1,
     "time_punches.api_version": Option.getOrElse(run.version, () => "token default")
   })
 }
