@@ -5,6 +5,7 @@ import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
@@ -126,10 +127,13 @@ const handleError = (
 /** The wizard asks for each of some thirty flags, so it is left out. */
 const builtIns = GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.Wizard)
 
-/** Runs the command with these arguments. Expected errors are printed and become an exit code; only bugs fail. */
-export const run = (args: ReadonlyArray<string>) =>
+/**
+ * Runs the command with these arguments, once `readable` has read the settings of the process. Expected errors are printed and become
+ * an exit code; only bugs fail.
+ */
+export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, Config.ConfigError> = Effect.void) =>
   Effect.flatMap(layerPresenter, (context) =>
-    Effect.fromResult(joinMinusValues(args)).pipe(
+    Effect.andThen(readable, Effect.fromResult(joinMinusValues(args))).pipe(
       Effect.flatMap((args) => withProfile(args, Command.runWith(command, { version }))),
       Effect.as<ExitCode>(exitCode.ok),
       Effect.catch(handleError),

@@ -1,6 +1,5 @@
 /** The names of all tables, views, indexes and triggers of a copy, derived once from the name of its table. */
 import * as Result from "effect/Result"
-import { CompanyId } from "../Ids.ts"
 import type { DialectName } from "../internal/sql/dialect.ts"
 import { SyncError } from "../sync/SyncError.ts"
 
@@ -89,4 +88,4 @@ export const namesOf = (table: string, dialect: DialectName): Result.Result<Tabl
 
 /** The store cannot be used as it is configured; no company is concerned. */
 export const refused = (detail: string, cause?: unknown): SyncError =>
-  new SyncError({ reason: "Store", companyId: CompanyId.make(0), detail, ...(cause === undefined ? {} : { cause }) })
+  new SyncError({ reason: "Store", detail, ...(cause === undefined ? {} : { cause }) })
