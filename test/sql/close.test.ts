@@ -112,7 +112,7 @@ for (const database of databases()) {
           3
         ]])
         assert.deepStrictEqual(standing(yield* list(copy)).map(hours), [19])
-        assert.deepStrictEqual(yield* copy.run(Close.verify(company, { table: copy.table })), {
+        assert.deepStrictEqual(yield* copy.run(Close.verify(company, undefined, { table: copy.table })), {
           states: 3,
           outOfReach: 0
         })
@@ -264,7 +264,7 @@ for (const database of databases()) {
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
           yield* copy.query(`UPDATE ${copy.table}_history SET hourly_wage = hourly_wage + 1`)
           const error = yield* Effect.flip(correct(copy))
-          const verified = yield* Effect.flip(copy.run(Close.verify(company, { table: copy.table })))
+          const verified = yield* Effect.flip(copy.run(Close.verify(company, undefined, { table: copy.table })))
 
           assert.deepStrictEqual([error._tag, verified._tag], ["RecordDiffers", "RecordDiffers"])
           assert.match(error.message, /1\.1: its history was edited, users 501/)
@@ -284,7 +284,7 @@ for (const database of databases()) {
           )
 
           assert.strictEqual(
-            (yield* Effect.flip(copy.run(Close.verify(company, { table: copy.table }))))._tag,
+            (yield* Effect.flip(copy.run(Close.verify(company, undefined, { table: copy.table }))))._tag,
             "RecordDiffers"
           )
           yield* copy.query(`UPDATE ${copy.table}_close_state SET rules = 0`)
@@ -396,7 +396,10 @@ for (const database of databases()) {
           yield* commit(copy.kept, company, week)
           const synced = yield* between(copy, commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 12)]))
           assert.strictEqual(hours(yield* synced(Close.make(company, options, { table }))), 16)
-          assert.deepStrictEqual(yield* copy.run(Close.verify(company, { table })), { states: 1, outOfReach: 0 })
+          assert.deepStrictEqual(yield* copy.run(Close.verify(company, undefined, { table })), {
+            states: 1,
+            outOfReach: 0
+          })
           assert.deepStrictEqual((yield* correct(copy)).states.map(hours), [20])
         })
     )
