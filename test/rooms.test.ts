@@ -56,7 +56,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/fleet": ["cli/copy", "fleet", "fleet/node", "sql", ...shared],
   "cli/list": ["export", ...shared],
   "cli/sandbox": ["testing", "testing/service", "testing/base", ...shared],
-  "cli/summary": ["cli/copy", ...shared],
+  "cli/summary": ["cli/export", "cli/copy", ...shared],
   "cli/sync": ["cli/copy", "sql", "sync", ...shared],
   "cli/copy": ["sql/node", "sql", "sync", ...shared],
   "cli/flags": ["cli/terminal", "cli/base", "sync", "client", "listing", "payroll", "names", "internal/wire"],
