@@ -114,9 +114,9 @@ export const printFile = Effect.fnUntraced(function*(
     ...file.rests.map(({ header, rest }) => {
       const millis = Duration.toMillis(rest)
       const time = formatExactHours(Duration.millis(Math.abs(millis)))
-      return millis === 0
-        ? `${printable(header)}: the exact sums, nothing is rounded away`
-        : `${printable(header)}: the exact sums have ${time} ${millis > 0 ? "more" : "less"} than the file`
+      return `${printable(header)}: the exact sum is ${
+        millis === 0 ? "that" : `${time} ${millis > 0 ? "more than the sum" : "less than the sum"}`
+      } of the rows`
     }),
     ...file.shared.map(({ code, userIds }) =>
       `users ${userIds.join(", ")} have the code ${
