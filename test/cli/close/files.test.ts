@@ -135,6 +135,17 @@ const sumOf = (files: ReadonlyArray<ReadonlyMap<string, number>>) => {
 
 const period = ["--pay-period", "2026-03-10", "--calendar", "14d:2026-03-02", "--zones", "zones.csv", "--above", "40h"]
 
+const printed = (name: MappingName) => [
+  "--map",
+  `${name}.json`,
+  "--codes",
+  "codes.csv",
+  "--names",
+  "names.csv",
+  "--pay-date",
+  "2026-03-20"
+]
+
 /** A folder with a copy, the zones, the codes and the mappings; `run` has no credential and no address. */
 const opened = Effect.gen(function*() {
   const folder = yield* temporaryFolder
@@ -154,8 +165,9 @@ const opened = Effect.gen(function*() {
   const file = (name: MappingName, state: string) =>
     Effect.map(
       run(
-        ...["closes", state, "--map", `${name}.json`, "--codes", "codes.csv", "--names", "names.csv"],
-        ...["--pay-date", "2026-03-20"]
+        "closes",
+        state,
+        ...printed(name)
       ),
       ({ code, stderr, stdout }) => {
         assert.strictEqual(code, 0, stderr)
@@ -196,8 +208,9 @@ describe("time-punches closes --map", () => {
         const cells = files.map(({ text }) => cellsOf(name, text))
         // The sums of now in the same form, by the way of `summary`, which knows no state.
         const preview = yield* run(
-          ...["summary", ...period, "--map", `${name}.json`, "--codes", "codes.csv", "--names", "names.csv"],
-          ...["--pay-date", "2026-03-20"]
+          "summary",
+          ...period,
+          ...printed(name)
         )
         done(preview)
         const withId = name === "people" ? preview.stdout.replaceAll("\r\n\"\"\t", "\r\n\"1\"\t") : preview.stdout
@@ -278,16 +291,7 @@ describe("time-punches closes --map", () => {
       assert.strictEqual(Fs.statSync(`${folder}/old.csv`).mode & 0o777, 0o640)
       // A file is replaced by a whole one, or not at all.
       write("some.csv", "kind,id,code\nuser,501,1\n")
-      const failed = yield* run(...[
-        "closes",
-        "1.1",
-        "--map",
-        "codes.json",
-        "--codes",
-        "some.csv",
-        "--output",
-        "old.csv"
-      ])
+      const failed = yield* run("closes", "1.1", "--map", "codes.json", "--codes", "some.csv", "--output", "old.csv")
       assert.strictEqual(failed.code, 2)
       assert.strictEqual(Fs.readFileSync(`${folder}/old.csv`, "utf8"), text)
       const toStream = yield* run(...args, "-")
