@@ -195,15 +195,17 @@ export const calendar = text(
 
 export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is not counted")
 
-export const rounding = Flag.ChoiceWithValue("rounding", [
+const roundingChoice = Flag.ChoiceWithValue("rounding", [
   ["half-up", "halfUp"],
   ["half-even", "halfEven"],
   ["down", "down"],
   ["up", "up"]
-]).pipe(
-  Flag.withDescription("How the cost of each punch is rounded to the cent (default: half-up)"),
-  Flag.withDefault("halfUp")
-)
+]).pipe(Flag.withDescription("How the cost of each punch is rounded to the cent (default: half-up)"))
+
+export const rounding = Flag.withDefault(roundingChoice, "halfUp")
+
+/** The same, for a command that has to know whether it was given. */
+export const optionalRounding = Flag.optional(roundingChoice)
 
 /** What a terminal does not show as it is: controls, invisible and unassigned characters, and blanks except the space. */
 const unprintable = /[\p{C}\p{Z}]/u
