@@ -142,7 +142,9 @@ export interface CloseSums {
 
 /** A half-open range of instants, in epoch milliseconds. */
 export interface Span {
+  /** The first instant. */
   readonly from: number
+  /** The first instant after it. */
   readonly to: number
 }
 
@@ -578,9 +580,13 @@ const isClock = ({ dayStarts, zone }: CloseClock, clock: LocalClock): boolean =>
 
 /** The sums of a person over all locations, departments and roles. */
 export interface PersonSums extends ClosePerson {
+  /** Number of punches. */
   readonly punches: number
+  /** Paid time. */
   readonly net: Duration.Duration
+  /** Wages in cents. */
   readonly cost: number
+  /** Tips in cents. */
   readonly tips: number
 }
 

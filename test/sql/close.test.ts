@@ -435,7 +435,7 @@ for (const database of databases()) {
 describe("Rights in PostgreSQL", () => {
   const week = [shift(1, "2026-03-02T14:00:00Z", 8), shift(2, "2026-03-03T14:00:00Z", 8)]
 
-  it.live("a close needs INSERT on its tables and UPDATE on a column of the sync; an erasure none of its own", (context) => {
+  it.live("a close needs INSERT on its tables and UPDATE on a column of the sync; an erasure needs no right on them", (context) => {
     needs(context, hasPrograms, noPostgres)
     return Effect.gen(function*() {
       const url = (yield* cluster()).url()
@@ -476,7 +476,7 @@ describe("Rights in PostgreSQL", () => {
       // A role that keeps the copy and knows nothing of closes erases a company, with a name in its own schema that is a trap.
       yield* owner.query("CREATE SCHEMA keeper AUTHORIZATION keeper")
       yield* ask("keeper", "CREATE TABLE keeper.time_punches_close (company_id bigint)")
-      // It cannot put the function that erases closes on a table of its own.
+      // It cannot put the function that erases closes on its own table.
       const trap = "CREATE TRIGGER trap AFTER DELETE ON keeper.time_punches_close " +
         "FOR EACH ROW EXECUTE FUNCTION public.time_punches_erase_closes()"
       assert.strictEqual((yield* Effect.flip(ask("keeper", trap))).reason._tag, "AuthorizationError")

@@ -114,14 +114,14 @@ export const printFile = Effect.fnUntraced(function*(
     ...file.rests.map(({ header, rest }) => {
       const millis = Duration.toMillis(rest)
       const time = formatExactHours(Duration.millis(Math.abs(millis)))
-      return `${printable(header)}: the exact sum is ${
-        millis === 0 ? "that" : `${time} ${millis > 0 ? "more than the sum" : "less than the sum"}`
-      } of the rows`
+      return `${printable(header)}: the rows add up to ${
+        millis === 0 ? "" : `${time} ${millis > 0 ? "less than " : "more than "}`
+      }the exact sum`
     }),
     ...file.shared.map(({ code, userIds }) =>
       `users ${userIds.join(", ")} have the code ${
         printable(code)
-      }: the hours above a threshold are those of each user alone`
+      }: the hours above a threshold are counted for each of them alone`
     )
   )
 })
