@@ -14,7 +14,7 @@ import type { Window } from "../../sync/Checkpoint.ts"
 import * as Sync from "../../sync/Sync.ts"
 import type { SyncError } from "../../sync/SyncError.ts"
 import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
-import { layerCopy } from "../copy/copy.ts"
+import { layerCopy, requireAge } from "../copy/copy.ts"
 import { layerDatabase, targetOf } from "../copy/database.ts"
 import { commandFailureOf, exitCode, usage } from "../failure.ts"
 import { companyOf, layerClient } from "../flags/connection.ts"
@@ -28,6 +28,7 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
   const company = yield* companyOf(input)
   const target = yield* targetOf(input.database, "sync")
   if (input.json && !input.status) return yield* usage("--json goes with --status")
+  if (Option.isSome(input.maxAge) && !input.status) return yield* usage("--max-age goes with --status")
   if (Option.isSome(historyDays) && !history) return yield* usage("--history-days goes with --history")
   if (acceptGone && Option.isNone(sweep)) return yield* usage("--accept-gone goes with --sweep")
   const passFlag = Option.isSome(input.every)
@@ -43,7 +44,7 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
     return yield* usage(`--status runs no pass, so ${passFlag} would be ignored`, "Give one or the other.")
   }
   if (input.status) {
-    return yield* Effect.provide(printStatus(company.id, input.json), layerCopy(company.id, target))
+    return yield* Effect.provide(printStatus(company.id, target.shown, input), layerCopy(company.id, target))
   }
   const task = { company, sweep, acceptGone, sortById, historyDays, progress: yield* makePassProgress }
   const passes = Option.match(input.every, { onNone: () => once(task), onSome: (every) => forever(task, every) })
@@ -178,9 +179,16 @@ const makePassProgress = Effect.gen(function*() {
   return { onCommit, clear } satisfies PassProgress
 })
 
-const printStatus = Effect.fnUntraced(function*(company: CompanyId, json: boolean) {
-  const fields = statusFields(company, yield* SqlStore.status(company), DateTime.toUtc(yield* DateTime.now))
+const printStatus = Effect.fnUntraced(function*(
+  company: CompanyId,
+  shown: string,
+  { json, maxAge }: Pick<SyncInput, "json" | "maxAge">
+) {
+  const status = yield* SqlStore.status(company)
+  const fields = statusFields(company, status, DateTime.toUtc(yield* DateTime.now))
   yield* printLines(json ? [JSON.stringify(fields)] : statusLines(fields, yield* outputWidth))
+  const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
+  yield* requireAge(company, shown, completedAt, maxAge)
 })
 
 const passNames = { first: "first load", increment: "increment", sweep: "sweep" } as const
