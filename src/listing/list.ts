@@ -1,10 +1,11 @@
 /** The listings of a client: a stream of what its pages hold, or one page. */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
-import type { CompanyId } from "../Ids.ts"
+import type { CompanyId, Cursor } from "../Ids.ts"
 import { streamSpan } from "../internal/telemetry/tracing.ts"
 import type { ListOptions, PageOptions } from "../ListOptions.ts"
 import type { Page } from "../Page.ts"
@@ -12,12 +13,12 @@ import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type Client, fetchRows, startRun } from "./fetch.ts"
 import { buildQuery, type Query, startAt, validateCount } from "./request.ts"
-import { type Decode, decodePunches, decodeResults } from "./rows.ts"
+import { type Decode, decodeFirst, decodePunches, decodeResults } from "./rows.ts"
 import { type Step, walk } from "./walk.ts"
 
 export const makeListings = (client: Client) => {
   const listing =
-    <A, B>(decode: Decode<A>, select: (page: Step<A>, query: Query) => ReadonlyArray<B>) =>
+    <A, B>(decoders: Decoders<A>, select: (page: Step<A>, query: Query) => ReadonlyArray<B>) =>
     (company: CompanyId | Company, filter?: PunchFilter, options?: ListOptions): Stream.Stream<B, ListError> =>
       streamSpan(
         Stream.unwrap(Effect.gen(function*() {
@@ -26,7 +27,7 @@ export const makeListings = (client: Client) => {
           return walk({
             companyId: query.company.id,
             ...bounds,
-            fetch: (cursor, index) => fetchRows(run, decode, query, cursor, index),
+            fetch: (cursor, index) => fetchRows(run, decoderOf(decoders, cursor), query, cursor, index),
             select: (page) => select(page, query)
           })
         })),
@@ -34,10 +35,10 @@ export const makeListings = (client: Client) => {
       )
 
   return {
-    list: listing(decodePunches, itemsOf),
-    pages: listing(decodePunches, (page, query) => [toPage(page, query)]),
+    list: listing({ first: decodePunches, later: decodePunches }, itemsOf),
+    pages: listing(ofPages, (page, query) => [toPage(page, query)]),
     listResults: listing(
-      decodeResults,
+      { first: decodeResults, later: decodeResults },
       ({ rows }, { isInRange }) =>
         isInRange === undefined ? rows : rows.filter((row) => Result.isFailure(row) || isInRange(row.success))
     ),
@@ -45,11 +46,22 @@ export const makeListings = (client: Client) => {
       Effect.gen(function*() {
         const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
         const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options?.cursor))
-        const page = yield* fetchRows(yield* startRun(client), decodePunches, query, sent, 0)
+        const page = yield* fetchRows(yield* startRun(client), decoderOf(ofPages, sent), query, sent, 0)
         return toPage({ ...page, sent, index: 0 }, query)
       }).pipe(Effect.scoped)
   }
 }
+
+/** How the first page of a listing is decoded, and how a page at a cursor is. */
+interface Decoders<A> {
+  readonly first: Decode<A>
+  readonly later: Decode<A>
+}
+
+const ofPages: Decoders<TimePunch> = { first: decodeFirst, later: decodePunches }
+
+const decoderOf = <A>({ first, later }: Decoders<A>, cursor: Option.Option<Cursor>): Decode<A> =>
+  Option.isNone(cursor) ? first : later
 
 /** The most pages that may be read ahead. */
 const mostPrefetchPages = 100
@@ -74,5 +86,6 @@ const toPage = (page: Step<TimePunch>, query: Query): Page => ({
   items: itemsOf(page, query),
   index: page.index,
   cursor: { sent: page.sent, ...page.cursor },
-  response: page.response
+  response: page.response,
+  unknown: page.unknown ?? []
 })

@@ -220,7 +220,7 @@ const formatInstant = (at: Option.Option<DateTime.Utc>) =>
 
 /** The copy of a company, as the columns of a table and the members of its JSON. */
 export const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, now: DateTime.Utc) => {
-  const { checkpoint, deleted, gone, history, lastError, rows } = status
+  const { checkpoint, deleted, gone, history, lastError, rows, unknown } = status
   const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
   return {
     company,
@@ -242,7 +242,8 @@ export const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, no
     ),
     lastError: Option.getOrNull(
       Option.map(lastError, ({ at, tag, text }) => ({ at: DateTime.formatIso(at), tag, text }))
-    )
+    ),
+    unknown
   }
 }
 
@@ -251,7 +252,7 @@ type StatusFields = ReturnType<typeof statusFields>
 /** An instant of the status to the minute, for a narrow terminal. */
 const toMinute = (instant: string): string => instant.replace(/T(\d\d:\d\d).*$/, " $1Z")
 
-/** The status as a table of one row, for a terminal of a width, and the last error below it. */
+/** The status as a table of one row, for a terminal of a width; below it the last error, and fields that are not known. */
 export const statusLines = (fields: StatusFields, width: number): ReadonlyArray<string> => {
   const table = makeTable<StatusFields>([
     { title: "company", cell: ({ company }) => `${company}` },
@@ -279,6 +280,7 @@ export const statusLines = (fields: StatusFields, width: number): ReadonlyArray<
     ...table.lines([fields]),
     ...(fields.lastError === null
       ? []
-      : [`last error, ${fields.lastError.at}: ${fields.lastError.tag}: ${fields.lastError.text}`])
+      : [`last error, ${fields.lastError.at}: ${fields.lastError.tag}: ${fields.lastError.text}`]),
+    ...(fields.unknown.length === 0 ? [] : [`fields that this release does not know: ${fields.unknown.join(", ")}`])
   ]
 }
