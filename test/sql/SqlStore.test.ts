@@ -243,6 +243,28 @@ describe.each(kinds)("SqlStore in $name", (database) => {
       assert.strictEqual((yield* Effect.flip(late)).reason, "Superseded")
     }))
 
+  test("ends a first load that has stored a page or a claim, and not one that has stored neither", (table) =>
+    Effect.gen(function*() {
+      const { store } = yield* storeIn(table)
+      const purge = SqlStore.purge(company, { table })
+      const left = Effect.map(SqlStore.status(company, { table }), ({ checkpoint, rows }) => [
+        Option.isSome(checkpoint),
+        rows
+      ])
+      const page = { kind: "first", punches: rows(3) } as const
+      for (const stored of [page, { kind: "first", punches: [] } as const]) {
+        yield* store.commit(batchOf(1, stored), Option.none())
+        yield* purge
+        const next = yield* Effect.flip(store.commit(batchOf(2, page), Option.some(checkpointAt(1))))
+        assert.strictEqual(next.reason, "Superseded")
+        assert.deepStrictEqual(yield* left, [false, 0])
+      }
+      // Its claim, or its first page, comes after the erasure: nothing says that it began before.
+      yield* purge
+      yield* store.commit(batchOf(1, page), Option.none())
+      assert.deepStrictEqual(yield* left, [true, 3])
+    }))
+
   test("names the tables that are missing", (table) =>
     Effect.gen(function*() {
       const calls = [

@@ -151,7 +151,12 @@ const finished = <R>({ company, historyDays, progress }: SyncTask, pass: Effect.
 
 /** Keeps the error of a pass in the database until a pass is complete, for `--status` and `doctor`. */
 const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, R>) =>
-  Effect.tapError(pass, (error) => Effect.ignore(SqlStore.noteError(company.id, error)))
+  Effect.tapError(pass, (error) => {
+    const note = SqlStore.noteError(company.id, error)
+    // A database that failed was attempted for 5 seconds already: the note does not wait for it again.
+    const isStore = error._tag === "SyncError" && error.reason === "Store"
+    return Effect.ignore(isStore ? Effect.timeoutOption(note, "200 millis") : note)
+  })
 
 /** A line of counts on a terminal's standard error. `clear` erases it, before a result is printed where it stands. */
 interface PassProgress {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -51,6 +51,21 @@ describe("time-punches sync", () => {
 
       assert.strictEqual((Fs.statSync(file).mode & 0o777).toString(8), "600")
     })))
+
+  it.live("gives up after 5 seconds if another process has locked the file", () =>
+    Effect.gen(function*() {
+      const file = `${yield* temporaryFolder}/punches.db`
+      yield* sync(file)
+      const other = new DatabaseSync(file)
+      other.exec("BEGIN IMMEDIATE")
+      const [took, locked] = yield* Effect.timed(sync(file))
+      other.close()
+
+      assert.strictEqual(locked.code, 8)
+      assert.match(locked.stderr, /database is locked/)
+      assert.isAbove(Duration.toSeconds(took), 4.5)
+      assert.isBelow(Duration.toSeconds(took), 8)
+    }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches }))), 20_000)
 
   it.effect("shows the fields that it does not know, without their values", () =>
     withCopy(Effect.fnUntraced(function*(file) {
