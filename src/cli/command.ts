@@ -51,9 +51,17 @@ const settings = `  Settings come from the environment; secrets are read from no
     TIME_PUNCHES_PROFILE         instead of --profile
     TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary, check and report; may have a password`
 
+const exitCodes = `  Exit codes:
+    0    success                          6    the service fails: try again later
+    1    a bug                            7    data that cannot be right
+    2    a wrong call                     8    this machine, or its database
+    3    a setting                        9    check or close found something
+    4    the credential is rejected       10   the copy is older than --max-age
+    5    the credential may not do this   130  interrupted`
+
 export const command = Command.make("time-punches").pipe(
   Command.withDescription(
-    `Lists, exports, sums, checks, copies and compares the punches of a company.\n\n${settings}`
+    `Lists, exports, sums, checks, copies and compares the punches of a company.\n\n${settings}\n\n${exitCodes}`
   ),
   Command.withSubcommands([
     list,

@@ -32,6 +32,7 @@ export const exitCode = {
   data: 7,
   system: 8,
   findings: 9,
+  age: 10,
   interrupted: 130
 } as const
 

@@ -98,10 +98,10 @@ export const fetchRows = <A>(
       onRetry: (retry, delay) => retrying("page", retry.kind, delay)
     })
     return Effect.matchEffect(attempts, {
-      onSuccess: ({ cursor, receipt, rows }) =>
+      onSuccess: ({ receipt, ...decoded }) =>
         Effect.as(
-          pageRead(rows.length, started),
-          { rows, cursor, response: { ...receipt, attempts: page.attempts } }
+          pageRead(decoded.rows.length, started),
+          { ...decoded, response: { ...receipt, attempts: page.attempts } }
         ),
       onFailure: (failure) => Effect.fail(locate(failure, page))
     })

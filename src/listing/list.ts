@@ -9,7 +9,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
-import type { CompanyId } from "../Ids.ts"
+import type { CompanyId, Cursor } from "../Ids.ts"
 import { resumed } from "../internal/telemetry/metrics.ts"
 import { streamSpan } from "../internal/telemetry/tracing.ts"
 import type { ListOptions, PageOptions } from "../ListOptions.ts"
@@ -18,12 +18,12 @@ import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type Client, fetchRows, startRun } from "./fetch.ts"
 import { buildQuery, checkOptions, invalid, type Query, startAt, validateCount } from "./request.ts"
-import { type Decode, decodePunches, decodeResults } from "./rows.ts"
+import { type Decode, decodeFirst, decodePunches, decodeResults } from "./rows.ts"
 import { type Step, walk } from "./walk.ts"
 
 export const makeListings = (client: Client) => {
   const listing =
-    <A, B>(decode: Decode<A>, select: (page: Step<A>, query: Query) => ReadonlyArray<B>) =>
+    <A, B>(decoders: Decoders<A>, select: (page: Step<A>, query: Query) => ReadonlyArray<B>) =>
     (company: CompanyId | Company, filter?: PunchFilter, options?: ListOptions): Stream.Stream<B, ListError> =>
       streamSpan(
         Stream.unwrap(Effect.gen(function*() {
@@ -33,8 +33,8 @@ export const makeListings = (client: Client) => {
             companyId: query.company.id,
             ...bounds,
             fetch: resume === undefined
-              ? (cursor, index) => fetchRows(run, decode, query, cursor, index)
-              : (cursor, index) => resuming(fetchRows(run, decode, query, cursor, index), resume),
+              ? (cursor, index) => fetchRows(run, decoderOf(decoders, cursor), query, cursor, index)
+              : (cursor, index) => resuming(fetchRows(run, decoderOf(decoders, cursor), query, cursor, index), resume),
             select: (page) => select(page, query)
           })
         })),
@@ -42,10 +42,10 @@ export const makeListings = (client: Client) => {
       )
 
   return {
-    list: listing(decodePunches, itemsOf),
-    pages: listing(decodePunches, (page, query) => [toPage(page, query)]),
+    list: listing({ first: decodePunches, later: decodePunches }, itemsOf),
+    pages: listing(ofPages, (page, query) => [toPage(page, query)]),
     listResults: listing(
-      decodeResults,
+      { first: decodeResults, later: decodeResults },
       ({ rows }, { isInRange }) =>
         isInRange === undefined ? rows : rows.filter((row) => Result.isFailure(row) || isInRange(row.success))
     ),
@@ -54,7 +54,7 @@ export const makeListings = (client: Client) => {
         const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
         yield* Effect.fromResult(checkOptions(query.company.id, options, pageOptions))
         const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options?.cursor))
-        const page = yield* fetchRows(yield* startRun(client), decodePunches, query, sent, 0)
+        const page = yield* fetchRows(yield* startRun(client), decoderOf(ofPages, sent), query, sent, 0)
         return toPage({ ...page, sent, index: 0 }, query)
       }).pipe(Effect.scoped)
   }
@@ -92,6 +92,17 @@ const resuming = <A>(
 
 const retryAfterOf = (error: ListError): Duration.Duration =>
   "retryAfter" in error ? Option.getOrElse(error.retryAfter, () => Duration.zero) : Duration.zero
+
+/** How the first page of a listing is decoded, and how a page at a cursor is. */
+interface Decoders<A> {
+  readonly first: Decode<A>
+  readonly later: Decode<A>
+}
+
+const ofPages: Decoders<TimePunch> = { first: decodeFirst, later: decodePunches }
+
+const decoderOf = <A>({ first, later }: Decoders<A>, cursor: Option.Option<Cursor>): Decode<A> =>
+  Option.isNone(cursor) ? first : later
 
 /** The most pages that may be read ahead. */
 const mostPrefetchPages = 100
@@ -131,5 +142,6 @@ const toPage = (page: Step<TimePunch>, query: Query): Page => ({
   items: itemsOf(page, query),
   index: page.index,
   cursor: { sent: page.sent, ...page.cursor },
-  response: page.response
+  response: page.response,
+  unknown: page.unknown ?? []
 })

@@ -45,13 +45,14 @@ export const follow = <A>(options: {
   return (sent) => {
     if (index >= maxPages) return stop("MaxPages", sent)
     if (empty >= mostEmptyPages) return stop("EmptyPages", sent)
-    return Effect.flatMap(fetch(sent, index), ({ cursor, response, rows }) => {
+    return Effect.flatMap(fetch(sent, index), (page) => {
+      const { cursor, response, rows } = page
       if (Option.isSome(cursor.next)) {
         if (seen.has(cursor.next.value)) return stop("CursorCycle", sent, response)
         seen.add(cursor.next.value)
       }
       empty = rows.length === 0 ? empty + 1 : 0
-      return Effect.succeed({ rows, cursor, response, index: index++, sent })
+      return Effect.succeed({ ...page, index: index++, sent })
     })
   }
 }

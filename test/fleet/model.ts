@@ -245,7 +245,8 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
               requestId: Option.none(),
               attempts: 1,
               remaining: Option.none()
-            }
+            },
+            unknown: []
           }
           return [page, index + 1] as const
         }))

@@ -60,7 +60,8 @@ const world = (change: (store: FleetStore) => Partial<FleetStore> = () => ({})) 
               requestId: Option.none(),
               attempts: 1,
               remaining: Option.none()
-            }
+            },
+            unknown: []
           }
           return [next, index + 1] as const
         }))

@@ -113,7 +113,7 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
         () =>
           toHtmlCloseReport(close, Option.none<Stream.Stream<never>>(), { names })
       )
-    }))).pipe(Stream.runHead, Effect.map(Option.getOrThrow))
+    })), input.maxAge).pipe(Stream.runHead, Effect.map(Option.getOrThrow))
 })
 
 const isGiven = (flag: unknown): boolean => Option.isOption(flag) && Option.isSome(flag)
