@@ -200,8 +200,8 @@ export const status = (
 
 /**
  * Erases the copy of a company: its rows, its history, its checkpoint, its last error. A sync that has stored a page, or a
- * claim, fails with `Superseded` at its next commit and stores nothing more. A first load that has stored neither cannot be
- * told from one that begins later, and loads a new copy. A database may keep the erased content in free pages until it is
+ * claim, fails with `Superseded` at its next commit and stores nothing more. A first load that has stored neither looks
+ * like one that begins later, and loads a new copy. A database may keep the erased content in free pages until it is
  * vacuumed.
  */
 export const purge = (company: CompanyId, options: TableOptions = {}): Effect.Effect<void, SyncError, SqlClient> =>

@@ -69,7 +69,7 @@ export const unknownResult = (check: string, paths: ReadonlyArray<string>): Read
         paths.join(", ")
       }`,
       "answer",
-      "Nothing is lost that this release promises. Look whether a newer release knows these fields."
+      "Nothing is lost that this release promises. Check whether a newer release knows these fields."
     )
   ]
 
