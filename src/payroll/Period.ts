@@ -142,7 +142,10 @@ export const payPeriod = (calendar: PayCalendar, date: BusinessDate): PayPeriod 
   return { first: fromDay(starts[next - 1] ?? firstDay), last: fromDay((starts[next] ?? lastDay + 1) - 1) }
 }
 
-/** The local date of an instant: the one whose `localDays` contain it. For many instants, call `businessDates` once. */
+/**
+ * The local date of an instant: the one whose `localDays` contain it. A night shift has the date of its clock-in. For many
+ * instants, call `businessDates` once.
+ */
 export const businessDate = (clock: LocalClock, instant: DateTime.DateTime): BusinessDate =>
   businessDates(clock)(instant)
 

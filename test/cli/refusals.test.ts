@@ -14,7 +14,7 @@ import { defaultCompany, FakeService, Fault, type StoredPunch } from "../../src/
 import { punch } from "../support/arbitraryPunch.ts"
 import { servicePunch } from "../support/wire.ts"
 import { environmentOf, start } from "./child.ts"
-import { cli, queries, temporaryFolder } from "./support.ts"
+import { cli, queries, subcommands, temporaryFolder } from "./support.ts"
 
 const week = ["--week", "2026-03-02", "--zone", "UTC"]
 
@@ -277,6 +277,67 @@ describe("[M11] changes of long notes", () => {
   })
 })
 
+/**
+ * What each subcommand writes, in this order: its arguments, the names of its files, and when it is
+ * ended, by standard error and the pages that it has requested. `undefined`: it writes none. ID stands for the random part of a name.
+ */
+const writers: Readonly<
+  Record<
+    string,
+    | undefined
+    | {
+      readonly args: (folder: string) => ReadonlyArray<string>
+      readonly files: ReadonlyArray<string>
+      readonly exit?: number
+      readonly until?: (stderr: string, pages: number) => boolean
+    }
+  >
+> = {
+  export: {
+    args: (folder) => ["--page-size", "5", "--output", `${folder}/out.csv`],
+    files: ["out.csv", "out.csv.part", "out.csv.resume.json"]
+  },
+  sync: {
+    args: (folder) => ["--history", "--database", `${folder}/punches.db`],
+    files: ["punches.db", "punches.db-shm", "punches.db-wal"]
+  },
+  close: {
+    args: (
+      folder
+    ) => [...week, "--above", "2h", "--accept", "unapproved,overlap", "--database", `${folder}/punches.db`],
+    files: ["punches.db-shm", "punches.db-wal"]
+  },
+  correct: { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db-shm", "punches.db-wal"] },
+  void: {
+    args: (folder) => ["1.1", "--note", "not sent", "--database", `${folder}/punches.db`],
+    files: ["punches.db-shm", "punches.db-wal"]
+  },
+  closes: { args: (folder) => ["--verify", "--database", `${folder}/punches.db`], files: ["punches.db"] },
+  summary: { args: (folder) => [...week, "--database", `${folder}/punches.db`], files: ["punches.db"] },
+  check: { args: (folder) => [...week, "--database", `${folder}/punches.db`], files: ["punches.db"], exit: 9 },
+  changes: undefined,
+  list: undefined,
+  doctor: { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
+  "fleet migrate": { args: (folder) => ["--database", `${folder}/fleet.db`], files: ["fleet.db", "fleet.db-wal"] },
+  "fleet add": {
+    args: (
+      folder
+    ) => ["--every", "1s", "--database", `${folder}/fleet.db`, `${defaultCompany.id}=${defaultCompany.guid}`],
+    files: ["fleet.db", "fleet.db-wal"]
+  },
+  "fleet run": {
+    args: (folder) => ["--database", `${folder}/fleet.db`],
+    files: ["fleet.db", "fleet.db-shm", "fleet.db-wal"],
+    until: (_, pages) => pages >= 2
+  },
+  sandbox: {
+    args: (folder) => ["--companies", "2", "--port", "0", "--companies-csv", `${folder}/companies.csv`],
+    files: ["companies.csv"],
+    exit: 130,
+    until: (stderr) => stderr.includes("Ctrl-C")
+  }
+}
+
 describe("a file that a command writes", () => {
   it.live("is never readable to others, with an umask of 022", () =>
     Effect.gen(function*() {
@@ -285,27 +346,39 @@ describe("a file that a command writes", () => {
       const service = yield* FakeService
       const before = process.umask(0o022)
       yield* Effect.addFinalizer(() => Effect.sync(() => process.umask(before)))
-      const env = environmentOf(url)
-      const output = `${folder}/out.ndjson`
-      yield* service.inject(Fault.slow("300 millis"))
-      const running = start(["export", "--page-size", "5", "--output", output], env)
-      yield* Effect.addFinalizer(() => Effect.sync(() => running.child.kill("SIGKILL")))
-      const modes = new Set<string>()
-      const look = () => {
-        for (const name of Fs.readdirSync(folder)) {
-          const info = Fs.statSync(`${folder}/${name}`, { throwIfNoEntry: false })
-          if (info !== undefined) modes.add(`${(info.mode & 0o777).toString(8)} ${name.replace(/[0-9a-f-]{36}/, "ID")}`)
+      const seen = new Map<string, string>()
+      for (const [name, writer] of Object.entries(writers)) {
+        if (writer === undefined) continue
+        yield* service.inject(Fault.slow("100 millis"))
+        const args = [...name.split(" "), ...writer.args(folder)]
+        const { child, ended } = start(args, environmentOf(url))
+        yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
+        const requested = (yield* queries).length
+        let errors = ""
+        child.stderr.on("data", (text: string) => (errors += text))
+        const names = new Set<string>()
+        const look = () => {
+          for (const file of Fs.readdirSync(folder)) {
+            const info = Fs.statSync(`${folder}/${file}`, { throwIfNoEntry: false })
+            if (info === undefined) continue
+            const known = file.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "ID")
+            names.add(known)
+            if ((info.mode & 0o777) !== 0o600) seen.set(`${name}: ${known}`, (info.mode & 0o777).toString(8))
+          }
         }
-      }
-      while (!Fs.existsSync(output)) {
+        while (child.exitCode === null && child.signalCode === null) {
+          look()
+          const pages = (yield* queries).length - requested
+          // A second signal would end it at once.
+          if (!child.killed && writer.until?.(errors, pages) === true) child.kill("SIGINT")
+          yield* Effect.sleep("2 millis")
+        }
+        const { code } = yield* Effect.promise(() => ended)
         look()
-        yield* Effect.sleep("2 millis")
+        assert.strictEqual(code, writer.exit ?? 0, `${name}\n${errors}`)
+        assert.includeMembers([...names], [...writer.files], `${name}\n${errors}`)
       }
-      yield* Effect.promise(() => running.ended)
-      look()
-
-      assert.isAbove(modes.size, 2)
-      assert.deepStrictEqual([...modes].filter((line) => !line.startsWith("600 ")), [])
+      assert.deepStrictEqual([...seen], [])
     }).pipe(
       Effect.scoped,
       Effect.provide(
@@ -315,5 +388,12 @@ describe("a file that a command writes", () => {
           )
         )
       )
-    ), 60_000)
+    ), 120_000)
+
+  it("is in the table above for each subcommand", () => {
+    const others = subcommands.filter((name) => !(name in writers))
+
+    // What operates a fleet opens the database that `fleet migrate` made.
+    assert.deepStrictEqual(others.filter((name) => !name.startsWith("fleet ")), [])
+  })
 })

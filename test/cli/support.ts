@@ -1,8 +1,9 @@
 /** Runs the command in this process against the fake service, and captures its output. */
 import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Effect, FileSystem, Layer, Sink, Stdio, Stream, Terminal } from "effect"
+import type { Command } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import { run } from "../../src/cli/command.ts"
+import { command, run } from "../../src/cli/command.ts"
 import { defaultCompany, defaultOAuthClient, FakeService } from "../../src/testing/index.ts"
 
 /** What a shell sees of a command. */
@@ -112,3 +113,14 @@ export const queries = Effect.map(
   FakeService.use((service) => service.requests),
   (requests) => requests.filter(({ endpoint }) => endpoint === "page").map(({ query }) => query)
 )
+
+/** The words that call a command, or each of its subcommands if it has some, as `fleet` does. */
+const pathsOf = ({ name, subcommands }: Command.Command.Any, above: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const path = [...above, name]
+  return subcommands.length === 0
+    ? [path.join(" ")]
+    : subcommands.flatMap(({ commands }) => commands.flatMap((each) => pathsOf(each, path)))
+}
+
+/** Every subcommand, such as `list` and `fleet add`. */
+export const subcommands = command.subcommands.flatMap(({ commands }) => commands.flatMap((each) => pathsOf(each, [])))

@@ -42,7 +42,7 @@ describe("NodeSqlite", () => {
       assert.include((yield* Effect.flip(Effect.provide(written, reader))).message, "readonly")
     }).pipe(Effect.scoped))
 
-  it.effect("fails typed where the file cannot be opened, or is no database", () =>
+  it.effect("fails typed if the file cannot be opened, or is not a database", () =>
     Effect.gen(function*() {
       const folder = yield* temporary
       Fs.writeFileSync(

@@ -22,7 +22,7 @@ const ascii = /^[\x20-\x7e]*$/
 
 /**
  * A column of names. In a terminal that is too narrow they are shorter, and an id without a name is shown in its place: the
- * column of ids leaves before that of names.
+ * column of ids leaves before the column of names.
  */
 export const nameColumn = <A>(
   title: string,

@@ -219,7 +219,10 @@ const lockFile = (filename: string) =>
       }
       return Effect.try({
         try: () => {
-          const database = new DatabaseSync(`${resolved(filename)}.fleet-lock`, { timeout: 0 })
+          const lock = `${resolved(filename)}.fleet-lock`
+          // Others could lock what they can read.
+          NodeSqlite.createFile(lock)
+          const database = new DatabaseSync(lock, { timeout: 0 })
           try {
             database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
           } catch (error) {

@@ -8,7 +8,7 @@ import { type Database, numberOf, raw } from "./dialect.ts"
 import { isTransient, messageOf } from "./failure.ts"
 import { retried, transact } from "./transaction.ts"
 
-/** A step between two schemas. Its number is that of the schema which it ends with. One that was published is never changed. */
+/** A step between two schemas. Its number is the number of the schema that it makes. One that was published is never changed. */
 export interface Migration {
   readonly id: number
   readonly name: string

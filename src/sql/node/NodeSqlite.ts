@@ -83,7 +83,7 @@ const opened = (path: string | URL, options: DatabaseSyncOptions, statements: st
 }
 
 const openToWrite = (filename: string): Opened => {
-  if (isFile(filename) && !isThere(filename)) create(filename)
+  if (isFile(filename) && !isThere(filename)) createFile(filename)
   return opened(filename, {}, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON")
 }
 
@@ -125,7 +125,7 @@ const hasLog = (filename: string): boolean => {
   return ["-wal", "-journal"].some((suffix) => (Fs.statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0) > 0)
 }
 
-/** Whether the name is that of a file: others are a database in memory, a temporary one, or a URI. */
+/** Whether the name names a file: others are a database in memory, a temporary one, or a URI. */
 const isFile = (filename: string): boolean =>
   filename !== "" && filename !== ":memory:" && !filename.startsWith("file:")
 
@@ -137,14 +137,14 @@ const isThere = (filename: string): boolean => {
   return true
 }
 
-/** Creates a file that its owner alone can read, before SQLite would create one that others can. */
-const create = (filename: string): void => {
+/** Creates a file that its owner alone can read, before SQLite would create one that others can. @internal */
+export const createFile = (filename: string): void => {
   try {
     Fs.closeSync(Fs.openSync(filename, "wx", 0o600))
   } catch (error) {
     if (!Predicate.hasProperty(error, "code") || error.code !== "EEXIST") throw error
     // A link to a file that is not there; or another process created the file.
-    if (Fs.lstatSync(filename).isSymbolicLink()) create(resolve(dirname(filename), Fs.readlinkSync(filename)))
+    if (Fs.lstatSync(filename).isSymbolicLink()) createFile(resolve(dirname(filename), Fs.readlinkSync(filename)))
   }
 }
 

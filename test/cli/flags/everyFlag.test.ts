@@ -7,7 +7,7 @@ import * as Fs from "node:fs"
 import { command } from "../../../src/cli/command.ts"
 import { joinMinusValues } from "../../../src/cli/flags/arguments.ts"
 import { FakeService } from "../../../src/testing/index.ts"
-import { cli, queries, temporaryFolder } from "../support.ts"
+import { cli, queries, subcommands, temporaryFolder } from "../support.ts"
 
 /** The flags that the help of a subcommand lists. */
 const flagsOf = Effect.fnUntraced(function*(path: ReadonlyArray<string>) {
@@ -24,16 +24,6 @@ const flagsOf = Effect.fnUntraced(function*(path: ReadonlyArray<string>) {
   )
   return flags
 })
-
-/** The subcommands that have flags, with those of `fleet`: the words that call them. */
-const pathsOf = ({ name, subcommands }: Command.Command.Any, above: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const path = [...above, name]
-  return subcommands.length === 0
-    ? [path.join(" ")]
-    : subcommands.flatMap(({ commands }) => commands.flatMap((each) => pathsOf(each, path)))
-}
-
-const subcommands = command.subcommands.flatMap(({ commands }) => commands.flatMap((each) => pathsOf(each, [])))
 
 /** By the placeholder of a flag: a value beyond its limit, and the limit that the message says. */
 const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> = {
