@@ -1,10 +1,12 @@
 /** Closes of a copy, over both databases: what stands adds up to the sums of now, and nothing is paid twice. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Duration, Effect, Option, Schema } from "effect"
+import { DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
-import { BusinessDate, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as CloseRecord from "../../src/payroll/CloseRecord.ts"
+import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import { Close, SqlStore } from "../../src/sql/index.ts"
+import { prng } from "../../src/testing/base/prng.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { databases, hookedClient, type Hooks, itWithTable } from "../support/databases.ts"
@@ -403,6 +405,92 @@ for (const database of databases()) {
             outOfReach: 0
           })
           assert.deepStrictEqual((yield* correct(copy)).states.map(hours), [20])
+        })
+    )
+
+    itWithCopy(
+      "prints files that add up, over random edits, corrections, voids, forms and codes",
+      (copy) =>
+        Effect.gen(function*() {
+          const { run, table } = copy
+          const random = prng(9153)
+          let printed = 0
+          for (let plan = 0; plan < 12; plan++) {
+            const firstDay = DateTime.add(DateTime.makeUnsafe("2026-03-02"), { days: 14 * plan })
+            const dateOf = (days: number) =>
+              BusinessDate.make(DateTime.formatIsoDate(DateTime.toUtc(DateTime.add(firstDay, { days }))))
+            // Three people, two of them with one code. Each plan has its own fortnight and ids.
+            const edit = () => {
+              const id = random.between(0, 8)
+              const clockedIn = DateTime.add(firstDay, { days: id % 5, hours: 14 })
+              const clockedOut = DateTime.add(clockedIn, { seconds: random.between(1, 60_000) })
+              return shift(100 * plan + id, DateTime.formatIso(clockedIn), 0, {
+                userId: UserId.make(501 + (id % 3)),
+                clockedOut: Option.some(DateTime.toUtc(clockedOut)),
+                roleId: RoleId.make(random.pick([11, 12])),
+                tips: Cents.make(random.between(0, 900))
+              })
+            }
+            yield* commit(copy.kept, company, [edit(), edit(), edit()])
+            const { close } = yield* make(copy, {
+              ...march,
+              first: dateOf(0),
+              last: dateOf(13),
+              accept: [...CloseRecord.Obstacle.literals]
+            })
+            const stands: Array<string> = [`${close}.1`]
+            const voids: Array<string> = []
+            for (let step = 0; step < 8; step++) {
+              if (stands.length > 1 && random.between(0, 2) === 0) {
+                const state = stands.pop() ?? ""
+                voids.push(state, (yield* voidState(copy, state)).state)
+              } else {
+                yield* commit(copy.kept, company, [edit()])
+                const { states } = yield* correct(copy, { closes: [close] })
+                stands.push(...states.map(({ state }) => state))
+              }
+            }
+            const mapping = Result.getOrThrow(PayrollFile.decodeMapping({
+              v: 1,
+              by: ["user", "role"],
+              hours: random.pick(["decimal:2", "decimal:4", "h:mm", "minutes", "seconds"]),
+              rounding: random.pick(["halfUp", "halfEven", "down", "up"]),
+              columns: ["userCode", "roleId", "hours", "cost", "tips", "punches"].map((value) => ({
+                header: value,
+                value
+              })),
+              header: false,
+              lineEnd: "\n"
+            }))
+            const codes: PayrollFile.PayrollCodes = { codeOf: (_, id) => id === 501 ? "A" : "B" }
+            const numbersOf = (state: CloseRecord.CloseSums & PayrollFile.PayrollState, before?: typeof state) => {
+              const { text } = Result.getOrThrow(PayrollFile.encode(mapping, codes, state, before))
+              return text.split("\n").filter((line) => line !== "").flatMap((line) => {
+                const cells = line.split(",")
+                return cells.slice(2).map((cell, at) => {
+                  const [, sign, whole, mark, part = ""] = /^(-?)(\d+)(?:([.:])(\d+))?$/.exec(cell) ?? []
+                  const value = Number(whole) * (mark === ":" ? 60 : 10 ** part.length) + Number(part)
+                  return [`${cells[0]} ${cells[1]} ${at}`, sign === "-" ? -value : value] as const
+                })
+              })
+            }
+            const sumOf = (numbers: ReadonlyArray<readonly [string, number]>) => {
+              const sums = new Map<string, number>()
+              for (const [key, value] of numbers) sums.set(key, (sums.get(key) ?? 0) + value)
+              return [...sums].filter(([, value]) => value !== 0).toSorted()
+            }
+            const files = yield* Effect.forEach(stands, (name) => run(Close.find(company, name, { table })))
+            printed += files.length
+
+            assert.deepStrictEqual(
+              sumOf(files.flatMap(({ before, state }) => numbersOf(state, before))),
+              sumOf(numbersOf((files.at(-1) ?? assert.fail("no state")).state))
+            )
+            for (const name of voids) {
+              assert.strictEqual((yield* Effect.flip(run(Close.find(company, name, { table }))))._tag, "UnknownClose")
+            }
+          }
+          assert.isAbove(printed, 30)
         })
     )
 
