@@ -15,8 +15,10 @@ import { needs } from "../support/needs.ts"
 import { clientOf, cluster, hasPrograms, noPostgres } from "../support/postgres.ts"
 
 const company = CompanyId.make(2)
-const [newYork, berlin] = ["America/New_York", "Europe/Berlin"].map(DateTime.zoneMakeNamedUnsafe)
-if (newYork === undefined || berlin === undefined) throw new Error("zones")
+const [newYork, berlin, honolulu] = ["America/New_York", "Europe/Berlin", "Pacific/Honolulu"].map(
+  DateTime.zoneMakeNamedUnsafe
+)
+if (newYork === undefined || berlin === undefined || honolulu === undefined) throw new Error("zones")
 const date = (text: string) => BusinessDate.make(text)
 const [east, far, late] = [LocationId.make(301), LocationId.make(303), LocationId.make(304)]
 
@@ -300,6 +302,86 @@ for (const database of databases()) {
             SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
           )
           assert.deepStrictEqual((yield* correct(copy)).unverified, ["1.2"])
+        })
+    )
+
+    itWithCopy(
+      "begins at the end of the close before, after a day start that moved earlier, if that is accepted",
+      (copy) =>
+        Effect.gen(function*() {
+          // The bar closes at four, then at two: the two hours of 16 March from 02:00 would be in both closes.
+          const at = (hours: number) => ({ zone: newYork, dayStarts: Duration.hours(hours) })
+          yield* commit(copy.kept, company, [
+            ...week,
+            shift(3, "2026-03-16T07:00:00Z", 1),
+            shift(4, "2026-03-16T09:00:00Z", 2)
+          ])
+          assert.strictEqual(hours(yield* make(copy, { ...march, clock: at(4) })), 17)
+          const later = { ...next, clock: at(2) }
+          assert.strictEqual((yield* Effect.flip(make(copy, later)))._tag, "PeriodClosed")
+          const state = yield* make(copy, { ...later, accept: ["stale", "edge"] })
+
+          assert.deepStrictEqual([hours(state), state.accepted], [2, { stale: 1, edge: 1 }])
+          assert.deepStrictEqual((yield* correct(copy)).states, [])
+          assert.deepStrictEqual(
+            (yield* list(copy))[1]?.terms.locations.map(({ begins }) => Option.map(begins, DateTime.formatIso)),
+            [Option.some("2026-03-16T08:00:00.000Z")]
+          )
+        })
+    )
+
+    itWithCopy(
+      "refuses an added location whose clock is not that which the next close has",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* commit(copy.kept, company, [...week, shift(40, "2026-03-17T14:00:00Z", 2, { locationId: late })])
+          yield* make(copy, { ...march, clock: new Map([[east, newYork]]) })
+          const clockOf = (clock: DateTime.TimeZone) => new Map([[east, newYork], [late, clock]])
+          yield* make(copy, { ...next, clock: clockOf(newYork) })
+          yield* commit(copy.kept, company, [shift(30, "2026-03-05T14:00:00Z", 4, { locationId: late })])
+          const added = (clock: DateTime.TimeZone, accept: ReadonlyArray<"gap"> = []) =>
+            correct(copy, { closes: [1], clocks: new Map([[late, clock]]), accept })
+
+          // As Berlin in the first and New York in the next, five hours are in no close.
+          const gap = yield* Effect.flip(added(berlin))
+          assert.deepStrictEqual(gap._tag === "NotReady" ? gap.found : gap, { gap: 1 })
+          // As Honolulu in the first, six hours are in both; no acceptance lets that through.
+          const overlap = yield* Effect.flip(added(honolulu, ["gap"]))
+          assert.strictEqual(overlap._tag === "PeriodClosed" ? overlap.close : 0, 2, overlap.message)
+          assert.deepStrictEqual((yield* added(newYork)).states.map(({ state }) => state), ["1.2"])
+        })
+    )
+
+    itWithCopy(
+      "says why a person lost all hours, also if the history does not reach the state",
+      (copy) =>
+        Effect.gen(function*() {
+          const of = (id: number, user: number, changes: Partial<TimePunch> = {}) =>
+            shift(id, "2026-03-03T14:00:00Z", 8, { userId: UserId.make(user), ...changes })
+          const all = [of(1, 501), of(2, 502), of(3, 503), of(4, 504), of(5, 505)]
+          yield* commit(copy.kept, company, all)
+          yield* make(copy)
+          // 501 is gone, 502 deleted, 503 given to 505, 504 moved to the next period.
+          const later = shift(4, "2026-03-18T14:00:00Z", 8, { userId: UserId.make(504) })
+          const now = [of(2, 502, { deleted: true }), of(3, 505), later, of(5, 505)]
+          yield* commit(copy.kept, company, now, true)
+
+          assert.deepStrictEqual((yield* correct(copy)).lost, [
+            { close: 1, userId: UserId.make(501), causes: { gone: 1 } },
+            { close: 1, userId: UserId.make(502), causes: { deleted: 1 } },
+            { close: 1, userId: UserId.make(503), causes: { moved: 1 } },
+            { close: 1, userId: UserId.make(504), causes: { moved: 1 } }
+          ])
+          yield* voidState(copy, "1.2")
+          yield* copy.run(
+            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
+          )
+          assert.deepStrictEqual((yield* correct(copy)).lost.map(({ causes }) => causes), [
+            { gone: 1 },
+            { deleted: 1 },
+            {},
+            {}
+          ])
         })
     )
 
