@@ -1,6 +1,6 @@
 /** The command as one bundle: `dist/cli`, with every package that it uses inside, and their licences beside it. */
 import * as Fs from "node:fs"
-import { builtinModules } from "node:module"
+import { builtinModules, createRequire } from "node:module"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
 import { defineConfig, type Plugin } from "rolldown"
@@ -51,6 +51,12 @@ const leanUndici: Plugin = {
   load: { filter: { id: /\/@effect\/platform-node\/dist\/Undici\.js$/ }, handler: () => undici }
 }
 
+/** The helpers of the compiler, of which the package of the charts and the package that it draws with have a copy each. */
+const tslib = Path.join(
+  Path.dirname(createRequire(import.meta.resolve("echarts/core")).resolve("tslib")),
+  "tslib.es6.js"
+)
+
 interface Package {
   readonly folder: string
   readonly name: string
@@ -87,9 +93,18 @@ const notices = (source: string): ReadonlyArray<string> =>
     /\bcopyright\b|\blicen[cs]ed?\b/i.test(text)
   ).map((text) => text.replaceAll(/^[ \t]*(?:\/\*+!?|\*+\/|\*|\/\/)[ \t]?|\*+\/[ \t]*$/gm, "").trim())
 
-/** The file of a module; the helpers that the bundler writes into its output count as the bundler. */
+/** The file of a module; the helpers that the bundler writes into its output, whoever made them, count as the bundler. */
 const fileOf = (id: string): string =>
-  id.startsWith("\0rolldown/") ? fileURLToPath(import.meta.resolve("rolldown")) : id
+  /^\0(?:rolldown\/|@oxc-project\+runtime@)/.test(id) ? fileURLToPath(import.meta.resolve("rolldown")) : id
+
+/** A module of one string: a minified program, in which no comment says its terms. */
+const swagger = /\/http-api\/internal\/httpApiSwagger\.js$/
+
+const swaggerNotice =
+  `Swagger UI, Copyright SmartBear Software Inc., under the Apache License 2.0. It contains code of other
+packages, which swagger-ui-bundle.js.LICENSE.txt of the package swagger-ui-dist lists with their terms.
+
+${Fs.readFileSync(Path.join(root, "node_modules/typescript/LICENSE"), "utf8").trim()}`
 
 /** Writes the licences of what is really in the bundle, and fails where a package has none. */
 const licences: Plugin = {
@@ -104,7 +119,8 @@ const licences: Plugin = {
         const found = texts.get(from) ?? new Set()
         for (const name of licencesAbove(Path.dirname(file), from.folder))
           found.add(Fs.readFileSync(name, "utf8").trim())
-        for (const notice of notices(Fs.readFileSync(file, "utf8"))) found.add(notice)
+        const inside = swagger.test(file) ? [swaggerNotice] : notices(Fs.readFileSync(file, "utf8"))
+        for (const notice of inside) found.add(notice)
         texts.set(from, found)
       }
     }
@@ -125,7 +141,10 @@ const executable: Plugin = {
 export default defineConfig({
   input: { main: "src/cli/main.ts" },
   platform: "node",
-  resolve: { conditionNames: ["effect-time-punches:source", "node", "import", "default"] },
+  resolve: {
+    alias: { tslib },
+    conditionNames: ["effect-time-punches:source", "node", "import", "default"]
+  },
   // The two native helpers of `ws`, which it can do without.
   transform: { define: { "process.env.WS_NO_BUFFER_UTIL": "'1'", "process.env.WS_NO_UTF_8_VALIDATE": "'1'" } },
   plugins: [selfContained, leanUndici, licences, executable],

@@ -7,6 +7,7 @@ import type { ServeError } from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
 import * as Http from "node:http"
 import { FakeService } from "./FakeService.ts"
+import { serve } from "./transports/overHttp.ts"
 
 /** Address of a fake server. */
 export interface FakeServerOptions {
@@ -14,6 +15,12 @@ export interface FakeServerOptions {
   readonly port?: number | undefined
   /** Address to listen on. Default: `127.0.0.1`, which no other machine can reach. */
   readonly host?: string | undefined
+  /**
+   * Whether a page at `/` shows the requests, injects faults, lists the punches and corrects them, and one at `/docs` the
+   * reference of the interface. Both answer only to this machine, and to no page of another origin. `PATCH
+   * /sandbox/time_punches/ID` then edits a punch. Default: false; both paths are then unknown, as in a real service.
+   */
+  readonly page?: boolean | undefined
 }
 
 /**
@@ -38,7 +45,7 @@ export class FakeServer extends Context.Service<FakeServer, {
       )
       return Layer.effect(FakeServer, address).pipe(
         Layer.provideMerge(closeConnections),
-        Layer.provideMerge(FakeService.layerServer),
+        Layer.provideMerge(options.page === true ? withPage : FakeService.layerServer),
         Layer.provide(NodeHttpServer.layerServer(() => server, {
           port: options.port ?? 0,
           host: options.host ?? "127.0.0.1"
@@ -46,5 +53,15 @@ export class FakeServer extends Context.Service<FakeServer, {
       )
     }))
 }
+
+/** The page brings a script of two megabytes: it is loaded here, and only if it is asked for. */
+const withPage = Layer.unwrap(
+  FakeService.use((service) =>
+    Effect.promise(() => import("./page/routes.ts")).pipe(
+      Effect.flatMap(({ makePage }) => makePage(service)),
+      Effect.map(({ exchange, route }) => serve(exchange, route))
+    )
+  )
+)
 
 const address = HttpServer.addressFormattedWith((url) => Effect.succeed(FakeServer.of({ url })))

@@ -15,8 +15,9 @@ import * as Layer from "effect/Layer"
 import type { FakeRequest, FakeResponse, RecordedRequest } from "./base/message.ts"
 import type { StoredPunch, WirePunch } from "./base/WirePunch.ts"
 import type { Fault, FaultWhen } from "./faults/Fault.ts"
+import type { ActiveFault } from "./faults/queue.ts"
 import { makeEngine } from "./service/engine.ts"
-import { type FakeServiceOptions, settingsOf } from "./service/options.ts"
+import { type FakeAccess, type FakeServiceOptions, settingsOf } from "./service/options.ts"
 import type { ChangeTime, PunchPatch } from "./service/table.ts"
 import { makeClient } from "./transports/inProcess.ts"
 import { serve } from "./transports/overHttp.ts"
@@ -27,6 +28,8 @@ import { serve } from "./transports/overHttp.ts"
  * unless its own clock is set.
  */
 export class FakeService extends Context.Service<FakeService, {
+  /** What a client needs to connect: the companies, their credentials, the prefix of the paths. */
+  readonly access: FakeAccess
   /** Adds punches as they are, at once. A punch replaces an earlier one with the same company and id. */
   readonly seed: (punches: ReadonlyArray<StoredPunch | WirePunch>) => Effect.Effect<void>
   /**
@@ -36,9 +39,10 @@ export class FakeService extends Context.Service<FakeService, {
   readonly add: (punches: ReadonlyArray<StoredPunch | WirePunch>) => Effect.Effect<void>
   /**
    * Edits the punches with these ids, in all companies: `modified` becomes the service's time, to the second, unless the
-   * patch has one or null, and listings show it after `visibleAfter`. `{ deleted: true }` marks them as deleted.
+   * patch has one or null, and listings show it after `visibleAfter`. `{ deleted: true }` marks them as deleted. Returns the
+   * number of punches that have one of the ids.
    */
-  readonly edit: (ids: ReadonlyArray<number>, patch: PunchPatch) => Effect.Effect<void>
+  readonly edit: (ids: ReadonlyArray<number>, patch: PunchPatch) => Effect.Effect<number>
   /**
    * Removes the punches with these ids, in all companies, without a mark or a stamp, after `visibleAfter`, as a purge or
    * a restored backup does.
@@ -54,6 +58,8 @@ export class FakeService extends Context.Service<FakeService, {
   readonly clear: Effect.Effect<void>
   /** Injects a fault into the requests that `when` selects. Of several, only the first one affects a request. */
   readonly inject: (fault: Fault, when?: FaultWhen) => Effect.Effect<void>
+  /** The injected faults that can still affect a request, in their order. */
+  readonly faults: Effect.Effect<ReadonlyArray<ActiveFault>>
   /** Removes all faults. */
   readonly clearFaults: Effect.Effect<void>
   /** All requests since the start or `clearRequests`, in order of arrival. */
@@ -93,7 +99,8 @@ export class FakeService extends Context.Service<FakeService, {
 }
 
 const make = (options: FakeServiceOptions): FakeService["Service"] => {
-  const engine = makeEngine(settingsOf(options))
+  const settings = settingsOf(options)
+  const engine = makeEngine(settings)
   let inFlight = 0
   let maxInFlight = 0
 
@@ -115,10 +122,11 @@ const make = (options: FakeServiceOptions): FakeService["Service"] => {
         : Effect.andThen(Effect.sleep(delay), Effect.map(Clock.currentTimeMillis, responseAt))
     })
 
-  const change = (make: (time: ChangeTime) => void) =>
+  const change = <A>(make: (time: ChangeTime) => A) =>
     Effect.map(Clock.currentTimeMillis, (now) => make({ now, stamp: engine.clock.at(now) }))
 
   return FakeService.of({
+    access: settings,
     seed: (punches) => Effect.sync(() => engine.changes.seed(punches)),
     add: (punches) => change((time) => engine.changes.add(punches, time)),
     edit: (ids, patch) => change((time) => engine.changes.edit(ids, patch, time)),
@@ -128,6 +136,7 @@ const make = (options: FakeServiceOptions): FakeService["Service"] => {
     stepClock: (by) => Effect.sync(() => engine.clock.step(Duration.toMillis(by))),
     clear: Effect.sync(engine.changes.clear),
     inject: (fault, when = {}) => Effect.sync(() => engine.faults.add(fault, when)),
+    faults: Effect.sync(engine.faults.active),
     clearFaults: Effect.sync(engine.faults.clear),
     requests: Effect.sync(engine.requests),
     clearRequests: Effect.sync(engine.clearRequests),

@@ -5,8 +5,16 @@ export { toWire } from "./base/WirePunch.ts"
 export { FakeService } from "./FakeService.ts"
 export { Fault } from "./faults/Fault.ts"
 export type { FaultBody, FaultWhen, Json, RawJson, RowPatch, StatusOptions, TokenDefect } from "./faults/Fault.ts"
+export type { ActiveFault } from "./faults/queue.ts"
 export { arbitraryPunches, type GenerateOptions, generatePunches } from "./generate/punches.ts"
 export { generateWeeks, type WeeksOptions } from "./generate/weeks.ts"
 export { defaultCompany, defaultOAuthClient } from "./service/options.ts"
-export type { FakeCompany, FakeOAuthClient, FakeServiceOptions, FakeSession, VisibilityLag } from "./service/options.ts"
+export type {
+  FakeAccess,
+  FakeCompany,
+  FakeOAuthClient,
+  FakeServiceOptions,
+  FakeSession,
+  VisibilityLag
+} from "./service/options.ts"
 export type { PunchPatch } from "./service/table.ts"

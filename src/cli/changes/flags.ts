@@ -1,7 +1,7 @@
 /** The flags of `time-punches changes`. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { databaseFlag } from "../copy/database.ts"
+import { databaseFlag, maxAgeFlag } from "../copy/database.ts"
 import { companyFlags } from "../flags/connection.ts"
 import { namesFlag } from "../flags/names.ts"
 import { periodFlags } from "../flags/period.ts"
@@ -29,7 +29,8 @@ export const changesFlags = {
   names: namesFlag,
   // Nothing is sent, so no guid is needed.
   company: companyFlags.company,
-  database: databaseFlag
+  database: databaseFlag,
+  maxAge: maxAgeFlag
 }
 
 /** The parsed flags. */

@@ -175,13 +175,12 @@ export const peopleCsv = <E, R>(
     Stream.suspend(() =>
       Stream.make(csvFile(
         ["user_id", ...(names === undefined ? [] : ["user_name"]), "net_seconds", "cost_cents", "tips_cents"],
-        differences().map(({ cost, net, tips, userId }) => [
-          userId,
-          ...(names === undefined ? [] : [names("user", userId)]),
-          Duration.toSeconds(net),
-          cost,
-          tips
-        ])
+        differences().map(({ cost, net, tips, userId }) => {
+          const seconds = Duration.toSeconds(net)
+          return names === undefined
+            ? [userId, seconds, cost, tips]
+            : [userId, names("user", userId), seconds, cost, tips]
+        })
       ))
     )
   )

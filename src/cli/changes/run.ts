@@ -63,7 +63,7 @@ export const run = Effect.fnUntraced(function*(input: ChangesInput) {
     return lines.length === 0 ? Stream.empty : Stream.make(`${lines.join("\n")}\n`)
   }, Stream.unwrap)
 
-  yield* print(withCopy(company.id, target, texts))
+  yield* print(withCopy(company.id, target, texts, input.maxAge))
   if (count === 0 && Option.isSome(since)) {
     yield* printError(`nothing has changed since ${DateTime.formatIso(since.value)}`)
   }

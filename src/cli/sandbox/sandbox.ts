@@ -28,6 +28,12 @@ const sandboxFlags = {
     "With --companies: write company_id,guid to this file, or to standard output for -",
     "the name of a file, or -"
   ),
+  writeEnv: nonBlank(
+    "write-env",
+    "FILE",
+    "Write the settings of the OAuth client to this new file, for node --env-file",
+    "the name of a file"
+  ),
   punches: whole(
     "punches",
     "N",
@@ -72,7 +78,10 @@ export const sandbox = Command.make(
 
   It prints export lines with the settings of an OAuth client, to paste into
   another terminal, and in comments an access token and a session cookie. With
-  --companies it prints no company: --companies-csv writes their ids and guids.`
+  --companies it prints no company: --companies-csv writes their ids and guids.
+
+  In a browser its address shows the requests that it gets, injects faults, and
+  lists and corrects punches; /docs has the reference of the interface.`
   ),
   Command.withShortDescription("Run a local service to try things against"),
   Command.withExamples([

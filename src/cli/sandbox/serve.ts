@@ -1,25 +1,16 @@
-/** The service behind `time-punches sandbox`: serves companies on a port, prints a client's settings, edits punches. */
+/** The service behind `time-punches sandbox`: serves companies and a page on a port, prints a client's settings or writes them. */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
-import { approvalStatuses } from "../../testing/base/WirePunch.ts"
 import { FakeServer } from "../../testing/FakeServer.ts"
-import {
-  defaultCompany,
-  defaultOAuthClient,
-  type FakeCompany,
-  type FakeResponse,
-  FakeService,
-  Fault,
-  type StoredPunch
-} from "../../testing/index.ts"
-import { defaultSession } from "../../testing/service/options.ts"
+import { type FakeCompany, FakeService, Fault, type StoredPunch } from "../../testing/index.ts"
+import { editPath } from "../../testing/page/edits.ts"
+import { clientVariables, environmentLines } from "../../testing/page/environment.ts"
+import type { FakeAccess } from "../../testing/service/options.ts"
 import { CommandFailure, commandFailureOf, errorCode, exitCode, usage } from "../failure.ts"
-import { readInstant } from "../flags/values.ts"
 import { counted, countedPunches } from "../terminal/format.ts"
 import { printError, printLines } from "../terminal/output.ts"
 import { churn, churnRate } from "./churn.ts"
@@ -33,6 +24,8 @@ export interface SandboxOptions {
   readonly companies: Option.Option<number>
   /** A file for the ids and guids of the companies; `-` for standard output. */
   readonly companiesCsv: Option.Option<string>
+  /** A new file for the variables of a client. */
+  readonly writeEnv: Option.Option<string>
   /** Number of punches that the listing of a company has. */
   readonly punches: Option.Option<number>
   readonly seed: number
@@ -57,27 +50,35 @@ export const serve = Effect.fnUntraced(function*(options: SandboxOptions) {
   })
   const { companies } = world
   const fake = yield* Layer.build(FakeService.layer({ latency: options.latency, companies }))
-  const { fill, isFilled, service } = withWorld(withEdits(Context.get(fake, FakeService)), world)
+  const { fill, isFilled, service } = withWorld(Context.get(fake, FakeService), world)
   const { url } = Context.get(
-    yield* Layer.build(Layer.provide(FakeServer.layer({ port: options.port }), Layer.succeed(FakeService, service))),
+    yield* Layer.build(
+      Layer.provide(FakeServer.layer({ port: options.port, page: true }), Layer.succeed(FakeService, service))
+    ),
     FakeServer
   )
   if (options.fail > 0) {
     yield* service.inject(Fault.retryAfter("1", 503), { probability: { chance: options.fail, seed } })
   }
+  const { access } = service
+  const company = Option.isSome(count) ? undefined : companies[0]
+  const variables = clientVariables(url, access.oauthClients[0], company)
+  if (Option.isSome(options.writeEnv)) yield* writeVariables(options.writeEnv.value, variables)
   if (Option.isSome(count)) {
     const isCsvPrinted = yield* writeCompanies(companies, companiesCsv)
     const print = isCsvPrinted ? (lines: ReadonlyArray<string>) => printError(...lines) : printLines
-    yield* print(options.json ? [JSON.stringify(clientOf(url))] : exportLines(clientOf(url)))
-    yield* printError(`${url} serves ${namesOf(companies)}. Ctrl-C stops it.`)
+    yield* print(options.json ? [JSON.stringify(variables)] : environmentLines(url, access, undefined))
+    yield* printError(`${url} serves ${namesOf(companies)}. Ctrl-C stops it.`, seeAlso(url))
   } else {
     yield* Effect.forEach(companies, (_, index) => fill(index))
     const listed = world.punchesOf(0).filter(({ deleted }) => deleted !== true)
-    const [company = defaultCompany] = companies
     yield* printLines(
-      options.json ? [JSON.stringify(variablesFor(url, company))] : companySettings(url, company, listed)
+      options.json ? [JSON.stringify(variables)] : companySettings(url, access, company, listed)
     )
-    yield* printError(`${url} serves ${countedPunches(listed.length)}${spanOf(listed)}. Ctrl-C stops it.`)
+    yield* printError(
+      `${url} serves ${countedPunches(listed.length)}${spanOf(listed)}. Ctrl-C stops it.`,
+      seeAlso(url)
+    )
   }
   if (options.churn || Option.isSome(options.churnFor)) {
     const seconds = Option.getOrElse(options.churnFor, () => Infinity)
@@ -106,47 +107,44 @@ const spanOf = (punches: ReadonlyArray<StoredPunch>): string => {
   return first === undefined ? "" : ` of ${first} to ${last}`
 }
 
-/** The settings of an OAuth client, without a company. */
-const clientOf = (url: string) => ({
-  TIME_PUNCHES_BASE_URL: url,
-  TIME_PUNCHES_AUTH_URL: url,
-  TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
-  TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret
-})
+const seeAlso = (url: string) => `${url}/ shows its requests, faults and punches, ${url}/docs the interface.`
 
-/** The same for one company. */
-const variablesFor = (url: string, { guid, id }: FakeCompany) => ({
-  ...clientOf(url),
-  TIME_PUNCHES_COMPANY_ID: `${id}`,
-  TIME_PUNCHES_COMPANY_GUID: guid
-})
-
-const exportLines = (variables: Readonly<Record<string, string>>): ReadonlyArray<string> => [
-  "# OAuth client:",
-  ...Object.entries(variables).map(([name, value]) => `export ${name}=${value}`)
-]
-
-/** Lines for a shell: the settings of an OAuth client, and commented out those of other credentials and two requests. */
+/** Lines for a shell: the settings of a client, and commented out two requests. */
 const companySettings = (
   url: string,
-  company: FakeCompany,
+  access: FakeAccess,
+  company: FakeCompany | undefined,
   punches: ReadonlyArray<StoredPunch>
 ): ReadonlyArray<string> => [
-  ...exportLines(variablesFor(url, company)),
-  "",
-  "# or, in place of client id and secret, the access token of one company:",
-  `# export TIME_PUNCHES_ACCESS_TOKEN=${company.accessToken}`,
-  "# or a session cookie:",
-  `# export TIME_PUNCHES_SESSION_COOKIE=${defaultSession.cookie}`,
-  "",
-  "# a first page by hand:",
-  `# curl -H 'authorization: Bearer ${company.accessToken}' ` +
-  `'${url}/v2/company/${company.id}/time_punches?limit=3'`,
+  ...environmentLines(url, access, company),
+  ...company === undefined ? [] : [
+    "",
+    "# a first page by hand:",
+    `# curl -H 'authorization: Bearer ${company.accessToken}' ` +
+    `'${url}/v2/company/${company.id}/time_punches?limit=3'`
+  ],
   ...punches.slice(0, 1).flatMap(({ id }) => [
     "# a correction, as a manager makes it in the service:",
     `# curl -X PATCH -d '{"notes":"corrected"}' ${url}${editPath}${id}`
   ])
 ]
+
+/** Writes variables for `node --env-file`. A file that exists may have what its owner needs: it is left as it is. */
+const writeVariables = Effect.fnUntraced(function*(file: string, variables: Readonly<Record<string, string>>) {
+  const fs = yield* FileSystem.FileSystem
+  const text = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join("")
+  yield* fs.writeFileString(file, text, { mode: 0o600, flag: "wx" }).pipe(
+    Effect.mapError((error) =>
+      error.reason._tag === "AlreadyExists"
+        ? new CommandFailure({
+          message: `${file} exists, and --write-env writes over no file`,
+          advice: ["Remove it, or name another one."],
+          code: exitCode.system
+        })
+        : commandFailureOf(error)
+    )
+  )
+})
 
 /** Writes ids and guids for `fleet add`; `true` if standard output has them. */
 const writeCompanies = Effect.fnUntraced(function*(
@@ -170,62 +168,3 @@ const namesOf = (companies: ReadonlyArray<FakeCompany>): string => {
   const [first, last] = [companies[0]?.id, companies.at(-1)?.id]
   return `${counted(companies.length, "company", "companies")}, ${first === last ? first : `${first} to ${last}`}`
 }
-
-/** Path of `PATCH`, which edits a punch as a manager does, without the id. No other service has it. */
-const editPath = "/sandbox/time_punches/"
-
-const Instant = Schema.String.check(
-  Schema.makeFilter((text: string) => Option.isSome(readInstant(text)) || "an RFC 3339 instant with a zone")
-)
-
-const Cents = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
-
-/** The new values of a punch, under their names on the wire; a value that is absent keeps the old one. */
-const Edit = Schema.Struct({
-  clocked_in: Schema.optionalKey(Instant),
-  clocked_out: Schema.optionalKey(Schema.NullOr(Instant)),
-  approved: Schema.optionalKey(Schema.Boolean),
-  employee_approval_status: Schema.optionalKey(Schema.Literals(approvalStatuses)),
-  hourly_wage: Schema.optionalKey(Cents),
-  tips: Schema.optionalKey(Schema.Int),
-  notes: Schema.optionalKey(Schema.String),
-  deleted: Schema.optionalKey(Schema.Boolean)
-})
-
-const decodeEdit = Schema.decodeUnknownEffect(Schema.fromJsonString(Edit), { onExcessProperty: "error" })
-
-/** The service that also answers to edits of the punches that it has been given. */
-export const withEdits = (service: FakeService["Service"]): FakeService["Service"] => {
-  const ids = new Set<number>()
-  const noted = (punches: ReadonlyArray<{ readonly id: number }>) => {
-    for (const { id } of punches) ids.add(id)
-  }
-
-  const edit = Effect.fnUntraced(function*(path: string, body: string) {
-    const id = Number(path)
-    if (!ids.has(id)) return answer(404, `There is no punch ${path}.`)
-    const { employee_approval_status: employeeApprovalStatus, ...wire } = yield* decodeEdit(body)
-    yield* service.edit([id], { ...wire, ...(employeeApprovalStatus && { employeeApprovalStatus }) })
-    return answer(204)
-  }, Effect.catchTag("SchemaError", ({ message }) => Effect.succeed(answer(422, message))))
-
-  return FakeService.of({
-    ...service,
-    seed: (punches) => Effect.tap(service.seed(punches), () => Effect.sync(() => noted(punches))),
-    add: (punches) => Effect.tap(service.add(punches), () => Effect.sync(() => noted(punches))),
-    respond: (request) => {
-      const { body, method, url } = request
-      if (!url.startsWith(editPath)) return service.respond(request)
-      if (method !== "PATCH") return Effect.succeed(answer(405, "The method must be PATCH."))
-      return edit(url.slice(editPath.length), body)
-    }
-  })
-}
-
-/** A line of text for a person, or nothing. */
-const answer = (status: number, text = ""): FakeResponse => ({
-  status,
-  headers: text === "" ? {} : { "content-type": "text/plain; charset=utf-8" },
-  body: text === "" ? "" : `${text}\n`,
-  delivery: { _tag: "Whole" }
-})

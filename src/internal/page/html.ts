@@ -1,5 +1,5 @@
 /** Pages of HTML whose text cannot become markup, with the one stylesheet of all pages. */
-import { escaped } from "../wire/issue.ts"
+import { escaped, unprintable } from "../wire/issue.ts"
 
 /** Text that is markup already. */
 export interface Html {
@@ -32,6 +32,9 @@ const render = (part: Part): string =>
     : "html" in part
     ? part.html
     : part.map(render).join("")
+
+/** The pattern of hidden characters, for a script that writes text in the browser: the first group has them. */
+export const hiddenCharacters: string = unprintable.source
 
 /** A template of markup: strings are escaped, numbers and `Html` stand as they are, `undefined` is left out. */
 export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html =>

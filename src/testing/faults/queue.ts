@@ -11,11 +11,27 @@ export interface FaultMatch {
   readonly markUsed: () => void
 }
 
+/** An injected fault that can still affect a request. */
+export interface ActiveFault {
+  readonly fault: Fault
+  /** The requests that it selects. */
+  readonly when: FaultWhen
+  /** How many requests it can still affect; `Infinity` until `clearFaults`. */
+  readonly left: number
+}
+
 /** Faults in the order of their injection. Only the first one that matches a request affects it. */
 export interface FaultQueue {
   readonly add: (fault: Fault, when: FaultWhen) => void
   readonly clear: () => void
   readonly match: (request: RecordedRequest) => FaultMatch | undefined
+  readonly active: () => ReadonlyArray<ActiveFault>
+}
+
+/** A fault with the state of its injection. */
+interface Injection {
+  readonly match: FaultQueue["match"]
+  readonly active: () => ActiveFault
 }
 
 /** How many requests a fault may affect. */
@@ -36,22 +52,25 @@ const matches = (when: FaultWhen, target: "page" | "token", request: RecordedReq
 
 /** A queue without faults. */
 export const makeFaultQueue = (): FaultQueue => {
-  let injected: ReadonlyArray<FaultQueue["match"]> = []
+  let injected: ReadonlyArray<Injection> = []
 
-  const injection = (fault: Fault, when: FaultWhen): FaultQueue["match"] => {
+  const injection = (fault: Fault, when: FaultWhen): Injection => {
     const hooks = hooksOf(fault)
     const target = when.target ?? (hooks.writeToken === undefined ? "page" : "token")
     const random = prng(when.probability?.seed ?? 0)
     const chance = when.probability?.chance ?? 1
     let left = timesOf(hooks, when)
-    return (request) => {
-      if (left <= 0 || !matches(when, target, request) || !random.chance(chance)) return undefined
-      return {
-        hooks,
-        markUsed: () => {
-          left -= 1
+    return {
+      match: (request) => {
+        if (left <= 0 || !matches(when, target, request) || !random.chance(chance)) return undefined
+        return {
+          hooks,
+          markUsed: () => {
+            left -= 1
+          }
         }
-      }
+      },
+      active: () => ({ fault, when, left })
     }
   }
 
@@ -63,11 +82,12 @@ export const makeFaultQueue = (): FaultQueue => {
       injected = []
     },
     match: (request) => {
-      for (const match of injected) {
+      for (const { match } of injected) {
         const found = match(request)
         if (found !== undefined) return found
       }
       return undefined
-    }
+    },
+    active: () => injected.map(({ active }) => active()).filter(({ left }) => left > 0)
   }
 }

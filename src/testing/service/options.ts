@@ -145,6 +145,18 @@ export interface FakeServiceOptions {
   readonly punches?: ReadonlyArray<StoredPunch | WirePunch> | undefined
 }
 
+/** What a client needs to connect. */
+export interface FakeAccess {
+  /** The companies, with their guids and access tokens. */
+  readonly companies: ReadonlyArray<FakeCompany>
+  /** The clients of the token endpoint. */
+  readonly oauthClients: ReadonlyArray<FakeOAuthClient>
+  /** The sessions of the web application. */
+  readonly sessions: ReadonlyArray<FakeSession>
+  /** The prefix of both paths; empty without one. */
+  readonly basePath: string
+}
+
 /** When changes show, in milliseconds; each lag is drawn between both ends. */
 export interface LagRange {
   readonly from: number

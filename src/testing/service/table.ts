@@ -164,7 +164,7 @@ export interface Changes {
   /** Adds punches and stamps `created` and `modified`; null stays null. */
   readonly add: (punches: ReadonlyArray<StoredPunch | WirePunch>, time: ChangeTime) => void
   /** Changes the punches with these ids, in all companies, and stamps `modified` unless the patch has it. */
-  readonly edit: (ids: ReadonlyArray<number>, patch: PunchPatch, time: ChangeTime) => void
+  readonly edit: (ids: ReadonlyArray<number>, patch: PunchPatch, time: ChangeTime) => number
   /** Removes the punches with these ids, in all companies, without a trace. */
   readonly remove: (ids: ReadonlyArray<number>, time: ChangeTime) => void
   /** Removes all punches and all changes that do not show yet. */
@@ -274,7 +274,9 @@ export const makeChanges = (table: Table, lag: LagRange): Changes => {
     },
     edit: (ids, patch, { now, stamp }) => {
       const modified = written(stamp)
-      record(ids.flatMap(current), now, (punch) => ({ ...punch, modified, ...patch }))
+      const found = ids.flatMap(current)
+      record(found, now, (punch) => ({ ...punch, modified, ...patch }))
+      return found.length
     },
     remove: (ids, { now }) => {
       record(ids.flatMap(current), now, () => undefined)

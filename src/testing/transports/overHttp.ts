@@ -11,17 +11,27 @@ import { cutSurplus, type Exchange, toServerResponse } from "./serverResponse.ts
 
 /**
  * Serves until the scope of the layer closes. A client that disconnects interrupts its request. On a loopback address,
- * a request from elsewhere gets status 403 and does not reach the service.
+ * a request from elsewhere gets status 403 and does not reach the service. `route` handles the requests of a page, which do not
+ * reach it either, and returns `undefined` for all others.
  */
-export const serve = (exchange: Exchange): Layer.Layer<never, never, HttpServer.HttpServer> =>
-  Layer.unwrap(HttpServer.HttpServer.useSync(({ address }) => serveTo(exchange, isLoopbackAddress(address))))
+export const serve = (
+  exchange: Exchange,
+  route: Route = () => undefined
+): Layer.Layer<never, never, HttpServer.HttpServer> =>
+  Layer.unwrap(HttpServer.HttpServer.useSync(({ address }) => serveTo(exchange, route, isLoopbackAddress(address))))
 
-const serveTo = (exchange: Exchange, toThisMachine: boolean) =>
+type Route = (
+  request: HttpServerRequest.HttpServerRequest
+) => Effect.Effect<HttpServerResponse.HttpServerResponse> | undefined
+
+const serveTo = (exchange: Exchange, route: Route, toThisMachine: boolean) =>
   HttpServer.serve(
     Effect.gen(function*() {
       const request = yield* HttpServerRequest.HttpServerRequest
       const refusal = toThisMachine ? foreignCaller(request.headers) : undefined
       if (refusal !== undefined) return HttpServerResponse.text(`${refusal}\n`, { status: 403 })
+      const answer = route(request)
+      if (answer !== undefined) return yield* answer
       const body = yield* request.text
       const { method, url } = request
       const response = yield* exchange.respond({ method, url, headers: { ...request.headers }, body })

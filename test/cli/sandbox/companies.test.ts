@@ -145,7 +145,10 @@ describe("time-punches sandbox --companies", () => {
       assert.deepStrictEqual([head, rows.length, Fs.statSync(file).mode & 0o777], ["company_id,guid", 12, 0o600])
       assert.deepStrictEqual(counts, [40, 40])
       assert.strictEqual(code, 130)
-      assert.match(stderr, /^http:\/\/127\.0\.0\.1:\d+ serves 12 companies, 5001 to 5012\. Ctrl-C stops it\.\n$/)
+      assert.match(
+        stderr,
+        /^http:\/\/127\.0\.0\.1:\d+ serves 12 companies, 5001 to 5012\. Ctrl-C stops it\.\n\S+\/ shows its requests, .*, \S+\/docs the interface\.\n$/
+      )
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 60_000)
 
   it.live("prints the companies in place of the variables with --companies-csv -", () =>

@@ -1,0 +1,135 @@
+/** What a page shows of a service while it runs: its last exchanges and its faults, as server-sent events. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as PubSub from "effect/PubSub"
+import * as Stream from "effect/Stream"
+import type { FakeRequest, FakeResponse } from "../base/message.ts"
+import type { ActiveFault } from "../faults/queue.ts"
+
+/** A request and its answer, without what only the two parties should know: no header, no body. */
+export interface Logged {
+  /** 0 for the first request, then 1, 2, … */
+  readonly index: number
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly method: string
+  readonly path: string
+  /** The parameters, decoded. */
+  readonly query: ReadonlyArray<readonly [name: string, value: string]>
+  /** The status, and what becomes of the response if it does not arrive whole. */
+  readonly answer: string
+  readonly isGood: boolean
+  /** Milliseconds from the request to the answer. */
+  readonly took: number
+  /** Whether the page itself sent it. */
+  readonly isOwn: boolean
+}
+
+/** A fault and how often it can still happen; `null` for any number of times. */
+export interface ShownFault {
+  readonly text: string
+  readonly left: number | null
+}
+
+/** The log of a service. */
+export interface Log {
+  /** The handling of requests, which adds each of them to the log. */
+  readonly respond: (request: FakeRequest) => Effect.Effect<FakeResponse>
+  /** Tells the readers which faults are injected, if that has changed. */
+  readonly tellFaults: Effect.Effect<void>
+  /** The events of a reader: the last requests, the faults, and what follows. */
+  readonly events: Stream.Stream<string>
+}
+
+/** How many requests a reader gets that comes later. */
+const kept = 200
+
+const answerOf = ({ body, delivery, status }: FakeResponse): string => {
+  switch (delivery._tag) {
+    case "Whole":
+      return `${status}`
+    case "Padded":
+      return `${status}, padded to ${delivery.bytes === Infinity ? "no end" : `${delivery.bytes} bytes`}`
+    case "Reset":
+      return "connection reset"
+    case "Silence":
+      return "no answer"
+    case "Stall":
+      return `${status}, stalls after ${Math.min(delivery.bytes, body.length)} bytes`
+    case "Cut":
+      return `${status}, cut after ${Math.min(delivery.bytes, body.length)} bytes`
+  }
+}
+
+const eventOf = (name: string, value: Logged | ReadonlyArray<ShownFault>): string =>
+  `event: ${name}\n${"index" in value ? `id: ${value.index}\n` : ""}data: ${JSON.stringify(value)}\n\n`
+
+/** A fault as a line: its tag and its arguments. */
+const textOf = ({ fault, when }: ActiveFault): string => {
+  const { _tag, ...options } = fault
+  const write = (value: object) =>
+    JSON.stringify(
+      value,
+      (_, part: unknown) => part instanceof Uint8Array ? `${part.length} bytes` : part === Infinity ? "Infinity" : part
+    )
+  return [_tag, ...[options, when].filter((part) => Object.keys(part).length > 0).map(write)].join(" ")
+}
+
+/** The log of a service that handles requests with `respond`. */
+export const makeLog = Effect.fnUntraced(function*(
+  respond: (request: FakeRequest) => Effect.Effect<FakeResponse>,
+  faults: Effect.Effect<ReadonlyArray<ActiveFault>>
+) {
+  // A reader that is too slow misses requests, which it notices by their numbers; the service never waits for it.
+  const hub = yield* PubSub.sliding<string>(1024)
+  let last: ReadonlyArray<string> = []
+  let index = 0
+  let told = eventOf("faults", [])
+
+  const tellFaults = Effect.flatMap(faults, (active) => {
+    const event = eventOf(
+      "faults",
+      active.map((fault) => ({ text: textOf(fault), left: fault.left === Infinity ? null : fault.left }))
+    )
+    if (event === told) return Effect.void
+    told = event
+    return Effect.asVoid(PubSub.publish(hub, event))
+  })
+
+  const add = (request: FakeRequest, at: number, exit: Exit.Exit<FakeResponse>) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const isUrl = URL.canParse(request.url, "http://localhost")
+      const { pathname, searchParams } = new URL(isUrl ? request.url : "/", "http://localhost")
+      const answer = Exit.isSuccess(exit) ? answerOf(exit.value) : "the client left"
+      const event = eventOf("request", {
+        index,
+        at,
+        method: request.method,
+        path: isUrl ? pathname : request.url,
+        query: [...searchParams],
+        answer,
+        isGood: /^[23]\d\d$/.test(answer),
+        took: now - at,
+        isOwn: request.headers["sec-fetch-site"] === "same-origin"
+      })
+      index += 1
+      last = [...last.slice(1 - kept), event]
+      return Effect.andThen(PubSub.publish(hub, event), tellFaults)
+    })
+
+  return {
+    respond: (request) =>
+      Effect.flatMap(
+        Clock.currentTimeMillis,
+        (at) => Effect.onExit(respond(request), (exit) => add(request, at, exit))
+      ),
+    tellFaults,
+    // The subscription comes first, so that nothing is missed; a reader ignores what it has.
+    events: Stream.unwrap(Effect.gen(function*() {
+      const subscription = yield* PubSub.subscribe(hub)
+      yield* tellFaults
+      return Stream.concat(Stream.fromArray([told, ...last]), Stream.fromSubscription(subscription))
+    }))
+  } satisfies Log
+})

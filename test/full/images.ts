@@ -1,0 +1,56 @@
+/**
+ * Takes the pictures of `docs/images/`: `npm run images`, or `npm run images sandbox` for some of them. Each page is a row of
+ * the table, shown as a phone and a desktop show it. Look at a picture before you commit it.
+ */
+import { Effect, Layer, type Scope } from "effect"
+import * as Fs from "node:fs"
+import { FakeServer } from "../../src/testing/FakeServer.ts"
+import { defaultCompany, FakeService, generateWeeks } from "../../src/testing/index.ts"
+import { browser, widths } from "./browser.ts"
+
+interface Picture {
+  /** Starts what serves the page, until the scope closes, and returns its address, which may be of a file. */
+  readonly served: Effect.Effect<string, unknown, Scope.Scope>
+  /** What the page has once it is ready, as a selector. */
+  readonly ready: string
+  /** Height of the desktop in pixels; that of the phone is 812. */
+  readonly height: number
+}
+
+const sandbox = Effect.gen(function*() {
+  const punches = generateWeeks({ seed: 1, count: 500, people: 8, companyId: defaultCompany.id })
+  const built = yield* Layer.build(
+    FakeServer.layer({ page: true, port: 4010 }).pipe(Layer.provideMerge(FakeService.layer({ punches })))
+  )
+  const { url } = yield* Effect.provide(FakeServer, built)
+  return `${url}/`
+})
+
+/** The pictures by the name of their files. */
+const pictures: Readonly<Record<string, Picture>> = {
+  sandbox: { served: sandbox, ready: "#rows tr", height: 1300 }
+}
+
+const take = Effect.fnUntraced(function*(name: string, { height, ready, served }: Picture) {
+  const address = yield* served
+  const { open } = yield* browser
+  for (const width of widths) {
+    const page = yield* open(address, { width })
+    yield* Effect.promise(() => page.setViewportSize({ width, height: width < 1000 ? 812 : height }))
+    yield* Effect.promise(() => page.locator(ready).first().waitFor())
+    // The first drawing of a live page follows its first event.
+    yield* Effect.promise(() => page.waitForTimeout(500))
+    yield* Effect.promise(() =>
+      page.screenshot({ path: new URL(`../../docs/images/${name}-${width}.png`, import.meta.url).pathname })
+    )
+  }
+}, Effect.scoped)
+
+const names = process.argv.slice(2)
+Fs.mkdirSync(new URL("../../docs/images/", import.meta.url), { recursive: true })
+await Effect.runPromise(
+  Effect.forEach(
+    Object.entries(pictures).filter(([name]) => names.length === 0 || names.includes(name)),
+    ([name, picture]) => take(name, picture)
+  )
+)
