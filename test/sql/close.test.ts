@@ -1,10 +1,12 @@
 /** Closes of a copy, over both databases: what stands adds up to the sums of now, and nothing is paid twice. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Duration, Effect, Option, Schema } from "effect"
+import { DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
-import { BusinessDate, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as CloseRecord from "../../src/payroll/CloseRecord.ts"
+import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import { Close, SqlStore } from "../../src/sql/index.ts"
+import { prng } from "../../src/testing/base/prng.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { databases, hookedClient, type Hooks, itWithTable } from "../support/databases.ts"
@@ -13,8 +15,10 @@ import { needs } from "../support/needs.ts"
 import { clientOf, cluster, hasPrograms, noPostgres } from "../support/postgres.ts"
 
 const company = CompanyId.make(2)
-const [newYork, berlin] = ["America/New_York", "Europe/Berlin"].map(DateTime.zoneMakeNamedUnsafe)
-if (newYork === undefined || berlin === undefined) throw new Error("zones")
+const [newYork, berlin, honolulu] = ["America/New_York", "Europe/Berlin", "Pacific/Honolulu"].map(
+  DateTime.zoneMakeNamedUnsafe
+)
+if (newYork === undefined || berlin === undefined || honolulu === undefined) throw new Error("zones")
 const date = (text: string) => BusinessDate.make(text)
 const [east, far, late] = [LocationId.make(301), LocationId.make(303), LocationId.make(304)]
 
@@ -301,6 +305,86 @@ for (const database of databases()) {
         })
     )
 
+    itWithCopy(
+      "begins at the end of the close before, after a day start that moved earlier, if that is accepted",
+      (copy) =>
+        Effect.gen(function*() {
+          // The bar closes at four, then at two: the two hours of 16 March from 02:00 would be in both closes.
+          const at = (hours: number) => ({ zone: newYork, dayStarts: Duration.hours(hours) })
+          yield* commit(copy.kept, company, [
+            ...week,
+            shift(3, "2026-03-16T07:00:00Z", 1),
+            shift(4, "2026-03-16T09:00:00Z", 2)
+          ])
+          assert.strictEqual(hours(yield* make(copy, { ...march, clock: at(4) })), 17)
+          const later = { ...next, clock: at(2) }
+          assert.strictEqual((yield* Effect.flip(make(copy, later)))._tag, "PeriodClosed")
+          const state = yield* make(copy, { ...later, accept: ["stale", "edge"] })
+
+          assert.deepStrictEqual([hours(state), state.accepted], [2, { stale: 1, edge: 1 }])
+          assert.deepStrictEqual((yield* correct(copy)).states, [])
+          assert.deepStrictEqual(
+            (yield* list(copy))[1]?.terms.locations.map(({ begins }) => Option.map(begins, DateTime.formatIso)),
+            [Option.some("2026-03-16T08:00:00.000Z")]
+          )
+        })
+    )
+
+    itWithCopy(
+      "refuses an added location whose clock is not that which the next close has",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* commit(copy.kept, company, [...week, shift(40, "2026-03-17T14:00:00Z", 2, { locationId: late })])
+          yield* make(copy, { ...march, clock: new Map([[east, newYork]]) })
+          const clockOf = (clock: DateTime.TimeZone) => new Map([[east, newYork], [late, clock]])
+          yield* make(copy, { ...next, clock: clockOf(newYork) })
+          yield* commit(copy.kept, company, [shift(30, "2026-03-05T14:00:00Z", 4, { locationId: late })])
+          const added = (clock: DateTime.TimeZone, accept: ReadonlyArray<"gap"> = []) =>
+            correct(copy, { closes: [1], clocks: new Map([[late, clock]]), accept })
+
+          // As Berlin in the first and New York in the next, five hours are in no close.
+          const gap = yield* Effect.flip(added(berlin))
+          assert.deepStrictEqual(gap._tag === "NotReady" ? gap.found : gap, { gap: 1 })
+          // As Honolulu in the first, six hours are in both; no acceptance lets that through.
+          const overlap = yield* Effect.flip(added(honolulu, ["gap"]))
+          assert.strictEqual(overlap._tag === "PeriodClosed" ? overlap.close : 0, 2, overlap.message)
+          assert.deepStrictEqual((yield* added(newYork)).states.map(({ state }) => state), ["1.2"])
+        })
+    )
+
+    itWithCopy(
+      "says why a person lost all hours, also if the history does not reach the state",
+      (copy) =>
+        Effect.gen(function*() {
+          const of = (id: number, user: number, changes: Partial<TimePunch> = {}) =>
+            shift(id, "2026-03-03T14:00:00Z", 8, { userId: UserId.make(user), ...changes })
+          const all = [of(1, 501), of(2, 502), of(3, 503), of(4, 504), of(5, 505)]
+          yield* commit(copy.kept, company, all)
+          yield* make(copy)
+          // 501 is gone, 502 deleted, 503 given to 505, 504 moved to the next period.
+          const later = shift(4, "2026-03-18T14:00:00Z", 8, { userId: UserId.make(504) })
+          const now = [of(2, 502, { deleted: true }), of(3, 505), later, of(5, 505)]
+          yield* commit(copy.kept, company, now, true)
+
+          assert.deepStrictEqual((yield* correct(copy)).lost, [
+            { close: 1, userId: UserId.make(501), causes: { gone: 1 } },
+            { close: 1, userId: UserId.make(502), causes: { deleted: 1 } },
+            { close: 1, userId: UserId.make(503), causes: { moved: 1 } },
+            { close: 1, userId: UserId.make(504), causes: { moved: 1 } }
+          ])
+          yield* voidState(copy, "1.2")
+          yield* copy.run(
+            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
+          )
+          assert.deepStrictEqual((yield* correct(copy)).lost.map(({ causes }) => causes), [
+            { gone: 1 },
+            { deleted: 1 },
+            {},
+            {}
+          ])
+        })
+    )
+
     itWithCopy("needs a history, and is erased with its copy", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.plain, company, week)
@@ -403,6 +487,92 @@ for (const database of databases()) {
             outOfReach: 0
           })
           assert.deepStrictEqual((yield* correct(copy)).states.map(hours), [20])
+        })
+    )
+
+    itWithCopy(
+      "prints files that add up, over random edits, corrections, voids, forms and codes",
+      (copy) =>
+        Effect.gen(function*() {
+          const { run, table } = copy
+          const random = prng(9153)
+          let printed = 0
+          for (let plan = 0; plan < 12; plan++) {
+            const firstDay = DateTime.add(DateTime.makeUnsafe("2026-03-02"), { days: 14 * plan })
+            const dateOf = (days: number) =>
+              BusinessDate.make(DateTime.formatIsoDate(DateTime.toUtc(DateTime.add(firstDay, { days }))))
+            // Three people, two of them with one code. Each plan has its own fortnight and ids.
+            const edit = () => {
+              const id = random.between(0, 8)
+              const clockedIn = DateTime.add(firstDay, { days: id % 5, hours: 14 })
+              const clockedOut = DateTime.add(clockedIn, { seconds: random.between(1, 60_000) })
+              return shift(100 * plan + id, DateTime.formatIso(clockedIn), 0, {
+                userId: UserId.make(501 + (id % 3)),
+                clockedOut: Option.some(DateTime.toUtc(clockedOut)),
+                roleId: RoleId.make(random.pick([11, 12])),
+                tips: Cents.make(random.between(0, 900))
+              })
+            }
+            yield* commit(copy.kept, company, [edit(), edit(), edit()])
+            const { close } = yield* make(copy, {
+              ...march,
+              first: dateOf(0),
+              last: dateOf(13),
+              accept: [...CloseRecord.Obstacle.literals]
+            })
+            const stands: Array<string> = [`${close}.1`]
+            const voids: Array<string> = []
+            for (let step = 0; step < 8; step++) {
+              if (stands.length > 1 && random.between(0, 2) === 0) {
+                const state = stands.pop() ?? ""
+                voids.push(state, (yield* voidState(copy, state)).state)
+              } else {
+                yield* commit(copy.kept, company, [edit()])
+                const { states } = yield* correct(copy, { closes: [close] })
+                stands.push(...states.map(({ state }) => state))
+              }
+            }
+            const mapping = Result.getOrThrow(PayrollFile.decodeMapping({
+              v: 1,
+              by: ["user", "role"],
+              hours: random.pick(["decimal:2", "decimal:4", "h:mm", "minutes", "seconds"]),
+              rounding: random.pick(["halfUp", "halfEven", "down", "up"]),
+              columns: ["userCode", "roleId", "hours", "cost", "tips", "punches"].map((value) => ({
+                header: value,
+                value
+              })),
+              header: false,
+              lineEnd: "\n"
+            }))
+            const codes: PayrollFile.PayrollCodes = { codeOf: (_, id) => id === 501 ? "A" : "B" }
+            const numbersOf = (state: CloseRecord.CloseSums & PayrollFile.PayrollState, before?: typeof state) => {
+              const { text } = Result.getOrThrow(PayrollFile.encode(mapping, codes, state, before))
+              return text.split("\n").filter((line) => line !== "").flatMap((line) => {
+                const cells = line.split(",")
+                return cells.slice(2).map((cell, at) => {
+                  const [, sign, whole, mark, part = ""] = /^(-?)(\d+)(?:([.:])(\d+))?$/.exec(cell) ?? []
+                  const value = Number(whole) * (mark === ":" ? 60 : 10 ** part.length) + Number(part)
+                  return [`${cells[0]} ${cells[1]} ${at}`, sign === "-" ? -value : value] as const
+                })
+              })
+            }
+            const sumOf = (numbers: ReadonlyArray<readonly [string, number]>) => {
+              const sums = new Map<string, number>()
+              for (const [key, value] of numbers) sums.set(key, (sums.get(key) ?? 0) + value)
+              return [...sums].filter(([, value]) => value !== 0).toSorted()
+            }
+            const files = yield* Effect.forEach(stands, (name) => run(Close.find(company, name, { table })))
+            printed += files.length
+
+            assert.deepStrictEqual(
+              sumOf(files.flatMap(({ before, state }) => numbersOf(state, before))),
+              sumOf(numbersOf((files.at(-1) ?? assert.fail("no state")).state))
+            )
+            for (const name of voids) {
+              assert.strictEqual((yield* Effect.flip(run(Close.find(company, name, { table }))))._tag, "UnknownClose")
+            }
+          }
+          assert.isAbove(printed, 30)
         })
     )
 

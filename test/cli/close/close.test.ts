@@ -1,7 +1,12 @@
 /** `time-punches close`, `correct`, `void` and `closes`, over a copy of the fake service in a real file. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as Fs from "node:fs"
 import { DatabaseSync } from "node:sqlite"
+import { commandFailureOf } from "../../../src/cli/failure.ts"
+import { CompanyId } from "../../../src/Ids.ts"
+import { Close, SqlStore } from "../../../src/sql/index.ts"
+import { NodeSqlite } from "../../../src/sql/node/index.ts"
 import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
 import { cli, type Environment, temporaryFolder } from "../support.ts"
@@ -150,6 +155,54 @@ describe("time-punches close", () => {
         assert.deepStrictEqual([code, stdout], [7, ""])
         assert.match(stderr, /1\.1: its history was edited, users 503/)
       }
+    })))
+
+  it.live("changes no tables: an older schema is exit code 7, and names the command that changes them", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const run = on(file)
+      const database = new DatabaseSync(file)
+      database.exec("DELETE FROM time_punches_migrations WHERE migration_id >= 4")
+      database.close()
+      for (
+        const args of [["close", ...week], ["correct"], ["void", "1.1", "--note", "x"], ["closes"], [
+          "closes",
+          "--verify"
+        ]]
+      ) {
+        const { code, stderr, stdout } = yield* run(...args)
+        assert.deepStrictEqual([code, stdout], [7, ""], args.join(" "))
+        assert.match(
+          stderr,
+          /the tables of the copy have schema 3, and this release needs \d.*\n  Run time-punches sync/
+        )
+      }
+      const missing = yield* cli(["closes", "--database", `${file}.misspelt`], { env })
+      // A name that is misspelt creates no file.
+      assert.strictEqual(missing.code, 8, missing.stderr)
+      assert.isFalse(Fs.existsSync(`${file}.misspelt`))
+    })))
+
+  it.live("ends with 8 if another process wrote meanwhile, or the copy was erased", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      yield* run("close", ...week)
+      yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
+      yield* sync(file)
+      // The first of them to write wins; the others find its state, or have nothing to correct.
+      const ran = yield* Effect.all(Array.from({ length: 4 }, () => run("correct")), { concurrency: 4 })
+      assert.include(ran.map(({ code }) => code), 0)
+      for (const { code, stderr } of ran)
+        assert.match(`${code} ${stderr}`, /^(?:0 |8 [^]*another process wrote a state)/)
+      const erased = new Close.CloseChanged({ companyId: CompanyId.make(1), detail: "the copy was erased" })
+      assert.deepStrictEqual(commandFailureOf(erased).code, 8)
+      assert.lengthOf(closes((yield* run("closes", "--json")).stdout), 2)
+      yield* Effect.provide(SqlStore.purge(CompanyId.make(defaultCompany.id)), NodeSqlite.layer({ filename: file }))
+      const gone = yield* run("close", ...week)
+      assert.strictEqual(gone.code, 2, gone.stderr)
+      assert.match(gone.stderr, /has no history/)
     })))
 
   it.live("refuses what it cannot mean", () =>
