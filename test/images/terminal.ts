@@ -260,7 +260,7 @@ const main = async (): Promise<void> => {
       if (name === "fleet-list") {
         const company = settings["TIME_PUNCHES_COMPANY_ID"] ?? ""
         quietly("time-punches fleet migrate")
-        quietly(`time-punches fleet add --every 5m ${company}`)
+        quietly(`time-punches fleet add --every 5m ${company}=${settings["TIME_PUNCHES_COMPANY_GUID"]}`)
         quietly("time-punches fleet add --every 1h 4100 4101")
         quietly("time-punches fleet pause 4101")
         const args = [...options, `${root}/src/cli/main.ts`, "fleet", "run"]
