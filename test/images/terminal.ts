@@ -24,7 +24,7 @@ interface Run {
   readonly style: Style
 }
 
-/** The colour of the 256 of a terminal: sixteen of its own, a cube and greys. */
+/** The colour of the 256 of a terminal: its sixteen, a cube and greys. */
 const indexed = (index: number): number | string => {
   if (index < 16) return index
   const hex = (level: number) => Math.round(level).toString(16).padStart(2, "0")
@@ -68,7 +68,7 @@ const restyled = (style: Style, codes: string): Style => {
 
 /**
  * The lines that a terminal shows at the end of a transcript: a carriage return goes to the start of a line, `ESC [2K` and
- * `ESC [K` erase it, a full line goes on in the next one; other sequences but colours are left out.
+ * `ESC [K` erase it, a full line continues in the next one; other sequences but colours are left out.
  */
 const linesOf = (transcript: string, columns: number): ReadonlyArray<ReadonlyArray<Run>> => {
   const lines: Array<Array<{ readonly char: string; readonly style: Style } | undefined>> = [[]]
