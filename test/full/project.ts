@@ -13,7 +13,7 @@ export const versionOf = async (name: string): Promise<string> => {
     await readFile(join(root, "package-lock.json"), "utf8")
   )
   // The helpers of the charts are installed within their package.
-  const known = lock.packages[`node_modules/${name}`] ?? lock.packages[`node_modules/echarts/node_modules/${name}`]
+  const known = lock.packages[`node_modules/echarts/node_modules/${name}`] ?? lock.packages[`node_modules/${name}`]
   return `${name}@${known?.version ?? "latest"}`
 }
 
