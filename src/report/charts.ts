@@ -157,7 +157,7 @@ const cells = (people: ReadonlyArray<number>, most: number, { width }: Drawn) =>
   }
 })
 
-/** A number of people in little space; nothing for nobody. */
+/** A number of people in little space; empty below 0.05. */
 export const peopleText = (people: number): string =>
   people < 0.05 ? "" : people < 9.95 ? people.toFixed(1) : formatNumber(Math.round(people))
 
@@ -169,7 +169,7 @@ const draw = ({ label, width }: Drawn, height: number, option: ECharts.EChartsCo
   chart.dispose()
   return markup(
     svg
-      // No text has a quotation mark or an angle bracket of its own: they are escaped.
+      // Quotation marks and angle brackets of texts are escaped already: each that is found here is of the drawing.
       .replace(/^<svg [^>]*>/, `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeHtml(label)}">`)
       .replaceAll(/<style[^]*?<\/style>\n?/g, "")
       .replaceAll(/<rect [^>]*fill="none"[^>]*><\/rect>\n/g, "")

@@ -250,7 +250,7 @@ export interface LocationHours {
   readonly byDate: ReadonlyMap<string, number>
 }
 
-/** The most locations with a colour of their own. */
+/** The most locations with a separate colour. */
 const mostLocations = 7
 
 /** Hours by day and location; the locations in the order of their time. */

@@ -21,7 +21,7 @@ const weekMillis = 7 * dayMillis
  *
  * A person is on the clock from clock-in to clock-out, except in unpaid breaks. The time of a night stands in the hours in
  * which it passed, after midnight in those of the next weekday. A punch counts whole: after the last day of the period its
- * time goes on in the weekday that follows. An hour that the clocks repeat has the time of both, one that they skip has none.
+ * remaining time counts in the weekday that follows. An hour that the clocks repeat has the time of both, one that they skip has none.
  *
  * Law: before the division, the hours add up to the net time of the punches.
  */

@@ -51,7 +51,7 @@ describe("people on the clock", () => {
       "1 23 1",
       "2 0 1"
     ])
-    // The night from the last Sunday of the period goes on in its Monday.
+    // The night from the last Sunday of the period continues in its Monday.
     assert.deepStrictEqual(present(presenceOf([shift("2026-03-09T03:00:00Z", "2026-03-09T05:00:00Z")])), [
       "0 23 1",
       "1 0 1"

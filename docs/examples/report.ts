@@ -1,0 +1,44 @@
+/** The report of a week, and of a close, as pages of HTML. */
+import { DateTime, Effect, Option } from "effect"
+import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
+import { Period } from "effect-time-punches/payroll"
+import {
+  closeListing,
+  type ReportOptions,
+  reportWindow,
+  toHtmlCloseReport,
+  toHtmlReport
+} from "effect-time-punches/report"
+import { Close, SqlStore } from "effect-time-punches/sql"
+
+const company = CompanyId.make(7)
+
+const options: ReportOptions = {
+  clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+  period: (clock) => Period.week(clock, BusinessDate.make("2026-03-09")),
+  rounding: "halfUp",
+  weeklyThreshold: "40 hours"
+}
+
+/** The page of the week, as one text. */
+export const weekPage = toHtmlReport(
+  TimePunches.list(company, { clockedIn: reportWindow(options) }),
+  options
+)
+
+/** The page of close 7, from its record; hours by day and findings from the history, if it has them. */
+export const closePage = Effect.gen(function*() {
+  const [close] = yield* Close.list(company, 7)
+  if (close === undefined) return Option.none()
+  const punches = Option.map(
+    closeListing(close),
+    ({ at, clockedIn }) => SqlStore.list(company, { clockedIn }, { at })
+  )
+  return Option.some(
+    yield* Effect.catchTag(
+      toHtmlCloseReport(close, punches),
+      "HistoryUnknown",
+      () => toHtmlCloseReport(close, Option.none<never>())
+    )
+  )
+})
