@@ -15,6 +15,7 @@ import { type SendRequest, wasRedirected } from "../internal/http/client.ts"
 import { requestIdOf } from "../internal/http/problem.ts"
 import { secretsOf } from "../internal/http/secret.ts"
 import { timedOut, transportFailureOf } from "../internal/http/transportFailure.ts"
+import { userAgent } from "../internal/http/userAgent.ts"
 import { type Deadlines, makeDeadlines, timed, type Watch } from "../internal/resilience/deadline.ts"
 import { type Budget, type Limits, makeBudget, retry } from "../internal/resilience/retry.ts"
 import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
@@ -153,14 +154,11 @@ const readOnce = (page: Fetching, watch: Watch): Effect.Effect<Received, Failure
 
 const sign = (page: Fetching): Effect.Effect<SignedRequest, Failure> => {
   const { cursor, query, run: { baseUrl, sign, version } } = page
-  const accepting = HttpClientRequest.setHeader(
-    pageRequest(baseUrl, query, cursor),
-    "accept",
-    "application/json, application/problem+json"
-  )
-  const request = Option.isNone(version)
-    ? accepting
-    : HttpClientRequest.setHeader(accepting, "x-api-version", version.value)
+  const request = HttpClientRequest.setHeaders(pageRequest(baseUrl, query, cursor), {
+    ...userAgent(),
+    accept: "application/json, application/problem+json",
+    ...(Option.isNone(version) ? undefined : { "x-api-version": version.value })
+  })
   return Effect.mapError(sign(request, query.company), signFailure)
 }
 
