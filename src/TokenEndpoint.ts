@@ -20,7 +20,7 @@ import { requestIdOf, retryAfterOf } from "./internal/http/problem.ts"
 import { isSendable, validateClientId, validateSecret } from "./internal/http/secret.ts"
 import { statusOf } from "./internal/http/status.ts"
 import { timedOut, type TransportFailure, transportFailureOf } from "./internal/http/transportFailure.ts"
-import { userAgent } from "./internal/http/userAgent.ts"
+import { userAgent } from "./internal/wire/userAgent.ts"
 import { TracePropagation } from "./TracePropagation.ts"
 
 /** A token as the service issued it. */

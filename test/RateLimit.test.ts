@@ -5,7 +5,7 @@ import { HttpClient, HttpClientResponse } from "effect/http"
 import { RateLimiterError, RateLimiterStore, RateLimitStoreError } from "effect/persistence/RateLimiter"
 import manifest from "../package.json" with { type: "json" }
 import { CompanyId, RateLimit, TimePunches } from "../src/index.ts"
-import { version } from "../src/internal/http/userAgent.ts"
+import { version } from "../src/internal/wire/userAgent.ts"
 import { Fault } from "../src/testing/index.ts"
 import { accessToken as credentials, app, company, inject, pageRequests } from "./support/client.ts"
 import { letTimePass } from "./support/time.ts"

@@ -195,10 +195,8 @@ export const toCsv = <K>(
   if (places.includes(-1)) throw new TypeError(`sums names a column that does not exist: ${chosen[places.indexOf(-1)]}`)
   const names = Object.keys(options.columns)
   const header = [...names, ...chosen]
-  const rows = rowsOf(totals, options.columns).map((cells) => [
-    ...cells.slice(0, names.length),
-    ...places.map((place) => cells[names.length + place])
-  ])
+  const kept = [...names.keys(), ...places.map((place) => names.length + place)]
+  const rows = rowsOf(totals, options.columns).map((cells) => kept.map((at) => cells[at]))
   return [header, ...rows].map((cells) => `${csvRecord(cells)}${options.newline ?? "\r\n"}`).join("")
 }
 
