@@ -6,27 +6,41 @@ const Id = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 const PositiveId = Schema.Int.check(Schema.isGreaterThan(0))
 
-/** Identifies a time punch. A safe integer, 0 or more; a larger int64 is refused, not rounded. */
+/**
+ * Identifies a time punch. A safe integer, 0 or more; a larger int64 is refused, not rounded.
+ * `.make` is for literals only: it throws. Read a user's input with
+ * `Schema.decodeUnknownEffect(TimePunchId)`.
+ */
 export const TimePunchId = Id.pipe(Schema.brand("TimePunchId")).annotate({ identifier: "TimePunchId" })
 
 /** Identifies a time punch. */
 export type TimePunchId = typeof TimePunchId.Type
 
 /**
- * Identifies a company, in the path of every listing. A safe integer, 0 or more; a larger int64 is refused, not rounded.
+ * Identifies a company, in the path of every listing. A safe integer, 1 or more; a larger int64 is refused, not rounded.
+ * `.make` is for literals only: it throws. Read a user's input with
+ * `Schema.decodeUnknownEffect(CompanyId)`.
  */
 export const CompanyId = PositiveId.pipe(Schema.brand("CompanyId")).annotate({ identifier: "CompanyId" })
 
 /** Identifies a company, in the path of every listing. */
 export type CompanyId = typeof CompanyId.Type
 
-/** Identifies the user who clocks in. A safe integer, 0 or more; a larger int64 is refused, not rounded. */
+/**
+ * Identifies the user who clocks in. A safe integer, 0 or more; a larger int64 is refused, not rounded.
+ * `.make` is for literals only: it throws. Read a user's input with
+ * `Schema.decodeUnknownEffect(UserId)`.
+ */
 export const UserId = Id.pipe(Schema.brand("UserId")).annotate({ identifier: "UserId" })
 
 /** Identifies the user who clocks in. */
 export type UserId = typeof UserId.Type
 
-/** Identifies a location. A safe integer, 0 or more; a larger int64 is refused, not rounded. */
+/**
+ * Identifies a location. A safe integer, 0 or more; a larger int64 is refused, not rounded.
+ * `.make` is for literals only: it throws. Read a user's input with
+ * `Schema.decodeUnknownEffect(LocationId)`.
+ */
 export const LocationId = Id.pipe(Schema.brand("LocationId")).annotate({ identifier: "LocationId" })
 
 /** Identifies a location. */
@@ -35,13 +49,19 @@ export type LocationId = typeof LocationId.Type
 /**
  * Identifies a department. A safe integer, 0 or more; a larger int64 is refused, not rounded.
  * On the wire of a punch, 0 means "not defined": `None` in `TimePunch`.
+ * `.make` is for literals only: it throws. Read a user's input with
+ * `Schema.decodeUnknownEffect(DepartmentId)`.
  */
 export const DepartmentId = Id.pipe(Schema.brand("DepartmentId")).annotate({ identifier: "DepartmentId" })
 
 /** Identifies a department. */
 export type DepartmentId = typeof DepartmentId.Type
 
-/** Identifies a role. A safe integer, 0 or more; a larger int64 is refused, not rounded. */
+/**
+ * Identifies a role. A safe integer, 0 or more; a larger int64 is refused, not rounded.
+ * `.make` is for literals only: it throws. Read a user's input with
+ * `Schema.decodeUnknownEffect(RoleId)`.
+ */
 export const RoleId = Id.pipe(Schema.brand("RoleId")).annotate({ identifier: "RoleId" })
 
 /** Identifies a role. */
@@ -50,13 +70,19 @@ export type RoleId = typeof RoleId.Type
 /**
  * Identifies a scheduled shift. A safe integer, 0 or more; a larger int64 is refused, not rounded.
  * On the wire of a punch, 0 means "unassigned": `None` in `TimePunch`.
+ * `.make` is for literals only: it throws. Read a user's input with
+ * `Schema.decodeUnknownEffect(ShiftId)`.
  */
 export const ShiftId = Id.pipe(Schema.brand("ShiftId")).annotate({ identifier: "ShiftId" })
 
 /** Identifies a scheduled shift. */
 export type ShiftId = typeof ShiftId.Type
 
-/** Identifies a break. A safe integer, 0 or more; a larger int64 is refused, not rounded. */
+/**
+ * Identifies a break. A safe integer, 0 or more; a larger int64 is refused, not rounded.
+ * `.make` is for literals only: it throws. Read a user's input with
+ * `Schema.decodeUnknownEffect(BreakId)`.
+ */
 export const BreakId = Id.pipe(Schema.brand("BreakId")).annotate({ identifier: "BreakId" })
 
 /** Identifies a break. */
@@ -65,13 +91,19 @@ export type BreakId = typeof BreakId.Type
 /**
  * Identifies a type of break. A safe integer, 0 or more; a larger int64 is refused, not rounded.
  * 0 is a value that services send.
+ * `.make` is for literals only: it throws. Read a user's input with
+ * `Schema.decodeUnknownEffect(CustomBreakId)`.
  */
 export const CustomBreakId = Id.pipe(Schema.brand("CustomBreakId")).annotate({ identifier: "CustomBreakId" })
 
 /** Identifies a type of break. */
 export type CustomBreakId = typeof CustomBreakId.Type
 
-/** The UUID of a company that granted access to an OAuth client, in upper or lower case. */
+/**
+ * The UUID of a company that granted access to an OAuth client, in upper or lower case.
+ * `.make` is for literals only: it throws. Read a user's input with
+ * `Schema.decodeUnknownEffect(CompanyGuid)`.
+ */
 export const CompanyGuid = Schema.String.check(Schema.isGUID()).pipe(Schema.brand("CompanyGuid")).annotate({
   identifier: "CompanyGuid"
 })
@@ -82,6 +114,8 @@ export type CompanyGuid = typeof CompanyGuid.Type
 /**
  * The place of a page in a listing. It is opaque: store it and send it back, but do not read it. Any text except the
  * empty one and one that no URL can carry.
+ * `.make` is for literals only: it throws. Read a user's input with
+ * `Schema.decodeUnknownEffect(Cursor)`.
  */
 export const Cursor = Schema.NonEmptyString
   .check(Schema.makeFilter((text: string) => !/\p{Surrogate}/u.test(text), { expected: "a text that a URL can carry" }))
@@ -93,7 +127,11 @@ export type Cursor = typeof Cursor.Type
 /** A date is real if its midnight is an instant. */
 const isCalendarDate = (text: string): boolean => text.length === 10 && !Number.isNaN(parseInstant(`${text}T00:00:00Z`))
 
-/** A date of the calendar, `YYYY-MM-DD`. 30 February and the year 0000 are refused. */
+/**
+ * A date of the calendar, `YYYY-MM-DD`. 30 February and the year 0000 are refused.
+ * `.make` is for literals only: it throws, and `2026-2-3` is refused, since the service wants two digits. Read a user's text with
+ * `Schema.decodeUnknownEffect(BusinessDate)`.
+ */
 export const BusinessDate = Schema.String
   .check(Schema.makeFilter(isCalendarDate, { expected: "a real date as YYYY-MM-DD" }))
   .pipe(Schema.brand("BusinessDate")).annotate({ identifier: "BusinessDate" })
@@ -101,7 +139,11 @@ export const BusinessDate = Schema.String
 /** A date of the calendar, `YYYY-MM-DD`. */
 export type BusinessDate = typeof BusinessDate.Type
 
-/** An amount in minor currency units, of any sign. A decimal is refused: it would be a wrong amount. */
+/**
+ * An amount in minor currency units, of any sign. A decimal is refused: it would be a wrong amount.
+ * `.make` is for literals only: it throws. Read a user's input with
+ * `Schema.decodeUnknownEffect(Cents)`.
+ */
 export const Cents = Schema.Int.pipe(Schema.brand("Cents")).annotate({ identifier: "Cents" })
 
 /** An amount in minor currency units, of any sign. */

@@ -20,7 +20,7 @@ export interface ListOptions {
   /**
    * Resumes the run by itself: a page that failed with an error whose `isRetryable` is true is requested again when the
    * schedule says so, and not before a `retryAfter` of the error has passed. `RetryPolicy` has its own attempts each time. The schedule
-   * begins anew for each page that fails; when it ends, the stream fails with the last error. No row comes twice and none
+   * starts again for each page that fails; when it ends, the stream fails with the last error. No row comes twice and none
    * is lost. Each resumption is counted and logged. Default: the stream fails.
    *
    * Give it an end (`Schedule.upTo`, `Schedule.recurs`), or the run a deadline (`Effect.timeout`).

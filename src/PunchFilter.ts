@@ -88,15 +88,25 @@ export type PunchFilter =
       readonly clockedIn?: InstantRange | undefined
       /** Only punches that were clocked out within this window. Default: all. Not together with `businessDate`. */
       readonly clockedOut?: InstantRange | undefined
-      /** `undefined` beside a clock window: without this key the type would accept business dates here. */
+      /**
+       * Not together with `clockedIn` or `clockedOut`: business dates switch the clock windows off on the service, so a
+       * filter has one kind of window. "Not assignable to type 'undefined'" says that this filter has both: take one out, or
+       * use `withClocks` or `withDates` to replace the windows of another filter.
+       */
       readonly businessDate?: undefined
     }
     | {
       /** Only punches of these business dates. Default: all. Not together with `clockedIn` or `clockedOut`. */
       readonly businessDate?: DateRange | undefined
-      /** `undefined` beside business dates: without this key the type would accept a clock window here. */
+      /**
+       * Not together with `businessDate`, which switches the clock windows off on the service. "Not assignable to type
+       * 'undefined'" says that this filter has both: take one out, or use `withClocks` or `withDates`.
+       */
       readonly clockedIn?: undefined
-      /** `undefined` beside business dates: without this key the type would accept a clock window here. */
+      /**
+       * Not together with `businessDate`, which switches the clock windows off on the service. "Not assignable to type
+       * 'undefined'" says that this filter has both: take one out, or use `withClocks` or `withDates`.
+       */
       readonly clockedOut?: undefined
     }
   )

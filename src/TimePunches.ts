@@ -46,9 +46,10 @@ type Listing<A, R = never> = (
  * **Example** (Print the punches of last week)
  *
  * ```ts
- * import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
+ * import { NodeRuntime } from "@effect/platform-node"
  * import { Console, DateTime, Effect, Layer, Stream } from "effect"
  * import { CompanyId, TimePunches } from "effect-time-punches"
+ * import { NodeTransport } from "effect-time-punches/node"
  *
  * const program = Effect.gen(function*() {
  *   const weekAgo = DateTime.subtract(yield* DateTime.now, { days: 7 })
@@ -57,7 +58,7 @@ type Listing<A, R = never> = (
  * })
  *
  * program.pipe(
- *   Effect.provide(TimePunches.layerFromConfig.pipe(Layer.provide(NodeHttpClient.layerUndici))),
+ *   Effect.provide(TimePunches.layerFromConfig.pipe(Layer.provide(NodeTransport.layer()))),
  *   NodeRuntime.runMain
  * )
  * ```
@@ -114,15 +115,15 @@ export class TimePunches extends Context.Service<TimePunches, {
    * **Example** (Wire the client from values)
    *
    * ```ts
-   * import { NodeHttpClient } from "@effect/platform-node"
    * import { Layer, Redacted } from "effect"
    * import { Credentials, Endpoints, RetryPolicy, TimePunches } from "effect-time-punches"
+   * import { NodeTransport } from "effect-time-punches/node"
    *
    * export const layer = TimePunches.layer.pipe(
    *   Layer.provide(Credentials.layerAccessToken(Redacted.make("an access token"))),
    *   Layer.provide(Endpoints.layer({ baseUrl: "https://api.example.com" })),
    *   Layer.provide(RetryPolicy.layer({ attempts: 6 })),
-   *   Layer.provide(NodeHttpClient.layerUndici)
+   *   Layer.provide(NodeTransport.layer())
    * )
    * ```
    */
@@ -139,9 +140,9 @@ export class TimePunches extends Context.Service<TimePunches, {
    * **Example** (Wire the client with options)
    *
    * ```ts
-   * import { NodeHttpClient } from "@effect/platform-node"
    * import { Layer, Redacted } from "effect"
    * import { Credentials, TimePunches } from "effect-time-punches"
+   * import { NodeTransport } from "effect-time-punches/node"
    * import { HttpClient, HttpClientRequest } from "effect/http"
    *
    * export const layer = TimePunches.layerWith({
@@ -149,7 +150,7 @@ export class TimePunches extends Context.Service<TimePunches, {
    *   credentials: Credentials.layerAccessToken(Redacted.make("an access token")),
    *   retry: { attempts: 6 },
    *   transformClient: HttpClient.mapRequest(HttpClientRequest.setHeader("user-agent", "payroll/1.0"))
-   * }).pipe(Layer.provide(NodeHttpClient.layerUndici))
+   * }).pipe(Layer.provide(NodeTransport.layer()))
    * ```
    */
   static readonly layerWith = <E, R>(
@@ -170,11 +171,11 @@ export class TimePunches extends Context.Service<TimePunches, {
    * **Example** (Wire the client from the environment)
    *
    * ```ts
-   * import { NodeHttpClient } from "@effect/platform-node"
    * import { Layer } from "effect"
    * import { TimePunches } from "effect-time-punches"
+   * import { NodeTransport } from "effect-time-punches/node"
    *
-   * export const layer = TimePunches.layerFromConfig.pipe(Layer.provide(NodeHttpClient.layerUndici))
+   * export const layer = TimePunches.layerFromConfig.pipe(Layer.provide(NodeTransport.layer()))
    * ```
    */
   static readonly layerFromConfig: Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient> = Layer.suspend(

@@ -20,6 +20,7 @@ import { requestIdOf, retryAfterOf } from "./internal/http/problem.ts"
 import { isSendable, validateClientId, validateSecret } from "./internal/http/secret.ts"
 import { statusOf } from "./internal/http/status.ts"
 import { timedOut, type TransportFailure, transportFailureOf } from "./internal/http/transportFailure.ts"
+import { userAgent } from "./internal/wire/userAgent.ts"
 import { TracePropagation } from "./TracePropagation.ts"
 
 /** A token as the service issued it. */
@@ -110,6 +111,7 @@ const make = Effect.fnUntraced(function*(client: OAuthClient) {
   const scopes = client.scopes ?? ["time_punches:read"]
   const request = HttpClientRequest.post(`${authUrl}/oauth2/token`).pipe(
     HttpClientRequest.acceptJson,
+    HttpClientRequest.setHeaders(userAgent()),
     HttpClientRequest.bodyUrlParams({
       grant_type: "client_credentials",
       client_id: client.clientId,

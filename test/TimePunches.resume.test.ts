@@ -210,7 +210,7 @@ describe("ListOptions.resume", () => {
       assert.deepInclude(error, { _tag: "PaginationError", reason: "MaxPages", pagesCompleted: 3 })
     }).pipe(Effect.provide(app({ punches }))))
 
-  it.effect("fails with the last error when the schedule ends, and begins it anew for another page", () =>
+  it.effect("fails with the last error when the schedule ends, and starts it again for another page", () =>
     Effect.gen(function*() {
       // Pages 2 and 3 fail once, page 4 twice.
       for (const request of [2, 3, 4, 5, 7, 8, 9, 10]) yield* inject(Fault.status(503), { requests: request })

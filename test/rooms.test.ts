@@ -20,7 +20,7 @@ const sources = read("src")
 const roomOf = (file: string): string => {
   const folder = Path.dirname(file).replace(/^src\/?/, "")
   // What ends a command: every room of the command may name it.
-  if (/^src\/cli\/(failure|version)\.ts$/.test(file)) return "cli/base"
+  if (file === "src/cli/failure.ts") return "cli/base"
   if (folder !== "") return folder
   return file === "src/TimePunches.ts" || file === "src/index.ts" ? "client" : "names"
 }
@@ -49,6 +49,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "cli/flags",
     "cli/terminal",
     "cli/base",
+    "internal/wire",
     "node"
   ],
   "cli/mcp": ["cli/changes", "cli/check", "cli/close", "cli/summary", "cli/copy", "sql", "export", ...shared],

@@ -1,8 +1,16 @@
 /** Handling errors by tag, by policy, and with a rate limiter. */
-import { Effect, Layer, Option, Stream } from "effect"
-import { type Company, Credentials, type ListError, RetryPolicy, TimePunches } from "effect-time-punches"
+import { Effect, Layer, Option, Schedule, Stream } from "effect"
+import {
+  adviceOf,
+  type Company,
+  Credentials,
+  type ListError,
+  RateLimit,
+  RetryPolicy,
+  type TimePunch,
+  TimePunches
+} from "effect-time-punches"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import { RateLimiter } from "effect/persistence"
 import { transport } from "./app.ts"
 
 /** Handles recoverable errors; the rest propagate. */
@@ -17,21 +25,9 @@ export const count = (company: Company) =>
     })
   )
 
-/** One entry per tag: the compiler reports a missing one, and a new one of a later version. */
-export const isWorthAnotherRun: Record<ListError["_tag"], boolean> = {
-  Unauthorized: false,
-  Forbidden: false,
-  UnprocessableEntity: false,
-  ServerError: true,
-  RateLimited: true,
-  ServiceUnavailable: true,
-  UnexpectedStatus: false,
-  TransportError: true,
-  DecodeError: false,
-  PaginationError: false,
-  InvalidRequest: false,
-  TokenError: false
-}
+/** Runs again later, from where it stopped, if time alone may cure the error. */
+export const worthAnotherRun = (error: ListError) =>
+  error.isRetryable ? Option.some({ from: error.resumeFrom }) : Option.none()
 
 /** More attempts, for a nightly job. The policy is provided *to* the layer that reads it. */
 export const patient = TimePunches.layerFromConfig.pipe(
@@ -50,27 +46,14 @@ export const withOptions = TimePunches.layerWith({
 })
 
 /** At most ten requests per second from this client. The retry policy, not the limiter, handles a 429. */
-export const tenASecond = Layer.effect(
-  HttpClient.HttpClient,
-  Effect.gen(function*() {
-    const client = yield* HttpClient.HttpClient
-    return client.pipe(
-      HttpClient.withRateLimiter({
-        limiter: yield* RateLimiter.RateLimiter,
-        key: "time punches",
-        algorithm: "token-bucket",
-        limit: 10,
-        window: "1 second",
-        times: 0,
-        disableResponseInspection: true
-      }),
-      HttpClient.catchTag("RateLimiterError", Effect.die)
-    )
-  })
-).pipe(
-  Layer.provide(RateLimiter.layer),
-  Layer.provide(RateLimiter.layerStoreMemory)
+export const limited = TimePunches.layerFromConfig.pipe(
+  Layer.provide(RateLimit.layer({ perSecond: 10 })),
+  Layer.provide(transport)
 )
 
-/** The limiter wraps the transport of the client. */
-export const limited = TimePunches.layerFromConfig.pipe(Layer.provide(tenASecond), Layer.provide(transport))
+/** Resumes by itself for up to two hours of each outage, and says what a person may do about any other failure. */
+export const overnight = (company: Company, save: (punch: TimePunch) => Effect.Effect<void>) =>
+  TimePunches.list(company, {}, { resume: Schedule.upTo(Schedule.spaced("5 minutes"), { duration: "2 hours" }) }).pipe(
+    Stream.runForEach(save),
+    Effect.tapError((error) => Effect.logError(`${error.message}. ${adviceOf(error)}`))
+  )

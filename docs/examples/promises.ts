@@ -1,6 +1,6 @@
 /** The client behind three plain functions, for code that uses promises and `for await` instead of Effect. */
-import { type Layer, ManagedRuntime, Stream } from "effect"
-import { type Company, type CompanyId, type PunchFilter, type TimePunch, TimePunches } from "effect-time-punches"
+import { type Layer, ManagedRuntime, Schema, Stream } from "effect"
+import { type Company, type CompanyId, type PunchFilter, TimePunch, TimePunches } from "effect-time-punches"
 
 /** Make it once: the first call builds the layer, `close` releases it. */
 export const makeClient = <E>(app: Layer.Layer<TimePunches, E>) => {
@@ -17,4 +17,12 @@ export const makeClient = <E>(app: Layer.Layer<TimePunches, E>) => {
 
     close: (): Promise<void> => runtime.dispose()
   }
+}
+
+/** A punch as plain JSON in the names of the service: `JSON.stringify` of the punch itself prints its `Option`s as objects. */
+export const toJson = Schema.encodeSync(TimePunch.fromWire)
+
+/** A response body, a line for each punch, written as the pages arrive. */
+export const lines = async function*(punches: AsyncIterable<TimePunch>): AsyncGenerator<string> {
+  for await (const punch of punches) yield `${JSON.stringify(toJson(punch))}\n`
 }

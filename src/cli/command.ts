@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import type { Terminal } from "effect/Terminal"
+import { version } from "../internal/wire/userAgent.ts"
 import { changes } from "./changes/changes.ts"
 import { check } from "./check/check.ts"
 import { close, closes, correct, voidCommand } from "./close/close.ts"
@@ -36,7 +37,6 @@ import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
 import { sync } from "./sync/sync.ts"
 import { narrowHelp, outputWidth, print, printError } from "./terminal/output.ts"
-import { version } from "./version.ts"
 
 const settings = `  Settings come from the environment; secrets are read from nowhere else:
     TIME_PUNCHES_BASE_URL        URL of the service: https, or http on this machine

@@ -134,7 +134,7 @@ const describe = (error: ExpectedError): Description => {
     case "UnprocessableEntity":
       return {
         code: exitCode.data,
-        advice: [adviceOf(error), ...(isCursorRejected(error) ? ["Leave --from out. An export needs --force."] : [])]
+        advice: [`${adviceOf(error)}${isCursorRejected(error) ? " Leave --from out; an export needs --force." : ""}`]
       }
     case "UnwritablePunch":
       return { code: exitCode.data, advice: ["Run time-punches doctor to find the cause."] }

@@ -19,6 +19,7 @@ import { type Deadlines, makeDeadlines, timed, type Watch } from "../internal/re
 import { type Budget, type Limits, makeBudget, retry } from "../internal/resilience/retry.ts"
 import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
 import { span } from "../internal/telemetry/tracing.ts"
+import { userAgent } from "../internal/wire/userAgent.ts"
 import type { PageResponse } from "../Page.ts"
 import type { RetryOptions } from "../RetryPolicy.ts"
 import { type Failure, foreignOrigin, signFailure, transportFailure } from "./failure.ts"
@@ -153,14 +154,11 @@ const readOnce = (page: Fetching, watch: Watch): Effect.Effect<Received, Failure
 
 const sign = (page: Fetching): Effect.Effect<SignedRequest, Failure> => {
   const { cursor, query, run: { baseUrl, sign, version } } = page
-  const accepting = HttpClientRequest.setHeader(
-    pageRequest(baseUrl, query, cursor),
-    "accept",
-    "application/json, application/problem+json"
-  )
-  const request = Option.isNone(version)
-    ? accepting
-    : HttpClientRequest.setHeader(accepting, "x-api-version", version.value)
+  const request = HttpClientRequest.setHeaders(pageRequest(baseUrl, query, cursor), {
+    ...userAgent(),
+    accept: "application/json, application/problem+json",
+    ...(Option.isNone(version) ? undefined : { "x-api-version": version.value })
+  })
   return Effect.mapError(sign(request, query.company), signFailure)
 }
 

@@ -4,8 +4,8 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import type { ConnectionOptions } from "node:tls"
 import { invalidSetting, isLoopback } from "../internal/wire/issue.ts"
-import type { TlsOptions } from "./NodeTransport.ts"
 
 /** The proxies of a process. Their URLs may have a password. */
 export interface Proxies {
@@ -44,7 +44,7 @@ export const readProxies: Effect.Effect<Option.Option<Proxies>, Config.ConfigErr
 
 interface ConnectOptions {
   readonly connections: number
-  readonly connect: TlsOptions & { readonly timeout: number }
+  readonly connect: Pick<ConnectionOptions, "ca"> & { readonly timeout: number }
 }
 
 /**
@@ -64,7 +64,7 @@ export const makeProxied = (
           connect,
           requestTls: connect,
           proxyTls: { timeout: connect.timeout, ...(connect.ca === undefined ? {} : { ca: connect.ca }) },
-          // An absent one would be read from the environment again. Without a proxy of its own, https takes that of http.
+          // An absent one would be read from the environment again. Without HTTPS_PROXY, https takes the proxy of HTTP_PROXY.
           httpProxy: http ?? "",
           httpsProxy: https ?? "",
           noProxy: except

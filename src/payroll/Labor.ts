@@ -121,16 +121,18 @@ export class SumOverflow
 }
 
 /** The names of the sums, in CSV or in JSON. */
-type SumName =
+type SumName = CsvSum | `${"gross" | "paidBreak" | "unpaidBreak" | "net"}Seconds` | `${"cost" | "tips"}Cents`
+
+/** The name of a column of sums in CSV. */
+export type CsvSum =
   | "punches"
   | "incomplete"
   | "anomalous"
   | `${"gross" | "paid_break" | "unpaid_break" | "net"}_seconds`
-  | `${"gross" | "paidBreak" | "unpaidBreak" | "net"}Seconds`
-  | `${"cost" | "tips"}${"_cents" | "Cents"}`
+  | `${"cost" | "tips"}_cents`
 
 /** The columns of the sums. */
-const sums: ReadonlyArray<readonly [csv: SumName, json: SumName, value: (totals: Totals) => number]> = [
+const sums: ReadonlyArray<readonly [csv: CsvSum, json: SumName, value: (totals: Totals) => number]> = [
   ["punches", "punches", (totals) => totals.punches],
   ["incomplete", "incomplete", (totals) => totals.incomplete],
   ["anomalous", "anomalous", (totals) => totals.anomalous],
@@ -143,17 +145,19 @@ const sums: ReadonlyArray<readonly [csv: SumName, json: SumName, value: (totals:
 ]
 
 /**
- * The columns before the sums: a name, and the value of it for a key. The columns of the sums have names already, and no
- * other column may have one of these.
+ * The columns before the sums: a name, and the value of it for a key and its sums, such as hours with two decimals. The
+ * columns of the sums have names already, and no other column may have one of these.
  */
 export type KeyColumns<K> =
-  & { readonly [name: string]: (key: K) => string | number | boolean | null | undefined }
+  & { readonly [name: string]: (key: K, totals: Totals) => string | number | boolean | null | undefined }
   & { readonly [name in SumName]?: never }
 
 /** How the sums are written as CSV. */
 export interface TotalsCsvOptions<K> {
   /** The columns before the sums. */
   readonly columns: KeyColumns<K>
+  /** Which columns of sums to write, in this order; `[]` writes none. Default: all nine. */
+  readonly sums?: ReadonlyArray<CsvSum> | undefined
   /** Ends every record, the last one too. Default `\r\n`, as in RFC 4180. */
   readonly newline?: "\r\n" | "\n" | undefined
 }
@@ -162,7 +166,7 @@ export interface TotalsCsvOptions<K> {
  * Writes the sums of `rollup` as CSV: a header, also for no sums, and a record for each key, sorted by the columns from
  * left to right, so that equal sums are equal texts. Behind the columns of the key stand `punches`, `incomplete`,
  * `anomalous`, `gross_seconds`, `paid_break_seconds`, `unpaid_break_seconds`, `net_seconds`, `cost_cents` and
- * `tips_cents`. Seconds have up to three decimals.
+ * `tips_cents`, or those of the option `sums`. Seconds have up to three decimals.
  *
  * A text that a spreadsheet could run as a formula is guarded as in `toCsv` of the export.
  *
@@ -186,8 +190,13 @@ export const toCsv = <K>(
   totals: Iterable<readonly [K, Totals]>,
   options: TotalsCsvOptions<K>
 ): string => {
-  const header = [...Object.keys(options.columns), ...sums.map(([csv]) => csv)]
-  const rows = rowsOf(totals, options.columns)
+  const chosen = options.sums ?? sums.map(([csv]) => csv)
+  const places = chosen.map((name) => sums.findIndex(([csv]) => csv === name))
+  if (places.includes(-1)) throw new TypeError(`sums names a column that does not exist: ${chosen[places.indexOf(-1)]}`)
+  const names = Object.keys(options.columns)
+  const header = [...names, ...chosen]
+  const kept = [...names.keys(), ...places.map((place) => names.length + place)]
+  const rows = rowsOf(totals, options.columns).map((cells) => kept.map((at) => cells[at]))
   return [header, ...rows].map((cells) => `${csvRecord(cells)}${options.newline ?? "\r\n"}`).join("")
 }
 
@@ -409,9 +418,9 @@ const rowsOf = <K>(
   totals: Iterable<readonly [K, Totals]>,
   columns: KeyColumns<K>
 ): ReadonlyArray<ReadonlyArray<Cell>> => {
-  const values: ReadonlyArray<(key: K) => Cell> = Object.values(columns)
+  const values: ReadonlyArray<(key: K, totals: Totals) => Cell> = Object.values(columns)
   return [...totals]
-    .map(([key, each]) => values.map((value) => value(key)).concat(sums.map(([, , sum]) => sum(each))))
+    .map(([key, each]) => values.map((value) => value(key, each)).concat(sums.map(([, , sum]) => sum(each))))
     .toSorted(compareRows)
 }
 

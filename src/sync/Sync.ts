@@ -31,6 +31,9 @@ import { SyncStore } from "./SyncStore.ts"
  * Carries one pass into the store: completes the pass that is running, or else does what is due, a first load or an
  * increment. After a failure everything that was committed stays, and the next call continues there. Run it on a schedule;
  * of two calls at once, one fails with `Superseded` and no row is lost.
+ *
+ * It needs a `SyncStore`: provide `SqlStore.layer` of `effect-time-punches/sql`, or a store of yours. Without one the compiler
+ * names `SyncStore` as a requirement that is left.
  */
 export const run = (
   company: CompanyId | Company,

@@ -4,11 +4,13 @@ import * as Fs from "node:fs"
 import { command } from "../../src/cli/command.ts"
 import { ListError } from "../../src/index.ts"
 import { PeriodCheck } from "../../src/payroll/index.ts"
+import { Fault } from "../../src/testing/index.ts"
 import { root } from "./support/examples.ts"
 import { anchors, examples, fences, links, pages } from "./support/pages.ts"
 import { tables } from "./support/tables.ts"
 
 // Runs the tests that a page quotes as tests of this file.
+await import("../../docs/examples/kit.test.ts")
 await import("../../docs/examples/payroll.test.ts")
 
 const pageAt = (path: string) => pages.find((page) => page.path === path)?.text ?? ""
@@ -128,6 +130,18 @@ describe("the documents", () => {
     )
 
     assert.deepStrictEqual(unique(firstCells("docs/10-looking-inside.md", "metric")), unique(counted))
+  })
+
+  it("list every fault of the fake service, and every condition of one", () => {
+    const [, when = ""] = /interface FaultWhen \{([\s\S]*?)\n\}/.exec(
+      Fs.readFileSync(`${root}src/testing/faults/Fault.ts`, "utf8")
+    ) ?? []
+
+    assert.deepStrictEqual(firstCells("docs/06-testing.md", "fault"), Object.keys(Fault))
+    assert.deepStrictEqual(
+      firstCells("docs/06-testing.md", "condition"),
+      [...when.matchAll(/^ {2}readonly (\w+)\?/gm)].map(([, name = ""]) => name)
+    )
   })
 
   it("explain every option of the retry policy", () => {

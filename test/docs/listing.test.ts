@@ -4,7 +4,7 @@ import { type Config, ConfigProvider, Effect, Fiber, Layer, Option, Ref, Schema,
 import type { HttpClient } from "effect/http"
 import { TestClock, TestConsole } from "effect/testing"
 import { copyMarch, Unfinished } from "../../docs/examples/backfill.ts"
-import { count, isWorthAnotherRun, notPatient, patient, tenASecond } from "../../docs/examples/errors.ts"
+import { count, notPatient, overnight, patient, worthAnotherRun } from "../../docs/examples/errors.ts"
 import {
   ahead,
   copy,
@@ -15,7 +15,7 @@ import {
   salvage,
   thereAndBack
 } from "../../docs/examples/pages.ts"
-import { CompanyGuid, CompanyId, type Cursor, ListError, TimePunches } from "../../src/index.ts"
+import { CompanyGuid, CompanyId, type Cursor, Forbidden, RateLimit, ServerError, TimePunches } from "../../src/index.ts"
 import {
   defaultCompany,
   FakeService,
@@ -192,12 +192,22 @@ describe("docs/examples/errors.ts", () => {
       assert.match(yield* count(company), /^ask the customer: /)
     }).pipe(Effect.provide(withService(TimePunches.layerFromConfig, { planOk: false }))))
 
-  it("has an entry for every error of a listing", () => {
-    assert.deepStrictEqual(
-      Object.keys(isWorthAnotherRun),
-      ListError.members.map(({ identifier }) => identifier.split("/").at(-1))
-    )
+  it("runs again only after what time may cure", () => {
+    assert.isTrue(Option.isSome(worthAnotherRun(new ServerError({}))))
+    assert.isTrue(Option.isNone(worthAnotherRun(new Forbidden({}))))
   })
+
+  it.effect("resumes by itself through an outage", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      for (const request of [3, 4, 5, 6]) yield* service.inject(Fault.status(503), { requests: request })
+      const saved: Array<number> = []
+      const run = yield* Effect.forkChild(overnight(company, ({ id }) => Effect.sync(() => saved.push(id))))
+      yield* TestClock.adjust("1 hour")
+      yield* Fiber.join(run)
+
+      assert.deepStrictEqual(saved, ids)
+    }).pipe(Effect.provide(withService())))
 
   const attemptsOf = (client: typeof patient) =>
     Effect.gen(function*() {
@@ -213,7 +223,7 @@ describe("docs/examples/errors.ts", () => {
       assert.deepStrictEqual([yield* attemptsOf(patient), yield* attemptsOf(notPatient)], [6, 4])
     }))
 
-  const limited = TimePunches.layerFromConfig.pipe(Layer.provide(tenASecond))
+  const limited = TimePunches.layerFromConfig.pipe(Layer.provide(RateLimit.layer({ perSecond: 10 })))
 
   it.effect("sends at most ten requests per second", () =>
     Effect.gen(function*() {

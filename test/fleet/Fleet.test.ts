@@ -74,7 +74,7 @@ describe("Fleet", () => {
     return Effect.gen(function*() {
       const fleet = yield* Fleet
       const start = yield* Clock.currentTimeMillis
-      const { added } = yield* fleet.add(Array.from({ length: 10_000 }, (_, at) => ({ id: id(at) })))
+      const { added } = yield* fleet.add(Array.from({ length: 10_000 }, (_, at) => ({ id: id(at + 1) })))
       const took = (yield* Clock.currentTimeMillis) - start
 
       assert.lengthOf(added, 10_000)

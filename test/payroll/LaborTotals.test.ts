@@ -4,6 +4,7 @@ import { Csv } from "effect/encoding"
 import { Cents, UserId } from "../../src/Ids.ts"
 import * as Labor from "../../src/payroll/Labor.ts"
 import { Sample } from "../support/arbitraryPunch.ts"
+import { untyped } from "../support/untyped.ts"
 
 const totals = (changes: Partial<Labor.Totals> = {}): Labor.Totals => ({
   punches: 3,
@@ -76,6 +77,30 @@ describe("Labor.toCsv", () => {
     })
 
     assert.match(text, /^punches,punches,/)
+  })
+})
+
+describe("the columns of Labor.toCsv", () => {
+  const columns = { user_id: (user: number) => user }
+
+  it("have the key and its sums", () => {
+    const text = Labor.toCsv([[501, totals()]], {
+      columns: { user_id: (user) => user, hours: (_, { net }) => Duration.toHours(net).toFixed(2) },
+      sums: [],
+      newline: "\n"
+    })
+
+    assert.strictEqual(text, `user_id,hours\n501,${Duration.toHours(totals().net).toFixed(2)}\n`)
+  })
+
+  it("are the sums that are chosen, in their order", () => {
+    const text = Labor.toCsv([[501, totals()]], { columns, sums: ["cost_cents", "punches"], newline: "\n" })
+
+    assert.strictEqual(text, `user_id,cost_cents,punches\n501,${totals().cost},${totals().punches}\n`)
+  })
+
+  it("are sums that exist", () => {
+    assert.throws(() => Labor.toCsv([], { columns, sums: untyped(["net"]) }), /does not exist: net/)
   })
 })
 

@@ -10,6 +10,7 @@ import * as Stream from "effect/Stream"
 import * as Os from "node:os"
 import type { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
+import { version } from "../../internal/wire/userAgent.ts"
 import * as CloseRecord from "../../payroll/CloseRecord.ts"
 import { isZones } from "../../payroll/Zones.ts"
 import * as Close from "../../sql/Close.ts"
@@ -28,7 +29,6 @@ import { counted, countedPunches, formatExactHours, formatMoney } from "../termi
 import { jsonArray } from "../terminal/machine.ts"
 import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
 import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
-import { version } from "../version.ts"
 import type { CloseInput, ClosesInput, CorrectInput, VoidInput } from "./flags.ts"
 
 export const runClose = Effect.fnUntraced(function*(input: CloseInput) {

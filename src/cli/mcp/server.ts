@@ -27,6 +27,7 @@ import * as Stream from "effect/Stream"
 import type { Terminal } from "effect/Terminal"
 import { toWire } from "../../export/rows.ts"
 import type { CompanyId } from "../../Ids.ts"
+import { version } from "../../internal/wire/userAgent.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { changes } from "../changes/changes.ts"
@@ -43,7 +44,6 @@ import { keptOf, periodFlags, requirePeriod, resolvePeriod } from "../flags/peri
 import { whole } from "../flags/values.ts"
 import { summary } from "../summary/summary.ts"
 import { print } from "../terminal/output.ts"
-import { version } from "../version.ts"
 
 /** The parsed flags of the command. */
 interface McpInput {

@@ -1,0 +1,54 @@
+/** A program over a mock, over the fake service in memory, and over the fake server: each in one layer of the kit. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted, Stream } from "effect"
+import { Credentials, TimePunches } from "effect-time-punches"
+import { NodeTransport } from "effect-time-punches/node"
+import { FakeService, Fault } from "effect-time-punches/testing"
+import { layerTest, punch, punchBreak, testCompany } from "effect-time-punches/testing/kit"
+import { FakeServer } from "effect-time-punches/testing/server"
+
+/** The program under test. */
+const openPunches = TimePunches.list(testCompany).pipe(
+  Stream.filter(({ clockedOut }) => clockedOut._tag === "None"),
+  Stream.map(({ userId }) => Number(userId)),
+  Stream.runCollect
+)
+
+const lunch = punchBreak({ in: "2026-03-02T17:00:00Z", out: "2026-03-02T17:30:00Z" })
+const punches = [
+  punch({ userId: 7, clockedIn: "2026-03-02T14:00:00Z", breaks: [lunch] }),
+  punch({ userId: 8, clockedIn: "2026-03-02T15:00:00Z", clockedOut: null })
+]
+
+describe("open punches", () => {
+  it.effect("are found in what the client lists", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* openPunches, [8])
+    }).pipe(Effect.provide(TimePunches.layerMock({ list: () => Stream.fromIterable(punches) }))))
+
+  it.effect("are found after a fault, with the real client over the fake service", () =>
+    Effect.gen(function*() {
+      yield* FakeService.use((service) => service.inject(Fault.unauthorizedOnce))
+
+      assert.strictEqual((yield* Effect.flip(openPunches))._tag, "Unauthorized")
+      assert.deepStrictEqual(yield* openPunches, [8])
+    }).pipe(Effect.provide(layerTest({ punches }))))
+})
+
+/** The client over a socket, to a fake server on a free port. */
+const overSocket = Layer.unwrap(Effect.map(FakeServer, ({ url }) =>
+  TimePunches.layerWith({
+    baseUrl: url,
+    credentials: Credentials.layerAccessToken(Redacted.make("fake-access-token-of-company-4021"))
+  }))).pipe(
+    Layer.provide(NodeTransport.layer()),
+    Layer.provide(FakeServer.layer()),
+    Layer.provideMerge(FakeService.layer())
+  )
+
+describe("open punches, over a socket", () => {
+  it.live("are none in an empty service", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* openPunches, [])
+    }).pipe(Effect.provide(overSocket)))
+})
