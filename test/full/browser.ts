@@ -98,7 +98,8 @@ export const browser: Effect.Effect<Browser, never, Scope.Scope> = Effect.gen(fu
 
 const isHere = (address: string): boolean => {
   const { hostname, protocol } = new URL(address)
-  return ["about:", "blob:", "data:", "file:"].includes(protocol) || ["localhost", "127.0.0.1", "[::1]"].includes(hostname)
+  return ["about:", "blob:", "data:", "file:"].includes(protocol) ||
+    ["localhost", "127.0.0.1", "[::1]"].includes(hostname)
 }
 
 const axeSource = Fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")

@@ -23,6 +23,16 @@ const sandbox = Effect.gen(function*() {
     FakeServer.layer({ page: true, port: 4010 }).pipe(Layer.provideMerge(FakeService.layer({ punches })))
   )
   const { url } = yield* Effect.provide(FakeServer, built)
+  const requests: ReadonlyArray<readonly [query: string, token: string]> = [
+    ["", "expired"],
+    ["?limit=200&clocked_in[gte]=2026-03-02T05:00:00Z", defaultCompany.accessToken],
+    ["?limit=500", defaultCompany.accessToken],
+    ["?limit=200&deleted=null", defaultCompany.accessToken]
+  ]
+  for (const [query, token] of requests) {
+    const address = `${url}/v2/company/${defaultCompany.id}/time_punches${query}`
+    yield* Effect.promise(() => fetch(address, { headers: { authorization: `Bearer ${token}` } }))
+  }
   return `${url}/`
 })
 
