@@ -202,7 +202,7 @@ describe("time-punches sandbox --companies", () => {
     [
       [["--companies", "0"], /companies/],
       [["--punches", "99999999"], /a whole number from 0 to 5000000/],
-      [["--port", "70000"], /a whole number from 0 to 65535/],
+      [["--latency", "99999999999"], /a whole number from 0 to 86400000/],
       [["--seed", "99999999999999999"], /a whole number from 0 to 9007199254740991/],
       [["--write-env", " "], /the name of a file/],
       [["--companies", "20001"], /a whole number from 1 to 20000/],
