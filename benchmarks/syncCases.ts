@@ -200,7 +200,8 @@ async (target) => {
           punches: held,
           checkpoint,
           gone: none,
-          began: none
+          began: none,
+          unknown: none
         }, previous)
       )
       previous = Option.some(checkpoint)

@@ -39,6 +39,11 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-time-
   override get message(): string {
     return statusMessage("the credential was not accepted", this)
   }
+
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
+  get isRetryable(): boolean {
+    return false
+  }
 }
 
 /**
@@ -51,6 +56,11 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-time-punche
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the credential may not do this", this)
+  }
+
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
+  get isRetryable(): boolean {
+    return false
   }
 }
 
@@ -68,6 +78,11 @@ export class UnprocessableEntity
   override get message(): string {
     return statusMessage("the service refused a parameter", this)
   }
+
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
+  get isRetryable(): boolean {
+    return false
+  }
 }
 
 /** 500, after all retries. The service failed: resume later from `resumeFrom`. */
@@ -78,6 +93,11 @@ export class ServerError extends Schema.TaggedError<ServerError>("effect-time-pu
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the service failed", this)
+  }
+
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
+  get isRetryable(): boolean {
+    return true
   }
 }
 
@@ -94,6 +114,11 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-pu
   override get message(): string {
     return statusMessage(`too many requests${waitText(this.retryAfter)}`, this)
   }
+
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Wait for `retryAfter` first. */
+  get isRetryable(): boolean {
+    return true
+  }
 }
 
 /** 408, 502, 503 or 504, after all retries. The service, or a proxy before it, is down or slow: resume later. */
@@ -106,6 +131,11 @@ export class ServiceUnavailable
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the service cannot be reached for now", this)
+  }
+
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
+  get isRetryable(): boolean {
+    return true
   }
 }
 
@@ -128,6 +158,11 @@ export class UnexpectedStatus
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("is not a status of this interface", this)
+  }
+
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
+  get isRetryable(): boolean {
+    return false
   }
 }
 
@@ -159,6 +194,11 @@ export class TransportError
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return `no whole response: ${this.reason}${inParentheses(this.code)} [${place(this)}]`
+  }
+
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Not for `tls` and `tooLarge`. */
+  get isRetryable(): boolean {
+    return this.reason !== "tls" && this.reason !== "tooLarge"
   }
 }
 
@@ -204,6 +244,11 @@ export class DecodeError
     const detail = this.detail === "" ? "" : `: ${printable(this.detail)}`
     return `the response cannot be read (${this.reason})${at}${punch}${detail} [${place(this)}]`
   }
+
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Only for `NotJson`, `Empty` and `ContentType`. */
+  get isRetryable(): boolean {
+    return this.reason === "NotJson" || this.reason === "Empty" || this.reason === "ContentType"
+  }
 }
 
 const paginationSentences = {
@@ -237,6 +282,11 @@ export class PaginationError
   override get message(): string {
     return `the listing stopped (${this.reason}): ${paginationSentences[this.reason]} [${place(this)}]`
   }
+
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
+  get isRetryable(): boolean {
+    return false
+  }
 }
 
 /** An argument of the call is invalid. No request was sent. */
@@ -251,11 +301,18 @@ export class InvalidRequest
 {
   /** Which argument is invalid and why, on one printable line for a log. */
   override get message(): string {
-    return `invalid ${printable(this.field)}: ${printable(this.detail)} [company ${this.companyId}]`
+    // A company that cannot be read has no number to name.
+    const company = /^company(\.id)?$/.test(this.field) ? "" : ` [company ${this.companyId}]`
+    return `invalid ${printable(this.field)}: ${printable(this.detail)}${company}`
+  }
+
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
+  get isRetryable(): boolean {
+    return false
   }
 }
 
-/** An OAuth client has no token, after all retries of the token request. */
+/** No token: an OAuth client has none after all retries of the token request, or the lookup of access tokens failed. */
 export class TokenError
   extends Schema.TaggedError<TokenError>("effect-time-punches/ApiError/TokenError")("TokenError", {
     ...where,
@@ -273,8 +330,10 @@ export class TokenError
      *   resume later. For `tls`, fix the trust store first.
      * - `Malformed`: the response is not a token.
      * - `Throttled`: 429, after all retries: resume later.
+     * - `Lookup`: the lookup of `Credentials.layerAccessTokens` failed with another error, which is not kept: it may
+     *   hold a secret.
      */
-    reason: Schema.Literals(["InvalidClient", "Rejected", "Transport", "Malformed", "Throttled"]),
+    reason: Schema.Literals(["InvalidClient", "Rejected", "Transport", "Malformed", "Throttled", "Lookup"]),
     /** The status of the token response. `None` (the default): there was no response. */
     status: withDefault(Schema.OptionFromNullOr(Schema.Int), Option.none()),
     /**
@@ -302,6 +361,12 @@ export class TokenError
   override get message(): string {
     return `no token: ${tokenFailureText(this)} [${place(this, "token ")}]`
   }
+
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Only for `Transport` (not for its `tls`) and `Throttled`. */
+  get isRetryable(): boolean {
+    return this.reason === "Throttled" ||
+      (this.reason === "Transport" && !Option.exists(this.transport, ({ reason }) => reason === "tls"))
+  }
 }
 
 /** Every failure of a listing, as a schema: it can be logged, sent and decoded again. */
@@ -320,6 +385,57 @@ export const ListError = Schema.Union([
   TokenError
 ])
 export type ListError = typeof ListError.Type
+
+/** What a person may do about an error of a listing: one sentence or two for a log or a screen, without a value of the call. */
+export const adviceOf = (error: ListError): string => {
+  switch (error._tag) {
+    case "InvalidRequest":
+      return "Nothing was sent. Change the call."
+    case "Unauthorized":
+      return "Replace the credential."
+    case "Forbidden":
+      return "Ask the company: its plan, the scope time_punches:read, or the grant of this company is missing."
+    case "UnprocessableEntity":
+      return error.problem.param === "cursor"
+        ? "The service does not know the cursor (any more): start over, without a cursor."
+        : "Change the filter, the order or the API version: the service refused a parameter."
+    case "UnexpectedStatus":
+      return "Check TIME_PUNCHES_BASE_URL: something else may answer there."
+    case "DecodeError":
+      return findCause
+    case "PaginationError":
+      return error.reason === "MaxPages" ? "Narrow the filter, or raise maxPages." : findCause
+    case "TransportError":
+      return transportAdvice(error.reason)
+    case "TokenError":
+      return Option.isSome(error.transport) ? transportAdvice(error.transport.value.reason) : tokenAdvice(error)
+    case "ServerError":
+    case "RateLimited":
+    case "ServiceUnavailable":
+      return retryLater
+  }
+}
+
+const retryLater = "This may pass: try again later."
+
+const findCause = "Run time-punches doctor to find the cause."
+
+const transportAdvice = (reason: TransportError["reason"]): string =>
+  reason === "tls"
+    ? "The certificate is not trusted, so a retry does not help. NODE_EXTRA_CA_CERTS adds trusted ones."
+    : reason === "tooLarge"
+    ? "Ask for smaller pages."
+    : retryLater
+
+/** A token endpoint that refuses a request says why by a code; something else at its address does not. */
+const tokenAdvice = ({ code, isRetryable, reason }: TokenError): string => {
+  if (isRetryable) return retryLater
+  if (reason === "Lookup") return "Check the lookup of access tokens: it failed by itself, and nothing was sent."
+  if (Option.contains(code, "invalid_scope")) return "Check TIME_PUNCHES_SCOPES: the client may not have all of them."
+  return reason === "Malformed" || (reason === "Rejected" && Option.isNone(code))
+    ? "Check TIME_PUNCHES_AUTH_URL, by default TIME_PUNCHES_BASE_URL: something else may answer there."
+    : "Check TIME_PUNCHES_CLIENT_ID, TIME_PUNCHES_CLIENT_SECRET and TIME_PUNCHES_SCOPES."
+}
 
 /** One row of `listResults` that is not a punch. */
 export class InvalidPunch

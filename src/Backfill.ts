@@ -88,4 +88,8 @@ export class BackfillError
   override get message(): string {
     return `the backfill stopped with ${this.unfinished.length} parts unfinished: ${this.cause.message}`
   }
+  /** Whether the same segments may succeed later with nothing changed, which is what `cause` says of itself. */
+  get isRetryable(): boolean {
+    return this.cause.isRetryable
+  }
 }

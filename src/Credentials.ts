@@ -9,12 +9,12 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
-import { InvalidRequest, type TokenError } from "./ApiError.ts"
-import { type Company, CompanySchema } from "./Company.ts"
+import { InvalidRequest, TokenError } from "./ApiError.ts"
+import { Company } from "./Company.ts"
 import type { Endpoints } from "./Endpoints.ts"
-import type { CompanyId } from "./Ids.ts"
-import { cookieHeader, isSendable, validateSecret } from "./internal/http/secret.ts"
-import { invalidSetting } from "./internal/wire/issue.ts"
+import { CompanyGuid, CompanyId } from "./Ids.ts"
+import { cookieHeader, isSendable, validateClientId, validateSecret } from "./internal/http/secret.ts"
+import { invalidSetting, unknownKey } from "./internal/wire/issue.ts"
 import { credentialVariables } from "./internal/wire/names.ts"
 import { TokenCache } from "./TokenCache.ts"
 import { type OAuthClient, OAuthScope, TokenEndpoint } from "./TokenEndpoint.ts"
@@ -30,7 +30,8 @@ export interface SignedRequest {
   readonly onUnauthorized: Effect.Effect<boolean>
   /**
    * Scrubbed from the problem bodies of the service, in addition to the secrets in the `Authorization` and `Cookie`
-   * headers of the request; none by default.
+   * headers of the request; none by default. A secret of fewer than 4 characters is not scrubbed: words contain it by
+   * chance.
    */
   readonly secrets?: ReadonlyArray<Redacted.Redacted> | undefined
 }
@@ -51,7 +52,7 @@ export class Credentials extends Context.Service<Credentials, {
 }>()("effect-time-punches/Credentials") {
   /**
    * One long-lived access token for one company. Sends no guid, even when given one. A 401 is `Unauthorized` at once.
-   * Fails with a `ConfigError` on a token that a header cannot carry.
+   * Fails with a `ConfigError` on a token that a header cannot carry, and on one of fewer than 4 characters.
    *
    * **Example** (A client with an access token from the environment)
    *
@@ -79,24 +80,26 @@ export class Credentials extends Context.Service<Credentials, {
 
   /**
    * An access token for each company. `tokenOf` runs for every attempt, so that a replaced token takes effect at once,
-   * and gets its services from this layer. A token that a header cannot carry is an `InvalidRequest`, and nothing is
-   * sent.
+   * and gets its services from this layer. It may fail with any error: a `TokenError` and an `InvalidRequest` are the
+   * failure of the page as they are, any other becomes a `TokenError` with the reason `Lookup`, which keeps nothing of it.
+   * A token that a header cannot carry, or of fewer than 4 characters, is an `InvalidRequest`. In each case nothing is
+   * sent, and the page is not retried.
    */
-  static readonly layerAccessTokens = <R = never>(
-    tokenOf: (company: CompanyId) => Effect.Effect<Redacted.Redacted, TokenError | InvalidRequest, R>
+  static readonly layerAccessTokens = <E = never, R = never>(
+    tokenOf: (company: CompanyId) => Effect.Effect<Redacted.Redacted, E, R>
   ): Layer.Layer<Credentials, never, R> =>
     Layer.effect(
       Credentials,
       Effect.map(Effect.context<R>(), (context) => ({
         sign: (request, company) =>
-          Effect.flatMap(Effect.provideContext(tokenOf(company.id), context), (token) =>
+          Effect.flatMap(Effect.mapError(Effect.provideContext(tokenOf(company.id), context), lookupFailure), (token) =>
             isSendable("accessToken", token)
               ? Effect.succeed(bearer(request, token))
               : Effect.fail(
                 new InvalidRequest({
                   companyId: company.id,
                   field: "accessToken",
-                  detail: "must be visible ASCII characters without spaces"
+                  detail: "must be 4 or more visible ASCII characters without spaces"
                 })
               ))
       }))
@@ -104,7 +107,8 @@ export class Credentials extends Context.Service<Credentials, {
 
   /**
    * The session cookie of a person, by default under the name `svcsession`. Sends neither `Authorization` nor a guid. A
-   * 401 is `Unauthorized` at once. Fails with a `ConfigError` on a name or a value that a cookie cannot have.
+   * 401 is `Unauthorized` at once. Fails with a `ConfigError` on a name or a value that a cookie cannot have, and on a
+   * value of fewer than 4 characters.
    */
   static readonly layerSessionCookie = (
     cookie: Redacted.Redacted,
@@ -122,8 +126,8 @@ export class Credentials extends Context.Service<Credentials, {
    */
   static readonly layerOAuth = (
     options: OAuthClient & {
-      /** Gives the guid of calls for this company id that have none; no default. */
-      readonly company?: Company | undefined
+      /** Gives the guid of calls for this company id that have none; no default. A company without a guid does not compile. */
+      readonly company?: (Company & { readonly guid: CompanyGuid }) | undefined
     }
   ): Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints> =>
     Layer.effect(Credentials, makeOAuth(options)).pipe(
@@ -141,6 +145,12 @@ export class Credentials extends Context.Service<Credentials, {
     return configLayer
   }
 }
+
+const isSigningError = Schema.is(Schema.Union([TokenError, InvalidRequest]))
+
+/** Our own errors as they are. Nothing is kept of another one: it may quote the token. */
+const lookupFailure = (error: unknown): TokenError | InvalidRequest =>
+  isSigningError(error) ? error : new TokenError({ reason: "Lookup" })
 
 const bearer = (request: HttpClientRequest.HttpClientRequest, token: Redacted.Redacted): SignedRequest => ({
   request: HttpClientRequest.bearerToken(request, token),
@@ -175,30 +185,32 @@ const sessionCookieLayer = (setting: string, cookie: Redacted.Redacted, name = "
     })
   )
 
-const decodeCompany = Schema.decodeUnknownOption(CompanySchema)
+const hasGuid = Schema.is(Schema.Struct({ id: CompanyId, guid: CompanyGuid }))
 
-const makeOAuth = Effect.fnUntraced(function*(options: OAuthClient & { readonly company?: Company | undefined }) {
-  const cache = yield* TokenCache
-  const { clientSecret, company: known } = options
-  if (known !== undefined && (Option.isNone(decodeCompany(known)) || known.guid === undefined)) {
-    return yield* invalidSetting("company", "a company id with its guid")
-  }
-  return Credentials.of({
-    sign: (request, company) => {
-      const guid = company.guid ?? (known?.id === company.id ? known.guid : undefined)
-      if (guid === undefined) return Effect.fail(missingGuid(company.id))
-      return Effect.map(cache.get, (used) => ({
-        request: HttpClientRequest.setHeader(
-          HttpClientRequest.bearerToken(request, used.token),
-          "x-company-guid",
-          guid
-        ),
-        onUnauthorized: Effect.as(cache.invalidate(used), true),
-        secrets: [clientSecret, Redacted.make(guid)]
-      }))
+const makeOAuth = Effect.fnUntraced(
+  function*(options: OAuthClient & { readonly company?: (Company & { readonly guid: CompanyGuid }) | undefined }) {
+    const cache = yield* TokenCache
+    const { clientSecret, company: known } = options
+    if (known !== undefined && !hasGuid(known)) {
+      return yield* invalidSetting("company", "a company id with its guid")
     }
-  })
-})
+    return Credentials.of({
+      sign: (request, company) => {
+        const guid = company.guid ?? (known?.id === company.id ? known.guid : undefined)
+        if (guid === undefined) return Effect.fail(missingGuid(company.id))
+        return Effect.map(cache.get, (used) => ({
+          request: HttpClientRequest.setHeader(
+            HttpClientRequest.bearerToken(request, used.token),
+            "x-company-guid",
+            guid
+          ),
+          onUnauthorized: Effect.as(cache.invalidate(used), true),
+          secrets: [clientSecret, Redacted.make(guid)]
+        }))
+      }
+    })
+  }
+)
 
 const missingGuid = (companyId: CompanyId) =>
   new InvalidRequest({
@@ -228,7 +240,7 @@ const kinds: Readonly<Record<keyof typeof credentialVariables, Effect.Effect<Fro
   oauth: Effect.gen(function*() {
     const clientId = yield* Config.NonEmptyString(variable.clientId)
     const clientSecret = yield* Config.Redacted(variable.clientSecret)
-    yield* validateSecret(variable.clientId, "clientSecret", Redacted.make(clientId))
+    yield* validateClientId(variable.clientId, clientId)
     return Credentials.layerOAuth({
       clientId,
       clientSecret: yield* validateSecret(variable.clientSecret, "clientSecret", clientSecret),
@@ -277,21 +289,26 @@ const configLayer = Layer.unwrap(Effect.gen(function*() {
 
 const isScope = Schema.is(OAuthScope)
 
+/** The word that is none. It is repeated only if it is almost a scope: a secret in the wrong variable is not. */
+const whichScope = (word: string, place: number): string => {
+  const text = unknownKey(word, OAuthScope.literals, "one")
+  return text.includes(";") ? `"${word}" ${text}` : `word ${place + 1} ${text}`
+}
+
 const configScopes = Effect.gen(function*() {
   const text = yield* Config.option(Config.NonEmptyString(variable.scopes))
   if (Option.isNone(text)) return undefined
   const scopes = text.value.trim().split(/\s+/)
-  return scopes.every(isScope) ? scopes : yield* invalidSetting(variable.scopes, "names of scopes, separated by spaces")
+  if (scopes.every(isScope)) return scopes
+  const place = scopes.findIndex((scope) => !isScope(scope))
+  const which = whichScope(scopes[place] ?? "", place)
+  return yield* invalidSetting(variable.scopes, `names of scopes, separated by spaces: ${which}`)
 })
 
 const companyNames = [variable.companyId, variable.companyGuid]
 
 const configCompany = Effect.gen(function*() {
   if (!(yield* areSet(companyNames))) return undefined
-  const id = yield* Config.NonEmptyString(variable.companyId)
-  const guid = yield* Config.NonEmptyString(variable.companyGuid)
-  const company = decodeCompany({ id: /^\d+$/.test(id) ? Number(id) : undefined, guid })
-  return Option.isSome(company)
-    ? company.value
-    : yield* invalidSetting(companyNames.join(" and "), "an id and a uuid")
+  const { guid, id } = yield* Company.fromConfig
+  return guid === undefined ? undefined : { id, guid }
 })

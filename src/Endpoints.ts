@@ -4,7 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { invalidSetting, isLoopback } from "./internal/wire/issue.ts"
+import { invalidSetting, isLoopback, requiredSetting } from "./internal/wire/issue.ts"
 
 /** The two addresses of the service. */
 export class Endpoints extends Context.Service<Endpoints, {
@@ -39,7 +39,7 @@ export class Endpoints extends Context.Service<Endpoints, {
   static readonly layerFromConfig = Layer.effect(
     Endpoints,
     Effect.gen(function*() {
-      const base = yield* Config.NonEmptyString("TIME_PUNCHES_BASE_URL")
+      const base = yield* requiredSetting("TIME_PUNCHES_BASE_URL")
       const auth = yield* Config.option(Config.NonEmptyString("TIME_PUNCHES_AUTH_URL"))
       const baseUrl = yield* normalize("TIME_PUNCHES_BASE_URL", base)
       const authUrl = Option.isNone(auth) ? baseUrl : yield* normalize("TIME_PUNCHES_AUTH_URL", auth.value)

@@ -4,8 +4,10 @@ import { parseInstant } from "./internal/wire/instant.ts"
 
 const Id = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
+const PositiveId = Schema.Int.check(Schema.isGreaterThan(0))
+
 /** Identifies a time punch. A safe integer, 0 or more; a larger int64 is refused, not rounded. */
-export const TimePunchId = Id.pipe(Schema.brand("TimePunchId"))
+export const TimePunchId = Id.pipe(Schema.brand("TimePunchId")).annotate({ identifier: "TimePunchId" })
 
 /** Identifies a time punch. */
 export type TimePunchId = typeof TimePunchId.Type
@@ -13,19 +15,19 @@ export type TimePunchId = typeof TimePunchId.Type
 /**
  * Identifies a company, in the path of every listing. A safe integer, 0 or more; a larger int64 is refused, not rounded.
  */
-export const CompanyId = Id.pipe(Schema.brand("CompanyId"))
+export const CompanyId = PositiveId.pipe(Schema.brand("CompanyId")).annotate({ identifier: "CompanyId" })
 
 /** Identifies a company, in the path of every listing. */
 export type CompanyId = typeof CompanyId.Type
 
 /** Identifies the user who clocks in. A safe integer, 0 or more; a larger int64 is refused, not rounded. */
-export const UserId = Id.pipe(Schema.brand("UserId"))
+export const UserId = Id.pipe(Schema.brand("UserId")).annotate({ identifier: "UserId" })
 
 /** Identifies the user who clocks in. */
 export type UserId = typeof UserId.Type
 
 /** Identifies a location. A safe integer, 0 or more; a larger int64 is refused, not rounded. */
-export const LocationId = Id.pipe(Schema.brand("LocationId"))
+export const LocationId = Id.pipe(Schema.brand("LocationId")).annotate({ identifier: "LocationId" })
 
 /** Identifies a location. */
 export type LocationId = typeof LocationId.Type
@@ -34,13 +36,13 @@ export type LocationId = typeof LocationId.Type
  * Identifies a department. A safe integer, 0 or more; a larger int64 is refused, not rounded.
  * On the wire of a punch, 0 means "not defined": `None` in `TimePunch`.
  */
-export const DepartmentId = Id.pipe(Schema.brand("DepartmentId"))
+export const DepartmentId = Id.pipe(Schema.brand("DepartmentId")).annotate({ identifier: "DepartmentId" })
 
 /** Identifies a department. */
 export type DepartmentId = typeof DepartmentId.Type
 
 /** Identifies a role. A safe integer, 0 or more; a larger int64 is refused, not rounded. */
-export const RoleId = Id.pipe(Schema.brand("RoleId"))
+export const RoleId = Id.pipe(Schema.brand("RoleId")).annotate({ identifier: "RoleId" })
 
 /** Identifies a role. */
 export type RoleId = typeof RoleId.Type
@@ -49,13 +51,13 @@ export type RoleId = typeof RoleId.Type
  * Identifies a scheduled shift. A safe integer, 0 or more; a larger int64 is refused, not rounded.
  * On the wire of a punch, 0 means "unassigned": `None` in `TimePunch`.
  */
-export const ShiftId = Id.pipe(Schema.brand("ShiftId"))
+export const ShiftId = Id.pipe(Schema.brand("ShiftId")).annotate({ identifier: "ShiftId" })
 
 /** Identifies a scheduled shift. */
 export type ShiftId = typeof ShiftId.Type
 
 /** Identifies a break. A safe integer, 0 or more; a larger int64 is refused, not rounded. */
-export const BreakId = Id.pipe(Schema.brand("BreakId"))
+export const BreakId = Id.pipe(Schema.brand("BreakId")).annotate({ identifier: "BreakId" })
 
 /** Identifies a break. */
 export type BreakId = typeof BreakId.Type
@@ -64,13 +66,15 @@ export type BreakId = typeof BreakId.Type
  * Identifies a type of break. A safe integer, 0 or more; a larger int64 is refused, not rounded.
  * 0 is a value that services send.
  */
-export const CustomBreakId = Id.pipe(Schema.brand("CustomBreakId"))
+export const CustomBreakId = Id.pipe(Schema.brand("CustomBreakId")).annotate({ identifier: "CustomBreakId" })
 
 /** Identifies a type of break. */
 export type CustomBreakId = typeof CustomBreakId.Type
 
 /** The UUID of a company that granted access to an OAuth client, in upper or lower case. */
-export const CompanyGuid = Schema.String.check(Schema.isGUID()).pipe(Schema.brand("CompanyGuid"))
+export const CompanyGuid = Schema.String.check(Schema.isGUID()).pipe(Schema.brand("CompanyGuid")).annotate({
+  identifier: "CompanyGuid"
+})
 
 /** The UUID of a company that granted access to an OAuth client. */
 export type CompanyGuid = typeof CompanyGuid.Type
@@ -81,7 +85,7 @@ export type CompanyGuid = typeof CompanyGuid.Type
  */
 export const Cursor = Schema.NonEmptyString
   .check(Schema.makeFilter((text: string) => !/\p{Surrogate}/u.test(text), { expected: "a text that a URL can carry" }))
-  .pipe(Schema.brand("Cursor"))
+  .pipe(Schema.brand("Cursor")).annotate({ identifier: "Cursor" })
 
 /** The place of a page in a listing. */
 export type Cursor = typeof Cursor.Type
@@ -92,13 +96,13 @@ const isCalendarDate = (text: string): boolean => text.length === 10 && !Number.
 /** A date of the calendar, `YYYY-MM-DD`. 30 February and the year 0000 are refused. */
 export const BusinessDate = Schema.String
   .check(Schema.makeFilter(isCalendarDate, { expected: "a real date as YYYY-MM-DD" }))
-  .pipe(Schema.brand("BusinessDate"))
+  .pipe(Schema.brand("BusinessDate")).annotate({ identifier: "BusinessDate" })
 
 /** A date of the calendar, `YYYY-MM-DD`. */
 export type BusinessDate = typeof BusinessDate.Type
 
 /** An amount in minor currency units, of any sign. A decimal is refused: it would be a wrong amount. */
-export const Cents = Schema.Int.pipe(Schema.brand("Cents"))
+export const Cents = Schema.Int.pipe(Schema.brand("Cents")).annotate({ identifier: "Cents" })
 
 /** An amount in minor currency units, of any sign. */
 export type Cents = typeof Cents.Type

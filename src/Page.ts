@@ -49,5 +49,10 @@ export class Page extends Schema.Opaque<Page>()(Schema.Struct({
   /** The cursors of the page, to continue from or to step back. */
   cursor: PageCursor,
   /** What the response says beside its rows: the service's clock, the id of the request, the rate limit. */
-  response: PageResponse
+  response: PageResponse,
+  /**
+   * The paths of fields that this version does not know, such as `data[].overtime`, on the first page of a listing: of all its
+   * rows and breaks, of `meta` and of the page itself. At most 20 paths of 100 characters, and no value. Empty on later pages.
+   */
+  unknown: Schema.Array(Schema.String)
 })) {}

@@ -16,8 +16,8 @@ import { TokenError } from "./ApiError.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { contentType, isJson, parseJson, readBytes, tooLarge } from "./internal/http/body.ts"
 import { secureClient, wasRedirected } from "./internal/http/client.ts"
-import { retryAfterOf } from "./internal/http/problem.ts"
-import { isSendable, validateSecret } from "./internal/http/secret.ts"
+import { requestIdOf, retryAfterOf } from "./internal/http/problem.ts"
+import { isSendable, validateClientId, validateSecret } from "./internal/http/secret.ts"
 import { statusOf } from "./internal/http/status.ts"
 import { timedOut, type TransportFailure, transportFailureOf } from "./internal/http/transportFailure.ts"
 import { TracePropagation } from "./TracePropagation.ts"
@@ -74,7 +74,7 @@ export type OAuthScope = typeof OAuthScope.Type
 export interface OAuthClient {
   /** The `client_id`. */
   readonly clientId: string
-  /** The `client_secret`: visible ASCII characters, without spaces or line ends around it. */
+  /** The `client_secret`: 4 or more visible ASCII characters, without spaces or line ends around it. */
   readonly clientSecret: Redacted.Redacted
   /** The scopes that the token is limited to; `["time_punches:read"]` by default, `[]` sends none. */
   readonly scopes?: ReadonlyArray<OAuthScope> | undefined
@@ -105,7 +105,7 @@ const make = Effect.fnUntraced(function*(client: OAuthClient) {
     propagate: yield* TracePropagation,
     privateParameters: []
   })
-  yield* validateSecret("clientId", "clientSecret", Redacted.make(client.clientId))
+  yield* validateClientId("clientId", client.clientId)
   const secret = yield* validateSecret("clientSecret", "clientSecret", client.clientSecret)
   const scopes = client.scopes ?? ["time_punches:read"]
   const request = HttpClientRequest.post(`${authUrl}/oauth2/token`).pipe(
@@ -122,7 +122,10 @@ const make = Effect.fnUntraced(function*(client: OAuthClient) {
     response: (response) =>
       wasRedirected(request.url, response.url)
         ? Effect.fail(tokenFailure("Rejected", response.status))
-        : readResponse(response, origin),
+        : Effect.mapError(readResponse(response, origin), ({ error, ...failure }) => ({
+          ...failure,
+          error: new TokenError({ ...error, requestId: requestIdOf(response.headers, () => [secret]) })
+        })),
     error: (error) => noResponse(transportFailureOf(error, "headers"), origin)
   }).pipe(
     Effect.timeoutOrElse({ duration: requestTimeout, orElse: () => Effect.fail(noResponse(timedOut, origin)) })

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect, Option, Schema } from "effect"
 import {
+  adviceOf,
+  BackfillError,
   CompanyId,
   Cursor,
   DecodeError,
@@ -39,13 +41,14 @@ describe.each(plain)("%s", (tag, message, error) => {
   it("needs only the fields that distinguish it, and has a default for the others", () => {
     assert.deepInclude(error, {
       _tag: tag,
-      companyId: CompanyId.make(0),
+      companyId: CompanyId.make(1),
       resumeFrom: Option.none(),
       pagesCompleted: 0,
-      attempts: tag === "InvalidRequest" || tag === "TokenError" ? 0 : 1
+      attempts: tag === "InvalidRequest" || tag === "TokenError" ? 0 : 1,
+      ...(tag === "InvalidRequest" ? {} : { requestId: Option.none() })
     })
     assert.isTrue(error.message.startsWith(message), error.message)
-    assert.include(error.message, "company 0")
+    assert.include(error.message, "company 1")
   })
 
   it("is an Error, a value of its schema, and caught by its tag", () => {
@@ -65,7 +68,7 @@ describe.each(plain)("%s", (tag, message, error) => {
 })
 
 const Fields = Schema.Struct({
-  company: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  company: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
   cursor: Schema.NullOr(Cursor),
   pages: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e6 })),
   attempts: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })),
@@ -117,11 +120,65 @@ const AnyError = Arbitrary.map(Arbitrary.schema(Fields), (fields): ReadonlyArray
   ]
 })
 
+describe("an error that may be retried", () => {
+  const transports = TransportError.fields.reason.literals.map((reason) => new TransportError({ reason }))
+  const decodes = DecodeError.fields.reason.literals.map((reason) => new DecodeError({ reason }))
+  const tokens = TokenError.fields.reason.literals.map((reason) => new TokenError({ reason }))
+  const retryable = (errors: ReadonlyArray<ListError & { readonly reason: string }>) =>
+    errors.filter(({ isRetryable }) => isRetryable).map(({ reason }) => reason)
+
+  it("is one that time alone may cure", () => {
+    assert.deepStrictEqual(plain.filter(([, , error]) => error.isRetryable).map(([tag]) => tag), [
+      "ServerError",
+      "RateLimited",
+      "ServiceUnavailable",
+      "TransportError",
+      "DecodeError"
+    ])
+    assert.deepStrictEqual(retryable(transports), ["connect", "headers", "body", "timeout", "unknown"])
+    assert.deepStrictEqual(retryable(decodes), ["NotJson", "Empty", "ContentType"])
+    assert.deepStrictEqual(retryable(tokens), ["Transport", "Throttled"])
+  })
+
+  it("is not a token whose endpoint has a bad certificate", () => {
+    const of = (reason: "tls" | "connect") =>
+      new TokenError({
+        reason: "Transport",
+        transport: Option.some({ reason, code: Option.none(), origin: "https://a.test" })
+      })
+
+    assert.deepStrictEqual([of("tls").isRetryable, of("connect").isRetryable], [false, true])
+  })
+
+  it("is a backfill whose cause is one", () => {
+    assert.isTrue(new BackfillError({ cause: new ServerError({}), unfinished: [] }).isRetryable)
+    assert.isFalse(new BackfillError({ cause: new Forbidden({}), unfinished: [] }).isRetryable)
+  })
+
+  it("has advice, and advice to wait exactly if nothing else helps", () => {
+    for (const error of [...plain.map(([, , error]) => error), ...transports, ...tokens]) {
+      assert.match(adviceOf(error), /^[A-Z].+\.$/)
+      if (error._tag !== "DecodeError") {
+        assert.strictEqual(adviceOf(error).includes("try again later"), error.isRetryable, `${error.message}`)
+      }
+    }
+  })
+
+  it("is advised about by what it says of itself", () => {
+    const cursor = new UnprocessableEntity({ problem: { param: "cursor" } })
+
+    assert.include(adviceOf(cursor), "without a cursor")
+    assert.include(adviceOf(new TransportError({ reason: "tls" })), "NODE_EXTRA_CA_CERTS")
+    assert.include(adviceOf(new PaginationError({ reason: "MaxPages" })), "maxPages")
+    assert.include(adviceOf(new TokenError({ reason: "Lookup" })), "lookup")
+  })
+})
+
 describe("TokenError", () => {
   it("names the status and the error code of the token response", () => {
     const error = new TokenError({ reason: "Rejected", status: Option.some(400), code: Option.some("invalid_scope") })
 
-    assert.strictEqual(error.message, "no token: Rejected (400 invalid_scope) [company 0, page 1, 0 token requests]")
+    assert.strictEqual(error.message, "no token: Rejected (400 invalid_scope) [company 1, page 1, 0 token requests]")
     assert.deepStrictEqual(new TokenError({ reason: "Malformed" }).code, Option.none())
   })
 
@@ -134,7 +191,7 @@ describe("TokenError", () => {
 
     assert.strictEqual(
       error.message,
-      "no token: Throttled (429), retry after 1m 30s [company 0, page 1, 0 token requests]"
+      "no token: Throttled (429), retry after 1m 30s [company 1, page 1, 0 token requests]"
     )
   })
 
@@ -147,7 +204,7 @@ describe("TokenError", () => {
     const transport = Option.some({ reason, code: Option.fromUndefinedOr(code), origin: "https://auth.test" })
     const error = new TokenError({ reason: "Transport", transport, attempts: 1 })
 
-    assert.strictEqual(error.message, `no token: Transport: ${text} [company 0, page 1, 1 token request]`)
+    assert.strictEqual(error.message, `no token: Transport: ${text} [company 1, page 1, 1 token request]`)
   })
 })
 
@@ -209,7 +266,7 @@ describe("the message of an error", () => {
     )
     assert.strictEqual(
       new ServerError({ problem: { detail: "later" } }).message,
-      "500 the service failed: later [company 0, page 1, 1 request]"
+      "500 the service failed: later [company 1, page 1, 1 request]"
     )
   })
 

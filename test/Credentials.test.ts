@@ -53,6 +53,7 @@ describe("Credentials.layerAccessToken", () => {
   const unfit: ReadonlyArray<readonly [string, string]> = [
     ["that is empty", ""],
     ["of a space", " "],
+    ["of three characters", "can"],
     ["with a space in it", "canary token"],
     ["that begins with a space", " canary"],
     ["that ends its line", "canary\n"],
@@ -74,7 +75,7 @@ describe("Credentials.layerAccessToken", () => {
       })
   )
 
-  it.effect.each(["a", "abc.def-ghi_jkl~+/==", "!#$%&'*,:;<=>?@[]^`{|}\""])(
+  it.effect.each(["abcd", "abc.def-ghi_jkl~+/==", "!#$%&'*,:;<=>?@[]^`{|}\""])(
     "sends the token %s unchanged",
     (token) =>
       Effect.gen(function*() {
@@ -132,6 +133,28 @@ describe("Credentials.layerAccessTokens", () => {
       assert.isEmpty(yield* pageRequests)
     }).pipe(Effect.provide(app({}, Credentials.layerAccessTokens(() => Effect.succeed(Redacted.make("canary\n")))))))
 
+  it.effect.each<readonly [string, unknown]>([
+    ["an Error", new Error("canary-token not found")],
+    ["a text", "canary-token not found"],
+    ["a tagged value", { _tag: "VaultDown", token: "canary-token" }]
+  ])("fails as a lookup, and keeps nothing of %s", ([, error]) =>
+    Effect.gen(function*() {
+      const failure = yield* Effect.flip(TimePunches.page(company))
+
+      assert.deepInclude(failure, { _tag: "TokenError", reason: "Lookup", companyId: company.id, attempts: 0 })
+      assert.isFalse(failure.isRetryable)
+      assert.notInclude(surfaces(failure), "canary")
+      assert.isEmpty(yield* pageRequests)
+    }).pipe(Effect.provide(app({}, Credentials.layerAccessTokens(() => Effect.fail(error))))))
+
+  it.effect("refuses a token of three characters", () =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* Effect.flip(TimePunches.page(company)), {
+        _tag: "InvalidRequest",
+        field: "accessToken"
+      })
+    }).pipe(Effect.provide(app({}, Credentials.layerAccessTokens(() => Effect.succeed(Redacted.make("abc")))))))
+
   it.effect("looks the token up at each request, in the context of its layer", () =>
     Effect.gen(function*() {
       class Vault extends Context.Service<Vault, Ref.Ref<string>>()("test/Vault") {}
@@ -155,8 +178,8 @@ describe("Credentials.layerSessionCookie", () => {
 
   it.effect("sends it under another name", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* sent(company), { cookie: "sid=abc" })
-    }).pipe(Effect.provide(app({}, Credentials.layerSessionCookie(Redacted.make("abc"), { name: "sid" })))))
+      assert.deepStrictEqual(yield* sent(company), { cookie: "sid=abcd" })
+    }).pipe(Effect.provide(app({}, Credentials.layerSessionCookie(Redacted.make("abcd"), { name: "sid" })))))
 
   it.effect.each(["", "canary canary", "canary;", "canary,", "\"canary\"", "canary\\", "canary\r\n", "canäry"])(
     "refuses the cookie %j, which would be cut or split, without printing it",

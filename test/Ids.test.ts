@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { Option, Result, Schema } from "effect"
 import {
   BreakId,
   BusinessDate,
@@ -31,10 +31,21 @@ const ids = [
 
 const twoTo53 = 2 ** 53
 
-describe.each(ids)("%s", (_name, id) => {
+describe.each(ids)("%s", (name, id) => {
   const isId = Schema.is(id)
 
-  it.each([0, 1, 2 ** 31, twoTo53 - 1])("takes the whole number %d", (value) => {
+  it("is named by what refuses a text", () => {
+    assert.strictEqual(
+      Result.getFailure(Schema.decodeUnknownResult(id)("7")).pipe(Option.getOrThrow).message,
+      `Expected ${name}`
+    )
+  })
+
+  it("is 0 for anything but a company", () => {
+    assert.strictEqual(isId(0), name !== "CompanyId")
+  })
+
+  it.each([1, 2 ** 31, twoTo53 - 1])("takes the whole number %d", (value) => {
     assert.isTrue(isId(value))
     assert.strictEqual(Number(id.make(value)), value)
   })

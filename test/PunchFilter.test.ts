@@ -299,7 +299,7 @@ describe("the options of a call", () => {
 })
 
 describe("the company of a call", () => {
-  const bare = [-1, 1.5, 2 ** 53, NaN, Infinity, "4021", "1/../../admin", "", null, undefined, true]
+  const bare = [0, -1, 1.5, 2 ** 53, NaN, Infinity, "4021", "1/../../admin", "", null, undefined, true]
 
   it.effect.each(bare)("is refused as %j, and nothing is sent", (id) =>
     Effect.gen(function*() {
@@ -316,14 +316,6 @@ describe("the company of a call", () => {
         assert.match(yield* fieldOf({ company: untyped({ id: 4021, guid }) }), /guid$/)
       })
   )
-
-  it.effect("may be 0, since a service may count from there", () =>
-    Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* Effect.flip(TimePunches.page(CompanyId.make(0)))
-
-      assert.strictEqual((yield* service.requests)[0]?.path, "/v2/company/0/time_punches")
-    }).pipe(Effect.provide(app())))
 })
 
 describe("withClocks and withDates", () => {

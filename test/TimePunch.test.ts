@@ -129,7 +129,7 @@ describe("TimePunch.fromWire", () => {
 
   const required = {
     id: ["1", 1.5, -1, true],
-    company_id: ["4021", -1],
+    company_id: ["4021", -1, 0],
     user_id: ["7", 0.1],
     role_id: ["3", []],
     location_id: ["4", {}],

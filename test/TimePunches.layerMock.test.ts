@@ -10,7 +10,8 @@ const page = {
   items: [punch()],
   index: 0,
   cursor: { sent: none, current: none, prev: none, next: none, count: none },
-  response: { asOf: none, sentAt: punch().clockedIn, requestId: none, attempts: 1, remaining: none }
+  response: { asOf: none, sentAt: punch().clockedIn, requestId: none, attempts: 1, remaining: none },
+  unknown: []
 }
 
 /** The message of the defect that a program died of. */

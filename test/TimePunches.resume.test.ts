@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option, Result, Stream } from "effect"
+import { Duration, Effect, Logger, Metric, Option, Result, Schedule, Stream } from "effect"
 import { type Cursor, type ListError, type ListOptions, type PunchFilter, TimePunches } from "../src/index.ts"
 import { type Prng, prng } from "../src/testing/base/prng.ts"
 import { Fault, type FaultWhen } from "../src/testing/index.ts"
@@ -7,6 +7,7 @@ import { app, company, inject, oauth, pageRequests } from "./support/client.ts"
 import { scenario } from "./support/listing.ts"
 import { expected } from "./support/oracle.ts"
 import { letTimePass } from "./support/time.ts"
+import { untyped } from "./support/untyped.ts"
 
 /** Faults that fail a run at once. */
 const fatal: readonly [Fault, ...ReadonlyArray<Fault>] = [
@@ -119,5 +120,144 @@ describe("TimePunches.list, resumed from each of its failures", () => {
 
       assert.deepStrictEqual(rest.flatMap(({ items }) => items), [...expected(punches)].slice(20))
       assert.strictEqual(rest[0]?.index, 0)
+    }).pipe(Effect.provide(app({ punches }))))
+})
+
+/** What a run that resumes itself gives: the ids in order, and the error that ended it. */
+const resumedRun = Effect.fnUntraced(function*(filter: PunchFilter, options: ListOptions) {
+  const seen: Array<number> = []
+  const result = yield* Effect.result(
+    Stream.runForEach(TimePunches.list(company, filter, options), ({ id }) => Effect.sync(() => seen.push(id)))
+  )
+  return { seen, error: Result.isFailure(result) ? result.failure : undefined }
+})
+
+describe("ListOptions.resume", () => {
+  /** The listing has seven pages. */
+  const pageSize = Math.ceil(punches.length / 7)
+
+  /** Pages that fail with all their attempts: four requests of each. */
+  const outages: readonly [readonly [Fault, number], ...ReadonlyArray<readonly [Fault, number]>] = [
+    [Fault.status(503), 4],
+    [Fault.status(500), 4],
+    [Fault.reset, 4],
+    [Fault.cutBody(0.5), 4],
+    [Fault.status(429), 4],
+    [Fault.retryAfter("86400"), 1],
+    [Fault.emptyBody, 2]
+  ]
+
+  it.effect(
+    "emits every punch once and in order, whichever pages fail with all their attempts",
+    () =>
+      Effect.gen(function*() {
+        let resumptions = 0
+        for (let seed = 1; seed <= 100; seed++) {
+          const { filter, prefetchPages, punches } = scenario(seed + 9000)
+          const random = prng(seed)
+          yield* Effect.gen(function*() {
+            let request = 1
+            for (let index = 0; index < 4; index++) {
+              const [fault, times] = random.pick(outages)
+              request += random.between(0, 3)
+              for (let i = 0; i < times; i++) yield* inject(fault, { requests: request++ })
+              resumptions++
+            }
+            const { error, seen } = yield* letTimePass(
+              resumedRun(filter, {
+                pageSize: random.pick([1, 3, 9]),
+                prefetchPages,
+                resume: Schedule.spaced("10 minutes")
+              })
+            )
+
+            assert.isUndefined(error, `seed ${seed}`)
+            assert.deepStrictEqual(seen, expected(punches, filter).map(({ id }) => Number(id)), `seed ${seed}`)
+          }).pipe(Effect.provide(app({ punches })))
+        }
+        assert.isAbove(resumptions, 300)
+      }),
+    60_000
+  )
+
+  it.effect.each([0, 2])(
+    "requests the page that failed again, and no other, with prefetchPages %d",
+    (prefetchPages) =>
+      Effect.gen(function*() {
+        for (const request of [3, 4, 5, 6, 7]) yield* inject(Fault.status(503), { requests: request })
+        const { error, seen } = yield* letTimePass(
+          resumedRun({ deleted: "include" }, { pageSize, prefetchPages, resume: Schedule.recurs(2) })
+        )
+        const cursors = (yield* pageRequests).map(({ query }) => query["cursor"])
+
+        assert.isUndefined(error)
+        assert.deepStrictEqual(seen, punches.map(({ id }) => id))
+        assert.strictEqual(new Set(cursors.slice(2, 8)).size, 1)
+        assert.strictEqual(cursors.length, 7 + 5)
+      }).pipe(Effect.provide(app({ punches })))
+  )
+
+  it.effect("counts its pages, its guard and its place over the resumptions", () =>
+    Effect.gen(function*() {
+      for (const request of [3, 4, 5, 6]) yield* inject(Fault.status(503), { requests: request })
+      const options = { pageSize, maxPages: 3, resume: Schedule.recurs(1) }
+      const pages: Array<number> = []
+      const error = yield* letTimePass(Effect.flip(
+        Stream.runForEach(TimePunches.pages(company, {}, options), ({ index }) => Effect.sync(() => pages.push(index)))
+      ))
+
+      assert.deepStrictEqual(pages, [0, 1, 2])
+      assert.deepInclude(error, { _tag: "PaginationError", reason: "MaxPages", pagesCompleted: 3 })
+    }).pipe(Effect.provide(app({ punches }))))
+
+  it.effect("fails with the last error when the schedule ends, and begins it anew for another page", () =>
+    Effect.gen(function*() {
+      // Pages 2 and 3 fail once, page 4 twice.
+      for (const request of [2, 3, 4, 5, 7, 8, 9, 10]) yield* inject(Fault.status(503), { requests: request })
+      for (let request = 12; request < 20; request++) yield* inject(Fault.status(500), { requests: request })
+      const { error } = yield* letTimePass(resumedRun({}, { pageSize, resume: Schedule.recurs(1) }))
+
+      assert.deepInclude(error, { _tag: "ServerError", pagesCompleted: 3, attempts: 4 })
+    }).pipe(Effect.provide(app({ punches }))))
+
+  it.effect("fails at once with what time does not cure", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.status(403), { requests: 2 })
+      const { error } = yield* letTimePass(resumedRun({}, { pageSize, resume: Schedule.forever }))
+
+      assert.strictEqual(error?._tag, "Forbidden")
+      assert.strictEqual((yield* pageRequests).length, 2)
+    }).pipe(Effect.provide(app({ punches }))))
+
+  it.effect("waits for the Retry-After, counts the resumption and logs it", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.retryAfter("3600"), { requests: 2 })
+      const lines: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void lines.push(message))
+      const [duration] = yield* letTimePass(
+        Effect.timed(resumedRun({}, { pageSize, resume: Schedule.spaced("1 second") }))
+      ).pipe(Effect.provide(Logger.layer([logger])))
+      const counted = (yield* Metric.snapshot).find(({ id }) => id === "time_punches_resumptions")
+
+      assert.isAtLeast(Duration.toSeconds(duration), 3600)
+      assert.deepInclude(counted?.state, { count: 1 })
+      assert.deepInclude(counted?.attributes, { reason: "RateLimited" })
+      assert.deepStrictEqual(lines, [["page 2 failed (RateLimited), the run resumes there in 1h"]])
+    }).pipe(Effect.provide(app({ punches })), Effect.provideService(Metric.MetricRegistry, new Map())))
+
+  it.effect("stops when its consumer stops, also during a wait", () =>
+    Effect.gen(function*() {
+      for (let request = 1; request < 9; request++) yield* inject(Fault.status(503), { requests: request })
+      const run = Effect.timeout(resumedRun({}, { resume: Schedule.spaced("1 hour") }), "30 minutes")
+
+      assert.strictEqual((yield* letTimePass(Effect.flip(run)))._tag, "TimeoutError")
+      assert.strictEqual((yield* pageRequests).length, 4)
+    }).pipe(Effect.provide(app({ punches }))))
+
+  it.effect("must be a Schedule", () =>
+    Effect.gen(function*() {
+      const { error } = yield* resumedRun({}, untyped({ resume: 3 }))
+
+      assert.deepInclude(error, { _tag: "InvalidRequest", field: "resume", detail: "must be a Schedule" })
     }).pipe(Effect.provide(app({ punches }))))
 })

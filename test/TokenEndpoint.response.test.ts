@@ -70,7 +70,7 @@ describe("expires_in", () => {
 
   it.effect.each(lifetimes)("that is %s is read as %i seconds", ([json, seconds]) =>
     Effect.gen(function*() {
-      yield* injectTokenFault(bodyOf(`{"token_type":"Bearer","access_token":"t","expires_in":${json}}`))
+      yield* injectTokenFault(bodyOf(`{"token_type":"Bearer","access_token":"tttt","expires_in":${json}}`))
       const { lifetime } = yield* requestToken
 
       assert.strictEqual(Duration.toSeconds(lifetime), seconds)
@@ -103,7 +103,7 @@ describe("expires_in", () => {
   ])("that is %s makes the response malformed", (json) =>
     Effect.gen(function*() {
       const { error, retryable } = yield* failureOf(
-        bodyOf(`{"token_type":"Bearer","access_token":"t","expires_in":${json}}`)
+        bodyOf(`{"token_type":"Bearer","access_token":"tttt","expires_in":${json}}`)
       )
 
       assert.strictEqual(tokenErrorName(error), "Malformed 200")
@@ -132,7 +132,7 @@ describe("token_type", () => {
 
 describe("access_token", () => {
   const tokens: ReadonlyArray<readonly [name: string, token: string]> = [
-    ["a letter", "a"],
+    ["four letters", "abcd"],
     ["of every sign that a header takes", "abc.DEF-123_~+/=="],
     ["of 16384 characters", "x".repeat(16_384)]
   ]

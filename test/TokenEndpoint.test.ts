@@ -67,10 +67,10 @@ describe("TokenEndpoint.requestToken", () => {
 
   it.effect.each([
     "two words",
-    "a+b",
+    "a+b+",
     "a&client_id=b",
     "100%",
-    "%2B",
+    "%2B%",
     "k=v==",
     "semi;colon#hash?",
     "\"quoted\" <and> 'so' \\on"

@@ -35,11 +35,14 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: [
     "cli/changes",
     "cli/close",
+    "cli/config",
     "cli/check",
     "cli/doctor",
     "cli/export",
     "cli/fleet",
     "cli/list",
+    "cli/mcp",
+    "cli/report",
     "cli/sandbox",
     "cli/summary",
     "cli/sync",
@@ -48,19 +51,22 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "cli/base",
     "node"
   ],
+  "cli/mcp": ["cli/changes", "cli/check", "cli/close", "cli/summary", "cli/copy", "sql", "export", ...shared],
   "cli/changes": ["cli/copy", "sql", "export", ...shared],
   "cli/close": ["cli/check", "cli/summary", "cli/copy", "sql", ...shared],
+  "cli/config": shared,
+  "cli/report": ["cli/check", "cli/summary", "cli/copy", "report", "sql", ...shared],
+  "cli/summary": ["cli/export", "cli/copy", ...shared],
   "cli/check": ["cli/copy", ...shared],
   "cli/doctor": ["cli/copy", "sql", ...shared],
   "cli/export": ["cli/list", ...shared],
   "cli/fleet": ["cli/copy", "fleet", "fleet/node", "sql", ...shared],
   "cli/list": ["export", ...shared],
   "cli/sandbox": ["testing", "testing/page", "testing/service", "testing/base", ...shared],
-  "cli/summary": ["cli/copy", ...shared],
   "cli/sync": ["cli/copy", "sql", "sync", ...shared],
   "cli/copy": ["sql/node", "sql", "sync", ...shared],
   "cli/flags": ["cli/terminal", "cli/base", "sync", "client", "listing", "payroll", "names", "internal/wire"],
-  "cli/terminal": ["cli/base", "internal/wire"],
+  "cli/terminal": ["cli/base", "internal/page", "internal/wire"],
   "cli/base": ["fleet", "sql", "sync", "export", "payroll", "names", "internal/wire"],
   "testing/kit": ["testing", "testing/service", "testing/base", "client", "names", "internal/wire"],
   testing: [
@@ -89,6 +95,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "internal/sql",
     "internal/wire"
   ],
+  report: ["sql", "payroll", "names", "internal/page", "internal/wire"],
   fleet: ["sync", "names", "internal/sql", "internal/wire"],
   sql: ["sync", "listing", "payroll", "names", "internal/sql", "internal/wire"],
   "sql/node": [],
@@ -119,6 +126,7 @@ const outside: ReadonlyArray<readonly [files: RegExp, packages: RegExp]> = [
   [/^src\/cli\//, /^(node:|@effect\/(platform-node|sql-pg))/],
   [/^src\/sql\/node\//, /^node:/],
   [/^src\/fleet\/node\//, /^node:/],
+  [/^src\/report\//, /^echarts\//],
   [/^src\/node\//, /^(node:|@effect\/platform-node)/],
   [/^src\/testing\/FakeServer\.ts$/, /^(node:|@effect\/platform-node)/]
 ]
@@ -271,6 +279,7 @@ describe("the exports of the package", () => {
         "sql/node",
         "fleet",
         "fleet/node",
+        "report",
         "node"
       ]
     ) {

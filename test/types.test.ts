@@ -114,6 +114,15 @@ describe("every operation", () => {
 })
 
 describe("TimePunches.layerWith", () => {
+  it("takes a company with a guid only, as the one of an OAuth client", () => {
+    const client = { clientId: "c", clientSecret: Redacted.make("secret") }
+    const guid = CompanyGuid.make("3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60")
+
+    expectTypeOf(Credentials.layerOAuth).toBeCallableWith({ ...client, company: { id: CompanyId.make(7), guid } })
+    // @ts-expect-error a company without a guid
+    Credentials.layerOAuth({ ...client, company: { id: CompanyId.make(7) } })
+  })
+
   it("fails and needs what its credentials do, and gives them the endpoints", () => {
     const baseUrl = "https://api.test"
     const plain = TimePunches.layerWith({ baseUrl, credentials: Credentials.layerSessionCookie(Redacted.make("a")) })

@@ -1,13 +1,20 @@
 /** The three kinds of credential, and a custom one. */
 import { Effect, FileSystem, Layer, Redacted } from "effect"
-import { type Company, Credentials, Endpoints, InvalidRequest, TimePunches } from "effect-time-punches"
+import {
+  type Company,
+  type CompanyGuid,
+  Credentials,
+  Endpoints,
+  InvalidRequest,
+  TimePunches
+} from "effect-time-punches"
 import { HttpClientRequest } from "effect/http"
 
 /** A long-lived token of one company. */
 export const withAccessToken = (token: Redacted.Redacted) => client(Credentials.layerAccessToken(token))
 
 /** A partner's client: hourly tokens, renewed ahead of time, and the company's guid on every request. */
-export const withOAuth = (clientSecret: Redacted.Redacted, company: Company) =>
+export const withOAuth = (clientSecret: Redacted.Redacted, company: Company & { readonly guid: CompanyGuid }) =>
   client(Credentials.layerOAuth({ clientId: "fake-client", clientSecret, company }))
 
 /** The session of a user who is logged in. */

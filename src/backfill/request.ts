@@ -8,7 +8,7 @@ import { BackfillError, type BackfillFilter, type BackfillOptions, BackfillSegme
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { fetchRows, type Run } from "../listing/fetch.ts"
-import { buildQuery, invalid, maxPageSize, validateCount } from "../listing/request.ts"
+import { buildQuery, checkOptions, invalid, maxPageSize, validateCount } from "../listing/request.ts"
 import { decodePunches } from "../listing/rows.ts"
 import type { Fetch } from "../listing/walk.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
@@ -44,11 +44,19 @@ export const planBackfill = (
     return new BackfillError({ cause, unfinished: Option.getOrElse(unfinished, () => []) })
   })
 
+const knownOptions: { readonly [K in keyof BackfillOptions]-?: true } = {
+  concurrency: true,
+  pageSize: true,
+  order: true,
+  resume: true
+}
+
 const validateCall = (run: Run, company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) =>
   Result.gen(function*() {
     const { concurrency, order = "asCompleted", pageSize = maxPageSize } = options
     const query = yield* buildQuery(company, filter, pageSize)
     const companyId = query.company.id
+    yield* checkOptions(companyId, options, knownOptions)
     const untyped: PunchFilter = filter
     for (const field of reservedFields) {
       if (untyped[field] !== undefined) return yield* invalid(companyId, field, "cannot go with a backfill")

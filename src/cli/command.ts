@@ -1,8 +1,11 @@
 /** `time-punches`: its subcommands, and how usage errors and failures become messages and an exit code. */
+import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
@@ -11,6 +14,8 @@ import type { Terminal } from "effect/Terminal"
 import { changes } from "./changes/changes.ts"
 import { check } from "./check/check.ts"
 import { close, closes, correct, voidCommand } from "./close/close.ts"
+import { config } from "./config/config.ts"
+import { profileFlags, withProfile } from "./config/profile.ts"
 import { doctor } from "./doctor/doctor.ts"
 import { exportCommand } from "./export/export.ts"
 import {
@@ -25,6 +30,8 @@ import {
 import { joinMinusValues } from "./flags/arguments.ts"
 import { fleet } from "./fleet/fleet.ts"
 import { list } from "./list/list.ts"
+import { mcp } from "./mcp/mcp.ts"
+import { report } from "./report/report.ts"
 import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
 import { sync } from "./sync/sync.ts"
@@ -41,11 +48,20 @@ const settings = `  Settings come from the environment; secrets are read from no
     TIME_PUNCHES_COMPANY_ID      instead of --company
     TIME_PUNCHES_COMPANY_GUID    instead of --guid
     TIME_PUNCHES_API_VERSION     API version to send, if not the default
-    TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary and check; may have a password`
+    TIME_PUNCHES_PROFILE         instead of --profile
+    TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary, check and report; may have a password`
+
+const exitCodes = `  Exit codes:
+    0    success                          6    the service fails: try again later
+    1    a bug                            7    data that cannot be right
+    2    a wrong call                     8    this machine, or its database
+    3    a setting                        9    check or close found something
+    4    the credential is rejected       10   the copy is older than --max-age
+    5    the credential may not do this   130  interrupted`
 
 export const command = Command.make("time-punches").pipe(
   Command.withDescription(
-    `Lists, exports, sums, checks, copies and compares the punches of a company.\n\n${settings}`
+    `Lists, exports, sums, checks, copies and compares the punches of a company.\n\n${settings}\n\n${exitCodes}`
   ),
   Command.withSubcommands([
     list,
@@ -57,11 +73,15 @@ export const command = Command.make("time-punches").pipe(
     voidCommand,
     closes,
     changes,
+    report,
     sync,
     fleet,
     doctor,
+    config,
+    mcp,
     sandbox
   ]),
+  Command.withGlobalFlags(profileFlags),
   Command.withExamples([
     { command: "time-punches list --take 20", description: "Print the first punches" }
   ])
@@ -112,12 +132,19 @@ const handleError = (
   return printFailure(error._tag === "CommandFailure" ? error : commandFailureOf(error))
 }
 
-/** Runs the command with these arguments. Expected errors are printed and become an exit code; only bugs fail. */
-export const run = (args: ReadonlyArray<string>) =>
+/** The wizard asks for each of some thirty flags, so it is left out. */
+const builtIns = GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.Wizard)
+
+/**
+ * Runs the command with these arguments, once `readable` has read the settings of the process. Expected errors are printed and become
+ * an exit code; only bugs fail.
+ */
+export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, Config.ConfigError> = Effect.void) =>
   Effect.flatMap(layerPresenter, (context) =>
-    Effect.fromResult(joinMinusValues(args)).pipe(
-      Effect.flatMap(Command.runWith(command, { version })),
+    Effect.andThen(readable, Effect.fromResult(joinMinusValues(args))).pipe(
+      Effect.flatMap((args) => withProfile(args, Command.runWith(command, { version }))),
       Effect.as<ExitCode>(exitCode.ok),
       Effect.catch(handleError),
+      Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns })),
       Effect.provideContext(context)
     ))

@@ -9,7 +9,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
-import type { ListError, TokenError, TransportError } from "../ApiError.ts"
+import { adviceOf, type ListError } from "../ApiError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
 import { firstIssue, printable } from "../internal/wire/issue.ts"
@@ -32,6 +32,7 @@ export const exitCode = {
   data: 7,
   system: 8,
   findings: 9,
+  age: 10,
   interrupted: 130
 } as const
 
@@ -114,37 +115,27 @@ const describe = (error: ExpectedError): Description => {
         message: settingMessage(error)
       }
     case "Unauthorized":
-      return { code: exitCode.credential, advice: ["Replace the credential in the environment."] }
-    case "TokenError":
-      if (Option.isSome(error.transport)) return describeTransport(error.transport.value.reason)
-      return error.reason === "Transport" || error.reason === "Throttled"
-        ? { code: exitCode.later, advice: [retryLater] }
-        : {
-          code: exitCode.credential,
-          advice: [adviseCredential(error)]
-        }
+      return { code: exitCode.credential, advice: [adviceOf(error)] }
+    case "TokenError": {
+      const isLater = Option.isSome(error.transport) || error.reason === "Transport" || error.reason === "Throttled"
+      return { code: isLater ? exitCode.later : exitCode.credential, advice: [adviceOf(error)] }
+    }
     case "Forbidden":
-      return {
-        code: exitCode.forbidden,
-        advice: ["Ask the company: its plan, the scope time_punches:read, or the grant of this company is missing."]
-      }
+      return { code: exitCode.forbidden, advice: [adviceOf(error)] }
     case "TransportError":
-      return describeTransport(error.reason)
     case "RateLimited":
     case "ServiceUnavailable":
     case "ServerError":
-      return { code: exitCode.later, advice: [retryLater] }
+      return { code: exitCode.later, advice: [adviceOf(error)] }
     case "UnexpectedStatus":
-      return { code: exitCode.data, advice: ["Check TIME_PUNCHES_BASE_URL: something else may answer there."] }
+    case "DecodeError":
+    case "PaginationError":
+      return { code: exitCode.data, advice: [adviceOf(error)] }
     case "UnprocessableEntity":
       return {
         code: exitCode.data,
-        advice: isCursorRejected(error)
-          ? ["The service does not know the cursor (any more): start over, without --from. An export needs --force."]
-          : []
+        advice: [adviceOf(error), ...(isCursorRejected(error) ? ["Leave --from out. An export needs --force."] : [])]
       }
-    case "DecodeError":
-    case "PaginationError":
     case "UnwritablePunch":
       return { code: exitCode.data, advice: ["Run time-punches doctor to find the cause."] }
     case "SumOverflow":
@@ -194,24 +185,6 @@ const describe = (error: ExpectedError): Description => {
       return { code: exitCode.system, ...describeFileError(error) }
   }
 }
-
-/** A token endpoint that refuses a request says why by a code; something else at its address does not. */
-const adviseCredential = ({ code, reason }: TokenError): string => {
-  if (Option.contains(code, "invalid_scope")) return "Check TIME_PUNCHES_SCOPES: the client may not have all of them."
-  return reason === "Malformed" || (reason === "Rejected" && Option.isNone(code))
-    ? "Check TIME_PUNCHES_AUTH_URL, by default TIME_PUNCHES_BASE_URL: something else may answer there."
-    : "Check TIME_PUNCHES_CLIENT_ID, TIME_PUNCHES_CLIENT_SECRET and TIME_PUNCHES_SCOPES."
-}
-
-/** No whole response arrived, for a page or for a token. */
-const describeTransport = (reason: TransportError["reason"]): Description => ({
-  code: exitCode.later,
-  advice: [
-    reason === "tls"
-      ? "The certificate is not trusted, so a retry does not help. NODE_EXTRA_CA_CERTS adds trusted ones."
-      : retryLater
-  ]
-})
 
 const describeSync = ({ cause, companyId, detail, reason }: SyncError): Description => {
   switch (reason) {
@@ -309,8 +282,6 @@ const checkLogin =
   "Check the user and the password: set PGPASSWORD, or put the whole URL into TIME_PUNCHES_DATABASE_URL."
 
 const checkDatabase = "Check the database: its address, its rights, its space, and who has locked it."
-
-const retryLater = "This may pass: try again later."
 
 /** Names the variable and what it must be. A missing one would otherwise be reported as a value that is not a string. */
 const settingMessage = ({ cause }: Config.ConfigError): string => {

@@ -15,6 +15,7 @@ import type * as Runtime from "effect/Runtime"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import * as NodeTransport from "../node/NodeTransport.ts"
+import { readProxies } from "../node/proxy.ts"
 import { run } from "./command.ts"
 import { exitCode } from "./failure.ts"
 import { eraseLine } from "./terminal/output.ts"
@@ -24,7 +25,9 @@ export const main = () => {
   process.stdout.on("error", () => {})
   process.stderr.on("error", () => {})
   NodeRuntime.runMain(
-    run(process.argv.slice(2)).pipe(Effect.provide(Layer.mergeAll(layerStdio, onFirstRequest(layerHttp), layerLog))),
+    run(process.argv.slice(2), Effect.asVoid(readProxies)).pipe(
+      Effect.provide(Layer.mergeAll(layerStdio, onFirstRequest(layerHttp), layerLog))
+    ),
     { teardown }
   )
 }

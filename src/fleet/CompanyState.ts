@@ -278,7 +278,8 @@ const tokenOutcomes: { readonly [R in TokenError["reason"]]: (failure: Failure) 
   Rejected: (failure) => ({ _tag: "NoCredential", failure, reason: "Rejected" }),
   Transport: (failure) => ({ _tag: "Transient", failure }),
   Malformed: (failure) => ({ _tag: "Transient", failure }),
-  Throttled: (failure) => ({ _tag: "Throttled", failure, retryAfter: Option.none() })
+  Throttled: (failure) => ({ _tag: "Throttled", failure, retryAfter: Option.none() }),
+  Lookup: (failure) => ({ _tag: "Transient", failure })
 }
 
 const syncOutcomes: { readonly [R in SyncError["reason"]]: (failure: Failure) => Outcome } = {

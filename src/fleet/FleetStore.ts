@@ -249,6 +249,21 @@ export const makeFleetStore = Effect.gen(function*() {
       (rows) => rows.length > 0
     )
 
+  /**
+   * Step 6, for the first commit of a copy, which compares with nothing: runs it in one transaction with the row, or not at all.
+   * `remove --purge` waits for it, or has removed the row: it would be written after what erases it.
+   */
+  const whileHeld = <A, E>({ company, epoch }: Lease, body: Effect.Effect<A, E>): Effect.Effect<
+    Option.Option<A>,
+    E | SqlError
+  > =>
+    transaction(Effect.gen(function*() {
+      const rows = yield* sql`SELECT 1 FROM fleet_company WHERE company_id = ${big(company)} AND epoch = ${
+        big(epoch)
+      } ${words.forKeyShare}`
+      return rows.length === 0 ? Option.none() : Option.some(yield* body)
+    }))
+
   /** The next slot of the company after now: `Schedule.nextSlot` by the clock of the database. */
   const slotAfter = (now: Fragment, company: number, every: number): Fragment =>
     sql`(${now} + ${big(every)} - (${now} - ${big(slotOf(company, every))}) % ${big(every)})`
@@ -838,6 +853,7 @@ export const makeFleetStore = Effect.gen(function*() {
     claimSuspect,
     heartbeat,
     isHeld,
+    whileHeld,
     end,
     release,
     drain,
@@ -904,6 +920,8 @@ interface Words {
   ) => Fragment
   readonly skipLocked: Fragment
   readonly forUpdate: Fragment
+  /** Keeps a row from being removed, and lets others change it. */
+  readonly forKeyShare: Fragment
   readonly materialized: Fragment
   /** Whether a statement may have others that write within it. */
   readonly isOneStatement: boolean
@@ -933,6 +951,7 @@ const dialects: { readonly [Name in DialectName]: Words } = {
       ),
     skipLocked: raw("FOR UPDATE SKIP LOCKED"),
     forUpdate: raw("FOR UPDATE"),
+    forKeyShare: raw("FOR KEY SHARE"),
     materialized: raw("MATERIALIZED"),
     isOneStatement: true
   },
@@ -949,6 +968,7 @@ const dialects: { readonly [Name in DialectName]: Words } = {
       ),
     skipLocked: raw(""),
     forUpdate: raw(""),
+    forKeyShare: raw(""),
     materialized: raw(""),
     isOneStatement: false
   }

@@ -45,7 +45,7 @@ export const foreignOrigin = (status: number): Failure =>
 export const signFailure = (error: ApiError.TokenError | ApiError.InvalidRequest): Failure =>
   failure((at) =>
     error._tag === "TokenError"
-      ? new ApiError.TokenError({ ...error, ...at, attempts: error.attempts })
+      ? new ApiError.TokenError({ ...error, ...at, attempts: error.attempts, requestId: error.requestId })
       : new ApiError.InvalidRequest({ ...error, ...at })
   )
 

@@ -12,13 +12,13 @@ import type { ListError } from "../ApiError.ts"
 import type { Credentials, SignedRequest } from "../Credentials.ts"
 import type { Cursor } from "../Ids.ts"
 import { type SendRequest, wasRedirected } from "../internal/http/client.ts"
-import { scrub, secretsOf } from "../internal/http/secret.ts"
+import { requestIdOf } from "../internal/http/problem.ts"
+import { secretsOf } from "../internal/http/secret.ts"
 import { timedOut, transportFailureOf } from "../internal/http/transportFailure.ts"
 import { type Deadlines, makeDeadlines, timed, type Watch } from "../internal/resilience/deadline.ts"
 import { type Budget, type Limits, makeBudget, retry } from "../internal/resilience/retry.ts"
 import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
 import { span } from "../internal/telemetry/tracing.ts"
-import { printable } from "../internal/wire/issue.ts"
 import type { PageResponse } from "../Page.ts"
 import type { RetryOptions } from "../RetryPolicy.ts"
 import { type Failure, foreignOrigin, signFailure, transportFailure } from "./failure.ts"
@@ -74,7 +74,15 @@ export const fetchRows = <A>(
 ): Effect.Effect<FetchedPage<A>, ListError> => {
   const { deadlines, policy } = run
   const rows = Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
-    const page: Fetching = { run, query, cursor, pagesCompleted, attempts: 0, isReplayed: false }
+    const page: Fetching = {
+      run,
+      query,
+      cursor,
+      pagesCompleted,
+      attempts: 0,
+      requestId: Option.none(),
+      isReplayed: false
+    }
     const attempt = (watch: Watch) =>
       Effect.flatMap(
         readOnce(page, watch),
@@ -90,16 +98,17 @@ export const fetchRows = <A>(
       onRetry: (retry, delay) => retrying("page", retry.kind, delay)
     })
     return Effect.matchEffect(attempts, {
-      onSuccess: ({ cursor, receipt, rows }) =>
+      onSuccess: ({ receipt, ...decoded }) =>
         Effect.as(
-          pageRead(rows.length, started),
-          { rows, cursor, response: { ...receipt, attempts: page.attempts } }
+          pageRead(decoded.rows.length, started),
+          { ...decoded, response: { ...receipt, attempts: page.attempts } }
         ),
       onFailure: (failure) => Effect.fail(locate(failure, page))
     })
   })
   return span(rows, "TimePunches.page", {
-    "time_punches.page": pagesCompleted,
+    // From 1, as in messages.
+    "time_punches.page": pagesCompleted + 1,
     "time_punches.api_version": Option.getOrElse(run.version, () => "token default")
   })
 }
@@ -111,12 +120,14 @@ interface Fetching {
   readonly cursor: Option.Option<Cursor>
   readonly pagesCompleted: number
   attempts: number
+  /** Of the last request, if its response began. */
+  requestId: Option.Option<string>
   isReplayed: boolean
 }
 
 /** The listing error of a failure, with its place in the run. */
-const locate = (failure: Failure, { attempts, cursor, pagesCompleted, query }: Fetching): ListError =>
-  failure.error({ companyId: query.company.id, resumeFrom: cursor, pagesCompleted, attempts })
+const locate = (failure: Failure, { attempts, cursor, pagesCompleted, query, requestId }: Fetching): ListError =>
+  failure.error({ companyId: query.company.id, resumeFrom: cursor, pagesCompleted, attempts, requestId })
 
 /** A page before it is decoded. */
 interface Received {
@@ -161,6 +172,7 @@ const sendOnce = (
 ): Effect.Effect<Received, Failure> =>
   Effect.flatMap(beginReceipt, (takeReceipt) => {
     page.attempts++
+    page.requestId = Option.none()
     const secretsOfRequest = () => [...secrets, ...secretsOf(request)]
     return timed(
       watch,
@@ -171,7 +183,10 @@ const sendOnce = (
             ? Effect.fail(foreignOrigin(response.status))
             : Effect.flatMap(
               takeReceipt(response.headers, secretsOfRequest),
-              (receipt) => Effect.map(readPage(response, secretsOfRequest), (json) => ({ json, receipt }))
+              (receipt) => {
+                page.requestId = receipt.requestId
+                return Effect.map(readPage(response, secretsOfRequest), (json) => ({ json, receipt }))
+              }
             )
       })
     )
@@ -200,10 +215,7 @@ export const beginReceipt: Effect.Effect<TakeReceipt> = Effect.zipWith(
         ({ epochMilliseconds }) => utc(epochMilliseconds - Math.ceil(Number(arrived - started) / 1e6))
       ),
       sentAt: utc(sentAt),
-      requestId: Option.map(
-        Option.fromUndefinedOr(headers["x-request-id"]?.trim() || headers["request-id"]?.trim() || undefined),
-        (id) => printable(scrub(id, secrets()))
-      ),
+      requestId: requestIdOf(headers, secrets),
       remaining: countOf(headers["ratelimit-remaining"] ?? headers["x-ratelimit-remaining"])
     }))
 )

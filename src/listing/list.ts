@@ -1,32 +1,40 @@
 /** The listings of a client: a stream of what its pages hold, or one page. */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
-import type { CompanyId } from "../Ids.ts"
+import type { CompanyId, Cursor } from "../Ids.ts"
+import { resumed } from "../internal/telemetry/metrics.ts"
 import { streamSpan } from "../internal/telemetry/tracing.ts"
 import type { ListOptions, PageOptions } from "../ListOptions.ts"
 import type { Page } from "../Page.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type Client, fetchRows, startRun } from "./fetch.ts"
-import { buildQuery, type Query, startAt, validateCount } from "./request.ts"
-import { type Decode, decodePunches, decodeResults } from "./rows.ts"
+import { buildQuery, checkOptions, invalid, type Query, startAt, validateCount } from "./request.ts"
+import { type Decode, decodeFirst, decodePunches, decodeResults } from "./rows.ts"
 import { type Step, walk } from "./walk.ts"
 
 export const makeListings = (client: Client) => {
   const listing =
-    <A, B>(decode: Decode<A>, select: (page: Step<A>, query: Query) => ReadonlyArray<B>) =>
+    <A, B>(decoders: Decoders<A>, select: (page: Step<A>, query: Query) => ReadonlyArray<B>) =>
     (company: CompanyId | Company, filter?: PunchFilter, options?: ListOptions): Stream.Stream<B, ListError> =>
       streamSpan(
         Stream.unwrap(Effect.gen(function*() {
-          const { query, ...bounds } = yield* Effect.fromResult(plan(company, filter, options))
+          const { query, resume, ...bounds } = yield* Effect.fromResult(plan(company, filter, options))
           const run = yield* startRun(client)
           return walk({
             companyId: query.company.id,
             ...bounds,
-            fetch: (cursor, index) => fetchRows(run, decode, query, cursor, index),
+            fetch: resume === undefined
+              ? (cursor, index) => fetchRows(run, decoderOf(decoders, cursor), query, cursor, index)
+              : (cursor, index) => resuming(fetchRows(run, decoderOf(decoders, cursor), query, cursor, index), resume),
             select: (page) => select(page, query)
           })
         })),
@@ -34,37 +42,97 @@ export const makeListings = (client: Client) => {
       )
 
   return {
-    list: listing(decodePunches, itemsOf),
-    pages: listing(decodePunches, (page, query) => [toPage(page, query)]),
+    list: listing({ first: decodePunches, later: decodePunches }, itemsOf),
+    pages: listing(ofPages, (page, query) => [toPage(page, query)]),
     listResults: listing(
-      decodeResults,
+      { first: decodeResults, later: decodeResults },
       ({ rows }, { isInRange }) =>
         isInRange === undefined ? rows : rows.filter((row) => Result.isFailure(row) || isInRange(row.success))
     ),
     page: (company: CompanyId | Company, filter?: PunchFilter, options?: PageOptions): Effect.Effect<Page, ListError> =>
       Effect.gen(function*() {
         const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
+        yield* Effect.fromResult(checkOptions(query.company.id, options, pageOptions))
         const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options?.cursor))
-        const page = yield* fetchRows(yield* startRun(client), decodePunches, query, sent, 0)
+        const page = yield* fetchRows(yield* startRun(client), decoderOf(ofPages, sent), query, sent, 0)
         return toPage({ ...page, sent, index: 0 }, query)
       }).pipe(Effect.scoped)
   }
 }
 
+/**
+ * Fetches a page again while time alone may cure its failure. Nothing of the run is repeated: a page that failed gave no
+ * row, and has not moved the walk.
+ */
+const resuming = <A>(
+  fetch: Effect.Effect<A, ListError>,
+  schedule: Schedule.Schedule<unknown, ListError>
+): Effect.Effect<A, ListError> =>
+  Effect.catch(fetch, (first) => {
+    if (!first.isRetryable) return Effect.fail(first)
+    return Effect.flatMap(Schedule.toStep(schedule), (step) => {
+      const again = (error: ListError): Effect.Effect<A, ListError> =>
+        error.isRetryable
+          ? Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            Pull.matchEffect(step(now, error), {
+              onSuccess: ([, delay]) => {
+                const wait = Duration.max(delay, retryAfterOf(error))
+                return resumed(error, wait).pipe(
+                  Effect.andThen(Effect.sleep(wait)),
+                  Effect.andThen(Effect.catch(fetch, again))
+                )
+              },
+              onFailure: Effect.failCause,
+              onDone: () => Effect.fail(error)
+            }))
+          : Effect.fail(error)
+      return again(first)
+    })
+  })
+
+const retryAfterOf = (error: ListError): Duration.Duration =>
+  "retryAfter" in error ? Option.getOrElse(error.retryAfter, () => Duration.zero) : Duration.zero
+
+/** How the first page of a listing is decoded, and how a page at a cursor is. */
+interface Decoders<A> {
+  readonly first: Decode<A>
+  readonly later: Decode<A>
+}
+
+const ofPages: Decoders<TimePunch> = { first: decodeFirst, later: decodePunches }
+
+const decoderOf = <A>({ first, later }: Decoders<A>, cursor: Option.Option<Cursor>): Decode<A> =>
+  Option.isNone(cursor) ? first : later
+
 /** The most pages that may be read ahead. */
 const mostPrefetchPages = 100
+
+const pageOptions: { readonly [K in keyof PageOptions]-?: true } = { pageSize: true, cursor: true }
+
+const listOptions: { readonly [K in keyof ListOptions]-?: true } = {
+  pageSize: true,
+  from: true,
+  maxPages: true,
+  prefetchPages: true,
+  resume: true
+}
 
 /** What a run needs, validated before any request. */
 const plan = (company: CompanyId | Company, filter: PunchFilter | undefined, options: ListOptions | undefined) =>
   Result.gen(function*() {
     const query = yield* buildQuery(company, filter, options?.pageSize)
     const companyId = query.company.id
+    yield* checkOptions(companyId, options, listOptions)
     const from = yield* startAt(companyId, "from", options?.from)
     const maxPages = options?.maxPages ?? Infinity
     if (maxPages !== Infinity) yield* validateCount(companyId, "maxPages", maxPages, 1)
     const prefetchPages = options?.prefetchPages ?? 0
     yield* validateCount(companyId, "prefetchPages", prefetchPages, 0, mostPrefetchPages)
-    return { query, from, maxPages, prefetchPages }
+    const resume = options?.resume
+    if (resume !== undefined && !Schedule.isSchedule(resume)) {
+      return yield* invalid(companyId, "resume", "must be a Schedule")
+    }
+    return { query, from, maxPages, prefetchPages, resume }
   })
 
 const itemsOf = ({ rows }: Step<TimePunch>, { isInRange }: Query): ReadonlyArray<TimePunch> =>
@@ -74,5 +142,6 @@ const toPage = (page: Step<TimePunch>, query: Query): Page => ({
   items: itemsOf(page, query),
   index: page.index,
   cursor: { sent: page.sent, ...page.cursor },
-  response: page.response
+  response: page.response,
+  unknown: page.unknown ?? []
 })

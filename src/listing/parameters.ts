@@ -71,9 +71,11 @@ export const parameters: Parameters = {
   }
 }
 
-const isKey = (key: string): key is Key => Object.hasOwn(parameters, key)
+/** Whether a filter can have this key. */
+export const isKey = (key: string): key is Key => Object.hasOwn(parameters, key)
 
-const keys = Object.keys(parameters).filter(isKey)
+/** The keys of a filter. */
+export const keys = Object.keys(parameters).filter(isKey)
 
 /** The parameters of a query whose values are redacted when a URL is printed. */
 export const privateParameters: ReadonlyArray<string> = [

@@ -2,16 +2,18 @@
 import * as DateTime from "effect/DateTime"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { InvalidRequest } from "../ApiError.ts"
 import { type Company, CompanySchema } from "../Company.ts"
 import { CompanyId, Cursor } from "../Ids.ts"
+import { unnamedCompany } from "../internal/wire/errorFields.ts"
 import { isWritable } from "../internal/wire/instant.ts"
-import { firstIssue, wholeNumber } from "../internal/wire/issue.ts"
+import { firstIssue, unknownKey, wholeNumber } from "../internal/wire/issue.ts"
 import { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { lastInstant, writeParameters } from "./parameters.ts"
+import { isKey, keys, lastInstant, writeParameters } from "./parameters.ts"
 
 /** A listing that passed every local check: what its pages have in common. */
 export interface Query {
@@ -26,6 +28,7 @@ export interface Query {
 export const maxPageSize = 200
 
 const decodeCompany = Schema.decodeUnknownResult(CompanySchema)
+const decodeId = Schema.decodeUnknownOption(CompanyId)
 const isCursor = Schema.is(Cursor)
 
 /** Validates company, filter and page size before any request, and writes all parameters but the cursor. */
@@ -35,10 +38,7 @@ export const buildQuery = (
   pageSize: number = maxPageSize
 ): Result.Result<Query, InvalidRequest> =>
   Result.gen(function*() {
-    const { id, guid } = yield* validated(
-      decodeCompany(typeof company === "number" ? { id: company } : company),
-      (path) => path === "" ? "company" : `company.${path}`
-    )
+    const { guid, id } = yield* validCompany(company)
     const valid = yield* validFilter(id, filter)
     yield* validateCount(id, "pageSize", pageSize, 1, maxPageSize)
     const query = [["limit", pageSize] as const, ...writeParameters(valid)].flatMap(([name, value]) =>
@@ -50,6 +50,29 @@ export const buildQuery = (
       isInRange: rowFilter(valid)
     }
   })
+
+/** The company of a call. Untyped code may pass anything. */
+const validCompany = (company: unknown) => {
+  const record = Predicate.isNumber(company) ? { id: company } : company
+  const id = Predicate.hasProperty(record, "id") ? decodeId(record.id) : Option.none()
+  return Predicate.hasProperty(record, "id") && Predicate.isNumber(record.id)
+    ? validated(decodeCompany(record), (path) => `company.${path}`, Option.getOrElse(id, () => unnamedCompany))
+    : invalid(unnamedCompany, "company", "a company is a number or { id, guid }")
+}
+
+/** Refuses options that do not exist, which untyped code may pass: to ignore one would list something else. */
+export const checkOptions = (
+  companyId: CompanyId,
+  options: object | undefined,
+  known: Readonly<Record<string, true>>
+): Result.Result<void, InvalidRequest> => {
+  if (options === undefined) return Result.void
+  if (!Predicate.isObject(options)) return invalid(companyId, "options", "must be an object")
+  for (const key of Object.keys(options)) {
+    if (!Object.hasOwn(known, key)) return invalid(companyId, key, unknownKey(key, Object.keys(known)))
+  }
+  return Result.void
+}
 
 /** The cursor of a call: plain, or in the `Option` that a page or an error holds. */
 export const startAt = (
@@ -91,16 +114,39 @@ const decodeFilter = Schema.decodeUnknownResult(Schema.toType(PunchFilter))
 /** The filter, or the first reason not to send it: its schema, the order of its ends, what text can write. */
 export const validFilter = (companyId: CompanyId, filter: PunchFilter): Result.Result<PunchFilter, InvalidRequest> =>
   Result.gen(function*() {
+    yield* checkKeys(companyId, filter)
     const valid = yield* validated(decodeFilter(filter), (path) => path === "" ? "filter" : path, companyId)
     yield* checkWindows(companyId, valid)
     return valid
   })
 
+const ranges: Partial<Record<string, ReadonlyArray<string>>> = {
+  clockedIn: ["gte", "lte", "lt"],
+  clockedOut: ["gte", "lte", "lt"],
+  businessDate: ["start", "end"]
+}
+
+/** Names a key that no filter has, also one within a window. The schema refuses it too, without the name that was meant. */
+const checkKeys = (companyId: CompanyId, filter: object): Result.Result<void, InvalidRequest> => {
+  if (!Predicate.isObject(filter)) return Result.void
+  for (const [key, value] of Object.entries(filter)) {
+    if (!isKey(key)) return invalid(companyId, key, unknownKey(key, keys, "a key of a filter"))
+    const inner = ranges[key]
+    const unknown = inner === undefined || !Predicate.isObject(value)
+      ? undefined
+      : Object.keys(value).find((name) => !inner.includes(name))
+    if (inner !== undefined && unknown !== undefined) {
+      return invalid(companyId, `${key}.${unknown}`, unknownKey(unknown, inner, `one of ${inner.join(", ")}`))
+    }
+  }
+  return Result.void
+}
+
 /** The result of a schema, with its first issue as the argument that is invalid. */
 export const validated = <A>(
   result: Result.Result<A, Schema.SchemaError>,
   fieldOf: (path: string) => string,
-  companyId = CompanyId.make(0)
+  companyId = unnamedCompany
 ) =>
   Result.mapError(result, (error) => {
     const { detail, path } = firstIssue(error)

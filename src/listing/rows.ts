@@ -16,6 +16,7 @@ import { overflowed, transportFailureOf } from "../internal/http/transportFailur
 import { compiled, decodeEnvelope, idOf } from "../internal/wire/decoder.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { wireEnvelope } from "../internal/wire/schema.ts"
+import { unknownPaths } from "../internal/wire/unknown.ts"
 import type { PageCursor, PageResponse } from "../Page.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { decodeFailure, type Failure, paginationFailure, statusFailure, transportFailure } from "./failure.ts"
@@ -24,6 +25,8 @@ import { decodeFailure, type Failure, paginationFailure, statusFailure, transpor
 export interface DecodedPage<A> {
   readonly rows: ReadonlyArray<A>
   readonly cursor: Omit<PageCursor, "sent">
+  /** Paths of fields that this version does not know. Absent unless `decodeFirst` looked for them. */
+  readonly unknown?: ReadonlyArray<string>
 }
 
 /** A page, with what its response says. */
@@ -95,6 +98,10 @@ export const decodePunches: Decode<TimePunch> = (json, companyId) => {
   const { data, meta, object } = page.success
   return verifyEnvelope(object, data, meta.cursor, (punch) => punch.companyId === companyId)
 }
+
+/** The same, with the fields that this version does not know: a tenth of the time of its JSON, so for a first page only. */
+export const decodeFirst: Decode<TimePunch> = (json, companyId) =>
+  Result.map(decodePunches(json, companyId), (page) => ({ ...page, unknown: unknownPaths(json) }))
 
 /** A bad row is a value; a bad envelope still fails the page. */
 export const decodeResults: Decode<Result.Result<TimePunch, InvalidPunch>> = (json, companyId) => {

@@ -4,6 +4,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { type ListError, PaginationError } from "../ApiError.ts"
 import type { CompanyId, Cursor } from "../Ids.ts"
+import type { PageResponse } from "../Page.ts"
 import type { FetchedPage } from "./rows.ts"
 
 /** A page with its place in the run. */
@@ -14,6 +15,9 @@ export interface Step<A> extends FetchedPage<A> {
 
 /** The most empty pages in a row. A service may send some; one that sends only those would be read forever. */
 const mostEmptyPages = 100
+
+/** The page that would come next is not requested. */
+const unsent = { attempts: 0, requestId: Option.none<string>() }
 
 /** Reads the page at a cursor; `index` counts the pages of the run. */
 export type Fetch<A> = (cursor: Option.Option<Cursor>, index: number) => Effect.Effect<FetchedPage<A>, ListError>
@@ -32,19 +36,23 @@ export const follow = <A>(options: {
   const seen = new Set<Cursor>(Option.toArray(from))
   let index = 0
   let empty = 0
-  const stop = (reason: PaginationError["reason"], resumeFrom: Option.Option<Cursor>, attempts: number) =>
-    Effect.fail(new PaginationError({ companyId, reason, resumeFrom, pagesCompleted: index, attempts }))
+  const stop = (
+    reason: PaginationError["reason"],
+    resumeFrom: Option.Option<Cursor>,
+    { attempts, requestId }: Pick<PageResponse, "attempts" | "requestId"> = unsent
+  ) => Effect.fail(new PaginationError({ companyId, reason, resumeFrom, pagesCompleted: index, attempts, requestId }))
 
   return (sent) => {
-    if (index >= maxPages) return stop("MaxPages", sent, 0)
-    if (empty >= mostEmptyPages) return stop("EmptyPages", sent, 0)
-    return Effect.flatMap(fetch(sent, index), ({ cursor, response, rows }) => {
+    if (index >= maxPages) return stop("MaxPages", sent)
+    if (empty >= mostEmptyPages) return stop("EmptyPages", sent)
+    return Effect.flatMap(fetch(sent, index), (page) => {
+      const { cursor, response, rows } = page
       if (Option.isSome(cursor.next)) {
-        if (seen.has(cursor.next.value)) return stop("CursorCycle", sent, response.attempts)
+        if (seen.has(cursor.next.value)) return stop("CursorCycle", sent, response)
         seen.add(cursor.next.value)
       }
       empty = rows.length === 0 ? empty + 1 : 0
-      return Effect.succeed({ rows, cursor, response, index: index++, sent })
+      return Effect.succeed({ ...page, index: index++, sent })
     })
   }
 }

@@ -17,6 +17,7 @@ import { memoizeLast } from "../internal/http/client.ts"
 import { invalidSetting, wholeNumber } from "../internal/wire/issue.ts"
 import { acceptEncoding } from "./body.ts"
 import { exchange } from "./exchange.ts"
+import { makeProxied, readProxies } from "./proxy.ts"
 import { NodeResponse } from "./response.ts"
 
 /** The settings of the transport. */
@@ -37,7 +38,7 @@ export interface NodeTransportOptions {
   readonly tls?: TlsOptions | undefined
   /**
    * A dispatcher of undici in place of the one that these settings make, such as a `ProxyAgent`. It stays open when the
-   * layer closes, and excludes `connections`, `connectTimeout` and `tls`.
+   * layer closes, excludes `connections`, `connectTimeout` and `tls`, and has its own proxies: the environment is not read.
    */
   readonly dispatcher?: Undici.Dispatcher | undefined
 }
@@ -63,6 +64,9 @@ export type TlsOptions = Pick<
  * for `gzip` and `br` and decompresses both, limits what it reads after decompression, follows no redirect, and fails on text
  * that is not UTF-8. A request whose body is a stream or form data, and one for an upgrade, goes through the core's client
  * over the same connections. Closing the layer closes its connections. Fails with a `ConfigError` that names the setting.
+ *
+ * Requests go through the proxy that `HTTPS_PROXY` (or `HTTP_PROXY`) names, but not to the hosts of `NO_PROXY`, and never to
+ * this machine. `NODE_USE_ENV_PROXY=0` ignores these variables.
  */
 export const layer = (options: NodeTransportOptions = {}): Layer.Layer<HttpClient.HttpClient, Config.ConfigError> =>
   Layer.effect(HttpClient.HttpClient, make(options))
@@ -74,7 +78,11 @@ const smallestCap = 8 * mebibyte
 
 const make = Effect.fnUntraced(function*(options: NodeTransportOptions) {
   const { maxBodySize, ...agent } = yield* validate(options)
-  const dispatcher = options.dispatcher ?? (yield* NodeHttpClient.makeDispatcherOptions(agent))
+  const proxies = options.dispatcher === undefined ? yield* readProxies : Option.none()
+  const dispatcher = options.dispatcher ??
+    (yield* Option.isNone(proxies)
+      ? NodeHttpClient.makeDispatcherOptions(agent)
+      : makeProxied(proxies.value, agent))
   const core = yield* Effect.provideService(NodeHttpClient.makeUndici, NodeHttpClient.Dispatcher, dispatcher)
   const direct = HttpClient.make((request, url, signal) =>
     Effect.mapError(

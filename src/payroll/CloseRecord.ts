@@ -15,7 +15,7 @@ import { cost, Rounding, SumOverflow } from "./Labor.ts"
 import * as Period from "./Period.ts"
 import * as PeriodCheck from "./PeriodCheck.ts"
 import * as WorkedTime from "./WorkedTime.ts"
-import { dayStartsOf, type LocalClock, MissingZone, zoneOf } from "./Zones.ts"
+import { clockKey, dayStartsOf, type LocalClock, MissingZone, zoneOf } from "./Zones.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -142,7 +142,9 @@ export interface CloseSums {
 
 /** A half-open range of instants, in epoch milliseconds. */
 export interface Span {
+  /** The first instant. */
   readonly from: number
+  /** The first instant after it. */
   readonly to: number
 }
 
@@ -507,10 +509,13 @@ export const makeTerms = (options: CloseTermsOptions): CloseTerms => {
   const earliest = plusDays(first, -3)
   const daysFrom = weeklyThreshold === undefined ? earliest : Period.firstDateOfWeek(earliest, { firstDay })
   const clocks: Array<CloseClock> = []
+  const places = new Map<string, number>()
   const placeOf = (clock: LocalClock): number => {
-    const own = clockOf(clock, daysFrom, last)
-    const known = clocks.findIndex((each) => isSameClock(each, own))
-    return known < 0 ? clocks.push(own) - 1 : known
+    const key = clockKey(clock)
+    // Many locations share a clock, and the days of one take some time to find.
+    const place = places.get(key) ?? clocks.push(clockOf(clock, daysFrom, last)) - 1
+    places.set(key, place)
+    return place
   }
   const entries = isByLocation(clock)
     ? [...clock].toSorted(([one], [other]) => one - other)
@@ -540,11 +545,10 @@ const plusDays = (date: BusinessDate, days: number): BusinessDate =>
 /** The terms with the clock of one more location. */
 export const withLocation = (terms: CloseTerms, locationId: LocationId, clock: LocalClock): CloseTerms => {
   const { clocks, daysFrom, last, locations } = terms
-  const own = clockOf(clock, daysFrom, last)
-  const known = clocks.findIndex((each) => isSameClock(each, own))
+  const known = clocks.findIndex((each) => isClock(each, clock))
   return {
     ...terms,
-    clocks: known < 0 ? [...clocks, own] : clocks,
+    clocks: known < 0 ? [...clocks, clockOf(clock, daysFrom, last)] : clocks,
     locations: [...locations, {
       locationId: Option.some(locationId),
       clock: known < 0 ? clocks.length : known,
@@ -557,7 +561,7 @@ export const withLocation = (terms: CloseTerms, locationId: LocationId, clock: L
 export const hasOtherClock = (terms: CloseTerms, locationId: LocationId, clock: LocalClock): boolean => {
   const location = locationOf(terms, locationId)
   const known = location === undefined ? undefined : terms.clocks[location.clock]
-  return known !== undefined && !isSameClock(known, clockOf(clock, terms.last, terms.last))
+  return known !== undefined && !isClock(known, clock)
 }
 
 const clockOf = (clock: LocalClock, from: BusinessDate, last: BusinessDate): CloseClock => ({
@@ -571,14 +575,18 @@ const clockOf = (clock: LocalClock, from: BusinessDate, last: BusinessDate): Clo
   ]
 })
 
-const isSameClock = (one: CloseClock, other: CloseClock): boolean =>
-  one.zone === other.zone && Duration.equals(one.dayStarts, other.dayStarts)
+const isClock = ({ dayStarts, zone }: CloseClock, clock: LocalClock): boolean =>
+  zone === DateTime.zoneToString(zoneOf(clock)) && Duration.toMillis(dayStarts) === dayStartsOf(clock)
 
 /** The sums of a person over all locations, departments and roles. */
 export interface PersonSums extends ClosePerson {
+  /** Number of punches. */
   readonly punches: number
+  /** Paid time. */
   readonly net: Duration.Duration
+  /** Wages in cents. */
   readonly cost: number
+  /** Tips in cents. */
   readonly tips: number
 }
 

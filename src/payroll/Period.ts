@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "../Ids.ts"
 import type { PayCalendar, PayPeriod } from "./PayCalendar.ts"
-import { dayStartsOf, type Interval, type LocalClock, zoneOf } from "./Zones.ts"
+import { dayStartsOf, type Interval, type LocalClock, offsetAt, zoneOf } from "./Zones.ts"
 export {
   byLocation,
   type Interval,
@@ -210,9 +210,6 @@ const between = (clock: LocalClock, start: number, end: number): Interval => ({
   gte: DateTime.makeUnsafe(startOfDay(clock, start)),
   lt: DateTime.makeUnsafe(startOfDay(clock, end))
 })
-
-const offsetAt = (zone: DateTime.TimeZone, millis: number): number =>
-  zone._tag === "Offset" ? zone.offset : DateTime.zonedOffset(DateTime.setZone(DateTime.makeUnsafe(millis), zone))
 
 /**
  * The first instant at which the wall clock shows the start of the day or a later time. No zone is a whole day from UTC, so

@@ -33,6 +33,10 @@ export const zoneOf = (clock: LocalClock): DateTime.TimeZone => DateTime.isTimeZ
 export const dayStartsOf = (clock: LocalClock): number =>
   DateTime.isTimeZone(clock) ? 0 : Duration.toMillis(clock.dayStarts)
 
+/** By how many milliseconds the wall clock of a zone is ahead of UTC at an instant. */
+export const offsetAt = (zone: DateTime.TimeZone, millis: number): number =>
+  zone._tag === "Offset" ? zone.offset : DateTime.zonedOffset(DateTime.setZone(DateTime.makeUnsafe(millis), zone))
+
 /** Equal texts are equal clocks. */
 export const clockKey = (clock: LocalClock): string => `${DateTime.zoneToString(zoneOf(clock))} ${dayStartsOf(clock)}`
 

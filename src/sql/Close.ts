@@ -21,10 +21,11 @@ import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { MissingZone } from "../payroll/Zones.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
+import type { TimePunch } from "../TimePunch.ts"
 import { storable } from "./columns.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
-import { HistoryUnknown, list as listPunches } from "./read.ts"
+import { HistoryUnknown, list as listPunches, punchOf, rowColumns, rowOf } from "./read.ts"
 
 /** The number of the rules by which a state is summed. It changes with a release that sums in another way. */
 const sumRules = 1
@@ -291,6 +292,34 @@ export interface Correction {
   readonly others: ReadonlyArray<number>
   /** Locations whose given clock was not used, since the record has another one. */
   readonly kept: ReadonlyArray<LocationId>
+  /** The people who had hours in the state before and have none in the new one, with the reasons. */
+  readonly lost: ReadonlyArray<LostHours>
+}
+
+/**
+ * What became of a punch that counted in a state:
+ *
+ * - `gone`: the service does not list it any more. A permission that was withdrawn looks like that too.
+ * - `deleted`: it is deleted.
+ * - `moved`: it was moved out of the close, or to another person.
+ * - `edited`: it counts, and has no hours any more: it is open, or its clock-out was moved.
+ */
+export const LossCause = Schema.Literals(["gone", "deleted", "moved", "edited"])
+
+/** What became of a punch, as `LossCause` decodes it. */
+export type LossCause = typeof LossCause.Type
+
+/** A person who had hours in a state, and has none in the next one. */
+export interface LostHours {
+  /** The number of the close. */
+  readonly close: number
+  /** The person. */
+  readonly userId: UserId
+  /**
+   * How many punches of the person had each cause. Where the history does not reach the state before, only `gone` and
+   * `deleted` are known.
+   */
+  readonly causes: Readonly<Partial<Record<LossCause, number>>>
 }
 
 /**
@@ -355,7 +384,8 @@ export const correct = (
           } else if (verdict === undefined) unverified.push(nameOf(close.newest))
           else if (verdict.people.length > 0 && !(hasOtherRules && accept.has("rules"))) differing.push(verdict)
         }
-        return { copy, standing, named, corrected, others, unverified, differing }
+        const lost = yield* Effect.forEach(corrected, (each) => lossesOf(database, company, each, copy, tableOptions))
+        return { copy, standing, named, corrected, others, unverified, differing, lost: lost.flat() }
       })
     )
     if (read.differing.length > 0) return yield* new RecordDiffers({ companyId: company, states: read.differing })
@@ -389,7 +419,7 @@ export const correct = (
             options
           })
         }))
-    return { states, unverified: read.unverified, others: read.others, kept }
+    return { states, unverified: read.unverified, others: read.others, kept, lost: read.lost }
   })
 
 /** What is due of a close: what its sums now have more than its newest state that stands. */
@@ -504,6 +534,42 @@ export const list = (
     )
   })
 
+/** A state that stands, and the state that it follows. */
+export interface StandingState {
+  /** The state. */
+  readonly state: RecordedState
+  /** The state before it; `undefined` for the first one. */
+  readonly before: RecordedState | undefined
+}
+
+/**
+ * A state by its name, such as `7.2`, with the state that it follows: what `PayrollFile.encode` takes. `7` alone is `7.1` while
+ * that is the only state of close 7. Fails with `UnknownClose` for a state that does not stand: a void, or one that was voided.
+ */
+export const find = (
+  company: CompanyId,
+  name: string,
+  tableOptions: TableOptions = {}
+): Effect.Effect<StandingState, SyncError | UnknownClose, SqlClient> =>
+  Effect.gen(function*() {
+    const refuse = (detail: string) => new UnknownClose({ companyId: company, name, detail })
+    const [, close, number] = /^([1-9]\d{0,8})(?:\.([1-9]\d{0,8}))?$/.exec(name) ?? []
+    if (close === undefined) return yield* refuse("a state is a close and its number, such as 7.2")
+    const [found] = yield* list(company, Number(close), tableOptions)
+    if (found === undefined) return yield* refuse("there is no such close")
+    const { states } = found
+    if (number === undefined && states.length > 1) {
+      return yield* refuse(`the close has several states, so name one: ${states.map(({ state }) => state).join(", ")}`)
+    }
+    const state = states.find((each) => each.state === `${close}.${number ?? 1}`)
+    if (state === undefined) return yield* refuse("there is no such state")
+    const before = states.find((each) => Option.contains(state.before, each.state))
+    if (state.kind === "void") return yield* refuse(`it is itself a void, of ${before?.state}`)
+    const voided = states.find((each) => each.kind === "void" && Option.contains(each.before, state.state))
+    if (voided !== undefined) return yield* refuse(`it was voided by ${voided.state}, so there is nothing to pay of it`)
+    return { state, before }
+  })
+
 /** What `verify` found in order. */
 export interface Verified {
   /** States that the history gives again. */
@@ -513,13 +579,14 @@ export interface Verified {
 }
 
 /**
- * Computes every state again from the history, at its instant. Fails with `RecordDiffers` if one is not what was recorded, or
- * if the history reaches none.
+ * Computes every state again from the history, at its instant; with a number, those of that close. Fails with `RecordDiffers`
+ * if one is not what was recorded, or if the history reaches none, and with `UnknownClose` for a number that no close has.
  */
 export const verify = (
   company: CompanyId,
+  close?: number,
   tableOptions: TableOptions = {}
-): Effect.Effect<Verified, ReadError | RecordDiffers, SqlClient> =>
+): Effect.Effect<Verified, ReadError | UnknownClose | RecordDiffers, SqlClient> =>
   Effect.gen(function*() {
     const database = yield* opened(company, tableOptions)
     return yield* inOneState(
@@ -529,10 +596,15 @@ export const verify = (
         const copy = yield* readCopy(database, company)
         const differing: Array<Differing> = []
         let [states, outOfReach] = [0, 0]
-        for (const close of yield* readCloses(database, company)) {
-          for (const newest of close.states.filter(({ kind }) => kind !== "void")) {
+        const all = yield* readCloses(database, company)
+        const verified = close === undefined ? all : all.filter((each) => each.close === close)
+        if (close !== undefined && verified.length === 0) {
+          return yield* new UnknownClose({ companyId: company, name: `${close}`, detail: "there is no such close" })
+        }
+        for (const each of verified) {
+          for (const newest of each.states.filter(({ kind }) => kind !== "void")) {
             const stored = yield* readSums(database, company, newest)
-            const at = { close: close.close, newest, count: close.states.length, terms: termsAt(close, newest) }
+            const at = { close: each.close, newest, count: each.states.length, terms: termsAt(each, newest) }
             const verdict = yield* verdictOf(company, at, stored, copy, tableOptions)
             if (verdict === undefined) outOfReach++
             else if (verdict.people.length > 0) differing.push(verdict)
@@ -744,6 +816,81 @@ const verdictOf = Effect.fnUntraced(function*(
     people: [...userIds].toSorted((one, other) => one - other),
     cause
   } satisfies Differing
+})
+
+/** The people of a correction who lost all their hours, and what became of their punches. */
+const lossesOf = Effect.fnUntraced(function*(
+  { dialect, sql }: Db,
+  company: CompanyId,
+  { close, stored, sums, terms }: Corrected,
+  copy: Copy,
+  tableOptions: TableOptions
+) {
+  const hoursOf = ({ rows }: CloseRecord.CloseSums) =>
+    new Set(rows.flatMap(({ net, userId }) => Duration.toMillis(net) === 0 ? [] : [userId]))
+  const now = hoursOf(sums)
+  const losses = new Map(
+    [...hoursOf(stored)].filter((userId) => !now.has(userId)).map((userId) =>
+      [userId, new Map<LossCause, number>()] as const
+    )
+  )
+  if (losses.size === 0) return []
+  const isWithin = ({ clockedIn, locationId }: TimePunch) => {
+    const span = CloseRecord.spanOf(terms, locationId)
+    const at = clockedIn.epochMilliseconds
+    return span !== undefined && span.from <= at && at < span.to
+  }
+  const count = (userId: UserId, cause: LossCause) => {
+    const causes = losses.get(userId)
+    causes?.set(cause, (causes.get(cause) ?? 0) + 1)
+  }
+  const { bigint, tables, timestamp } = dialect
+  const select = sql`SELECT ${rowColumns(dialect)} FROM ${tables.rows} WHERE company_id = ${bigint(company)}`
+  const read = (statement: Statement.Statement<Row>) =>
+    statement.pipe(
+      Effect.mapError(failedWith(company, "the rows cannot be read")),
+      Effect.flatMap(Effect.forEach((row) => {
+        const stored = rowOf(row)
+        return Effect.map(Effect.fromResult(punchOf(company, stored)), (punch) => ({ isGone: stored.isGone, punch }))
+      }))
+    )
+  const window = CloseRecord.window(terms)
+  if (close.newest.at.epochMilliseconds < copy.since.epochMilliseconds) {
+    const rows = yield* read(
+      sql`${select} AND clocked_in >= ${timestamp(window.gte.epochMilliseconds)} AND clocked_in < ${
+        timestamp(window.lt.epochMilliseconds)
+      } AND (deleted OR gone_at IS NOT NULL)`
+    )
+    for (const { isGone, punch } of rows) if (isWithin(punch)) count(punch.userId, isGone ? "gone" : "deleted")
+  } else {
+    const then = yield* listPunches(company, { clockedIn: window }, { ...tableOptions, at: close.newest.at }).pipe(
+      Stream.catchTag("InvalidRequest", Stream.die),
+      Stream.filter((punch) => losses.has(punch.userId) && isWithin(punch)),
+      Stream.runCollect
+    )
+    for (const chunk of Arr.chunksOf(then, chunkSize)) {
+      const rows = yield* read(sql`${select} AND id IN (${sql.csv(chunk.map(({ id }) => bigint(id)))})`)
+      const byId = new Map(rows.map((row) => [row.punch.id, row]))
+      for (const { id, userId } of chunk) {
+        const row = byId.get(id)
+        count(
+          userId,
+          row === undefined || row.isGone
+            ? "gone"
+            : row.punch.deleted
+            ? "deleted"
+            : isWithin(row.punch) && row.punch.userId === userId
+            ? "edited"
+            : "moved"
+        )
+      }
+    }
+  }
+  return Array.from(losses, ([userId, causes]): LostHours => ({
+    close: close.close,
+    userId,
+    causes: Object.fromEntries(causes)
+  })).toSorted((one, other) => one.userId - other.userId)
 })
 
 /** What `PeriodCheck` finds in the close, with what it reads around it. */

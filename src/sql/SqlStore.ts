@@ -20,7 +20,7 @@ import { SyncStore } from "../sync/SyncStore.ts"
 import { storable } from "./columns.ts"
 import { connect, dialectIn, failedWith, opened, type TableOptions, verify } from "./connection.ts"
 import { knownSince } from "./Dialect.ts"
-import { checkpointOf, makeStore } from "./store.ts"
+import { checkpointOf, makeStore, unknownIn } from "./store.ts"
 import { defaultTable, refused } from "./tables.ts"
 export type { TableOptions } from "./connection.ts"
 export { ChangeKind, Changes, changes, PersonChange, pruneHistory, PunchChange } from "./history.ts"
@@ -148,7 +148,12 @@ export class CopyStatus extends Schema.Opaque<CopyStatus>()(Schema.Struct({
   /** The last error that `noteError` kept; `None` if there was none, or a pass was completed since. */
   lastError: Schema.OptionFromNullOr(NotedError),
   /** Since when the past of the copy is known; `None` if no history is kept, or the first load has not ended. */
-  history: Schema.OptionFromNullOr(KnownHistory)
+  history: Schema.OptionFromNullOr(KnownHistory),
+  /**
+   * The paths of fields that the service has sent and this version does not know, such as `data[].overtime`: those of the first
+   * pages since the last first load, at most 20.
+   */
+  unknown: Schema.Array(Schema.String)
 })) {}
 
 /**
@@ -163,7 +168,7 @@ export const status = (
     const { dialect: { bigint, millisOf, tables }, sql } = yield* opened(company, options)
     // One statement, so that the counts are those of the checkpoint.
     const [row] = yield* retried(
-      sql`SELECT c.total, c.deleted, c.gone, s.checkpoint, s.error_tag, s.error_text,
+      sql`SELECT c.total, c.deleted, c.gone, s.checkpoint, s.unknown, s.error_tag, s.error_text,
         ${millisOf("s.error_at")} AS error_at,
         ${millisOf(knownSince)} AS known_since,
         ${millisOf("s.history_last")} AS history_last
@@ -188,13 +193,16 @@ export const status = (
       history: Option.map(Option.fromUndefinedOr(orUndefined(row?.["known_since"])), (since) => ({
         since: DateTime.makeUnsafe(since),
         last: DateTime.makeUnsafe(numberOf(row?.["history_last"]))
-      }))
+      })),
+      unknown: unknownIn(row?.["unknown"])
     }
   })
 
 /**
- * Erases the copy of a company: its rows, its history, its checkpoint, its last error. A sync that runs meanwhile is
- * `Superseded`. A database may keep the erased content in free pages until it is vacuumed.
+ * Erases the copy of a company: its rows, its history, its checkpoint, its last error. A sync that has stored a page, or a
+ * claim, fails with `Superseded` at its next commit and stores nothing more. A first load that has stored neither cannot be
+ * told from one that begins later, and loads a new copy. A database may keep the erased content in free pages until it is
+ * vacuumed.
  */
 export const purge = (company: CompanyId, options: TableOptions = {}): Effect.Effect<void, SyncError, SqlClient> =>
   Effect.gen(function*() {

@@ -6,7 +6,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { CompanyId } from "../Ids.ts"
-import { type Database, type DialectName, dialectOf } from "../internal/sql/dialect.ts"
+import * as Ground from "../internal/sql/dialect.ts"
 import { discreet, messageOf } from "../internal/sql/failure.ts"
 import * as Migrate from "../internal/sql/migrate.ts"
 import { inSnapshot } from "../internal/sql/transaction.ts"
@@ -30,25 +30,27 @@ export interface TableOptions {
 /** The client of the context with the dialect that it speaks, for a copy in this table. @internal */
 export const connect = (
   table: string = defaultTable
-): Effect.Effect<Database<Dialect>, SyncError, SqlClient.SqlClient> =>
+): Effect.Effect<Ground.Database<Dialect>, SyncError, SqlClient.SqlClient> =>
   Effect.gen(function*() {
     // A client may rename columns.
     const sql = (yield* SqlClient.SqlClient).withoutTransforms()
     const { name } = yield* Effect.fromResult(Result.mapError(
-      dialectOf(sql),
+      Ground.dialectOf(sql),
       (name) => refused(`the database is ${name}; a copy is kept in SQLite or PostgreSQL`)
     ))
     return { sql, dialect: yield* Effect.fromResult(dialectIn(name, table)) }
   })
 
 /** A dialect, with its statements for this table. @internal */
-export const dialectIn = (name: DialectName, table: string): Result.Result<Dialect, SyncError> =>
-  Result.map(namesOf(table, name), dialects[name])
+export const dialectIn = (name: Ground.DialectName, table: string): Result.Result<Dialect, SyncError> =>
+  Result.map(namesOf(table, grounds[name]), dialects[name])
+
+const grounds = { sqlite: Ground.sqlite, pg: Ground.postgres }
 
 const dialects = { sqlite, pg: postgres }
 
 /** Set by `inOneState`, with the table that it has checked. */
-const Checked = Context.Reference<{ readonly table: string; readonly database: Database<Dialect> } | undefined>(
+const Checked = Context.Reference<{ readonly table: string; readonly database: Ground.Database<Dialect> } | undefined>(
   "effect-time-punches/sql/Checked",
   { defaultValue: () => undefined }
 )
@@ -76,7 +78,7 @@ export const inOneState = <A, E, R>(
   }))
 
 /** Fails if the schema is older than the one of this release. @internal */
-export const verify = ({ dialect, sql }: Database<Dialect>): Effect.Effect<void, SqlError | SyncError> =>
+export const verify = ({ dialect, sql }: Ground.Database<Dialect>): Effect.Effect<void, SqlError | SyncError> =>
   Effect.catchTag(Migrate.verify({ dialect, sql }, dialect.migrations), "OldSchema", (error) =>
     Effect.fail(refused(
       `${dialect.migrations.title} has schema ${error.version} (0: no tables), and this release needs ${error.needed}: run SqlStore.migrations`,

@@ -3,6 +3,7 @@ import * as Arr from "effect/Array"
 import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Function from "effect/Function"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -129,7 +130,7 @@ export const changes = <E = never>(
   Effect.suspend(() => {
     const people = makePeople(options)
     return Effect.map(
-      Stream.runCollect(readChanges(company, options, people, tableOptions)),
+      Stream.runCollect(readChanges(company, comparisonOf(options), people, tableOptions)),
       (punches) => ({ punches, people: people.differences() })
     )
   }).pipe(
@@ -184,22 +185,38 @@ export const pruneHistory = (
     }
   })
 
+/** What is compared with what it was: the punches of a period, by the clock of each location. @internal */
+export interface Comparison<out E = never> extends Pick<LocalPeriods<E>, "contains" | "widest"> {
+  /** The instant to compare with, by the clock of the database. */
+  readonly since: DateTime.DateTime
+  /** Whether a punch outside the period is shown too, without a part in the sums. Default: none is. */
+  readonly isShown?: (punch: TimePunch) => boolean
+}
+
+/** What `changes` compares. @internal */
+export const comparisonOf = <E>(
+  { clock, period, since }: Pick<ChangesOptions<E>, "clock" | "period" | "since">
+): Comparison<E> => ({
+  ...byLocation(clock, period),
+  since
+})
+
 /**
  * The changes of `changes` in their order, and their sums into `people`. Rows are read as they are compared; in memory are the
  * changes of one person, and those whose person changed. @internal
  */
 export const readChanges = <E>(
   company: CompanyId,
-  options: ChangesOptions<E>,
+  comparison: Comparison<E>,
   people: People,
   tableOptions: TableOptions = {}
 ): Stream.Stream<PunchChange, SyncError | HistoryUnknown | SqlError | E | Labor.SumOverflow, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const database = yield* opened(company, tableOptions)
-    const periods = byLocation(options.clock, options.period)
-    const rows = statesOf(database, company, periods.widest, options.since).stream
-    const known = requireKnown(database, company, options.since)
-    const { end, step } = makeComparison(company, periods, people)
+    const { since, widest } = comparison
+    const rows = statesOf(database, company, widest, since).stream
+    const known = requireKnown(database, company, since)
+    const { end, step } = makeComparer(company, comparison, people)
     const changes = Stream.unwrap(Effect.as(known, rows)).pipe(
       Stream.chunks,
       Stream.mapEffect((rows) => Effect.fromResult(step(rows))),
@@ -252,8 +269,11 @@ interface Placed {
 }
 
 /** Compares states in the order of `statesOf`. A row is never removed unless all others of its company are. */
-const makeComparison = <E>(company: CompanyId, periods: LocalPeriods<E>, people: People) => {
-  const counts = counter(periods)
+const makeComparer = <E>(company: CompanyId, comparison: Comparison<E>, people: People) => {
+  const counts = counter(comparison)
+  const { isShown = Function.constFalse } = comparison
+  const shows = (state: State | undefined): TimePunch | undefined =>
+    state !== undefined && isVisible(state) && isShown(state.punch) ? state.punch : undefined
   /** The changes of people that may have more. */
   const waiting = new Map<UserId, Array<Placed>>()
   let user: number | undefined
@@ -266,11 +286,14 @@ const makeComparison = <E>(company: CompanyId, periods: LocalPeriods<E>, people:
     const [then, now] = [counts(before), counts(after)]
     if (Result.isFailure(then)) return then.failure
     if (Result.isFailure(now)) return now.failure
-    const kind = kindOf(before, then.success, after, now.success)
+    const counted = kindOf(before, then.success, after, now.success)
+    if (counted !== undefined) {
+      const overflow = people.add(then.success, -1) ?? people.add(now.success, 1)
+      if (overflow !== undefined) return overflow
+    }
+    const kind = counted ?? kindOf(before, shows(before), after, shows(after))
     if (kind === undefined) return undefined
-    const overflow = people.add(then.success, -1) ?? people.add(now.success, 1)
-    if (overflow !== undefined) return overflow
-    const shown = now.success ?? then.success ?? after.punch
+    const shown = now.success ?? then.success ?? shows(after) ?? shows(before) ?? after.punch
     const { id, userId } = shown
     const change = { id, userId, kind, before: shownOf(before, kind), after: shownOf(after, kind) }
     const found = waiting.get(userId)
@@ -322,7 +345,7 @@ const makeComparison = <E>(company: CompanyId, periods: LocalPeriods<E>, people:
 
 /** The punch, if it counts in the period. */
 const counter =
-  <E>({ contains, widest }: LocalPeriods<E>) => (state: State | undefined): Result.Result<TimePunch | undefined, E> => {
+  <E>({ contains, widest }: Comparison<E>) => (state: State | undefined): Result.Result<TimePunch | undefined, E> => {
     if (state === undefined || !isVisible(state)) return Result.succeed(undefined)
     const { punch } = state
     const millis = punch.clockedIn.epochMilliseconds

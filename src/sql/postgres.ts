@@ -207,6 +207,8 @@ END $$
 $format$, n.nspname, c.relname || '_close', c.relname || '_close_state', c.relname || '_close_row', c.relname || '_close_person')
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '${rows}'::regclass);
 END $do$`,
+  // A role that may execute it could put it on its own table, and erase closes with that.
+  `REVOKE EXECUTE ON FUNCTION ${eraseClosesFunction}() FROM PUBLIC`,
   `CREATE TRIGGER ${eraseCloses} AFTER DELETE ON ${sync} FOR EACH ROW EXECUTE FUNCTION ${eraseClosesFunction}()`
 ]
 

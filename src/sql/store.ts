@@ -5,10 +5,12 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import type { CompanyId } from "../Ids.ts"
 import { type Database, numberOf, orUndefined, raw, textOrUndefined } from "../internal/sql/dialect.ts"
 import { retried, transact } from "../internal/sql/transaction.ts"
+import { unknownOf } from "../internal/wire/unknown.ts"
 import type { Batch, Committed, Gone } from "../sync/Batch.ts"
 import { type Checkpoint, checkpointText, readCanonical } from "../sync/Checkpoint.ts"
 import { isTooManyGone, superseded, type SyncError, tooManyGone, unreadable } from "../sync/SyncError.ts"
@@ -66,6 +68,15 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
       bigint(company)
     }`
 
+  /** A first load replaces what was kept, every other pass adds. */
+  const noteUnknown = Effect.fnUntraced(function*({ company, kind, unknown: found }: Batch) {
+    if (Option.isNone(found) || (kind !== "first" && found.value.length === 0)) return
+    const before = kind === "first" ? [] : yield* readUnknown(database, company)
+    const paths = unknownOf(before, found.value)
+    const text = paths.length === 0 ? raw("NULL") : sql`${JSON.stringify(paths)}`
+    yield* sql`UPDATE ${tables.sync} SET unknown = ${text} WHERE company_id = ${bigint(company)}`
+  })
+
   const clearError = (company: CompanyId) =>
     sql`UPDATE ${tables.sync} SET error_at = NULL, error_tag = NULL, error_text = NULL
       WHERE company_id = ${bigint(company)}`
@@ -112,6 +123,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
     if (at !== undefined && !isKnown && Option.isSome(checkpoint.completedAt)) yield* knowFromNow(company)
     if (isCompleted(checkpoint, previous)) yield* clearError(company)
     if (Option.isSome(batch.began)) yield* noteBegan(company, batch.began.value)
+    yield* noteUnknown(batch)
     // A stamp that is not lower than the number of a sweep would hide a row that is gone.
     if (kind === "sweep" && Option.exists(previous, (previous) => previous.pass < pass)) {
       yield* lowerStamps(company, pass)
@@ -164,6 +176,18 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
       })
   }
 }
+
+const readUnknown = ({ dialect: { bigint, tables }, sql }: Database<Dialect>, company: CompanyId) =>
+  Effect.map(
+    sql`SELECT unknown FROM ${tables.sync} WHERE company_id = ${bigint(company)}`,
+    ([row]) => unknownIn(row?.["unknown"])
+  )
+
+const decodePaths = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Array(Schema.String)))
+
+/** The paths in the column of a sync, without those that this version knows. A text that was edited by hand has none. */
+export const unknownIn = (stored: unknown): ReadonlyArray<string> =>
+  unknownOf(Option.getOrElse(decodePaths(stored), () => []))
 
 /** The checkpoint of a company in the row that holds it; NULL if only an error was noted. */
 export const checkpointOf = (

@@ -1,7 +1,6 @@
 /** The names of all tables, views, indexes and triggers of a copy, derived once from the name of its table. */
 import * as Result from "effect/Result"
-import { CompanyId } from "../Ids.ts"
-import type { DialectName } from "../internal/sql/dialect.ts"
+import type { SqlDialect } from "../internal/sql/dialect.ts"
 import { SyncError } from "../sync/SyncError.ts"
 
 /** The table, if none is given. */
@@ -48,12 +47,15 @@ const plainName = new RegExp(`^${part}$`)
 const nameWithSchema = new RegExp(`^${part}\\.${part}$`)
 
 /** The names for a table, which is `name`, or `schema.name` on PostgreSQL. The quotes allow a keyword as its name. */
-export const namesOf = (table: string, dialect: DialectName): Result.Result<TableNames, SyncError> => {
-  if (!plainName.test(table) && !(dialect === "pg" && nameWithSchema.test(table))) {
+export const namesOf = (
+  table: string,
+  { hasSchemas }: Pick<SqlDialect, "hasSchemas">
+): Result.Result<TableNames, SyncError> => {
+  if (!plainName.test(table) && !(hasSchemas && nameWithSchema.test(table))) {
     return Result.fail(
       refused(
         `the table ${JSON.stringify(table)} is not a name of at most 40 characters of a-z, 0-9 and _${
-          dialect === "pg" ? ", or two of them with a dot between" : ""
+          hasSchemas ? ", or two of them with a dot between" : ""
         }`
       )
     )
@@ -89,4 +91,4 @@ export const namesOf = (table: string, dialect: DialectName): Result.Result<Tabl
 
 /** The store cannot be used as it is configured; no company is concerned. */
 export const refused = (detail: string, cause?: unknown): SyncError =>
-  new SyncError({ reason: "Store", companyId: CompanyId.make(0), detail, ...(cause === undefined ? {} : { cause }) })
+  new SyncError({ reason: "Store", detail, ...(cause === undefined ? {} : { cause }) })

@@ -37,6 +37,11 @@ export interface Batch {
    * service sends none. A sweep is complete with its confirm. Else `None`.
    */
   readonly began: Option.Option<DateTime.Utc>
+  /**
+   * With the batch that has the first page of a listing: the paths of its fields that this version does not know, as
+   * `Page.unknown` has them. A first load replaces what a store has kept of them, every other pass adds. Else `None`.
+   */
+  readonly unknown: Option.Option<ReadonlyArray<string>>
 }
 
 /** What a commit did. */

@@ -173,16 +173,29 @@ const claimOf = (checkpoint: Checkpoint): Batch => {
   const { company, pass, running, watermark } = checkpoint
   const due = Option.isNone(watermark) ? "first" : "increment"
   const kind = Option.match(running, { onNone: () => due, onSome: ({ kind }): PassKind => kind })
-  return { company, kind, pass, punches: [], checkpoint, gone: Option.none(), began: Option.none() }
+  return {
+    company,
+    kind,
+    pass,
+    punches: [],
+    checkpoint,
+    gone: Option.none(),
+    began: Option.none(),
+    unknown: Option.none()
+  }
 }
 
 const isOneAttempt = (joined: ReadonlyArray<Batch>, { kind, pass }: Batch): boolean =>
   joined.every((batch) => batch.kind === kind && batch.pass === pass)
 
-/** The batches of one attempt as one: all rows in order, the last checkpoint. */
+/** The batches of one attempt as one: all rows in order, the last checkpoint, the unknown fields of the first page. */
 const join = (batches: ReadonlyArray<Batch>): Batch | undefined => {
   const last = batches.at(-1)
-  return last === undefined ? undefined : { ...last, punches: batches.flatMap(({ punches }) => punches) }
+  return last === undefined ? undefined : {
+    ...last,
+    punches: batches.flatMap(({ punches }) => punches),
+    unknown: Option.firstSomeOf(batches.map(({ unknown }) => unknown))
+  }
 }
 
 /** Milliseconds by which a change is older than the watermark before it. */

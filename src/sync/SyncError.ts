@@ -2,7 +2,7 @@
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CompanyId } from "../Ids.ts"
-import { withDefault } from "../internal/wire/errorFields.ts"
+import { unnamedCompany, withDefault } from "../internal/wire/errorFields.ts"
 import { printable } from "../internal/wire/issue.ts"
 import { Checkpoint } from "./Checkpoint.ts"
 
@@ -18,8 +18,8 @@ export class SyncError extends Schema.TaggedError<SyncError>("effect-time-punche
    * - `Store`: the store failed; `cause` says how.
    */
   reason: Schema.Literals(["Checkpoint", "CursorLost", "Superseded", "TooManyGone", "Store"]),
-  /** The company of the copy. Default for a mock: 0. */
-  companyId: withDefault(CompanyId, CompanyId.make(0)),
+  /** The company of the copy. Default for a mock: 1. */
+  companyId: withDefault(CompanyId, unnamedCompany),
   /** What happened, without cursors and secrets. Default: empty. */
   detail: withDefault(Schema.String, ""),
   /** The last checkpoint of this call that is durable. `None` (the default): it has none, or the store knows. */

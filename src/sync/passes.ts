@@ -189,23 +189,26 @@ const stepKept = (call: Call, state: Reading, page: Page, now: Now): Step => {
       return { state: { ...read, running: judged.running, isStored: false }, batch: Option.none(), isEnded: true }
     case "Kept": {
       const { began = Option.none(), checkpoint, passId } = judged
+      const unknown = Option.isNone(page.cursor.sent) ? Option.some(page.unknown) : Option.none()
       const accepted = read.isAnswer && goal._tag === "Sweep" && goal.acceptGone
       const gone = Option.map(
         Option.all([judged.gone, running.before]),
         ([window, before]) => ({ window, before, accepted })
       )
-      const { batch, state } = emit(read, checkpoint, passId, { punches: page.items, gone, began })
+      const { batch, state } = emit(read, checkpoint, passId, { punches: page.items, gone, began, unknown })
       return { state, batch: Option.some(batch), isEnded: Option.isNone(page.cursor.next) }
     }
   }
 }
+
+const noRows = { punches: [], gone: Option.none(), began: Option.none(), unknown: Option.none() }
 
 /** The batch with this checkpoint, and the state behind it. */
 const emit = (
   state: Reading,
   checkpoint: Checkpoint,
   passId: number,
-  rows: Pick<Batch, "punches" | "gone" | "began"> = { punches: [], gone: Option.none(), began: Option.none() }
+  rows: Pick<Batch, "punches" | "gone" | "began" | "unknown"> = noRows
 ): { readonly state: State; readonly batch: Batch } => {
   const { begunAt, emptyRuns, isAnswer, kind, pages, restarts } = state
   const known: Known = { checkpoint, kind, pages, restarts, emptyRuns }

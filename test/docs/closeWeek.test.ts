@@ -1,78 +1,82 @@
-/** The page that closes a payroll week: its commands, run in order by a shell against the sandbox, print what it shows. */
+/** The pages of a close and of its files: their commands, run in order by a shell against the sandbox, print what they show. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
+import * as Os from "node:os"
 import { temporaryFolder } from "../cli/support.ts"
 import { needs } from "../support/needs.ts"
 import { hasCurl, runSteps, startSandbox, stepsOf } from "./support/session.ts"
 
-const [install, sandbox, ...steps] = stepsOf("docs/13-close-a-payroll-week.md")
+/** Who wrote a state, in the pages. */
+const user = "lena"
 
-/** Without what differs in each run: the port, the instants of the copy and its age. Lines of CSV end with two characters. */
+/**
+ * Without what differs in each run: the port, the instants of the copy and its age, and the name of the user with the width of
+ * its column. Lines of CSV end with two characters.
+ */
 const unchanging = (output: string) =>
   output
     .replaceAll("\r\n", "\n")
     .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")
-    .replaceAll(/(watermark |up to |--since )20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "$1INSTANT")
+    .replaceAll(/(watermark |up to |--since |as of )20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "$1INSTANT")
     .replaceAll(/ended [\w ]+ ago/g, "ended TIME ago")
+    .replaceAll(/^(\d+\.\d+ {2}.*) 20\d\d-\d\d-\d\dT\d\d:\d\dZ /gm, "$1 MINUTE ")
+    .replaceAll(` ${Os.userInfo().username}`, ` ${user}`)
+    .replaceAll(/ +$/gm, "")
+    .replaceAll(/ +/g, " ")
 
-/** The rows of CSV without quotes: each as its columns. */
-const rowsOf = (csv: string): ReadonlyArray<Record<string, string>> => {
-  const [header = [], ...rows] = csv.trim().split(/\r?\n/).map((line) => line.split(","))
-  return rows.map((cells) => Object.fromEntries(header.map((name, at) => [name, cells[at] ?? ""])))
-}
+/** Runs a page in a folder, and fails unless each step prints what the page shows. */
+const runPage = Effect.fnUntraced(function*(page: string, folder: string) {
+  const all = stepsOf(page)
+  const sandbox = all.find(({ code }) => code.includes(" sandbox "))
+  const steps = all.filter((step) => step !== sandbox && !step.code.startsWith("npm install"))
+  const service = yield* startSandbox(sandbox?.code ?? "")
+  const printed = yield* runSteps(steps.map(({ code }) => code), folder, service.url)
+  const { stderr } = yield* service.stop
+  if (sandbox !== undefined && sandbox.shown !== "") {
+    assert.strictEqual(unchanging(stderr), unchanging(sandbox.shown))
+  }
+  assert.isAbove(steps.length, 4)
+  for (const [at, { code, shown }] of steps.entries()) {
+    assert.strictEqual(unchanging(printed[at] ?? "nothing ran"), unchanging(shown), code)
+  }
+})
 
-/** Seconds, cents and tips of each person, from the sums or from their differences. */
-const sumsOf = (csv: string) =>
-  new Map(
-    rowsOf(csv).map((row) => [
-      row["user_id"],
-      [
-        Number(row["net_seconds"]),
-        Number(row["cost_cents"]),
-        Number(row["tips_cents"])
-      ]
-    ])
-  )
-
-/** The sums of now, written as those of the close. */
-const sumsNow = steps.find(({ code }) => code.includes("> payroll.csv"))?.code
-  .replace("payroll.csv", "now.csv")
-  .replace(/closed\.txt[^]*/, "now.txt")
+const needsCurl = (context: Parameters<typeof needs>[0]) =>
+  needs(context, hasCurl, "no curl, with which the page corrects punches")
 
 describe("docs/13-close-a-payroll-week.md", () => {
-  it("begins with the installation and the sandbox, and then has the commands of a payroll week", () => {
+  const [install, sandbox, ...steps] = stepsOf("docs/13-close-a-payroll-week.md")
+
+  it("begins with the installation and the sandbox, and then has the commands of a payroll week, and no grep", () => {
     const code = steps.map((step) => step.code).join("")
 
     assert.strictEqual(install?.code, "npm install effect-time-punches\n")
     assert.match(sandbox?.code ?? "", /^npx time-punches sandbox --port 4010 /)
-    for (const name of ["sync --history", "summary", "check", "export", "changes"]) {
-      assert.include(code, `time-punches ${name} `)
-    }
+    const names = ["sync --history", "check", "close", "closes", "export", "changes --close", "correct", "void"]
+    for (const name of names) assert.match(code, new RegExp(`^time-punches ${name}\\b`, "m"))
+    assert.notInclude(code, "grep")
   })
 
-  it.live("shows what its commands print, and the differences lead to the sums of now", (context) => {
-    needs(context, hasCurl, "no curl, with which the page corrects punches")
+  it.live("shows what its commands print", (context) => {
+    needsCurl(context)
     return Effect.gen(function*() {
       const folder = yield* temporaryFolder
-      const service = yield* startSandbox(sandbox?.code ?? "")
-      const printed = yield* runSteps([...steps.map(({ code }) => code), sumsNow ?? ""], folder, service.url)
-      const { stderr } = yield* service.stop
-      const [closed, corrections, now] = ["payroll.csv", "corrections.csv", "now.csv"].map((name) =>
-        sumsOf(Fs.readFileSync(`${folder}/${name}`, "utf8"))
+      yield* runPage("docs/13-close-a-payroll-week.md", folder)
+      // The preview is the file of the close, byte by byte.
+      assert.strictEqual(
+        Fs.readFileSync(`${folder}/preview.csv`, "utf8"),
+        Fs.readFileSync(`${folder}/1.1.csv`, "utf8")
       )
+    }).pipe(Effect.scoped)
+  }, 120_000)
+})
 
-      assert.strictEqual(unchanging(stderr), unchanging(sandbox?.shown ?? ""))
-      for (const [at, { code, shown }] of steps.entries()) {
-        assert.strictEqual(unchanging(printed[at] ?? "nothing ran"), unchanging(shown), code)
-      }
-      assert.strictEqual(corrections?.size, 2)
-      assert.deepStrictEqual(
-        [...closed ?? []].map((
-          [user, sums]
-        ) => [user, sums.map((sum, at) => sum + (corrections?.get(user)?.[at] ?? 0))]),
-        [...now ?? []]
-      )
+describe("docs/14-payroll-files.md", () => {
+  it.live("shows the bytes of three mappings, and of a correction", (context) => {
+    needsCurl(context)
+    return Effect.gen(function*() {
+      yield* runPage("docs/14-payroll-files.md", yield* temporaryFolder)
     }).pipe(Effect.scoped)
   }, 120_000)
 })

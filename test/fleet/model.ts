@@ -172,6 +172,7 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
             })),
         heartbeat: (turns) => over(real.heartbeat(turns)),
         isHeld: (lease) => over(real.isHeld(lease)),
+        whileHeld: (lease, body) => over(real.whileHeld(lease, body)),
         end: (name, end, options) => over(real.end(name, end, options)),
         release: (lease) => over(real.release(lease)),
         drain: (name, takeover) => over(real.drain(name, takeover)),
@@ -244,7 +245,8 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
               requestId: Option.none(),
               attempts: 1,
               remaining: Option.none()
-            }
+            },
+            unknown: []
           }
           return [page, index + 1] as const
         }))

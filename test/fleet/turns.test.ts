@@ -60,7 +60,8 @@ const world = (change: (store: FleetStore) => Partial<FleetStore> = () => ({})) 
               requestId: Option.none(),
               attempts: 1,
               remaining: Option.none()
-            }
+            },
+            unknown: []
           }
           return [next, index + 1] as const
         }))
@@ -97,10 +98,25 @@ describe("a turn", () => {
       assert.lengthOf(yield* test.store.operator.runs(id), 0)
     }))
 
+  it.effect("that lost its company before its first commit of the copy writes nothing", () =>
+    Effect.gen(function*() {
+      const { commits, page, runner, test } = yield* world(({ sql, whileHeld }) => ({
+        whileHeld: (lease, body) => Effect.andThen(sql`DELETE FROM fleet_company`, whileHeld(lease, body))
+      }))
+      yield* page
+      yield* runner.tick
+      yield* settled
+
+      assert.deepStrictEqual(commits, [])
+      assert.deepStrictEqual(runner.inWork(), [])
+      assert.lengthOf(yield* test.store.operator.runs(id), 0)
+    }))
+
   it.effect("whose read is left out continues: the read is needed", () =>
     Effect.gen(function*() {
       const { commits, page, runner, test } = yield* world(() => ({ isHeld: () => Effect.succeed(true) }))
       yield* runner.tick
+      yield* settled
       yield* setCompanies(test, "epoch = epoch + 1")
       yield* page
       yield* settled

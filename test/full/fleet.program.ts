@@ -1,10 +1,9 @@
 /**
- * A process of a fleet over PostgreSQL, as a test starts it: its name, the database, the service, a file for its commits, and the
- * company that kills it, 0 for none. With `blind` the store does not compare checkpoints;
- * `slow` is how many milliseconds it waits before each commit, and `hours` how far its clock is ahead.
+ * A process of a fleet over PostgreSQL, as a test starts it. It notes each commit of the copy in a file. A test may have it end
+ * itself with one company, stop itself before a commit, compare nothing, wait before each commit, or have a wrong clock.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Console, Effect, Layer, Option, Redacted, Schema, Stream } from "effect"
+import { Clock, Console, Effect, Layer, Metric, Option, Redacted, Schema, Stream } from "effect"
 import { Credentials, TimePunches } from "effect-time-punches"
 import { FleetRunner } from "effect-time-punches/fleet/node"
 import { NodeTransport } from "effect-time-punches/node"
@@ -12,10 +11,36 @@ import { SqlStore } from "effect-time-punches/sql"
 import { Checkpoint, SyncStore } from "effect-time-punches/sync"
 import { defaultOAuthClient } from "effect-time-punches/testing"
 import { SqlClient } from "effect/sql"
-import { appendFileSync } from "node:fs"
+import { appendFileSync, existsSync } from "node:fs"
 
-const [name = "a", url = "", service = "", log = "", poison = "0", blind = "", slow = "0", hours = "0"] = process.argv
-  .slice(2)
+/** What a test has a process do. */
+export interface ProgramOptions {
+  readonly name: string
+  readonly database: string
+  readonly service: string
+  /** The file for the commits. */
+  readonly log: string
+  /** The company whose listing ends the process. */
+  readonly poison?: number | undefined
+  /** The process stops itself, as by SIGSTOP, before this commit of a company: 1 is the claim, 2 the first page. */
+  readonly stop?: { readonly company: number; readonly commit: number } | undefined
+  /** Whether the store compares no checkpoints. */
+  readonly blind?: boolean | undefined
+  /** Milliseconds that the store waits before each commit. */
+  readonly slow?: number | undefined
+  /** A file: the store waits before each commit of rows until it is there. */
+  readonly gate?: string | undefined
+  /** How far the clock is ahead. */
+  readonly hours?: number | undefined
+  /** Whether only the owner of a shard claims its companies. */
+  readonly helpless?: boolean | undefined
+}
+
+const read = (text: string): ProgramOptions => JSON.parse(text)
+const { blind = false, database: url, gate, helpless = false, hours = 0, log, name, poison, service, slow = 0, stop } =
+  read(
+    process.argv[2] ?? ""
+  )
 
 const database = PgClient.layer({
   url: Redacted.make(url),
@@ -25,13 +50,15 @@ const database = PgClient.layer({
 
 const textOf = Schema.encodeSync(Checkpoint.text)
 
+const note = (line: object) => appendFileSync(log, `${JSON.stringify({ runner: name, ...line })}\n`)
+
 /** Notes each commit before it and after it: a process that is killed between the two has written, or has not. */
 const logged = Layer.effect(
   SyncStore,
   Effect.gen(function*() {
     const store = yield* SyncStore
     const sql = yield* SqlClient.SqlClient
-    const note = (line: object) => appendFileSync(log, `${JSON.stringify(line)}\n`)
+    const commits = new Map<number, number>()
     return SyncStore.of({
       ...store,
       commit: (batch, previous) =>
@@ -39,16 +66,24 @@ const logged = Layer.effect(
           const before = Option.getOrNull(Option.map(previous, textOf))
           const link = { company: batch.company, before, after: textOf(batch.checkpoint), rows: batch.punches.length }
           note({ ...link, kind: "intent" })
-          // A freeze then finds commits that are about to be made.
-          yield* Effect.sleep(Number(slow))
-          if (blind !== "") {
-            // As if nothing were compared: the stored checkpoint is what this writer takes it for.
-            yield* Effect.orDie(
-              sql`UPDATE time_punches_sync SET checkpoint = ${before} WHERE company_id = ${batch.company}`
-            )
+          const count = (commits.get(batch.company) ?? 0) + 1
+          commits.set(batch.company, count)
+          yield* Effect.sleep(slow)
+          if (gate !== undefined && batch.punches.length > 0) {
+            while (!existsSync(gate)) yield* Effect.sleep("50 millis")
           }
-          // A commit whose turn was interrupted is noted too.
+          // A commit whose turn was interrupted is made and noted too.
           return yield* Effect.uninterruptible(Effect.gen(function*() {
+            if (stop?.company === batch.company && stop.commit === count) {
+              note({ ...link, kind: "stopped" })
+              process.kill(process.pid, "SIGSTOP")
+            }
+            if (blind) {
+              // As if nothing were compared: the stored checkpoint is what this writer takes it for.
+              yield* Effect.orDie(
+                sql`UPDATE time_punches_sync SET checkpoint = ${before} WHERE company_id = ${batch.company}`
+              )
+            }
             const result = yield* Effect.result(store.commit(batch, previous))
             const at = yield* Clock.currentTimeMillis
             note({ ...link, kind: result._tag === "Success" ? "done" : result.failure.reason, at })
@@ -66,7 +101,7 @@ const deadly = Layer.effect(
     ...punches,
     pages: (...args: Parameters<typeof punches.pages>) => {
       const [company] = args
-      return `${typeof company === "number" ? company : company.id}` === poison
+      return (typeof company === "number" ? company : company.id) === poison
         ? Stream.unwrap(Effect.sync(() => {
           process.kill(process.pid, "SIGKILL")
           return Stream.never
@@ -85,7 +120,7 @@ const deadly = Layer.effect(
   Layer.provide(NodeTransport.layer())
 )
 
-const fleet = FleetRunner.layer({ name, helpAfter: "3 seconds" }).pipe(
+const fleet = FleetRunner.layer({ name, helpAfter: helpless ? "1 hour" : "3 seconds" }).pipe(
   Layer.provide(logged),
   Layer.provide(SqlStore.layer({ migrate: false })),
   Layer.provide(database),
@@ -97,7 +132,7 @@ const signal = Effect.callback<void>((resume) => {
 })
 
 const clock = Effect.map(Clock.Clock, (clock): Clock.Clock => {
-  const ahead = Number(hours) * 3_600_000
+  const ahead = hours * 3_600_000
   const millis = () => clock.currentTimeMillisUnsafe() + ahead
   const nanos = () => clock.currentTimeNanosUnsafe() + BigInt(ahead) * 1_000_000n
   return {
@@ -111,9 +146,24 @@ const clock = Effect.map(Clock.Clock, (clock): Clock.Clock => {
   }
 })
 
+/** Notes each refused write that the metric counts. */
+const watched = Effect.gen(function*() {
+  let seen = 0
+  while (true) {
+    const metric = (yield* Metric.snapshot).find(({ id }) => id === "time_punches_fleet_refused_writes")
+    const count = metric?.type === "Counter" ? Number(metric.state.count) : 0
+    if (count > seen) note({ kind: "counted", count })
+    seen = count
+    yield* Effect.sleep("50 millis")
+  }
+})
+
 const served = Effect.andThen(Layer.build(fleet), Effect.andThen(Console.log("runs"), signal))
 
 await Effect.runPromise(
-  Effect.flatMap(clock, (clock) => Effect.provideService(Effect.scoped(served), Clock.Clock, clock))
+  Effect.flatMap(
+    clock,
+    (clock) => Effect.provideService(Effect.scoped(Effect.raceFirst(served, watched)), Clock.Clock, clock)
+  )
 )
 process.exit(0)

@@ -24,7 +24,7 @@ import {
   type CachedToken,
   Cents,
   type ClientOptions,
-  type Company,
+  Company,
   CompanyGuid,
   CompanyId,
   Credentials,
@@ -84,7 +84,8 @@ import {
 } from "effect-time-punches/testing"
 import { FakeServer } from "effect-time-punches/testing/server"
 
-const company: Company = { id: CompanyId.make(7), guid: CompanyGuid.make("7f6d3c1e-2c55-4be0-9d0b-0a4f2f6c1a11") }
+const company = { id: CompanyId.make(7), guid: CompanyGuid.make("7f6d3c1e-2c55-4be0-9d0b-0a4f2f6c1a11") }
+export const configured = Company.fromConfig
 const at = DateTime.makeUnsafe("2026-03-09T04:00:00Z")
 
 // Filters: a base that is narrowed, both kinds of window, and the codec that writes a filter down.

@@ -12,7 +12,9 @@ export const versionOf = async (name: string): Promise<string> => {
   const lock: { readonly packages: Record<string, { readonly version?: string }> } = JSON.parse(
     await readFile(join(root, "package-lock.json"), "utf8")
   )
-  return `${name}@${lock.packages[`node_modules/${name}`]?.version ?? "latest"}`
+  // A package may be installed in that of its importer alone.
+  const [, own] = Object.entries(lock.packages).find(([path]) => path.endsWith(`node_modules/${name}`)) ?? []
+  return `${name}@${(lock.packages[`node_modules/${name}`] ?? own)?.version ?? "latest"}`
 }
 
 /** Runs a command that must succeed. */

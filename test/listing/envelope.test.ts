@@ -118,7 +118,8 @@ describe("Page", () => {
         requestId: Option.some("r-1"),
         attempts: 2,
         remaining: Option.none()
-      }
+      },
+      unknown: ["data[].overtime"]
     }
     const codec = Schema.toCodecJson(Page)
     const sent: unknown = JSON.parse(JSON.stringify(Schema.encodeSync(codec)(page)))

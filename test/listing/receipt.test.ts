@@ -60,6 +60,13 @@ describe("the id of a request", () => {
       assert.deepStrictEqual((yield* receiptOf(headers)).requestId, id)
     }))
 
+  it.effect("is cut at 200 characters", () =>
+    Effect.gen(function*() {
+      const { requestId } = yield* receiptOf({ "x-request-id": "a".repeat(5000) })
+
+      assert.deepStrictEqual(requestId, Option.some(`${"a".repeat(199)}…`))
+    }))
+
   it.effect("has no secret of the request and no character that controls a terminal", () =>
     Effect.gen(function*() {
       const { requestId } = yield* receiptOf({ "x-request-id": "for \u001b[31m token-abcdefgh" }, 0, ["token-abcdefgh"])

@@ -6,7 +6,13 @@ import { type Decode, decodePunches, decodeResults } from "../../src/listing/row
 import { type Wire, wirePage, wirePunch } from "../support/wire.ts"
 
 const company = CompanyId.make(4021)
-const where = { companyId: company, resumeFrom: Option.none(), pagesCompleted: 0, attempts: 1 }
+const where = {
+  companyId: company,
+  resumeFrom: Option.none(),
+  pagesCompleted: 0,
+  attempts: 1,
+  requestId: Option.none()
+}
 
 /** The error of a page, if it has one. */
 const errorOf = <A>(decode: Decode<A>, json: unknown): ListError | undefined =>

@@ -50,6 +50,10 @@ export const groups: Readonly<Record<string, Group>> = {
     modules: ["src/backfill/window.ts", "src/backfill/plan.ts"],
     tests: ["test/backfill/{window,orderedList,forecast,plan,resume}.test.ts"]
   },
+  workers: {
+    modules: ["src/backfill/workers.ts"],
+    tests: ["test/backfill/{reorderBuffer,waiting,failures}.test.ts"]
+  },
   checkpoint: {
     modules: ["src/cli/export/checkpoint.ts", "src/cli/export/note.ts"],
     tests: [

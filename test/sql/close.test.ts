@@ -1,5 +1,5 @@
 /** Closes of a copy, over both databases: what stands adds up to the sums of now, and nothing is paid twice. */
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Option, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { BusinessDate, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
@@ -9,6 +9,8 @@ import type { TimePunch } from "../../src/TimePunch.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { databases, hookedClient, type Hooks, itWithTable } from "../support/databases.ts"
 import { commit, type OpenHistory, openHistory } from "../support/histories.ts"
+import { needs } from "../support/needs.ts"
+import { clientOf, cluster, hasPrograms, noPostgres } from "../support/postgres.ts"
 
 const company = CompanyId.make(2)
 const [newYork, berlin] = ["America/New_York", "Europe/Berlin"].map(DateTime.zoneMakeNamedUnsafe)
@@ -112,7 +114,7 @@ for (const database of databases()) {
           3
         ]])
         assert.deepStrictEqual(standing(yield* list(copy)).map(hours), [19])
-        assert.deepStrictEqual(yield* copy.run(Close.verify(company, { table: copy.table })), {
+        assert.deepStrictEqual(yield* copy.run(Close.verify(company, undefined, { table: copy.table })), {
           states: 3,
           outOfReach: 0
         })
@@ -264,7 +266,7 @@ for (const database of databases()) {
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
           yield* copy.query(`UPDATE ${copy.table}_history SET hourly_wage = hourly_wage + 1`)
           const error = yield* Effect.flip(correct(copy))
-          const verified = yield* Effect.flip(copy.run(Close.verify(company, { table: copy.table })))
+          const verified = yield* Effect.flip(copy.run(Close.verify(company, undefined, { table: copy.table })))
 
           assert.deepStrictEqual([error._tag, verified._tag], ["RecordDiffers", "RecordDiffers"])
           assert.match(error.message, /1\.1: its history was edited, users 501/)
@@ -284,7 +286,7 @@ for (const database of databases()) {
           )
 
           assert.strictEqual(
-            (yield* Effect.flip(copy.run(Close.verify(company, { table: copy.table }))))._tag,
+            (yield* Effect.flip(copy.run(Close.verify(company, undefined, { table: copy.table }))))._tag,
             "RecordDiffers"
           )
           yield* copy.query(`UPDATE ${copy.table}_close_state SET rules = 0`)
@@ -396,7 +398,10 @@ for (const database of databases()) {
           yield* commit(copy.kept, company, week)
           const synced = yield* between(copy, commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 12)]))
           assert.strictEqual(hours(yield* synced(Close.make(company, options, { table }))), 16)
-          assert.deepStrictEqual(yield* copy.run(Close.verify(company, { table })), { states: 1, outOfReach: 0 })
+          assert.deepStrictEqual(yield* copy.run(Close.verify(company, undefined, { table })), {
+            states: 1,
+            outOfReach: 0
+          })
           assert.deepStrictEqual((yield* correct(copy)).states.map(hours), [20])
         })
     )
@@ -426,3 +431,59 @@ for (const database of databases()) {
       }))
   })
 }
+
+describe("Rights in PostgreSQL", () => {
+  const week = [shift(1, "2026-03-02T14:00:00Z", 8), shift(2, "2026-03-03T14:00:00Z", 8)]
+
+  it.live("a close needs INSERT on its tables and UPDATE on a column of the sync; an erasure needs no right on them", (context) => {
+    needs(context, hasPrograms, noPostgres)
+    return Effect.gen(function*() {
+      const url = (yield* cluster()).url()
+      const table = "time_punches"
+      const owner = yield* openHistory(clientOf(url), table)
+      const as = (role: string) => <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+        Effect.provide(effect, clientOf(url.replace("postgres@", `${role}@`)))
+      const ask = (role: string, text: string) =>
+        as(role)(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text)))
+      yield* commit(owner.kept, company, week)
+      for (
+        const text of [
+          "CREATE ROLE keeper LOGIN",
+          "GRANT SELECT, INSERT, UPDATE, DELETE ON time_punches, time_punches_history, time_punches_sync TO keeper",
+          "GRANT SELECT ON time_punches_migrations TO keeper",
+          "CREATE ROLE closer LOGIN",
+          "GRANT SELECT ON ALL TABLES IN SCHEMA public TO closer",
+          "GRANT INSERT ON time_punches_close, time_punches_close_state, time_punches_close_row, " +
+          "time_punches_close_person TO closer"
+        ]
+      ) yield* owner.query(text)
+
+      const options: Close.CloseOptions = { ...march, accept: ["stale"] }
+      const locked = yield* Effect.flip(as("closer")(Close.make(company, options)))
+      assert.match(locked.message, /the close cannot be written/)
+      yield* owner.query("GRANT UPDATE (company_id) ON time_punches_sync TO closer")
+      assert.strictEqual((yield* as("closer")(Close.make(company, options))).state, "1.1")
+      yield* commit(owner.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)])
+      assert.deepStrictEqual((yield* as("closer")(Close.correct(company))).states.map(({ state }) => state), ["1.2"])
+      yield* as("closer")(Close.voidState(company, { state: "1.2", note: "not sent" }))
+      assert.deepStrictEqual(yield* as("closer")(Close.verify(company)), { states: 2, outOfReach: 0 })
+      // Rows are only inserted: not even the role that closes may change or remove one.
+      for (const text of ["UPDATE time_punches_close_row SET net_ms = 0", "DELETE FROM time_punches_close_state"]) {
+        const { reason } = yield* Effect.flip(ask("closer", text))
+        assert.strictEqual(reason._tag, "AuthorizationError", text)
+      }
+
+      // A role that keeps the copy and knows nothing of closes erases a company, with a name in its own schema that is a trap.
+      yield* owner.query("CREATE SCHEMA keeper AUTHORIZATION keeper")
+      yield* ask("keeper", "CREATE TABLE keeper.time_punches_close (company_id bigint)")
+      // It cannot put the function that erases closes on its own table.
+      const trap = "CREATE TRIGGER trap AFTER DELETE ON keeper.time_punches_close " +
+        "FOR EACH ROW EXECUTE FUNCTION public.time_punches_erase_closes()"
+      assert.strictEqual((yield* Effect.flip(ask("keeper", trap))).reason._tag, "AuthorizationError")
+      yield* as("keeper")(SqlStore.purge(company))
+      for (const part of ["close", "close_state", "close_row", "close_person"]) {
+        assert.deepStrictEqual(yield* owner.query(`SELECT 1 FROM time_punches_${part}`), [])
+      }
+    }).pipe(Effect.scoped)
+  })
+})

@@ -310,7 +310,8 @@ describe.each(databases())("a history in $name", (database) => {
         pass: 2,
         punches: [row(1, { notes: "x" })],
         gone,
-        began: Option.none()
+        began: Option.none(),
+        unknown: Option.none()
       }
       const refused = yield* Effect.flip(plain.store.commit({ ...batch, checkpoint: checkpointAt(2) }, previous))
       assert.strictEqual(refused.reason, "TooManyGone")
@@ -336,7 +337,8 @@ describe.each(databases())("a history in $name", (database) => {
             pass,
             punches,
             gone: Option.none(),
-            began: Option.none()
+            began: Option.none(),
+            unknown: Option.none()
           }
           return Effect.result(store.commit({ ...batch, checkpoint: checkpointAt(pass) }, previous))
         })

@@ -472,6 +472,8 @@ $format$, n.nspname, c.relname || '_close', c.relname || '_close_state', c.relna
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '"time_punches"'::regclass);
 END $do$;
 
+REVOKE EXECUTE ON FUNCTION "time_punches_erase_closes"() FROM PUBLIC;
+
 CREATE TRIGGER "time_punches_erase_closes" AFTER DELETE ON "time_punches_sync" FOR EACH ROW EXECUTE FUNCTION "time_punches_erase_closes"();
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (4, 'closes') ON CONFLICT (migration_id) DO NOTHING;

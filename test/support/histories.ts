@@ -78,7 +78,8 @@ export const commit = (
         running: Option.none()
       },
       gone: isWhole ? Option.some({ window: {}, before: pass, accepted: true }) : Option.none(),
-      began: Option.none()
+      began: Option.none(),
+      unknown: Option.none()
     }, previous)
   }).pipe(Effect.orDie)
 

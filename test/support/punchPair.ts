@@ -42,7 +42,7 @@ const BreakParts = Schema.Struct({
 /** `undefined` is an absent key. */
 const PunchParts = Schema.Struct({
   id: between(0, largest),
-  company: between(0, largest),
+  company: between(1, largest),
   user: between(0, 99),
   role: between(0, 2 ** 40),
   location: between(0, 2 ** 31),

@@ -28,6 +28,7 @@ export const batchOf = (pass: number, changes: Partial<Batch> = {}): Batch => ({
   checkpoint: checkpointAt(pass),
   gone: Option.none(),
   began: Option.none(),
+  unknown: Option.none(),
   ...changes
 })
 

@@ -153,5 +153,6 @@ export const page = ({ asOf, modified = [], next, sentAt = noon + 3_600_000 }: A
     requestId: Option.none(),
     attempts: 1,
     remaining: Option.none()
-  }
+  },
+  unknown: []
 })

@@ -13,8 +13,10 @@ export const changes = Command.make(
     `Compare the punches of a period with what they were when it was closed.
 
   It reads a copy that time-punches sync --history keeps, and sends nothing.
-  For --since give the instant that summary --database printed on standard
-  error when the period was closed.
+  --close ID shows the punches behind the next correction of a close: its
+  record has the period, the clocks, the thresholds and the instant, and a flag
+  that contradicts it is refused. Without --close, give for --since the instant
+  that summary --database printed on standard error at that time.
 
   It lists each punch that has changed, with its kind: edited, added (the copy
   did not have it then), movedIn or movedOut (into or out of the period),
@@ -24,6 +26,10 @@ export const changes = Command.make(
   ),
   Command.withShortDescription("Show what has changed since a period was closed"),
   Command.withExamples([
+    {
+      command: "time-punches changes --close 7 --database punches.db",
+      description: "What the next correction of close 7 would pay, punch by punch"
+    },
     {
       command: "time-punches changes --week 2026-03-02 --zone America/New_York --since 2026-03-09T15:00:00Z " +
         "--database punches.db",

@@ -1,17 +1,26 @@
 /** The flags of `time-punches changes`. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { databaseFlag } from "../copy/database.ts"
+import { databaseFlag, maxAgeFlag } from "../copy/database.ts"
 import { companyFlags } from "../flags/connection.ts"
 import { namesFlag } from "../flags/names.ts"
 import { periodFlags } from "../flags/period.ts"
-import { asOf, formatFlags, instant, rounding } from "../flags/values.ts"
+import { asOf, formatFlags, instant, optionalRounding, whole } from "../flags/values.ts"
 
 export const changesFlags = {
-  since: instant("since", "When the period was closed: compare the copy at this instant with the copy now (required)"),
+  close: whole(
+    "close",
+    "ID",
+    "The punches behind the next correction of this close; its record has the period and all that decides on the sums",
+    1
+  ),
+  since: instant(
+    "since",
+    "When the period was closed: compare the copy at this instant with the copy now (required without --close)"
+  ),
   ...periodFlags,
   asOf,
-  rounding,
+  rounding: optionalRounding,
   ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact"),
   of: Flag.Literals("of", ["people", "punches"]).pipe(
     Flag.withDescription("With --format csv: a row for each person, or for each punch (default: people)"),
@@ -20,7 +29,8 @@ export const changesFlags = {
   names: namesFlag,
   // Nothing is sent, so no guid is needed.
   company: companyFlags.company,
-  database: databaseFlag
+  database: databaseFlag,
+  maxAge: maxAgeFlag
 }
 
 /** The parsed flags. */

@@ -1,16 +1,17 @@
 /** Changes as two tables (each punch with what differs, then the people), and as JSON and CSV for programs. */
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
 import { cellsOf, csvColumns } from "../../export/Csv.ts"
-import { type FurtherColumns, toWire, type UnwritablePunch } from "../../export/rows.ts"
+import { type FurtherColumns, mapRows, toWire, type UnwritablePunch } from "../../export/rows.ts"
 import { csvCell } from "../../internal/wire/csv.ts"
 import type * as WorkedTime from "../../payroll/WorkedTime.ts"
 import type { Changes, PersonChange, PunchChange } from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { nameColumns, type Names } from "../flags/names.ts"
 import { formatExactHours, formatMoney, formatShortTime, formatTime } from "../terminal/format.ts"
-import { csvFile, guardedCsvFile, jsonArray } from "../terminal/machine.ts"
+import { csvFile, guardedRecords, jsonArray, jsonElements, jsonEnd } from "../terminal/machine.ts"
 import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
 import { type Difference, differencesOf, parted, type Reading, shortened } from "./differences.ts"
 
@@ -105,40 +106,55 @@ const signed = (value: number, format: (value: number) => string): string =>
 
 type Version = Option.Option<TimePunch>
 
-/** `{ punches, people }`, an element a line. Versions are in their wire form. Names are further keys. */
-export const jsonOf = Effect.fnUntraced(function*(
-  { people, punches }: Changes,
+/** The differences of people, once the last punch was read. */
+type Differences = () => ReadonlyArray<PersonChange>
+
+/**
+ * `{ punches, people }`, an element a line, as it is read. Versions are in their wire form. Names are further keys. If the
+ * reading fails, the JSON has no end.
+ */
+export const jsonOf = <E, R>(
+  punches: Stream.Stream<PunchChange, E, R>,
+  differences: Differences,
   names: Names | undefined
-): Effect.fn.Return<string, UnwritablePunch> {
-  const further = names && nameColumns(names)
-  const versionOf = (version: Version) =>
-    Option.match(version, {
-      onNone: () => Effect.succeed(null),
-      onSome: (punch) =>
-        Effect.map(Effect.fromResult(toWire(punch)), (wire) => ({ ...wire, ...namesIn(punch, further) }))
+): Stream.Stream<string, E | UnwritablePunch, R> =>
+  Stream.suspend(() => {
+    const further = names && nameColumns(names)
+    const versionOf = (version: Version) =>
+      Option.match(version, {
+        onNone: () => Result.succeed("null"),
+        onSome: (punch) =>
+          Result.map(
+            toWire(punch),
+            (wire) => JSON.stringify(further === undefined ? wire : { ...wire, ...namesIn(punch, further) })
+          )
+      })
+    const elementOf = ({ after, before, id, kind, userId }: PunchChange) => {
+      const which = JSON.stringify({ id, userId, ...userName(names, userId), kind }).slice(0, -1)
+      return Result.map(
+        Result.all([versionOf(before), versionOf(after)]),
+        ([before, after]) => `${which},"before":${before},"after":${after}}`
+      )
+    }
+    const personOf = ({ cost, net, tips, userId }: PersonChange) => ({
+      userId,
+      ...userName(names, userId),
+      netSeconds: Duration.toSeconds(net),
+      costCents: cost,
+      tipsCents: tips
     })
-  const changes = yield* Effect.forEach(
-    punches,
-    Effect.fnUntraced(function*({ after, before, id, kind, userId }) {
-      return {
-        id,
-        userId,
-        ...userName(names, userId),
-        kind,
-        before: yield* versionOf(before),
-        after: yield* versionOf(after)
-      }
-    })
-  )
-  const persons = people.map(({ cost, net, tips, userId }) => ({
-    userId,
-    ...userName(names, userId),
-    netSeconds: Duration.toSeconds(net),
-    costCents: cost,
-    tipsCents: tips
-  }))
-  return `{"punches":${jsonArray(changes)},"people":${jsonArray(persons)}}\n`
-})
+    let printed = 0
+    return Stream.make(`{"punches":`).pipe(
+      Stream.concat(Stream.mapArray(mapRows(punches, elementOf), (elements) => {
+        const text = jsonElements(elements, printed)
+        printed += elements.length
+        return [text]
+      })),
+      Stream.concat(
+        Stream.suspend(() => Stream.make(`${jsonEnd(printed)},"people":${jsonArray(differences().map(personOf))}}\n`))
+      )
+    )
+  })
 
 const userName = (names: Names | undefined, userId: number) =>
   names === undefined ? {} : { userName: names("user", userId) ?? null }
@@ -148,54 +164,61 @@ const namesIn = (punch: TimePunch, further: FurtherColumns | undefined) => {
   return Object.fromEntries(further?.columns.map((name, at) => [name, cells[at] ?? null]) ?? [])
 }
 
-/** A row for each person, in the columns and units of a summary. */
-export const peopleCsv = ({ people }: Changes, names: Names | undefined) =>
-  csvFile(
-    ["user_id", ...(names === undefined ? [] : ["user_name"]), "net_seconds", "cost_cents", "tips_cents"],
-    people.map(({ cost, net, tips, userId }) => [
-      userId,
-      ...(names === undefined ? [] : [names("user", userId)]),
-      Duration.toSeconds(net),
-      cost,
-      tips
-    ])
+/** A row for each person, in the columns and units of a summary. The punches are read for their sums alone. */
+export const peopleCsv = <E, R>(
+  punches: Stream.Stream<PunchChange, E, R>,
+  differences: Differences,
+  names: Names | undefined
+): Stream.Stream<string, E, R> =>
+  Stream.concat(
+    Stream.drain(punches),
+    Stream.suspend(() =>
+      Stream.make(csvFile(
+        ["user_id", ...(names === undefined ? [] : ["user_name"]), "net_seconds", "cost_cents", "tips_cents"],
+        differences().map(({ cost, net, tips, userId }) => {
+          const seconds = Duration.toSeconds(net)
+          return names === undefined
+            ? [userId, seconds, cost, tips]
+            : [userId, names("user", userId), seconds, cost, tips]
+        })
+      ))
+    )
   )
 
 /**
- * A row for each punch: what it is, then each column of an export twice, before and after. The cells of a version that is
- * not there are empty.
+ * A row for each punch, as it is read: what it is, then each column of an export twice, before and after. The cells of a
+ * version that is not there are empty.
  */
-export const punchesCsv = Effect.fnUntraced(function*(
-  { punches }: Changes,
+export const punchesCsv = <E, R>(
+  punches: Stream.Stream<PunchChange, E, R>,
   names: Names | undefined,
   options: WorkedTime.WorkedTimeOptions
-): Effect.fn.Return<string, UnwritablePunch> {
+): Stream.Stream<string, E | UnwritablePunch, R> => {
   const further = names && nameColumns(names)
   const columns = [...csvColumns, ...(further?.columns ?? [])]
-  const cellsOfVersion = (version: Version): Effect.Effect<ReadonlyArray<string>, UnwritablePunch> =>
+  // Two of each column, except those that no change touches.
+  const places = columns.flatMap((name, at) => name === "id" || name === "company_id" ? [] : [at])
+  const cellsOfVersion = (version: Version): Result.Result<ReadonlyArray<string>, UnwritablePunch> =>
     Option.match(version, {
-      onNone: () => Effect.succeed([]),
+      onNone: () => Result.succeed([]),
       onSome: (punch) =>
-        Effect.map(
-          Effect.fromResult(cellsOf(punch, options)),
-          (cells) => [...cells, ...(further?.cells(punch) ?? []).map(csvCell)]
+        Result.map(
+          cellsOf(punch, options),
+          (cells) => further === undefined ? cells : [...cells, ...further.cells(punch).map(csvCell)]
         )
     })
-  const rows = yield* Effect.forEach(
-    punches,
-    Effect.fnUntraced(function*({ after, before, id, kind, userId }) {
-      const [one, other] = [yield* cellsOfVersion(before), yield* cellsOfVersion(after)]
-      const name = names === undefined ? [] : [names("user", userId)]
-      const which = [id, userId, ...name, kind].map(csvCell)
-      return [...which, ...pairs(columns, (_, at) => [one[at] ?? "", other[at] ?? ""])]
+  const rowOf = ({ after, before, id, kind, userId }: PunchChange) => {
+    const name = names === undefined ? [] : [names("user", userId)]
+    return Result.map(Result.all([cellsOfVersion(before), cellsOfVersion(after)]), ([one, other]) => {
+      const row = [id, userId, ...name, kind].map(csvCell)
+      for (const at of places) row.push(one[at] ?? "", other[at] ?? "")
+      return row
     })
-  )
+  }
   const which = ["id", "user_id", ...(names === undefined ? [] : ["user_name"]), "kind"]
-  return guardedCsvFile([...which, ...pairs(columns, (name) => [`before_${name}`, `after_${name}`])], rows)
-})
-
-/** Two of each column, except those that no change touches. */
-const pairs = (
-  columns: ReadonlyArray<string>,
-  of: (name: string, at: number) => readonly [before: string, after: string]
-): ReadonlyArray<string> => columns.flatMap((name, at) => name === "id" || name === "company_id" ? [] : of(name, at))
+  const header = [...which, ...places.flatMap((at) => [`before_${columns[at]}`, `after_${columns[at]}`])]
+  return Stream.concat(
+    Stream.make(guardedRecords([header])),
+    Stream.mapArray(mapRows(punches, rowOf), (rows) => [guardedRecords(rows)])
+  )
+}

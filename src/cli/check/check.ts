@@ -23,14 +23,14 @@ import { outputWidth, print, printError } from "../terminal/output.ts"
 import { textOf, verdictOf } from "./report.ts"
 
 /** The filters of a check. Any other would hide what is to be looked at, as `--approved` hides unapproved punches. */
-const selectionFlags = {
+export const selectionFlags = {
   locationId: filterFlags.locationId,
   departmentId: filterFlags.departmentId,
   roleId: filterFlags.roleId,
   userId: filterFlags.userId
 }
 
-const defaultMaxDuration = Duration.hours(16)
+export const defaultMaxDuration = Duration.hours(16)
 
 export const maxDuration = text(
   "max-duration",
@@ -114,7 +114,7 @@ export const check = Command.make(
 )
 
 /** The punches to check. */
-interface Selected {
+export interface Selected {
   readonly locationId: LocationId | undefined
   readonly departmentId: DepartmentId | undefined
   readonly roleId: RoleId | undefined
@@ -122,7 +122,7 @@ interface Selected {
 }
 
 /** What the flags select. */
-const selectedOf = (
+export const selectedOf = (
   { departmentId, locationId, roleId, userId }: {
     readonly [K in keyof Selected]: Option.Option<NonNullable<Selected[K]>>
   }
@@ -137,7 +137,7 @@ const selectedOf = (
  * Whether a punch is selected. Of a location, department and role it is decided here, since the service would leave out
  * the punches of the same person elsewhere, and with them the overlaps.
  */
-const selects = ({ departmentId, locationId, roleId, userId }: Selected) => (punch: TimePunch): boolean =>
+export const selects = ({ departmentId, locationId, roleId, userId }: Selected) => (punch: TimePunch): boolean =>
   (locationId === undefined || punch.locationId === locationId) &&
   (roleId === undefined || punch.roleId === roleId) &&
   (userId === undefined || punch.userId === userId) &&
@@ -164,7 +164,7 @@ interface CheckResult {
 }
 
 /** The time around the period must be in the calendar too. Fails before anything is sent. */
-const refuseBeyondCalendar = (
+export const refuseBeyondCalendar = (
   { clockedIn, periodFlag }: LocalPeriod & Pick<FilterInput, "clockedIn">,
   maxDuration: Duration.Duration
 ): Effect.Effect<void, CommandFailure> => {
@@ -211,5 +211,5 @@ const findIssues = Effect.fnUntraced(function*<E, R>(
   return { issues, checked }
 })
 
-const idsOf = <E, R>(punches: Stream.Stream<TimePunch, E, R>): Effect.Effect<ReadonlySet<TimePunchId>, E, R> =>
+export const idsOf = <E, R>(punches: Stream.Stream<TimePunch, E, R>): Effect.Effect<ReadonlySet<TimePunchId>, E, R> =>
   Stream.runFold(punches, () => new Set<TimePunchId>(), (ids, { id }) => ids.add(id))

@@ -96,12 +96,21 @@ export const closes = Command.make(
     `List the closes of a company with all their states, or one close.
 
   --json prints an array of states with their whole sums, and with an ID the
-  whole record: keep it before a company is erased.`
+  whole record: keep it before a company is erased.
+
+  --map prints the file of a state for a payroll program: of the first state
+  its sums, of a later one the difference to the file of the state before. It
+  is the same file each time. The files of all states that stand add up, cell
+  by cell, to a file of the newest one.`
   ),
   Command.withShortDescription("List the closes and their states"),
   Command.withExamples([
     { command: "time-punches closes --database punches.db", description: "Every state" },
     { command: "time-punches closes 7 --json --database punches.db", description: "The whole record of close 7" },
+    {
+      command: "time-punches closes 7.2 --map payroll.json --codes codes.csv --output pay.csv --database punches.db",
+      description: "What state 7.2 pays, as a file"
+    },
     {
       command: "time-punches closes --verify --database punches.db",
       description: "Compare the record with the history"

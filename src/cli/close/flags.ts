@@ -19,6 +19,7 @@ import {
   words
 } from "../flags/values.ts"
 import { zonesFlag } from "../flags/zones.ts"
+import { fileFlags } from "../summary/file.ts"
 import { aboveFlags } from "../summary/groups.ts"
 
 const shared = {
@@ -64,7 +65,15 @@ export const voidFlags = { ...shared, state: Argument.String("STATE"), note }
 
 export const closesFlags = {
   ...shared,
-  closes: closeNumber.pipe(Argument.optional),
+  // `7` is a close, `7.2` a state of it.
+  name: Argument.String("ID|STATE").pipe(
+    Argument.filter(
+      (text) => /^[1-9]\d{0,8}(\.[1-9]\d{0,8})?$/.test(text),
+      () => "a close such as 7, or a state such as 7.2"
+    ),
+    Argument.optional
+  ),
+  ...fileFlags,
   changed: onFlag("changed", "Sum the closes again and print what is due now; writes nothing"),
   verify: onFlag("verify", "Compute every state again from the history, and compare"),
   names: namesFlag

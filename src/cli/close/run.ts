@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Os from "node:os"
 import type { CompanyId } from "../../Ids.ts"
+import { printable } from "../../internal/wire/issue.ts"
 import * as CloseRecord from "../../payroll/CloseRecord.ts"
 import { isZones } from "../../payroll/Zones.ts"
 import * as Close from "../../sql/Close.ts"
@@ -22,7 +23,8 @@ import { type Names, readNames } from "../flags/names.ts"
 import { requirePeriod, resolvePeriod } from "../flags/period.ts"
 import { shellWord } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
-import { counted, formatExactHours, formatMoney } from "../terminal/format.ts"
+import { printFile, readForm } from "../summary/file.ts"
+import { counted, countedPunches, formatExactHours, formatMoney } from "../terminal/format.ts"
 import { jsonArray } from "../terminal/machine.ts"
 import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
 import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
@@ -74,7 +76,7 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
     Effect.provide(layerCopy(company, target)),
     Effect.catchTag("NotReady", (error) => Effect.andThen(printNotReady(error, names), new Findings()))
   )
-  const { kept, others, states, unverified } = corrected
+  const { kept, lost, others, states, unverified } = corrected
   yield* printWritten(states, before, { json: input.json, names, shown: target.shown })
   yield* printError(
     ...(states.length === 0 ? ["nothing to correct"] : []),
@@ -84,9 +86,24 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
     ...(others.length === 0
       ? []
       : [`the sums of close ${others.join(", ")} differ too: correct without an ID writes all`]),
-    ...(kept.length === 0 ? [] : [`location ${kept.join(", ")} keeps the clock of the record`])
+    ...(kept.length === 0 ? [] : [`location ${kept.join(", ")} keeps the clock of the record`]),
+    ...lost.map((each) => lossLine(each, names)),
+    ...(lost.some(({ causes }) => causes.gone !== undefined)
+      ? ["A permission that was withdrawn looks like gone punches: check it before you take hours from anyone."]
+      : [])
   )
 })
+
+/** Why a person has no hours left. */
+const lossLine = ({ causes, close, userId }: Close.LostHours, names: Names | undefined): string => {
+  const name = names?.("user", userId)
+  const counts = Close.LossCause.literals.flatMap((cause) => {
+    const count = causes[cause]
+    return count === undefined ? [] : [`${countedPunches(count)} ${cause}`]
+  })
+  const why = counts.length === 0 ? "the history does not reach the state before" : counts.join(", ")
+  return `close ${close}: user ${userId}${name === undefined ? "" : ` ${printable(name)}`} lost all hours: ${why}`
+}
 
 export const runVoid = Effect.fnUntraced(function*(input: VoidInput) {
   const { company, target } = yield* copyOf(input, "void")
@@ -107,37 +124,56 @@ export const runVoid = Effect.fnUntraced(function*(input: VoidInput) {
 
 export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
   const { company, target } = yield* copyOf(input, "closes")
-  const close = Option.getOrUndefined(input.closes)
+  const { changed, json, verify } = input
   const names = Option.getOrUndefined(yield* readNames(input.names))
-  if (input.changed && input.verify) return yield* usage("--changed and --verify are two questions", "Ask one of them.")
+  if (changed && verify) return yield* usage("--changed and --verify are two questions", "Ask one of them.")
+  const form = yield* readForm(input, names, [json && "--json", changed && "--changed", verify && "--verify"])
   const layer = layerCopy(company, target)
-  if (input.verify) {
-    const { outOfReach, states } = yield* Effect.provide(Close.verify(company), layer)
-    yield* printLines([`${counted(states, "state")} verified`])
-    if (outOfReach > 0) yield* printError(`${counted(outOfReach, "state")} out of reach of the history`)
+  const name = Option.getOrUndefined(input.name)
+  if (Option.isSome(form)) {
+    if (name === undefined) return yield* usage("--map prints one state: name it, such as closes 7.2 --map FILE")
+    const { before, state } = yield* Effect.provide(Close.find(company, name), layer)
+    const shown = before === undefined ? state.state : `${state.state} less ${before.state}`
+    return yield* printFile(form.value, shown, state, before)
+  }
+  const [close, number] = name?.split(".").map(Number) ?? []
+  if (number !== undefined && (changed || verify)) {
+    return yield* usage(`--${changed ? "changed" : "verify"} takes a close and not a state`, `Give ${close} alone.`)
+  }
+  if (verify) {
+    const verified = yield* Effect.provide(Close.verify(company, close), layer)
+    if (json) return yield* print(Stream.make(`${JSON.stringify(verified)}\n`))
+    yield* printLines([`${counted(verified.states, "state")} verified`])
+    if (verified.outOfReach > 0) {
+      yield* printError(`${counted(verified.outOfReach, "state")} out of reach of the history`)
+    }
     return
   }
-  if (input.changed) {
-    const changed = yield* Effect.provide(Close.changed(company, close), layer)
-    if (input.json) return yield* print(Stream.make(`${jsonArray(changed.map((each) => encodeDue(each)))}\n`))
-    for (const { difference, state } of changed) {
+  if (changed) {
+    const due = yield* Effect.provide(Close.changed(company, close), layer)
+    if (json) return yield* print(Stream.make(`${jsonArray(due.map((each) => encodeDue(each)))}\n`))
+    for (const { difference, state } of due) {
       yield* printLines([`due after ${state}`, ...peopleLines(difference, names, yield* outputWidth)])
     }
-    if (changed.length === 0) yield* printError("nothing is due")
+    if (due.length === 0) yield* printError("nothing is due")
     return
   }
   const found = yield* Effect.provide(Close.list(company, close), layer)
-  if (close !== undefined && found.length === 0) {
-    return yield* new Close.UnknownClose({ companyId: company, name: `${close}`, detail: "there is no such close" })
+  const rows = found.flatMap(({ states }) =>
+    states
+      .filter(({ state }) => number === undefined || state === name)
+      .map((state) => ({ state, before: beforeIn(states, state) }))
+  )
+  if (name !== undefined && rows.length === 0) {
+    const detail = `there is no such ${number === undefined ? "close" : "state"}`
+    return yield* new Close.UnknownClose({ companyId: company, name, detail })
   }
-  if (input.json) {
-    return yield* print(Stream.make(
-      close === undefined
-        ? `${jsonArray(found.flatMap(({ states }) => states.map((state) => encodeState(state))))}\n`
-        : `${JSON.stringify(Schema.encodeSync(Close.Close)(found[0] ?? (yield* Effect.die("no close"))))}\n`
-    ))
+  if (json) {
+    const [whole] = found
+    return yield* name === undefined || number !== undefined || whole === undefined
+      ? printJson(rows.map(({ state }) => state))
+      : print(Stream.make(`${JSON.stringify(Schema.encodeSync(Close.Close)(whole))}\n`))
   }
-  const rows = found.flatMap(({ states }) => states.map((state) => ({ state, before: beforeIn(states, state) })))
   if (rows.length === 0) return yield* printError("no period was closed yet")
   yield* printLines(makeTable(stateColumns, yield* outputWidth).lines(rows))
 })

@@ -19,12 +19,13 @@ import { type DatabaseTarget, layerDatabase } from "./database.ts"
 /**
  * Uses the copy of a company in one state: opens the database, checks its schema and takes a snapshot, each once, then
  * prints the age of the copy on standard error. `use` sees no later commit, so a purge meanwhile is not an empty sum. Fails
- * if the first load of the copy did not end.
+ * if the first load of the copy did not end, or if its last pass ended further away than `maxAge`.
  */
 export const withCopy = <A, E, R>(
   company: CompanyId,
   target: DatabaseTarget,
-  use: (status: SqlStore.CopyStatus) => Stream.Stream<A, E, R>
+  use: (status: SqlStore.CopyStatus) => Stream.Stream<A, E, R>,
+  maxAge: Option.Option<Duration.Duration>
 ) =>
   inOneState(
     company,
@@ -33,6 +34,7 @@ export const withCopy = <A, E, R>(
       const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
       if (Option.isNone(completedAt)) return yield* incomplete(company, target.shown, Option.isSome(status.checkpoint))
       yield* printError(ageOf(target.shown, status, completedAt.value, DateTime.toUtc(yield* DateTime.now)))
+      yield* requireAge(company, target.shown, completedAt, maxAge)
       return use(status)
     }))
   ).pipe(Stream.provide(layerCopy(company, target)))
@@ -58,7 +60,7 @@ export const missing = (company: CompanyId, shown: string) =>
   })
 
 /** A sum over a part of the punches would look like a sum over all of them. */
-const incomplete = (company: CompanyId, shown: string, isBegun: boolean) =>
+export const incomplete = (company: CompanyId, shown: string, isBegun: boolean) =>
   new CommandFailure({
     message: isBegun
       ? `the copy of company ${company} in ${printable(shown)} is not complete: its first load did not end`
@@ -66,6 +68,33 @@ const incomplete = (company: CompanyId, shown: string, isBegun: boolean) =>
     advice: syncFirst(company, shown),
     code: exitCode.data
   })
+
+/**
+ * Fails with the exit code of an old copy if now and the end of its last complete pass are further apart than `maxAge`, in
+ * either direction: after a pass by a clock that was ahead, a copy that is no longer kept would look new.
+ */
+export const requireAge = Effect.fnUntraced(function*(
+  company: CompanyId,
+  shown: string,
+  completedAt: Option.Option<DateTime.Utc>,
+  maxAge: Option.Option<Duration.Duration>
+) {
+  if (Option.isNone(maxAge)) return
+  const limit = `--max-age is ${formatAge(maxAge.value)}`
+  const old = (message: string, ...advice: ReadonlyArray<string>) =>
+    new CommandFailure({ message, advice: [...advice, ...syncFirst(company, shown)], code: exitCode.age })
+  if (Option.isNone(completedAt)) {
+    return yield* old(`no pass of the copy in ${printable(shown)} is complete, and ${limit}`)
+  }
+  const age = DateTime.distance(completedAt.value, yield* DateTime.now)
+  if (Duration.isLessThanOrEqualTo(Duration.abs(age), maxAge.value)) return
+  const ended = `the last complete pass of the copy in ${printable(shown)} ended`
+  if (Duration.isPositive(age)) return yield* old(`${ended} ${formatAge(age)} ago, and ${limit}`)
+  return yield* old(
+    `${ended} ${formatAge(Duration.abs(age))} from now, and ${limit}`,
+    "A clock was ahead at that pass, or the clock of this machine is behind: set it."
+  )
+})
 
 const ageOf = (
   shown: string,

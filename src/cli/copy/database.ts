@@ -11,7 +11,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import { isLoopback } from "../../internal/wire/issue.ts"
 import { type CommandFailure, usage } from "../failure.ts"
-import { nonBlank } from "../flags/values.ts"
+import { intervalForm, nonBlank, readInterval, text } from "../flags/values.ts"
 
 /** `--database`, for every subcommand that uses a copy. */
 export const makeDatabaseFlag = (description: string) =>
@@ -20,6 +20,15 @@ export const makeDatabaseFlag = (description: string) =>
 /** The flag of a subcommand that also reads `TIME_PUNCHES_DATABASE_URL`. */
 export const databaseFlag = makeDatabaseFlag(
   "A file of SQLite, or postgres://host/database (default: TIME_PUNCHES_DATABASE_URL)"
+)
+
+/** `--max-age`, for every subcommand that reads a copy. */
+export const maxAgeFlag = text(
+  "max-age",
+  "TIME",
+  "End with exit code 10 if the last complete pass of the copy ended longer ago than this, such as 30m",
+  intervalForm("30m"),
+  readInterval
 )
 
 /** How the connection is encrypted, by the words of PostgreSQL. */

@@ -1,6 +1,8 @@
 /** The punches of a copy. Loaded only for `--database`: the drivers of the databases are large. */
 import type * as DateTime from "effect/DateTime"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Company } from "../../Company.ts"
@@ -12,13 +14,18 @@ import { withCopy } from "./copy.ts"
 import { readTarget } from "./database.ts"
 
 /** The punches of a filter in the database that `--database` names, by clock-in. */
-export const fromCopy = (company: Company, database: string, filter: PunchFilter) =>
+export const fromCopy = (
+  company: Company,
+  database: string,
+  filter: PunchFilter,
+  maxAge: Option.Option<Duration.Duration>
+) =>
   Stream.unwrap(Effect.gen(function*() {
     const target = yield* Effect.fromResult(readTarget(database, "--database"))
     yield* Effect.fromResult(refuseFineEnds(filter))
     // A filter that a copy cannot answer is refused before its database is opened.
     yield* Effect.fromResult(conditionsOf(company.id, filter))
-    return withCopy(company.id, target, () => SqlStore.list(company.id, filter))
+    return withCopy(company.id, target, () => SqlStore.list(company.id, filter), maxAge)
   }))
 
 /**

@@ -16,7 +16,7 @@ import { type CommandFailure, type ExpectedError, usage } from "../failure.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
 import { makeProgress } from "../terminal/output.ts"
-import { makeDatabaseFlag } from "./database.ts"
+import { makeDatabaseFlag, maxAgeFlag } from "./database.ts"
 
 /**
  * Which source the punches come from. `TIME_PUNCHES_DATABASE_URL` is not read: a variable that is set for `sync` must not
@@ -27,6 +27,7 @@ export const sourceFlags = {
   database: makeDatabaseFlag(
     "Read the copy in this database and send nothing; TIME_PUNCHES_DATABASE_URL is not read here"
   ),
+  maxAge: maxAgeFlag,
   pageSize: makePageSizeFlag()
 }
 
@@ -62,7 +63,7 @@ const listingOf = Effect.fnUntraced(function*(
   flags: SourceInput
 ): Effect.fn.Return<Source, Failure, HttpClient | Scope> {
   const company = yield* companyOf(flags)
-  const { database } = flags
+  const { database, maxAge } = flags
   if (Option.isSome(database)) {
     if (Option.isSome(flags.pageSize)) {
       return yield* usage(
@@ -72,8 +73,9 @@ const listingOf = Effect.fnUntraced(function*(
     }
     // The drivers of the databases are large, so they are loaded only here.
     const { fromCopy } = yield* Effect.promise(() => import("./fromCopy.ts"))
-    return (filter) => Stream.chunks(fromCopy(company, database.value, filter))
+    return (filter) => Stream.chunks(fromCopy(company, database.value, filter, maxAge))
   }
+  if (Option.isSome(maxAge)) return yield* usage("--max-age goes with --database: only a copy has an age")
   const client = Context.get(yield* Layer.build(layerClient), TimePunches)
   const options = { pageSize: Option.getOrUndefined(flags.pageSize), prefetchPages: 1 }
   return (filter) => Stream.map(client.pages(company, filter, options), ({ items }) => items)

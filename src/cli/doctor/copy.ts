@@ -14,7 +14,7 @@ import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { type CommandFailure, commandFailureOf, type ExpectedError } from "../failure.ts"
 import { counted, formatNumber } from "../terminal/format.ts"
-import { type CheckResult, fail, failed, ok, warn } from "./report.ts"
+import { type CheckResult, fail, failed, ok, unknownResult, warn } from "./report.ts"
 
 /** Number of rows that a sample has. */
 const sampleSize = 20
@@ -32,7 +32,10 @@ export const checkCopy = Effect.fnUntraced(function*(company: Company, isFull: b
   const status = yield* Effect.result(SqlStore.status(company.id))
   if (Result.isFailure(status)) return [storeFailed(status.failure)]
   const { checkpoint, rows } = status.success
-  const age = ageOf(status.success, DateTime.toUtc(yield* DateTime.now))
+  const age = [
+    ageOf(status.success, DateTime.toUtc(yield* DateTime.now)),
+    ...unknownResult("copy: unknown fields", status.success.unknown)
+  ]
   const compared = yield* Effect.result(Effect.gen(function*() {
     const found = yield* isFull ? compareAll(company) : compareSample(company)
     const watermark = Option.flatMap(checkpoint, ({ watermark }) => watermark)
@@ -41,10 +44,10 @@ export const checkCopy = Effect.fnUntraced(function*(company: Company, isFull: b
   }))
   if (Result.isFailure(compared)) {
     const error = compared.failure
-    return [age, error._tag === "SyncError" ? storeFailed(error) : failed("copy: service", error, "answer")]
+    return [...age, error._tag === "SyncError" ? storeFailed(error) : failed("copy: service", error, "answer")]
   }
   const { changed, differences, invalid, seen } = compared.success
-  return [age, invalidResult(invalid, seen), comparisonResult(differences, changed, isFull ? rows : seen)]
+  return [...age, invalidResult(invalid, seen), comparisonResult(differences, changed, isFull ? rows : seen)]
 })
 
 /** What a comparison found. */

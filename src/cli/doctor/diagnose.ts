@@ -30,7 +30,7 @@ import {
   readKnown,
   type Survey
 } from "./listing.ts"
-import { type CheckResult, failed, mostBasic, render, renderAdvice, renderJson, warn } from "./report.ts"
+import { type CheckResult, failed, mostBasic, render, renderAdvice, renderJson, unknownResult, warn } from "./report.ts"
 import { checkSettings } from "./settings.ts"
 
 /** Few and short attempts: a diagnosis should not take minutes. */
@@ -126,6 +126,7 @@ const checkService = Effect.fnUntraced(function*<E, R>(options: {
   if (Result.isFailure(largest)) yield* report(failed("page size", largest.failure, "answer"))
   const known = Result.getOrElse(largest, () => first.value)
   if (Result.isSuccess(largest)) yield* report(checkPageSize(first.value, pageSize, known))
+  yield* report(...unknownResult("unknown fields", known.pages[0]?.unknown ?? []))
   const survey: Survey = { company, filter, pageSize, known, sightings: [] }
 
   const { result, walk } = yield* checkCursors(survey)

@@ -60,6 +60,19 @@ export const fail = (
   code: ExitCode = exitCode.data
 ): CheckResult => ({ check, status: "FAIL", detail, reason: { cause, advice }, code })
 
+/** The fields that this release does not know: a warning, or nothing. */
+export const unknownResult = (check: string, paths: ReadonlyArray<string>): ReadonlyArray<CheckResult> =>
+  paths.length === 0 ? [] : [
+    warn(
+      check,
+      `${paths.length === 1 ? "this release does not know" : `this release does not know ${paths.length}:`} ${
+        paths.join(", ")
+      }`,
+      "answer",
+      "Nothing is lost that this release promises. Look whether a newer release knows these fields."
+    )
+  ]
+
 /** Two answers differ, and the punches changed between them: no fault of the service is shown. */
 export const changed = (check: string, cause: Cause): CheckResult =>
   warn(check, "could not be checked: punches changed meanwhile", cause, "Check again when fewer punches change.")

@@ -16,23 +16,24 @@ const maxLinks = 40
  * a link stays and the file it points to is replaced. Rejects at the start what cannot be replaced by a file.
  */
 export const resolveTarget = Effect.fnUntraced(function*(
-  output: string
+  output: string,
+  instead = "To write to standard output, a pipe or a device: time-punches list --format ndjson > FILE"
 ): Effect.fn.Return<string, CommandFailure | PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  if (output === "-") return yield* isStream(output, "standard output")
+  if (output === "-") return yield* isStream(output, "standard output", instead)
   if (/[/\\]$/.test(output) && output.endsWith(path.sep)) return yield* isFolder(output)
 
   let named = path.resolve(output)
   for (let links = 0; links <= maxLinks; links++) {
     const folder = yield* fs.realPath(path.dirname(named))
     const file = path.join(folder, path.basename(named))
-    if (isDescriptorFolder(folder)) return yield* isStream(output, "an open file of a process")
+    if (isDescriptorFolder(folder)) return yield* isStream(output, "an open file of a process", instead)
     const found = yield* ifExists(fs.lstat(file))
     if (Option.isNone(found) || found.value.type === "File") return file
     if (found.value.type === "Directory") return yield* isFolder(output)
     if (found.value.type !== "SymbolicLink")
-      return yield* isStream(output, kinds[found.value.type] ?? "of another kind")
+      return yield* isStream(output, kinds[found.value.type] ?? "of another kind", instead)
     named = path.resolve(folder, yield* fs.readLink(file))
   }
   return yield* usage(`--output ${output} is a link that leads to itself`, "Choose another file.")
@@ -58,10 +59,10 @@ const kinds: Partial<Record<FileSystem.File.Type, string>> = {
 const isFolder = (output: string) =>
   usage(`--output ${output} is not a file but a folder`, "Name a file in it, such as punches.ndjson.")
 
-const isStream = (output: string, kind: string) =>
+const isStream = (output: string, kind: string, instead: string) =>
   usage(
     `--output ${output} is not a regular file but ${kind}: an export replaces its file when it is complete`,
-    "To write to standard output, a pipe or a device: time-punches list --format ndjson > FILE"
+    instead
   )
 
 const ownerOnly = 0o600
@@ -147,6 +148,23 @@ const takeOwner = Effect.fnUntraced(function*(file: string, now: FileSystem.File
   if (owner === self && Option.contains(now.gid, group)) return true
   if (yield* Effect.isSuccess(fs.chown(file, owner, group))) return true
   return yield* Effect.isSuccess(fs.chown(file, self, group))
+})
+
+/**
+ * Writes a whole file by the rule of an export: beside its target first and on disk, then in its place, with the owner and
+ * the rights of a file that is replaced. At no moment is a part of it under its name.
+ */
+export const writeWhole = Effect.fnUntraced(function*(output: string, bytes: Uint8Array) {
+  const fs = yield* FileSystem.FileSystem
+  const target = yield* resolveTarget(output, "Without --output it goes to standard output.")
+  const part = `${target}.${Crypto.randomUUID()}.tmp`
+  yield* writeAt(part, bytes, 0, target).pipe(
+    Effect.andThen(sync(part, target)),
+    Effect.andThen(takeRights(part, target)),
+    Effect.andThen(fs.rename(part, target)),
+    Effect.onError(() => Effect.ignore(fs.remove(part, { force: true }))),
+    Effect.uninterruptible
+  )
 })
 
 /** The SHA-256 of the first bytes of a file, still open for more, and whether a line ends with them. */

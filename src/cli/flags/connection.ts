@@ -19,7 +19,7 @@ const variable = { id: "TIME_PUNCHES_COMPANY_ID", guid: "TIME_PUNCHES_COMPANY_GU
 const readGuid = (text: string) => CompanyGuid.makeOption(text)
 
 export const companyFlags = {
-  company: id("company", CompanyId.makeOption, `The company (default: ${variable.id})`),
+  company: id("company", CompanyId.makeOption, `The company (default: ${variable.id})`, 1),
   guid: text("guid", "UUID", `Its guid, required for an OAuth client (default: ${variable.guid})`, "a uuid", readGuid)
 }
 
@@ -43,7 +43,7 @@ export const companyOf = Effect.fnUntraced(
   function*(flags: CompanyInput): Effect.fn.Return<Company, CommandFailure | Config.ConfigError> {
     const idFromEnvironment = yield* setting(
       variable.id,
-      wholeNumber(0),
+      wholeNumber(1),
       (text) => Option.flatMap(readWhole(text), CompanyId.makeOption)
     )
     const guidFromEnvironment = yield* setting(variable.guid, "a uuid", readGuid)

@@ -15,12 +15,10 @@ export type NameKind = typeof nameKinds[number]
 /** The name of an id of a kind, if the file has one. */
 export type Names = (kind: NameKind, id: number) => string | undefined
 
-const columns = "kind,id,name"
-
 export const namesFlag = nonBlank(
   "names",
   "FILE",
-  `Add names to ids, from a CSV file with the columns ${columns}; a kind is ${listed(nameKinds)}`,
+  `Add names to ids, from a CSV file with the columns kind,id,name; a kind is ${listed(nameKinds)}`,
   "the name of a file"
 )
 
@@ -28,24 +26,32 @@ export const namesFlag = nonBlank(
 export const readNames = (file: Option.Option<string>) => readCsvFile(file, parseNames)
 
 /** Reads the bytes of such a file, in UTF-8. `file` is its name in errors. */
-export const parseNames = Effect.fnUntraced(function*(
+export const parseNames = (bytes: Uint8Array, file: string) => parseTexts(bytes, file, "name")
+
+/** The codes by which a payroll program knows ids, from a file with the columns kind,id,code, if one is given. */
+export const readCodes = (file: Option.Option<string>) =>
+  readCsvFile(file, (bytes, name) => parseTexts(bytes, name, "code"))
+
+/** A text for each id. A text is kept as it is written, with its zeros and blanks. */
+const parseTexts = Effect.fnUntraced(function*(
   bytes: Uint8Array,
-  file: string
+  file: string,
+  what: "name" | "code"
 ): Effect.fn.Return<Names, CommandFailure> {
-  const names = new Map<string, { readonly name: string; readonly line: number }>()
-  yield* parseCsvFile(bytes, file, [columns], (cells, line) => {
-    const [kind = "", id = "", name = ""] = cells
+  const texts = new Map<string, { readonly text: string; readonly line: number }>()
+  yield* parseCsvFile(bytes, file, [`kind,id,${what}`], (cells, line) => {
+    const [kind = "", id = "", text = ""] = cells
     if (!isKind(kind)) return `the kind must be ${listed(nameKinds)}, not "${kind}"`
     const number = readWhole(id)
     if (Option.isNone(number)) return `the id must be ${wholeNumber(0)}, not "${id}"`
-    if (name.trim() === "") return "the name is empty"
+    if (text.trim() === "") return `the ${what} is empty`
     const key = `${kind} ${number.value}`
-    const earlier = names.get(key)
-    if (earlier !== undefined) return `line ${earlier.line} has a name for ${key} already`
-    names.set(key, { name, line })
+    const earlier = texts.get(key)
+    if (earlier !== undefined) return `line ${earlier.line} has a ${what} for ${key} already`
+    texts.set(key, { text, line })
     return undefined
   })
-  return (kind, id) => names.get(`${kind} ${id}`)?.name
+  return (kind, id) => texts.get(`${kind} ${id}`)?.text
 })
 
 const isKind = (text: string): text is NameKind => nameKinds.some((kind) => kind === text)

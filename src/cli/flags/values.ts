@@ -52,8 +52,8 @@ export const readWhole = (
 export const whole = (name: string, metavar: string, description: string, least: number, most?: number) =>
   text(name, metavar, description, wholeNumber(least, most), (text) => readWhole(text, least, most))
 
-export const id = <A>(name: string, make: (value: number) => Option.Option<A>, description: string) =>
-  text(name, "ID", description, wholeNumber(0), (text) => Option.flatMap(readWhole(text), make))
+export const id = <A>(name: string, make: (value: number) => Option.Option<A>, description: string, least = 0) =>
+  text(name, "ID", description, wholeNumber(least), (text) => Option.flatMap(readWhole(text), make))
 
 export const readInstant = (text: string): Option.Option<DateTime.Utc> => {
   const millis = parseInstant(text)
@@ -195,15 +195,18 @@ export const calendar = text(
 
 export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is not counted")
 
-export const rounding = Flag.ChoiceWithValue("rounding", [
+/** How cost is rounded; none if not given. */
+export const optionalRounding = Flag.ChoiceWithValue("rounding", [
   ["half-up", "halfUp"],
   ["half-even", "halfEven"],
   ["down", "down"],
   ["up", "up"]
 ]).pipe(
   Flag.withDescription("How the cost of each punch is rounded to the cent (default: half-up)"),
-  Flag.withDefault("halfUp")
+  Flag.optional
 )
+
+export const rounding = Flag.map(optionalRounding, Option.getOrElse(() => "halfUp" as const))
 
 /** What a terminal does not show as it is: controls, invisible and unassigned characters, and blanks except the space. */
 const unprintable = /[\p{C}\p{Z}]/u

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { CompanyGuid, CompanyId } from "../../Ids.ts"
 import { databaseFlag } from "../copy/database.ts"
-import { onFlag, readInterval, readWhole, text, wholeNumber } from "../flags/values.ts"
+import { intervalForm, nonBlank, onFlag, readInterval, readWhole, text, wholeNumber } from "../flags/values.ts"
 
 const readId = (value: string) => Option.flatMap(readWhole(value), CompanyId.makeOption)
 
@@ -43,10 +43,11 @@ const operating = <A>(use: (operate: typeof import("./operate.ts")) => A) =>
 
 const run = Command.make("run", {
   database,
-  name: Flag.String("name").pipe(
-    Flag.withMetavar("NAME"),
-    Flag.withDescription("PostgreSQL: the name of this process, another one for each (default: the host's)"),
-    Flag.optional
+  name: nonBlank(
+    "name",
+    "NAME",
+    "PostgreSQL: the name of this process, another one for each (default: the host's)",
+    "a name that is not blank"
   ),
   history: onFlag("history", "Keep each version that a sync replaces, for time-punches changes"),
   historyDays: text(
@@ -92,7 +93,7 @@ const add = Command.make("add", {
     "every",
     "TIME",
     "How often they are synced, such as 30s, 15m or 2h (default: 15m, or what a known company has)",
-    "a time from 1s on, such as 15m",
+    intervalForm("15m"),
     readInterval
   ),
   companies: Argument.String("id").pipe(
@@ -172,10 +173,11 @@ const resume = Command.make("resume", {
     Flag.withDescription("All companies in this state"),
     Flag.optional
   ),
-  reason: Flag.String("reason").pipe(
-    Flag.withMetavar("TAG"),
-    Flag.withDescription("With --state: only those with this reason, such as Forbidden"),
-    Flag.optional
+  reason: nonBlank(
+    "reason",
+    "TAG",
+    "With --state: only those with this reason, such as Forbidden",
+    "a reason as list shows it, such as Forbidden"
   )
 }, (input) => Effect.flatten(operating(({ resume }) => resume(input)))).pipe(
   Command.withDescription("Resume companies that are paused, blocked or quarantined: they are due at once.")

@@ -24,6 +24,9 @@ export type Grouping = typeof groupings[number]
 /** What a summary sums by, from the first key to the last; each once. */
 export type Groupings = ReadonlyArray<Grouping>
 
+/** Without `--by`. */
+export const defaultBy: Groupings = ["location"]
+
 export const by = text(
   "by",
   groupings.join(","),
@@ -32,7 +35,7 @@ export const by = text(
   `some of ${groupings.join(", ")}, each once, joined by commas`,
   (text): Option.Option<Groupings> =>
     Option.filter(readWords(groupings)(text), (each) => new Set(each).size === each.length)
-).pipe(Flag.map(Option.getOrElse((): Groupings => ["location"])))
+).pipe(Flag.map(Option.getOrElse(() => defaultBy)))
 
 /** An id or a date; `null` for the punches without a department. */
 export type Key = number | string | null

@@ -1,22 +1,29 @@
 /** `time-punches summary`: sums hours, labour cost and tips by location, user, role, department or day. */
 import * as Command from "effect/cli/Command"
 import * as DateTime from "effect/DateTime"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { UserId } from "../../Ids.ts"
+import * as CloseRecord from "../../payroll/CloseRecord.ts"
 import * as Labor from "../../payroll/Labor.ts"
+import type * as Period from "../../payroll/Period.ts"
 import type { MissingZone } from "../../payroll/Period.ts"
+import { isZones } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { openSource, sourceFlags } from "../copy/source.ts"
-import { filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
+import { openSource, sourceFlags, type SourceInput } from "../copy/source.ts"
+import { usage } from "../failure.ts"
+import { companyOf } from "../flags/connection.ts"
+import { describeFilter, filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
-import { keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
+import { keptOf, type LocalPeriod, periodFlags, resolvePeriod, textOfDates } from "../flags/period.ts"
 import { asOf, formatFlags, formatOf, rounding } from "../flags/values.ts"
 import { countedPunches } from "../terminal/format.ts"
 import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
-import { aboveColumns, aboveFlags, by, type Key, limitsOf, makeGrouper } from "./groups.ts"
+import { fileFlags, type FileForm, printFile, readForm } from "./file.ts"
+import { aboveColumns, aboveFlags, by, defaultBy, type Key, limitsOf, makeGrouper } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
 
 export const summary = Command.make(
@@ -28,6 +35,7 @@ export const summary = Command.make(
     rounding,
     ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact, without the total"),
     names: namesFlag,
+    ...fileFlags,
     ...sourceFlags,
     ...filterFlags,
     ...periodFlags
@@ -36,6 +44,13 @@ export const summary = Command.make(
     function*(input) {
       const countsWeeks = Option.isSome(input.above) || input.by.includes("week")
       const flags = yield* resolvePeriod(input, { countsWeeks })
+      const form = yield* readForm(input, Option.getOrUndefined(yield* readNames(flags.names)), [
+        flags.by !== defaultBy && "--by",
+        flags.json && "--json",
+        Option.isSome(flags.format) && "--format",
+        Option.isSome(flags.asOf) && "--as-of"
+      ])
+      if (Option.isSome(form)) return yield* preview(form.value, input, flags)
       const limits = yield* Effect.fromResult(limitsOf(flags))
       const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
       const format = yield* Effect.fromResult(formatOf(flags, "table"))
@@ -78,6 +93,9 @@ export const summary = Command.make(
   punch, without tips: an estimate, not a payroll. --above and --above-day add
   columns with the part of net above a threshold: figures, not a pay rule.
 
+  --map prints the file of a payroll program that a close would have now: a
+  preview, which checks and records nothing.
+
   With --database it sums the copy that time-punches sync keeps there, without
   a credential, and says how old the copy is.`
   ),
@@ -105,6 +123,43 @@ export const summary = Command.make(
     }
   ])
 )
+
+/** Prints the file that a close of the period would have, if it were made now. It checks nothing and records nothing. */
+const preview = Effect.fnUntraced(function*(
+  form: FileForm,
+  input: FilterInput & SourceInput,
+  { above, aboveDay, clock, dates, locations, rounding, weekStarts }: LocalPeriod & {
+    readonly above: Option.Option<Duration.Duration>
+    readonly aboveDay: Option.Option<Duration.Duration>
+    readonly rounding: Labor.Rounding
+    readonly weekStarts: Option.Option<Period.Weekday>
+  }
+) {
+  if (Option.isNone(dates) || Option.isNone(clock)) {
+    return yield* usage("--map needs a period of dates", "Add one, such as --week DATE, with --zone or --zones.")
+  }
+  const [filter] = Object.keys(describeFilter(input))
+  if (filter !== undefined) {
+    return yield* usage(
+      `--map and ${filter} do not go together: a close is of the whole company`,
+      "The mapping splits the file: its rows may be by location, department and role."
+    )
+  }
+  const company = yield* companyOf(input)
+  const terms = CloseRecord.makeTerms({
+    ...dates.value,
+    companyId: company.id,
+    clock: isZones(clock.value) ? Option.getOrElse(locations, () => new Map()) : clock.value,
+    firstDay: Option.getOrUndefined(weekStarts),
+    rounding,
+    weeklyThreshold: Option.getOrUndefined(above),
+    dailyThreshold: Option.getOrUndefined(aboveDay)
+  })
+  const source = yield* openSource(input)
+  const punches = Stream.flatMap(source({ clockedIn: CloseRecord.window(terms) }), (page) => Stream.fromArray(page))
+  const sums = yield* Stream.run(punches, CloseRecord.sums(terms))
+  yield* printFile(form, `preview of ${textOfDates(dates.value)}`, { ...dates.value, ...sums })
+})
 
 /** The window of the period, and the days before it in its first week: their time counts towards the threshold. */
 const readWindow = (

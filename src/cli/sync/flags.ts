@@ -3,7 +3,7 @@ import type * as Command from "effect/cli/Command"
 import type * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import { CompanyId } from "../../Ids.ts"
-import { databaseFlag } from "../copy/database.ts"
+import { databaseFlag, maxAgeFlag } from "../copy/database.ts"
 import { companyFlags } from "../flags/connection.ts"
 import { intervalForm, onFlag, readInterval, readWhole, text, wholeNumber } from "../flags/values.ts"
 
@@ -52,6 +52,7 @@ export const syncFlags = {
   acceptGone: onFlag("accept-gone", "With --sweep: let it mark more than 20 % of its window as gone"),
   sortById: onFlag("sort-by-id", "Read in the order of ids, if doctor says that the service keeps it beside a cursor"),
   status: onFlag("status", "Print how old the copy is, and send nothing"),
+  maxAge: maxAgeFlag,
   json: onFlag("json", "With --status: one JSON object")
 }
 

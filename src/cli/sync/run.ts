@@ -14,7 +14,7 @@ import type { Window } from "../../sync/Checkpoint.ts"
 import * as Sync from "../../sync/Sync.ts"
 import type { SyncError } from "../../sync/SyncError.ts"
 import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
-import { layerCopy } from "../copy/copy.ts"
+import { layerCopy, requireAge } from "../copy/copy.ts"
 import { layerDatabase, targetOf } from "../copy/database.ts"
 import { commandFailureOf, exitCode, usage } from "../failure.ts"
 import { companyOf, layerClient } from "../flags/connection.ts"
@@ -28,6 +28,7 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
   const company = yield* companyOf(input)
   const target = yield* targetOf(input.database, "sync")
   if (input.json && !input.status) return yield* usage("--json goes with --status")
+  if (Option.isSome(input.maxAge) && !input.status) return yield* usage("--max-age goes with --status")
   if (Option.isSome(historyDays) && !history) return yield* usage("--history-days goes with --history")
   if (acceptGone && Option.isNone(sweep)) return yield* usage("--accept-gone goes with --sweep")
   const passFlag = Option.isSome(input.every)
@@ -43,7 +44,7 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
     return yield* usage(`--status runs no pass, so ${passFlag} would be ignored`, "Give one or the other.")
   }
   if (input.status) {
-    return yield* Effect.provide(printStatus(company.id, input.json), layerCopy(company.id, target))
+    return yield* Effect.provide(printStatus(company.id, target.shown, input), layerCopy(company.id, target))
   }
   const task = { company, sweep, acceptGone, sortById, historyDays, progress: yield* makePassProgress }
   const passes = Option.match(input.every, { onNone: () => once(task), onSome: (every) => forever(task, every) })
@@ -150,7 +151,12 @@ const finished = <R>({ company, historyDays, progress }: SyncTask, pass: Effect.
 
 /** Keeps the error of a pass in the database until a pass is complete, for `--status` and `doctor`. */
 const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, R>) =>
-  Effect.tapError(pass, (error) => Effect.ignore(SqlStore.noteError(company.id, error)))
+  Effect.tapError(pass, (error) => {
+    const note = SqlStore.noteError(company.id, error)
+    // A database that failed was attempted for 5 seconds already: the note does not wait for it again.
+    const isStore = error._tag === "SyncError" && error.reason === "Store"
+    return Effect.ignore(isStore ? Effect.timeoutOption(note, "200 millis") : note)
+  })
 
 /** A line of counts on a terminal's standard error. `clear` erases it, before a result is printed where it stands. */
 interface PassProgress {
@@ -178,9 +184,16 @@ const makePassProgress = Effect.gen(function*() {
   return { onCommit, clear } satisfies PassProgress
 })
 
-const printStatus = Effect.fnUntraced(function*(company: CompanyId, json: boolean) {
-  const fields = statusFields(company, yield* SqlStore.status(company), DateTime.toUtc(yield* DateTime.now))
+const printStatus = Effect.fnUntraced(function*(
+  company: CompanyId,
+  shown: string,
+  { json, maxAge }: Pick<SyncInput, "json" | "maxAge">
+) {
+  const status = yield* SqlStore.status(company)
+  const fields = statusFields(company, status, DateTime.toUtc(yield* DateTime.now))
   yield* printLines(json ? [JSON.stringify(fields)] : statusLines(fields, yield* outputWidth))
+  const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
+  yield* requireAge(company, shown, completedAt, maxAge)
 })
 
 const passNames = { first: "first load", increment: "increment", sweep: "sweep" } as const
@@ -212,7 +225,7 @@ const formatInstant = (at: Option.Option<DateTime.Utc>) =>
 
 /** The copy of a company, as the columns of a table and the members of its JSON. */
 export const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, now: DateTime.Utc) => {
-  const { checkpoint, deleted, gone, history, lastError, rows } = status
+  const { checkpoint, deleted, gone, history, lastError, rows, unknown } = status
   const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
   return {
     company,
@@ -234,7 +247,8 @@ export const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, no
     ),
     lastError: Option.getOrNull(
       Option.map(lastError, ({ at, tag, text }) => ({ at: DateTime.formatIso(at), tag, text }))
-    )
+    ),
+    unknown
   }
 }
 
@@ -243,7 +257,7 @@ type StatusFields = ReturnType<typeof statusFields>
 /** An instant of the status to the minute, for a narrow terminal. */
 const toMinute = (instant: string): string => instant.replace(/T(\d\d:\d\d).*$/, " $1Z")
 
-/** The status as a table of one row, for a terminal of a width, and the last error below it. */
+/** The status as a table of one row, for a terminal of a width; below it the last error, and fields that are not known. */
 export const statusLines = (fields: StatusFields, width: number): ReadonlyArray<string> => {
   const table = makeTable<StatusFields>([
     { title: "company", cell: ({ company }) => `${company}` },
@@ -271,6 +285,7 @@ export const statusLines = (fields: StatusFields, width: number): ReadonlyArray<
     ...table.lines([fields]),
     ...(fields.lastError === null
       ? []
-      : [`last error, ${fields.lastError.at}: ${fields.lastError.tag}: ${fields.lastError.text}`])
+      : [`last error, ${fields.lastError.at}: ${fields.lastError.tag}: ${fields.lastError.text}`]),
+    ...(fields.unknown.length === 0 ? [] : [`fields that this release does not know: ${fields.unknown.join(", ")}`])
   ]
 }

@@ -21,6 +21,6 @@ export const jsonArray = (elements: ReadonlyArray<unknown>): string => {
 export const csvFile = (header: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<Cell>>): string =>
   [header, ...rows].map((cells) => `${csvRecord(cells)}\r\n`).join("")
 
-/** The same from cells that are guarded already. */
-export const guardedCsvFile = (header: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
-  [header, ...rows].map((cells) => `${guardedRecord(cells)}\r\n`).join("")
+/** Records of cells that are guarded already. */
+export const guardedRecords = (rows: ReadonlyArray<ReadonlyArray<string>>): string =>
+  rows.map((cells) => `${guardedRecord(cells)}\r\n`).join("")

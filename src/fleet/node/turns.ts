@@ -121,8 +121,26 @@ export interface Runner {
 export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, store }: RunnerOptions) {
   const syncStore = yield* SyncStore
   const punches = yield* TimePunches
-  const provided = <A, E>(self: Effect.Effect<A, E, SyncStore | TimePunches>): Effect.Effect<A, E> =>
-    self.pipe(Effect.provideService(SyncStore, syncStore), Effect.provideService(TimePunches, punches))
+  /** The copy, of which the first commit of a company is made only while its lease is held. */
+  const storeOf = ({ claim }: Turn): SyncStore["Service"] => ({
+    ...syncStore,
+    commit: (batch, previous) =>
+      Option.isSome(previous)
+        ? syncStore.commit(batch, previous)
+        : store.whileHeld(claim, syncStore.commit(batch, previous)).pipe(
+          Effect.catchTag(
+            "SqlError",
+            (error) => storeFailed(batch.company, `the lease cannot be read: ${error.message}`, undefined)
+          ),
+          Effect.flatMap(Option.match({
+            onNone: () => Effect.fail(new SyncError({ reason: "Superseded", companyId: batch.company })),
+            onSome: Effect.succeed
+          }))
+        )
+  })
+
+  const provided = <A, E>(turn: Turn, self: Effect.Effect<A, E, SyncStore | TimePunches>): Effect.Effect<A, E> =>
+    self.pipe(Effect.provideService(SyncStore, storeOf(turn)), Effect.provideService(TimePunches, punches))
 
   const turns = new Map<number, Turn>()
   let isDraining = false
@@ -183,6 +201,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
       onCommit: onCommit(turn, { pages: turn.pages, rows: turn.rows }, check)
     }
     const summary = yield* provided(
+      turn,
       plan._tag === "Run"
         ? Sync.run(company, options)
         : Sync.sweep(company, {

@@ -1,4 +1,4 @@
-/** What an error response adds to its status: the problem in its body, the wait in its headers. */
+/** What a response adds to its status: the problem in its body, the wait and the name of the request in its headers. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import { printable } from "../wire/issue.ts"
 import { contentType, isJson, parseJson, readBytes } from "./body.ts"
 import { scrub } from "./secret.ts"
 
@@ -20,6 +21,21 @@ export const retryAfterOf = (
       Option.flatMap((text) => Result.getSuccess(Headers.parseRetryAfter(text))),
       Option.map((retryAfter) => Headers.retryAfterDelay(retryAfter, now))
     ))
+
+/** The longest name of a request that is kept. */
+const longestRequestId = 200
+
+/** The service's name for a request, without the secrets that it may echo. */
+export const requestIdOf = (
+  headers: Headers.Headers,
+  secrets: () => ReadonlyArray<Redacted.Redacted>
+): Option.Option<string> => {
+  const id = headers["x-request-id"]?.trim() || headers["request-id"]?.trim()
+  return id === undefined || id === "" ? Option.none() : Option.some(shortened(printable(scrub(id, secrets()))))
+}
+
+const shortened = (text: string): string =>
+  text.length > longestRequestId ? `${text.slice(0, longestRequestId - 1)}…` : text
 
 const problemCap = 64 * 1024
 

@@ -20,10 +20,13 @@ const forms = {
 /** The longest secret that fits a header. */
 const maxLength = 16_384
 
+/** The shortest secret: a shorter one would be found, and scrubbed, in the middle of words. */
+const minLength = 4
+
 /** Whether a secret can be sent unchanged in this form. */
 export const isSendable = (form: keyof typeof forms, secret: Redacted.Redacted): boolean => {
   const value = Redacted.value(secret)
-  return value.length <= maxLength && forms[form].test(value)
+  return value.length >= minLength && value.length <= maxLength && forms[form].test(value)
 }
 
 /** Returns a secret that can be sent unchanged; fails with the name of the setting, never the value. */
@@ -34,16 +37,25 @@ export const validateSecret = (
 ): Effect.Effect<Redacted.Redacted, Config.ConfigError> =>
   isSendable(form, secret)
     ? Effect.succeed(secret)
-    : invalidSetting(name, "a secret of visible ASCII characters, without spaces or line ends around it")
+    : invalidSetting(name, "a secret of 4 or more visible ASCII characters, without spaces or line ends around it")
+
+/** Fails with the name of the setting if the id of a client cannot be sent unchanged. It is not a secret, and may be short. */
+export const validateClientId = (name: string, clientId: string): Effect.Effect<void, Config.ConfigError> =>
+  clientId.length <= maxLength && forms.clientSecret.test(clientId)
+    ? Effect.void
+    : invalidSetting(name, "a text of visible ASCII characters, without spaces or line ends around it")
 
 /** The value of the `Cookie` header. */
 export const cookieHeader = (name: string, secret: Redacted.Redacted): string => `${name}=${Redacted.value(secret)}`
 
-/** Replaces the secrets in a text, also in the encodings of URLs, forms, JSON, HTML and base64. */
+/**
+ * Replaces the secrets in a text, also in the encodings of URLs, forms, JSON, HTML and base64. A secret of fewer than 4
+ * characters, which only a signer of the caller's can have, stays: words contain it by chance.
+ */
 export const scrub = (text: string, secrets: ReadonlyArray<Redacted.Redacted>): string =>
   secrets.reduce((clean, secret) => {
     const value = Redacted.value(secret)
-    if (value === "") return clean
+    if (value.length < minLength) return clean
     const json = JSON.stringify(value).slice(1, -1)
     const literal = [value, json, JSON.stringify(json).slice(1, -1), ...inBase64(value)]
     return literal.reduce((rest, form) => rest.replaceAll(form, redacted), clean).replace(escaped(value), redacted)

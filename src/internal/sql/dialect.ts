@@ -10,6 +10,8 @@ export type DialectName = "sqlite" | "pg"
 /** A dialect. A `string` is text of SQL, a `Fragment` a part of a template of the client. */
 export interface SqlDialect {
   readonly name: DialectName
+  /** Whether a table may be named with a schema before it. */
+  readonly hasSchemas: boolean
   /** A parameter that is a whole number. */
   readonly bigint: (value: number) => Statement.Fragment
   /**
@@ -76,6 +78,7 @@ const sqliteClock = "CAST(round((julianday('now') - 2440587.5) * 86400000) AS IN
 /** Instants are whole numbers of milliseconds. */
 export const sqlite: SqlDialect = {
   name: "sqlite",
+  hasSchemas: false,
   bigint: (value) => parameter(value),
   timestamp: (millis) => parameter(Math.max(millis, earliest)),
   millisOf: raw,
@@ -107,6 +110,7 @@ const postgresClock = "date_trunc('milliseconds', clock_timestamp())"
 /** Parameters are texts with casts: a driver that types them by their value makes a new prepared statement for each type. */
 export const postgres: SqlDialect = {
   name: "pg",
+  hasSchemas: true,
   bigint: (value) => parameter(String(value), "::bigint"),
   timestamp: (millis) => parameter(timestamptzOf(Math.max(millis, earliest)), "::timestamptz"),
   millisOf: (expression) => raw(`(extract(epoch FROM ${expression}) * 1000)::bigint`),

@@ -28,6 +28,12 @@ const retries = Metric.counter("time_punches_retries", {
   attributes: { unit: "{retry}" }
 })
 
+const resumptions = Metric.counter("time_punches_resumptions", {
+  description: "Runs that resumed by themselves, by the tag of the error",
+  incremental: true,
+  attributes: { unit: "{resumption}" }
+})
+
 const retryWait = Metric.counter("time_punches_retry_wait_seconds", {
   description: "Time spent waiting before retries",
   incremental: true,
@@ -60,6 +66,18 @@ export const retrying = (what: "page" | "token", reason: string, delay: number):
     Effect.andThen(delay < longWait ? Effect.logDebug(message) : Effect.logWarning(message))
   )
 }
+
+/** Counts a run that resumes by itself, and logs it as a warning: all attempts of a page have failed. */
+export const resumed = (
+  error: { readonly _tag: string; readonly pagesCompleted: number },
+  wait: Duration.Duration
+): Effect.Effect<void> =>
+  Effect.andThen(
+    Metric.update(Metric.withAttributes(resumptions, { reason: error._tag }), 1),
+    Effect.logWarning(
+      `page ${error.pagesCompleted + 1} failed (${error._tag}), the run resumes there in ${Duration.format(wait)}`
+    )
+  )
 
 /** A wait that an operator should see, in milliseconds. */
 const longWait = 1000

@@ -73,7 +73,10 @@ const decodeEach = <A>(input: unknown, decode: (input: unknown) => A | undefined
 export const decodePunch = (input: unknown) => {
   if (!isRecord<Punch>(input)) return undefined
   const { company_id: companyId, id, location_id: locationId, role_id: roleId, user_id: userId } = input
-  if (!isNatural(id) || !isNatural(companyId) || !isNatural(userId) || !isNatural(roleId) || !isNatural(locationId)) {
+  if (
+    !isNatural(id) || !isNatural(companyId) || companyId === 0 || !isNatural(userId) || !isNatural(roleId) ||
+    !isNatural(locationId)
+  ) {
     return undefined
   }
   const { approved, editable_punch: editablePunch, hourly_wage: hourlyWage, notes, tips } = input

@@ -51,7 +51,10 @@ const encodeBreaks = (input: unknown) => {
 export const encodePunch = (input: unknown) => {
   if (!isRecord<typeof timePunchNames>(input)) return undefined
   const { companyId, id, locationId, roleId, userId } = input
-  if (!isNatural(id) || !isNatural(companyId) || !isNatural(userId) || !isNatural(roleId) || !isNatural(locationId)) {
+  if (
+    !isNatural(id) || !isNatural(companyId) || companyId === 0 || !isNatural(userId) || !isNatural(roleId) ||
+    !isNatural(locationId)
+  ) {
     return undefined
   }
   const { approved, editablePunch, hourlyWage, notes, tips } = input

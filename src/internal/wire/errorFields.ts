@@ -12,6 +12,7 @@ export interface Where {
   readonly resumeFrom: Option.Option<Cursor>
   readonly pagesCompleted: number
   readonly attempts: number
+  readonly requestId: Option.Option<string>
 }
 
 /** A field that may be left out when an error is made. */
@@ -20,10 +21,12 @@ export const withDefault = <S extends Schema.Constraint & Schema.WithoutConstruc
   value: S["~type.make.in"]
 ) => Schema.withConstructorDefault<S>(Effect.succeed(value))(schema)
 
-/** The schema fields of `Where`. */
-export const where = {
-  /** The company of the listing. Default for a mock: 0. */
-  companyId: withDefault(CompanyId, CompanyId.make(0)),
+/** The company of an error that was made without one: a mock, or a call whose company cannot be read. */
+export const unnamedCompany = CompanyId.make(1)
+
+const unansweredWhere = {
+  /** The company of the listing. Default for a mock: 1. */
+  companyId: withDefault(CompanyId, unnamedCompany),
   /**
    * The cursor of the page that failed: `list(…, { from: error.resumeFrom })` continues without loss or repeat. `None`
    * (the default): the first page failed.
@@ -35,9 +38,19 @@ export const where = {
   attempts: withDefault(Schema.Int, 1)
 }
 
-/** `where` for an error that is mostly found before any request. */
+/** The schema fields of `Where`. */
+export const where = {
+  ...unansweredWhere,
+  /**
+   * The service's name for the request that failed, from `x-request-id` or `request-id` of its response, for its support.
+   * `None` (the default): the response named none, or none arrived.
+   */
+  requestId: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none())
+}
+
+/** `where` for an error that is found before any request. */
 export const whereUnsent = {
-  ...where,
+  ...unansweredWhere,
   /** Requests that were sent for the page that failed, retries included. Default: 0. */
   attempts: withDefault(Schema.Int, 0)
 }

@@ -1,6 +1,7 @@
 /** What an error says of a value that is not accepted, a setting or a row, and how foreign text is made printable. */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
@@ -64,17 +65,50 @@ const codeOf = (char: string): string => {
 
 /** Fails with a `ConfigError` that says what the setting must be. */
 export const invalidSetting = (name: string, mustBe: string): Effect.Effect<never, Config.ConfigError> =>
+  refusedSetting(name, `must be ${mustBe}`)
+
+const refusedSetting = (name: string, what: string): Effect.Effect<never, Config.ConfigError> =>
   Effect.fail(
     new Config.ConfigError(
       new Schema.SchemaError(
-        new SchemaIssue.Pointer([name], new SchemaIssue.InvalidValue({ message: `${name} must be ${mustBe}` }))
+        new SchemaIssue.Pointer([name], new SchemaIssue.InvalidValue({ message: `${name} ${what}` }))
       )
     )
+  )
+
+/** A setting that must have a text. */
+export const requiredSetting = (name: string): Effect.Effect<string, Config.ConfigError> =>
+  Effect.flatMap(
+    Config.option(Config.NonEmptyString(name)),
+    Option.match({ onNone: () => refusedSetting(name, "is not set"), onSome: Effect.succeed })
   )
 
 /** Whether a host is this machine, where a connection need not be encrypted. */
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host)
+
+/** The number of letters to change, to add or to leave out to make one word of the other. */
+const distance = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1]
+    for (let j = 1; j <= b.length; j++) {
+      next.push(Math.min((next[j - 1] ?? 0) + 1, (row[j] ?? 0) + 1, (row[j - 1] ?? 0) + (letter === b[j - 1] ? 0 : 1)))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}
+
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z\d]/g, "")
+
+/** What is wrong with a key that is none of `known`: the name that was meant follows, if one is near. */
+export const unknownKey = (key: string, known: ReadonlyArray<string>, what = "an option"): string => {
+  const near = known.map((name) => ({ name, far: distance(plain(key).slice(0, 100), plain(name)) }))
+    .filter(({ far, name }) => far <= Math.min(2, Math.floor(name.length / 3)))
+    .toSorted((a, b) => a.far - b.far)[0]
+  return `is not ${what}${near === undefined ? "" : `; did you mean ${near.name}?`}`
+}
 
 /** The number itself, or what it must be, as in `pageSize must be …`. Infinity is not a whole number. */
 export const wholeNumber = (value: number, least: number, most = Infinity): Result.Result<number, string> =>

@@ -103,7 +103,7 @@ const NullableCursor = Schema.OptionFromNullOr(Cursor)
 export const isCursor = Schema.is(Cursor)
 
 /** `meta.cursor`: four keys that must all be there, so that a missing `next` is never taken for the end. */
-const WireCursor = Schema.Struct({
+export const WireCursor = Schema.Struct({
   current: NullableCursor,
   prev: NullableCursor,
   next: NullableCursor,

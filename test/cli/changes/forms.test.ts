@@ -3,10 +3,11 @@ import { DateTime, Duration, Effect, Option, Stream } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import { Csv } from "effect/encoding"
 import type { Reading } from "../../../src/cli/changes/differences.ts"
-import { jsonOf, linesOf, peopleCsv, punchesCsv } from "../../../src/cli/changes/print.ts"
+import * as Print from "../../../src/cli/changes/print.ts"
 import type { NameKind, Names } from "../../../src/cli/flags/names.ts"
 import { csvColumns } from "../../../src/export/index.ts"
 import { Cents, LocationId, TimePunchId, UserId } from "../../../src/Ids.ts"
+import type { WorkedTime } from "../../../src/payroll/index.ts"
 import type { Changes } from "../../../src/sql/SqlStore.ts"
 import { at, punch } from "../../support/arbitraryPunch.ts"
 
@@ -56,12 +57,23 @@ const changes: Changes = {
 
 const none: Changes = { punches: [], people: [] }
 
+const textOf = <E>(texts: Stream.Stream<string, E>) => Stream.mkString(texts)
+
+const jsonOf = ({ people, punches }: Changes, names: Names | undefined) =>
+  textOf(Print.jsonOf(Stream.fromIterable(punches), () => people, names))
+
+const peopleCsv = ({ people, punches }: Changes, names: Names | undefined) =>
+  textOf(Print.peopleCsv(Stream.fromIterable(punches), () => people, names))
+
+const punchesCsv = ({ punches }: Changes, names: Names | undefined, options: WorkedTime.WorkedTimeOptions) =>
+  textOf(Print.punchesCsv(Stream.fromIterable(punches), names, options))
+
 const cellsOf = (csv: string) =>
   Stream.make(csv).pipe(Stream.pipeThroughChannel(Csv.decodeString({ headers: true })), Stream.runCollect)
 
 describe("the table of changes", () => {
   it("has the punches with what differs, then the people", () => {
-    assert.deepStrictEqual(linesOf(changes, reading, Infinity), [
+    assert.deepStrictEqual(Print.linesOf(changes, reading, Infinity), [
       "id  user_id  location_id  clocked_in                 kind    field        before  after",
       " 1        8            4  2026-03-02T03:00:00-05:00  edited  user_id      7       8",
       "                                                             tips         -5.00   2.50",
@@ -79,7 +91,7 @@ describe("the table of changes", () => {
   })
 
   it("has names beside the ids, without what controls a terminal", () => {
-    const lines = linesOf(changes, { ...reading, names }, Infinity)
+    const lines = Print.linesOf(changes, { ...reading, names }, Infinity)
 
     assert.match(lines[0] ?? "", /^id  user_id  user  +location_id  location  +clocked_in/)
     assert.match(lines[1] ?? "", / 8 {2}東京 Анна +4 {2}Main St, 5/)
@@ -90,14 +102,14 @@ describe("the table of changes", () => {
   })
 
   it.each([80, 100, 140])("fits a terminal of %d columns, with the ids and what differs", (columns) => {
-    const lines = linesOf(changes, { ...reading, names }, columns)
+    const lines = Print.linesOf(changes, { ...reading, names }, columns)
 
     for (const line of lines) assert.isAtMost(displayWidth(line), columns, line)
     assert.match(lines[0] ?? "", /^id  user(_id)? .* kind +field +before +after$/)
   })
 
   it("has no line without changes", () => {
-    assert.deepStrictEqual(linesOf(none, reading, Infinity), [])
+    assert.deepStrictEqual(Print.linesOf(none, reading, Infinity), [])
   })
 })
 
@@ -142,18 +154,19 @@ describe("the JSON of changes", () => {
 })
 
 describe("the CSV of changes", () => {
-  it("has a row for each person, in the columns and units of a summary", () => {
-    assert.strictEqual(
-      peopleCsv(changes, undefined),
-      "user_id,net_seconds,cost_cents,tips_cents\r\n7,-28710.001,-12361,500\r\n8,28800,12400,250\r\n"
-    )
-    assert.strictEqual(
-      peopleCsv(changes, names),
-      "user_id,user_name,net_seconds,cost_cents,tips_cents\r\n" +
-        `7,"'=HYPERLINK(""x"")\u001b[2J",-28710.001,-12361,500\r\n8,東京 Анна,28800,12400,250\r\n`
-    )
-    assert.strictEqual(peopleCsv(none, undefined), "user_id,net_seconds,cost_cents,tips_cents\r\n")
-  })
+  it.effect("has a row for each person, in the columns and units of a summary", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        yield* peopleCsv(changes, undefined),
+        "user_id,net_seconds,cost_cents,tips_cents\r\n7,-28710.001,-12361,500\r\n8,28800,12400,250\r\n"
+      )
+      assert.strictEqual(
+        yield* peopleCsv(changes, names),
+        "user_id,user_name,net_seconds,cost_cents,tips_cents\r\n" +
+          `7,"'=HYPERLINK(""x"")\u001b[2J",-28710.001,-12361,500\r\n8,東京 Анна,28800,12400,250\r\n`
+      )
+      assert.strictEqual(yield* peopleCsv(none, undefined), "user_id,net_seconds,cost_cents,tips_cents\r\n")
+    }))
 
   it.effect("has a row for each punch, each column before and after, guarded once", () =>
     Effect.gen(function*() {

@@ -10,13 +10,13 @@ import { FakeService } from "../../../src/testing/index.ts"
 import { cli, queries, temporaryFolder } from "../support.ts"
 
 /** The flags that the help of a subcommand lists. */
-const flagsOf = Effect.fnUntraced(function*(name: string) {
+const flagsOf = Effect.fnUntraced(function*(path: ReadonlyArray<string>) {
   const flags: Array<HelpDoc.FlagDoc> = []
   const present = (event: CliOutput.Presenter.Event) =>
     Effect.sync(() => {
       if (event._tag === "Help") flags.push(...event.helpDoc.flags)
     })
-  yield* Effect.ignore(Command.runWith(command, { version: "0" })([name, "--help"])).pipe(
+  yield* Effect.ignore(Command.runWith(command, { version: "0" })([...path, "--help"])).pipe(
     Effect.provideService(CliOutput.Presenter, CliOutput.Presenter.of({ present })),
     Effect.provide(NodeServices.layer),
     Effect.provide(FakeService.layerClient),
@@ -25,10 +25,15 @@ const flagsOf = Effect.fnUntraced(function*(name: string) {
   return flags
 })
 
-/** A command that has subcommands, such as `fleet`, has no flags. */
-const subcommands = command.subcommands.flatMap(({ commands }) =>
-  commands.filter(({ subcommands }) => subcommands.length === 0).map(({ name }) => name)
-)
+/** The subcommands that have flags, with those of `fleet`: the words that call them. */
+const pathsOf = ({ name, subcommands }: Command.Command.Any, above: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const path = [...above, name]
+  return subcommands.length === 0
+    ? [path.join(" ")]
+    : subcommands.flatMap(({ commands }) => commands.flatMap((each) => pathsOf(each, path)))
+}
+
+const subcommands = command.subcommands.flatMap(({ commands }) => commands.flatMap((each) => pathsOf(each, [])))
 
 /** By the placeholder of a flag: a value beyond its limit, and the limit that the message says. */
 const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> = {
@@ -52,10 +57,10 @@ const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> 
 }
 
 /** Placeholders of flags whose value has no limit, or not one of a number. */
-const unlimited = ["FILE", "FILE|URL", "UUID", "CURSOR", "FIELD.asc|desc,…", "choice", "KINDS", "TEXT"]
+const unlimited = ["FILE", "FILE|URL", "UUID", "CURSOR", "FIELD.asc|desc,…", "choice", "KINDS", "TEXT", "NAME", "TAG"]
 
-/** The flags for which a value with a minus is legal: a file name, a cursor, a note. */
-const takesMinus = ["FILE", "FILE|URL", "CURSOR", "TEXT"]
+/** The flags for which a value with a minus is legal: a file name, a cursor, a note, a name. */
+const takesMinus = ["FILE", "FILE|URL", "CURSOR", "TEXT", "NAME", "TAG"]
 
 const isWords = (type: string) => type.includes(",") && !type.startsWith("FIELD")
 
@@ -70,8 +75,13 @@ const refused = Effect.fnUntraced(function*(args: ReadonlyArray<string>, flag: s
 })
 
 /** What a subcommand requires, so that nothing else is missing. */
-const required = (name: string, folder: string) =>
-  name === "export" ? ["--output", `${folder}/punches`] : name === "void" ? ["1.1"] : []
+const required: Readonly<Record<string, (folder: string) => ReadonlyArray<string>>> = {
+  export: (folder) => ["--output", `${folder}/punches`],
+  void: () => ["1.1"],
+  ...Object.fromEntries(
+    ["remove", "status", "runs", "trigger", "sweep", "pause"].map((name) => [`fleet ${name}`, () => ["4021"]])
+  )
+}
 
 describe("every flag of", () => {
   it.effect.each(subcommands)(
@@ -79,11 +89,12 @@ describe("every flag of", () => {
     (name) =>
       Effect.gen(function*() {
         const folder = yield* temporaryFolder
-        const flags = yield* flagsOf(name)
-        const base = [name, ...required(name, folder)]
-        assert.isAbove(flags.length, 3)
+        const path = name.split(" ")
+        const flags = yield* flagsOf(path)
+        const base = [...path, ...required[name]?.(folder) ?? []]
+        assert.isAbove(flags.length, 0)
         for (const { name: flag, type } of flags) {
-          const given = flag === "output" ? [name] : base
+          const given = flag === "output" ? path : base
           if (type === "boolean") {
             yield* refused([...given, `--${flag}`, `--${flag}`], flag)
             yield* refused([...given, `--${flag}`, "-16h"], flag)

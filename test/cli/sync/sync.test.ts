@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -52,6 +52,49 @@ describe("time-punches sync", () => {
       assert.strictEqual((Fs.statSync(file).mode & 0o777).toString(8), "600")
     })))
 
+  it.live("gives up after 5 seconds if another process has locked the file", () =>
+    Effect.gen(function*() {
+      const file = `${yield* temporaryFolder}/punches.db`
+      yield* sync(file)
+      const other = new DatabaseSync(file)
+      other.exec("BEGIN IMMEDIATE")
+      const [took, locked] = yield* Effect.timed(sync(file))
+      other.close()
+
+      assert.strictEqual(locked.code, 8)
+      assert.match(locked.stderr, /database is locked/)
+      assert.isAbove(Duration.toSeconds(took), 4.5)
+      assert.isBelow(Duration.toSeconds(took), 8)
+    }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches }))), 20_000)
+
+  it.effect("shows the fields that it does not know, without their values", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const service = yield* FakeService
+      yield* service.inject(Fault.badRow(3, { overtime_kind: "secret", "\u001b[2J": 5 }))
+      yield* sync(file)
+      const table = yield* sync(file, "--status")
+      const json = yield* sync(file, "--status", "--json")
+      const doctor = yield* cli(["doctor", "--database", file])
+      yield* service.clearFaults
+      const later = yield* cli(["doctor", "--database", file])
+      yield* TestClock.adjust("1 hour")
+      yield* sync(file)
+      const kept = yield* sync(file, "--status", "--json")
+
+      const paths = ["data[].overtime_kind", "data[].\\u001b[2J"]
+      assert.include(table.stdout, `\nfields that this release does not know: ${paths.join(", ")}\n`)
+      assert.deepStrictEqual(JSON.parse(json.stdout).unknown, paths)
+      assert.deepStrictEqual(JSON.parse(kept.stdout).unknown, paths)
+      assert.include(
+        doctor.stdout,
+        `warn  unknown fields                      this release does not know 2: ${paths[0]}`
+      )
+      assert.include(doctor.stdout, `warn  copy: unknown fields`)
+      assert.notInclude(later.stdout, "warn  unknown fields")
+      assert.include(later.stdout, "warn  copy: unknown fields")
+      assert.notInclude([table, json, doctor, later].map(({ stdout }) => stdout).join(""), "secret")
+    })))
+
   it.effect("says how old the copy is, without a request", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)
@@ -76,7 +119,8 @@ describe("time-punches sync", () => {
         gone: 0,
         running: null,
         history: null,
-        lastError: null
+        lastError: null,
+        unknown: []
       })
       assert.strictEqual((yield* queries).length, requests)
     })))

@@ -4,6 +4,7 @@ import { Effect, FileSystem, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { app } from "../../../docs/examples/app.ts"
 import { main as closeWeek } from "../../../docs/examples/close-week.ts"
+import { app as copyOfWeek, main as closes } from "../../../docs/examples/closes.ts"
 import { roundTrip } from "../../../docs/examples/export.ts"
 import { app as inProcess, printQueries } from "../../../docs/examples/filters.ts"
 import { main as labourCost } from "../../../docs/examples/labour-cost.ts"
@@ -45,6 +46,7 @@ type Name =
   | "payrollFile"
   | "labourCost"
   | "closeWeek"
+  | "closes"
   | "manyCompanies"
   | "export"
   | "sync"
@@ -61,6 +63,7 @@ export const outputs: Record<Name, Effect.Effect<string, unknown>> = {
   payrollFile: printed(payrollFile),
   labourCost: Effect.andThen(onTheTwentieth, printed(Effect.provide(labourCost, app))).pipe(Effect.provide(served())),
   closeWeek: printed(Effect.provide(closeWeek, app)).pipe(Effect.provide(served())),
+  closes: Effect.andThen(onTheTwentieth, printed(Effect.provide(closes, copyOfWeek))),
   manyCompanies: printed(Effect.provide(manyCompanies, app)).pipe(Effect.provide(oneWithdrawn)),
   export: printed(Effect.provide(Effect.scoped(exported), Layer.merge(app, NodeServices.layer))).pipe(
     Effect.provide(served())

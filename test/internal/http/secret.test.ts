@@ -21,7 +21,8 @@ describe("isSendable", () => {
       ["clientSecret", "inner space", true],
       ["clientSecret", " leading", false],
       ["clientSecret", "trailing ", false],
-      ["clientSecret", "x", true],
+      ["clientSecret", "x", false],
+      ["clientSecret", "xyzw", true],
       ["sessionCookie", "a!#$%&'()*+-./:<=>?@[]^_`{|}~", true],
       ["sessionCookie", "a;b", false],
       ["sessionCookie", "a,b", false],
@@ -47,7 +48,7 @@ describe("validateSecret", () => {
     Effect.gen(function*() {
       const error = yield* Effect.flip(validateSecret("THE_TOKEN", "accessToken", redact("canary\n")))
 
-      assert.include(error.message, "THE_TOKEN must be a secret of visible ASCII characters")
+      assert.include(error.message, "THE_TOKEN must be a secret of 4 or more visible ASCII characters")
       assert.notInclude(surfaces(error), "canary")
     }))
 })
@@ -67,9 +68,13 @@ describe("scrub", () => {
     assert.strictEqual(scrub("a%2Bb+c and a+b%2bc", [redact("a+b+c")]), "<redacted> and <redacted>")
   })
 
+  it("leaves the words of a text alone that contain fewer than four characters by chance", () => {
+    assert.strictEqual(scrub("expired, next", [redact("x"), redact("ext"), redact("next")]), "expired, <redacted>")
+  })
+
   it("removes every occurrence of every secret", () => {
     assert.strictEqual(
-      scrub("one, two, one", [redact("one"), redact("two")]),
+      scrub("first, other, first", [redact("first"), redact("other")]),
       "<redacted>, <redacted>, <redacted>"
     )
   })
@@ -97,12 +102,12 @@ describe("secretsOf", () => {
   })
 
   it("gives the value of every cookie, since a response may repeat only one of them", () => {
-    const signed = HttpClientRequest.setHeader(request, "cookie", "svcsession=a=b; affinity=node-4; flag=;x")
+    const signed = HttpClientRequest.setHeader(request, "cookie", "svcsession=aa=bb; affinity=node-4; flag=;x")
 
-    assert.deepStrictEqual(valuesOf(signed), ["a=b", "node-4", "x"])
+    assert.deepStrictEqual(valuesOf(signed), ["aa=bb", "node-4", "x"])
     assert.strictEqual(
-      scrub("node-4 does not know a=b", secretsOf(signed)),
-      "<redacted> does not know <redacted>"
+      scrub("node-4 does not know aa=bb, x", secretsOf(signed)),
+      "<redacted> does not know <redacted>, x"
     )
   })
 

@@ -122,7 +122,8 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
           requestId: Option.none(),
           attempts: 1,
           remaining: Option.none()
-        }
+        },
+        unknown: []
       } satisfies Page
     })
 

@@ -1,0 +1,72 @@
+/** Closes a week of a copy, corrects it, and writes the file that a payroll program takes for each state. */
+import { NodeRuntime } from "@effect/platform-node"
+import { Console, DateTime, Duration, Effect, Layer, Redacted } from "effect"
+import { BusinessDate, CompanyId, Credentials, Endpoints, TimePunches } from "effect-time-punches"
+import { PayrollFile } from "effect-time-punches/payroll"
+import { Close, SqlStore } from "effect-time-punches/sql"
+import { NodeSqlite } from "effect-time-punches/sql/node"
+import { Sync } from "effect-time-punches/sync"
+import { defaultCompany, FakeService, generateWeeks } from "effect-time-punches/testing"
+import { mapping } from "./payroll-file.ts"
+
+const id = CompanyId.make(defaultCompany.id)
+
+const codes: PayrollFile.PayrollCodes = { codeOf: (kind, id) => kind === "user" ? `E${id}` : undefined }
+
+/** Closes the week of 2 March. Punches without an approval are closed too, and recorded with their number. */
+export const closeWeek = Close.make(id, {
+  first: BusinessDate.make("2026-03-02"),
+  last: BusinessDate.make("2026-03-08"),
+  clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+  rounding: "halfUp",
+  weeklyThreshold: Duration.hours(40),
+  accept: ["unapproved", "open", "anomaly", "tooLong", "zeroWage", "overlap"],
+  user: "payroll",
+  note: "signed"
+})
+
+/** The file of a state, such as `1.2`: of the first one its sums, of a later one what it has more than the state before. */
+export const fileOf = Effect.fnUntraced(function*(name: string) {
+  const { before, state } = yield* Close.find(id, name)
+  const form = yield* Effect.fromResult(mapping)
+  return yield* Effect.fromResult(PayrollFile.encode(form, codes, state, before))
+})
+
+/** Every week: what changed in any close that stands is its next state. The names of the new states. */
+export const correctAll = Effect.fnUntraced(function*(note: string) {
+  const { lost, states } = yield* Close.correct(id, { user: "payroll", note })
+  for (const { causes, userId } of lost) yield* Console.log(`user ${userId} lost all hours: ${JSON.stringify(causes)}`)
+  return states.map(({ state }) => state)
+})
+
+const print = (name: string) =>
+  Effect.flatMap(fileOf(name), ({ text }) => Console.log(`${name}\n${text.replaceAll("\r\n", "\n").trimEnd()}`))
+
+export const main = Effect.gen(function*() {
+  const service = yield* FakeService
+  yield* Sync.run(id)
+  const { state } = yield* closeWeek
+  yield* print(state)
+  // A manager finds that a punch ended later.
+  yield* service.edit([1001], { clocked_out: "2026-03-02T23:59:00Z" })
+  yield* Sync.run(id)
+  yield* Effect.forEach(yield* correctAll("found by the manager"), print)
+  const { states } = yield* Close.verify(id)
+  yield* Console.log(`${states} states verified`)
+})
+
+/** A fake service in this process, and a copy with a history in memory. */
+export const app = Layer.mergeAll(
+  TimePunches.layer.pipe(
+    Layer.provide(Credentials.layerAccessToken(Redacted.make(defaultCompany.accessToken))),
+    Layer.provide(Endpoints.layer({ baseUrl: "https://api.example.com" }))
+  ),
+  SqlStore.layer({ history: true }).pipe(Layer.provideMerge(NodeSqlite.layer({ filename: ":memory:" })))
+).pipe(
+  Layer.provideMerge(FakeService.layerClient),
+  Layer.provideMerge(FakeService.layer({
+    punches: generateWeeks({ count: 40, people: 3, companyId: defaultCompany.id })
+  }))
+)
+
+if (import.meta.main) NodeRuntime.runMain(Effect.provide(main, app))

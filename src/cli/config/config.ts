@@ -1,0 +1,88 @@
+/** `time-punches config show`: what is set, and where it comes from. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Struct from "effect/Struct"
+import { printable } from "../../internal/wire/issue.ts"
+import { jsonFlag } from "../flags/values.ts"
+import { jsonArray } from "../terminal/machine.ts"
+import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
+import { makeTable } from "../terminal/table.ts"
+import { defaults, loadText, Profile, settings } from "./profile.ts"
+
+/** Variables whose value is never shown. The URL of a database may have a password. */
+const secrets = [
+  "TIME_PUNCHES_ACCESS_TOKEN",
+  "TIME_PUNCHES_CLIENT_SECRET",
+  "TIME_PUNCHES_SESSION_COOKIE",
+  "TIME_PUNCHES_DATABASE_URL",
+  "PGPASSWORD"
+]
+
+const show = Command.make(
+  "show",
+  { json: jsonFlag },
+  Effect.fnUntraced(function*({ json }) {
+    const profile = yield* Profile
+    const variables = [...Object.values(settings), ...secrets]
+    const found = yield* Effect.forEach(
+      variables,
+      Effect.fnUntraced(function*(name) {
+        for (const source of profile.sources) {
+          const value = yield* loadText(source.provider, name)
+          if (value === undefined) continue
+          return { name, value: secrets.includes(name) ? "set" : value, from: source.name }
+        }
+        return { name, value: null, from: null }
+      })
+    )
+    const flags = Struct.keys(defaults).flatMap((key) => {
+      const value = profile.defaults[key]
+      return value === undefined
+        ? []
+        : [{ name: `--${defaults[key].flag}`, value, from: Option.getOrElse(profile.name, () => "") }]
+    })
+    const rows = [...found, ...flags]
+    if (json) return yield* print(Stream.make(`${jsonArray(rows)}\n`))
+    yield* printLines(
+      makeTable<typeof rows[number]>([
+        { title: "setting", cell: ({ name }) => name },
+        { title: "value", cell: ({ value }) => value === null ? "" : printable(value) },
+        { title: "from", cell: ({ from }) => from === null ? "" : printable(from) }
+      ], yield* outputWidth).lines(rows)
+    )
+    yield* printError(`profiles: ${printable(yield* profile.file)}`)
+  })
+).pipe(
+  Command.withDescription(
+    `Show what is set, and where it comes from.
+
+  A flag comes first, then the environment, the file of --env-file, and the
+  profile. The value of a secret is not shown: it is only "set".`
+  ),
+  Command.withShortDescription("Show what is set, and where it comes from"),
+  Command.withExamples([
+    { command: "time-punches config show", description: "The variables of this shell" },
+    { command: "time-punches config show --profile north", description: "With the profile north" }
+  ])
+)
+
+export const config = Command.make("config").pipe(
+  Command.withDescription(
+    `Settings, and profiles that keep them.
+
+  A profile is a table of config.json in the folder for settings of this user,
+  which config show prints. It may have:
+    ${Object.keys(settings).join(", ")},
+  and as defaults for flags:
+    ${Object.keys(defaults).join(", ")}.
+  The names of files are relative to that folder. Secrets are refused.`
+  ),
+  Command.withExamples([
+    { command: "time-punches config show", description: "What is set, and from where" },
+    { command: "time-punches config show --json", description: "The same for a program" }
+  ]),
+  Command.withShortDescription("Show the settings and where they come from"),
+  Command.withSubcommands([show])
+)

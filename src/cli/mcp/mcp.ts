@@ -1,0 +1,42 @@
+/** `time-punches mcp`: answers an assistant's questions from a copy, by the Model Context Protocol. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { makeDatabaseFlag } from "../copy/database.ts"
+import { companyFlags } from "../flags/connection.ts"
+import { namesFlag } from "../flags/names.ts"
+import { onFlag } from "../flags/values.ts"
+import { zonesFlag } from "../flags/zones.ts"
+
+export const mcp = Command.make(
+  "mcp",
+  {
+    database: makeDatabaseFlag("The copy to read: a file of SQLite, or postgres://host/database (required)"),
+    company: companyFlags.company,
+    zones: zonesFlag,
+    names: namesFlag,
+    withWages: onFlag("with-wages", "Let answers contain wages, costs and tips")
+  },
+  // The protocol and the drivers of the databases are large, so they are loaded only here.
+  (flags) => Effect.flatMap(Effect.promise(() => import("./server.ts")), ({ serve }) => serve(flags))
+).pipe(
+  Command.withDescription(
+    `Let an assistant read a copy, without the right to change anything.
+
+  It speaks the Model Context Protocol on standard input and output. An
+  assistant starts it; people do not type into it. Its tools are status,
+  summary, check, changes, closes and list. Each answers as the command of its
+  name does, from the copy of --database, and says how old the copy is.
+
+  It sends nothing to the service and reads no credential. Answers have wages
+  only with --with-wages, and names only with --names. The notes of punches are
+  marked as untrusted text: a note may contain instructions for the assistant.`
+  ),
+  Command.withShortDescription("Let an assistant read a copy (Model Context Protocol)"),
+  Command.withExamples([
+    { command: "time-punches mcp --database punches.db", description: "Serve the copy, without wages and names" },
+    {
+      command: "time-punches mcp --database punches.db --zones zones.csv --names names.csv --with-wages",
+      description: "With the clock of each location, names and wages"
+    }
+  ])
+)

@@ -1,0 +1,142 @@
+/** What `time-punches report` does: lists the punches of the period, or of a close, and writes the page. */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { printable } from "../../internal/wire/issue.ts"
+import { byLocation, type MissingZone } from "../../payroll/Zones.ts"
+import { closeListing, toHtmlCloseReport } from "../../report/close.ts"
+import { type ReportOptions, reportWindow, toHtmlReport } from "../../report/report.ts"
+import * as Close from "../../sql/Close.ts"
+import * as SqlStore from "../../sql/SqlStore.ts"
+import { defaultMaxDuration, idsOf, refuseBeyondCalendar, selectedOf, selects } from "../check/check.ts"
+import { withCopy } from "../copy/copy.ts"
+import { targetOf } from "../copy/database.ts"
+import { openSource } from "../copy/source.ts"
+import { usage } from "../failure.ts"
+import { companyOf } from "../flags/connection.ts"
+import { noFilter } from "../flags/filter.ts"
+import { readNames } from "../flags/names.ts"
+import { requirePeriod, resolvePeriod } from "../flags/period.ts"
+import { print, printError } from "../terminal/output.ts"
+import { periodInput, type ReportInput } from "./flags.ts"
+
+export const run = Effect.fnUntraced(function*(input: ReportInput) {
+  if (Option.isSome(input.output)) yield* refuseExisting(input.output.value)
+  const page = Option.isSome(input.close) ? yield* closePage(input, input.close.value) : yield* periodPage(input)
+  yield* Option.match(input.output, {
+    onNone: () => print(Stream.make(page)),
+    onSome: (file) => write(file, page)
+  })
+})
+
+const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
+  // The first day of a week is that of the rows of the heat map too.
+  const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
+  const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "report"))
+  const names = Option.getOrUndefined(yield* readNames(flags.names))
+  const knowsDisputes = Option.isNone(flags.database)
+  const maxDuration = Option.getOrElse(flags.maxDuration, () => defaultMaxDuration)
+  const source = yield* openSource(flags)
+  yield* refuseBeyondCalendar(flags, maxDuration)
+  const selected = selectedOf(flags)
+  const list = (filter: Parameters<typeof source>[0]) =>
+    Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
+  const disputed = knowsDisputes
+    ? yield* idsOf(
+      list({ ...selected, clockedIn: byLocation(clock, period).window, employeeApprovalStatuses: ["disputed"] })
+    )
+    : undefined
+  const isSelected = selects(selected)
+  const { contains } = byLocation(clock, period)
+  let matching = 0
+  const options: ReportOptions<MissingZone> = {
+    clock,
+    period,
+    rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
+    asOf: Option.getOrUndefined(flags.asOf),
+    weeklyThreshold: Option.getOrUndefined(flags.above),
+    dailyThreshold: Option.getOrUndefined(flags.aboveDay),
+    firstDay: Option.getOrUndefined(flags.weekStarts),
+    maxDuration,
+    disputed,
+    isSelected,
+    names,
+    notes: knowsDisputes ? [] : ["Disputes are not in a copy: only the service knows them."]
+  }
+  const window = reportWindow(options)
+  const { gte, lt } = flags.clockedIn
+  // A punch of the same person at another location is read too, for the overlap.
+  const punches = list({
+    userId: selected.userId,
+    clockedIn: {
+      gte: DateTime.min(window.gte, Option.getOrElse(gte, () => window.gte)),
+      lt: DateTime.max(window.lt, Option.getOrElse(lt, () => window.lt))
+    }
+  }).pipe(Stream.mapArray((punches) => {
+    // A punch of a location without a zone is not counted: it fails the report.
+    matching += punches.filter((punch) => isSelected(punch) && Result.getOrElse(contains(punch), () => false)).length
+    return punches
+  }))
+  const page = yield* toHtmlReport(punches, options)
+  if (matching === 0) yield* printError("no punch matches")
+  return page
+})
+
+/** A report of a close. Everything else is in its record. */
+const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
+  const given = Object.entries(input).find(([key, value]) =>
+    (key in periodInput || key === "pageSize") && isGiven(value)
+  )
+  if (given !== undefined) {
+    return yield* usage(
+      `--close goes without --${given[0].replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}: dates, zones, ` +
+        "thresholds and rounding are those of the record"
+    )
+  }
+  const company = yield* companyOf({ company: input.company, guid: Option.none() })
+  const target = yield* targetOf(input.database, "report --close", "Closes are recorded in a copy.")
+  const names = Option.getOrUndefined(yield* readNames(input.names))
+  return yield* withCopy(company.id, target, () =>
+    Stream.fromEffect(Effect.gen(function*() {
+      const [close] = yield* Close.list(company.id, id)
+      if (close === undefined) {
+        return yield* new Close.UnknownClose({ companyId: company.id, name: `${id}`, detail: "there is no such close" })
+      }
+      const punches = Option.map(closeListing(close), ({ at, clockedIn }) =>
+        SqlStore.list(company.id, { clockedIn }, { at }))
+      return yield* Effect.catchTag(
+        toHtmlCloseReport(close, punches, { names }),
+        "HistoryUnknown",
+        () =>
+          toHtmlCloseReport(close, Option.none<Stream.Stream<never>>(), { names })
+      )
+    })), input.maxAge).pipe(Stream.runHead, Effect.map(Option.getOrThrow))
+})
+
+const isGiven = (flag: unknown): boolean => Option.isOption(flag) && Option.isSome(flag)
+
+const exists = (file: string) =>
+  usage(`--output ${printable(file)} exists: a report replaces no file`, "Choose another name, or remove that file.")
+
+/** Before anything is listed. */
+const refuseExisting = Effect.fnUntraced(function*(file: string) {
+  const fs = yield* FileSystem.FileSystem
+  if (yield* fs.exists(file)) return yield* exists(file)
+})
+
+/** Writes a new file for its owner alone: it holds wages. A file that was written in part does not stay. */
+const write = Effect.fnUntraced(function*(file: string, page: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.open(file, { flag: "wx", mode: 0o600 }).pipe(
+    Effect.catchIf((error) => error.reason._tag === "AlreadyExists", () => exists(file)),
+    Effect.flatMap((handle) =>
+      Effect.andThen(handle.writeAll(new TextEncoder().encode(page)), handle.sync).pipe(
+        Effect.onError(() => Effect.ignore(fs.remove(file)))
+      )
+    ),
+    Effect.scoped
+  )
+})

@@ -1,0 +1,44 @@
+/** `time-punches report`: a period, or a close, as one page of HTML. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { reportFlags } from "./flags.ts"
+
+export const report = Command.make(
+  "report",
+  reportFlags,
+  // The charts are large, so they are loaded only here.
+  Effect.fnUntraced(function*(flags) {
+    const { run } = yield* Effect.promise(() => import("./pages.ts"))
+    yield* run(flags)
+  }, Effect.scoped)
+).pipe(
+  Command.withDescription(
+    `Write a period as one page of HTML, for people who look and do not compute.
+
+  The page has hours by day and location, cost by location, hours by person
+  with those above --above and --above-day marked, the people on the clock by
+  weekday and hour, what check finds, and the sums of summary as tables. It is
+  one file without a script that loads nothing: it can be sent and printed.
+  It holds wages: --output writes a file that only its owner may read.
+
+  --close reports a close from its record in the copy of --database: its
+  states, their differences and what each person got. Dates, zones and
+  thresholds are those of the record.`
+  ),
+  Command.withShortDescription("Write a period, or a close, as a page of HTML"),
+  Command.withExamples([
+    {
+      command: "time-punches report --week 2026-03-02 --zone America/New_York --output week.html",
+      description: "A payroll week"
+    },
+    {
+      command: "time-punches report --pay-period last --calendar 14d:2026-01-05 --zones zones.csv --names names.csv " +
+        "--above 40h --database punches.db --output fortnight.html",
+      description: "The last fortnight from a copy, each location by its own clock"
+    },
+    {
+      command: "time-punches report --close 7 --database punches.db --output close-7.html",
+      description: "A close, with its corrections"
+    }
+  ])
+)

@@ -1,0 +1,440 @@
+/** The parts of a report as HTML: figures, charts, tables and findings, with one stylesheet and a policy that loads nothing. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
+import { counted, formatExactHours, formatMoney, formatNumber } from "../internal/page/amounts.ts"
+import { type Html, html, markup, page, stylesheet } from "../internal/page/html.ts"
+import { Weekday } from "../payroll/Period.ts"
+import type { Issue } from "../payroll/PeriodCheck.ts"
+import * as Charts from "./charts.ts"
+import type { Presence } from "./presence.ts"
+
+/** The name of an id; `undefined` if it has none. */
+export type NameOf = (kind: "user" | "location" | "role" | "department", id: number) => string | undefined
+
+/** A name with its id, or the id alone. */
+export const labelOf = (kind: "user" | "location", id: number, names: NameOf | undefined): string => {
+  const name = names?.(kind, id)
+  return name === undefined ? `${kind} ${id}` : `${name} (${id})`
+}
+
+/** A duration to the second, with its sign. */
+export const hoursText = (duration: Duration.Duration): string => {
+  const millis = Duration.toMillis(duration)
+  return `${millis < 0 ? "-" : ""}${formatExactHours(Duration.millis(Math.abs(millis)))}`
+}
+
+/** A whole report. */
+export const documentOf = (title: string, lines: ReadonlyArray<string>, sections: ReadonlyArray<Html>) =>
+  Effect.map(styleHash, (hash) =>
+    page({
+      title,
+      head: html`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${
+        markup(hash)
+      }'; base-uri 'none'; form-action 'none'">
+<meta name="referrer" content="no-referrer">
+<style>${markup(style)}</style>`,
+      body: html`<main>
+<header>
+<h1>${title}</h1>
+${
+        lines.map((line) =>
+          html`<p class="muted">${line}</p>
+`
+        )
+      }</header>
+${sections}
+</main>`
+    }))
+
+/** Key figures side by side. */
+const figures = (entries: ReadonlyArray<readonly [name: string, value: string]>): Html =>
+  html`<dl class="figures">
+${
+    entries.map(([name, value]) =>
+      html`<div><dt>${name}</dt><dd>${value}</dd></div>
+`
+    )
+  }</dl>
+`
+
+/** A part of a report. */
+export const section = (title: string, ...parts: ReadonlyArray<Html | undefined>): Html =>
+  html`<section>
+<h2>${title}</h2>
+${parts}</section>
+`
+
+/** A line of small print. */
+export const note = (text: string): Html =>
+  html`<p class="muted">${text}</p>
+`
+
+/** A chart for a wide and one for a narrow window; the stylesheet shows one of them. */
+export const chart = (label: string, draw: (drawn: Charts.Drawn) => Html): Html =>
+  html`<figure>
+<div class="wide">${draw({ label, width: 900 })}</div>
+<div class="narrow">${draw({ label, width: 343 })}</div>
+</figure>
+`
+
+/** What each colour of a chart means. */
+export const legend = (entries: ReadonlyArray<readonly [colour: string, text: string]>): Html =>
+  html`<ul class="legend">
+${
+    entries.map(([colour, text]) =>
+      html`<li><svg viewBox="0 0 12 12" aria-hidden="true"><rect width="12" height="12" fill="${colour}"></rect></svg>${text}</li>
+`
+    )
+  }</ul>
+`
+
+/** A column of a table. */
+export interface Column<Row> {
+  readonly title: string
+  /** A text, or a number with its exact value. */
+  readonly cell: (row: Row) => string | Quantity | Html
+  readonly isNumber?: boolean | undefined
+  readonly isTime?: boolean | undefined
+}
+
+/** A number as it is shown, and its exact value for programs. */
+export interface Quantity {
+  readonly value: number
+  readonly text: string
+}
+
+export const count = (value: number): Quantity => ({ value, text: formatNumber(value) })
+
+/** Cents as units. */
+export const money = (cents: number): Quantity => ({ value: cents, text: formatMoney(cents) })
+
+/** A time; its exact value is in seconds. */
+export const time = (duration: Duration.Duration): Quantity => ({
+  value: Duration.toSeconds(duration),
+  text: hoursText(duration)
+})
+
+/** A table that scrolls sideways if it must; `total` is its last row. */
+export const table = <Row>(
+  caption: string,
+  columns: ReadonlyArray<Column<Row>>,
+  rows: ReadonlyArray<Row>,
+  total?: Row
+): Html => {
+  const classOf = ({ isNumber, isTime }: Column<Row>) =>
+    isNumber === true ? markup(` class="number"`) : isTime === true ? markup(` class="time"`) : undefined
+  const line = (row: Row) =>
+    html`<tr>${
+      columns.map((column, at) => {
+        const cell = column.cell(row)
+        const content = typeof cell === "object" && "text" in cell
+          ? html`<data value="${cell.value}">${cell.text}</data>`
+          : cell
+        return at === 0
+          ? html`<th scope="row"${classOf(column)}>${content}</th>`
+          : html`<td${classOf(column)}>${content}</td>`
+      })
+    }</tr>
+`
+  return html`<div class="scroll" role="region" tabindex="0" aria-label="${caption}">
+<table>
+<caption>${caption}</caption>
+<thead><tr>${columns.map((column) => html`<th scope="col"${classOf(column)}>${column.title}</th>`)}</tr></thead>
+<tbody>
+${rows.map(line)}</tbody>
+${
+    total === undefined ? undefined : html`<tfoot>
+${line(total)}</tfoot>
+`
+  }</table>
+</div>
+`
+}
+
+/** The sums of a location, a person or a day. Times over a threshold are there for people, if there is a threshold. */
+export interface Sums {
+  readonly key: number | string
+  readonly punches: number
+  readonly incomplete: number
+  readonly net: Duration.Duration
+  readonly above: Duration.Duration | undefined
+  readonly aboveDay: Duration.Duration | undefined
+  readonly cost: number
+  readonly tips: number
+}
+
+/** The sums of each key, in this order, and of all. */
+export const sumsTable = (
+  caption: string,
+  kind: "location" | "user" | "day",
+  rows: ReadonlyArray<Sums>,
+  names: NameOf | undefined
+): Html => {
+  const over = (duration: Duration.Duration | undefined) => {
+    const quantity = time(duration ?? Duration.zero)
+    return quantity.value > 0 ? { ...quantity, text: `${mark} ${quantity.text}` } : quantity
+  }
+  const has = (field: "above" | "aboveDay") => rows.some((row) => row[field] !== undefined)
+  const columns: ReadonlyArray<Column<Sums>> = [
+    {
+      title: kind === "day" ? "date" : kind === "user" ? "person" : "location",
+      cell: ({ key }) =>
+        key === totalKey || kind === "day" || typeof key === "string"
+          ? `${key}`
+          : { value: key, text: names?.(kind, key) === undefined ? `${key}` : labelOf(kind, key, names) }
+    },
+    { title: "punches", isNumber: true, cell: ({ punches }) => count(punches) },
+    { title: "incomplete", isNumber: true, cell: ({ incomplete }) => count(incomplete) },
+    { title: "net", isNumber: true, cell: ({ net }) => time(net) },
+    ...(has("above") ? [{ title: "above", isNumber: true, cell: ({ above }: Sums) => over(above) }] : []),
+    ...(has("aboveDay") ? [{ title: "above day", isNumber: true, cell: ({ aboveDay }: Sums) => over(aboveDay) }] : []),
+    { title: "cost", isNumber: true, cell: ({ cost }) => money(cost) },
+    { title: "tips", isNumber: true, cell: ({ tips }) => money(tips) }
+  ]
+  return table(caption, columns, rows, totalOf(rows))
+}
+
+const totalKey = "total"
+
+/** The sums of all rows. */
+export const totalOf = (rows: ReadonlyArray<Omit<Sums, "key">>): Sums => {
+  const sum = (value: (row: Omit<Sums, "key">) => number) => rows.reduce((total, row) => total + value(row), 0)
+  const millis = (value: (row: Omit<Sums, "key">) => Duration.Duration | undefined) =>
+    Duration.millis(sum((row) => Duration.toMillis(value(row) ?? Duration.zero)))
+  return {
+    key: totalKey,
+    punches: sum(({ punches }) => punches),
+    incomplete: sum(({ incomplete }) => incomplete),
+    net: millis(({ net }) => net),
+    above: millis(({ above }) => above),
+    aboveDay: millis(({ aboveDay }) => aboveDay),
+    cost: sum(({ cost }) => cost),
+    tips: sum(({ tips }) => tips)
+  }
+}
+
+/** The sums of some rows under one key, without times over a threshold: these are of people. */
+export const sumsOf = (key: number | string, rows: ReadonlyArray<Omit<Sums, "key">>): Sums => ({
+  ...totalOf(rows),
+  key,
+  above: undefined,
+  aboveDay: undefined
+})
+
+/** Key figures of all sums. */
+export const keyFigures = (people: ReadonlyArray<Sums>): Html => {
+  const { cost, incomplete, net, punches, tips } = totalOf(people)
+  return figures([
+    ["net hours", hoursText(net)],
+    ["cost", formatMoney(cost)],
+    ["tips", formatMoney(tips)],
+    ["people", formatNumber(people.length)],
+    ["punches", formatNumber(punches)],
+    ["incomplete", formatNumber(incomplete)]
+  ])
+}
+
+/** The most bars of a chart, and the most findings of a table: a page with more cannot be read. */
+const mostBars = 40
+const mostIssues = 1000
+
+const leftOut = (all: number, most: number, what: string): Html | undefined =>
+  all > most ? note(`The first ${formatNumber(most)} of ${formatNumber(all)} ${what}.`) : undefined
+
+/** The hours of a location on each day. */
+export interface LocationHours {
+  readonly label: string
+  /** By date, in milliseconds. */
+  readonly byDate: ReadonlyMap<string, number>
+}
+
+/** The most locations with a colour of their own. */
+const mostLocations = 7
+
+/** Hours by day and location; the locations in the order of their time. */
+export const hoursByDaySection = (dates: ReadonlyArray<string>, locations: ReadonlyArray<LocationHours>): Html => {
+  const [own, others] = locations.length <= mostLocations + 1
+    ? [locations, []]
+    : [locations.slice(0, mostLocations), locations.slice(mostLocations)]
+  const hoursOf = (each: ReadonlyArray<LocationHours>) =>
+    dates.map((date) => each.reduce((sum, { byDate }) => sum + (byDate.get(date) ?? 0), 0) / hourMillis)
+  const parts = [
+    ...own.map((location, at) => ({
+      text: location.label,
+      colour: Charts.colours.of(at),
+      values: hoursOf([location])
+    })),
+    ...others.length === 0
+      ? []
+      : [{ text: `${others.length} other locations`, colour: Charts.colours.others, values: hoursOf(others) }]
+  ]
+  return section(
+    "Hours by day and location",
+    legend(parts.map(({ colour, text }) => [colour, text])),
+    chart(
+      "Net hours of each day, stacked by location; the tables have the numbers",
+      (drawn) => Charts.hoursByDay(dates.map((date) => date.slice(5)), parts, drawn)
+    )
+  )
+}
+
+/** The cost of each location; the dearest first. */
+export const costSection = (locations: ReadonlyArray<{ readonly label: string; readonly cost: number }>): Html => {
+  const shown = locations.slice(0, mostBars)
+  return section(
+    "Cost by location",
+    note("Net time at the hourly wage of each punch, rounded for each punch, without tips."),
+    chart(
+      "Cost of each location; the table by location has the numbers",
+      (drawn) => Charts.costByLocation(shown.map(({ label }) => label), shown.map(({ cost }) => cost), drawn)
+    ),
+    leftOut(locations.length, mostBars, "locations, by cost; the table has all")
+  )
+}
+
+/** The time of a person, and the part of it over a threshold; `undefined` without a threshold. */
+export interface PersonHours {
+  readonly label: string
+  readonly net: Duration.Duration
+  readonly above: Duration.Duration | undefined
+}
+
+/** The sign of a person with time over a threshold, beside the colour. */
+export const mark = "▲"
+
+/** Hours by person; who has most first. */
+export const peopleSection = (people: ReadonlyArray<PersonHours>, thresholds: string): Html => {
+  const shown = people.slice(0, mostBars)
+  const above = shown.map(({ above, net }) => Math.min(hoursOf(net), above === undefined ? 0 : hoursOf(above)))
+  const marked = people.filter(({ above }) => above !== undefined && Duration.toMillis(above) > 0).length
+  const parts = [
+    { colour: Charts.colours.accent, values: shown.map(({ net }, at) => hoursOf(net) - (above[at] ?? 0)) },
+    { colour: Charts.colours.above, values: above }
+  ]
+  return section(
+    "Hours by person",
+    thresholds === "" ? undefined : note(`${counted(marked, "person", "people")} with time over ${thresholds}.`),
+    thresholds === ""
+      ? undefined
+      : legend([[Charts.colours.accent, "hours"], [Charts.colours.above, `${mark} over a threshold`]]),
+    chart("Net hours of each person; the table by person has the numbers", (drawn) =>
+      Charts.hoursByPerson(
+        shown.map(({ label }, at) => (above[at] ?? 0) > 0 ? `${mark} ${label}` : label),
+        thresholds === "" ? parts.slice(0, 1) : parts,
+        drawn
+      )),
+    leftOut(people.length, mostBars, "people, by hours; the table has all")
+  )
+}
+
+const hourMillis = 3_600_000
+
+const hoursOf = (duration: Duration.Duration): number => Duration.toMillis(duration) / hourMillis
+
+/** People on the clock by weekday and hour. */
+export const presenceSection = (presence: Presence, firstDay: Weekday = "monday"): Html => {
+  const first = Weekday.literals.indexOf(firstDay)
+  const days = Weekday.literals.map((_, at) => (first + at) % 7)
+  const rows = days.map((day) => presence.slice(24 * day, 24 * day + 24))
+  const most = Math.max(...presence)
+  const peak = presence.indexOf(most)
+  const day = Weekday.literals[Math.floor(peak / 24)] ?? ""
+  const label = `People on the clock by weekday and hour; most on ${day} from ${peak % 24}:00: ${
+    Charts.peopleText(most)
+  }`
+  return section(
+    "People on the clock",
+    note(
+      "The average number of people at each hour, by the wall clock of their location: from clock-in to clock-out, without " +
+        "unpaid breaks. A night counts in the hours in which it passed, after midnight on the next weekday. An hour that " +
+        "the clocks repeat has the time of both; one that they skip has none."
+    ),
+    chart(
+      label,
+      (drawn) => Charts.heatMap(days.map((day) => capital((Weekday.literals[day] ?? "").slice(0, 3))), rows, drawn)
+    ),
+    most > 0
+      ? note(`Most: ${Charts.peopleText(most)} on ${capital(day)} from ${peak % 24}:00 to ${peak % 24 + 1}:00.`)
+      : undefined
+  )
+}
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
+
+/** What a check found. */
+export const issuesSection = (
+  issues: ReadonlyArray<Issue>,
+  names: NameOf | undefined,
+  notes: ReadonlyArray<string>
+): Html => {
+  const kinds = new Map<string, number>()
+  for (const { kind } of issues) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+  const columns: ReadonlyArray<Column<Issue>> = [
+    { title: "person", cell: ({ userId }) => labelOf("user", userId, names) },
+    { title: "location", cell: ({ locationId }) => labelOf("location", locationId, names) },
+    { title: "punch", isNumber: true, cell: ({ punchId }) => `${punchId}` },
+    {
+      title: "clocked in",
+      isTime: true,
+      cell: ({ at }) => DateTime.formatIsoOffset(at).replace(/T(\d\d:\d\d).*(.{6})$/, " $1 $2")
+    },
+    { title: "kind", cell: ({ kind }) => kind },
+    { title: "reason", cell: ({ text }) => text }
+  ]
+  return section(
+    "To look at",
+    issues.length === 0
+      ? note("Nothing was found.")
+      : note([...kinds].map(([kind, found]) => `${kind} ${formatNumber(found)}`).join(" · ")),
+    ...notes.map(note),
+    issues.length === 0 ? undefined : table("Punches to look at", columns, issues.slice(0, mostIssues)),
+    leftOut(issues.length, mostIssues, "things to look at; time-punches check lists all")
+  )
+}
+
+const style = `${stylesheet}:root {
+  --series-1: light-dark(#0a5bc4, #79b4ff);
+  --series-2: light-dark(#c2410c, #ff9d66);
+  --series-3: light-dark(#1a7f5a, #57cfa3);
+  --series-4: light-dark(#8b3fc7, #cf9bff);
+  --series-5: light-dark(#8f6a00, #e6c04a);
+  --series-6: light-dark(#a11d4f, #ff8db1);
+  --series-7: light-dark(#0f7f8c, #5cd0de);
+  --series-8: light-dark(#57606a, #a3acb8);
+}
+header p, section > p { margin: .25rem 0; max-width: 75ch; overflow-wrap: anywhere; }
+h1 { overflow-wrap: anywhere; }
+figure { margin: .5rem 0; }
+figure svg { display: block; width: 100%; max-width: 900px; font-family: system-ui, sans-serif; }
+.narrow { display: none; }
+.narrow svg { max-width: 480px; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); gap: 8px; margin: 1rem 0; }
+.figures div { background: var(--panel); border-radius: 6px; padding: 8px 12px; }
+.figures dt { color: var(--muted); }
+.figures dd { margin: 0; font-size: 1.3rem; font-variant-numeric: tabular-nums; }
+.legend { display: flex; flex-wrap: wrap; gap: 4px 16px; list-style: none; padding: 0; margin: .5rem 0; }
+.legend li { overflow-wrap: anywhere; unicode-bidi: isolate; }
+.legend svg { width: 12px; height: 12px; margin-right: 6px; }
+caption { text-align: left; font-weight: 600; padding: 12px 0 4px; }
+tbody th { font-weight: 400; white-space: normal; overflow-wrap: anywhere; min-width: 7em; }
+tfoot th, tfoot td { font-weight: 600; border-top: 2px solid var(--line); }
+td.number, td.time { white-space: nowrap; }
+@media screen and (max-width: 640px) {
+  .wide { display: none; }
+  .narrow { display: block; }
+}
+@media print {
+  .scroll { overflow: visible; }
+  thead { display: table-header-group; }
+  caption, h2 { break-after: avoid; }
+  th, td { padding: 2px 6px; }
+}
+`
+
+/** The hash by which the policy permits the style, and nothing else. */
+const styleHash = Effect.map(
+  Effect.promise(() => globalThis.crypto.subtle.digest("SHA-256", new TextEncoder().encode(style))),
+  (hash) => Base64.encode(new Uint8Array(hash))
+)

@@ -1,0 +1,114 @@
+/** How many people are on the clock at each hour of a week, by the wall clock of their location. */
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
+import type { BusinessDate } from "../Ids.ts"
+import type { PayPeriod } from "../payroll/PayCalendar.ts"
+import { type LocalClock, offsetAt, zoneOf } from "../payroll/Zones.ts"
+import type { TimePunch } from "../TimePunch.ts"
+
+/** The average number of people on the clock, for each of the 168 hours of a week from Sunday at midnight. */
+export type Presence = ReadonlyArray<number>
+
+const noTime = (): Array<number> => Array.from({ length: 168 }, () => 0)
+
+const hourMillis = 3_600_000
+const quarterMillis = 900_000
+const dayMillis = 24 * hourMillis
+const weekMillis = 7 * dayMillis
+
+/**
+ * Adds up the time of punches in the hours of a week, and divides it by how often the period has each weekday.
+ *
+ * A person is on the clock from clock-in to clock-out, except in unpaid breaks. The time of a night stands in the hours in
+ * which it passed, after midnight in those of the next weekday. A punch counts whole: after the last day of the period its
+ * time goes on in the weekday that follows. An hour that the clocks repeat has the time of both, one that they skip has none.
+ *
+ * Law: before the division, the hours add up to the net time of the punches.
+ */
+export const makePresence = (asOf: DateTime.DateTime | undefined) => {
+  const byClock = new Map<LocalClock, { readonly hours: Array<number>; readonly offset: (at: number) => number }>()
+
+  const add = (punch: TimePunch, clock: LocalClock): void => {
+    const known = byClock.get(clock) ?? { hours: noTime(), offset: offsets(clock) }
+    byClock.set(clock, known)
+    for (const span of spansOf(punch, asOf)) addSpan(known.hours, known.offset, span)
+  }
+
+  /** `datesOf`: the dates of the period by a clock. */
+  const result = (datesOf: (clock: LocalClock) => PayPeriod): Presence => {
+    const people = noTime()
+    for (const [clock, { hours }] of byClock) {
+      const days = weekdaysOf(datesOf(clock))
+      for (const [hour, time] of hours.entries()) {
+        people[hour] = (people[hour] ?? 0) + time / hourMillis / Math.max(1, days[Math.floor(hour / 24)] ?? 0)
+      }
+    }
+    return people
+  }
+
+  return { add, result }
+}
+
+interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+/** The times of a punch without its unpaid breaks. Law: they add up to its net time; none if that is unknown. */
+const spansOf = (punch: TimePunch, asOf: DateTime.DateTime | undefined): ReadonlyArray<Span> => {
+  const end = Option.getOrElse(punch.clockedOut, () => asOf)?.epochMilliseconds
+  if (end === undefined) return []
+  const spans: Array<Span> = []
+  let from = punch.clockedIn.epochMilliseconds
+  const breaks = punch.breaks.filter(({ paid }) => !paid).map((rest) => ({
+    from: rest.in.epochMilliseconds,
+    to: Option.match(rest.out, { onNone: () => end, onSome: ({ epochMilliseconds }) => epochMilliseconds })
+  })).filter((rest) => rest.from < rest.to)
+  for (const rest of breaks.toSorted((one, other) => one.from - other.from)) {
+    if (rest.from > from) spans.push({ from, to: Math.min(rest.from, end) })
+    from = Math.max(from, rest.to)
+  }
+  return [...spans, { from, to: end }].filter((span) => span.from < span.to)
+}
+
+const addSpan = (hours: Array<number>, offset: (at: number) => number, { from, to }: Span): void => {
+  // A punch of years, which somebody forgot to end, has the same time at each hour of its whole weeks.
+  const weeks = Math.max(0, Math.floor((to - from) / weekMillis) - 1)
+  if (weeks > 0) { for (const [hour, time] of hours.entries()) hours[hour] = time + weeks * hourMillis }
+  let at = from + weeks * weekMillis
+  while (at < to) {
+    const ahead = offset(at)
+    let end = Math.min(to, at + hourMillis - modulo(at + ahead, hourMillis))
+    // Clocks change at a quarter of an hour.
+    if (offset(end) !== ahead) end = Math.min(end, at + quarterMillis - modulo(at, quarterMillis))
+    // 1 January 1970 was a Thursday.
+    const hour = modulo(Math.floor((at + ahead) / hourMillis) + 4 * 24, 168)
+    hours[hour] = (hours[hour] ?? 0) + end - at
+    at = end
+  }
+}
+
+/** `offsetAt` of a clock. It caches the days on which the offset stays. */
+const offsets = (clock: LocalClock) => {
+  const zone = zoneOf(clock)
+  const byDay = new Map<number, number | undefined>()
+  const ofDay = (day: number): number | undefined => {
+    const [first, last] = [offsetAt(zone, day * dayMillis), offsetAt(zone, (day + 1) * dayMillis - 1)]
+    return first === last ? first : undefined
+  }
+  return (at: number): number => {
+    const day = Math.floor(at / dayMillis)
+    if (!byDay.has(day)) byDay.set(day, ofDay(day))
+    return byDay.get(day) ?? offsetAt(zone, at)
+  }
+}
+
+/** How often a range of dates has each weekday, from Sunday. */
+const weekdaysOf = ({ first, last }: PayPeriod): ReadonlyArray<number> => {
+  const day = (date: BusinessDate): number => DateTime.makeUnsafe(date).epochMilliseconds / dayMillis
+  const days = day(last) - day(first) + 1
+  const weekday = modulo(day(first) + 4, 7)
+  return Array.from({ length: 7 }, (_, each) => Math.ceil((days - modulo(each - weekday, 7)) / 7))
+}
+
+const modulo = (dividend: number, divisor: number): number => ((dividend % divisor) + divisor) % divisor

@@ -1,0 +1,212 @@
+/** `time-punches changes --close`: the punches behind the next correction, by the record of the close. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Fs from "node:fs"
+import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
+import { servicePunch } from "../../support/wire.ts"
+import { cli, type Environment, temporaryFolder } from "../support.ts"
+
+const punch = (id: number, given: Partial<WirePunch> = {}): WirePunch =>
+  servicePunch({
+    id,
+    user_id: 500 + id,
+    hourly_wage: 1500,
+    tips: 0,
+    breaks: [],
+    approved: true,
+    clocked_in: `2026-03-0${3 + id}T14:00:00Z`,
+    clocked_out: `2026-03-0${3 + id}T22:00:00Z`,
+    ...given
+  })
+
+/** Two days before the period, which cuts the week of Monday, 2 March; then two days of it. */
+const punches = [
+  punch(1, { user_id: 501, clocked_in: "2026-03-03T14:00:00Z", clocked_out: "2026-03-04T02:00:00Z" }),
+  punch(2, { user_id: 501 }),
+  punch(3)
+]
+
+const period = ["--start", "2026-03-05", "--end", "2026-03-11", "--zone", "America/New_York"]
+
+/** No credential and no address: nothing is sent. */
+const env: Environment = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
+
+const inCopy = <A, E, R>(
+  use: (copy: {
+    readonly file: string
+    readonly run: (...args: ReadonlyArray<string>) => ReturnType<typeof cli>
+    readonly sync: ReturnType<typeof cli>
+  }) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function*() {
+    const file = `${yield* temporaryFolder}/punches.db`
+    const sync = cli(["sync", "--database", file, "--history"])
+    yield* sync
+    return yield* use({ file, sync, run: (...args) => cli([...args, "--database", file], { env }) })
+  }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+
+interface Changed {
+  readonly punches: ReadonlyArray<{ readonly id: number; readonly kind: string }>
+  readonly people: ReadonlyArray<{ readonly userId: number; readonly netSeconds: number }>
+}
+
+const read = (stdout: string) => {
+  const { people, punches }: Changed = JSON.parse(stdout)
+  return {
+    punches: punches.map(({ id, kind }) => [id, kind]),
+    people: people.map(({ netSeconds, userId }) => [userId, netSeconds])
+  }
+}
+
+describe("time-punches changes --close", () => {
+  it.live("has the punches behind the next correction, and those that move the excess of a cut week", () =>
+    inCopy(({ file, run, sync }) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        const closed = yield* run("close", ...period, "--above", "10h", "--rounding", "down")
+        assert.strictEqual(closed.code, 0, closed.stderr)
+        yield* service.edit([1], { clocked_out: "2026-03-04T04:00:00Z" })
+        yield* service.edit([3], { clocked_out: "2026-03-06T23:00:00Z" })
+        yield* service.seed([punch(4, { clocked_in: "2026-03-12T14:00:00Z", clocked_out: "2026-03-12T15:00:00Z" })])
+        yield* service.edit([4], { tips: 5 })
+        yield* sync
+        const before = Fs.readFileSync(file)
+        const changes = yield* run("changes", "--close", "1", "--json")
+
+        assert.strictEqual(changes.code, 0, changes.stderr)
+        assert.deepStrictEqual(read(changes.stdout), {
+          punches: [[1, "edited"], [3, "edited"]],
+          // The hours of punch 1 are of the period before: it only moves what is above the threshold.
+          people: [[503, 3600]]
+        })
+        assert.match(changes.stderr, /^state 1\.1: 2026-03-05 to 2026-03-11, as of 20\d\d-/m)
+        assert.deepStrictEqual(Fs.readFileSync(file), before)
+
+        yield* run("correct")
+        const nothing = yield* run("changes", "--close", "1", "--format", "csv", "--of", "punches")
+        assert.strictEqual(nothing.stdout.split("\r\n").length, 2)
+        assert.match(nothing.stderr, /nothing has changed since/)
+
+        yield* run("void", "1.2", "--note", "not sent")
+        assert.deepStrictEqual(read((yield* run("changes", "--close", "1", "--json")).stdout).people, [[503, 3600]])
+      })
+    ))
+
+  it.live("leaves out the days before the period if the close has no threshold", () =>
+    inCopy(({ run, sync }) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* run("close", ...period)
+        yield* service.edit([1], { clocked_out: "2026-03-04T04:00:00Z" })
+        yield* sync
+
+        assert.deepStrictEqual(read((yield* run("changes", "--close", "1", "--json")).stdout), {
+          punches: [],
+          people: []
+        })
+      })
+    ))
+
+  it.live("moves a punch between the days before the period and the period", () =>
+    inCopy(({ run, sync }) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* run("close", ...period, "--above", "10h")
+        yield* service.edit([1], { clocked_in: "2026-03-05T14:00:00Z", clocked_out: "2026-03-05T15:00:00Z" })
+        yield* service.edit([2], { clocked_in: "2026-03-04T14:00:00Z", clocked_out: "2026-03-04T15:00:00Z" })
+        yield* sync
+
+        assert.deepStrictEqual(read((yield* run("changes", "--close", "1", "--json")).stdout), {
+          punches: [[1, "movedIn"], [2, "movedOut"]],
+          people: [[501, -7 * 3600]]
+        })
+      })
+    ))
+
+  it.live("takes flags that say what the record says, and refuses each that contradicts it", () =>
+    inCopy(({ file, run }) =>
+      Effect.gen(function*() {
+        yield* run("close", ...period, "--week-starts", "sunday", "--rounding", "up", "--day-starts", "04:00")
+        const { states: [{ at }] } = JSON.parse((yield* run("closes", "1", "--json")).stdout)
+        const agreeing = [
+          ...period,
+          "--rounding",
+          "up",
+          "--since",
+          at,
+          "--week-starts",
+          "sunday",
+          "--day-starts",
+          "04:00"
+        ]
+        const agreed = yield* run("changes", "--close", "1", ...agreeing)
+        assert.deepStrictEqual([agreed.code, agreed.stdout], [0, ""], agreed.stderr)
+
+        const zones = `${file}.zones.csv`
+        Fs.writeFileSync(zones, "location_id,zone,day_starts\n301,Europe/Berlin,04:00\n")
+        const contradicting: ReadonlyArray<ReadonlyArray<string>> = [
+          ["--since", "2026-03-20T00:00:00Z"],
+          ["--start", "2026-03-05", "--end", "2026-03-12"],
+          ["--week", "2026-03-02"],
+          ["--month", "current"],
+          ["--pay-period", "2026-03-05", "--calendar", "14d:2026-03-05"],
+          ["--last", "7d"],
+          ["--zone", "Europe/Berlin"],
+          ["--zones", zones],
+          ["--day-starts", "05:00"],
+          ["--week-starts", "monday"],
+          ["--rounding", "half-up"],
+          ["--as-of", "2026-03-20T00:00:00Z"]
+        ]
+        for (const flags of contradicting) {
+          const { code, stderr, stdout } = yield* run("changes", "--close", "1", ...flags)
+          assert.deepStrictEqual([code, stdout], [2, ""], flags.join(" "))
+          assert.include(stderr, `${flags[0]} contradicts close 1`, stderr)
+        }
+        const unknown = yield* run("changes", "--close", "2")
+        assert.deepStrictEqual([unknown.code, unknown.stdout], [2, ""])
+        assert.match(unknown.stderr, /2: there is no such close/)
+        yield* run("void", "1.1", "--note", "not paid")
+        const over = yield* run("changes", "--close", "1")
+        assert.deepStrictEqual([over.code, over.stdout], [2, ""])
+        assert.match(over.stderr, /1: the close is over/)
+      })
+    ))
+
+  it.live("names a location that the record lacks, which --zones adds", () =>
+    inCopy(({ file, run, sync }) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        const zones = `${file}.zones.csv`
+        Fs.writeFileSync(zones, "location_id,zone\n301,America/New_York\n")
+        yield* run("close", "--start", "2026-03-05", "--end", "2026-03-11", "--zones", zones)
+        yield* service.seed([punch(5, { location_id: 303 })])
+        yield* service.edit([5], { tips: 5 })
+        yield* sync
+        const missing = yield* run("changes", "--close", "1", "--json")
+        assert.strictEqual(missing.code, 2)
+        assert.match(missing.stderr, /location 303 has no zone/)
+        Fs.writeFileSync(zones, "location_id,zone\n301,America/New_York\n303,Europe/Berlin\n")
+
+        const added = yield* run("changes", "--close", "1", "--zones", zones, "--json")
+        assert.deepStrictEqual(read(added.stdout).punches, [[5, "added"]], added.stderr)
+      })
+    ))
+
+  it.live("says so if the history does not reach the state", () =>
+    inCopy(({ file, run }) =>
+      Effect.gen(function*() {
+        yield* run("close", ...period)
+        yield* Effect.sleep("5 millis")
+        const { DatabaseSync } = yield* Effect.promise(() => import("node:sqlite"))
+        const database = new DatabaseSync(file)
+        database.exec("UPDATE time_punches_sync SET history_last = history_last + 1, known_since = history_last + 1")
+        database.close()
+        const { code, stderr, stdout } = yield* run("changes", "--close", "1")
+
+        assert.deepStrictEqual([code, stdout], [2, ""])
+        assert.match(stderr, /the history is known since .*, and state 1\.1 sums the copy of /)
+        assert.match(stderr, /closes 1 --changed prints what is due/)
+      })
+    ))
+})

@@ -1,0 +1,382 @@
+/** The files of a payroll program: `closes --map` and the preview of `summary --map`, over a copy of the fake service. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Fs from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
+import { servicePunch } from "../../support/wire.ts"
+import { cli, temporaryFolder } from "../support.ts"
+
+const places = [301, 302, 303]
+const people = [501, 502, 503, 504, 505, 506]
+
+/** Ten days of six people at three locations, in two roles, with odd seconds and tips. */
+const punches = people.flatMap((user, person) =>
+  [2, 3, 4, 5, 6, 9, 10, 11, 12, 13].map((day, at): WirePunch => {
+    const date = `2026-03-${String(day).padStart(2, "0")}`
+    const seconds = String((17 * at + 7 * person) % 60).padStart(2, "0")
+    return servicePunch({
+      id: 100 * person + day,
+      user_id: user,
+      location_id: places[(person + (at % 4 === 3 ? 1 : 0)) % 3] ?? 301,
+      role_id: at % 3 === 0 ? 12 : 11,
+      department_id: person % 2 === 0 ? 21 : null,
+      hourly_wage: 1500 + 37 * person,
+      tips: person * at * 11,
+      breaks: [],
+      approved: true,
+      clocked_in: `${date}T15:0${person}:00Z`,
+      clocked_out: `${date}T23:5${person}:${seconds}Z`
+    })
+  })
+)
+
+const env = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
+
+const zones = "location_id,zone\n301,America/New_York\n302,America/Los_Angeles\n303,Europe/Berlin\n304,Europe/Berlin\n"
+
+const codes = ["kind,id,code"]
+  .concat(people.map((user) => `user,${user},00${user}`))
+  .concat([
+    "location,301,NY",
+    "location,302,LA",
+    "location,303,BE",
+    "role,11,cook",
+    "role,12,host",
+    "department,21,BAR"
+  ])
+  .join("\n")
+
+const names = "kind,id,name\n" + people.map((user) => `user,${user},"Name, of ${user}"\n`).join("")
+
+const mappings = {
+  codes: {
+    v: 1,
+    by: ["user"],
+    payCodes: { below: "REG", above: "OT", tips: "TIPS" },
+    hours: "decimal:2",
+    rounding: "halfUp",
+    columns: [
+      { header: "Employee", value: "userCode" },
+      { header: "Code", value: "payCode" },
+      { header: "Hours", value: "hours" },
+      { header: "Amount", value: "amount" },
+      { header: "End", value: "periodEnd", format: "MM/DD/YYYY" }
+    ]
+  },
+  centres: {
+    v: 1,
+    by: ["location", "department", "role"],
+    hours: "minutes",
+    rounding: "down",
+    columns: [
+      { header: "Location", value: "locationCode" },
+      { header: "Department", value: "departmentId" },
+      { header: "Role", value: "roleCode" },
+      { header: "Minutes", value: "hours" },
+      { header: "Cost", value: "cost" },
+      { header: "Tips", value: "tips" },
+      { header: "Punches", value: "punches" }
+    ],
+    decimal: ",",
+    separator: ";"
+  },
+  people: {
+    v: 1,
+    by: ["user", "location"],
+    hours: "h:mm",
+    rounding: "halfEven",
+    columns: [
+      { header: "Close", value: "closeId" },
+      { header: "User", value: "userId" },
+      { header: "Name", value: "userName" },
+      { header: "Location", value: "locationCode" },
+      { header: "Hours", value: "hours" },
+      { header: "Cost", value: "cost" },
+      { header: "Paid", value: "payDate", format: "YYYYMMDD" }
+    ],
+    separator: "\t",
+    quote: "always",
+    encoding: "utf-8-bom"
+  }
+} as const
+
+type MappingName = keyof typeof mappings
+
+const numbers = ["Hours", "Minutes", "Amount", "Cost", "Tips", "Punches"]
+
+/** The numbers of a file in its smallest units, by the texts of their row and their column; zeros left out. */
+const cellsOf = (name: MappingName, text: string): ReadonlyMap<string, number> => {
+  const separator = name === "codes" ? "," : name === "centres" ? ";" : "\t"
+  const records = text.replace("\uFEFF", "").trimEnd().split("\r\n").map((line) =>
+    line.split(separator).map((cell) => cell.replaceAll("\"", ""))
+  )
+  const [titles = [], ...rows] = records
+  const found = new Map<string, number>()
+  for (const row of rows) {
+    const key = row.filter((_, at) => !numbers.includes(titles[at] ?? "")).join("|")
+    for (const [at, cell] of row.entries()) {
+      if (!numbers.includes(titles[at] ?? "") || cell === "") continue
+      const [, sign, whole, part = ""] = /^(-?)(\d+)(?:[.,:](\d\d))?$/.exec(cell) ?? []
+      assert.isDefined(whole, cell)
+      const scale = cell.includes(":") ? 60 : part === "" ? 1 : 100
+      const value = (Number(whole) * scale + Number(part)) * (sign === "-" ? -1 : 1)
+      if (value !== 0) found.set(`${key} ${titles[at]}`, value)
+    }
+  }
+  return found
+}
+
+const sumOf = (files: ReadonlyArray<ReadonlyMap<string, number>>) => {
+  const sums = new Map<string, number>()
+  for (const [key, value] of files.flatMap((each) => [...each])) sums.set(key, (sums.get(key) ?? 0) + value)
+  return [...sums].filter(([, value]) => value !== 0).toSorted()
+}
+
+const period = ["--pay-period", "2026-03-10", "--calendar", "14d:2026-03-02", "--zones", "zones.csv", "--above", "40h"]
+
+const printed = (name: MappingName) => [
+  "--map",
+  `${name}.json`,
+  "--codes",
+  "codes.csv",
+  "--names",
+  "names.csv",
+  "--pay-date",
+  "2026-03-20"
+]
+
+/** A folder with a copy, the zones, the codes and the mappings; `run` has no credential and no address. */
+const opened = Effect.gen(function*() {
+  const folder = yield* temporaryFolder
+  const write = (name: string, text: string) => Fs.writeFileSync(`${folder}/${name}`, text)
+  write("zones.csv", zones)
+  write("codes.csv", codes)
+  write("names.csv", names)
+  for (const [name, mapping] of Object.entries(mappings)) write(`${name}.json`, JSON.stringify(mapping))
+  const inFolder = (args: ReadonlyArray<string>) =>
+    args.map((arg) => /^[\w-]+\.(csv|json|db|txt)$/.test(arg) ? `${folder}/${arg}` : arg)
+  const run = (...args: ReadonlyArray<string>) =>
+    cli([...inFolder(args), "--database", `${folder}/punches.db`], { env })
+  const sync = Effect.map(
+    cli(["sync", "--database", `${folder}/punches.db`, "--history"]),
+    ({ code, stderr }) => assert.strictEqual(code, 0, stderr)
+  )
+  const file = (name: MappingName, state: string) =>
+    Effect.map(
+      run(
+        "closes",
+        state,
+        ...printed(name)
+      ),
+      ({ code, stderr, stdout }) => {
+        assert.strictEqual(code, 0, stderr)
+        return { text: stdout, stderr }
+      }
+    )
+  yield* sync
+  return { folder, run, sync, file, write }
+})
+
+const done = (ran: { readonly code: number; readonly stderr: string }) => assert.strictEqual(ran.code, 0, ran.stderr)
+
+const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+
+describe("time-punches closes --map", () => {
+  it.live("prints a fortnight of three locations, corrected twice, by three mappings: the files add up, cell by cell", () =>
+    inFake(Effect.gen(function*() {
+      const { file, folder, run, sync } = yield* opened
+      const service = yield* FakeService
+      done(yield* run("close", ...period))
+      // Longer, into the excess; another role; a punch at another location; deleted; another tip.
+      yield* service.edit([5], { clocked_out: "2026-03-06T03:10:09Z" })
+      yield* service.edit([103], { role_id: 12, department_id: 21 })
+      yield* service.edit([204], { location_id: 302, tips: 77 })
+      yield* sync
+      done(yield* run("correct", "--note", "first"))
+      yield* service.remove([310])
+      yield* service.edit([5], { clocked_out: "2026-03-05T23:50:26Z" })
+      yield* service.edit([412, 413], { hourly_wage: 1999, clocked_in: "2026-03-12T15:04:31Z" })
+      yield* sync
+      done(yield* run("correct", "--note", "second"))
+
+      for (const name of ["codes", "centres", "people"] as const) {
+        const files = yield* Effect.forEach(["1.1", "1.2", "1.3"], (state) => file(name, state))
+        const again = yield* Effect.forEach(["1.1", "1.2", "1.3"], (state) => file(name, state))
+        assert.deepStrictEqual(again.map(({ text }) => text), files.map(({ text }) => text))
+        const cells = files.map(({ text }) => cellsOf(name, text))
+        // The sums of now in the same form, by the way of `summary`, which knows no state.
+        const preview = yield* run(
+          "summary",
+          ...period,
+          ...printed(name)
+        )
+        done(preview)
+        const withId = name === "people" ? preview.stdout.replaceAll("\r\n\"\"\t", "\r\n\"1\"\t") : preview.stdout
+
+        assert.isAbove(cells[1]?.size ?? 0, 1)
+        assert.isAbove(cells[2]?.size ?? 0, 1)
+        assert.deepStrictEqual(sumOf(cells), sumOf([cellsOf(name, withId)]))
+      }
+
+      // By hand: 501 has 30,285 s above 40 hours a week, then 42,243, then 30,260: 8.41, 11.73 and 8.41 h.
+      const [first, second, third] = yield* Effect.forEach(["1.1", "1.2", "1.3"], (state) => file("codes", state))
+      assert.match(first?.stderr ?? "", /^1\.1: 17 rows\nHours: the rows add up to .*the exact sum\n$/)
+      assert.match(first?.text ?? "", /\r\n00501,OT,8\.41,,03\/15\/2026\r\n/)
+      assert.match(second?.text ?? "", /\r\n00501,OT,3\.32,,03\/15\/2026\r\n/)
+      assert.match(third?.text ?? "", /\r\n00501,OT,-3\.32,,03\/15\/2026\r\n/)
+
+      // A history that was edited by hand: the command says so, and names the people.
+      done(yield* run("closes", "--verify"))
+      const database = new DatabaseSync(`${folder}/punches.db`)
+      database.exec("UPDATE time_punches_history SET hourly_wage = hourly_wage + 1 WHERE user_id IN (501, 503)")
+      database.close()
+      const { code, stderr, stdout } = yield* run("closes", "--verify")
+      assert.deepStrictEqual([code, stdout], [7, ""])
+      assert.match(stderr, /1\.1: its history was edited, users 501, 503; 1\.2: its history was edited, users 501/)
+    })))
+
+  it.live("prints the files of 1.1 and 1.4 where 1.3 voids 1.2, and no other", () =>
+    inFake(Effect.gen(function*() {
+      const { file, run, sync } = yield* opened
+      const service = yield* FakeService
+      done(yield* run("close", ...period))
+      assert.deepStrictEqual(yield* file("codes", "1"), yield* file("codes", "1.1"))
+      yield* service.edit([2], { tips: 200 })
+      yield* sync
+      done(yield* run("correct"))
+      done(yield* run("void", "1.2", "--note", "not sent"))
+      const map = ["--map", "codes.json", "--codes", "codes.csv"]
+      const why = (name: string) =>
+        Effect.map(run("closes", name, ...map), ({ code, stderr, stdout }) => {
+          assert.deepStrictEqual([code, stdout], [2, ""], stderr)
+          return stderr
+        })
+      assert.match(yield* why("1"), /1: the close has several states, so name one: 1\.1, 1\.2, 1\.3 /)
+      assert.match(yield* why("1.2"), /1\.2: it was voided by 1\.3/)
+      assert.match(yield* why("1.3"), /1\.3: it is itself a void, of 1\.2/)
+      assert.match(yield* why("1.4"), /1\.4: there is no such state/)
+      assert.match(yield* why("2"), /2: there is no such close/)
+      yield* service.edit([2], { tips: 300 })
+      yield* sync
+      done(yield* run("correct"))
+
+      const { stderr, text } = yield* file("codes", "1.4")
+      assert.strictEqual(text, "Employee,Code,Hours,Amount,End\r\n00501,TIPS,,3.00,03/15/2026\r\n")
+      assert.match(stderr, /^1\.4 less 1\.1: 1 row\n/)
+      assert.deepStrictEqual(
+        JSON.parse((yield* run("closes", "1.3", "--json")).stdout).map(({ state }: { readonly state: string }) =>
+          state
+        ),
+        ["1.3"]
+      )
+    })))
+
+  it.live("writes a file that its owner alone may read, and replaces one as a whole with its rights", () =>
+    inFake(Effect.gen(function*() {
+      const { file, folder, run, write } = yield* opened
+      done(yield* run("close", ...period))
+      const { text } = yield* file("codes", "1.1")
+      const args = ["closes", "1.1", "--map", "codes.json", "--codes", "codes.csv", "--output"]
+      const written = yield* run(...args, "pay.csv")
+
+      assert.deepStrictEqual([written.code, written.stdout], [0, ""], written.stderr)
+      assert.strictEqual(Fs.readFileSync(`${folder}/pay.csv`, "utf8"), text)
+      assert.strictEqual(Fs.statSync(`${folder}/pay.csv`).mode & 0o777, 0o600)
+      write("old.csv", "the file of last week")
+      Fs.chmodSync(`${folder}/old.csv`, 0o640)
+      done(yield* run(...args, "old.csv"))
+      assert.strictEqual(Fs.readFileSync(`${folder}/old.csv`, "utf8"), text)
+      assert.strictEqual(Fs.statSync(`${folder}/old.csv`).mode & 0o777, 0o640)
+      // A file is replaced by a whole one, or not at all.
+      write("some.csv", "kind,id,code\nuser,501,1\n")
+      const failed = yield* run("closes", "1.1", "--map", "codes.json", "--codes", "some.csv", "--output", "old.csv")
+      assert.strictEqual(failed.code, 2)
+      assert.strictEqual(Fs.readFileSync(`${folder}/old.csv`, "utf8"), text)
+      const toStream = yield* run(...args, "-")
+      assert.strictEqual(toStream.code, 2)
+      assert.match(toStream.stderr, /not a regular file but standard output.*\n  Without --output it goes to/)
+      assert.deepStrictEqual(
+        Fs.readdirSync(folder).filter((name) => name.endsWith(".tmp") || name.endsWith(".part")),
+        []
+      )
+    })))
+
+  it.live("fails with all ids that have no code, and names users of one code; the record stands", () =>
+    inFake(Effect.gen(function*() {
+      const { run, write } = yield* opened
+      done(yield* run("close", ...period))
+      write("some.csv", "kind,id,code\nuser,501,007\nuser,502,007\nuser,504,8\nuser,505,9\n")
+      const map = ["closes", "1", "--map", "codes.json", "--codes"]
+      const { code, stderr, stdout } = yield* run(...map, "some.csv")
+      assert.deepStrictEqual([code, stdout], [2, ""])
+      assert.match(stderr, /some\.csv: no code for user 503, user 506\n/)
+      write("all.csv", "kind,id,code\nuser,501,007\nuser,502,007\nuser,503,7\nuser,504,8\nuser,505,9\nuser,506,10\n")
+      const shared = yield* run(...map, "all.csv")
+      done(shared)
+      assert.match(
+        shared.stderr,
+        /users 501, 502 have the code 007: the hours above a threshold are counted for each/
+      )
+      assert.lengthOf(JSON.parse((yield* run("closes", "--json")).stdout), 1)
+      write("twice.csv", "kind,id,code\nuser,501,1\nuser,501,2\n")
+      assert.match(
+        (yield* run(...map, "twice.csv")).stderr,
+        /twice\.csv, line 3: line 2 has a code for user 501 already/
+      )
+    })))
+
+  it.live("refuses what it cannot mean, before it reads the copy", () =>
+    inFake(Effect.gen(function*() {
+      const { run, write } = yield* opened
+      done(yield* run("close", ...period))
+      const why = (...args: ReadonlyArray<string>) =>
+        Effect.map(run(...args), ({ code, stderr, stdout }) => {
+          assert.deepStrictEqual([code, stdout], [2, ""], stderr)
+          return stderr
+        })
+      write("broken.json", "{")
+      write("wrong.json", JSON.stringify({ ...mappings.codes, rounding: "bankers" }))
+      write("dated.json", JSON.stringify({ ...mappings.people, columns: mappings.people.columns.slice(1) }))
+      const map = ["--map", "codes.json", "--codes", "codes.csv"]
+      assert.match(yield* why("closes", "1", "--map", "broken.json"), /broken\.json is not JSON/)
+      assert.match(yield* why("closes", "1", "--map", "wrong.json"), /wrong\.json: rounding/)
+      assert.match(
+        yield* why("closes", "1", "--map", "dated.json", "--codes", "codes.csv"),
+        /dated\.json: columns\[5\]\.value: no pay date is given\n  Add --pay-date DATE/
+      )
+      assert.match(yield* why("closes", ...map), /--map prints one state/)
+      assert.match(yield* why("closes", "1", ...map, "--json"), /--map and --json/)
+      assert.match(yield* why("closes", "1", ...map, "--changed"), /--map and --changed/)
+      assert.match(yield* why("closes", "1", "--codes", "codes.csv"), /--codes goes with --map/)
+      assert.match(yield* why("closes", "1.1", "--verify"), /--verify takes a close and not a state/)
+      assert.match(yield* why("closes", "9", "--verify"), /9: there is no such close/)
+      assert.match(yield* why("closes", "1.x"), /a close such as 7, or a state such as 7\.2/)
+      assert.match(yield* why("summary", ...period, ...map, "--by", "user"), /--map and --by/)
+      assert.match(yield* why("summary", ...period, ...map, "--location-id", "301"), /close is of the whole company/)
+      assert.match(yield* why("summary", "--last", "7d", "--zone", "UTC", ...map), /--map needs a period of dates/)
+    })))
+})
+
+describe("time-punches correct", () => {
+  it.live("says why a person lost all hours: gone, deleted, moved or edited", () =>
+    inFake(Effect.gen(function*() {
+      const { run, sync } = yield* opened
+      const service = yield* FakeService
+      const of = (user: number) => punches.filter((each) => each.user_id === user).map(({ id }) => id)
+      done(yield* run("close", ...period))
+      yield* service.edit(of(501).slice(0, 8), { deleted: true })
+      yield* service.edit(of(501).slice(8), { clocked_in: "2026-03-20T15:00:00Z", clocked_out: "2026-03-20T16:00:00Z" })
+      yield* service.edit(of(502), { user_id: 503 })
+      yield* service.edit(of(504), { clocked_out: null })
+      yield* sync
+      const { code, stderr } = yield* run("correct", "--names", "names.csv")
+
+      assert.strictEqual(code, 0, stderr)
+      assert.match(stderr, /close 1: user 501 Name, of 501 lost all hours: 8 punches deleted, 2 punches moved\n/)
+      assert.match(stderr, /close 1: user 502 Name, of 502 lost all hours: 10 punches moved\n/)
+      assert.match(stderr, /close 1: user 504 Name, of 504 lost all hours: 10 punches edited\n/)
+      assert.notMatch(stderr, /503|505|506|permission/)
+    })))
+})

@@ -1,0 +1,181 @@
+/** Profiles: which settings and defaults they give, what comes before them, and what they refuse. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Struct } from "effect"
+import * as Fs from "node:fs"
+import { complete, defaults } from "../../../src/cli/config/profile.ts"
+import { defaultCompany, FakeService } from "../../../src/testing/index.ts"
+import { cli, type Environment, environment, queries, temporaryFolder, without } from "../support.ts"
+
+const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches: [] })))
+
+const { TIME_PUNCHES_CLIENT_SECRET: secret = "" } = environment
+
+/** A folder for settings that holds these profiles, and a call of the command that reads them. */
+const withProfiles = Effect.fnUntraced(function*(profiles: unknown) {
+  const folder = yield* temporaryFolder
+  Fs.mkdirSync(`${folder}/time-punches`)
+  const file = `${folder}/time-punches/config.json`
+  Fs.writeFileSync(file, typeof profiles === "string" ? profiles : JSON.stringify(profiles))
+  const call = (args: ReadonlyArray<string>, env: Environment = {}) =>
+    cli(args, { env: { XDG_CONFIG_HOME: folder, ...env } })
+  return { call, file, folder }
+})
+
+const north = {
+  baseUrl: environment["TIME_PUNCHES_BASE_URL"],
+  clientId: environment["TIME_PUNCHES_CLIENT_ID"],
+  company: defaultCompany.id,
+  guid: defaultCompany.guid
+}
+
+describe("a profile", () => {
+  it.effect("gives the settings, and a secret stays in the environment or in a file of variables", () =>
+    inFake(Effect.gen(function*() {
+      const { call, folder } = yield* withProfiles({ north })
+      Fs.writeFileSync(`${folder}/secrets.env`, `TIME_PUNCHES_CLIENT_SECRET=${secret}\n`)
+      const byVariable = yield* call(["list", "--json"], {
+        TIME_PUNCHES_PROFILE: "north",
+        TIME_PUNCHES_CLIENT_SECRET: secret
+      })
+      const byFlag = yield* call(["--profile=north", "list", "--json", "--env-file", `${folder}/secrets.env`])
+
+      assert.deepStrictEqual([byVariable.code, byFlag.code], [0, 0], byVariable.stderr + byFlag.stderr)
+      assert.lengthOf(yield* queries, 2)
+    })))
+
+  it.effect("stands below the environment, and never lends its guid to another company", () =>
+    inFake(Effect.gen(function*() {
+      const { call } = yield* withProfiles({ north })
+      const shown = yield* call(["config", "show", "--json"], {
+        TIME_PUNCHES_PROFILE: "north",
+        TIME_PUNCHES_COMPANY_ID: "77"
+      })
+      const rows: ReadonlyArray<{ name: string; value: string | null; from: string | null }> = JSON.parse(shown.stdout)
+      const valueOf = (name: string) => rows.find((row) => row.name === name)
+
+      assert.deepInclude(valueOf("TIME_PUNCHES_COMPANY_ID"), { value: "77", from: "environment" })
+      assert.deepInclude(valueOf("TIME_PUNCHES_COMPANY_GUID"), { value: null, from: null })
+      assert.deepInclude(valueOf("TIME_PUNCHES_BASE_URL"), { from: "profile north" })
+    })))
+
+  it.effect("of another company than the environment is refused if a flag names it", () =>
+    inFake(Effect.gen(function*() {
+      const { call } = yield* withProfiles({ north })
+      const { code, stderr } = yield* call(["list", "--profile", "north"], { TIME_PUNCHES_COMPANY_ID: "77" })
+
+      assert.strictEqual(code, 2)
+      assert.include(stderr, "TIME_PUNCHES_COMPANY_ID is 77, and --profile north is of company 4021")
+      assert.lengthOf(yield* queries, 0)
+    })))
+
+  it.effect.each<readonly [what: string, profiles: unknown, text: string]>([
+    ["clientSecret", { north: { clientSecret: "hunter2" } }, "is a secret"],
+    ["an unknown key", { north: { zon: "UTC" } }, "north.zon is not a setting"],
+    ["a list", { north: { zone: ["UTC"] } }, "north.zone must be a text"],
+    ["no such profile", { south: {} }, "has no profile north"],
+    ["two clocks", { north: { zone: "UTC", zones: "zones.csv" } }, "has zone and zones"],
+    ["an array", { north: [] }, "must be an object"],
+    ["no JSON", "{", "must be a JSON object"]
+  ])("is refused for %s, by name and without its value", ([, profiles, text]) =>
+    inFake(Effect.gen(function*() {
+      const { call } = yield* withProfiles(profiles)
+      const { code, stderr, stdout } = yield* call(["list", "--profile", "north"])
+
+      assert.strictEqual(code, 3)
+      assert.include(stderr, text)
+      assert.notInclude(stderr + stdout, "hunter2")
+    })))
+
+  it.effect.each<readonly [args: ReadonlyArray<string>, text: string]>([
+    [["list", "--profile"], "--profile needs a name"],
+    [["list", "--profile", "--json"], "--profile needs a name"],
+    [["--profile", "a", "list", "--profile=b"], "--profile is given twice"],
+    [["list", "--env-file", "/nowhere/x.env"], "there is no such file"]
+  ])("is refused in %j", ([args, text]) =>
+    inFake(Effect.gen(function*() {
+      const { code, stderr } = yield* cli(args)
+
+      assert.strictEqual(code, 2)
+      assert.include(stderr, text)
+    })))
+
+  it.effect("needs no folder for settings if none is selected", () =>
+    inFake(Effect.gen(function*() {
+      const { code, stderr } = yield* cli(["list", "--json"], { env: without("HOME", "XDG_CONFIG_HOME") })
+
+      assert.strictEqual(code, 0, stderr)
+    })))
+})
+
+describe("time-punches config show", () => {
+  it.effect("says where each value comes from, and of a secret only that it is set", () =>
+    inFake(Effect.gen(function*() {
+      const { call, file } = yield* withProfiles({ north: { ...north, zone: "America/New_York", names: "names.csv" } })
+      const { code, stderr, stdout } = yield* call(["config", "show", "--profile", "north"], {
+        TIME_PUNCHES_CLIENT_SECRET: "hunter2",
+        TIME_PUNCHES_DATABASE_URL: "postgres://me:hunter2@localhost/a"
+      })
+
+      assert.strictEqual(code, 0, stderr)
+      assert.match(stdout, /TIME_PUNCHES_CLIENT_SECRET +set +environment/)
+      assert.match(stdout, /TIME_PUNCHES_DATABASE_URL +set +environment/)
+      assert.match(stdout, /--zone +America\/New_York +profile north/)
+      assert.match(stdout, new RegExp(`--names +${file.replace("config.json", "names.csv")}`))
+      assert.include(stderr, file)
+      assert.notInclude(stdout + stderr, "hunter2")
+    })))
+})
+
+describe("the defaults of flags", () => {
+  const profile = {
+    zones: "/z.csv",
+    dayStarts: "04:00",
+    weekStarts: "sunday",
+    calendar: "1,16",
+    names: "/n.csv",
+    database: "/p.db"
+  }
+  const completed = (args: string, hasDatabase = false) => complete(args.split(" "), profile, hasDatabase).join(" ")
+
+  it.each([
+    ["list", "list --names=/n.csv"],
+    ["list --week last", "list --week last --zones=/z.csv --day-starts=04:00 --week-starts=sunday --names=/n.csv"],
+    ["summary --month last --zone UTC", "summary --month last --zone UTC --day-starts=04:00 --names=/n.csv"],
+    [
+      "summary --pay-period last",
+      "summary --pay-period last --zones=/z.csv --day-starts=04:00 --calendar=1,16 --names=/n.csv"
+    ],
+    ["summary --by day --names x", "summary --by day --names x --zones=/z.csv --day-starts=04:00 --week-starts=sunday"],
+    ["changes --close 7", "changes --close 7 --names=/n.csv --database=/p.db"],
+    ["sync", "sync --database=/p.db"],
+    ["export -- --week", "export -- --week"],
+    ["doctor", "doctor"],
+    ["fleet list", "fleet list"]
+  ])("count only where they are legal: %s", (args, expected) => {
+    assert.strictEqual(completed(args), expected)
+  })
+
+  it("leave the database to its variable", () => {
+    assert.strictEqual(completed("sync", true), "sync")
+  })
+
+  it.effect("name flags that their subcommands have", () =>
+    inFake(Effect.gen(function*() {
+      for (const key of Struct.keys(defaults)) {
+        const { flag, of } = defaults[key]
+        for (const name of of) {
+          const { stdout } = yield* cli([name, "--help"])
+          assert.match(stdout, new RegExp(`^  --${flag}\\b`, "m"), `${name} --${flag}`)
+        }
+      }
+    })))
+})
+
+describe("the help", () => {
+  it.effect("offers no wizard", () =>
+    inFake(Effect.map(cli(["--help"]), ({ stdout }) => {
+      assert.notInclude(stdout, "--wizard")
+      assert.include(stdout, "--profile")
+    })))
+})

@@ -1,0 +1,281 @@
+/** `time-punches report`: its numbers are those of `summary` and `check`, from the service and from a copy, and a close is its record. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import * as Fs from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+import { prng } from "../../../src/testing/base/prng.ts"
+import { defaultCompany, FakeService, generatePunches, generateWeeks } from "../../../src/testing/index.ts"
+import { servicePunch } from "../../support/wire.ts"
+import { systemError } from "../export/exportSupport.ts"
+import { cli, environment, temporaryFolder, without } from "../support.ts"
+import { rowsOf } from "./tables.ts"
+
+type Row = Readonly<Record<string, string | number | null>>
+
+/** The sums of `summary --json` and of the page, under the names of the page and by key. */
+const sumsOf = (rows: ReadonlyArray<Row>, names: Readonly<Record<string, string>>): ReadonlyMap<string, Row> =>
+  new Map(rows.map((row) => {
+    const sums = Object.entries(names).filter(([name]) => name in row).map(([name, own]) => [own, row[name] ?? null])
+    return [`${row[Object.keys(names)[0] ?? ""]}`, Object.fromEntries(sums)]
+  }))
+
+const titles = ["punches", "incomplete", "net", "above", "above day", "cost", "tips"]
+
+const fields = ["punches", "incomplete", "netSeconds", "aboveSeconds", "aboveDaySeconds", "costCents", "tipsCents"]
+
+const named = (key: string, names: ReadonlyArray<string>) =>
+  Object.fromEntries([[key, "key"], ...names.map((name, at) => [name, titles[at] ?? ""])])
+
+/** Compares the three tables of a report with `summary`, and its findings with `check`. */
+const assertSame = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
+  const above = ["--above", "30h", "--above-day", "7h"]
+  const page = yield* cli(["report", ...args, ...above])
+  assert.strictEqual(page.code, 0, page.stderr)
+  for (
+    const [by, caption, title, key, ...further] of [
+      ["location", "By location", "location", "locationId"],
+      ["day", "By day", "date", "day"],
+      ["user", "By person", "person", "userId", ...above]
+    ] as const
+  ) {
+    const { stdout } = yield* cli(["summary", "--by", by, "--json", ...args, ...further])
+    assert.deepStrictEqual(
+      sumsOf(rowsOf(page.stdout, caption), named(title, titles)),
+      sumsOf(JSON.parse(stdout), named(key, fields)),
+      `${by} ${args.join(" ")}`
+    )
+  }
+  const { stdout } = yield* cli(["check", "--json", ...args.filter((arg) => !arg.startsWith("--rounding"))])
+  const issues: ReadonlyArray<Row> = JSON.parse(stdout)
+  assert.deepStrictEqual(
+    rowsOf(page.stdout, "Punches to look at").map(({ kind, punch, reason }) => [punch, kind, reason]),
+    issues.slice(0, 1000).map(({ kind, punchId, text }) => [`${punchId}`, kind, text])
+  )
+  return page.stdout
+})
+
+const zonesFile = Effect.map(temporaryFolder, (folder) => {
+  const zones = ["America/New_York,04:00", "Europe/Berlin,", "Asia/Kolkata,-02:00", "UTC,", "Pacific/Honolulu,", "UTC,"]
+  Fs.writeFileSync(
+    `${folder}/zones.csv`,
+    ["location_id,zone,day_starts", ...zones.map((zone, at) => `${301 + at},${zone}`)].join("\n")
+  )
+  return `${folder}/zones.csv`
+})
+
+const periods = [
+  ["--week", "2026-03-04"],
+  ["--week", "2026-03-10", "--week-starts", "thursday"],
+  ["--month", "2026-03"],
+  ["--start", "2026-03-06", "--end", "2026-03-09"],
+  ["--pay-period", "2026-03-10", "--calendar", "1,16"]
+] as const
+
+describe("the numbers of time-punches report", () => {
+  it.effect.prop(
+    "are those of summary --json to the cent and the second, and its findings those of check, over random weeks",
+    [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 31 - 1 }))],
+    ([seed]) => {
+      const random = prng(seed)
+      const made = random.pick([
+        generatePunches({
+          seed,
+          count: 200,
+          companyId: defaultCompany.id,
+          users: 9,
+          openShare: 0.1,
+          from: "2026-03-01T00:00:00Z"
+        }),
+        generateWeeks({ seed, companyId: defaultCompany.id, people: 12, weeks: 3, problems: 0.3 })
+      ])
+      return Effect.gen(function*() {
+        const zones = random.pick([["--zones", yield* zonesFile], ["--zone", "America/New_York"]])
+        const filter = random.pick<ReadonlyArray<string>>([[], [], ["--location-id", "302"], ["--user-id", "503"], [
+          "--role-id",
+          "11"
+        ]])
+        const asOf = random.pick<ReadonlyArray<string>>([[], ["--as-of", "2026-03-11T00:00:00Z"]])
+        yield* assertSame([random.pick<ReadonlyArray<string>>(periods), zones, filter, asOf].flat())
+      }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches: made })))
+    },
+    { arbitrary: { runs: 8 } }
+  )
+
+  it.effect("are the same from a copy, which knows no disputes", () =>
+    Effect.gen(function*() {
+      const file = `${yield* temporaryFolder}/punches.db`
+      yield* cli(["sync", "--database", file])
+      const page = yield* assertSame(["--week", "2026-03-04", "--zone", "America/New_York", "--database", file])
+
+      assert.include(page, "Disputes are not in a copy: only the service knows them.")
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(FakeService.layer({ punches: generateWeeks({ companyId: defaultCompany.id, problems: 0.2 }) }))
+    ))
+
+  it.effect("say that the time of a punch is unknown, as summary does, and that no punch matches", () =>
+    Effect.gen(function*() {
+      const page = yield* cli(["report", "--week", "2026-03-02", "--zone", "UTC"])
+      const none = yield* cli(["report", "--week", "2026-04-06", "--zone", "UTC"])
+
+      assert.include(page.stdout, "The time of 1 punch is unknown and not in the sums.")
+      assert.deepInclude(rowsOf(page.stdout, "By person", "tfoot")[0], { punches: 2, incomplete: 1, cost: 8000 })
+      assert.deepStrictEqual([none.code, none.stderr], [0, "no punch matches\n"])
+      assert.include(none.stdout, "No punch matches.")
+    }).pipe(
+      Effect.provide(FakeService.layer({ punches: [servicePunch(), servicePunch({ id: 2, clocked_out: null })] }))
+    ))
+})
+
+const week = ["--week", "2026-03-02", "--zone", "America/New_York"]
+
+const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  effect.pipe(
+    Effect.scoped,
+    Effect.provide(FakeService.layer({
+      punches: [1, 2, 3].map((id) =>
+        servicePunch({
+          id,
+          user_id: 500 + id,
+          tips: 0,
+          clocked_in: "2026-03-03T14:00:00Z",
+          clocked_out: "2026-03-03T22:00:00Z"
+        })
+      )
+    }))
+  )
+
+describe("time-punches report", () => {
+  it.effect("writes a new file that only its owner may read, and replaces none", () =>
+    inFake(Effect.gen(function*() {
+      const file = `${yield* temporaryFolder}/week.html`
+      const first = yield* cli(["report", ...week, "--output", file])
+      const page = Fs.readFileSync(file, "utf8")
+      const second = yield* cli(["report", ...week, "--output", file])
+
+      assert.deepStrictEqual([first.code, first.stdout, first.stderr], [0, "", ""])
+      assert.strictEqual(Fs.statSync(file).mode & 0o777, 0o600)
+      assert.match(page, /^<!doctype html>[^]*<\/html>\n$/)
+      assert.strictEqual(second.code, 2)
+      assert.match(second.stderr, /week\.html exists: a report replaces no file/)
+      assert.strictEqual(Fs.readFileSync(file, "utf8"), page)
+    })))
+
+  it.effect("leaves no part of a file behind if the disk is full", () =>
+    inFake(Effect.gen(function*() {
+      const file = `${yield* temporaryFolder}/week.html`
+      const ran = yield* cli(["report", ...week, "--output", file], {
+        files: (fs) => ({
+          ...fs,
+          open: (path, options) =>
+            Effect.map(fs.open(path, options), (handle) =>
+              path === file
+                ? Object.assign(handle, { writeAll: () => Effect.fail(systemError("ENOSPC", file)) })
+                : handle)
+        })
+      })
+
+      assert.strictEqual(ran.code, 8)
+      assert.isFalse(Fs.existsSync(file))
+    })))
+
+  it.effect("needs a period, and takes none with --close", () =>
+    inFake(Effect.gen(function*() {
+      const none = yield* cli(["report"])
+      const both = yield* cli(["report", "--close", "1", "--database", "punches.db", ...week])
+
+      assert.deepStrictEqual([none.code, none.stdout], [2, ""])
+      assert.match(none.stderr, /report needs a period/)
+      assert.deepStrictEqual([both.code, both.stdout], [2, ""])
+      assert.match(both.stderr, /--close goes without --week/)
+    })))
+})
+
+const offline = without(...Object.keys(environment).filter((name) => name !== "TIME_PUNCHES_COMPANY_ID"))
+
+describe("time-punches report --close", () => {
+  it.live("shows the states, their differences and what each person got, from the record", () =>
+    inFake(Effect.gen(function*() {
+      const service = yield* FakeService
+      const file = `${yield* temporaryFolder}/punches.db`
+      const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env: offline })
+      const sync = Effect.suspend(() => cli(["sync", "--database", file, "--history"]))
+      yield* sync
+      assert.strictEqual((yield* on("close", ...week, "--above", "7h", "--note", "<b>signed</b>")).code, 0)
+      yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
+      yield* sync
+      assert.strictEqual((yield* on("correct")).code, 0)
+      yield* service.edit([2], { clocked_out: "2026-03-04T00:00:00Z" })
+      yield* sync
+      const { code, stdout: page } = yield* on("report", "--close", "1")
+
+      assert.strictEqual(code, 0)
+      assert.deepStrictEqual(
+        rowsOf(page, "2 states").map((
+          { cost, difference, kind, note, state }
+        ) => [state, kind, note, cost, difference]),
+        [["1.1", "close", "<b>signed</b>", 24_000, 24_000], ["1.2", "correct", "", 25_000, 1000]]
+      )
+      assert.deepStrictEqual(
+        rowsOf(page, "By person and state").map((
+          row
+        ) => [row["person"], row["1.1 cost"], row["1.2 cost"], row["cost"]]),
+        [["user 501", 8000, 1000, 9000], ["user 502", 8000, 0, 8000], ["user 503", 8000, 0, 8000]]
+      )
+      assert.deepStrictEqual(
+        rowsOf(page, "1.2: more than 1.1").map(({ above, cost, net, person }) => [person, net, above, cost]),
+        [[501, 3600, 3600, 1000]]
+      )
+      // Not what the copy has now: person 502 has two hours more there.
+      assert.deepInclude(rowsOf(page, "By person", "tfoot")[0], { net: 25 * 3600, above: 4 * 3600 })
+      assert.include(page, "Hours by day and location")
+      assert.notInclude(page, "are not those of the record")
+    })))
+
+  it.live("leaves out what a pruned history does not have, and says if the history was edited", () =>
+    inFake(Effect.gen(function*() {
+      const service = yield* FakeService
+      const file = `${yield* temporaryFolder}/punches.db`
+      const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env: offline })
+      yield* cli(["sync", "--database", file, "--history"])
+      yield* on("close", ...week)
+      yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
+      yield* cli(["sync", "--database", file, "--history"])
+      const change = (statement: string) => {
+        const database = new DatabaseSync(file)
+        database.exec(statement)
+        database.close()
+      }
+      change("UPDATE time_punches_history SET hourly_wage = hourly_wage + 100")
+      const edited = yield* on("report", "--close", "1")
+      change("UPDATE time_punches_sync SET known_since = history_last")
+      const pruned = yield* on("report", "--close", "1")
+
+      assert.include(edited.stdout, "The sums of these punches are not those of the record")
+      assert.strictEqual(pruned.code, 0, pruned.stderr)
+      assert.match(pruned.stdout, /left out: the history of the copy does not reach .*, the instant of state 1\.1\./)
+      assert.notInclude(pruned.stdout, "People on the clock</h2>")
+      for (const { stdout } of [edited, pruned]) {
+        assert.deepInclude(rowsOf(stdout, "By person", "tfoot")[0], { net: 24 * 3600, cost: 24_000 })
+      }
+    })))
+
+  it.live("says that a close is over, and refuses one that is none", () =>
+    inFake(Effect.gen(function*() {
+      const file = `${yield* temporaryFolder}/punches.db`
+      const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env: offline })
+      yield* cli(["sync", "--database", file, "--history"])
+      yield* on("close", ...week)
+      yield* on("void", "1.1", "--note", "wrong week")
+      const over = yield* on("report", "--close", "1")
+      const none = yield* on("report", "--close", "2")
+
+      assert.strictEqual(over.code, 0, over.stderr)
+      assert.include(over.stdout, "No state of this close stands: it is over.")
+      assert.deepStrictEqual(
+        rowsOf(over.stdout, "1.2: 1.1 was not paid").map(({ cost, person }) => [person, cost]),
+        [[501, -8000], [502, -8000], [503, -8000]]
+      )
+      assert.deepStrictEqual([none.code, none.stdout], [2, ""])
+    })))
+})

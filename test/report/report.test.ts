@@ -1,0 +1,126 @@
+/** `toHtmlReport` as a program calls it: one pass, one file that loads nothing, and texts that stay texts. */
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Stream } from "effect"
+import * as Crypto from "node:crypto"
+import { BusinessDate, LocationId } from "../../src/Ids.ts"
+import { Labor, Period, PeriodCheck } from "../../src/payroll/index.ts"
+import { type ReportOptions, reportWindow, toHtmlReport } from "../../src/report/index.ts"
+import { punch } from "../../src/testing/kit/index.ts"
+import { rowsOf } from "../cli/report/tables.ts"
+
+const options: ReportOptions = {
+  clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+  period: (clock) => Period.localDays(clock, BusinessDate.make("2026-03-04"), BusinessDate.make("2026-03-08")),
+  rounding: "halfUp"
+}
+
+const days = [2, 3, 4, 5, 6, 7, 8, 9].map((day) => punch({ clockedIn: `2026-03-0${day}T14:00:00Z` }))
+
+describe("toHtmlReport", () => {
+  it.effect("reads its punches once", () =>
+    Effect.gen(function*() {
+      let runs = 0
+      yield* toHtmlReport(Stream.suspend(() => (runs++, Stream.fromIterable(days))), options)
+
+      assert.strictEqual(runs, 1)
+    }))
+
+  it("lists what the check and the thresholds read around the period", () => {
+    const above = { ...options, weeklyThreshold: "40 hours" } satisfies ReportOptions
+    const [plain, wide] = [reportWindow(options), reportWindow(above)]
+
+    assert.deepStrictEqual(plain, PeriodCheck.window(options))
+    assert.deepStrictEqual(wide, { gte: Labor.window(above).gte, lt: PeriodCheck.window(above).lt })
+  })
+
+  it.effect("counts the days before a cut week for its threshold, and shows the period alone", () =>
+    Effect.gen(function*() {
+      const page = yield* toHtmlReport(Stream.fromIterable(days), { ...options, weeklyThreshold: "40 hours" })
+
+      assert.deepInclude(rowsOf(page, "By person")[0], { net: 5 * 8 * 3600, above: 2 * 8 * 3600 })
+      assert.deepStrictEqual(
+        rowsOf(page, "By day").map(({ date }) => date),
+        [4, 5, 6, 7, 8].map((day) => `2026-03-0${day}`)
+      )
+      assert.include(page, "1 person with time over 40:00 in a week.")
+    }))
+
+  it.effect("leaves out deleted punches, and those that are not selected", () =>
+    Effect.gen(function*() {
+      const punches = Stream.make(
+        punch({ id: 1, clockedIn: "2026-03-04T14:00:00Z" }),
+        punch({ id: 2, clockedIn: "2026-03-05T14:00:00Z", deleted: true }),
+        punch({ id: 3, clockedIn: "2026-03-06T14:00:00Z", locationId: 302 })
+      )
+      const page = yield* toHtmlReport(punches, {
+        ...options,
+        isSelected: ({ locationId }) => locationId === LocationId.make(301)
+      })
+
+      assert.deepStrictEqual(rowsOf(page, "By location").map(({ location, punches }) => [location, punches]), [[
+        301,
+        1
+      ]])
+    }))
+
+  it.effect("fails for a location without a clock, and before a sum could be wrong", () =>
+    Effect.gen(function*() {
+      const missing = yield* Effect.flip(
+        toHtmlReport(Stream.fromIterable(days), { ...options, clock: Period.zones(new Map()) })
+      )
+      const tips = Number.MAX_SAFE_INTEGER
+      const much = Stream.fromIterable(
+        [1, 2].map((id) => punch({ id, userId: id, locationId: id, tips, clockedIn: `2026-03-0${3 + id}T14:00:00Z` }))
+      )
+      const overflow = yield* Effect.flip(toHtmlReport(much, options))
+
+      assert.strictEqual(missing._tag, "MissingZone")
+      assert.strictEqual(overflow._tag, "SumOverflow")
+    }))
+
+  it.effect("is one file without a script, whose policy permits its one style and nothing else", () =>
+    Effect.gen(function*() {
+      const page = yield* toHtmlReport(Stream.fromIterable(days), options)
+      const [, style = ""] = /<style>([^]*?)<\/style>/.exec(page) ?? []
+      const hash = Crypto.createHash("sha256").update(style).digest("base64")
+
+      assert.include(
+        page,
+        `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'">`
+      )
+      assert.notMatch(
+        page.replace(style, ""),
+        /<script|<link|<iframe|<style>.*<style>| style="| on\w+="| src="| href="|url\(/
+      )
+    }))
+
+  it.effect("shows names, titles and notes of other people as text", () =>
+    Effect.gen(function*() {
+      const evil = "</title></style><script>alert(1)</script>\u202e\u0000\"'"
+      const page = yield* toHtmlReport(Stream.fromIterable(days), {
+        ...options,
+        title: evil,
+        notes: [evil],
+        names: () => evil
+      })
+
+      assert.notMatch(page, /<script|[\u202e\0]/)
+      assert.strictEqual(page.match(/<\/title>/g)?.length, 1)
+      assert.include(
+        page,
+        "&lt;/title&gt;&lt;/style&gt;&lt;script&gt;alert(1)&lt;/script&gt;\\u202e\\u0000&quot;&#39; (501)"
+      )
+    }))
+
+  it.effect("says how many bars and findings it leaves out", () =>
+    Effect.gen(function*() {
+      const many = Array.from({ length: 1100 }, (_, at) =>
+        punch({ id: at + 1, userId: at + 1, clockedIn: "2026-03-04T14:00:00Z", approved: false }))
+      const page = yield* toHtmlReport(Stream.fromIterable(many), options)
+
+      assert.include(page, "The first 40 of 1,100 people, by hours; the table has all.")
+      assert.include(page, "The first 1,000 of 1,100 things to look at; time-punches check lists all.")
+      assert.lengthOf(rowsOf(page, "Punches to look at"), 1000)
+      assert.lengthOf(rowsOf(page, "By person"), 1100)
+    }))
+})
