@@ -174,7 +174,7 @@ describe("the time-punches process", () => {
       assert.strictEqual(code, 130)
       assert.match(
         stderr,
-        /^http:\/\/127\.0\.0\.1:\d+ serves 300 punches of 2026-03-02 to 2026-04-\d\d\. Ctrl-C stops it\.\n$/
+        /^http:\/\/127\.0\.0\.1:\d+ serves 300 punches of 2026-03-02 to 2026-04-\d\d\. Ctrl-C stops it\.\n\S+\/ shows its requests, .*\n$/
       )
     })), timeout)
 

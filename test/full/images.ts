@@ -4,8 +4,12 @@
  */
 import { Effect, Layer, type Scope } from "effect"
 import * as Fs from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generateWeeks } from "../../src/testing/index.ts"
+import { environmentOf, start } from "../cli/child.ts"
 import { browser, widths } from "./browser.ts"
 
 interface Picture {
@@ -23,12 +27,40 @@ const sandbox = Effect.gen(function*() {
     FakeServer.layer({ page: true, port: 4010 }).pipe(Layer.provideMerge(FakeService.layer({ punches })))
   )
   const { url } = yield* Effect.provide(FakeServer, built)
+  const requests: ReadonlyArray<readonly [query: string, token: string]> = [
+    ["", "expired"],
+    ["?limit=200&clocked_in[gte]=2026-03-02T05:00:00Z", defaultCompany.accessToken],
+    ["?limit=500", defaultCompany.accessToken],
+    ["?limit=200&deleted=null", defaultCompany.accessToken]
+  ]
+  for (const [query, token] of requests) {
+    const address = `${url}/v2/company/${defaultCompany.id}/time_punches${query}`
+    yield* Effect.promise(() => fetch(address, { headers: { authorization: `Bearer ${token}` } }))
+  }
   return `${url}/`
+})
+
+/** The report of a week, made by the command and opened as a file. */
+const report = Effect.gen(function*() {
+  const punches = generateWeeks({ seed: 1, weeks: 2, people: 40, companyId: defaultCompany.id })
+  const built = yield* Layer.build(FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches }))))
+  const { url } = yield* Effect.provide(FakeServer, built)
+  const folder = yield* Effect.acquireRelease(
+    Effect.sync(() => Fs.mkdtempSync(join(tmpdir(), "time-punches-report-"))),
+    (folder) => Effect.sync(() => Fs.rmSync(folder, { recursive: true }))
+  )
+  const file = join(folder, "week.html")
+  const args = ["report", "--week", "2026-03-09", "--zone", "America/New_York", "--output", file]
+  const { ended } = start(args, environmentOf(url))
+  const { code, stderr } = yield* Effect.promise(() => ended)
+  if (code !== 0) return yield* Effect.die(new Error(stderr))
+  return pathToFileURL(file).href
 })
 
 /** The pictures by the name of their files. */
 const pictures: Readonly<Record<string, Picture>> = {
-  sandbox: { served: sandbox, ready: "#rows tr", height: 1300 }
+  sandbox: { served: sandbox, ready: "#rows tr", height: 1300 },
+  report: { served: report, ready: "svg", height: 1300 }
 }
 
 const take = Effect.fnUntraced(function*(name: string, { height, ready, served }: Picture) {

@@ -13,6 +13,7 @@ export interface FaultMatch {
 
 /** An injected fault that can still affect a request. */
 export interface ActiveFault {
+  /** What it does. */
   readonly fault: Fault
   /** The requests that it selects. */
   readonly when: FaultWhen

@@ -1,4 +1,4 @@
-/** The page of a fake service: `/`, `/docs`, and below `/sandbox` what they need. Start here. Loaded only if it is asked for. */
+/** The page of a fake service: `/`, `/docs`, and below `/sandbox` what they need. Start here. Loaded on request. */
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as HttpApiSwagger from "effect/http-api/HttpApiSwagger"

@@ -115,6 +115,41 @@ describe("the churn of a sandbox", () => {
   )
 })
 
+describe("time-punches sandbox --write-env", () => {
+  it.live(
+    "writes the variables that it prints to a new file for its owner, and says where its page is",
+    () =>
+      Effect.gen(function*() {
+        const file = `${yield* temporaryFolder}/.env`
+        const sandbox = yield* spawn(["sandbox", "--json", "--port", "0", "--punches", "3", "--write-env", file])
+        const variables: Record<string, string> = JSON.parse(yield* Effect.promise(() => sandbox.printed("\n")))
+        const text = Fs.readFileSync(file, "utf8")
+        const url = variables["TIME_PUNCHES_BASE_URL"] ?? ""
+        const page = yield* Effect.promise(() => fetch(`${url}/`).then((answer) => answer.text()))
+        sandbox.child.kill("SIGINT")
+        const { stderr } = yield* Effect.promise(() => sandbox.ended)
+
+        assert.deepStrictEqual(text.trimEnd().split("\n"), Object.entries(variables).map((pair) => pair.join("=")))
+        assert.deepStrictEqual(Object.keys(variables).length, 6)
+        assert.strictEqual(Fs.statSync(file).mode & 0o777, 0o600)
+        assert.include(stderr, `${url}/ shows its requests, faults and punches, ${url}/docs the interface.\n`)
+        assert.include(page, "<h1>Sandbox</h1>")
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    60_000
+  )
+
+  it.effect("leaves a file that exists as it is", () =>
+    Effect.gen(function*() {
+      const file = `${yield* temporaryFolder}/.env`
+      Fs.writeFileSync(file, "MINE=1\n")
+      const { code, stderr } = yield* cli(["sandbox", "--port", "0", "--punches", "3", "--write-env", file])
+
+      assert.strictEqual(code, 8)
+      assert.include(stderr, "exists, and --write-env writes over no file")
+      assert.strictEqual(Fs.readFileSync(file, "utf8"), "MINE=1\n")
+    }).pipe(Effect.scoped, Effect.provide([FakeService.layer(), NodeServices.layer])))
+})
+
 describe("time-punches sandbox --companies", () => {
   it.live("serves them to one OAuth client, and writes their ids and guids", () =>
     Effect.gen(function*() {
@@ -166,6 +201,10 @@ describe("time-punches sandbox --companies", () => {
   it.effect.each(
     [
       [["--companies", "0"], /companies/],
+      [["--punches", "99999999"], /a whole number from 0 to 5000000/],
+      [["--latency", "99999999999"], /a whole number from 0 to 86400000/],
+      [["--seed", "99999999999999999"], /a whole number from 0 to 9007199254740991/],
+      [["--write-env", " "], /the name of a file/],
       [["--companies", "20001"], /a whole number from 1 to 20000/],
       [["--companies-csv", "companies.csv"], /--companies-csv goes with --companies/],
       [["--companies", "2", "--companies-csv", ""], /the name of a file, or -/]
