@@ -205,7 +205,7 @@ const toolkit = Toolkit.make(
       ...period,
       ...selection,
       limit: described(`How many, 1 to ${maxRows}. Default: ${maxRows}`),
-      skip: described("How many to pass over first. Default: 0")
+      offset: described("How many to pass over first. Default: 0")
     })
   )
 )
@@ -277,7 +277,7 @@ export const layerTools = (copy: Copy) =>
           ...(changed === true ? ["--changed"] : [])
         ),
       list: (given) =>
-        answer([...local(given), ...selected(given), ["limit", given.limit], ["skip", given.skip]], "list")
+        answer([...local(given), ...selected(given), ["limit", given.limit], ["offset", given.offset]], "list")
     }
   }))))
 
@@ -321,7 +321,7 @@ const list = Command.make(
     ...periodFlags,
     names: namesFlag,
     limit: whole("limit", "N", "How many", 1, maxRows),
-    skip: whole("skip", "N", "How many to pass over first", 0)
+    offset: whole("offset", "N", "How many to pass over first", 0)
   },
   Effect.fnUntraced(function*(input) {
     const flags = yield* resolvePeriod({ ...noFilter, ...input })
@@ -333,7 +333,7 @@ const list = Command.make(
     const found = yield* source(filter).pipe(
       Stream.mapEffect((punches) => Effect.fromResult(keptOf(punches, flags))),
       Stream.flatMap((punches) => Stream.fromIterable(punches)),
-      Stream.drop(Option.getOrElse(flags.skip, () => 0)),
+      Stream.drop(Option.getOrElse(flags.offset, () => 0)),
       Stream.take(limit + 1),
       Stream.runCollect
     )

@@ -144,8 +144,8 @@ describe("the tools of an assistant", () => {
         punches: Schema.Array(Schema.Record(Schema.String, Schema.Json)),
         hasMore: Schema.Boolean
       })
-      const pages = yield* Effect.forEach(["0", "100", "200"], (skip) =>
-        Effect.flatMap(ask("list", { ...week, skip }), ({ result }) =>
+      const pages = yield* Effect.forEach(["0", "100", "200"], (offset) =>
+        Effect.flatMap(ask("list", { ...week, offset }), ({ result }) =>
           Schema.decodeUnknownEffect(Listed)(result)))
 
       assert.deepStrictEqual(pages.map(({ hasMore, punches }) => [punches.length, hasMore]), [
