@@ -272,7 +272,7 @@ const loaded = (world: World, every: Duration.Input = "2 seconds", given: Readon
     yield* within("first loads", Effect.map(first, ({ length }) => length === 0), first)
   })
 
-/** Under load a test takes longer than on a quiet machine: each wait in it has a limit separate. */
+/** Under load a test takes longer than on a quiet machine: each wait in it has its own limit. */
 const test = <E>(
   title: string,
   body: (world: World) => Effect.Effect<void, E, Scope.Scope | FakeService | FakeServer>
