@@ -541,6 +541,13 @@ export const makeFleetStore = Effect.gen(function*() {
 
   /** Step 16: tries one company, if the pauses that hold have no end and the last attempt is an hour old. */
   const probe = (runner: string, takeover: number): Effect.Effect<Claim | undefined, SqlError> =>
+    Effect.flatMap(
+      // A fleet that is not paused would send a whole transaction for nothing, each 5 seconds.
+      sql`SELECT 1 FROM fleet_pause WHERE until IS NULL AND reason <> 'operator' LIMIT 1`,
+      ([pause]) => pause === undefined ? Effect.succeed(undefined) : probeOnce(runner, takeover)
+    )
+
+  const probeOnce = (runner: string, takeover: number): Effect.Effect<Claim | undefined, SqlError> =>
     Effect.catchTag(
       transaction(withNow((now) =>
         Effect.gen(function*() {

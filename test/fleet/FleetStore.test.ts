@@ -348,6 +348,32 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
       }))
   })
 
+  describe("whileHeld", () => {
+    test("does nothing for a company that was removed, or is another turn's, and keeps both from happening", (fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.store.operator.add(companies(2))
+        const [one, two] = (yield* fleet.store.claim(claiming())).map(defined)
+        yield* frozen(fleet, "company_id = 2")
+        yield* fleet.store.claim(claiming("b"))
+        const kept = yield* fleet.store.whileHeld(defined(one), Effect.succeed("done"))
+        const taken = yield* fleet.store.whileHeld(defined(two), Effect.die("another turn's"))
+        yield* fleet.store.operator.remove([id(1)])
+        const removed = yield* fleet.store.whileHeld(defined(one), Effect.die("removed"))
+
+        assert.deepStrictEqual([kept, taken, removed], [Option.some("done"), Option.none(), Option.none()])
+      }))
+
+    test("rolls back what it ran if that fails", (fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.store.operator.add(companies(1))
+        const claim = first(yield* fleet.store.claim(claiming()))
+        const write = Effect.orDie(fleet.sql.unsafe("INSERT INTO fleet_setting (name, value) VALUES ('x', 'y')"))
+        yield* Effect.flip(fleet.store.whileHeld(claim, Effect.andThen(write, Effect.fail("refused"))))
+
+        assert.lengthOf(yield* Effect.orDie(fleet.sql.unsafe("SELECT 1 FROM fleet_setting")), 0)
+      }))
+  })
+
   describe("release", () => {
     test("puts an interrupted turn back to the front, uncounted, and asks for a new probe", (fleet) =>
       Effect.gen(function*() {
