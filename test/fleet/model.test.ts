@@ -31,7 +31,7 @@ const plantings: ReadonlyArray<readonly [string, Planting, Plan, RegExp]> = [
       drain: () =>
         Effect.as(
           sql`UPDATE fleet_company SET state = 'quarantined', reason = 'starts', heartbeat_at = NULL WHERE state = 'active' AND starts >= 2`,
-          { isDraining: false, quarantined: [] }
+          { isDraining: false, isPaused: false, quarantined: [] }
         )
     }),
     { ...plan, seed: 5, poison: 1, faults: ["kill"] },
@@ -39,7 +39,7 @@ const plantings: ReadonlyArray<readonly [string, Planting, Plan, RegExp]> = [
   ],
   [
     "suspects that no process takes",
-    () => ({ drain: () => Effect.succeed({ isDraining: false, quarantined: [] }) }),
+    () => ({ drain: () => Effect.succeed({ isDraining: false, isPaused: false, quarantined: [] }) }),
     { ...plan, seed: 5, poison: 1 },
     /kills its process and is active/
   ],
