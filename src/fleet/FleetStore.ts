@@ -509,14 +509,16 @@ export const makeFleetStore = Effect.gen(function*() {
       } AND EXISTS (SELECT 1 FROM fleet_company WHERE state = 'active' AND next_at <= ${now} AND ${free} AND starts >= ${
         big(suspectStarts)
       } AND starts < ${big(quarantineStarts)}) RETURNING 1 AS mine`
+      const endless = sql`SELECT 1 FROM fleet_pause WHERE until IS NULL AND reason <> 'operator'`
       if (words.isOneStatement) {
         return Effect.map(
           sql<
             Row
-          >`WITH q AS (${quarantine}), s AS (${ask}) SELECT company_id, 0 AS mine FROM q UNION ALL SELECT NULL, 1 FROM s`,
+          >`WITH q AS (${quarantine}), s AS (${ask}) SELECT company_id, 0 AS kind FROM q UNION ALL SELECT NULL, 1 FROM s UNION ALL SELECT NULL, 2 WHERE EXISTS (${endless})`,
           (rows) => ({
-            isDraining: rows.some(({ mine }) => numberOf(mine) === 1),
-            quarantined: rows.flatMap(({ company_id, mine }) => numberOf(mine) === 1 ? [] : [numberOf(company_id)])
+            isDraining: rows.some(({ kind }) => numberOf(kind) === 1),
+            isPaused: rows.some(({ kind }) => numberOf(kind) === 2),
+            quarantined: rows.flatMap(({ company_id, kind }) => numberOf(kind) === 0 ? [numberOf(company_id)] : [])
           })
         )
       }
@@ -525,6 +527,7 @@ export const makeFleetStore = Effect.gen(function*() {
         const asked = yield* ask
         return {
           isDraining: asked.length > 0,
+          isPaused: (yield* endless).length > 0,
           quarantined: quarantined.flatMap((row) => Object.values(row)).map(numberOf)
         }
       }))
@@ -875,6 +878,8 @@ export const makeFleetStore = Effect.gen(function*() {
 /** Whether a suspect waits for this runner, and who was quarantined. */
 export interface Draining {
   readonly isDraining: boolean
+  /** Whether a pause holds that a probe may end. */
+  readonly isPaused: boolean
   readonly quarantined: ReadonlyArray<number>
 }
 

@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { calm, type Plan, type Planting, run, storm } from "./model.ts"
+import { calm, lost, type Plan, type Planting, run, storm } from "./model.ts"
 
 /** Short: a planted bug shows at once, and every run of the tests pays for these. */
 const plan: Plan = { ...calm, seconds: 30 }
 
 const plans: ReadonlyArray<readonly [string, Plan]> = [
   ["two companies that kill their process, and freezes", { ...plan, seed: 6, poison: 2, faults: ["freeze"] }],
+  ["companies that are removed and added again", { ...plan, seed: 3, faults: ["again"] }],
+  ["freezes while pages are long", { ...plan, seed: 2, seconds: 60, pageSeconds: 8, processes: 2, faults: ["freeze"] }],
   ["everything", { ...plan, seed: 8, poison: 1, faults: storm }],
   ["everything, and no engine", { ...plan, seed: 9, poison: 1, faults: storm, isEngineDead: true }]
 ]
@@ -29,7 +31,7 @@ const plantings: ReadonlyArray<readonly [string, Planting, Plan, RegExp]> = [
       drain: () =>
         Effect.as(
           sql`UPDATE fleet_company SET state = 'quarantined', reason = 'starts', heartbeat_at = NULL WHERE state = 'active' AND starts >= 2`,
-          { isDraining: false, quarantined: [] }
+          { isDraining: false, isPaused: false, quarantined: [] }
         )
     }),
     { ...plan, seed: 5, poison: 1, faults: ["kill"] },
@@ -37,7 +39,7 @@ const plantings: ReadonlyArray<readonly [string, Planting, Plan, RegExp]> = [
   ],
   [
     "suspects that no process takes",
-    () => ({ drain: () => Effect.succeed({ isDraining: false, quarantined: [] }) }),
+    () => ({ drain: () => Effect.succeed({ isDraining: false, isPaused: false, quarantined: [] }) }),
     { ...plan, seed: 5, poison: 1 },
     /kills its process and is active/
   ],
@@ -62,6 +64,37 @@ const plantings: ReadonlyArray<readonly [string, Planting, Plan, RegExp]> = [
     }),
     plan,
     /late|quarantined/
+  ],
+  [
+    "turns that end when another process owns the shard",
+    // The engine gives no process a company, so every turn is that of a helper.
+    (store) => ({ heartbeat: (turns) => Effect.as(store.heartbeat(turns), new Set<number>()) }),
+    { ...plan, pageSeconds: 4, isEngineDead: true },
+    /late|quarantined/
+  ],
+  [
+    "a drain that never ends",
+    () => ({ claimSuspect: () => Effect.fail(lost()) }),
+    { ...plan, seed: 5, poison: 1 },
+    /late/
+  ],
+  [
+    "epochs that begin at 0",
+    ({ operator, sql }) => ({
+      operator: {
+        ...operator,
+        add: (additions) =>
+          Effect.tap(operator.add(additions), () => sql`UPDATE fleet_company SET epoch = 0 WHERE runner IS NULL`)
+      }
+    }),
+    { ...plan, seed: 3, faults: ["again"] },
+    /two turns of one epoch/
+  ],
+  [
+    "turns that do not claim the copy",
+    () => ({ claimless: true }),
+    { ...plan, seed: 2, seconds: 60, pageSeconds: 8, processes: 2, faults: ["freeze"] },
+    /was written by epoch/
   ],
   [
     "pauses that are never tried",

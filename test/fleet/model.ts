@@ -6,7 +6,7 @@
 import { DateTime, Deferred, Effect, Exit, Fiber, Layer, Option, Result, Scope, Stream } from "effect"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
-import { type FleetStore } from "../../src/fleet/FleetStore.ts"
+import type { Claim, FleetStore } from "../../src/fleet/FleetStore.ts"
 import { makeRunner, type Runner } from "../../src/fleet/node/turns.ts"
 import { readSettings } from "../../src/fleet/Schedule.ts"
 import {
@@ -18,7 +18,7 @@ import {
   TokenError,
   TransportError
 } from "../../src/index.ts"
-import { SyncError, SyncStore } from "../../src/sync/index.ts"
+import { type Batch, type Checkpoint, SyncError, SyncStore } from "../../src/sync/index.ts"
 import { makeStoreOf } from "../../src/sync/memoryStore.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import { sqliteStore } from "./support.ts"
@@ -44,15 +44,15 @@ export interface Plan {
   readonly poison: number
   /** Seconds of faults; after them the fleet has time to settle. */
   readonly seconds: number
-  readonly faults: ReadonlyArray<"kill" | "freeze" | "outage" | "operator" | "credential" | "service">
+  readonly faults: ReadonlyArray<"kill" | "freeze" | "outage" | "operator" | "credential" | "service" | "again">
   /** Whether the engine gives the processes no companies. */
   readonly isEngineDead?: boolean
   /** How long a page takes. Default 0.7. */
   readonly pageSeconds?: number
 }
 
-/** A change of the statements, as a bug would make it. */
-export type Planting = (store: FleetStore) => Partial<FleetStore>
+/** A change of the statements, as a bug would make it; with `claimless`, turns do not claim the copy. */
+export type Planting = (store: FleetStore) => Partial<FleetStore> & { readonly claimless?: true }
 
 /** What is wrong at the end. */
 export interface Verdict {
@@ -63,7 +63,8 @@ export interface Verdict {
   readonly refused: number
 }
 
-const lost = () =>
+/** The database does not answer. */
+export const lost = () =>
   new SqlError({
     reason: new UnknownError({ cause: new Error("the database is away"), message: "away", operation: "execute" })
   })
@@ -127,7 +128,8 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
     yield* TestClock.setTime(noon)
     const test = yield* sqliteStore
     const { sql } = test
-    const real: FleetStore = { ...test.store, ...planting(test.store) }
+    const { claimless = false, ...planted } = planting(test.store)
+    const real: FleetStore = { ...test.store, ...planted }
     const random = prng(plan.seed)
     const copies = makeStoreOf(new Map())
     const settings = Result.getOrThrow(readSettings({ maxConcurrentSyncs: 4, pagesPerTurn: 2 }))
@@ -139,6 +141,16 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
     /** The latest epoch that has committed, by company. */
     const latest = new Map<number, number>()
     const faults: Array<string> = []
+    const epochs = new Set<string>()
+    /** Each claim has an epoch that no turn of the company had before, also of a row that was removed. */
+    const begun = (process: Process, { company, epoch }: Claim) => {
+      const key = `${company}, ${epoch}`
+      if (epochs.has(key)) faults.push(`company ${company} has two turns of one epoch`)
+      epochs.add(key)
+      process.epochs.set(company, epoch)
+    }
+    /** What was stored before a claim that was left out, by the checkpoint of the claim. */
+    const unclaimed = new Map<Checkpoint, Option.Option<Checkpoint>>()
 
     const dead: Array<Process> = []
     const living = new Map<string, Process>()
@@ -152,23 +164,23 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
           Effect.tap(over(real.claim(options)), (claims) =>
             Effect.sync(() => {
               const others = process.runner?.inWork().length ?? 0
-              for (const { company, epoch, starts } of claims) {
-                process.epochs.set(company, epoch)
-                if (starts > 2 && others + claims.length > 1) faults.push(`a suspect began beside others`)
+              for (const claim of claims) {
+                begun(process, claim)
+                if (claim.starts > 2 && others + claims.length > 1) faults.push(`a suspect began beside others`)
               }
             })),
         claimSuspect: (name, takeover) =>
           Effect.tap(over(real.claimSuspect(name, takeover)), (claim) =>
             Effect.sync(() => {
               if (claim === undefined) return
-              process.epochs.set(claim.company, claim.epoch)
+              begun(process, claim)
               const others = process.runner?.inWork().length ?? 0
               if (others > 0) faults.push(`a suspect began beside others`)
             })),
         probe: (name, takeover) =>
           Effect.tap(over(real.probe(name, takeover)), (claim) =>
             Effect.sync(() => {
-              if (claim !== undefined) process.epochs.set(claim.company, claim.epoch)
+              if (claim !== undefined) begun(process, claim)
             })),
         heartbeat: (turns) => over(real.heartbeat(turns)),
         isHeld: (lease) => over(real.isHeld(lease)),
@@ -181,6 +193,23 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
         begin: (name, isAlone) => over(real.begin(name, isAlone))
       }
     }
+
+    /** A claim has a checkpoint that differs from the stored one by its writer alone. */
+    const isClaim = ({ checkpoint }: Batch, previous: Option.Option<Checkpoint>) =>
+      Option.match(previous, {
+        onNone: () => checkpoint.pass === 0,
+        onSome: (before) => before.pass === checkpoint.pass && before.running === checkpoint.running
+      })
+
+    const commit = (batch: Batch, previous: Option.Option<Checkpoint>) =>
+      Effect.suspend(() => {
+        if (claimless && isClaim(batch, previous)) {
+          unclaimed.set(batch.checkpoint, previous)
+          return Effect.succeed({ written: 0, unchanged: 0, gone: 0, oldestModified: Option.none() })
+        }
+        const known = Option.flatMap(previous, (before) => Option.fromUndefinedOr(unclaimed.get(before)))
+        return copies.commit(batch, Option.getOrElse(known, () => previous))
+      })
 
     const storeOf = (process: Process) => {
       const over = <A>(company: CompanyId, self: Effect.Effect<A, SyncError>) =>
@@ -197,7 +226,7 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
         commit: (batch, previous) =>
           over(
             batch.company,
-            copies.commit(batch, previous).pipe(
+            commit(batch, previous).pipe(
               Effect.tap(() =>
                 Effect.sync(() => {
                   const epoch = process.epochs.get(batch.company) ?? 0
@@ -324,6 +353,9 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
           case "service":
             error = new TransportError({ reason: "connect" })
             return void until.set("error", second + random.between(2, 10))
+          case "again":
+            yield* Effect.orDie(real.operator.remove([id]))
+            return void (yield* Effect.orDie(real.operator.add([{ id, every }])))
           case "operator": {
             const { operator } = real
             const what = pick(random, [operator.pause, operator.trigger, operator.sweep, operator.resume])

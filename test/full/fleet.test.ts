@@ -725,38 +725,32 @@ describe("time-punches fleet run --database FILE", () => {
       {
         moment: "before the claim",
         before: "^WITH d AS",
-        after: 0,
         left: { starts: [0, 0, 0], rows: [0, 0, 0] }
       },
       {
         moment: "before the claim of the copy",
-        before: "time_punches_sync.*VALUES",
-        after: 0,
+        before: "^INSERT INTO \"?time_punches_sync\"? AS s",
         left: { starts: [1, 1, 1], rows: [0, 0, 0] }
       },
       {
         moment: "in the transaction of a page",
         before: "^INSERT INTO \"?time_punches\"? ",
-        after: 3,
         left: { starts: [1, 1, 1], rows: [0, 0, 0] }
       },
       {
         moment: "before the end",
         before: "^UPDATE fleet_company SET heartbeat_at = NULL, starts = 0",
-        after: 0,
         left: { starts: [1, 1, 1] }
       }
     ]
-  )("continues after kill -9 $moment", ({ after, before, left }) =>
+  )("continues after kill -9 $moment", ({ before, left }) =>
     Effect.gen(function*() {
       const { assertWhole, rows, run } = yield* inFile(companies.slice(0, 3))
       const killed = yield* run({
         KILL_BEFORE: before,
-        KILL_AFTER: `${after}`,
         NODE_OPTIONS: `--import=${new URL("./killBefore.ts", import.meta.url).href}`
       })
-      const { signal, stderr } = yield* Effect.promise(() => killed.ended)
-      assert.strictEqual(signal, "SIGKILL", stderr)
+      yield* within("it is killed", Effect.sync(() => killed.child.signalCode === "SIGKILL"))
       const found = yield* rows(
         "SELECT starts, (SELECT count(*) FROM time_punches AS p WHERE p.company_id = f.company_id) AS rows FROM fleet_company AS f ORDER BY 1, 2"
       )

@@ -106,7 +106,8 @@ const configOf = ({ name, takeover }: { readonly name: string; readonly takeover
     entityTerminationTimeout: Duration.seconds(15),
     entityMessagePollInterval: Duration.seconds(10),
     entityReplyPollInterval: Duration.millis(200),
-    refreshAssignmentsInterval: Duration.seconds(1),
+    // The one query that the engine sends in an idle fleet as often as the fleet itself its claim.
+    refreshAssignmentsInterval: Duration.millis(1250),
     // A deploy starts several runners at once: each would move shards otherwise.
     runnerJoinDebounce: Duration.seconds(3),
     sendRetryInterval: Duration.millis(100),

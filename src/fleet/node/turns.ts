@@ -77,7 +77,7 @@ export const decideTick = (at: {
   readonly isDraining: boolean
   readonly inWork: number
   readonly mostInWork: number
-  /** Milliseconds since the last probe. */
+  /** Milliseconds since the last probe; 0 if no pause holds that one may end. */
   readonly sinceProbe: number
 }): { readonly suspect: boolean; readonly probe: boolean; readonly room: number } => {
   const isIdle = at.inWork === 0
@@ -144,6 +144,8 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
 
   const turns = new Map<number, Turn>()
   let isDraining = false
+  /** Whether a pause holds that a probe may end. The search for suspects reads it too: a statement less for an idle fleet. */
+  let isPaused = false
   /** One ordinary claim comes between two suspects. */
   let mustClaim = false
   let isClosing = false
@@ -369,7 +371,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
       isDraining,
       inWork: turns.size,
       mostInWork: settings.maxConcurrentSyncs,
-      sinceProbe: now - probedAt
+      sinceProbe: isPaused ? now - probedAt : 0
     })
     if (decided.suspect) {
       const suspect = yield* store.claimSuspect(name, settings.takeover)
@@ -425,6 +427,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
     const drained = yield* store.drain(name, settings.takeover)
     // A suspect that began while the answer was on its way is alone already.
     isDraining = drained.isDraining && !isAlone()
+    isPaused = drained.isPaused
     for (const company of drained.quarantined) {
       yield* Effect.logWarning(`company ${company} is quarantined: five turns of it began, and none ended`)
     }
