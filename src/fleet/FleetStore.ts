@@ -834,6 +834,7 @@ export const makeFleetStore = Effect.gen(function*() {
   return {
     sql,
     dialect,
+    withNow,
     claim,
     claimSuspect,
     heartbeat,
@@ -1061,7 +1062,8 @@ const decodeError = Schema.decodeUnknownOption(errorJson)
 const errorText = ({ tag, text }: Failure, at: number): string =>
   encodeError({ at: DateTime.makeUnsafe(at), tag, text })
 
-const statusOf = (row: Row): CompanyStatus => ({
+/** A row of `fleet_company` with its lateness, as a page and a list show it. */
+export const statusOf = (row: Row): CompanyStatus => ({
   company: idOf(row.company_id),
   state: stateOf(row.state),
   phase: phaseOf(row.phase),

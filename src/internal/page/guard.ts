@@ -27,6 +27,20 @@ export const foreignCaller = (headers: Readonly<Record<string, string | undefine
   return undefined
 }
 
+/**
+ * The same for what a page of this service reads and sends: a page of any other origin is refused, also one on another port of
+ * this machine, except that its link may open a page of this service.
+ */
+export const foreignPage = (headers: Readonly<Record<string, string | undefined>>): string | undefined => {
+  const { host = "", origin } = headers
+  const site = headers["sec-fetch-site"] ?? "none"
+  const isOpened = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document"
+  const isForeign = origin === undefined
+    ? site !== "same-origin" && site !== "none" && !isOpened
+    : origin.toLowerCase() !== `http://${host.toLowerCase()}`
+  return foreignCaller(headers) ?? (isForeign ? "this page answers only to itself" : undefined)
+}
+
 /** Headers of every page and event stream: nothing from elsewhere, nothing inline, no frame, no copy in a cache. */
 export const pageHeaders = {
   "cache-control": "no-store",
