@@ -407,7 +407,7 @@ export const makeFleetStore = Effect.gen(function*() {
       }, last_error = ${error}, last_ok_at = ${ok}, rows = rows + ${
         big(rows)
       } WHERE ${isOurs} RETURNING company_id, state, reason`
-      const minute = sql`${now} / 60000`
+      const minute = sql`CAST(${now} / 60000 AS bigint)`
       const values = sql`${big(company)}, ${big(epoch)}, ${text(runner)}, ${big(claim.began)}, ${now}, ${big(pages)}, ${
         big(rows)
       }, ${text(outcomeName(outcome))}`

@@ -173,7 +173,7 @@ export const chart = (
 }
 
 /** Words of a text that may be a cursor, a guid or a token are left out. */
-const discreet = (text: string): string => text.replace(/(?=[^\s"']*\d)[\w+/=~.%-]{20,}/g, "…")
+const discreet = (text: string): string => text.replace(/(?=[^\s"']*\d)[\w+/=~.%-]{16,}/g, "…")
 
 const number = (value: number): string => Math.round(value).toLocaleString("en-US")
 

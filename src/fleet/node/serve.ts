@@ -14,7 +14,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import { foreignPage, isLoopbackAddress, pageHeaders } from "../../internal/page/guard.ts"
 import { stylesheet } from "../../internal/page/html.ts"
-import { numberOf, orUndefined, raw, textOrUndefined } from "../../internal/sql/dialect.ts"
+import { numberOf, orUndefined, textOrUndefined } from "../../internal/sql/dialect.ts"
 import { type FleetStore, type Gauges, statusOf } from "../FleetStore.ts"
 import * as metrics from "./metrics.ts"
 import {
@@ -27,7 +27,8 @@ import {
   statusJson,
   style,
   summaryHtml,
-  type View
+  type View,
+  type Watched
 } from "./page.ts"
 
 /** What the routes need of a runner. */
@@ -58,15 +59,21 @@ const readView = ({ store, takeover }: Served): Effect.Effect<View, SqlError> =>
       } THEN 1 ELSE 0 END AS held FROM fleet_company ORDER BY company_id`
       const minutes = yield* sql<
         Row
-      >`SELECT minute, runner, runs, pages, rows, failures, ${now} AS now FROM fleet_minute WHERE minute > ${now} / 60000 - 60`
-      const [clock] = yield* sql<Row>`SELECT ${now} AS now ${raw("")}`
+      >`SELECT minute, runner, runs, pages, rows, failures FROM fleet_minute WHERE minute > ${now} / 60000 - 60`
+      const [clock] = yield* sql<Row>`SELECT ${now} AS now`
+      const companies: Array<Watched> = []
+      for (const [at, row] of rows.entries()) {
+        // Heartbeats and claims go on meanwhile.
+        if (at % 500 === 499) yield* Effect.yieldNow
+        companies.push(
+          Object.assign(statusOf(row), { runner: textOrUndefined(row.runner), isInWork: numberOf(row.held) === 1 })
+        )
+      }
       return {
         at: DateTime.makeUnsafe(numberOf(clock?.now)),
-        companies: rows.map((row) =>
-          Object.assign(statusOf(row), { runner: textOrUndefined(row.runner), isInWork: numberOf(row.held) === 1 })
-        ),
+        companies,
         minutes: minutes.map((row) => ({
-          minute: numberOf(row.minute),
+          minute: Math.floor(numberOf(row.minute)),
           runner: textOrUndefined(row.runner) ?? "",
           runs: orUndefined(row.runs) ?? 0,
           pages: orUndefined(row.pages) ?? 0,
