@@ -215,6 +215,9 @@ describe("the routes of the page of a fleet", () => {
           sweepEvery: 1e9,
           fullSweepEvery: 0
         })
+      // A minute that is a fraction would be one of its own for each turn.
+      const minutes = yield* Effect.orDie(test.sql`SELECT typeof(minute) AS kind FROM fleet_minute`)
+      assert.deepStrictEqual(minutes.map((row) => Object.values(row)), [["integer"]])
       yield* setCompanies({ store, ...test }, "state = 'blocked', reason = 'Forbidden'", "company_id = 3")
       yield* store.operator.pauseAll
       const before = reads()

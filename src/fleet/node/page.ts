@@ -382,7 +382,7 @@ export const style = `body { max-width: 1400px; }
 .chart .failed { fill: var(--bad); }
 .chart path { stroke: var(--line); fill: none; }
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; margin: 8px 0; }
-.time { white-space: nowrap; }
+.time, td.number { white-space: nowrap; }
 .error { min-width: 16em; max-width: 34em; overflow-wrap: anywhere; font-size: 13px; }
 `
 
