@@ -215,7 +215,7 @@ describe("the routes of the page of a fleet", () => {
           sweepEvery: 1e9,
           fullSweepEvery: 0
         })
-      // A minute that is a fraction would be one of its own for each turn.
+      // If the minute were a fraction, each turn would have a separate row.
       const minutes = yield* Effect.orDie(test.sql`SELECT typeof(minute) AS kind FROM fleet_minute`)
       assert.deepStrictEqual(minutes.map((row) => Object.values(row)), [["integer"]])
       yield* setCompanies({ store, ...test }, "state = 'blocked', reason = 'Forbidden'", "company_id = 3")

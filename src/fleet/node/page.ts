@@ -308,7 +308,7 @@ export const companiesHtml = (view: View, query: PageQuery): string => {
     ? html` <a href="${linkTo({ ...query, limit: mostRows })}">Show ${number(Math.min(count, mostRows))}</a>`
     : html``
   return html`<p>${number(shown.length)} of ${number(count)} companies.${rest}${
-    query.limit > mostLive ? " So many rows are not replaced while the page is open." : ""
+    query.limit > mostLive ? " More than 500 rows are not replaced while the page is open." : ""
   }</p>
 <div class="scroll" role="region" aria-label="Companies" tabindex="0"><table>
 <thead><tr><th scope="col" class="number">Company</th><th scope="col">State</th><th scope="col">Phase</th><th scope="col" class="number">Late</th><th scope="col" class="number">Failures</th><th scope="col">Last error</th><th scope="col">Last pass (UTC)</th><th scope="col">Due (UTC)</th><th scope="col" class="number">Every</th><th scope="col" class="number">Rows</th><th scope="col">Runner</th></tr></thead>

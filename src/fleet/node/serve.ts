@@ -63,7 +63,7 @@ const readView = ({ store, takeover }: Served): Effect.Effect<View, SqlError> =>
       const [clock] = yield* sql<Row>`SELECT ${now} AS now`
       const companies: Array<Watched> = []
       for (const [at, row] of rows.entries()) {
-        // Heartbeats and claims go on meanwhile.
+        // Heartbeats and claims continue meanwhile.
         if (at % 500 === 499) yield* Effect.yieldNow
         companies.push(
           Object.assign(statusOf(row), { runner: textOrUndefined(row.runner), isInWork: numberOf(row.held) === 1 })
@@ -117,7 +117,7 @@ export const routes = Effect.fnUntraced(function*(served: Served) {
 
   const unavailable = text(503, "the database does not answer")
 
-  /** Renders in the background of nobody: a page of all companies is one synchronous step of some milliseconds. */
+  /** Answers from the shared reading, or with 503 if it failed. */
   const viewed = (respond: (view: View, query: PageQuery) => HttpServerResponse.HttpServerResponse) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
       Effect.match(view, {
