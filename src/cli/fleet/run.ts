@@ -4,15 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
-import * as Http from "node:http"
 import { Fleet } from "../../fleet/Fleet.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
 import { start, startEmbedded } from "../../fleet/node/run.ts"
-import type { Served } from "../../fleet/node/serve.ts"
 import { invalidSetting } from "../../internal/wire/issue.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { layerDatabase, targetOf } from "../copy/database.ts"
-import { CommandFailure, errorCode, exitCode, usage } from "../failure.ts"
+import { exitCode, usage } from "../failure.ts"
 import { layerClient } from "../flags/connection.ts"
 
 interface RunInput {
@@ -60,35 +58,14 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
     yield* Effect.logInfo(
       `the fleet runs: ${target.shown}, ${companies} companies${name === undefined ? "" : `, as ${name}`}`
     )
-    if (Option.isSome(input.http)) yield* showPage(served, input.http.value, Option.getOrUndefined(input.httpHost))
+    if (Option.isSome(input.http)) {
+      const { showPage } = yield* Effect.promise(() => import("./page.ts"))
+      yield* showPage(served, input.http.value, Option.getOrUndefined(input.httpHost))
+    }
     yield* Effect.raceFirst(signal, lost)
     yield* Effect.logInfo("the fleet ends: turns in flight are put back")
   })).pipe(Effect.provide(layerClient), input.logFormat === "json" ? Effect.provide(jsonLog) : (self) => self)
 }, Effect.scoped)
-
-/** Serves the page of this process. Open streams of events would keep the server from ending. */
-const showPage = Effect.fnUntraced(function*(served: Served, port: number, host = "127.0.0.1") {
-  const { servePage } = yield* Effect.promise(() => import("../../fleet/node/serve.ts"))
-  const NodeHttpServer = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpServer"))
-  const server = Http.createServer()
-  const listening = yield* Layer.build(NodeHttpServer.layerServer(() => server, { port, host })).pipe(
-    Effect.catchTag("ServeError", ({ cause }) =>
-      Effect.fail(
-        new CommandFailure({
-          message: `cannot listen on ${host}, port ${port}: ${Option.getOrElse(errorCode(cause), () => "refused")}`,
-          advice: ["--http 0 takes a free port."],
-          code: exitCode.system
-        })
-      ))
-  )
-  yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
-  const { isLocal, url } = yield* Effect.provideContext(servePage(served), listening)
-  yield* Effect.logInfo(`the page of the fleet is at ${url}/`)
-  if (isLocal) return
-  yield* Effect.logWarning(
-    "the page of the fleet can be read by every machine that reaches this address, without a password"
-  )
-})
 
 const jsonLog = Logger.layer([Logger.withConsoleError(Logger.formatJson)])
 

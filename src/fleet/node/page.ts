@@ -320,13 +320,16 @@ ${shown.map(row)}</tbody>
 const options = (values: ReadonlyArray<string>, chosen: string): ReadonlyArray<Html> =>
   values.map((value) => html`<option${markup(value === chosen ? " selected" : "")}>${value}</option>`)
 
+/** Outside of a tagged template: the bundler would rewrite that with a helper of a package without a licence text. */
+const scriptTag = markup("<script src=\"/page.js\" defer></script>")
+
 /** The whole page. Its script replaces what stands in `summary` and `companies`. */
 export const fleetPage = (view: View, query: PageQuery, runner: string): string =>
   page({
     title: "Fleet of companies",
     head: html`<link rel="stylesheet" href="/page.css">
 <link rel="icon" href="data:,">
-<script src="/page.js" defer></script>`,
+${scriptTag}`,
     body: html`<header>
 <h1>Fleet of companies</h1>
 <p class="muted">Shown by the runner ${runner}. <span id="live" role="status"></span></p>
