@@ -1,4 +1,4 @@
-/** The page of `time-punches fleet run --http`. Loaded only if it is asked for. */
+/** The page of `time-punches fleet run --http`. Loaded only with --http. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
