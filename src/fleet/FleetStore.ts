@@ -422,7 +422,7 @@ export const makeFleetStore = Effect.gen(function*() {
       }, last_error = ${error}, last_ok_at = ${ok}, rows = rows + ${
         big(rows)
       } WHERE ${isOurs} RETURNING company_id, state, reason`
-      const minute = sql`${now} / 60000`
+      const minute = sql`CAST(${now} / 60000 AS bigint)`
       const values = sql`${big(company)}, ${big(epoch)}, ${text(runner)}, ${big(claim.began)}, ${now}, ${big(pages)}, ${
         big(rows)
       }, ${text(outcomeName(outcome))}`
@@ -852,6 +852,7 @@ export const makeFleetStore = Effect.gen(function*() {
   return {
     sql,
     dialect,
+    withNow,
     claim,
     claimSuspect,
     heartbeat,
@@ -1086,7 +1087,8 @@ const decodeError = Schema.decodeUnknownOption(errorJson)
 const errorText = ({ tag, text }: Failure, at: number): string =>
   encodeError({ at: DateTime.makeUnsafe(at), tag, text })
 
-const statusOf = (row: Row): CompanyStatus => ({
+/** A row of `fleet_company` with its lateness, as a page and a list show it. */
+export const statusOf = (row: Row): CompanyStatus => ({
   company: idOf(row.company_id),
   state: stateOf(row.state),
   phase: phaseOf(row.phase),

@@ -60,6 +60,20 @@ const run = Command.make("run", {
   logFormat: Flag.Literals("log-format", ["lines", "json"]).pipe(
     Flag.withDescription("How standard error is written (default: lines)"),
     Flag.withDefault("lines")
+  ),
+  http: text(
+    "http",
+    "PORT",
+    "Serve a page of the fleet, with /status.json, /metrics and /healthz (0: a free port)",
+    wholeNumber(0, 65_535),
+    (value) => readWhole(value, 0, 65_535)
+  ),
+  httpHost: Flag.String("http-host").pipe(
+    Flag.withMetavar("HOST"),
+    Flag.withDescription(
+      "With --http: the address to listen on, such as 0.0.0.0 (default: 127.0.0.1, this machine alone)"
+    ),
+    Flag.optional
   )
 }, (input) => Effect.flatMap(Effect.promise(() => import("./run.ts")), ({ run }) => run(input))).pipe(
   Command.withDescription(
@@ -75,7 +89,8 @@ const run = Command.make("run", {
     {
       command: "time-punches fleet run --database postgres://db.example.com/punches --name a",
       description: "One of several processes"
-    }
+    },
+    { command: "time-punches fleet run --database punches.db --http 8080", description: "With a page to look at" }
   ])
 )
 

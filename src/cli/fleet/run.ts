@@ -19,6 +19,8 @@ interface RunInput {
   readonly history: boolean
   readonly historyDays: Option.Option<number>
   readonly logFormat: "lines" | "json"
+  readonly http: Option.Option<number>
+  readonly httpHost: Option.Option<string>
 }
 
 /** Connections to PostgreSQL: one is held for the name, one by the engine. */
@@ -36,6 +38,7 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
   if (target._tag === "Sqlite" && name !== undefined) {
     return yield* usage("--name goes with PostgreSQL: a file has one process")
   }
+  if (Option.isSome(input.httpHost) && Option.isNone(input.http)) return yield* usage("--http-host goes with --http")
   const signal = yield* firstSignal
   const started = target._tag === "Sqlite"
     ? startEmbedded({ ...settings, filename: target.filename, history: input.history })
@@ -50,11 +53,15 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
       (context) => Effect.provideContext(start({ ...settings, name }), context)
     )
   yield* Effect.scoped(Effect.gen(function*() {
-    const { fleet, lost } = yield* started
+    const { fleet, lost, served } = yield* started
     const companies = (yield* fleet.list()).length
     yield* Effect.logInfo(
       `the fleet runs: ${target.shown}, ${companies} companies${name === undefined ? "" : `, as ${name}`}`
     )
+    if (Option.isSome(input.http)) {
+      const { showPage } = yield* Effect.promise(() => import("./page.ts"))
+      yield* showPage(served, input.http.value, Option.getOrUndefined(input.httpHost))
+    }
     yield* Effect.raceFirst(signal, lost)
     yield* Effect.logInfo("the fleet ends: turns in flight are put back")
   })).pipe(Effect.provide(layerClient), input.logFormat === "json" ? Effect.provide(jsonLog) : (self) => self)

@@ -28,6 +28,7 @@ import { engineVersions, migrateEngine, startEngine } from "./engine.ts"
 import { makeKeeper } from "./keeper.ts"
 import { reasonOf } from "./loop.ts"
 import { holdName } from "./name.ts"
+import type { Served } from "./serve.ts"
 import { makeRunner, type Runner } from "./turns.ts"
 
 /** The settings that a caller gives. An `undefined` counts as absent. */
@@ -37,6 +38,8 @@ export type GivenSettings = { readonly [K in keyof FleetSettings]?: FleetSetting
 export interface Started {
   readonly fleet: Fleet["Service"]
   readonly runner: Runner
+  /** What a page of it needs. */
+  readonly served: Served
   /** Fails when another process has taken the name of this one; its turns have ended then. */
   readonly lost: Effect.Effect<never, FleetError>
 }
@@ -90,7 +93,8 @@ export const start = Effect.fnUntraced(function*(
   const runner = yield* makeRunner({ store, settings, name, mine })
   started = runner
   yield* begin(store, runner, name, false)
-  return { fleet: operatorOf(store), runner, lost: Deferred.await(lost) }
+  const served = { store, name, takeover, lastBeat: runner.lastBeat }
+  return { fleet: operatorOf(store), runner, served, lost: Deferred.await(lost) }
 })
 
 /** How one process of a file works. */
@@ -132,7 +136,8 @@ export const startEmbedded = Effect.fnUntraced(function*(
   const fleet = operatorOf(store)
   // A snapshot that the program holds on the connection of the fleet would stop everything.
   const context = Context.merge(Context.merge(stored, yield* open), Context.make(Fleet, fleet))
-  return { fleet, runner, lost: Effect.never, context }
+  const served = { store, name: embeddedName, takeover: settings.takeover, lastBeat: runner.lastBeat }
+  return { fleet, runner, served, lost: Effect.never, context }
 })
 
 /** A container has a new host name at each start: the one process of a file has a name that stays. */

@@ -114,6 +114,8 @@ export interface Runner {
   /** Companies in work. */
   readonly inWork: () => ReadonlyArray<number>
   readonly isDraining: () => boolean
+  /** When the leases were held last, by the monotonic clock in nanoseconds; `undefined`: not yet. */
+  readonly lastBeat: () => bigint | undefined
   /** Waits until the next claim was done. */
   readonly ticked: Effect.Effect<void>
 }
@@ -151,6 +153,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
   let isClosing = false
   let closingSince = 0
   let probedAt = -Infinity
+  let beatenAt: bigint | undefined
 
   const isAlone = () => [...turns.values()].some((turn) => turn.isAlone)
 
@@ -433,8 +436,12 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
     }
   })
 
+  const beaten = Effect.map(Clock.monotonicTimeNanos, (now) => {
+    beatenAt = now
+  })
+
   const claims = makeLoop("the claim", tickEvery, tick)
-  const beats = makeLoop("the heartbeat", settings.takeover / 5, beat)
+  const beats = makeLoop("the heartbeat", settings.takeover / 5, Effect.andThen(beat, beaten))
   const drains = makeLoop("the search for suspects", settings.takeover / 5, drain)
 
   let loops: ReadonlyArray<Fiber.Fiber<never>> = []
@@ -466,6 +473,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
     close,
     inWork: () => [...turns.keys()],
     isDraining: () => isDraining,
+    lastBeat: () => beatenAt,
     ticked: claims.done
   } satisfies Runner
 })

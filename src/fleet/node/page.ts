@@ -1,0 +1,409 @@
+/** The page of a fleet: from what was read of the database to HTML and JSON. It shows no secret, no cursor and no wage. */
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { type Html, html, markup, page } from "../../internal/page/html.ts"
+import { CompanyStatus, State } from "../CompanyState.ts"
+import type { Pause } from "../FleetStore.ts"
+
+/** A company, with the process that has it or had it last. */
+export interface Watched extends CompanyStatus {
+  readonly runner: string | undefined
+  readonly isInWork: boolean
+}
+
+/** What one process did in one minute. */
+export interface Minute {
+  /** Minutes since 1970. */
+  readonly minute: number
+  readonly runner: string
+  readonly runs: number
+  readonly pages: number
+  readonly rows: number
+  readonly failures: number
+}
+
+/** The whole fleet at one time, by the clock of the database. */
+export interface View {
+  readonly at: DateTime.Utc
+  readonly companies: ReadonlyArray<Watched>
+  /** Of the last hour. */
+  readonly minutes: ReadonlyArray<Minute>
+  readonly pauses: ReadonlyArray<Pause>
+}
+
+const kinds = ["all", "late", "failing", ...State.literals] as const
+const orders = ["trouble", "late", "failures", "next", "company"] as const
+
+/** Which companies are shown, and in which order. */
+export const PageQuery = Schema.Struct({
+  show: Schema.Literals(kinds),
+  sort: Schema.Literals(orders),
+  /** The beginning of an id; empty for all. */
+  find: Schema.String,
+  limit: Schema.Int
+})
+
+/** Which companies are shown, as `PageQuery` decodes it. */
+export type PageQuery = typeof PageQuery.Type
+
+/** Rows of a page, at most. Above `mostLive` they are not replaced while the page is open. */
+const mostRows = 10_000
+export const mostLive = 500
+
+/** The query of a URL. What is not understood is as if it were left out. */
+export const readQuery = (url: string): PageQuery => {
+  const given = new URLSearchParams(url.split("?")[1] ?? "")
+  const limit = Number(given.get("limit") ?? "")
+  const find = (given.get("find") ?? "").trim()
+  return {
+    show: kinds.find((kind) => kind === given.get("show")) ?? "all",
+    sort: orders.find((order) => order === given.get("sort")) ?? "trouble",
+    find: /^\d{1,16}$/.test(find) ? find : "",
+    limit: Number.isInteger(limit) && limit >= 1 ? Math.min(limit, mostRows) : 100
+  }
+}
+
+const isFailing = ({ failures, state }: CompanyStatus) =>
+  state === "blocked" || state === "quarantined" || (state === "active" && failures > 0)
+const isLate = ({ everySeconds, lateSeconds, state }: CompanyStatus) => state === "active" && lateSeconds > everySeconds
+
+/** What needs a person comes first, then what is late, then what fails. A company that an operator paused is last. */
+const rankOf = (company: CompanyStatus): number =>
+  company.state === "quarantined" || company.state === "blocked"
+    ? 0
+    : company.state === "paused"
+    ? 4
+    : isLate(company)
+    ? 1
+    : company.failures > 0
+    ? 2
+    : 3
+
+const comparisons: { readonly [Order in PageQuery["sort"]]: (one: Watched, other: Watched) => number } = {
+  trouble: (one, other) =>
+    rankOf(one) - rankOf(other) || other.lateSeconds - one.lateSeconds || other.failures - one.failures,
+  late: (one, other) => other.lateSeconds - one.lateSeconds,
+  failures: (one, other) => other.failures - one.failures,
+  next: (one, other) => one.nextAt.epochMilliseconds - other.nextAt.epochMilliseconds,
+  company: () => 0
+}
+
+/** The companies of a query: those that are shown, and how many there are. */
+export const select = ({ companies }: View, { find, limit, show, sort }: PageQuery) => {
+  const found = companies.filter((company) =>
+    (show === "all" ||
+      (show === "late" ? isLate(company) : show === "failing" ? isFailing(company) : company.state === show)) &&
+    `${company.company}`.startsWith(find)
+  )
+  const compare = comparisons[sort]
+  const sorted = found.toSorted((one, other) => compare(one, other) || one.company - other.company)
+  return { shown: sorted.slice(0, limit), count: found.length }
+}
+
+/** What the head of the page says, and `status.json`. */
+export const summaryOf = ({ at, companies, minutes }: View) => {
+  const runners = new Map<
+    string,
+    { companies: number; inWork: number; runs: number; pages: number; rows: number; failures: number }
+  >()
+  const runnerOf = (name: string) => {
+    const known = runners.get(name) ?? { companies: 0, inWork: 0, runs: 0, pages: 0, rows: 0, failures: 0 }
+    runners.set(name, known)
+    return known
+  }
+  for (const { isInWork, runner } of companies) {
+    if (runner === undefined) continue
+    runnerOf(runner).companies += 1
+    if (isInWork) runnerOf(runner).inWork += 1
+  }
+  for (const { failures, pages, rows, runner, runs } of minutes) {
+    const one = runnerOf(runner)
+    one.runs += runs
+    one.pages += pages
+    one.rows += rows
+    one.failures += failures
+  }
+  const count = (is: (company: Watched) => boolean) => companies.filter(is).length
+  const active = companies.filter(({ state }) => state === "active")
+  return {
+    companies: companies.length,
+    states: Object.fromEntries(State.literals.map((state) => [state, count((company) => company.state === state)])),
+    inWork: count(({ isInWork }) => isInWork),
+    due: active.filter(({ nextAt }) => nextAt.epochMilliseconds <= at.epochMilliseconds).length,
+    late: count(isLate),
+    failing: count(isFailing),
+    lateSeconds: active.reduce((most, { lateSeconds }) => Math.max(most, lateSeconds), 0),
+    runners: [...runners].map(([name, does]) => Object.assign({ name }, does)).toSorted((one, other) =>
+      one.name < other.name ? -1 : 1
+    )
+  }
+}
+
+/** The sums of each of the last 60 minutes, the oldest first; the last one is not over. */
+const sumsOf = ({ at, minutes }: View) => {
+  const last = Math.floor(at.epochMilliseconds / 60_000)
+  return Array.from({ length: 60 }, (_, index) => {
+    const of = minutes.filter(({ minute }) => minute === last - 59 + index)
+    const sum = (field: "runs" | "pages" | "rows" | "failures") => of.reduce((total, one) => total + one[field], 0)
+    return { runs: sum("runs"), pages: sum("pages"), rows: sum("rows"), failures: sum("failures") }
+  })
+}
+
+/** Bars of the turns of each minute, the failed ones at their foot. It is inline SVG without text, and `label` says it in words. */
+export const chart = (
+  minutes: ReadonlyArray<{ readonly runs: number; readonly failures: number }>,
+  label: string
+): Html => {
+  const most = Math.max(1, ...minutes.map(({ runs }) => runs))
+  const bar = (name: string, at: number, count: number) =>
+    markup(
+      count === 0
+        ? ""
+        : `<rect class="${name}" x="${at * 10}" y="${y(count)}" width="8" height="${round(100 - y(count))}"/>`
+    )
+  const round = (value: number) => Math.round(value * 10) / 10
+  const y = (count: number) => round(100 - (count / most) * 100)
+  const bars = minutes.flatMap(({ failures, runs }, at) => [bar("turns", at, runs), bar("failed", at, failures)])
+  return html`<svg class="chart" viewBox="0 0 ${
+    minutes.length * 10
+  } 101" role="img" aria-label="${label}" preserveAspectRatio="none">${bars}<path d="M0 100.5H${
+    minutes.length * 10
+  }"/></svg>`
+}
+
+/** Words of a text that may be a cursor, a guid or a token are left out. */
+const discreet = (text: string): string => text.replace(/(?=[^\s"']*\d)[\w+/=~.%-]{16,}/g, "…")
+
+const number = (value: number): string => Math.round(value).toLocaleString("en-US")
+
+/** A time in its two largest units. */
+export const ageText = (seconds: number): string => {
+  const whole = Math.floor(seconds)
+  const units = [[86_400, "d"], [3600, "h"], [60, "m"], [1, "s"]] as const
+  const first = units.findIndex(([size]) => whole >= size)
+  if (first < 0) return "0s"
+  let left = whole
+  return units.slice(first, first + 2).flatMap(([size, name]) => {
+    const count = Math.floor(left / size)
+    left -= count * size
+    return count === 0 ? [] : [`${count}${name}`]
+  }).join(" ")
+}
+
+const timeText = (at: DateTime.Utc): string => DateTime.formatIso(at).slice(0, 19).replace("T", " ")
+
+const pauseLine = ({ reason, until }: Pause): Html =>
+  html`<p class="notice"><strong class="bad">Paused: ${reason}</strong>, until ${
+    Option.match(until, {
+      onNone: () => reason === "operator" ? "an operator ends it" : "a company that is tried once an hour succeeds",
+      onSome: (at) => `${timeText(at)} UTC`
+    })
+  }</p>
+`
+
+const figure = (name: string, value: string, kind = ""): Html =>
+  html`<div><dt>${name}</dt><dd class="${kind}">${value}</dd></div>
+`
+
+/** What stands above the companies. */
+export const summaryHtml = (view: View): string => {
+  const { companies, due, failing, inWork, late, lateSeconds, runners, states } = summaryOf(view)
+  const sums = sumsOf(view)
+  const hour = sums.reduce(
+    (sum, { failures, pages, rows, runs }) => ({
+      runs: sum.runs + runs,
+      pages: sum.pages + pages,
+      rows: sum.rows + rows,
+      failures: sum.failures + failures
+    }),
+    { runs: 0, pages: 0, rows: 0, failures: 0 }
+  )
+  const words = `${number(hour.runs)} turns in the last hour, ${number(hour.failures)} of them failed`
+  return html`${view.pauses.map(pauseLine)}<dl class="figures">
+${figure("Companies", number(companies))}${
+    State.literals.map((state) => {
+      const count = states[state] ?? 0
+      const kind = count === 0 || state === "active" ? "" : state === "paused" ? "warn" : "bad"
+      return figure(state, number(count), kind)
+    })
+  }${figure("in work", number(inWork))}${figure("due", number(due))}${
+    figure("late", number(late), late > 0 ? "warn" : "")
+  }${figure("failing", number(failing), failing > 0 ? "bad" : "")}${
+    figure("latest by", ageText(lateSeconds), late > 0 ? "warn" : "")
+  }</dl>
+<h2>The last hour</h2>
+<p>${words}; ${number(hour.pages)} pages, ${number(hour.rows)} rows written.</p>
+${chart(sums, words)}
+<h2>Runners</h2>
+${
+    runners.length === 0
+      ? html`<p class="muted">None has had a company yet.</p>`
+      : html`<div class="scroll" role="region" aria-label="Runners" tabindex="0"><table>
+<thead><tr><th scope="col">Runner</th><th scope="col" class="number">In work</th><th scope="col" class="number">Companies, last synced by it</th><th scope="col" class="number">Share of the turns</th><th scope="col" class="number">Turns</th><th scope="col" class="number">Failed</th><th scope="col" class="number">Pages</th><th scope="col" class="number">Rows</th></tr></thead>
+<tbody>
+${
+        runners.map(({ companies, failures, inWork, name, pages, rows, runs }) =>
+          html`<tr><th scope="row">${name}</th><td class="number">${number(inWork)}</td><td class="number">${
+            number(companies)
+          }</td><td class="number">${
+            hour.runs === 0 ? "–" : `${number(runs / hour.runs * 100)} %`
+          }</td><td class="number">${number(runs)}</td><td class="number">${number(failures)}</td><td class="number">${
+            number(pages)
+          }</td><td class="number">${number(rows)}</td></tr>
+`
+        )
+      }</tbody>
+</table></div>`
+  }
+<p class="muted">Read at ${timeText(view.at)} UTC.</p>`.html
+}
+
+const stateKind = { active: "good", paused: "warn", blocked: "bad", quarantined: "bad" } as const
+
+const row = (company: Watched): Html => {
+  const {
+    everySeconds,
+    failures,
+    isInWork,
+    lastError,
+    lastOkAt,
+    lateSeconds,
+    nextAt,
+    phase,
+    reason,
+    rows,
+    runner,
+    state
+  } = company
+  return html`<tr><th scope="row" class="number">${company.company}</th><td><span class="${
+    stateKind[state]
+  }">${state}</span>${Option.match(reason, { onNone: () => "", onSome: (why) => ` (${why})` })}</td><td>${
+    isInWork ? `${phase}, in work` : phase
+  }</td><td class="number${markup(isLate(company) ? " warn" : "")}">${
+    lateSeconds === 0 ? "–" : ageText(lateSeconds)
+  }</td><td class="number">${failures === 0 ? "–" : number(failures)}</td><td class="error">${
+    Option.match(lastError, {
+      onNone: () => html`–`,
+      onSome: ({ at, tag, text }) =>
+        html`<strong>${tag}</strong> <span class="muted">${timeText(at)}</span><br>${discreet(text)}`
+    })
+  }</td><td class="time">${Option.match(lastOkAt, { onNone: () => "never", onSome: timeText })}</td><td class="time">${
+    timeText(nextAt)
+  }</td><td class="number">${ageText(everySeconds)}</td><td class="number">${number(rows)}</td><td>${
+    runner ?? "–"
+  }</td></tr>
+`
+}
+
+const linkTo = (query: PageQuery): string =>
+  `/?${
+    new URLSearchParams({ show: query.show, sort: query.sort, find: query.find, limit: `${query.limit}` }).toString()
+  }`
+
+/** The companies of a query. */
+export const companiesHtml = (view: View, query: PageQuery): string => {
+  const { count, shown } = select(view, query)
+  const rest = count > shown.length
+    ? html` <a href="${linkTo({ ...query, limit: mostRows })}">Show ${number(Math.min(count, mostRows))}</a>`
+    : html``
+  return html`<p>${number(shown.length)} of ${number(count)} companies.${rest}${
+    query.limit > mostLive ? " More than 500 rows are not replaced while the page is open." : ""
+  }</p>
+<div class="scroll" role="region" aria-label="Companies" tabindex="0"><table>
+<thead><tr><th scope="col" class="number">Company</th><th scope="col">State</th><th scope="col">Phase</th><th scope="col" class="number">Late</th><th scope="col" class="number">Failures</th><th scope="col">Last error</th><th scope="col">Last pass (UTC)</th><th scope="col">Due (UTC)</th><th scope="col" class="number">Every</th><th scope="col" class="number">Rows</th><th scope="col">Runner</th></tr></thead>
+<tbody>
+${shown.map(row)}</tbody>
+</table></div>`.html
+}
+
+const options = (values: ReadonlyArray<string>, chosen: string): ReadonlyArray<Html> =>
+  values.map((value) => html`<option${markup(value === chosen ? " selected" : "")}>${value}</option>`)
+
+/** Outside of a tagged template: the bundler would rewrite that with a helper of a package without a licence text. */
+const scriptTag = markup("<script src=\"/page.js\" defer></script>")
+
+/** The whole page. Its script replaces what stands in `summary` and `companies`. */
+export const fleetPage = (view: View, query: PageQuery, runner: string): string =>
+  page({
+    title: "Fleet of companies",
+    head: html`<link rel="stylesheet" href="/page.css">
+<link rel="icon" href="data:,">
+${scriptTag}`,
+    body: html`<header>
+<h1>Fleet of companies</h1>
+<p class="muted">Shown by the runner ${runner}. <span id="live" role="status"></span></p>
+</header>
+<main>
+<div id="summary">${markup(summaryHtml(view))}</div>
+<h2>Companies</h2>
+<form class="bar screen" method="get" action="/">
+<label>Show <select name="show">${options(kinds, query.show)}</select></label>
+<label>Sort by <select name="sort">${options(orders, query.sort)}</select></label>
+<label>Id begins with <input name="find" inputmode="numeric" autocomplete="off" size="10" value="${query.find}"></label>
+<input type="hidden" name="limit" value="${Math.min(query.limit, mostLive)}">
+<button>Apply</button>
+</form>
+<div id="companies">${markup(companiesHtml(view, query))}</div>
+</main>`
+  })
+
+const encodeStatus = Schema.encodeSync(CompanyStatus)
+const encodePauses = (pauses: View["pauses"]) =>
+  pauses.map(({ reason, until }) => ({ reason, until: Option.getOrNull(Option.map(until, DateTime.formatIso)) }))
+
+/** The same as JSON. */
+export const statusJson = (view: View, query: PageQuery, runner: string) => {
+  const { count, shown } = select(view, query)
+  return {
+    at: DateTime.formatIso(view.at),
+    runner,
+    ...summaryOf(view),
+    pauses: encodePauses(view.pauses),
+    found: count,
+    list: shown.map((company) => {
+      const encoded = encodeStatus(company)
+      const { lastError } = encoded
+      const shownError = lastError === null
+        ? null
+        : { at: lastError.at, tag: lastError.tag, text: discreet(lastError.text) }
+      const { isInWork, runner } = company
+      return Object.assign({}, encoded, { lastError: shownError, runner: runner ?? null, inWork: isInWork })
+    })
+  }
+}
+
+/** What the page adds to the stylesheet of all pages. */
+export const style = `body { max-width: 1400px; }
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(110px, 1fr)); gap: 8px; margin: 16px 0; }
+.figures div { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 6px 10px; }
+.figures dt { color: var(--muted); font-size: 13px; }
+.figures dd { margin: 0; font-size: 1.25rem; font-variant-numeric: tabular-nums; }
+.notice { background: var(--panel); border-left: 4px solid var(--bad); padding: 8px 12px; margin: 8px 0; }
+.chart { display: block; width: 100%; height: 100px; }
+.chart .turns { fill: var(--accent); }
+.chart .failed { fill: var(--bad); }
+.chart path { stroke: var(--line); fill: none; }
+.bar { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; margin: 8px 0; }
+.time, td.number { white-space: nowrap; }
+.error { min-width: 16em; max-width: 34em; overflow-wrap: anywhere; font-size: 13px; }
+`
+
+/** Keeps the page up to date, and what is scrolled and focused as it is. */
+export const script = `"use strict"
+const live = document.getElementById("live")
+const replace = (id, text) => {
+  const place = document.getElementById(id)
+  const before = [...place.querySelectorAll(".scroll")].map((element) => element.scrollLeft)
+  const focused = [...place.querySelectorAll("a, [tabindex]")].indexOf(document.activeElement)
+  place.innerHTML = text
+  place.querySelectorAll(".scroll").forEach((element, at) => { element.scrollLeft = before[at] ?? 0 })
+  if (focused >= 0) [...place.querySelectorAll("a, [tabindex]")][focused]?.focus({ preventScroll: true })
+}
+const events = new EventSource("/events" + location.search)
+for (const id of ["summary", "companies"]) events.addEventListener(id, ({ data }) => replace(id, JSON.parse(data)))
+events.addEventListener("away", () => { live.textContent = "The database does not answer: this is what it said last." })
+events.addEventListener("summary", () => { live.textContent = "Live." })
+events.addEventListener("error", () => { live.textContent = "The runner does not answer: this is what it said last." })
+for (const select of document.querySelectorAll("select")) select.addEventListener("change", () => select.form.submit())
+`

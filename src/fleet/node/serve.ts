@@ -1,0 +1,231 @@
+/** Serves the page of a fleet, its events, `/status.json`, `/metrics` and `/healthz`. They read, and change nothing. */
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
+import type { Row } from "effect/sql/SqlConnection"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
+import { foreignPage, isLoopbackAddress, pageHeaders } from "../../internal/page/guard.ts"
+import { stylesheet } from "../../internal/page/html.ts"
+import { numberOf, orUndefined, textOrUndefined } from "../../internal/sql/dialect.ts"
+import { type FleetStore, type Gauges, statusOf } from "../FleetStore.ts"
+import * as metrics from "./metrics.ts"
+import {
+  companiesHtml,
+  fleetPage,
+  mostLive,
+  type PageQuery,
+  readQuery,
+  script,
+  statusJson,
+  style,
+  summaryHtml,
+  type View,
+  type Watched
+} from "./page.ts"
+
+/** What the routes need of a runner. */
+export interface Served {
+  readonly store: FleetStore
+  readonly name: string
+  /** In milliseconds. */
+  readonly takeover: number
+  /** When its leases were held last, by the monotonic clock in nanoseconds; `undefined`: not yet. */
+  readonly lastBeat: () => bigint | undefined
+}
+
+/** How often the database is read while somebody looks, in milliseconds. */
+const period = 5000
+
+/** How long a reading may take, in milliseconds. */
+const patience = 5000
+
+/** Reads the whole fleet. The lease is held if its heartbeat is fresh. */
+const readView = ({ store, takeover }: Served): Effect.Effect<View, SqlError> =>
+  store.withNow((now) =>
+    Effect.gen(function*() {
+      const { operator, sql } = store
+      const rows = yield* sql<
+        Row
+      >`SELECT company_id, state, phase, reason, every_ms, next_at, last_ok_at, (${now} - coalesce(last_ok_at, added_at) - every_ms) AS late, failures, last_error, rows, runner, CASE WHEN heartbeat_at >= ${now} - ${
+        store.dialect.bigint(takeover)
+      } THEN 1 ELSE 0 END AS held FROM fleet_company ORDER BY company_id`
+      const minutes = yield* sql<
+        Row
+      >`SELECT minute, runner, runs, pages, rows, failures FROM fleet_minute WHERE minute > ${now} / 60000 - 60`
+      const [clock] = yield* sql<Row>`SELECT ${now} AS now`
+      const companies: Array<Watched> = []
+      for (const [at, row] of rows.entries()) {
+        // Heartbeats and claims continue meanwhile.
+        if (at % 500 === 499) yield* Effect.yieldNow
+        companies.push(
+          Object.assign(statusOf(row), { runner: textOrUndefined(row.runner), isInWork: numberOf(row.held) === 1 })
+        )
+      }
+      return {
+        at: DateTime.makeUnsafe(numberOf(clock?.now)),
+        companies,
+        minutes: minutes.map((row) => ({
+          minute: Math.floor(numberOf(row.minute)),
+          runner: textOrUndefined(row.runner) ?? "",
+          runs: orUndefined(row.runs) ?? 0,
+          pages: orUndefined(row.pages) ?? 0,
+          rows: orUndefined(row.rows) ?? 0,
+          failures: orUndefined(row.failures) ?? 0
+        })),
+        pauses: yield* operator.pauses
+      }
+    })
+  )
+
+const tooSlow = { _tag: "TooSlow" } as const
+
+/** One reading serves all who ask within `every` milliseconds. A client that leaves does not end it. */
+const shared = <A, E>(read: Effect.Effect<A, E>, every: number) =>
+  Effect.map(Effect.scope, (scope) => {
+    let last: { readonly at: number; readonly answer: Deferred.Deferred<A, E | typeof tooSlow> } | undefined
+    const timed = Effect.timeoutOrElse(read, { duration: patience, orElse: () => Effect.fail(tooSlow) })
+    return Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      const isRead = last !== undefined && now - last.at < every && now >= last.at
+      if (last !== undefined && (isRead || !Deferred.isDoneUnsafe(last.answer)))
+        return yield* Deferred.await(last.answer)
+      const answer = Deferred.makeUnsafe<A, E | typeof tooSlow>()
+      last = { at: now, answer }
+      yield* Effect.forkIn(Deferred.into(timed, answer), scope)
+      return yield* Deferred.await(answer)
+    })
+  })
+
+/** As fast as a person reads, and no faster: a scrape and a probe of health are cheap. */
+const shortPeriod = 1000
+
+/** The routes. A request of a page elsewhere gets status 403. */
+export const routes = Effect.fnUntraced(function*(served: Served) {
+  const { lastBeat, name, store, takeover } = served
+  const view = yield* shared(readView(served), period)
+  const gauges = yield* shared(store.gauges, period)
+  const alive = yield* shared(store.sql`SELECT 1`, shortPeriod)
+  let known: { readonly gauges: Gauges; readonly at: number } | undefined
+
+  const unavailable = text(503, "the database does not answer")
+
+  /** Answers from the shared reading, or with 503 if it failed. */
+  const viewed = (respond: (view: View, query: PageQuery) => HttpServerResponse.HttpServerResponse) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
+      Effect.match(view, {
+        onFailure: () => unavailable,
+        onSuccess: (view) => respond(view, readQuery(url))
+      }))
+
+  /** With the database away nothing becomes less late. */
+  const measured = Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    const read = yield* Effect.exit(gauges)
+    if (Exit.isSuccess(read)) known = { gauges: read.value, at: now }
+    if (known === undefined) return
+    const waited = Exit.isSuccess(read) ? 0 : now - known.at
+    yield* metrics.watched({ ...known.gauges, late: known.gauges.late + waited })
+  })
+
+  const health = Effect.gen(function*() {
+    const answered = yield* Effect.exit(Effect.timeout(alive, "2 seconds"))
+    if (Exit.isFailure(answered)) return unavailable
+    const beat = lastBeat()
+    const now = yield* Clock.monotonicTimeNanos
+    const isFresh = beat !== undefined && now - beat <= BigInt(takeover) * 1_000_000n
+    return isFresh ? text(200, "ok") : text(503, "this runner does not hold its leases")
+  })
+
+  const events = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
+    const query = readQuery(url)
+    let told: ReadonlyArray<string> = []
+    const once = Effect.map(Effect.exit(view), (read) => {
+      if (Exit.isFailure(read)) {
+        told = []
+        return "event: away\ndata: 0\n\n"
+      }
+      const now = [
+        eventOf("summary", summaryHtml(read.value)),
+        ...(query.limit > mostLive ? [] : [eventOf("companies", companiesHtml(read.value, query))])
+      ]
+      const fresh = now.filter((event) => !told.includes(event))
+      told = now
+      // A comment shows that the connection is alive.
+      return fresh.length === 0 ? ":\n\n" : fresh.join("")
+    })
+    const stream = Stream.concat(
+      Stream.fromEffect(once),
+      Stream.forever(Stream.fromEffect(Effect.andThen(Effect.sleep(period), once)))
+    )
+    return HttpServerResponse.stream(Stream.encodeText(stream), { contentType: "text/event-stream" })
+  })
+
+  const router = yield* HttpRouter.make
+  yield* router.add(
+    "GET",
+    "/",
+    viewed((view, query) =>
+      HttpServerResponse.text(fleetPage(view, query, name), { contentType: "text/html; charset=utf-8" })
+    )
+  )
+  yield* router.add("GET", "/events", events)
+  yield* router.add("GET", "/page.css", HttpServerResponse.text(stylesheet + style, { contentType: "text/css" }))
+  yield* router.add("GET", "/page.js", HttpServerResponse.text(script, { contentType: "text/javascript" }))
+  yield* router.add(
+    "GET",
+    "/status.json",
+    viewed((view, query) => HttpServerResponse.jsonUnsafe(statusJson(view, query, name)))
+  )
+  const measurements = Effect.map(
+    Effect.andThen(measured, PrometheusMetrics.format()),
+    (body) => HttpServerResponse.text(body, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
+  )
+  yield* router.add("GET", "/metrics", measurements)
+  yield* router.add("GET", "/healthz", health)
+  const app = router.asHttpEffect()
+
+  /** `isLocal`: whether only this machine reaches the server. Another one does not know its names. */
+  return (isLocal: boolean) =>
+    Effect.gen(function*() {
+      const { headers } = yield* HttpServerRequest.HttpServerRequest
+      const refusal = isLocal ? foreignPage(headers) : foreignSite(headers)
+      if (refusal !== undefined) return text(403, refusal)
+      // No handler fails: what is left is a path that is not there.
+      const response = yield* Effect.catch(app, () => Effect.succeed(text(404, "there is no such page")))
+      return HttpServerResponse.setHeaders(response, { ...pageHeaders, ...response.headers })
+    })
+})
+
+const text = (status: number, line: string): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(`${line}\n`, { status, headers: { "x-content-type-options": "nosniff" } })
+
+const eventOf = (name: string, data: string): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
+
+/** Why a request that another machine may send is refused: a page of another site must not read through a browser. */
+const foreignSite = (headers: Readonly<Record<string, string | undefined>>): string | undefined => {
+  const { host = "", origin } = headers
+  const site = headers["sec-fetch-site"] ?? "none"
+  const isOpened = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document"
+  const isForeign = origin === undefined
+    ? site !== "same-origin" && site !== "none" && !isOpened
+    : origin.toLowerCase().replace(/^https?:\/\//, "") !== host.toLowerCase()
+  return isForeign ? "this page answers only to itself" : undefined
+}
+
+/** Serves until the scope closes. Gives the address, and whether other machines reach it. */
+export const servePage = Effect.fnUntraced(function*(served: Served) {
+  const handle = yield* routes(served)
+  const { address } = yield* HttpServer.HttpServer
+  const isLocal = isLoopbackAddress(address)
+  yield* HttpServer.serveEffect(handle(isLocal))
+  const url = yield* HttpServer.addressFormattedWith((url) => Effect.succeed(url))
+  return { url, isLocal }
+})
