@@ -1,4 +1,5 @@
 /** The figures of a report, in one pass over its punches. */
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
@@ -8,7 +9,7 @@ import type { BusinessDate, LocationId, UserId } from "../Ids.ts"
 import * as Labor from "../payroll/Labor.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import type { LocalClock } from "../payroll/Zones.ts"
+import { byLocation, isZones, type LocalClock } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { makePresence, type Presence } from "./presence.ts"
 
@@ -87,7 +88,7 @@ export const figuresOf = <E, E2, R>(
       hours: hours === undefined
         ? Effect.as(Stream.runDrain(forHours), HashMap.empty<UserId, Labor.HoursOverThreshold>())
         : Stream.run(Stream.filter(allOf(forHours), hours.isCounted), Labor.hoursAbove(hours)),
-      issues: Stream.run(allOf(forCheck), PeriodCheck.check(check))
+      issues: Stream.run(Stream.filter(allOf(forCheck), isRead(check)), PeriodCheck.check(check))
     }, { concurrency: "unbounded" })
     return {
       days: Array.from(counted.days, ([key, totals]) => ({ group: groups.get(key), totals })).flatMap(
@@ -103,3 +104,16 @@ export const figuresOf = <E, E2, R>(
 
 /** How many punches the parts share at a time. */
 const pageSize = 1024
+
+/**
+ * Whether `check` of the command would have read a punch. The thresholds read more days before the period, whose open punches
+ * would add overlaps to the findings.
+ */
+const isRead = <E>(check: PeriodCheck.PeriodCheckOptions<E>) => {
+  const window = PeriodCheck.window(check)
+  const { widest } = isZones(check.clock) ? byLocation(check.clock, check.period) : { widest: window }
+  const gte = DateTime.min(window.gte, widest.gte)
+  const lt = DateTime.max(window.lt, widest.lt)
+  return ({ clockedIn }: TimePunch): boolean =>
+    DateTime.isGreaterThanOrEqualTo(clockedIn, gte) && DateTime.isLessThan(clockedIn, lt)
+}

@@ -49,7 +49,8 @@ const assertSame = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
   const issues: ReadonlyArray<Row> = JSON.parse(stdout)
   assert.deepStrictEqual(
     rowsOf(page.stdout, "Punches to look at").map(({ kind, punch, reason }) => [punch, kind, reason]),
-    issues.slice(0, 1000).map(({ kind, punchId, text }) => [`${punchId}`, kind, text])
+    issues.slice(0, 1000).map(({ kind, punchId, text }) => [`${punchId}`, kind, text]),
+    args.join(" ")
   )
   return page.stdout
 })
