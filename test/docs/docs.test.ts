@@ -62,12 +62,12 @@ describe("the documents", () => {
     }
   })
 
-  it("name only existing scripts, and the README names all", () => {
+  it("name only existing scripts, and CONTRIBUTING names all", () => {
     const { scripts }: { readonly scripts: Record<string, string> } = JSON.parse(
       Fs.readFileSync(`${root}package.json`, "utf8")
     )
     const named = pages.flatMap(({ text }) => [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name = ""]) => name))
-    const listed = firstCells("README.md", "script").map((command) => command.replace(/^npm (run )?/, ""))
+    const listed = firstCells("CONTRIBUTING.md", "script").map((command) => command.replace(/^npm (run )?/, ""))
 
     for (const name of named) assert.include(Object.keys(scripts), name)
     assert.deepStrictEqual(unique(listed), unique(Object.keys(scripts)))
@@ -96,16 +96,34 @@ describe("the documents", () => {
     assert.deepStrictEqual(mapped.toSorted(), files.toSorted())
   })
 
+  it("name every page of the documents in the README", () => {
+    const linked = links({ path: "README.md", text: pageAt("README.md") }).map(({ file }) => file)
+    // The table of faults belongs to the page on reliability.
+    const named = pages.map(({ path }) => path).filter((path) =>
+      path.startsWith("docs/") && path !== "docs/reliability-faults.md"
+    )
+
+    assert.includeMembers(linked, named)
+  })
+
+  it("take the figures of the README from the pages that measure them", () => {
+    const [, why = ""] = /^## Why\n([\s\S]*?)^## /m.exec(pageAt("README.md")) ?? []
+    const figures = why.match(/\b\d+\.\d+\b|\b\d+ \d{3}\b|\b\d+ %/g) ?? []
+    const measured = pageAt("docs/performance.md") + pageAt("docs/reliability.md")
+
+    assert.isAbove(figures.length, 4)
+    for (const figure of figures) assert.include(measured, figure)
+  })
+
   it("name exactly the variables that the source reads", () => {
     const read = sources("src").flatMap((text) => text.match(/TIME_PUNCHES_[A-Z_]+/g) ?? [])
 
-    assert.deepStrictEqual(unique(firstCells("README.md", "variable")), unique(read))
+    assert.deepStrictEqual(unique(firstCells("docs/settings.md", "variable")), unique(read))
   })
 
   it("list the errors of a listing in their tables, in the order of the union", () => {
     const tags = ListError.members.map(({ identifier }) => identifier.split("/").at(-1))
 
-    assert.deepStrictEqual(firstCells("README.md", "tag"), tags)
     assert.deepStrictEqual(firstCells("docs/05-errors-and-retries.md", "tag"), tags)
   })
 
