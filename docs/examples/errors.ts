@@ -1,5 +1,5 @@
 /** Handling errors by tag, by policy, and with a rate limiter. */
-import { Effect, Layer, Option, Schedule, Stream } from "effect"
+import { Duration, Effect, Layer, Option, Schedule, Stream } from "effect"
 import {
   adviceOf,
   type Company,
@@ -21,7 +21,12 @@ export const count = (company: Company) =>
     Effect.catchTags({
       Forbidden: (error) => Effect.succeed(`ask the customer: ${error.problem.detail ?? "no reason given"}`),
       RateLimited: (error) =>
-        Effect.succeed(`retry ${Option.isNone(error.retryAfter) ? "later" : "after the given delay"}`)
+        Effect.succeed(
+          Option.match(error.retryAfter, {
+            onNone: () => "retry later",
+            onSome: (wait) => `retry after ${Duration.format(wait)}`
+          })
+        )
     })
   )
 

@@ -1,5 +1,5 @@
 /** Filters, and the query that each sends. */
-import { Console, DateTime, Effect, Layer, Redacted } from "effect"
+import { Console, DateTime, Effect, Layer, Redacted, Stream } from "effect"
 import {
   BusinessDate,
   CompanyId,
@@ -50,6 +50,16 @@ export const datesOfMarch = withDates(closedInMarch, {
   start: BusinessDate.make("2026-03-01"),
   end: BusinessDate.make("2026-03-31")
 })
+
+const wanted = [LocationId.make(301), LocationId.make(302)]
+
+/** Two listings, one after the other: only the rows of both locations are sent. Sorted within each location. */
+export const twoLocations = (company: CompanyId) =>
+  Stream.flatMap(Stream.fromIterable(wanted), (locationId) => TimePunches.list(company, { locationId }))
+
+/** One listing, in one order and from one cursor: the rows of every location are sent. */
+export const ofTwoLocations = (company: CompanyId) =>
+  Stream.filter(TimePunches.list(company), ({ locationId }) => wanted.includes(locationId))
 
 /** Prints the query of each filter, as the service received it. */
 export const printQueries = Effect.gen(function*() {

@@ -1,0 +1,79 @@
+/** The recipes that no page shows an output of: ids, the shortest test, a handler of one's own. */
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Duration, Effect, Layer, Option, Stream } from "effect"
+import { ofTwoLocations, twoLocations } from "../../docs/examples/filters.ts"
+import { countIfAllowed, outcome } from "../../docs/examples/from-promises.ts"
+import { makeHandler } from "../../docs/examples/http-api.ts"
+import { userFrom, userFromText } from "../../docs/examples/ids.ts"
+import { users } from "../../docs/examples/kit.ts"
+import { Cursor, Forbidden, type ListError, RateLimited, TimePunches, Unauthorized } from "../../src/index.ts"
+import { layerTest, punch } from "../../src/testing/kit/index.ts"
+
+const failing = (error: ListError) => TimePunches.layerMock({ list: () => Stream.fail(error) })
+
+const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ TIME_PUNCHES_COMPANY_ID: "4021" }))
+
+const ask = (app: Layer.Layer<TimePunches>, path = "/companies/4021/open") =>
+  Effect.promise(async () => {
+    const { dispose, handler } = makeHandler(app)
+    const response = await handler(new Request(`http://localhost${path}`))
+    const body = await response.text()
+    await dispose()
+    return [response.status, body]
+  })
+
+describe("the recipes", () => {
+  it.effect("decode ids from outside, and say what was expected", () =>
+    Effect.gen(function*() {
+      const wrong = yield* Effect.flip(userFrom("7"))
+
+      assert.strictEqual(yield* userFrom(7), 7)
+      assert.strictEqual(yield* userFromText("7"), 7)
+      assert.include(wrong.message, "Expected")
+    }))
+
+  it.effect("list the punches of a test", () =>
+    Effect.map(users, (ids) => assert.deepStrictEqual(ids.map(Number), [7])))
+
+  it.effect("list two locations in both ways", () =>
+    Effect.gen(function*() {
+      const given = [301, 302, 303].map((locationId) => punch({ locationId, clockedIn: "2026-03-02T14:00:00Z" }))
+      const company = punch({}).companyId
+      const both = Stream.runCollect(Stream.map(twoLocations(company), ({ locationId }) => Number(locationId)))
+      const filtered = Stream.runCollect(Stream.map(ofTwoLocations(company), ({ locationId }) => Number(locationId)))
+      const found = yield* Effect.all([both, filtered]).pipe(Effect.provide(layerTest({ punches: given })))
+
+      assert.deepStrictEqual(found, [[301, 302], [301, 302]])
+    }))
+
+  it.effect("handle a failure as a promise would not", () =>
+    Effect.gen(function*() {
+      const program = Effect.all([countIfAllowed, outcome])
+      const [count, text] = yield* Effect.provide(program, Layer.merge(failing(new Forbidden({})), settings))
+
+      assert.strictEqual(count, 0)
+      assert.include(text, "403 the credential may not do this")
+    }))
+
+  it.effect("answer with the status of a failure and nothing of its text", () =>
+    Effect.gen(function*() {
+      const secretive = { problem: { detail: "internal text" }, resumeFrom: Option.some(Cursor.make("a-cursor")) }
+      const throttled = new RateLimited({ ...secretive, retryAfter: Option.some(Duration.millis(90_001)) })
+      const answers = yield* Effect.all([
+        ask(TimePunches.layerMock({ list: () => Stream.make(punch({ clockedIn: "2026-03-02T14:00:00Z" })) })),
+        ask(failing(throttled)),
+        ask(failing(new Forbidden(secretive))),
+        ask(failing(new Unauthorized(secretive)))
+      ])
+
+      assert.deepStrictEqual(answers, [
+        [200, "{\"open\":1}"],
+        [503, "{\"_tag\":\"TryLater\",\"seconds\":91}"],
+        [403, "{\"_tag\":\"NotGranted\"}"],
+        [502, "{\"_tag\":\"BadUpstream\"}"]
+      ])
+    }))
+
+  it.effect("refuse a company that is not a number", () =>
+    Effect.map(ask(failing(new Forbidden({})), "/companies/abc/open"), ([status]) => assert.strictEqual(status, 400)))
+})
