@@ -67,7 +67,9 @@ describe("the documents", () => {
       Fs.readFileSync(`${root}package.json`, "utf8")
     )
     const named = pages.flatMap(({ text }) => [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name = ""]) => name))
-    const listed = firstCells("CONTRIBUTING.md", "script").map((command) => command.replace(/^npm (run )?/, ""))
+    const listed = firstCells("CONTRIBUTING.md", "script").map((command) =>
+      command.replace(/^npm (run )?/, "").replace(/ -- .*/, "")
+    )
 
     for (const name of named) assert.include(Object.keys(scripts), name)
     assert.deepStrictEqual(unique(listed), unique(Object.keys(scripts)))
@@ -113,6 +115,14 @@ describe("the documents", () => {
 
     assert.isAbove(figures.length, 4)
     for (const figure of figures) assert.include(measured, figure)
+  })
+
+  it("answer questions about messages that the source writes", () => {
+    const asked = [...pageAt("docs/faq.md").matchAll(/^### `(.+)`$/gm)].map(([, message = ""]) => message)
+    const texts = sources("src").join("\n")
+
+    assert.isAbove(asked.length, 15)
+    for (const message of asked) assert.include(texts, message)
   })
 
   it("name exactly the variables that the source reads", () => {

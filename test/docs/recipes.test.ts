@@ -1,6 +1,6 @@
 /** The recipes that no page shows an output of: ids, the shortest test, a handler of one's own. */
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Duration, Effect, Layer, Option, Stream } from "effect"
+import { ConfigProvider, Context, Duration, Effect, Layer, Option, Stream } from "effect"
 import { ofTwoLocations, twoLocations } from "../../docs/examples/filters.ts"
 import { countIfAllowed, outcome } from "../../docs/examples/from-promises.ts"
 import { makeHandler } from "../../docs/examples/http-api.ts"
@@ -16,7 +16,7 @@ const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ TIME_PUNCHES_
 const ask = (app: Layer.Layer<TimePunches>, path = "/companies/4021/open") =>
   Effect.promise(async () => {
     const { dispose, handler } = makeHandler(app)
-    const response = await handler(new Request(`http://localhost${path}`))
+    const response = await handler(new Request(`http://localhost${path}`), Context.empty())
     const body = await response.text()
     await dispose()
     return [response.status, body]
@@ -37,7 +37,9 @@ describe("the recipes", () => {
 
   it.effect("list two locations in both ways", () =>
     Effect.gen(function*() {
-      const given = [301, 302, 303].map((locationId) => punch({ locationId, clockedIn: "2026-03-02T14:00:00Z" }))
+      const given = [301, 302, 303].map((locationId) =>
+        punch({ id: locationId, locationId, clockedIn: "2026-03-02T14:00:00Z" })
+      )
       const company = punch({}).companyId
       const both = Stream.runCollect(Stream.map(twoLocations(company), ({ locationId }) => Number(locationId)))
       const filtered = Stream.runCollect(Stream.map(ofTwoLocations(company), ({ locationId }) => Number(locationId)))
@@ -60,7 +62,9 @@ describe("the recipes", () => {
       const secretive = { problem: { detail: "internal text" }, resumeFrom: Option.some(Cursor.make("a-cursor")) }
       const throttled = new RateLimited({ ...secretive, retryAfter: Option.some(Duration.millis(90_001)) })
       const answers = yield* Effect.all([
-        ask(TimePunches.layerMock({ list: () => Stream.make(punch({ clockedIn: "2026-03-02T14:00:00Z" })) })),
+        ask(TimePunches.layerMock({
+          list: () => Stream.make(punch({ clockedIn: "2026-03-02T14:00:00Z", clockedOut: null }))
+        })),
         ask(failing(throttled)),
         ask(failing(new Forbidden(secretive))),
         ask(failing(new Unauthorized(secretive)))
