@@ -55,7 +55,7 @@ export const makeHandler = <E>(app: Layer.Layer<TimePunches, E>) =>
   HttpRouter.toWebHandler(
     HttpApiBuilder.layer(Api).pipe(
       Layer.provide(handlers),
-      Layer.provide(app),
+      HttpRouter.provideRequest(app),
       Layer.provide(HttpServer.layerServices)
     )
   )

@@ -1,6 +1,6 @@
-/** The recipes that no page shows an output of: ids, the shortest test, a handler of one's own. */
+/** The recipes that no page shows an output of: ids, the shortest test, a handler. */
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Duration, Effect, Layer, Option, Stream } from "effect"
+import { ConfigProvider, Duration, Effect, Layer, Option, Stream } from "effect"
 import { ofTwoLocations, twoLocations } from "../../docs/examples/filters.ts"
 import { countIfAllowed, outcome } from "../../docs/examples/from-promises.ts"
 import { makeHandler } from "../../docs/examples/http-api.ts"
@@ -16,7 +16,7 @@ const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ TIME_PUNCHES_
 const ask = (app: Layer.Layer<TimePunches>, path = "/companies/4021/open") =>
   Effect.promise(async () => {
     const { dispose, handler } = makeHandler(app)
-    const response = await handler(new Request(`http://localhost${path}`), Context.empty())
+    const response = await handler(new Request(`http://localhost${path}`))
     const body = await response.text()
     await dispose()
     return [response.status, body]

@@ -46,7 +46,10 @@ if (import.meta.main) {
   const before = execFileSync("git", ["show", `${tag}:docs/api/listing.txt`], { cwd: root, encoding: "utf8" })
   const after = Fs.readFileSync(`${root}docs/api/listing.txt`, "utf8")
   const { added, removed, version } = nextVersion(tag, before, after)
-  for (const text of removed) console.log(`- ${nameOf(text)}`)
-  for (const text of added) console.log(`+ ${nameOf(text)}`)
-  console.log(`${removed.length} removed or changed, ${added.length} added or changed: the next version is ${version}`)
+  const lines = [
+    ...removed.map((text) => `- ${nameOf(text)}`),
+    ...added.map((text) => `+ ${nameOf(text)}`),
+    `${removed.length} removed or changed, ${added.length} added or changed: the next version is ${version}`
+  ]
+  process.stdout.write(`${lines.join("\n")}\n`)
 }
