@@ -182,7 +182,7 @@ describe("docs/examples/errors.ts", () => {
 
       assert.deepStrictEqual([counted, later, propagated._tag], [
         "1000 punches",
-        "retry after the given delay",
+        "retry after 1h",
         "UnexpectedStatus"
       ])
     }).pipe(Effect.provide(withService())))
