@@ -53,7 +53,7 @@ export const syncFlags = {
   sortById: onFlag("sort-by-id", "Read in the order of ids, if doctor says that the service keeps it beside a cursor"),
   status: onFlag("status", "Print how old the copy is, and send nothing"),
   maxAge: maxAgeFlag,
-  json: onFlag("json", "With --status: one JSON object")
+  json: onFlag("json", "One JSON object for each pass, a line each; with --status: one for the copy")
 }
 
 /** The parsed flags. */

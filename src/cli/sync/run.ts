@@ -27,7 +27,6 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
   const { acceptGone, history, historyDays, sortById, sweep } = input
   const company = yield* companyOf(input)
   const target = yield* targetOf(input.database, "sync")
-  if (input.json && !input.status) return yield* usage("--json goes with --status")
   if (Option.isSome(input.maxAge) && !input.status) return yield* usage("--max-age goes with --status")
   if (Option.isSome(historyDays) && !history) return yield* usage("--history-days goes with --history")
   if (acceptGone && Option.isNone(sweep)) return yield* usage("--accept-gone goes with --sweep")
@@ -46,7 +45,8 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
   if (input.status) {
     return yield* Effect.provide(printStatus(company.id, target.shown, input), layerCopy(company.id, target))
   }
-  const task = { company, sweep, acceptGone, sortById, historyDays, progress: yield* makePassProgress }
+  const { json } = input
+  const task = { company, sweep, acceptGone, sortById, historyDays, json, progress: yield* makePassProgress }
   const passes = Option.match(input.every, { onNone: () => once(task), onSome: (every) => forever(task, every) })
   yield* Effect.provide(
     passes,
@@ -63,6 +63,8 @@ interface SyncTask {
   readonly sortById: boolean
   /** How long the versions of a history are kept, in days. `None` keeps them for ever. */
   readonly historyDays: Option.Option<number>
+  /** Whether each pass is printed as one JSON object. */
+  readonly json: boolean
   readonly progress: PassProgress
 }
 
@@ -136,16 +138,26 @@ export const windowOf = (range: SweepRange, now: DateTime.Utc): Window =>
   range === "all" ? {} : { gte: DateTime.subtractDuration(now, range) }
 
 /** Prints the summary of a pass, then prunes the history. */
-const finished = <R>({ company, historyDays, progress }: SyncTask, pass: Effect.Effect<SyncSummary, PassError, R>) =>
+const finished = <R>(
+  { company, historyDays, json, progress }: SyncTask,
+  pass: Effect.Effect<SyncSummary, PassError, R>
+) =>
   Effect.gen(function*() {
     const summary = yield* keepingError(company, pass)
     yield* progress.clear
-    yield* printLines([describePass(summary)])
-    if (Option.isSome(historyDays)) {
-      const before = DateTime.subtract(yield* DateTime.now, { days: historyDays.value })
-      const removed = yield* keepingError(company, SqlStore.pruneHistory(company.id, { before }))
-      if (removed > 0) yield* printLines([describePruning(removed, historyDays.value)])
+    const printPass = (removed: number | null) => printLines([JSON.stringify(passFields(company.id, summary, removed))])
+    if (!json) yield* printLines([describePass(summary)])
+    if (Option.isNone(historyDays)) {
+      if (json) yield* printPass(null)
+      return summary
     }
+    const before = DateTime.subtract(yield* DateTime.now, { days: historyDays.value })
+    const removed = yield* keepingError(company, SqlStore.pruneHistory(company.id, { before })).pipe(
+      // The pass is complete, also if the pruning after it fails.
+      Effect.tapError(() => json ? printPass(null) : Effect.void)
+    )
+    if (json) yield* printPass(removed)
+    else if (removed > 0) yield* printLines([describePruning(removed, historyDays.value)])
     return summary
   })
 
@@ -214,6 +226,26 @@ export const describePass = (summary: SyncSummary): string => {
     }),
     `watermark ${formatInstant(watermark)}`
   ].join(", ")
+}
+
+/** A pass as the members of its JSON. `removed`: the versions that its pruning removed, null without one. */
+export const passFields = (company: CompanyId, summary: SyncSummary, removed: number | null) => {
+  const { complete, gone, kind, lateness, pages, punches, resumed, restarts, unchanged, watermark, written } = summary
+  return {
+    company,
+    kind,
+    resumed,
+    complete,
+    punches,
+    pages,
+    written,
+    unchanged,
+    gone,
+    restarts,
+    latenessSeconds: Option.getOrNull(Option.map(lateness, Duration.toSeconds)),
+    watermark: Option.getOrNull(Option.map(watermark, DateTime.formatIso)),
+    removed
+  }
 }
 
 /** One line for the versions that a history no longer has. */

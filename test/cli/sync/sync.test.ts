@@ -45,6 +45,32 @@ describe("time-punches sync", () => {
       assert.match(second.stdout, /^increment: 4 punches, 1 page, 4 written, 0 unchanged, watermark 2026-07-01T13/)
     })))
 
+  it.effect("prints each pass as one JSON object, with what the history no longer has", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const first = yield* sync(file, "--json")
+      yield* TestClock.adjust("1 hour")
+      const second = yield* sync(file, "--json", "--history", "--history-days", "30")
+      const [one, other, ...more] = linesOf(first.stdout + second.stdout).map((line) => JSON.parse(line))
+
+      assert.deepStrictEqual([first.code, second.code, more], [0, 0, []])
+      assert.deepStrictEqual({ ...one, watermark: one.watermark.slice(0, 11) }, {
+        company: defaultCompany.id,
+        kind: "first",
+        resumed: false,
+        complete: true,
+        punches: 450,
+        pages: 3,
+        written: 450,
+        unchanged: 0,
+        gone: 0,
+        restarts: 0,
+        latenessSeconds: null,
+        watermark: "2026-07-01T",
+        removed: null
+      })
+      assert.deepStrictEqual([other.kind, other.removed], ["increment", 0])
+    })))
+
   it.effect("[S12] creates a copy that its owner alone can read", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)
@@ -246,7 +272,6 @@ describe("time-punches sync", () => {
     [["sync", "--database", "mysql://localhost/a"], 2, "has the scheme mysql"],
     [["sync", "--database", "a.db", "--every", "0s"], 2, "a time from 1s to 366d, such as 15m"],
     [["sync", "--database", "a.db", "--sweep", "everything"], 2, "a time from 1s to 366d, such as 35d, or all"],
-    [["sync", "--database", "a.db", "--json"], 2, "--json goes with --status"],
     [["sync", "--database", "a.db", "--history-days", "30"], 2, "--history-days goes with --history"],
     [["sync", "--database", "a.db", "--history", "--history-days", "0"], 2, "a whole number from 1 to 36525, the days"],
     [
