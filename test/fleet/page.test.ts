@@ -185,6 +185,7 @@ describe("the routes of the page of a fleet", () => {
           { host: "evil.example" },
           { origin: "https://evil.example" },
           { origin: "http://localhost:1" },
+          { host: "localhost", origin: "https://localhost" },
           { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "script" }
         ]
         for (const headers of foreign) assert.strictEqual((yield* get(path, headers)).status, 403, path)
@@ -199,6 +200,9 @@ describe("the routes of the page of a fleet", () => {
       assert.isFalse(isLocal)
       for (const path of paths) {
         assert.strictEqual((yield* get(path, { host: "fleet.example" })).status, 200, path)
+        for (const origin of ["http://fleet.example", "https://Fleet.example"]) {
+          assert.strictEqual((yield* get(path, { host: "fleet.example", origin })).status, 200, path)
+        }
         const refused = yield* get(path, { host: "fleet.example", origin: "https://evil.example" })
         assert.strictEqual(refused.status, 403, path)
       }

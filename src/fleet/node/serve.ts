@@ -12,7 +12,7 @@ import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
-import { foreignPage, isLoopbackAddress, pageHeaders } from "../../internal/page/guard.ts"
+import { foreignPage, foreignSite, isLoopbackAddress, pageHeaders } from "../../internal/page/guard.ts"
 import { stylesheet } from "../../internal/page/html.ts"
 import { numberOf, orUndefined, textOrUndefined } from "../../internal/sql/dialect.ts"
 import { type FleetStore, type Gauges, statusOf } from "../FleetStore.ts"
@@ -208,17 +208,6 @@ const text = (status: number, line: string): HttpServerResponse.HttpServerRespon
   HttpServerResponse.text(`${line}\n`, { status, headers: { "x-content-type-options": "nosniff" } })
 
 const eventOf = (name: string, data: string): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
-
-/** Why a request that another machine may send is refused: a page of another site must not read through a browser. */
-const foreignSite = (headers: Readonly<Record<string, string | undefined>>): string | undefined => {
-  const { host = "", origin } = headers
-  const site = headers["sec-fetch-site"] ?? "none"
-  const isOpened = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document"
-  const isForeign = origin === undefined
-    ? site !== "same-origin" && site !== "none" && !isOpened
-    : origin.toLowerCase().replace(/^https?:\/\//, "") !== host.toLowerCase()
-  return isForeign ? "this page answers only to itself" : undefined
-}
 
 /** Serves until the scope closes. Gives the address, and whether other machines reach it. */
 export const servePage = Effect.fnUntraced(function*(served: Served) {

@@ -28,18 +28,25 @@ export const foreignCaller = (headers: Readonly<Record<string, string | undefine
 }
 
 /**
- * The same for what a page of this service reads and sends: a page of any other origin is refused, also one on another port of
- * this machine, except that its link may open a page of this service.
+ * Why a request that a browser sends for a page of another site is refused, or `undefined`: such a page must not read this one. A
+ * link of it may open a page of this service. Behind a proxy the page may have any host, and TLS.
  */
-export const foreignPage = (headers: Readonly<Record<string, string | undefined>>): string | undefined => {
+export const foreignSite = (
+  headers: Readonly<Record<string, string | undefined>>,
+  schemes: ReadonlyArray<"http" | "https"> = ["http", "https"]
+): string | undefined => {
   const { host = "", origin } = headers
   const site = headers["sec-fetch-site"] ?? "none"
   const isOpened = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document"
   const isForeign = origin === undefined
     ? site !== "same-origin" && site !== "none" && !isOpened
-    : origin.toLowerCase() !== `http://${host.toLowerCase()}`
-  return foreignCaller(headers) ?? (isForeign ? "this page answers only to itself" : undefined)
+    : !schemes.some((scheme) => origin.toLowerCase() === `${scheme}://${host.toLowerCase()}`)
+  return isForeign ? "this page answers only to itself" : undefined
 }
+
+/** Both, for a page of a loopback address: a page on another port of this machine is refused too. */
+export const foreignPage = (headers: Readonly<Record<string, string | undefined>>): string | undefined =>
+  foreignCaller(headers) ?? foreignSite(headers, ["http"])
 
 /** Headers of every page and event stream: nothing from elsewhere, nothing inline, no frame, no copy in a cache. */
 export const pageHeaders = {
