@@ -128,6 +128,37 @@ const manifest = (): { readonly version: string } =>
 
 const chunks = () => Fs.readdirSync(cli).filter((name) => name.endsWith(".js"))
 
+/** What the whole text of a licence has: from its grant to the end of its disclaimer. */
+const phrasesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "MIT": [
+    "Permission is hereby granted, free of charge, to any person obtaining a copy",
+    "The above copyright notice and this permission notice shall be included in all",
+    "THE SOFTWARE IS PROVIDED \"AS IS\", WITHOUT WARRANTY OF ANY KIND",
+    "OR OTHER DEALINGS IN THE SOFTWARE."
+  ],
+  "Apache-2.0": [
+    "Apache License Version 2.0, January 2004",
+    "2. Grant of Copyright License.",
+    "3. Grant of Patent License.",
+    "4. Redistribution.",
+    "7. Disclaimer of Warranty.",
+    "8. Limitation of Liability.",
+    "END OF TERMS AND CONDITIONS"
+  ],
+  "BSD-3-Clause": [
+    "Redistributions of source code must retain the above copyright notice",
+    "Redistributions in binary form must reproduce the above copyright notice",
+    "Neither the name of",
+    "PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS \"AS IS\" AND ANY EXPRESS OR IMPLIED WARRANTIES",
+    "EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE."
+  ],
+  "0BSD": [
+    "Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted.",
+    "THE SOFTWARE IS PROVIDED \"AS IS\" AND THE AUTHOR DISCLAIMS ALL WARRANTIES",
+    "USE OR PERFORMANCE OF THIS SOFTWARE."
+  ]
+}
+
 const codeOf = (chunk: string) => Fs.readFileSync(Path.join(cli, chunk), "utf8")
 
 describe("the bundle of the command", () => {
@@ -184,7 +215,14 @@ describe("the bundle of the command", () => {
       sections.map((section) => /^(\S+) (\S+) \(.*\)\n/.exec(section)?.slice(1, 3).join("@")).toSorted(),
       versions.toSorted()
     )
-    for (const section of sections) assert.match(section, /copyright[^]*permission[^]*warrant/i)
+    for (const section of sections) {
+      const [, licence = ""] = /^\S+ \S+ \((.*)\)\n/.exec(section) ?? []
+      const words = section.replaceAll(/\s+/g, " ")
+      assert.match(words, /Copyright (?:\(c\)|©|\d{4}|[A-Z])/i, section.slice(0, 100))
+      const phrases = phrasesOf[licence]
+      if (phrases === undefined) assert.fail(`no phrases are known of the licence ${licence}`)
+      for (const phrase of phrases) assert.include(words, phrase)
+    }
     for (const name of ["Paolo Insogna", "Robert Kieffer", "Einar Otto Stangvik"]) assert.include(text, name)
   })
 

@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of `docs/images/`: `npm run images`, or `npm run images sandbox` for some of them. Each page is a row of
- * the table, shown as a phone and a desktop show it. Look at a picture before you commit it.
+ * Takes the pictures of `docs/images/`: `npm run images`, or `npm run images sandbox terminal` for some of them. Each page is a
+ * row of the table, shown as a phone and a desktop show it. Look at a picture before you commit it.
  */
 import { Effect, Layer, type Scope } from "effect"
 import * as Fs from "node:fs"
@@ -10,6 +10,7 @@ import { pathToFileURL } from "node:url"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generateWeeks } from "../../src/testing/index.ts"
 import { environmentOf, start } from "../cli/child.ts"
+import { takeTerminal } from "../images/terminal.ts"
 import { browser, widths } from "./browser.ts"
 
 interface Picture {
@@ -86,3 +87,4 @@ await Effect.runPromise(
     ([name, picture]) => take(name, picture)
   )
 )
+if (names.length === 0 || names.includes("terminal")) await takeTerminal()

@@ -1,6 +1,6 @@
 /**
- * Pictures of the command in a real terminal, for the README: `node --conditions=effect-time-punches:source
- * test/images/terminal.ts` runs it against a sandbox in a pseudo-terminal and writes docs/images/terminal-*.svg.
+ * Pictures of the command in a real terminal, for the README: `npm run images terminal` runs it against a sandbox in a
+ * pseudo-terminal and writes docs/images/terminal-*.svg.
  */
 import { displayWidth } from "effect/cli/CliOutput"
 import * as ChildProcess from "node:child_process"
@@ -224,7 +224,7 @@ const pictures: ReadonlyArray<readonly [name: string, call: string]> = [
 ]
 
 /** Starts a sandbox, and takes all pictures. */
-const main = async (): Promise<void> => {
+export const takeTerminal = async (): Promise<void> => {
   const folder = Fs.mkdtempSync(Path.join(tmpdir(), "time-punches-terminal-"))
   const options = ["--conditions=effect-time-punches:source", "--disable-warning=ExperimentalWarning"]
   const sandbox = ChildProcess.spawn(
@@ -250,10 +250,11 @@ const main = async (): Promise<void> => {
       if (name === "changes") {
         shown = call.replace("SINCE", new Date().toISOString())
         for (const [id, out] of [[1002, "2026-03-03T03:00:00Z"], [1005, "2026-03-03T04:10:00Z"]] as const) {
-          await fetch(`${settings["TIME_PUNCHES_BASE_URL"]}/sandbox/time_punches/${id}`, {
+          const { status } = await fetch(`${settings["TIME_PUNCHES_BASE_URL"]}/sandbox/time_punches/${id}`, {
             method: "PATCH",
             body: JSON.stringify({ clocked_out: out })
           })
+          if (status !== 204) throw new Error(`punch ${id} was not corrected: ${status}`)
         }
         quietly("time-punches sync")
       }
@@ -287,5 +288,3 @@ const main = async (): Promise<void> => {
     Fs.rmSync(folder, { recursive: true, force: true })
   }
 }
-
-if (process.argv[1] === import.meta.filename) await main()

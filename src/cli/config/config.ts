@@ -20,6 +20,9 @@ const secrets = [
   "PGPASSWORD"
 ]
 
+/** A URL without its name and password, which no setting should have. */
+const withoutUser = (value: string): string => value.replace(/^(\s*[a-z][a-z0-9+.-]*:\/*)[^/?#]*@/i, "$1…@")
+
 const show = Command.make(
   "show",
   { json: jsonFlag },
@@ -32,7 +35,7 @@ const show = Command.make(
         for (const source of profile.sources) {
           const value = yield* loadText(source.provider, name)
           if (value === undefined) continue
-          return { name, value: secrets.includes(name) ? "set" : value, from: source.name }
+          return { name, value: secrets.includes(name) ? "set" : withoutUser(value), from: source.name }
         }
         return { name, value: null, from: null }
       })

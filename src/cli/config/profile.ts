@@ -1,7 +1,6 @@
 /** `--profile` and `--env-file`: settings and defaults of flags from files, below the environment and the flags. */
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
-import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -13,6 +12,7 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
@@ -31,7 +31,7 @@ export const settings = {
 /** The company and its guid belong together: they come from one source. */
 const ofCompany: ReadonlyArray<string> = [settings.company, settings.guid]
 
-const zoned = ["list", "export", "summary", "check", "close", "changes"]
+const zoned = ["list", "export", "summary", "check", "close", "changes", "report"]
 
 /** The flags that a profile gives a default, and the subcommands that take it. */
 export const defaults = {
@@ -40,14 +40,16 @@ export const defaults = {
   dayStarts: { flag: "day-starts", of: [...zoned, "correct"] },
   weekStarts: { flag: "week-starts", of: zoned },
   calendar: { flag: "calendar", of: zoned },
-  names: { flag: "names", of: ["list", "summary", "check", "close", "correct", "closes", "changes"] },
+  names: { flag: "names", of: ["list", "summary", "check", "close", "correct", "closes", "changes", "report"] },
+  codes: { flag: "codes", of: ["summary", "closes"] },
+  map: { flag: "map", of: ["closes"] },
   database: { flag: "database", of: ["close", "correct", "void", "closes", "changes", "sync", "mcp"] }
 } as const satisfies Record<string, { readonly flag: string; readonly of: ReadonlyArray<string> }>
 
 type DefaultKey = keyof typeof defaults
 
 /** Defaults that name a file, relative to the folder of the profiles. */
-const files: ReadonlySet<string> = new Set<DefaultKey>(["zones", "names", "database"])
+const files: ReadonlySet<string> = new Set<DefaultKey>(["zones", "names", "codes", "map", "database"])
 
 /** Where a variable may come from, the first one that has it. */
 export interface SettingSource {
@@ -97,19 +99,21 @@ export const withProfile = <A, E, R>(
   Effect.gen(function*() {
     const { values: { "env-file": envFile, profile: fromFlag }, rest } = yield* Effect.fromResult(takeFlags(args))
     const environment = yield* ConfigProvider.ConfigProvider
-    const fromEnvironment = yield* Config.option(Config.NonEmptyString(variable))
-    const name = Option.orElse(fromFlag, () => fromEnvironment)
     // Only a profile needs the folder: a run without one does not fail if this user has no home.
     const file = yield* Effect.cached(Effect.provideContext(fileOfProfiles, yield* Effect.context<Path.Path>()))
-    const envFileSource = Option.isNone(envFile) ? [] : [yield* readEnvFile(envFile.value)]
+    const given = [
+      { name: "environment", provider: environment },
+      ...(Option.isNone(envFile) ? [] : [yield* readEnvFile(envFile.value)])
+    ]
+    const fromVariable = Option.fromUndefinedOr(yield* firstOf(given, variable))
+    const name = Option.orElse(fromFlag, () => fromVariable)
     const profile = Option.isNone(name) ? undefined : yield* readProfile(yield* file, name.value)
     const sources = yield* withoutForeignGuid([
-      { name: "environment", provider: environment },
-      ...envFileSource,
+      ...given,
       ...(profile === undefined ? [] : [{ name: profile.name, provider: profile.provider }])
     ])
     const own = profile?.values[settings.company]
-    const other = yield* companyIn(sources)
+    const other = yield* firstOf(sources, settings.company)
     if (Option.isSome(fromFlag) && own !== undefined && other !== own) {
       return yield* usage(
         `${settings.company} is ${printable(`${other}`)}, and --profile ${
@@ -119,7 +123,7 @@ export const withProfile = <A, E, R>(
       )
     }
     const provider = sources.map(({ provider }) => provider).reduce((one, other) => ConfigProvider.orElse(one, other))
-    const hasDatabase = Option.isSome(yield* Config.option(Config.NonEmptyString("TIME_PUNCHES_DATABASE_URL")))
+    const hasDatabase = (yield* firstOf(sources, "TIME_PUNCHES_DATABASE_URL")) !== undefined
     return yield* use(complete(rest, profile?.defaults ?? {}, hasDatabase)).pipe(
       Effect.provideService(ConfigProvider.ConfigProvider, provider),
       Effect.provideService(Profile, {
@@ -165,15 +169,31 @@ const fileOfProfiles = Effect.gen(function*() {
 
 const readEnvFile = Effect.fnUntraced(
   function*(file: string): Effect.fn.Return<SettingSource, CommandFailure, FileSystem.FileSystem> {
-    const fs = yield* FileSystem.FileSystem
     const text = yield* Effect.mapError(
-      fs.readFileString(file),
-      ({ reason }) =>
-        usage(`--env-file ${printable(file)}: ${reason._tag === "NotFound" ? "there is no such file" : reason._tag}`)
+      readBounded(file),
+      (why) => usage(`--env-file ${printable(file)}: ${why}`)
     )
     return { name: file, provider: ConfigProvider.fromDotEnvContents(text) }
   }
 )
+
+const maxBytes = 1_048_576
+
+/** The text of a small file, which may be a pipe. Fails with the reason, also for a device that never ends. */
+const readBounded = Effect.fnUntraced(function*(file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const bytes = yield* fs.stream(file, { bytesToRead: maxBytes + 1 }).pipe(
+    Stream.runFold(() => new Uint8Array(), (before, chunk) => {
+      const all = new Uint8Array(before.length + chunk.length)
+      all.set(before)
+      all.set(chunk, before.length)
+      return all
+    }),
+    Effect.mapError(({ reason }) => reason._tag === "NotFound" ? "there is no such file" : `${reason._tag}`)
+  )
+  if (bytes.length > maxBytes) return yield* Effect.fail("it is larger than 1 MiB")
+  return new TextDecoder().decode(bytes)
+})
 
 const invalid = (message: string, ...advice: ReadonlyArray<string>) =>
   new CommandFailure({ message, advice, code: exitCode.configuration })
@@ -182,19 +202,16 @@ const decodeProfiles = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(S
 
 const secret = /token|secret|cookie|password/i
 
+/** A URL with a password, however it is written. */
+const password = /^\s*[a-z][a-z0-9+.-]*:\/*[^/?#]*:[^/?#]*@/i
+
 /** Reads a table of the file. Fails for a key that is unknown, a value that is not a text, and a secret, each by name. */
 const readProfile = Effect.fnUntraced(function*(file: string, name: string) {
-  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const shown = printable(file)
   const text = yield* Effect.mapError(
-    fs.readFileString(file),
-    ({ reason }) =>
-      invalid(
-        `profile ${printable(name)} is not known: ${shown}: ${
-          reason._tag === "NotFound" ? "there is no such file" : reason._tag
-        }`
-      )
+    readBounded(file),
+    (why) => invalid(`profile ${printable(name)} is not known: ${shown}: ${why}`)
   )
   const profiles = yield* Effect.mapError(
     decodeProfiles(text),
@@ -218,6 +235,13 @@ const readProfile = Effect.fnUntraced(function*(file: string, name: string) {
       return yield* invalid(`${where} is a secret`, "Keep it in the environment, or in the file of --env-file.")
     }
     if (typeof value !== "string" && typeof value !== "number") return yield* invalid(`${where} must be a text`)
+    if (`${value}`.trim() === "") return yield* invalid(`${where} is empty`, "Leave it out.")
+    if (password.test(`${value}`)) {
+      return yield* invalid(
+        `${where} has a password`,
+        "Keep it in the environment, or in the file of --env-file, such as PGPASSWORD or TIME_PUNCHES_DATABASE_URL."
+      )
+    }
     if (isKey(settings, key)) values[settings[key]] = `${value}`
     else if (isKey(defaults, key)) found[key] = files.has(key) ? resolve(path, file, `${value}`) : `${value}`
     else {
@@ -243,32 +267,31 @@ const resolve = (path: Path.Path, file: string, value: string): string =>
 export const loadText = (provider: ConfigProvider.ConfigProvider, name: string) =>
   Effect.map(Effect.orDie(provider.load([name])), (node) => node?.value === "" ? undefined : node?.value)
 
-/** Below the source that names the company, no source names one, or its guid: the guid would be of another company. */
+/** Only the source that names the company gives its guid: any other guid would be of another company. */
 const withoutForeignGuid = Effect.fnUntraced(function*(sources: ReadonlyArray<SettingSource>) {
-  const kept: Array<SettingSource> = []
-  let isNamed = false
-  for (const { name, provider } of sources) {
-    const hidden = isNamed
-    kept.push({
-      name,
-      provider: hidden
-        ? ConfigProvider.make((path) =>
-          ofCompany.includes(`${path[0]}`) ? Effect.succeed(undefined) : provider.load(path)
-        )
-        : provider
-    })
-    isNamed = isNamed || (yield* loadText(provider, settings.company)) !== undefined
-  }
-  return kept
+  const companies = yield* Effect.forEach(sources, ({ provider }) => loadText(provider, settings.company))
+  const naming = companies.findIndex((company) => company !== undefined)
+  return sources.map(({ name, provider }, at): SettingSource => ({
+    name,
+    provider: naming === -1 || at === naming
+      ? provider
+      : ConfigProvider.make((path) =>
+        ofCompany.includes(`${path[0]}`) ? Effect.succeed(undefined) : provider.load(path)
+      )
+  }))
 })
 
-const companyIn = Effect.fnUntraced(function*(sources: ReadonlyArray<SettingSource>) {
+/** A variable of the first source that has it. */
+const firstOf = Effect.fnUntraced(function*(sources: ReadonlyArray<SettingSource>, name: string) {
   for (const { provider } of sources) {
-    const company = yield* loadText(provider, settings.company)
-    if (company !== undefined) return company
+    const value = yield* loadText(provider, name)
+    if (value !== undefined) return value
   }
   return undefined
 })
+
+/** The flags before a subcommand or the number of a close whose value is the next argument. */
+const valued = /^--(log-level|completions|company|database|names|map|codes|pay-date|output)$/
 
 const periods = ["week", "month", "pay-period", "last", "start", "end"]
 
@@ -281,22 +304,29 @@ export const complete = (
   profile: Readonly<Partial<Record<DefaultKey, string>>>,
   hasDatabase: boolean
 ): ReadonlyArray<string> => {
-  const subcommand = args.find((arg) => !arg.startsWith("-"))
   const end = args.indexOf("--")
   const flags = end === -1 ? args : args.slice(0, end)
+  const words = args.filter((arg, at) => !arg.startsWith("-") && !valued.test(args[at - 1] ?? ""))
+  const [subcommand] = words
   const has = (name: string) => flags.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`))
   const hasPeriod = periods.some(has)
   const countsDays = flags.some((arg, at) => /^--by(=|$)/.test(arg) && /day|week/.test(`${arg} ${flags[at + 1]}`))
   const hasClock = has("zone") || has("zones")
+  const isReport = subcommand === "report"
+  const namesClose = subcommand === "closes" && words.length > 1
+  const takesMap = namesClose && (has("output") || has("pay-date") || has("codes"))
   const needsClock = (hasPeriod || countsDays || subcommand === "correct") && !has("close")
   const applies: Readonly<Record<DefaultKey, boolean>> = {
     zone: needsClock && !hasClock,
     zones: needsClock && !hasClock,
     dayStarts: needsClock && (hasClock || profile.zone !== undefined || profile.zones !== undefined),
-    weekStarts: has("week") || has("above") || countsDays,
+    weekStarts: (has("week") || has("above") || countsDays || (isReport && hasPeriod)) && !has("close"),
     calendar: has("pay-period"),
     names: true,
-    database: !hasDatabase
+    codes: has("map") || (takesMap && profile.map !== undefined),
+    map: takesMap,
+    // mcp is the one of them that does not read the variable.
+    database: !hasDatabase || subcommand === "mcp"
   }
   const added = Struct.keys(defaults).flatMap((key) => {
     const { flag, of } = defaults[key]

@@ -214,14 +214,15 @@ const toolkit = Toolkit.make(
 export const layerTools = (copy: Copy) =>
   McpServer.toolkit(toolkit).pipe(Layer.provide(toolkit.toLayer(Effect.gen(function*() {
     const context = yield* Effect.context<CommandServices>()
-    const { input: { names, zones }, database } = copy
+    const { input: { names, withWages, zones }, database } = copy
+    const allowed = { wages: withWages, names: Option.isSome(names) }
     const answer = (args: ReadonlyArray<readonly [flag: string, value: string | undefined]>, ...words: Array<string>) =>
       Effect.gen(function*() {
         const status = yield* copyStatus(copy)
         // After "=" a value that begins with a minus is a value, and never a flag.
         const flags = args.flatMap(([flag, value]) => value === undefined ? [] : [`--${flag}=${value}`])
         const { remarks, text } = yield* runCommand([...words, ...flags])
-        return { ...status, result: hide(yield* parseJson(text === "" ? "null" : text), copy.input.withWages), remarks }
+        return { ...status, result: hide(yield* parseJson(text === "" ? "null" : text), allowed), remarks }
       }).pipe(Effect.mapError(refusedOf), Effect.provideContext(context))
     const local = (given: { readonly [K in keyof typeof period]?: string | undefined }) =>
       [
@@ -352,22 +353,28 @@ const rowOf = (punch: TimePunch, names: Option.Option<ReturnType<typeof nameColu
 /** Keys of money: no answer has them without `--with-wages`. */
 const money = /wage|cost|tips|amount/i
 
+/** Who recorded a close, by the name of an account: no answer has it without `--names`. */
+const account = "user"
+
 /** Keys of text that people type into the service or into a close. */
 const typed = new Set(["notes", "note", "pos_type"])
 
-/** Removes money unless it is allowed, marks typed text, and cuts long arrays, with the number that is left out. */
-export const hide = (value: Schema.Json, withWages: boolean): Schema.Json => {
+/** Removes money and names of accounts unless they are allowed, marks typed text, and cuts long arrays, with the number that is left out. */
+export const hide = (
+  value: Schema.Json,
+  allowed: { readonly wages: boolean; readonly names: boolean }
+): Schema.Json => {
   if (isArray(value)) {
-    const kept = value.slice(0, maxRows).map((each) => hide(each, withWages))
+    const kept = value.slice(0, maxRows).map((each) => hide(each, allowed))
     return value.length > maxRows ? [...kept, { leftOut: value.length - maxRows }] : kept
   }
   if (typeof value !== "object" || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([key]) => withWages || !money.test(key))
+      .filter(([key]) => (allowed.wages || !money.test(key)) && (allowed.names || key !== account))
       .map(([key, each]) => [
         key,
-        typed.has(key) && typeof each === "string" && each !== "" ? { untrustedText: each } : hide(each, withWages)
+        typed.has(key) && typeof each === "string" && each !== "" ? { untrustedText: each } : hide(each, allowed)
       ])
   )
 }

@@ -76,7 +76,16 @@ describe("a profile", () => {
     ["no such profile", { south: {} }, "has no profile north"],
     ["two clocks", { north: { zone: "UTC", zones: "zones.csv" } }, "has zone and zones"],
     ["an array", { north: [] }, "must be an object"],
-    ["no JSON", "{", "must be a JSON object"]
+    ["no JSON", "{", "must be a JSON object"],
+    [
+      "a URL with a password",
+      { north: { database: "postgres://me:hunter2@localhost/a" } },
+      "north.database has a password"
+    ],
+    ["a base URL with a password", { north: { baseUrl: "https://me:hunter2@localhost" } }, "baseUrl has a password"],
+    ["an empty text", { north: { company: "" } }, "north.company is empty"],
+    ["the name of a prototype", `{ "north": { "__proto__": "x", "constructor": "y" } }`, "is not a setting"],
+    ["more than a file of settings", " ".repeat(2 ** 20) + "{}", "larger than 1 MiB"]
   ])("is refused for %s, by name and without its value", ([, profiles, text]) =>
     inFake(Effect.gen(function*() {
       const { call } = yield* withProfiles(profiles)
@@ -91,13 +100,41 @@ describe("a profile", () => {
     [["list", "--profile"], "--profile needs a name"],
     [["list", "--profile", "--json"], "--profile needs a name"],
     [["--profile", "a", "list", "--profile=b"], "--profile is given twice"],
-    [["list", "--env-file", "/nowhere/x.env"], "there is no such file"]
+    [["list", "--profile="], "--profile needs a name"],
+    [["list", "--env-file", "/nowhere/x.env"], "there is no such file"],
+    [["list", "--env-file", "/dev"], "--env-file /dev: "],
+    [["list", "--env-file", "/dev/zero"], "larger than 1 MiB"]
   ])("is refused in %j", ([args, text]) =>
     inFake(Effect.gen(function*() {
       const { code, stderr } = yield* cli(args)
 
       assert.strictEqual(code, 2)
       assert.include(stderr, text)
+    })))
+
+  it.effect("is not combined with a guid from elsewhere", () =>
+    inFake(Effect.gen(function*() {
+      const { guid: _, ...bare } = north
+      const { call } = yield* withProfiles({ north: bare })
+      const { stdout } = yield* call(["config", "show", "--json", "--profile", "north"], {
+        TIME_PUNCHES_COMPANY_GUID: "11111111-1111-4111-8111-111111111111"
+      })
+
+      assert.deepInclude(JSON.parse(stdout), { name: "TIME_PUNCHES_COMPANY_GUID", value: null, from: null })
+    })))
+
+  it.effect("gives no database where the file of variables has one, and is named there too", () =>
+    inFake(Effect.gen(function*() {
+      const { call, folder } = yield* withProfiles({ north: { ...north, database: "profile.db" } })
+      Fs.writeFileSync(
+        `${folder}/secrets.env`,
+        `TIME_PUNCHES_PROFILE=north\nTIME_PUNCHES_CLIENT_SECRET=${secret}\nTIME_PUNCHES_DATABASE_URL=${folder}/variable.db\n`
+      )
+      const { code, stderr } = yield* call(["sync", "--env-file", `${folder}/secrets.env`])
+
+      assert.strictEqual(code, 0, stderr)
+      assert.isTrue(Fs.existsSync(`${folder}/variable.db`))
+      assert.isFalse(Fs.existsSync(`${folder}/time-punches/profile.db`))
     })))
 
   it.effect("needs no folder for settings if none is selected", () =>
@@ -114,6 +151,7 @@ describe("time-punches config show", () => {
       const { call, file } = yield* withProfiles({ north: { ...north, zone: "America/New_York", names: "names.csv" } })
       const { code, stderr, stdout } = yield* call(["config", "show", "--profile", "north"], {
         TIME_PUNCHES_CLIENT_SECRET: "hunter2",
+        TIME_PUNCHES_AUTH_URL: "https://me:hunter2@localhost",
         TIME_PUNCHES_DATABASE_URL: "postgres://me:hunter2@localhost/a"
       })
 
@@ -134,6 +172,8 @@ describe("the defaults of flags", () => {
     weekStarts: "sunday",
     calendar: "1,16",
     names: "/n.csv",
+    codes: "/c.csv",
+    map: "/m.json",
     database: "/p.db"
   }
   const completed = (args: string, hasDatabase = false) => complete(args.split(" "), profile, hasDatabase).join(" ")
@@ -149,6 +189,23 @@ describe("the defaults of flags", () => {
     ["summary --by day --names x", "summary --by day --names x --zones=/z.csv --day-starts=04:00 --week-starts=sunday"],
     ["changes --close 7", "changes --close 7 --names=/n.csv --database=/p.db"],
     ["sync", "sync --database=/p.db"],
+    [
+      "report --month last",
+      "report --month last --zones=/z.csv --day-starts=04:00 --week-starts=sunday --names=/n.csv"
+    ],
+    ["report --close 7 --database /q.db", "report --close 7 --database /q.db --names=/n.csv"],
+    ["summary --map x.json --zone UTC", "summary --map x.json --zone UTC --names=/n.csv --codes=/c.csv"],
+    ["closes", "closes --names=/n.csv --database=/p.db"],
+    ["closes 7", "closes 7 --names=/n.csv --database=/p.db"],
+    ["closes --output x.csv", "closes --output x.csv --names=/n.csv --database=/p.db"],
+    ["closes --company 7 --output x.csv", "closes --company 7 --output x.csv --names=/n.csv --database=/p.db"],
+    [
+      "closes 7.2 --output x.csv",
+      "closes 7.2 --output x.csv --names=/n.csv --codes=/c.csv --map=/m.json --database=/p.db"
+    ],
+    ["closes 7.2 --codes x", "closes 7.2 --codes x --names=/n.csv --map=/m.json --database=/p.db"],
+    ["closes 7.2 --map x", "closes 7.2 --map x --names=/n.csv --codes=/c.csv --database=/p.db"],
+    ["--log-level debug sync", "--log-level debug sync --database=/p.db"],
     ["export -- --week", "export -- --week"],
     ["doctor", "doctor"],
     ["fleet list", "fleet list"]
@@ -158,6 +215,8 @@ describe("the defaults of flags", () => {
 
   it("leave the database to its variable", () => {
     assert.strictEqual(completed("sync", true), "sync")
+    // mcp does not read it.
+    assert.strictEqual(completed("mcp", true), "mcp --database=/p.db")
   })
 
   it.effect("name flags that their subcommands have", () =>

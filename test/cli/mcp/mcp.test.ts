@@ -206,6 +206,47 @@ describe("the tools of an assistant", () => {
       assert.deepInclude(status.result, { rows: 230, deleted: 0, gone: 0 })
     })))
 
+  it.live("hide each amount and each name, in results and remarks, also after a correction", () =>
+    inFake(Effect.gen(function*() {
+      const { ask, database } = yield* withTools()
+      const period = ["--week", "2026-03-02", "--zone", "America/New_York", "--database", database]
+      const accept = "unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
+      const closed = yield* cli(["close", ...period, "--above", "1h", "--accept", accept, "--note", prompt])
+      assert.strictEqual(closed.code, 0, closed.stderr)
+      const since = DateTime.formatIso(yield* DateTime.now)
+      yield* Effect.sleep("5 millis")
+      yield* FakeService.use((service) => service.edit([1], { hourly_wage: 98_765, tips: 54_321, notes: prompt }))
+      yield* cli(["sync", "--database", database])
+      const due = yield* ask("closes", { changed: true })
+      const corrected = yield* cli(["correct", "1", "--note", prompt, "--database", database])
+      assert.strictEqual(corrected.code, 0, corrected.stderr)
+      const answers = yield* Effect.all([
+        ask("summary", { ...week, by: "user,day", above: "1h" }),
+        ask("check", week),
+        ask("changes", { ...week, since }),
+        ask("closes"),
+        ask("closes", { close: 1 }),
+        ask("list", week)
+      ], { concurrency: "unbounded" })
+
+      for (const answer of [due, ...answers]) {
+        const text = JSON.stringify(answer)
+        assert.notMatch(text, /98,?765|987\.65|54,?321|543\.21/)
+        assert.deepStrictEqual(keysIn(answer).filter((key) => /wage|cost|tips|cents|amount|^user$|name/i.test(key)), [])
+        assert.strictEqual(text.split(prompt).length, text.split(`{"untrustedText":${JSON.stringify(prompt)}`).length)
+      }
+    })))
+
+  it.live("say that a copy has disappeared, and make none", () =>
+    inFake(Effect.gen(function*() {
+      const { database, refusal } = yield* withTools()
+      Fs.rmSync(database)
+
+      assert.include(yield* refusal("status", {}), "punches.db")
+      assert.include(yield* refusal("list", week), "punches.db")
+      assert.isFalse(Fs.existsSync(database))
+    })))
+
   it.live("refuse in the words of the command, and no value becomes a flag", () =>
     inFake(Effect.gen(function*() {
       const { client, refusal } = yield* withTools()
