@@ -128,6 +128,15 @@ const describe = (error: ExpectedError): Description => {
     case "ServerError":
       return { code: exitCode.later, advice: [adviceOf(error)] }
     case "UnexpectedStatus":
+      return {
+        code: exitCode.data,
+        advice: [
+          adviceOf(error),
+          ...(error.status === 404
+            ? [`The path is /v2/company/${error.companyId}/time_punches: the URL must not end in /v2.`]
+            : [])
+        ]
+      }
     case "DecodeError":
     case "PaginationError":
       return { code: exitCode.data, advice: [adviceOf(error)] }

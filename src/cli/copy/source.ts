@@ -1,5 +1,6 @@
 /** The punches that the flags of a command select: from the service, or from the copy of `--database`. */
 import type * as Command from "effect/cli/Command"
+import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { FileSystem } from "effect/FileSystem"
@@ -15,7 +16,7 @@ import { TimePunches } from "../../TimePunches.ts"
 import { type CommandFailure, type ExpectedError, usage } from "../failure.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
-import { makeProgress } from "../terminal/output.ts"
+import { makeProgress, printError } from "../terminal/output.ts"
 import { makeDatabaseFlag, maxAgeFlag } from "./database.ts"
 
 /**
@@ -49,7 +50,7 @@ type Pages = Stream.Stream<ReadonlyArray<TimePunch>, Failure, FileSystem | Stdio
  * on standard error how old it is. A copy that was never complete is refused, and so is a filter that only the service knows.
  */
 export const openSource = Effect.fnUntraced(
-  function*(flags: SourceInput): Effect.fn.Return<Source, Failure, HttpClient | Scope> {
+  function*(flags: SourceInput): Effect.fn.Return<Source, Failure, HttpClient | Scope | Stdio> {
     const list = yield* listingOf(flags)
     return (filter) =>
       Stream.unwrap(Effect.map(
@@ -61,7 +62,7 @@ export const openSource = Effect.fnUntraced(
 
 const listingOf = Effect.fnUntraced(function*(
   flags: SourceInput
-): Effect.fn.Return<Source, Failure, HttpClient | Scope> {
+): Effect.fn.Return<Source, Failure, HttpClient | Scope | Stdio> {
   const company = yield* companyOf(flags)
   const { database, maxAge } = flags
   if (Option.isSome(database)) {
@@ -76,6 +77,11 @@ const listingOf = Effect.fnUntraced(function*(
     return (filter) => Stream.chunks(fromCopy(company, database.value, filter, maxAge))
   }
   if (Option.isSome(maxAge)) return yield* usage("--max-age goes with --database: only a copy has an age")
+  if (Option.isSome(yield* Config.option(Config.NonEmptyString("TIME_PUNCHES_DATABASE_URL")))) {
+    yield* printError(
+      "TIME_PUNCHES_DATABASE_URL is not read here: the punches come from the service; --database reads a copy"
+    )
+  }
   const client = Context.get(yield* Layer.build(layerClient), TimePunches)
   const options = { pageSize: Option.getOrUndefined(flags.pageSize), prefetchPages: 1 }
   return (filter) => Stream.map(client.pages(company, filter, options), ({ items }) => items)
