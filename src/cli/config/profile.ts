@@ -311,6 +311,7 @@ export const complete = (
   const has = (name: string) => flags.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`))
   const hasPeriod = periods.some(has)
   const countsDays = flags.some((arg, at) => /^--by(=|$)/.test(arg) && /day|week/.test(`${arg} ${flags[at + 1]}`))
+  const countsWeeks = flags.some((arg, at) => /^--by(=|$)/.test(arg) && /week/.test(`${arg} ${flags[at + 1]}`))
   const hasClock = has("zone") || has("zones")
   const isReport = subcommand === "report"
   const namesClose = subcommand === "closes" && words.length > 1
@@ -320,7 +321,7 @@ export const complete = (
     zone: needsClock && !hasClock,
     zones: needsClock && !hasClock,
     dayStarts: needsClock && (hasClock || profile.zone !== undefined || profile.zones !== undefined),
-    weekStarts: (has("week") || has("above") || countsDays || (isReport && hasPeriod)) && !has("close"),
+    weekStarts: (has("week") || has("above") || countsWeeks || (isReport && hasPeriod)) && !has("close"),
     calendar: has("pay-period"),
     names: true,
     codes: has("map") || (takesMap && profile.map !== undefined),

@@ -1,15 +1,18 @@
 /** Profiles: which settings and defaults they give, what comes before them, and what they refuse. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Struct } from "effect"
+import { DateTime, Effect, Struct } from "effect"
 import * as Fs from "node:fs"
 import { complete, defaults } from "../../../src/cli/config/profile.ts"
 import { defaultCompany, FakeService } from "../../../src/testing/index.ts"
+import { servicePunch } from "../../support/wire.ts"
 import { cli, type Environment, environment, queries, temporaryFolder, without } from "../support.ts"
 
 const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches: [] })))
 
 const { TIME_PUNCHES_CLIENT_SECRET: secret = "" } = environment
+
+const defaultLocation = 301
 
 /** A folder for settings that holds these profiles, and a call of the command that reads them. */
 const withProfiles = Effect.fnUntraced(function*(profiles: unknown) {
@@ -186,7 +189,11 @@ describe("the defaults of flags", () => {
       "summary --pay-period last",
       "summary --pay-period last --zones=/z.csv --day-starts=04:00 --calendar=1,16 --names=/n.csv"
     ],
-    ["summary --by day --names x", "summary --by day --names x --zones=/z.csv --day-starts=04:00 --week-starts=sunday"],
+    ["summary --by day --names x", "summary --by day --names x --zones=/z.csv --day-starts=04:00"],
+    [
+      "summary --by user,week --names x",
+      "summary --by user,week --names x --zones=/z.csv --day-starts=04:00 --week-starts=sunday"
+    ],
     ["changes --close 7", "changes --close 7 --names=/n.csv --database=/p.db"],
     ["sync", "sync --database=/p.db"],
     [
@@ -218,6 +225,92 @@ describe("the defaults of flags", () => {
     // mcp does not read it.
     assert.strictEqual(completed("mcp", true), "mcp --database=/p.db")
   })
+
+  it.live.each<readonly [what: string, clock: Readonly<Record<string, string>>]>([
+    ["a zone", { zone: "America/New_York" }],
+    ["a file of zones", { zones: "zones.csv" }]
+  ])("make no legal call illegal, with %s", ([, clock]) =>
+    Effect.gen(function*() {
+      const { call, folder } = yield* withProfiles({
+        north: {
+          ...clock,
+          dayStarts: "04:00",
+          weekStarts: "sunday",
+          calendar: "1,16",
+          names: "names.csv",
+          codes: "codes.csv",
+          map: "map.json",
+          database: "punches.db"
+        }
+      })
+      const write = (name: string, text: string) => Fs.writeFileSync(`${folder}/time-punches/${name}`, text)
+      write("zones.csv", `location_id,zone\n${defaultLocation},America/New_York\n`)
+      write("names.csv", "kind,id,name\nuser,501,Dana Levi\n")
+      write("codes.csv", "kind,id,code\nuser,501,E-1\n")
+      write(
+        "map.json",
+        JSON.stringify({ columns: [{ header: "employee", value: { code: "user" } }, { header: "net", value: "net" }] })
+      )
+      const database = `--database ${folder}/time-punches/punches.db`
+      const accept = "--accept unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
+      const illegal: Array<string> = []
+      let since = ""
+      for (
+        const words of [
+          "sync --history",
+          "sync",
+          "list",
+          "list --week 2026-03-01",
+          "list --month 2026-03 --format csv",
+          `export --week 2026-03-01 --output ${folder}/x.csv`,
+          "summary --week 2026-03-01",
+          "summary --month 2026-03 --by day",
+          "summary --pay-period 2026-03-02",
+          "summary --by user,week --week 2026-03-01 --above 40h",
+          "summary --start 2026-03-01 --end 2026-03-07 --above-day 8h --by user",
+          "check --week 2026-03-01",
+          "check --pay-period 2026-03-02",
+          `close --week 2026-03-01 ${accept}`,
+          `close --start 2026-03-08 --end 2026-03-14 --above 40h ${accept}`,
+          "closes",
+          "closes 1",
+          "closes 1 --json",
+          "closes --changed",
+          "closes 1 --verify",
+          "correct",
+          "correct 1",
+          "changes --week 2026-03-01 --since SINCE",
+          "changes --month 2026-03 --since SINCE",
+          "changes --close 1",
+          "report --week 2026-03-01",
+          "report --month 2026-03",
+          "report --pay-period 2026-03-02 --above 40h",
+          `report --close 1 ${database}`,
+          "void 1.1 --note x",
+          "doctor",
+          "fleet --help"
+        ]
+      ) {
+        const { code, stderr } = yield* call(words.replace("SINCE", since).split(" "), {
+          ...environment,
+          TIME_PUNCHES_PROFILE: "north"
+        })
+        if (since === "") since = DateTime.formatIso(yield* DateTime.now)
+        if (code === 1 || code === 2 || code === 3) illegal.push(`${words}: ${code}: ${stderr}`)
+      }
+      assert.deepStrictEqual(illegal, [])
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(FakeService.layer({
+        punches: [servicePunch({
+          id: 1,
+          user_id: 501,
+          location_id: defaultLocation,
+          clocked_in: "2026-03-02T14:00:00Z",
+          clocked_out: "2026-03-02T22:00:00Z"
+        })]
+      }))
+    ))
 
   it.effect("name flags that their subcommands have", () =>
     inFake(Effect.gen(function*() {
