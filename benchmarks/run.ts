@@ -6,6 +6,7 @@ import { writeChart } from "./chart.ts"
 import { backfill } from "./groups/backfill.ts"
 import { decode } from "./groups/decode.ts"
 import { exports } from "./groups/exports.ts"
+import { fleet } from "./groups/fleet.ts"
 import { listing } from "./groups/listing.ts"
 import { memory } from "./groups/memory.ts"
 import { profile } from "./groups/profile.ts"
@@ -30,7 +31,7 @@ const groups = [
   start,
   backfill,
   tokens,
-  ...(quick ? [] : [sync, profile, size])
+  ...(quick ? [] : [sync, fleet, profile, size])
 ]
 
 const show = (title: string, text: string) => process.stdout.write(`\n## ${title}\n\n${text}\n`)

@@ -3,6 +3,7 @@ import { Effect, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { FakeService } from "../../src/testing/index.ts"
+import { environmentOf, start } from "../cli/child.ts"
 import { cli, linesOf, temporaryFolder, without } from "../cli/support.ts"
 
 const guid = "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60"
@@ -185,5 +186,36 @@ describe("time-punches fleet", () => {
       assert.include(none.stderr, "TIME_PUNCHES_CLIENT_ID")
       assert.include(token.stderr, "TIME_PUNCHES_ACCESS_TOKEN")
     })
+  )
+
+  it.live.each(["lines", "json"] as const)(
+    "run --log-format %s writes a line at the start and one at the end, and ends with 0",
+    (format) =>
+      Effect.gen(function*() {
+        const { database } = yield* inFile
+        const args = ["fleet", "run", "--database", database, "--log-format", format]
+        const { child, ended } = yield* Effect.acquireRelease(
+          // Nothing is listed: the fleet has no company.
+          Effect.sync(() => start(args, environmentOf("http://127.0.0.1:9"))),
+          ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
+        )
+        child.stderr.on("data", (text: string) => {
+          if (text.includes("the fleet runs")) child.kill("SIGTERM")
+        })
+        const { code, stderr, stdout } = yield* Effect.promise(() => ended)
+        const messages = linesOf(stderr).map((line) => {
+          if (format === "lines") return line
+          const entry: { readonly message: string; readonly level: string } = JSON.parse(line)
+          assert.strictEqual(entry.level, "INFO")
+          return entry.message
+        })
+
+        assert.deepStrictEqual([code, stdout], [0, ""], stderr)
+        assert.lengthOf(messages, 2)
+        if (format === "lines") assert.throws(() => JSON.parse(messages[0] ?? ""))
+        assert.include(messages[0], `the fleet runs: ${database}, 0 companies`)
+        assert.include(messages[1], "the fleet ends")
+      }),
+    60_000
   )
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Layer, Option, Result, Scope, Stream } from "effect"
+import { Duration, Effect, Exit, Layer, Option, Result, Scope, Stream, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Fleet } from "../../src/fleet/index.ts"
@@ -95,6 +95,34 @@ describe("FleetRunner.layerEmbedded", () => {
         assert.isTrue(swept.every(({ lateSeconds, state }) => state === "active" && lateSeconds < 60))
         assert.isAtMost(runs.length, 50)
       }).pipe(Effect.provideContext(context))
+    })
+  )
+
+  test(
+    "has the spans of the listing in the span of the turn",
+    Effect.gen(function*() {
+      const spans: Array<Tracer.Span> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = Tracer.nativeTracer.span(options)
+          spans.push(span)
+          return span
+        }
+      })
+      const { context } = yield* Effect.provideService(running(yield* file), Tracer.Tracer, tracer)
+      yield* Effect.provideContext(Effect.flatMap(Fleet, (fleet) => fleet.add(companies.slice(0, 1))), context)
+      yield* passing("5 seconds")
+      /** The names of a span and of those around it, the outermost first. */
+      const pathOf = (span: Tracer.AnySpan): ReadonlyArray<string> =>
+        span._tag === "ExternalSpan"
+          ? []
+          : [...Option.match(span.parent, { onNone: () => [], onSome: pathOf }), span.name]
+      const [turn] = spans.filter(({ name }) => name === "Fleet.turn")
+      const paths = spans.map(pathOf).filter((path) => path.at(-1) === "TimePunches.page")
+
+      assert.deepInclude(Object.fromEntries(turn?.attributes ?? []), { company: 5001, phase: "first" })
+      assert.isAbove(paths.length, 2, `the pages of 450 punches: ${JSON.stringify(spans.map(({ name }) => name))}`)
+      for (const path of paths) assert.strictEqual(path.slice(0, 2).join(), "Fleet.turn,Sync.run")
     })
   )
 

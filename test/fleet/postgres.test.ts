@@ -1,15 +1,19 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
+import { type FleetStore, makeFleetStore } from "../../src/fleet/FleetStore.ts"
 import { FleetRunner, type RunnerOptions } from "../../src/fleet/node/index.ts"
 import { LeastTakeover } from "../../src/fleet/node/run.ts"
+import { routes } from "../../src/fleet/node/serve.ts"
 import type { TimePunches } from "../../src/index.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import type { FakeService } from "../../src/testing/index.ts"
 import { app, oauth } from "../support/client.ts"
 import { needs } from "../support/needs.ts"
 import { cluster, hasPrograms, noPostgres } from "../support/postgres.ts"
+import { claiming, companies, ending } from "./support.ts"
 
 const service = app({}, oauth)
 
@@ -108,6 +112,57 @@ describe("FleetRunner.layer", () => {
           "time_punches"
         ])
       }).pipe(Effect.provide(database(server.url())))
+    })
+  )
+})
+
+describe("the page of a fleet over PostgreSQL", () => {
+  test(
+    "shows what the database has by one reading, and counts turns by whole minutes",
+    Effect.gen(function*() {
+      const { context } = yield* migrated
+      yield* Effect.gen(function*() {
+        const real = yield* makeFleetStore
+        let reads = 0
+        const store: FleetStore = {
+          ...real,
+          withNow: (use) =>
+            Effect.suspend(() => {
+              reads += 1
+              return real.withNow(use)
+            })
+        }
+        yield* store.operator.add(companies(3))
+        const [claim] = yield* store.claim(claiming("b", { room: 1 }))
+        if (claim === undefined) return assert.fail("nothing was claimed")
+        yield* store.end("b", ending(claim, { pages: 2, rows: 7 }), {
+          credentials: "shared",
+          sweepEvery: 1e9,
+          fullSweepEvery: 0
+        })
+        const minutes = yield* store.sql`SELECT pg_typeof(minute)::text AS kind, runs FROM fleet_minute`
+        const handle = yield* routes({ store, name: "a", takeover: 10_000, lastBeat: () => process.hrtime.bigint() })
+        const get = (path: string) =>
+          handle(true).pipe(
+            Effect.provideService(
+              HttpServerRequest.HttpServerRequest,
+              HttpServerRequest.fromWeb(new Request(`http://localhost${path}`, { headers: { host: "localhost" } }))
+            ),
+            Effect.flatMap((response) => Effect.promise(() => HttpServerResponse.toWeb(response).text()))
+          )
+        const before = reads
+        const [page = "", status = "", measured, health] = yield* Effect.all(
+          ["/", "/status.json", "/metrics", "/healthz"].map(get),
+          { concurrency: "unbounded" }
+        )
+
+        assert.deepStrictEqual(minutes.map((row) => [row["kind"], Number(row["runs"])]), [["bigint", 1]])
+        assert.strictEqual(reads - before, 1)
+        assert.include(page, "1 turns in the last hour, 0 of them failed; 2 pages, 7 rows written")
+        assert.strictEqual(JSON.parse(status).companies, 3)
+        assert.match(measured ?? "", /^time_punches_fleet_due\S* 2$/m)
+        assert.strictEqual(health, "ok\n")
+      }).pipe(Effect.provideContext(context))
     })
   )
 })
