@@ -1,6 +1,6 @@
 /** What the command refuses, and what it says: the rows M of the table of faults. Flags with illegal values: flags/everyFlag. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Effect, type FileSystem, Layer, Option } from "effect"
 import { AuthenticationError, SqlError } from "effect/sql/SqlError"
 import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
@@ -277,6 +277,15 @@ describe("[M11] changes of long notes", () => {
   })
 })
 
+/** A mapping that the test has written, readable to its owner alone as every file of the folder must be. */
+const mappingIn = (folder: string): string => {
+  const file = `${folder}/map.json`
+  const columns = [{ header: "User", value: "userId" }, { header: "Hours", value: "hours" }]
+  const mapping = { v: 1, by: ["user"], hours: "decimal:2", rounding: "halfUp", columns }
+  Fs.writeFileSync(file, JSON.stringify(mapping), { mode: 0o600 })
+  return file
+}
+
 /**
  * What each subcommand writes, in this order: its arguments, the names of its files, and when it is
  * ended, by standard error and the pages that it has requested. `undefined`: it writes none. ID stands for the random part of a name.
@@ -307,6 +316,17 @@ const writers: Readonly<
     ) => [...week, "--above", "2h", "--accept", "unapproved,overlap", "--database", `${folder}/punches.db`],
     files: ["punches.db-shm", "punches.db-wal"]
   },
+  "closes --map": {
+    args: (folder) => [
+      mappingIn(folder),
+      "1.1",
+      "--output",
+      `${folder}/closes.csv`,
+      "--database",
+      `${folder}/punches.db`
+    ],
+    files: ["closes.csv", "closes.csv.ID.tmp"]
+  },
   correct: { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db-shm", "punches.db-wal"] },
   void: {
     args: (folder) => ["1.1", "--note", "not sent", "--database", `${folder}/punches.db`],
@@ -314,6 +334,22 @@ const writers: Readonly<
   },
   closes: { args: (folder) => ["--verify", "--database", `${folder}/punches.db`], files: ["punches.db"] },
   summary: { args: (folder) => [...week, "--database", `${folder}/punches.db`], files: ["punches.db"] },
+  "summary --map": {
+    args: (folder) => [
+      mappingIn(folder),
+      ...week,
+      "--output",
+      `${folder}/summary.csv`,
+      "--database",
+      `${folder}/punches.db`
+    ],
+    files: ["summary.csv", "summary.csv.ID.tmp"]
+  },
+  report: {
+    args: (folder) => [...week, "--output", `${folder}/week.html`, "--database", `${folder}/punches.db`],
+    files: ["week.html"]
+  },
+  mcp: { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
   check: { args: (folder) => [...week, "--database", `${folder}/punches.db`], files: ["punches.db"], exit: 9 },
   changes: undefined,
   list: undefined,
@@ -331,12 +367,27 @@ const writers: Readonly<
     until: (_, pages) => pages >= 2
   },
   sandbox: {
-    args: (folder) => ["--companies", "2", "--port", "0", "--companies-csv", `${folder}/companies.csv`],
-    files: ["companies.csv"],
+    args: (folder) => [
+      "--companies",
+      "2",
+      "--port",
+      "0",
+      "--companies-csv",
+      `${folder}/companies.csv`,
+      "--write-env",
+      `${folder}/sandbox.env`
+    ],
+    files: ["companies.csv", "sandbox.env"],
     exit: 130,
     until: (stderr) => stderr.includes("Ctrl-C")
   }
 }
+
+/** Looks at the folder as a file is renamed: it is whole then, and still has its own name. */
+const lookingBefore = (look: () => void) => (fs: FileSystem.FileSystem): FileSystem.FileSystem => ({
+  ...fs,
+  rename: (from, to) => Effect.andThen(Effect.sync(look), fs.rename(from, to))
+})
 
 describe("a file that a command writes", () => {
   it.live("is never readable to others, with an umask of 022", () =>
@@ -351,11 +402,6 @@ describe("a file that a command writes", () => {
         if (writer === undefined) continue
         yield* service.inject(Fault.slow("100 millis"))
         const args = [...name.split(" "), ...writer.args(folder)]
-        const { child, ended } = start(args, environmentOf(url))
-        yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
-        const requested = (yield* queries).length
-        let errors = ""
-        child.stderr.on("data", (text: string) => (errors += text))
         const names = new Set<string>()
         const look = () => {
           for (const file of Fs.readdirSync(folder)) {
@@ -366,14 +412,26 @@ describe("a file that a command writes", () => {
             if ((info.mode & 0o777) !== 0o600) seen.set(`${name}: ${known}`, (info.mode & 0o777).toString(8))
           }
         }
-        while (child.exitCode === null && child.signalCode === null) {
-          look()
-          const pages = (yield* queries).length - requested
-          // A second signal would end it at once.
-          if (!child.killed && writer.until?.(errors, pages) === true) child.kill("SIGINT")
-          yield* Effect.sleep("2 millis")
-        }
-        const { code } = yield* Effect.promise(() => ended)
+        const looking = Effect.forever(Effect.andThen(Effect.sync(look), Effect.sleep("1 millis")))
+        // A process takes seconds to start, so only what a signal ends has its own.
+        const { until } = writer
+        const { code, stderr: errors } = until === undefined
+          ? yield* Effect.raceFirst(cli(args, { files: lookingBefore(look) }), looking)
+          : yield* Effect.gen(function*() {
+            const { child, ended } = start(args, environmentOf(url))
+            yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
+            const requested = (yield* queries).length
+            let errors = ""
+            child.stderr.on("data", (text: string) => (errors += text))
+            while (child.exitCode === null && child.signalCode === null) {
+              look()
+              const pages = (yield* queries).length - requested
+              // A second signal would end it at once.
+              if (!child.killed && until(errors, pages)) child.kill("SIGINT")
+              yield* Effect.sleep("2 millis")
+            }
+            return yield* Effect.promise(() => ended)
+          })
         look()
         assert.strictEqual(code, writer.exit ?? 0, `${name}\n${errors}`)
         assert.includeMembers([...names], [...writer.files], `${name}\n${errors}`)
