@@ -1,9 +1,10 @@
 /** What the command refuses, and what it says: the rows M of the table of faults. Flags with illegal values: flags/everyFlag. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type FileSystem, Layer, Option } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { AuthenticationError, SqlError } from "effect/sql/SqlError"
 import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
+import { Worker } from "node:worker_threads"
 import { shortened } from "../../src/cli/changes/differences.ts"
 import { linesOf } from "../../src/cli/changes/print.ts"
 import { commandFailureOf } from "../../src/cli/failure.ts"
@@ -352,6 +353,7 @@ const writers: Readonly<
   mcp: { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
   check: { args: (folder) => [...week, "--database", `${folder}/punches.db`], files: ["punches.db"], exit: 9 },
   changes: undefined,
+  "config show": undefined,
   list: undefined,
   doctor: { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
   "fleet migrate": { args: (folder) => ["--database", `${folder}/fleet.db`], files: ["fleet.db", "fleet.db-wal"] },
@@ -383,11 +385,41 @@ const writers: Readonly<
   }
 }
 
-/** Looks at the folder as a file is renamed: it is whole then, and still has its own name. */
-const lookingBefore = (look: () => void) => (fs: FileSystem.FileSystem): FileSystem.FileSystem => ({
-  ...fs,
-  rename: (from, to) => Effect.andThen(Effect.sync(look), fs.rename(from, to))
-})
+/**
+ * Looks at a folder all the time from another thread, since a driver of SQLite does not let this one look. The promise is
+ * done when it looks; the function ends it, and gives each file and mode that it saw.
+ */
+const lookingAt = async (folder: string) => {
+  const isOver = new Int32Array(new SharedArrayBuffer(4))
+  const worker = new Worker(
+    `const { readdirSync, statSync } = require("node:fs")
+    const { parentPort, workerData: { folder, isOver } } = require("node:worker_threads")
+    const seen = new Map()
+    const look = () => {
+      for (const file of readdirSync(folder)) {
+        const info = statSync(folder + "/" + file, { throwIfNoEntry: false })
+        if (info !== undefined) seen.set(file + " " + info.mode, [file, info.mode & 0o777])
+      }
+    }
+    parentPort.postMessage([])
+    do look()
+    while (Atomics.wait(isOver, 0, 0, 0.2) === "timed-out")
+    look()
+    parentPort.postMessage([...seen.values()])`,
+    { eval: true, workerData: { folder, isOver } }
+  )
+  const next = () =>
+    new Promise<ReadonlyArray<readonly [file: string, mode: number]>>((resolve, reject) => {
+      worker.once("message", resolve).once("error", reject)
+    })
+  await next()
+  return () => {
+    const seen = next()
+    Atomics.store(isOver, 0, 1)
+    Atomics.notify(isOver, 0)
+    return seen
+  }
+}
 
 describe("a file that a command writes", () => {
   it.live("is never readable to others, with an umask of 022", () =>
@@ -402,21 +434,11 @@ describe("a file that a command writes", () => {
         if (writer === undefined) continue
         yield* service.inject(Fault.slow("100 millis"))
         const args = [...name.split(" "), ...writer.args(folder)]
-        const names = new Set<string>()
-        const look = () => {
-          for (const file of Fs.readdirSync(folder)) {
-            const info = Fs.statSync(`${folder}/${file}`, { throwIfNoEntry: false })
-            if (info === undefined) continue
-            const known = file.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "ID")
-            names.add(known)
-            if ((info.mode & 0o777) !== 0o600) seen.set(`${name}: ${known}`, (info.mode & 0o777).toString(8))
-          }
-        }
-        const looking = Effect.forever(Effect.andThen(Effect.sync(look), Effect.sleep("1 millis")))
+        const looked = yield* Effect.promise(() => lookingAt(folder))
         // A process takes seconds to start, so only what a signal ends has its own.
         const { until } = writer
         const { code, stderr: errors } = until === undefined
-          ? yield* Effect.raceFirst(cli(args, { files: lookingBefore(look) }), looking)
+          ? yield* cli(args)
           : yield* Effect.gen(function*() {
             const { child, ended } = start(args, environmentOf(url))
             yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
@@ -424,7 +446,6 @@ describe("a file that a command writes", () => {
             let errors = ""
             child.stderr.on("data", (text: string) => (errors += text))
             while (child.exitCode === null && child.signalCode === null) {
-              look()
               const pages = (yield* queries).length - requested
               // A second signal would end it at once.
               if (!child.killed && until(errors, pages)) child.kill("SIGINT")
@@ -432,7 +453,12 @@ describe("a file that a command writes", () => {
             }
             return yield* Effect.promise(() => ended)
           })
-        look()
+        const names = new Set<string>()
+        for (const [file, mode] of yield* Effect.promise(looked)) {
+          const known = file.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "ID")
+          names.add(known)
+          if (mode !== 0o600) seen.set(`${name}: ${known}`, mode.toString(8))
+        }
         assert.strictEqual(code, writer.exit ?? 0, `${name}\n${errors}`)
         assert.includeMembers([...names], [...writer.files], `${name}\n${errors}`)
       }

@@ -238,7 +238,7 @@ describe("time-punches close", () => {
       // As if the history had been pruned after the snapshot was read.
       const database = new DatabaseSync(file)
       database.exec(
-        "UPDATE time_punches_sync SET known_since = history_last + 1 WHERE company_id = " + `${defaultCompany.id}`
+        `UPDATE time_punches_sync SET known_since = history_last + 1 WHERE company_id = ${defaultCompany.id}`
       )
       database.close()
       const { code, stderr, stdout } = yield* run("correct")
