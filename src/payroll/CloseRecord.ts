@@ -78,8 +78,7 @@ export const CloseTerms = Schema.Struct({
 /** What all states of a close share, as `CloseTerms` decodes it. */
 export type CloseTerms = typeof CloseTerms.Type
 
-/** The sums of a person at a location, in a department and a role. */
-export const CloseRow = Schema.Struct({
+const rowFields = {
   /** The person. */
   userId: UserId,
   /** The location. */
@@ -98,10 +97,20 @@ export const CloseRow = Schema.Struct({
   cost: Cents,
   /** Tips in cents. */
   tips: Cents
-}).pipe(Schema.encodeKeys({ net: "netSeconds", cost: "costCents", tips: "tipsCents" }))
+}
+
+const rowNames = { net: "netSeconds", cost: "costCents", tips: "tipsCents" } as const
+
+/** The sums of a person at a location, in a department and a role. */
+export const CloseRow = Schema.Struct(rowFields).pipe(Schema.encodeKeys(rowNames))
 
 /** The sums of a person at a location, as `CloseRow` decodes them. */
 export type CloseRow = typeof CloseRow.Type
+
+/** What a row of one state has more than that of another: `CloseRow` with numbers that may be negative. */
+export const RowDifference = Schema.Struct({ ...rowFields, punches: Schema.Int, incomplete: Schema.Int }).pipe(
+  Schema.encodeKeys(rowNames)
+)
 
 /** The time of a person over the thresholds, counted on the days of the period. */
 export const ClosePerson = Schema.Struct({

@@ -4,6 +4,7 @@ import { Effect, Layer, Option } from "effect"
 import { AuthenticationError, SqlError } from "effect/sql/SqlError"
 import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
+import { Worker } from "node:worker_threads"
 import { shortened } from "../../src/cli/changes/differences.ts"
 import { linesOf } from "../../src/cli/changes/print.ts"
 import { commandFailureOf } from "../../src/cli/failure.ts"
@@ -277,6 +278,15 @@ describe("[M11] changes of long notes", () => {
   })
 })
 
+/** A mapping that the test has written, readable to its owner alone as every file of the folder must be. */
+const mappingIn = (folder: string): string => {
+  const file = `${folder}/map.json`
+  const columns = [{ header: "User", value: "userId" }, { header: "Hours", value: "hours" }]
+  const mapping = { v: 1, by: ["user"], hours: "decimal:2", rounding: "halfUp", columns }
+  Fs.writeFileSync(file, JSON.stringify(mapping), { mode: 0o600 })
+  return file
+}
+
 /**
  * What each subcommand writes, in this order: its arguments, the names of its files, and when it is
  * ended, by standard error and the pages that it has requested. `undefined`: it writes none. ID stands for the random part of a name.
@@ -307,6 +317,17 @@ const writers: Readonly<
     ) => [...week, "--above", "2h", "--accept", "unapproved,overlap", "--database", `${folder}/punches.db`],
     files: ["punches.db-shm", "punches.db-wal"]
   },
+  "closes --map": {
+    args: (folder) => [
+      mappingIn(folder),
+      "1.1",
+      "--output",
+      `${folder}/closes.csv`,
+      "--database",
+      `${folder}/punches.db`
+    ],
+    files: ["closes.csv", "closes.csv.ID.tmp"]
+  },
   correct: { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db-shm", "punches.db-wal"] },
   void: {
     args: (folder) => ["1.1", "--note", "not sent", "--database", `${folder}/punches.db`],
@@ -314,8 +335,25 @@ const writers: Readonly<
   },
   closes: { args: (folder) => ["--verify", "--database", `${folder}/punches.db`], files: ["punches.db"] },
   summary: { args: (folder) => [...week, "--database", `${folder}/punches.db`], files: ["punches.db"] },
+  "summary --map": {
+    args: (folder) => [
+      mappingIn(folder),
+      ...week,
+      "--output",
+      `${folder}/summary.csv`,
+      "--database",
+      `${folder}/punches.db`
+    ],
+    files: ["summary.csv", "summary.csv.ID.tmp"]
+  },
+  report: {
+    args: (folder) => [...week, "--output", `${folder}/week.html`, "--database", `${folder}/punches.db`],
+    files: ["week.html"]
+  },
+  mcp: { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
   check: { args: (folder) => [...week, "--database", `${folder}/punches.db`], files: ["punches.db"], exit: 9 },
   changes: undefined,
+  "config show": undefined,
   list: undefined,
   doctor: { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
   "fleet migrate": { args: (folder) => ["--database", `${folder}/fleet.db`], files: ["fleet.db", "fleet.db-wal"] },
@@ -331,10 +369,55 @@ const writers: Readonly<
     until: (_, pages) => pages >= 2
   },
   sandbox: {
-    args: (folder) => ["--companies", "2", "--port", "0", "--companies-csv", `${folder}/companies.csv`],
-    files: ["companies.csv"],
+    args: (folder) => [
+      "--companies",
+      "2",
+      "--port",
+      "0",
+      "--companies-csv",
+      `${folder}/companies.csv`,
+      "--write-env",
+      `${folder}/sandbox.env`
+    ],
+    files: ["companies.csv", "sandbox.env"],
     exit: 130,
     until: (stderr) => stderr.includes("Ctrl-C")
+  }
+}
+
+/**
+ * Looks at a folder all the time from another thread, since a driver of SQLite does not let this one look. The promise is
+ * done when it looks; the function ends it, and gives each file and mode that it saw.
+ */
+const lookingAt = async (folder: string) => {
+  const isOver = new Int32Array(new SharedArrayBuffer(4))
+  const worker = new Worker(
+    `const { readdirSync, statSync } = require("node:fs")
+    const { parentPort, workerData: { folder, isOver } } = require("node:worker_threads")
+    const seen = new Map()
+    const look = () => {
+      for (const file of readdirSync(folder)) {
+        const info = statSync(folder + "/" + file, { throwIfNoEntry: false })
+        if (info !== undefined) seen.set(file + " " + info.mode, [file, info.mode & 0o777])
+      }
+    }
+    parentPort.postMessage([])
+    do look()
+    while (Atomics.wait(isOver, 0, 0, 0.2) === "timed-out")
+    look()
+    parentPort.postMessage([...seen.values()])`,
+    { eval: true, workerData: { folder, isOver } }
+  )
+  const next = () =>
+    new Promise<ReadonlyArray<readonly [file: string, mode: number]>>((resolve, reject) => {
+      worker.once("message", resolve).once("error", reject)
+    })
+  await next()
+  return () => {
+    const seen = next()
+    Atomics.store(isOver, 0, 1)
+    Atomics.notify(isOver, 0)
+    return seen
   }
 }
 
@@ -351,30 +434,31 @@ describe("a file that a command writes", () => {
         if (writer === undefined) continue
         yield* service.inject(Fault.slow("100 millis"))
         const args = [...name.split(" "), ...writer.args(folder)]
-        const { child, ended } = start(args, environmentOf(url))
-        yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
-        const requested = (yield* queries).length
-        let errors = ""
-        child.stderr.on("data", (text: string) => (errors += text))
+        const looked = yield* Effect.promise(() => lookingAt(folder))
+        // A process takes seconds to start, so only what a signal ends has its own.
+        const { until } = writer
+        const { code, stderr: errors } = until === undefined
+          ? yield* cli(args)
+          : yield* Effect.gen(function*() {
+            const { child, ended } = start(args, environmentOf(url))
+            yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
+            const requested = (yield* queries).length
+            let errors = ""
+            child.stderr.on("data", (text: string) => (errors += text))
+            while (child.exitCode === null && child.signalCode === null) {
+              const pages = (yield* queries).length - requested
+              // A second signal would end it at once.
+              if (!child.killed && until(errors, pages)) child.kill("SIGINT")
+              yield* Effect.sleep("2 millis")
+            }
+            return yield* Effect.promise(() => ended)
+          })
         const names = new Set<string>()
-        const look = () => {
-          for (const file of Fs.readdirSync(folder)) {
-            const info = Fs.statSync(`${folder}/${file}`, { throwIfNoEntry: false })
-            if (info === undefined) continue
-            const known = file.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "ID")
-            names.add(known)
-            if ((info.mode & 0o777) !== 0o600) seen.set(`${name}: ${known}`, (info.mode & 0o777).toString(8))
-          }
+        for (const [file, mode] of yield* Effect.promise(looked)) {
+          const known = file.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "ID")
+          names.add(known)
+          if (mode !== 0o600) seen.set(`${name}: ${known}`, mode.toString(8))
         }
-        while (child.exitCode === null && child.signalCode === null) {
-          look()
-          const pages = (yield* queries).length - requested
-          // A second signal would end it at once.
-          if (!child.killed && writer.until?.(errors, pages) === true) child.kill("SIGINT")
-          yield* Effect.sleep("2 millis")
-        }
-        const { code } = yield* Effect.promise(() => ended)
-        look()
         assert.strictEqual(code, writer.exit ?? 0, `${name}\n${errors}`)
         assert.includeMembers([...names], [...writer.files], `${name}\n${errors}`)
       }

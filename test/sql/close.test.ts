@@ -491,12 +491,14 @@ for (const database of databases()) {
     )
 
     itWithCopy(
-      "prints files that add up, over random edits, corrections, voids, forms and codes",
+      "prints files that add up, over random edits, corrections, voids, forms, codes and pay codes",
       (copy) =>
         Effect.gen(function*() {
           const { run, table } = copy
           const random = prng(9153)
           let printed = 0
+          let voidedWithCodes = 0
+          const coded = new Map<string, number>()
           for (let plan = 0; plan < 12; plan++) {
             const firstDay = DateTime.add(DateTime.makeUnsafe("2026-03-02"), { days: 14 * plan })
             const dateOf = (days: number) =>
@@ -518,6 +520,7 @@ for (const database of databases()) {
               ...march,
               first: dateOf(0),
               last: dateOf(13),
+              weeklyThreshold: Duration.hours(9),
               accept: [...CloseRecord.Obstacle.literals]
             })
             const stands: Array<string> = [`${close}.1`]
@@ -532,15 +535,21 @@ for (const database of databases()) {
                 stands.push(...states.map(({ state }) => state))
               }
             }
+            // Half of the plans have a row for each pay code.
+            const codesOfPay = [
+              undefined,
+              { below: "REG", above: "OT", tips: "TIPS" },
+              undefined,
+              { hours: "ALL", tips: "TIPS" }
+            ][plan % 4]
             const mapping = Result.getOrThrow(PayrollFile.decodeMapping({
               v: 1,
-              by: ["user", "role"],
+              ...codesOfPay === undefined ? { by: ["user", "role"] } : { by: ["user"], payCodes: codesOfPay },
               hours: random.pick(["decimal:2", "decimal:4", "h:mm", "minutes", "seconds"]),
               rounding: random.pick(["halfUp", "halfEven", "down", "up"]),
-              columns: ["userCode", "roleId", "hours", "cost", "tips", "punches"].map((value) => ({
-                header: value,
-                value
-              })),
+              columns: (codesOfPay === undefined
+                ? ["userCode", "roleId", "hours", "cost", "tips", "punches"]
+                : ["userCode", "payCode", "hours", "amount"]).map((value) => ({ header: value, value })),
               header: false,
               lineEnd: "\n"
             }))
@@ -549,10 +558,13 @@ for (const database of databases()) {
               const { text } = Result.getOrThrow(PayrollFile.encode(mapping, codes, state, before))
               return text.split("\n").filter((line) => line !== "").flatMap((line) => {
                 const cells = line.split(",")
-                return cells.slice(2).map((cell, at) => {
+                return cells.slice(2).flatMap((cell, at) => {
+                  // With pay codes a row has hours or an amount.
+                  if (cell === "") return []
+
                   const [, sign, whole, mark, part = ""] = /^(-?)(\d+)(?:([.:])(\d+))?$/.exec(cell) ?? []
                   const value = Number(whole) * (mark === ":" ? 60 : 10 ** part.length) + Number(part)
-                  return [`${cells[0]} ${cells[1]} ${at}`, sign === "-" ? -value : value] as const
+                  return [[`${cells[0]} ${cells[1]} ${at}`, sign === "-" ? -value : value] as const]
                 })
               })
             }
@@ -571,8 +583,16 @@ for (const database of databases()) {
             for (const name of voids) {
               assert.strictEqual((yield* Effect.flip(run(Close.find(company, name, { table }))))._tag, "UnknownClose")
             }
+            if (codesOfPay !== undefined) {
+              const newest = files.at(-1)?.state ?? assert.fail("no state")
+              for (const [key, value] of numbersOf(newest))
+                coded.set(key.slice(2), (coded.get(key.slice(2)) ?? 0) + value)
+              voidedWithCodes += voids.length
+            }
           }
           assert.isAbove(printed, 30)
+          assert.isAbove(voidedWithCodes, 4)
+          assert.deepStrictEqual([...coded.keys()].toSorted(), ["ALL 0", "OT 0", "REG 0", "TIPS 1"])
         })
     )
 

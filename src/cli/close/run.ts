@@ -228,7 +228,7 @@ const beforeIn = (states: ReadonlyArray<Close.CloseState>, state: Close.CloseSta
 
 const encodeState = Schema.encodeSync(Close.CloseState)
 
-const encodeRow = Schema.encodeSync(CloseRecord.CloseRow)
+const encodeRow = Schema.encodeSync(CloseRecord.RowDifference)
 const encodePerson = Schema.encodeSync(CloseRecord.ClosePerson)
 
 const encodeDue = ({ difference: { people, rows }, state }: Close.Due) => ({

@@ -205,6 +205,48 @@ describe("time-punches close", () => {
       assert.match(gone.stderr, /has no history/)
     })))
 
+  it.live("prints what is due as JSON where it is negative: a punch that is deleted, and one that has no hours any more", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      yield* service.edit([2], { clocked_out: null })
+      yield* sync(file)
+      assert.strictEqual((yield* run("close", ...week, "--above", "7h", "--accept", "open")).code, 0)
+      yield* service.edit([1], { deleted: true })
+      yield* service.edit([2], { deleted: true })
+      yield* sync(file)
+      const { code, stderr, stdout } = yield* run("closes", "--changed", "--json")
+
+      assert.strictEqual(code, 0, stderr)
+      const [{ people, rows }] = JSON.parse(stdout)
+      const numbers = rows.map((row: Readonly<Record<string, number>>) =>
+        ["userId", "punches", "incomplete", "netSeconds", "costCents"].map((name) => row[name])
+      )
+      assert.deepStrictEqual(numbers, [[501, -1, 0, -28_800, -12_000], [502, -1, -1, 0, 0]])
+      assert.deepStrictEqual(people, [{ userId: 501, aboveSeconds: -3600, aboveDaySeconds: null }])
+    })))
+
+  it.live("ends with 8 and writes nothing if the history of what was summed is gone when correct writes", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      yield* run("close", ...week)
+      yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
+      yield* sync(file)
+      // As if the history had been pruned after the snapshot was read.
+      const database = new DatabaseSync(file)
+      database.exec(
+        `UPDATE time_punches_sync SET known_since = history_last + 1 WHERE company_id = ${defaultCompany.id}`
+      )
+      database.close()
+      const { code, stderr, stdout } = yield* run("correct")
+      assert.deepStrictEqual([code, stdout], [8, ""], stderr)
+      assert.match(stderr, /the history of the instant that was summed is gone/)
+      assert.lengthOf(closes((yield* run("closes", "--json")).stdout), 1)
+    })))
+
   it.live("refuses what it cannot mean", () =>
     inFake(Effect.gen(function*() {
       const file = yield* copy
