@@ -471,7 +471,8 @@ export const alignEdges = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>)
       return span !== undefined && span.from < own.from ? [span.to] : []
     })
     const end = Math.max(...ends)
-    if (end === own.from || Math.abs(end - own.from) >= edgeMillis) return []
+    // A beginning at or after the own end would leave no instant: the two overlap, and are refused as such.
+    if (end === own.from || end >= own.to || Math.abs(end - own.from) >= edgeMillis) return []
     const known = locationId === undefined ? undefined : locationOf(terms, locationId)
     const location = known ?? terms.locations.find((each) => Option.isNone(each.locationId))
     if (location === undefined) return []

@@ -231,6 +231,13 @@ describe("two closes", () => {
     assert.lengthOf(CloseRecord.overlaps(first, [named(first)]), 1)
   })
 
+  it("are not aligned if the one before reaches to their end, since no instant would be left", () => {
+    const day = terms({ first: first.last, last: first.last })
+
+    assert.deepStrictEqual(CloseRecord.alignEdges(day, [first]), day)
+    assert.isNotEmpty(CloseRecord.overlaps(day, [named(first)]))
+  })
+
   it.effect("count a punch of the moved beginning once", () =>
     Effect.gen(function*() {
       // New York closed up to Monday 04:00Z; Berlin would begin on Sunday 23:00Z.
