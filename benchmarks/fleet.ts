@@ -76,6 +76,7 @@ const opened = async (url: string) => {
     Fleet.layer,
     Layer.provideMerge(Layer.effectDiscard(FleetRunner.migrate), database(url))
   ))
+  await runtime.runPromise(Effect.void)
   const rows = (text: string) =>
     runtime.runPromise(
       Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<{ readonly [column: string]: unknown }>(text))
@@ -87,7 +88,7 @@ const opened = async (url: string) => {
     count,
     add: (companies: number, every: "1 second" | "15 minutes" | "1 day") =>
       runtime.runPromise(
-        Fleet.use((fleet) => fleet.add(companiesOf(companies).map((company) => ({ ...company, every }))))
+        Fleet.use((fleet) => fleet.add(companiesOf(companies).map((company) => Object.assign(company, { every }))))
       ),
     isLoaded: () =>
       waited(
