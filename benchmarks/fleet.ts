@@ -226,8 +226,8 @@ const addedAndIdle = (fresh: Fresh, service: string) =>
     const idle: Array<{ readonly count: number; readonly each: number }> = []
     for (const count of [1, 2]) {
       await withRunners(names.slice(0, count), { url, service }, async () => {
-        // The engine spreads its shards at the start.
-        await sleep(5000)
+        // The engine spreads its shards at the start, or when it finds out that a runner has gone: some 300 statements.
+        await sleep(20_000)
         const before = await transactions()
         await sleep(idleTime * 1000)
         // The first reading is one of them.
