@@ -117,7 +117,7 @@ describe("FleetRunner.layerEmbedded", () => {
         span._tag === "ExternalSpan"
           ? []
           : [...Option.match(span.parent, { onNone: () => [], onSome: pathOf }), span.name]
-      const [turn] = spans.filter(({ name }) => name === "Fleet.turn")
+      const turn = spans.find(({ name }) => name === "Fleet.turn")
       const paths = spans.map(pathOf).filter((path) => path.at(-1) === "TimePunches.page")
 
       assert.deepInclude(Object.fromEntries(turn?.attributes ?? []), { company: 5001, phase: "first" })

@@ -7,6 +7,7 @@ import { main as closeWeek } from "../../../docs/examples/close-week.ts"
 import { app as copyOfWeek, main as closes } from "../../../docs/examples/closes.ts"
 import { roundTrip } from "../../../docs/examples/export.ts"
 import { app as inProcess, printQueries } from "../../../docs/examples/filters.ts"
+import { companies as companiesOfFleet } from "../../../docs/examples/fleet.ts"
 import { main as labourCost } from "../../../docs/examples/labour-cost.ts"
 import { main as manyCompanies } from "../../../docs/examples/many-companies.ts"
 import { main as payPeriods } from "../../../docs/examples/pay-periods.ts"
@@ -14,7 +15,7 @@ import { main as payrollFile } from "../../../docs/examples/payroll-file.ts"
 import { main as payroll } from "../../../docs/examples/payroll.ts"
 import { lastWeek, main as sync, nightly, storeIn } from "../../../docs/examples/sqlite-sync.ts"
 import { CompanyId, Endpoints } from "../../../src/index.ts"
-import { defaultCompany, defaultOAuthClient, generateWeeks } from "../../../src/testing/index.ts"
+import { defaultCompany, defaultOAuthClient, generatePunches, generateWeeks } from "../../../src/testing/index.ts"
 import { otherCompany } from "../../../src/testing/service/options.ts"
 import { environment, linesOf, punches, served, spawn } from "./examples.ts"
 
@@ -38,6 +39,23 @@ const exported = Effect.gen(function*() {
   yield* roundTrip(CompanyId.make(defaultCompany.id), directory)
 })
 
+/** Three companies behind a socket, whose punches go into a file of a temporary folder. */
+const fleet = Effect.gen(function*() {
+  const { baseUrl } = yield* Endpoints
+  const folder = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
+  const { code, stderr, stdout } = yield* spawn("fleet.ts", environment(baseUrl), folder)
+  return code === 0 ? stdout : yield* Effect.die(new Error(stderr))
+}).pipe(
+  Effect.scoped,
+  Effect.provide(NodeServices.layer),
+  Effect.provide(served({
+    companies: companiesOfFleet.map(({ guid, id }) => ({ id, guid, accessToken: `token-${id}` })),
+    punches: companiesOfFleet.flatMap(({ id }, at) =>
+      generatePunches({ seed: at, count: 100 * (at + 1), companyId: id, firstId: at * 1000 + 1 })
+    )
+  }))
+)
+
 type Name =
   | "start"
   | "filters"
@@ -50,6 +68,7 @@ type Name =
   | "manyCompanies"
   | "export"
   | "sync"
+  | "fleet"
   | "demo"
 
 export const outputs: Record<Name, Effect.Effect<string, unknown>> = {
@@ -74,5 +93,6 @@ export const outputs: Record<Name, Effect.Effect<string, unknown>> = {
       Effect.provide(Effect.andThen(Effect.andThen(sync, nightly), lastWeek), Layer.merge(app, storeIn(":memory:")))
     )
   ).pipe(Effect.provide(served())),
+  fleet,
   demo: Effect.map(spawn("demo.ts", {}), ({ stdout }) => stdout)
 }

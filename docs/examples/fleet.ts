@@ -1,0 +1,31 @@
+/** Keeps copies of three companies in a file of SQLite, each on its own schedule. */
+import { NodeRuntime } from "@effect/platform-node"
+import { Console, Effect, Option } from "effect"
+import { CompanyGuid, CompanyId } from "effect-time-punches"
+import { Fleet } from "effect-time-punches/fleet"
+import { FleetRunner } from "effect-time-punches/fleet/node"
+import { app } from "./app.ts"
+
+/** Each with its guid, which an OAuth client sends. */
+export const companies = [
+  [4021, "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4021"],
+  [4022, "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4022"],
+  [4023, "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4023"]
+].map(([id, guid]) => ({ id: CompanyId.make(Number(id)), guid: CompanyGuid.make(String(guid)) }))
+
+/** The fleet runs in this process for as long as the layer is open. */
+export const fleetIn = (filename: string) => FleetRunner.layerEmbedded({ filename })
+
+/** Adds the companies, waits until each is loaded, and prints them. */
+export const main = Effect.gen(function*() {
+  const fleet = yield* Fleet
+  yield* fleet.add(companies.map((company) => Object.assign({ every: "5 minutes" as const }, company)))
+  let list = yield* fleet.list()
+  while (list.some(({ lastOkAt }) => Option.isNone(lastOkAt))) {
+    yield* Effect.sleep("200 millis")
+    list = yield* fleet.list()
+  }
+  for (const { company, rows, state } of list) yield* Console.log(`company ${company}: ${state}, ${rows} rows written`)
+})
+
+if (import.meta.main) NodeRuntime.runMain(main.pipe(Effect.provide(fleetIn("punches.db")), Effect.provide(app)))
