@@ -128,8 +128,7 @@ describe("[M5] a flag that would be ignored", () => {
     ["--status", "--history"],
     ["--status", "--accept-gone"],
     ["--status", "--sort-by-id"],
-    ["--history-days", "3"],
-    ["--json"]
+    ["--history-days", "3"]
   ])("is refused by name: %j", (args) =>
     over([], (folder) =>
       Effect.gen(function*() {
