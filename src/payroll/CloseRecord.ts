@@ -108,9 +108,13 @@ export const CloseRow = Schema.Struct(rowFields).pipe(Schema.encodeKeys(rowNames
 export type CloseRow = typeof CloseRow.Type
 
 /** What a row of one state has more than that of another: `CloseRow` with numbers that may be negative. */
-export const RowDifference = Schema.Struct({ ...rowFields, punches: Schema.Int, incomplete: Schema.Int }).pipe(
-  Schema.encodeKeys(rowNames)
-)
+export const RowDifference = Schema.Struct({
+  ...rowFields,
+  /** How many punches more; negative if there are fewer. */
+  punches: Schema.Int,
+  /** How many more of them have no known time; negative if there are fewer. */
+  incomplete: Schema.Int
+}).pipe(Schema.encodeKeys(rowNames))
 
 /** The time of a person over the thresholds, counted on the days of the period. */
 export const ClosePerson = Schema.Struct({

@@ -68,12 +68,11 @@ const run = Command.make("run", {
     wholeNumber(0, 65_535),
     (value) => readWhole(value, 0, 65_535)
   ),
-  httpHost: Flag.String("http-host").pipe(
-    Flag.withMetavar("HOST"),
-    Flag.withDescription(
-      "With --http: the address to listen on, such as 0.0.0.0 (default: 127.0.0.1, this machine alone)"
-    ),
-    Flag.optional
+  httpHost: nonBlank(
+    "http-host",
+    "HOST",
+    "With --http: the address to listen on, such as 0.0.0.0 (default: 127.0.0.1, this machine alone)",
+    "an address of this machine"
   )
 }, (input) => Effect.flatMap(Effect.promise(() => import("./run.ts")), ({ run }) => run(input))).pipe(
   Command.withDescription(

@@ -29,6 +29,7 @@ const flagsOf = Effect.fnUntraced(function*(path: ReadonlyArray<string>) {
 const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> = {
   ID: ["9007199254740992", /to 9007199254740991/],
   N: ["9007199254740992", /to [\d,]+/],
+  PORT: ["65536", /to 65535/],
   MILLIS: ["86400001", /to 86400000/],
   SECONDS: ["31622401", /to 31622400/],
   SHARE: ["1.1", /from 0 to 1/],
@@ -47,10 +48,22 @@ const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> 
 }
 
 /** Placeholders of flags whose value has no limit, or not one of a number. */
-const unlimited = ["FILE", "FILE|URL", "UUID", "CURSOR", "FIELD.asc|desc,…", "choice", "KINDS", "TEXT", "NAME", "TAG"]
+const unlimited = [
+  "FILE",
+  "FILE|URL",
+  "UUID",
+  "CURSOR",
+  "FIELD.asc|desc,…",
+  "choice",
+  "KINDS",
+  "TEXT",
+  "NAME",
+  "TAG",
+  "HOST"
+]
 
 /** The flags for which a value with a minus is legal: a file name, a cursor, a note, a name. */
-const takesMinus = ["FILE", "FILE|URL", "CURSOR", "TEXT", "NAME", "TAG"]
+const takesMinus = ["FILE", "FILE|URL", "CURSOR", "TEXT", "NAME", "TAG", "HOST"]
 
 const isWords = (type: string) => type.includes(",") && !type.startsWith("FIELD")
 
