@@ -2,13 +2,14 @@
  * Takes the pictures of `docs/images/`: `npm run images`, or `npm run images sandbox terminal` for some of them. Each page is a
  * row of the table, shown as a phone and a desktop show it. Look at a picture before you commit it.
  */
-import { Effect, Layer, type Scope } from "effect"
+import { Effect, Layer, Schedule, type Scope } from "effect"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { CompanyGuid, CompanyId } from "../../src/index.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
-import { defaultCompany, FakeService, generateWeeks } from "../../src/testing/index.ts"
+import { defaultCompany, FakeService, generatePunches, generateWeeks } from "../../src/testing/index.ts"
 import { environmentOf, start } from "../cli/child.ts"
 import { takeTerminal } from "../images/terminal.ts"
 import { browser, widths } from "./browser.ts"
@@ -58,10 +59,54 @@ const report = Effect.gen(function*() {
   return pathToFileURL(file).href
 })
 
+/** The page of a fleet of twelve companies, one of which the service does not know. */
+const fleet = Effect.gen(function*() {
+  const companies = Array.from({ length: 12 }, (_, at) => ({
+    id: CompanyId.make(5001 + at),
+    guid: CompanyGuid.make(`3b2f7c1e-5a94-4d0b-8e6f-${String(5001 + at).padStart(12, "0")}`),
+    accessToken: `token-${5001 + at}`
+  }))
+  const punches = companies.flatMap(({ id }, at) =>
+    generatePunches({ seed: at, count: 300, companyId: id, firstId: at * 10_000 + 1 })
+  )
+  const built = yield* Layer.build(
+    FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ companies, punches })))
+  )
+  const { url } = yield* Effect.provide(FakeServer, built)
+  const folder = yield* Effect.acquireRelease(
+    Effect.sync(() => Fs.mkdtempSync(join(tmpdir(), "time-punches-fleet-"))),
+    (folder) => Effect.sync(() => Fs.rmSync(folder, { recursive: true }))
+  )
+  const database = ["--database", join(folder, "punches.db")]
+  const unknown = "5999=3b2f7c1e-5a94-4d0b-8e6f-000000005999"
+  const added = start(
+    ["fleet", "add", ...database, "--every", "1m", ...companies.map(({ guid, id }) => `${id}=${guid}`), unknown],
+    environmentOf(url)
+  )
+  const { code, stderr } = yield* Effect.promise(() => added.ended)
+  if (code !== 0) return yield* Effect.die(new Error(stderr))
+  yield* Effect.acquireRelease(
+    Effect.sync(() => start(["fleet", "run", ...database, "--http", "4011"], environmentOf(url))),
+    ({ child, ended }) =>
+      Effect.promise(() => {
+        child.kill("SIGTERM")
+        return ended
+      })
+  )
+  const address = "http://127.0.0.1:4011/"
+  yield* Effect.tryPromise(() => fetch(address)).pipe(
+    Effect.retry({ times: 100, schedule: Schedule.spaced("200 millis") })
+  )
+  // The first loads end, and the page reads the fleet each five seconds.
+  yield* Effect.sleep("12 seconds")
+  return address
+})
+
 /** The pictures by the name of their files. */
 const pictures: Readonly<Record<string, Picture>> = {
   sandbox: { served: sandbox, ready: "#rows tr", height: 1300 },
-  report: { served: report, ready: "svg", height: 1300 }
+  report: { served: report, ready: "svg", height: 1300 },
+  fleet: { served: fleet, ready: "table tr", height: 1000 }
 }
 
 const take = Effect.fnUntraced(function*(name: string, { height, ready, served }: Picture) {
