@@ -16,6 +16,8 @@ const maxRequests = 60_000
 /** What happens at the service during a run. */
 export interface ServiceHooks {
   readonly beforeRequest: Effect.Effect<void, never, FakeService>
+  /** Whether the run is judged as in memory, which is the default, or as over sockets. */
+  readonly strict?: boolean
 }
 
 const noHooks: ServiceHooks = { beforeRequest: Effect.void }
@@ -61,7 +63,7 @@ export const simulate = (plan: Plan, hooks: ServiceHooks = noHooks): Effect.Effe
       Effect.tap(service.requests, service.clearRequests),
       (requests) => requests.map(({ at, endpoint, query }) => ({ at, endpoint, cursor: query["cursor"] ?? "" }))
     )
-    const outcome = yield* operate(plan, { strict: true, pause, sent }).pipe(
+    const outcome = yield* operate(plan, { strict: hooks.strict ?? true, pause, sent }).pipe(
       Effect.provide(client),
       Effect.provideService(Clock.Clock, waits.clock(clock))
     )

@@ -46,8 +46,13 @@ export interface Setting {
 /** More than any plan needs: one run per tolerated failure, some for a consumer that stops early. */
 const maxRuns = 400
 
-/** Over sockets, a machine under load may still be slow after the faults are removed. */
+/**
+ * Over sockets, what the faults left behind may still fail after they are removed. A timeout does not count: a machine under
+ * load answers late, and a client without budget for retries then makes one request a run. The limit of runs ends that.
+ */
 const toleratedAfterRepair = 20
+
+const isTimeout = (error: ListError) => error._tag === "TransportError" && error.reason === "timeout"
 
 /** Longer than the client remembers a throttled token endpoint, in milliseconds. */
 const longestMemory = 302_000
@@ -93,7 +98,10 @@ export const operate = Effect.fnUntraced(function*(plan: Plan, setting: Setting)
     if (end._tag === "Done") return { rows, ends, requests, elapsed: (yield* Clock.currentTimeMillis) - began }
     if (end._tag === "Failed") {
       yield* checkFailure(plan, end.error, from, seen)
-      if (repaired && ++failuresAfterRepair > (setting.strict ? 0 : toleratedAfterRepair)) {
+      if (
+        repaired && (setting.strict || !isTimeout(end.error)) &&
+        ++failuresAfterRepair > (setting.strict ? 0 : toleratedAfterRepair)
+      ) {
         return yield* broken(`no fault is left, but the run failed: ${end.error.message}`)
       }
       if (failures++ >= plan.patience) {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Result } from "effect"
+import { FakeService, Fault } from "../../src/testing/index.ts"
 import { simulate } from "./memory.ts"
 import { drawPlan, type Plan } from "./plan.ts"
 import type { Broken, Outcome, Row } from "./run.ts"
@@ -12,6 +13,8 @@ const plan: Plan = {
   faults: [],
   pace: 0
 }
+
+const withoutBudget: Plan = { ...plan, credential: "accessToken", policy: { ...plan.policy, attempts: 4, budget: 0 } }
 
 const messageOf = <A>(effect: Effect.Effect<A, Broken>) => Effect.map(Effect.flip(effect), (error) => error.what)
 
@@ -68,6 +71,31 @@ describe("The simulation", () => {
       const message = yield* messageOf(simulate(plan, { beforeRequest: Effect.never }))
 
       assert.match(message, /^no fault is left, but the run failed: .*timeout/)
+    }))
+
+  it.live("accepts over sockets that a machine is late for 30 runs, and a client without budget retries none of them", () =>
+    Effect.gen(function*() {
+      let late = 30
+      const beforeRequest = Effect.suspend(() => late-- > 0 ? Effect.never : Effect.void)
+      const outcome = yield* simulate(withoutBudget, { beforeRequest, strict: false })
+      yield* judge(plan, outcome)
+
+      assert.deepStrictEqual(outcome.ends, [...Array.from({ length: 30 }, () => "TransportError"), "Done"])
+    }))
+
+  it.live("detects over sockets a client that never gets an answer", () =>
+    Effect.gen(function*() {
+      const message = yield* messageOf(simulate(withoutBudget, { beforeRequest: Effect.never, strict: false }))
+
+      assert.match(message, /^not done after 400 runs: TransportError/)
+    }))
+
+  it.live("detects over sockets other failures without a cause, after 20 of them", () =>
+    Effect.gen(function*() {
+      const beforeRequest = FakeService.use(({ inject }) => inject(Fault.status(503), { times: 1 }))
+      const message = yield* messageOf(simulate(withoutBudget, { beforeRequest, strict: false }))
+
+      assert.match(message, /^no fault is left, but the run failed: .*503/)
     }))
 
   it.live("detects a defect", () =>
