@@ -458,6 +458,46 @@ export const gaps = <A extends { readonly terms: CloseTerms }>(
   })
 }
 
+/** A state of a close, as `Close.list` of `effect-time-punches/sql` gives it: what it follows, and what it adds to the terms. */
+export interface LinkedState {
+  /** Its name, such as `7.2`. */
+  readonly state: string
+  /** A void takes back the state `before`. */
+  readonly kind: "close" | "correct" | "void"
+  /** The state that it was compared with, or that it voids; `None` for the first one. */
+  readonly before: Option.Option<string>
+  /** The locations that it has and the states before it lack, with their clocks. */
+  readonly added: Pick<CloseTerms, "clocks" | "locations">
+}
+
+/** A close, as `Close.list` of `effect-time-punches/sql` gives it. */
+export interface LinkedClose {
+  /** The terms of its first state. */
+  readonly terms: CloseTerms
+  /** Its states, the oldest first. */
+  readonly states: ReadonlyArray<LinkedState>
+}
+
+/** The states that stand, in their order: neither a void nor voided by one. The last one is the newest; none if the close is over. */
+export const standing = <S extends LinkedState>(states: ReadonlyArray<S>): ReadonlyArray<S> => {
+  const voided = new Set(states.flatMap(({ before, kind }) => kind === "void" ? Option.toArray(before) : []))
+  return states.filter(({ kind, state }) => kind !== "void" && !voided.has(state))
+}
+
+/** The newest state that stands; `None` if the close is over. */
+export const newestOf = <S extends LinkedState>(states: ReadonlyArray<S>): Option.Option<S> =>
+  Option.fromUndefinedOr(standing(states).at(-1))
+
+/** The terms of a state: those of its close, with the locations that it and the states before it added. */
+export const termsAt = (
+  close: LinkedClose,
+  { added, before }: LinkedState
+): CloseTerms => {
+  const earlier = close.states.find(({ state }) => Option.contains(before, state))
+  const terms = earlier === undefined ? close.terms : termsAt(close, earlier)
+  return { ...terms, clocks: [...terms.clocks, ...added.clocks], locations: [...terms.locations, ...added.locations] }
+}
+
 /** A close begins at the end of the one before if the two are less than this apart. */
 const edgeMillis = 48 * 3_600_000
 

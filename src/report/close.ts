@@ -29,8 +29,8 @@ export interface CloseListing {
 
 /** What to list for the report of a close; `None` if none of its states stands. */
 export const closeListing = (close: Close): Option.Option<CloseListing> =>
-  Option.map(newestOf(close), (state) => {
-    const terms = termsAt(close, state)
+  Option.map(CloseRecord.newestOf(close.states), (state) => {
+    const terms = CloseRecord.termsAt(close, state)
     const [one, other] = [CloseRecord.window(terms), PeriodCheck.window(checkOf(terms))]
     return { at: state.at, clockedIn: { gte: DateTime.min(one.gte, other.gte), lt: DateTime.max(one.lt, other.lt) } }
   })
@@ -81,8 +81,8 @@ export const toHtmlCloseReport = <E, R>(
   Effect.gen(function*() {
     const { first, last } = close.terms
     const { names, title = `Close ${close.close}: ${first} to ${last}` } = options
-    const newest = Option.getOrUndefined(newestOf(close))
-    const terms = newest === undefined ? close.terms : termsAt(close, newest)
+    const newest = Option.getOrUndefined(CloseRecord.newestOf(close.states))
+    const terms = newest === undefined ? close.terms : CloseRecord.termsAt(close, newest)
     const sums = newest ?? CloseRecord.nothing
     const people = peopleOf(sums).toSorted(byTime)
     const locations = groupsOf(sums, ({ locationId }) => locationId).toSorted(byTime)
@@ -135,28 +135,9 @@ export const toHtmlCloseReport = <E, R>(
     )
   })
 
-/** The states that are not voided, in their order. */
-const standingOf = ({ states }: Close): ReadonlyArray<RecordedState> => {
-  const voided = new Set(states.flatMap(({ before, kind }) => kind === "void" ? Option.toArray(before) : []))
-  return states.filter(({ kind, state }) => kind !== "void" && !voided.has(state))
-}
-
-const newestOf = (close: Close): Option.Option<RecordedState> => Option.fromUndefinedOr(standingOf(close).at(-1))
-
 /** The state that this one was compared with, or that it voids. */
 const beforeOf = ({ states }: Close, { before }: RecordedState): RecordedState | undefined =>
   states.find(({ state }) => Option.contains(before, state))
-
-/** The terms of a state: those of the close, with the locations that it and the states before it added. */
-const termsAt = (close: Close, state: RecordedState): CloseRecord.CloseTerms => {
-  const before = beforeOf(close, state)
-  const terms = before === undefined ? close.terms : termsAt(close, before)
-  return {
-    ...terms,
-    clocks: [...terms.clocks, ...state.added.clocks],
-    locations: [...terms.locations, ...state.added.locations]
-  }
-}
 
 /** The clocks of the record, for what its instants do not have: the hour of the day, and times in a text. */
 const zonesOf = (terms: CloseRecord.CloseTerms): Zones<MissingZone> => {
@@ -276,7 +257,7 @@ const differenceOf = (close: Close, state: RecordedState): CloseRecord.CloseSums
 }
 
 const statesSection = (close: Close): Html => {
-  const standing = new Set(standingOf(close).map(({ state }) => state))
+  const standing = new Set(CloseRecord.standing(close.states).map(({ state }) => state))
   const due = (state: RecordedState) => Page.totalOf(peopleOf(differenceOf(close, state)))
   const columns: ReadonlyArray<Page.Column<RecordedState>> = [
     { title: "state", cell: ({ state }) => state },
@@ -307,7 +288,7 @@ const statesSection = (close: Close): Html => {
 
 /** What each person got with each state that stands, and in all. */
 const gotSection = (close: Close, people: ReadonlyArray<Page.Sums>, names: Page.NameOf | undefined): Html => {
-  const states = standingOf(close).map((state) => ({
+  const states = CloseRecord.standing(close.states).map((state) => ({
     name: state.state,
     people: new Map(peopleOf(differenceOf(close, state)).map((person) => [person.key, person]))
   }))

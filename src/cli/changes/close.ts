@@ -66,16 +66,9 @@ const readRecord = Effect.fnUntraced(function*(company: CompanyId, id: number) {
   const refuse = (detail: string) => new Close.UnknownClose({ companyId: company, name: `${id}`, detail })
   const [close] = yield* Close.list(company, id)
   if (close === undefined) return yield* refuse("there is no such close")
-  const { states } = close
-  const voided = new Set(states.flatMap(({ before, kind }) => kind === "void" ? Option.toArray(before) : []))
-  const newest = states.findLast(({ kind, state }) => kind !== "void" && !voided.has(state))
-  if (newest === undefined) return yield* refuse("the close is over: each of its states is voided")
-  const termsAt = ({ added, before }: Close.RecordedState): CloseRecord.CloseTerms => {
-    const earlier = states.find(({ state }) => Option.contains(before, state))
-    const { clocks, locations, ...terms } = earlier === undefined ? close.terms : termsAt(earlier)
-    return { ...terms, clocks: [...clocks, ...added.clocks], locations: [...locations, ...added.locations] }
-  }
-  return { state: newest, terms: termsAt(newest) }
+  const newest = CloseRecord.newestOf(close.states)
+  if (Option.isNone(newest)) return yield* refuse("the close is over: each of its states is voided")
+  return { state: newest.value, terms: CloseRecord.termsAt(close, newest.value) }
 })
 
 const refuseContradiction = Effect.fnUntraced(function*(
