@@ -647,9 +647,13 @@ export interface PersonSums extends ClosePerson {
 /** The sums of each person, sorted by person. */
 export const byPerson = ({ people, rows }: CloseSums): ReadonlyArray<PersonSums> => {
   const excess = new Map(people.map((person) => [person.userId, person]))
-  const userIds = new Set([...rows, ...people].map(({ userId }) => userId))
-  return [...userIds].toSorted((one, other) => one - other).map((userId) => {
-    const own = rows.filter((row) => row.userId === userId)
+  const rowsOf = new Map(people.map(({ userId }): [UserId, Array<CloseRow>] => [userId, []]))
+  for (const row of rows) {
+    const own = rowsOf.get(row.userId)
+    if (own === undefined) rowsOf.set(row.userId, [row])
+    else own.push(row)
+  }
+  return [...rowsOf].toSorted(([one], [other]) => one - other).map(([userId, own]) => {
     const sum = (value: (row: CloseRow) => number) => own.reduce((total, row) => total + value(row), 0)
     return {
       userId,

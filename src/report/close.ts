@@ -230,7 +230,9 @@ const groupsOf = (
   const groups = new Map<number, Array<Omit<Page.Sums, "key">>>()
   for (const row of rows) {
     const key = keyOf(row)
-    groups.set(key, [...groups.get(key) ?? [], { ...row, above: undefined, aboveDay: undefined }])
+    const group = groups.get(key) ?? []
+    group.push({ ...row, above: undefined, aboveDay: undefined })
+    groups.set(key, group)
   }
   return [...groups].map(([key, sums]) => Page.sumsOf(key, sums))
 }
