@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import { Fault } from "../src/testing/index.ts"
 import {
@@ -71,6 +71,27 @@ describe("A token request that fails", () => {
         assert.strictEqual((yield* requestTimes).length, 3)
       }).pipe(Effect.provide(cacheOf()))
   )
+
+  it.effect.each(
+    [
+      [Fault.status(503), "503", "issued"],
+      [Fault.reset, "ECONNRESET", "issued"],
+      [Fault.status(503), "503", "Transport"],
+      [Fault.status(429), "429", "Throttled"]
+    ] as const
+  )("%j is counted as %s, and its renewal as %s", ([fault, reason, outcome]) =>
+    Effect.gen(function*() {
+      yield* injectTokenFault(fault, outcome === "issued" ? { times: 2 } : {})
+      yield* tokenOutcome
+      const counts = (yield* Metric.snapshot).flatMap(({ attributes: { outcome, reason, what } = {}, id, state }) =>
+        "count" in state && (what ?? outcome) !== undefined ? [[id, what, reason, outcome, state.count]] : []
+      )
+
+      assert.sameDeepMembers(counts, [
+        ["time_punches_retries", "token", reason, undefined, 2],
+        ["time_punches_token_renewals", undefined, undefined, outcome, 1]
+      ])
+    }).pipe(Effect.provide(cacheOf()), Effect.provideService(Metric.MetricRegistry, new Map())))
 
   it.effect("waits as long as Retry-After says", () =>
     Effect.gen(function*() {
