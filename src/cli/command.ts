@@ -27,7 +27,7 @@ import {
   type Findings,
   type OutputClosed
 } from "./failure.ts"
-import { joinMinusValues } from "./flags/arguments.ts"
+import { colourFlag, joinMinusValues, withColours } from "./flags/arguments.ts"
 import { fleet } from "./fleet/fleet.ts"
 import { list } from "./list/list.ts"
 import { mcp } from "./mcp/mcp.ts"
@@ -35,7 +35,7 @@ import { report } from "./report/report.ts"
 import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
 import { sync } from "./sync/sync.ts"
-import { colourFlag, Colours, plain, withColours } from "./terminal/colour.ts"
+import { Colours, plain } from "./terminal/colour.ts"
 import { narrowHelp, outputWidth, print, printError } from "./terminal/output.ts"
 
 const settings = `  Settings come from the environment; secrets are read from nowhere else:
