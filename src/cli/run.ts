@@ -26,7 +26,7 @@ export const main = () => {
   process.stderr.on("error", () => {})
   NodeRuntime.runMain(
     run(process.argv.slice(2), Effect.asVoid(readProxies)).pipe(
-      Effect.provide(Layer.mergeAll(layerStdio, onFirstRequest(layerHttp), layerLog))
+      Effect.provide(layerProcess())
     ),
     { teardown }
   )
@@ -67,6 +67,9 @@ const layerStdio = Layer.effect(
   Stdio.Stdio,
   Effect.map(Stdio.Stdio, (stdio) => Stdio.make({ ...stdio, stdout }))
 ).pipe(Layer.provideMerge(NodeServices.layer))
+
+/** The platform of a run: the outputs of this process, its transport and its log. */
+export const layerProcess = () => Layer.mergeAll(layerStdio, onFirstRequest(layerHttp), layerLog)
 
 /**
  * The client of a layer, which is built at the first request and closed with this layer. A transport takes a fifth of the

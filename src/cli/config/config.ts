@@ -7,7 +7,7 @@ import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
 import { jsonFlag } from "../flags/values.ts"
 import { jsonArray } from "../terminal/machine.ts"
-import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
+import { print, printError, printLines, screen } from "../terminal/output.ts"
 import { makeTable } from "../terminal/table.ts"
 import { defaults, loadText, Profile, settings } from "./profile.ts"
 
@@ -51,9 +51,9 @@ const show = Command.make(
     yield* printLines(
       makeTable<typeof rows[number]>([
         { title: "setting", cell: ({ name }) => name },
-        { title: "value", cell: ({ value }) => value === null ? "" : printable(value) },
-        { title: "from", cell: ({ from }) => from === null ? "" : printable(from) }
-      ], yield* outputWidth).lines(rows)
+        { title: "value", cell: ({ value }) => value === null ? "" : printable(value), least: 24 },
+        { title: "from", cell: ({ from }) => from === null ? "" : printable(from), least: 12 }
+      ], yield* screen).lines(rows)
     )
     yield* printError(`profiles: ${printable(yield* profile.file)}`)
   })
