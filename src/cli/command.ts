@@ -4,7 +4,6 @@ import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
-import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -36,6 +35,7 @@ import { report } from "./report/report.ts"
 import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
 import { sync } from "./sync/sync.ts"
+import { colourFlag, Colours, plain, withColours } from "./terminal/colour.ts"
 import { narrowHelp, outputWidth, print, printError } from "./terminal/output.ts"
 
 const settings = `  Settings come from the environment; secrets are read from nowhere else:
@@ -81,7 +81,7 @@ export const command = Command.make("time-punches").pipe(
     mcp,
     sandbox
   ]),
-  Command.withGlobalFlags(profileFlags),
+  Command.withGlobalFlags([colourFlag, ...profileFlags]),
   Command.withExamples([
     { command: "time-punches list --take 20", description: "Print the first punches" }
   ])
@@ -90,7 +90,7 @@ export const command = Command.make("time-punches").pipe(
 const formatter = Effect.gen(function*() {
   const context = yield* Effect.context<never>()
   return Context.getOrUndefined(context, CliOutput.Formatter) ??
-    CliOutput.defaultFormatter({ colors: Context.get(context, TerminalCapabilities).canColor })
+    CliOutput.defaultFormatter({ colors: Context.get(context, Colours).stdout !== plain })
 })
 
 /** A usage error writes nothing to standard output, and refers to the help instead of printing it. */
@@ -141,10 +141,12 @@ const builtIns = GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.Wizard
  */
 export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, Config.ConfigError> = Effect.void) =>
   Effect.flatMap(layerPresenter, (context) =>
-    Effect.andThen(readable, Effect.fromResult(joinMinusValues(args))).pipe(
-      Effect.flatMap((args) => withProfile(args, Command.runWith(command, { version }))),
-      Effect.as<ExitCode>(exitCode.ok),
-      Effect.catch(handleError),
-      Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns })),
-      Effect.provideContext(context)
-    ))
+    withColours(args, (rest) =>
+      Effect.andThen(readable, rest).pipe(
+        Effect.flatMap((args) => Effect.fromResult(joinMinusValues(args))),
+        Effect.flatMap((args) => withProfile(args, Command.runWith(command, { version }))),
+        Effect.as<ExitCode>(exitCode.ok),
+        Effect.catch(handleError),
+        Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns })),
+        Effect.provideContext(context)
+      )))

@@ -8,6 +8,7 @@ import { Worker } from "node:worker_threads"
 import { shortened } from "../../src/cli/changes/differences.ts"
 import { linesOf } from "../../src/cli/changes/print.ts"
 import { commandFailureOf } from "../../src/cli/failure.ts"
+import { piped } from "../../src/cli/terminal/table.ts"
 import { CompanyId, TimePunchId, UserId } from "../../src/Ids.ts"
 import { SyncError } from "../../src/sync/SyncError.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
@@ -256,7 +257,8 @@ describe("[M11] changes of long notes", () => {
     after: Option.some(punch({ notes: `${same}two` }))
   }
   const lines = (width: number) =>
-    linesOf({ punches: [change], people: [] }, { zoneOf: () => Option.none(), names: undefined }, width).join("\n")
+    linesOf({ punches: [change], people: [] }, { zoneOf: () => Option.none(), names: undefined }, { ...piped, width })
+      .join("\n")
 
   it("are whole in a pipe, and differ in a terminal", () => {
     assert.include(lines(Infinity), `${same}one  ${same}two`)

@@ -61,7 +61,7 @@ const layerColumns = (columns: number) =>
   )
 
 /**
- * `terminal`: both outputs are terminals, of so many `columns` (default: no limit). `rewrite`: changes the URL of each request on its way to the service. `http`:
+ * `terminal`: both outputs are terminals, of so many `columns` (default: no limit); `NO_COLOR` is set unless `colour`. `rewrite`: changes the URL of each request on its way to the service. `http`:
  * another client than that of the fake service. `files`: changes the file system. `stderr`: receives standard error as it
  * is written, also that of a run that is interrupted. `screen`: receives both outputs in the order of writing, as a
  * terminal does.
@@ -71,6 +71,7 @@ export const cli = (
   options: {
     readonly env?: Environment
     readonly terminal?: boolean
+    readonly colour?: boolean
     readonly columns?: number
     readonly rewrite?: (url: string) => string
     readonly http?: Layer.Layer<HttpClient.HttpClient, never, FakeService>
@@ -81,12 +82,19 @@ export const cli = (
     readonly stdin?: string
   } = {}
 ): Effect.Effect<Ran, never, FakeService> => {
-  const { env = environment, files = (fs) => fs, rewrite = (url) => url, screen = [], stderr = [], terminal = false } =
-    options
+  const {
+    colour = false,
+    env = environment,
+    files = (fs) => fs,
+    rewrite = (url) => url,
+    screen = [],
+    stderr = [],
+    terminal = false
+  } = options
   const { columns = 0, http = layerRewriting(rewrite), stdin } = options
   const stdout: Array<string> = []
   return Effect.map(run(args), (code) => ({ code, stdout: stdout.join(""), stderr: stderr.join("") })).pipe(
-    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
+    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: colour ? env : { NO_COLOR: "1", ...env } }))),
     Effect.provide(http),
     Effect.provide(Stdio.layerTest({
       stdout: capture(stdout, screen),

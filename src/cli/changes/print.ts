@@ -12,20 +12,22 @@ import type { TimePunch } from "../../TimePunch.ts"
 import { nameColumns, type Names } from "../flags/names.ts"
 import { formatExactHours, formatMoney, formatShortTime, formatTime } from "../terminal/format.ts"
 import { csvFile, guardedRecords, jsonArray, jsonElements, jsonEnd } from "../terminal/machine.ts"
-import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
+import { type Column, makeTable, nameColumn, type Screen } from "../terminal/table.ts"
 import { type Difference, differencesOf, parted, type Reading, shortened } from "./differences.ts"
 
-/** The lines of both tables, for a terminal of a width; none if nothing changed. */
+/** The lines of both tables; none if nothing changed. */
 export const linesOf = (
   { people, punches }: Changes,
   reading: Reading,
-  width: number
+  screen: Screen
 ): ReadonlyArray<string> => [
   ...(punches.length === 0
     ? []
-    : makeTable(punchColumns(reading, width), width).lines(punches.flatMap((change) => linesOfPunch(change, reading)))),
+    : makeTable(punchColumns(reading, screen.width), screen).lines(
+      punches.flatMap((change) => linesOfPunch(change, reading))
+    )),
   ...(punches.length === 0 || people.length === 0 ? [] : [""]),
-  ...(people.length === 0 ? [] : makeTable(personColumns(reading.names), width).lines(people))
+  ...(people.length === 0 ? [] : makeTable(personColumns(reading.names), screen).lines(people))
 ]
 
 /** A line for each field that differs. Only the first line of a punch says which punch it is. */

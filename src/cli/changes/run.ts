@@ -17,7 +17,7 @@ import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
 import { requirePeriod, resolvePeriod } from "../flags/period.ts"
 import { formatOf } from "../flags/values.ts"
-import { outputWidth, print, printError } from "../terminal/output.ts"
+import { print, printError, screen } from "../terminal/output.ts"
 import { ofClose, type Subject } from "./close.ts"
 import type { ChangesInput } from "./flags.ts"
 import { jsonOf, linesOf, peopleCsv, punchesCsv } from "./print.ts"
@@ -36,7 +36,7 @@ export const run = Effect.fnUntraced(function*(input: ChangesInput) {
     return yield* usage("--of goes with --format csv; every other form has both punches and people")
   }
   const names = Option.getOrUndefined(yield* readNames(input.names))
-  const width = yield* outputWidth
+  const shownOn = yield* screen
   let since = Option.none<DateTime.DateTime>()
   let count = 0
 
@@ -59,7 +59,7 @@ export const run = Effect.fnUntraced(function*(input: ChangesInput) {
         : peopleCsv(punches, people.differences, names)
     }
     const changes = { punches: yield* Stream.runCollect(punches), people: people.differences() }
-    const lines = linesOf(changes, { zoneOf: subject.zoneOf, names, asOf: subject.asOf }, width)
+    const lines = linesOf(changes, { zoneOf: subject.zoneOf, names, asOf: subject.asOf }, shownOn)
     return lines.length === 0 ? Stream.empty : Stream.make(`${lines.join("\n")}\n`)
   }, Stream.unwrap)
 

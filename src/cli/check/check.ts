@@ -19,7 +19,7 @@ import { filterFlags, type FilterInput, isOfDepartment, noFilter } from "../flag
 import { namesFlag, readNames } from "../flags/names.ts"
 import { type LocalPeriod, type LocationClock, periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
 import { formatFlags, formatOf, instant, intervalForm, onFlag, readInterval, text } from "../flags/values.ts"
-import { outputWidth, print, printError } from "../terminal/output.ts"
+import { print, printError, printWarning, screen } from "../terminal/output.ts"
 import { textOf, verdictOf } from "./report.ts"
 
 /** The filters of a check. Any other would hide what is to be looked at, as `--approved` hides unapproved punches. */
@@ -69,12 +69,14 @@ export const check = Command.make(
       knowsDisputes
     }, (filter) => Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches)))
 
-    const found = textOf(format, issues, names, yield* outputWidth)
+    const found = textOf(format, issues, names, yield* screen)
     yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
-      Effect.andThen(printError(
-        verdictOf(issues, checked, flags.allowEmpty),
-        ...(knowsDisputes ? [] : ["Disputes are not in a copy: only the service knows them."])
-      )),
+      Effect.andThen(
+        issues.length === 0 && checked > 0
+          ? printError(verdictOf(issues, checked, flags.allowEmpty))
+          : printWarning(verdictOf(issues, checked, flags.allowEmpty))
+      ),
+      Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),
       // What was found decides the exit code, also if its reader has read enough.
       Effect.catchTag("OutputClosed", () => Effect.void)
     )
@@ -112,6 +114,9 @@ export const check = Command.make(
     }
   ])
 )
+
+/** Said where the punches come from a copy. */
+export const disputesUnknown = "Disputes are not in a copy: only the service knows them."
 
 /** The punches to check. */
 export interface Selected {

@@ -5,7 +5,7 @@ import type { Issue } from "../../payroll/PeriodCheck.ts"
 import type { Names } from "../flags/names.ts"
 import { counted, countedPunches, formatShortTime, formatTime } from "../terminal/format.ts"
 import { csvFile, jsonArray } from "../terminal/machine.ts"
-import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
+import { type Column, makeTable, nameColumn, type Screen } from "../terminal/table.ts"
 
 /** The kinds of id of an issue that may have a name. */
 const named = ["user", "location"] as const
@@ -26,16 +26,16 @@ const shortOf = ({ at }: Issue): string => formatShortTime(DateTime.toUtc(at), O
 
 type Form = "table" | "csv" | "json"
 
-/** The issues in a form, with the names of users and locations, for a terminal of a width. */
+/** The issues in a form, with the names of users and locations. */
 export const textOf = (
   form: Form,
   issues: ReadonlyArray<Issue>,
   names: Names | undefined,
-  width: number
+  screen: Screen
 ): string => {
   switch (form) {
     case "table":
-      return tableOf(issues, names, width)
+      return tableOf(issues, names, screen)
     case "csv":
       return csvOf(issues, names)
     case "json":
@@ -44,8 +44,8 @@ export const textOf = (
 }
 
 /** Empty without issues. */
-const tableOf = (issues: ReadonlyArray<Issue>, names: Names | undefined, width: number): string =>
-  issues.length === 0 ? "" : makeTable(columnsOf(names), width).lines(issues).map((line) => `${line}\n`).join("")
+const tableOf = (issues: ReadonlyArray<Issue>, names: Names | undefined, screen: Screen): string =>
+  issues.length === 0 ? "" : makeTable(columnsOf(names), screen).lines(issues).map((line) => `${line}\n`).join("")
 
 const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
   const columnOf = (kind: Named, leaves?: number): ReadonlyArray<Column<Issue>> =>
@@ -59,7 +59,7 @@ const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
     ...columnOf("location", 3),
     { title: "punch_id", align: "right", cell: (issue) => `${issue.punchId}` },
     { title: "clocked_in", cell: localOf, short: shortOf },
-    { title: "kind", cell: (issue) => issue.kind },
+    { title: "kind", cell: (issue) => issue.kind, warns: () => true },
     { title: "text", least: 24, cell: (issue) => issue.text }
   ]
 }

@@ -14,6 +14,7 @@ import { version } from "../../internal/wire/userAgent.ts"
 import * as CloseRecord from "../../payroll/CloseRecord.ts"
 import { isZones } from "../../payroll/Zones.ts"
 import * as Close from "../../sql/Close.ts"
+import { disputesUnknown } from "../check/check.ts"
 import { textOf } from "../check/report.ts"
 import { missing } from "../copy/copy.ts"
 import { type DatabaseTarget, layerDatabase, targetOf } from "../copy/database.ts"
@@ -25,10 +26,11 @@ import { requirePeriod, resolvePeriod } from "../flags/period.ts"
 import { shellWord } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
 import { printFile, readForm } from "../summary/file.ts"
+import { Colours } from "../terminal/colour.ts"
 import { counted, countedPunches, formatExactHours, formatMoney } from "../terminal/format.ts"
 import { jsonArray } from "../terminal/machine.ts"
-import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
-import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
+import { print, printError, printLines, printWarning, screen } from "../terminal/output.ts"
+import { type Column, makeTable, nameColumn, type Screen } from "../terminal/table.ts"
 import type { CloseInput, ClosesInput, CorrectInput, VoidInput } from "./flags.ts"
 
 export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
@@ -78,20 +80,23 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
   )
   const { kept, lost, others, states, unverified } = corrected
   yield* printWritten(states, before, { json: input.json, names, shown: target.shown })
-  yield* printError(
-    ...(states.length === 0 ? ["nothing to correct"] : []),
+  const { stderr } = yield* Colours
+  if (states.length === 0) yield* printError("nothing to correct")
+  yield* printWarning(
     ...(unverified.length === 0
       ? []
       : [`the history does not reach ${unverified.join(", ")}: only the rules of their sums were compared`]),
     ...(others.length === 0
       ? []
       : [`the sums of close ${others.join(", ")} differ too: correct without an ID writes all`]),
-    ...(kept.length === 0 ? [] : [`location ${kept.join(", ")} keeps the clock of the record`]),
-    ...lost.map((each) => lossLine(each, names)),
-    ...(lost.some(({ causes }) => causes.gone !== undefined)
-      ? ["A permission that was withdrawn looks like gone punches: check it before you take hours from anyone."]
-      : [])
+    ...(kept.length === 0 ? [] : [`location ${kept.join(", ")} keeps the clock of the record`])
   )
+  yield* printError(...lost.map((each) => stderr.red(lossLine(each, names))))
+  if (lost.some(({ causes }) => causes.gone !== undefined)) {
+    yield* printWarning(
+      "A permission that was withdrawn looks like gone punches: check it before you take hours from anyone."
+    )
+  }
 })
 
 /** Why a person has no hours left. */
@@ -119,7 +124,7 @@ export const runVoid = Effect.fnUntraced(function*(input: VoidInput) {
   yield* printLines([
     `${state.state}: ${Option.getOrElse(state.before, () => "")} was not paid; its amounts are due again`
   ])
-  if (isOver) yield* printError("no state of this close stands: it is over")
+  if (isOver) yield* printWarning("no state of this close stands: it is over")
 })
 
 export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
@@ -145,7 +150,7 @@ export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
     if (json) return yield* print(Stream.make(`${JSON.stringify(verified)}\n`))
     yield* printLines([`${counted(verified.states, "state")} verified`])
     if (verified.outOfReach > 0) {
-      yield* printError(`${counted(verified.outOfReach, "state")} out of reach of the history`)
+      yield* printWarning(`${counted(verified.outOfReach, "state")} out of reach of the history`)
     }
     return
   }
@@ -153,7 +158,7 @@ export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
     const due = yield* Effect.provide(Close.changed(company, close), layer)
     if (json) return yield* print(Stream.make(`${jsonArray(due.map((each) => encodeDue(each)))}\n`))
     for (const { difference, state } of due) {
-      yield* printLines([`due after ${state}`, ...peopleLines(difference, names, yield* outputWidth)])
+      yield* printLines([`due after ${state}`, ...peopleLines(difference, names, yield* screen)])
     }
     if (due.length === 0) yield* printError("nothing is due")
     return
@@ -175,7 +180,7 @@ export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
       : print(Stream.make(`${JSON.stringify(Schema.encodeSync(Close.Close)(whole))}\n`))
   }
   if (rows.length === 0) return yield* printError("no period was closed yet")
-  yield* printLines(makeTable(stateColumns, yield* outputWidth).lines(rows))
+  yield* printLines(makeTable(stateColumns, yield* screen).lines(rows))
 })
 
 const copyOf = Effect.fnUntraced(function*(
@@ -244,17 +249,15 @@ const printNotReady = Effect.fnUntraced(function*(
   { details, found, issues }: Close.NotReady,
   names: Names | undefined
 ) {
-  const table = textOf("table", issues, names, yield* outputWidth)
+  const table = textOf("table", issues, names, yield* screen)
   yield* table === "" ? Effect.void : print(Stream.make(table))
-  yield* printError(
+  yield* printWarning(
     `not closed: ${Object.entries(found).map(([kind, count]) => `${kind} ${count}`).join(", ")}`,
     ...details,
     `--accept ${Object.keys(found).join(",")} closes all the same.`,
-    disputes
+    disputesUnknown
   )
 })
-
-const disputes = "Disputes are not in a copy: only the service knows them."
 
 /** What was written: each state, and what is due with it by person. */
 const printWritten = Effect.fnUntraced(function*(
@@ -263,24 +266,24 @@ const printWritten = Effect.fnUntraced(function*(
   { json, names, shown }: { readonly json: boolean; readonly names: Names | undefined; readonly shown: string }
 ) {
   if (json) return yield* printJson(states)
-  const width = yield* outputWidth
+  const shownOn = yield* screen
   for (const [at, state] of states.entries()) {
     const difference = CloseRecord.difference(state, before[at] ?? CloseRecord.nothing)
     const accepted = Object.entries(state.accepted).map(([kind, count]) => `${kind} ${count}`)
     yield* printLines([
       `${state.state}: ${state.first} to ${state.last}, as of ${DateTime.formatIso(state.at)}`,
-      ...peopleLines(difference, names, width)
+      ...peopleLines(difference, names, shownOn)
     ])
-    yield* printError(
+    yield* printWarning(
       ...(accepted.length === 0 ? [] : [`accepted: ${accepted.join(", ")}`]),
-      ...(state.kind === "close" ? [disputes] : []),
-      `The record: time-punches closes ${state.close} --json --database ${shellWord(shown)}`
+      ...(state.kind === "close" ? [disputesUnknown] : [])
     )
+    yield* printError(`The record: time-punches closes ${state.close} --json --database ${shellWord(shown)}`)
   }
 })
 
 /** A line for each person, with what is due. */
-const peopleLines = (sums: CloseRecord.CloseSums, names: Names | undefined, width: number): ReadonlyArray<string> => {
+const peopleLines = (sums: CloseRecord.CloseSums, names: Names | undefined, screen: Screen): ReadonlyArray<string> => {
   const people = CloseRecord.byPerson(sums)
   const hasAbove = people.some(({ above }) => Option.isSome(above))
   const hasAboveDay = people.some(({ aboveDay }) => Option.isSome(aboveDay))
@@ -300,7 +303,7 @@ const peopleLines = (sums: CloseRecord.CloseSums, names: Names | undefined, widt
     { title: "cost", align: "right", cell: ({ cost }) => formatMoney(cost) },
     { title: "tips", align: "right", cell: ({ tips }) => formatMoney(tips) }
   ]
-  return people.length === 0 ? [] : makeTable(columns, width).lines(people)
+  return people.length === 0 ? [] : makeTable(columns, screen).lines(people)
 }
 
 const timeColumn = (

@@ -7,7 +7,7 @@ import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
 import { jsonFlag } from "../flags/values.ts"
 import { jsonArray } from "../terminal/machine.ts"
-import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
+import { print, printError, printLines, screen } from "../terminal/output.ts"
 import { makeTable } from "../terminal/table.ts"
 import { defaults, loadText, Profile, settings } from "./profile.ts"
 
@@ -53,7 +53,7 @@ const show = Command.make(
         { title: "setting", cell: ({ name }) => name },
         { title: "value", cell: ({ value }) => value === null ? "" : printable(value) },
         { title: "from", cell: ({ from }) => from === null ? "" : printable(from) }
-      ], yield* outputWidth).lines(rows)
+      ], yield* screen).lines(rows)
     )
     yield* printError(`profiles: ${printable(yield* profile.file)}`)
   })

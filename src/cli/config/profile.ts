@@ -10,12 +10,12 @@ import * as Path from "effect/Path"
 import * as UserDirectories from "effect/persistence/UserDirectories"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { takeFlags } from "../flags/arguments.ts"
 
 /** What a profile may set instead of a variable. None is a secret. */
 export const settings = {
@@ -97,7 +97,11 @@ export const withProfile = <A, E, R>(
   use: (args: ReadonlyArray<string>) => Effect.Effect<A, E, R>
 ) =>
   Effect.gen(function*() {
-    const { values: { "env-file": envFile, profile: fromFlag }, rest } = yield* Effect.fromResult(takeFlags(args))
+    const { values, rest } = yield* Effect.fromResult(
+      takeFlags(args, { profile: "a name", "env-file": "the name of a file" })
+    )
+    const fromFlag = Option.fromUndefinedOr(values.get("profile"))
+    const envFile = Option.fromUndefinedOr(values.get("env-file"))
     const environment = yield* ConfigProvider.ConfigProvider
     // Only a profile needs the folder: a run without one does not fail if this user has no home.
     const file = yield* Effect.cached(Effect.provideContext(fileOfProfiles, yield* Effect.context<Path.Path>()))
@@ -133,32 +137,6 @@ export const withProfile = <A, E, R>(
         name: Option.fromUndefinedOr(profile?.name)
       })
     )
-  })
-
-type GlobalName = "profile" | "env-file"
-
-/** Takes the flags out of the arguments, wherever they stand before `--`. */
-const takeFlags = (args: ReadonlyArray<string>) =>
-  Result.gen(function*() {
-    const values: Record<GlobalName, Option.Option<string>> = { profile: Option.none(), "env-file": Option.none() }
-    const end = args.indexOf("--")
-    const rest: Array<string> = []
-    const before = end === -1 ? args : args.slice(0, end)
-    for (let at = 0; at < before.length; at++) {
-      const arg = before[at] ?? ""
-      const [, name, joined] = /^--(profile|env-file)(?:=(.*))?$/s.exec(arg) ?? []
-      if (name !== "profile" && name !== "env-file") {
-        rest.push(arg)
-        continue
-      }
-      const value = joined ?? before[++at]
-      if (value === undefined || value.trim() === "" || (joined === undefined && value.startsWith("--"))) {
-        return yield* Result.fail(usage(`--${name} needs ${name === "profile" ? "a name" : "the name of a file"}`))
-      }
-      if (Option.isSome(values[name])) return yield* Result.fail(usage(`--${name} is given twice`))
-      values[name] = Option.some(value)
-    }
-    return { values, rest: end === -1 ? rest : [...rest, ...args.slice(end)] }
   })
 
 const fileOfProfiles = Effect.gen(function*() {

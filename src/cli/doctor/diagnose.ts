@@ -1,5 +1,4 @@
 /** A whole diagnosis: every check in turn, the advice, and a failure with the exit code of the most basic cause. */
-import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -14,7 +13,7 @@ import { CommandFailure, usage } from "../failure.ts"
 import { type CompanyInput, layerClient } from "../flags/connection.ts"
 import { describeFilter, type FilterInput, toFilter } from "../flags/filter.ts"
 import { counted } from "../terminal/format.ts"
-import { printLines } from "../terminal/output.ts"
+import { printLines, screen } from "../terminal/output.ts"
 import { checkCopy, storeFailed } from "./copy.ts"
 import { checkDeleted, checkOrder, checkRows, checkStatuses, probesOf, runProbe } from "./filters.ts"
 import {
@@ -45,14 +44,14 @@ export const diagnose = Effect.fnUntraced(function*(
   },
   pageSize: number
 ) {
-  const { canColor } = yield* TerminalCapabilities
+  const { styles } = yield* screen
   const filter = yield* Effect.fromResult(toFilter(flags))
   const target = yield* optionalTargetOf(database)
   if (full && Option.isNone(target)) return yield* usage("--full goes with --database")
   const all: Array<CheckResult> = []
   const report = (...results: ReadonlyArray<CheckResult>) => {
     all.push(...results)
-    return json ? Effect.void : printLines(results.map((result) => render(result, canColor)))
+    return json ? Effect.void : printLines(results.map((result) => render(result, styles)))
   }
 
   const settings = yield* checkSettings(flags)

@@ -2,6 +2,7 @@
 import type * as Config from "effect/Config"
 import type { DecodeError, ListError } from "../../ApiError.ts"
 import { commandFailureOf, type ExitCode, exitCode } from "../failure.ts"
+import type { Styles } from "../terminal/colour.ts"
 
 /** The causes of findings, the most basic first: a finding may follow from one of an earlier cause. */
 export const causes = [
@@ -77,13 +78,11 @@ export const unknownResult = (check: string, paths: ReadonlyArray<string>): Read
 export const changed = (check: string, cause: Cause): CheckResult =>
   warn(check, "could not be checked: punches changed meanwhile", cause, "Check again when fewer punches change.")
 
-const colours = { ok: "\u001b[32m", warn: "\u001b[33m", FAIL: "\u001b[31m" } as const
+const styleOf = { ok: "green", warn: "yellow", FAIL: "red" } as const
 
 /** One line: status, check and detail. */
-export const render = ({ check, detail, status }: CheckResult, useColour: boolean): string => {
-  const label = status.padEnd(4)
-  return `${useColour ? `${colours[status]}${label}\u001b[0m` : label}  ${check.padEnd(34)}  ${detail}`
-}
+export const render = ({ check, detail, status }: CheckResult, styles: Styles): string =>
+  `${styles[styleOf[status]](status.padEnd(4))}  ${check.padEnd(34)}  ${detail}`
 
 const rank = ({ reason }: CheckResult): number => reason === undefined ? causes.length : causes.indexOf(reason.cause)
 

@@ -1,5 +1,6 @@
-/** The arguments of a call before they are parsed: a value that begins with a minus belongs to the flag before it. */
+/** The arguments of a call before they are parsed: values that begin with a minus, and the flags that are taken first. */
 import * as Result from "effect/Result"
+import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 
@@ -32,3 +33,34 @@ export const joinMinusValues = (args: ReadonlyArray<string>): Result.Result<Read
   }
   return Result.succeed(end === -1 ? joined : [...joined, ...args.slice(end)])
 }
+
+/** Takes flags out of the arguments, wherever they stand before `--`. `needs`: the value of each flag, in words. */
+export const takeFlags = <Name extends string>(
+  args: ReadonlyArray<string>,
+  needs: Readonly<Record<Name, string>>
+): Result.Result<
+  { readonly values: ReadonlyMap<Name, string>; readonly rest: ReadonlyArray<string> },
+  CommandFailure
+> =>
+  Result.gen(function*() {
+    const values = new Map<Name, string>()
+    const end = args.indexOf("--")
+    const rest: Array<string> = []
+    const before = end === -1 ? args : args.slice(0, end)
+    for (let at = 0; at < before.length; at++) {
+      const arg = before[at] ?? ""
+      const [, flag, joined] = /^--([^=]+)(?:=(.*))?$/s.exec(arg) ?? []
+      const name = Struct.keys(needs).find((each) => each === flag)
+      if (name === undefined) {
+        rest.push(arg)
+        continue
+      }
+      const value = joined ?? before[++at]
+      if (value === undefined || value.trim() === "" || (joined === undefined && value.startsWith("--"))) {
+        return yield* Result.fail(usage(`--${name} needs ${needs[name]}`))
+      }
+      if (values.has(name)) return yield* Result.fail(usage(`--${name} is given twice`))
+      values.set(name, value)
+    }
+    return { values, rest: end === -1 ? rest : [...rest, ...args.slice(end)] }
+  })

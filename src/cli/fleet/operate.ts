@@ -14,6 +14,7 @@ import { Fleet, type FleetCompany } from "../../fleet/Fleet.ts"
 import type { Changed, Pause, Run } from "../../fleet/FleetStore.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
 import { type CompanyGuid, CompanyGuid as Guid, CompanyId } from "../../Ids.ts"
+import { escaped } from "../../internal/wire/issue.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { type DatabaseTarget, layerDatabase, targetOf } from "../copy/database.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
@@ -21,7 +22,7 @@ import { parseCsvFile } from "../flags/csvFile.ts"
 import { readWhole, wholeNumber } from "../flags/values.ts"
 import { counted, formatAge, formatNumber } from "../terminal/format.ts"
 import { jsonArray } from "../terminal/machine.ts"
-import { outputWidth, printError, printLines } from "../terminal/output.ts"
+import { printLines, printWarning, screen } from "../terminal/output.ts"
 import { makeTable } from "../terminal/table.ts"
 
 interface WithDatabase {
@@ -164,7 +165,7 @@ export const resumeAll = Effect.fnUntraced(function*(input: WithDatabase) {
 
 const printChanged = Effect.fnUntraced(function*(changed: Changed, what: string, inactive: string) {
   yield* printLines([`${counted(changed.changed.length, "company", "companies")} ${what}`])
-  if (changed.inactive.length > 0) yield* printError(`time-punches: ${inactive}: ${changed.inactive.join(", ")}`)
+  if (changed.inactive.length > 0) yield* printWarning(`time-punches: ${inactive}: ${changed.inactive.join(", ")}`)
   yield* failOnUnknown(changed)
 })
 
@@ -182,8 +183,11 @@ export const list = Effect.fnUntraced(function*(
   })
   const { companies, pauses } = yield* Effect.provide(read, layer)
   if (input.json) return yield* printLines([jsonArray(companies.map((company) => encodeStatus(company)))])
-  const table = makeTable(statusColumns, yield* outputWidth)
-  yield* printLines([...pauses.map(pauseLine), ...table.lines(companies)])
+  const shownOn = yield* screen
+  yield* printLines([
+    ...pauses.map((pause) => shownOn.styles.yellow(pauseLine(pause))),
+    ...makeTable(statusColumns, shownOn).lines(companies)
+  ])
 })
 
 export const status = Effect.fnUntraced(function*(
@@ -194,10 +198,14 @@ export const status = Effect.fnUntraced(function*(
   if (Option.isNone(found)) return yield* usage(`not in the fleet: ${input.id}`)
   const { value } = found
   if (input.json) return yield* printLines([JSON.stringify(encodeStatus(value))])
+  const shownOn = yield* screen
   yield* printLines([
-    ...makeTable(statusColumns, yield* outputWidth).lines([value]),
+    ...makeTable(statusColumns, shownOn).lines([value]),
     ...Option.toArray(
-      Option.map(value.lastError, ({ at, tag, text }) => `last error, ${DateTime.formatIso(at)}: ${tag}: ${text}`)
+      Option.map(
+        value.lastError,
+        ({ at, tag, text }) => shownOn.styles.yellow(`last error, ${DateTime.formatIso(at)}: ${tag}: ${escaped(text)}`)
+      )
     )
   ])
 })
@@ -223,13 +231,13 @@ export const runs = Effect.fnUntraced(function*(
       outcome
     })))])
   }
-  yield* printLines(makeTable(runColumns, yield* outputWidth).lines(found.runs))
+  yield* printLines(makeTable(runColumns, yield* screen).lines(found.runs))
 })
 
 const encodeStatus = Schema.encodeSync(CompanyStatus)
 
 const pauseLine = ({ reason, until }: Pause): string =>
-  `PAUSED: ${reason}${
+  `PAUSED: ${escaped(reason)}${
     Option.match(until, {
       onNone: () =>
         reason === "operator" ? ", until resume-all" : ", until a company that is tried once an hour succeeds",
@@ -243,7 +251,8 @@ const statusColumns: Parameters<typeof makeTable<CompanyStatus>>[0] = [
   { title: "company", cell: ({ company }) => `${company}` },
   {
     title: "state",
-    cell: ({ reason, state }) => Option.match(reason, { onNone: () => state, onSome: (why) => `${state} (${why})` })
+    cell: ({ reason, state }) => Option.match(reason, { onNone: () => state, onSome: (why) => `${state} (${why})` }),
+    warns: ({ state }) => state !== "active"
   },
   { title: "phase", cell: ({ phase }) => phase, leaves: 2 },
   { title: "every", cell: ({ everySeconds }) => age(everySeconds), align: "right", leaves: 3 },
@@ -252,12 +261,23 @@ const statusColumns: Parameters<typeof makeTable<CompanyStatus>>[0] = [
     cell: ({ lastOkAt }) => Option.match(lastOkAt, { onNone: () => "never", onSome: DateTime.formatIso }),
     leaves: 4
   },
-  { title: "late", cell: ({ lateSeconds }) => lateSeconds === 0 ? "-" : age(lateSeconds), align: "right" },
-  { title: "failures", cell: ({ failures }) => formatNumber(failures), align: "right" },
+  {
+    title: "late",
+    cell: ({ lateSeconds }) => lateSeconds === 0 ? "-" : age(lateSeconds),
+    align: "right",
+    warns: ({ lateSeconds }) => lateSeconds > 0
+  },
+  {
+    title: "failures",
+    cell: ({ failures }) => formatNumber(failures),
+    align: "right",
+    warns: ({ failures }) => failures > 0
+  },
   {
     title: "last error",
     cell: ({ lastError }) => Option.match(lastError, { onNone: () => "-", onSome: ({ tag }) => tag }),
-    leaves: 5
+    leaves: 5,
+    warns: ({ lastError }) => Option.isSome(lastError)
   },
   { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right", leaves: 1 }
 ]
@@ -268,5 +288,9 @@ const runColumns: Parameters<typeof makeTable<Run>>[0] = [
   { title: "runner", cell: ({ runner }) => runner, maxWidth: 24 },
   { title: "pages", cell: ({ pages }) => formatNumber(pages), align: "right" },
   { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right" },
-  { title: "outcome", cell: ({ outcome }) => outcome }
+  {
+    title: "outcome",
+    cell: ({ outcome }) => outcome,
+    warns: ({ outcome }) => outcome !== "Complete" && outcome !== "TurnOver"
+  }
 ]

@@ -17,7 +17,7 @@ import { fixedWindowHint, keptOf, type LocalPeriod, periodFlags, resolvePeriod }
 import { fileFormats, formatFlags, formatOf } from "../flags/values.ts"
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../terminal/format.ts"
 import { jsonEnd } from "../terminal/machine.ts"
-import { makeProgress, outputWidth, print, printError } from "../terminal/output.ts"
+import { makeProgress, print, printError, screen } from "../terminal/output.ts"
 import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
 import { jsonText, pageText } from "./pageText.ts"
 
@@ -50,7 +50,7 @@ export const list = Command.make(
       const pageSize = Option.getOrElse(flags.pageSize, () => usual)
       const { add, totals } = yield* makeProgress({ printsResults: true })
       const client = yield* TimePunches
-      const table = makeTable(columnsOf(flags, names), yield* outputWidth)
+      const table = makeTable(columnsOf(flags, names), yield* screen)
       let next = flags.from
       let isPrinting = false
       const hintAt = (cursor: typeof next) =>
@@ -166,7 +166,8 @@ const columnsOf = (
       title: "net",
       align: "right",
       cell: (punch) =>
-        Option.match(WorkedTime.measure(punch).durations, { onNone: () => "?", onSome: ({ net }) => formatHours(net) })
+        Option.match(WorkedTime.measure(punch).durations, { onNone: () => "?", onSome: ({ net }) => formatHours(net) }),
+      warns: (punch) => Option.isNone(WorkedTime.measure(punch).durations)
     },
     { title: "approved", cell: (punch) => punch.approved ? "yes" : "no", leaves: hasNames ? 6 : undefined },
     { title: "notes", maxWidth: 40, least: 10, cell: (punch) => (punch.deleted ? "(deleted) " : "") + punch.notes }

@@ -43,6 +43,7 @@ import { nameColumns, namesFlag, readNames } from "../flags/names.ts"
 import { keptOf, periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
 import { whole } from "../flags/values.ts"
 import { summary } from "../summary/summary.ts"
+import { Colours, plain } from "../terminal/colour.ts"
 import { print } from "../terminal/output.ts"
 
 /** The parsed flags of the command. */
@@ -414,6 +415,8 @@ const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
   const usages: Array<string> = []
   yield* Command.runWith(commands, { version })(args).pipe(
     Effect.provideService(Stdio.Stdio, stdio),
+    // Those of the server's own outputs would be within the answers.
+    Effect.provideService(Colours, { stdout: plain, stderr: plain }),
     Effect.provideService(CliOutput.Presenter, {
       present: (event) =>
         Effect.sync(() => {

@@ -11,7 +11,14 @@ import { closeListing, toHtmlCloseReport } from "../../report/close.ts"
 import { type ReportOptions, reportWindow, toHtmlReport } from "../../report/report.ts"
 import * as Close from "../../sql/Close.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { defaultMaxDuration, idsOf, refuseBeyondCalendar, selectedOf, selects } from "../check/check.ts"
+import {
+  defaultMaxDuration,
+  disputesUnknown,
+  idsOf,
+  refuseBeyondCalendar,
+  selectedOf,
+  selects
+} from "../check/check.ts"
 import { withCopy } from "../copy/copy.ts"
 import { targetOf } from "../copy/database.ts"
 import { openSource } from "../copy/source.ts"
@@ -64,7 +71,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     disputed,
     isSelected,
     names,
-    notes: knowsDisputes ? [] : ["Disputes are not in a copy: only the service knows them."]
+    notes: knowsDisputes ? [] : [disputesUnknown]
   }
   const window = reportWindow(options)
   const { gte, lt } = flags.clockedIn

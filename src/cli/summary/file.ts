@@ -13,7 +13,7 @@ import { usage } from "../failure.ts"
 import { type Names, readCodes } from "../flags/names.ts"
 import { date, nonBlank } from "../flags/values.ts"
 import { counted, formatExactHours } from "../terminal/format.ts"
-import { print, printError } from "../terminal/output.ts"
+import { print, printError, printWarning } from "../terminal/output.ts"
 
 const aFile = "the name of a file"
 
@@ -110,7 +110,9 @@ export const printFile = Effect.fnUntraced(function*(
   if (Option.isSome(output)) yield* writeWhole(output.value, new TextEncoder().encode(file.text))
   else yield* print(Stream.make(file.text))
   yield* printError(
-    `${shown}: ${counted(file.rows, "row")}`,
+    `${shown}: ${counted(file.rows, "row")}`
+  )
+  yield* printWarning(
     ...file.rests.map(({ header, rest }) => {
       const millis = Duration.toMillis(rest)
       const time = formatExactHours(Duration.millis(Math.abs(millis)))

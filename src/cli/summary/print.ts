@@ -9,7 +9,7 @@ import * as Labor from "../../payroll/Labor.ts"
 import { CommandFailure, exitCode } from "../failure.ts"
 import type { Names } from "../flags/names.ts"
 import { formatHours, formatMoney, formatNumber } from "../terminal/format.ts"
-import { bar, type Column, makeTable, nameColumn } from "../terminal/table.ts"
+import { bar, type Column, makeTable, nameColumn, type Screen } from "../terminal/table.ts"
 import { type AboveColumn, compareKeys, type Grouping, type Groupings, isId, type Keys, nameOfKey } from "./groups.ts"
 
 /** The columns of a summary that its flags add. */
@@ -20,14 +20,14 @@ export interface SummaryColumns {
 
 type Entries = ReadonlyArray<readonly [Keys, Labor.Totals]>
 
-/** The lines of the table, for a terminal of a width. Fails if a total over all groups exceeds 2^53. */
+/** The lines of the table. Fails if a total over all groups exceeds 2^53. */
 export const tableOf = (
   by: Groupings,
   entries: Entries,
   further: SummaryColumns,
-  width: number
+  screen: Screen
 ): Effect.Effect<ReadonlyArray<string>, CommandFailure> =>
-  Effect.map(sumOf(entries), (totals) => makeTable(columnsOf(by, further), width).lines(linesOf(by, entries, totals)))
+  Effect.map(sumOf(entries), (totals) => makeTable(columnsOf(by, further), screen).lines(linesOf(by, entries, totals)))
 
 interface Line {
   /** Empty in the line of totals. */
@@ -46,7 +46,13 @@ const barCells = 24
 const columnsOf = (by: Groupings, { above, names }: SummaryColumns): ReadonlyArray<Column<Line>> => [
   ...by.flatMap((each, at) => keyColumnsOf(each, at, names)),
   { title: "punches", align: "right", cell: ({ totals }) => formatNumber(totals.punches) },
-  { title: "incomplete", align: "right", cell: ({ totals }) => formatNumber(totals.incomplete), leaves: 3 },
+  {
+    title: "incomplete",
+    align: "right",
+    cell: ({ totals }) => formatNumber(totals.incomplete),
+    leaves: 3,
+    warns: ({ totals }) => totals.incomplete > 0
+  },
   { title: "net", align: "right", cell: ({ totals }) => formatHours(totals.net) },
   ...(by.length > 1
     ? []

@@ -21,7 +21,7 @@ import { namesFlag, readNames } from "../flags/names.ts"
 import { keptOf, type LocalPeriod, periodFlags, resolvePeriod, textOfDates } from "../flags/period.ts"
 import { asOf, formatFlags, formatOf, rounding } from "../flags/values.ts"
 import { countedPunches } from "../terminal/format.ts"
-import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
+import { print, printError, printLines, printWarning, screen } from "../terminal/output.ts"
 import { fileFlags, type FileForm, printFile, readForm } from "./file.ts"
 import { aboveColumns, aboveFlags, by, defaultBy, type Key, limitsOf, makeGrouper } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
@@ -69,14 +69,14 @@ export const summary = Command.make(
       const entries = Array.from(groups, ([id, totals]) => [keysOf(id), totals] as const)
       if (format === "json") yield* print(Stream.make(jsonOf(flags.by, entries, further)))
       else if (format === "csv") yield* print(Stream.make(csvOf(flags.by, entries, further)))
-      else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, further, yield* outputWidth))
+      else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, further, yield* screen))
       if (entries.length === 0) yield* printError("no punch matches")
       if (Option.isSome(flags.above) && Option.isNone(flags.period)) {
-        yield* printError("--above: a week that the listed punches cover in part counts with that part")
+        yield* printWarning("--above: a week that the listed punches cover in part counts with that part")
       }
       const incomplete = HashMap.reduce(groups, 0, (sum, totals) => sum + totals.incomplete)
       if (incomplete > 0) {
-        yield* printError(
+        yield* printWarning(
           `The time of ${countedPunches(incomplete)} is unknown and not in the sums` +
             (open > 0 && Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant." : ".")
         )

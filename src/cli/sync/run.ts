@@ -9,6 +9,7 @@ import * as Stdio from "effect/Stdio"
 import type { ListError } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
+import { escaped } from "../../internal/wire/issue.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { Window } from "../../sync/Checkpoint.ts"
 import * as Sync from "../../sync/Sync.ts"
@@ -19,8 +20,8 @@ import { layerDatabase, targetOf } from "../copy/database.ts"
 import { commandFailureOf, exitCode, usage } from "../failure.ts"
 import { companyOf, layerClient } from "../flags/connection.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../terminal/format.ts"
-import { eraseLine, outputWidth, printError, printLines, writeStderr } from "../terminal/output.ts"
-import { makeTable } from "../terminal/table.ts"
+import { eraseLine, printError, printLines, screen, writeStderr } from "../terminal/output.ts"
+import { makeTable, type Screen } from "../terminal/table.ts"
 import type { SweepRange, SyncInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: SyncInput) {
@@ -203,7 +204,7 @@ const printStatus = Effect.fnUntraced(function*(
 ) {
   const status = yield* SqlStore.status(company)
   const fields = statusFields(company, status, DateTime.toUtc(yield* DateTime.now))
-  yield* printLines(json ? [JSON.stringify(fields)] : statusLines(fields, yield* outputWidth))
+  yield* printLines(json ? [JSON.stringify(fields)] : statusLines(fields, yield* screen))
   const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
   yield* requireAge(company, shown, completedAt, maxAge)
 })
@@ -289,8 +290,8 @@ type StatusFields = ReturnType<typeof statusFields>
 /** An instant of the status to the minute, for a narrow terminal. */
 const toMinute = (instant: string): string => instant.replace(/T(\d\d:\d\d).*$/, " $1Z")
 
-/** The status as a table of one row, for a terminal of a width; below it the last error, and fields that are not known. */
-export const statusLines = (fields: StatusFields, width: number): ReadonlyArray<string> => {
+/** The status as a table of one row; below it the last error, and fields that are not known. */
+export const statusLines = (fields: StatusFields, screen: Screen): ReadonlyArray<string> => {
   const table = makeTable<StatusFields>([
     { title: "company", cell: ({ company }) => `${company}` },
     {
@@ -301,7 +302,8 @@ export const statusLines = (fields: StatusFields, width: number): ReadonlyArray<
     {
       title: "age",
       cell: ({ ageSeconds }) => ageSeconds === null ? "never" : formatAge(Duration.seconds(ageSeconds)),
-      align: "right"
+      align: "right",
+      warns: ({ ageSeconds }) => ageSeconds === null
     },
     { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right" },
     { title: "deleted", cell: ({ deleted }) => formatNumber(deleted), align: "right", leaves: 1 },
@@ -312,12 +314,15 @@ export const statusLines = (fields: StatusFields, width: number): ReadonlyArray<
       cell: ({ history }) => history?.since ?? "none",
       short: ({ history }) => toMinute(history?.since ?? "none")
     }
-  ], width)
+  ], screen)
+  const { yellow } = screen.styles
   return [
     ...table.lines([fields]),
     ...(fields.lastError === null
       ? []
-      : [`last error, ${fields.lastError.at}: ${fields.lastError.tag}: ${fields.lastError.text}`]),
-    ...(fields.unknown.length === 0 ? [] : [`fields that this release does not know: ${fields.unknown.join(", ")}`])
+      : [yellow(`last error, ${fields.lastError.at}: ${fields.lastError.tag}: ${escaped(fields.lastError.text)}`)]),
+    ...(fields.unknown.length === 0
+      ? []
+      : [yellow(`fields that this release does not know: ${escaped(fields.unknown.join(", "))}`)])
   ]
 }

@@ -9,8 +9,9 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
 import { errorCode, OutputClosed } from "../failure.ts"
+import { Colours } from "./colour.ts"
 import { counted, countedPunches, formatNumber } from "./format.ts"
-import { wrap } from "./table.ts"
+import { type Screen, wrap } from "./table.ts"
 
 const closedCodes = ["EPIPE", "ERR_STREAM_DESTROYED", "EOF"]
 
@@ -34,6 +35,12 @@ export const outputWidth = Effect.gen(function*() {
   return (yield* stdoutIsTerminal) ? (yield* columns) || Infinity : Infinity
 })
 
+/** What standard output shows a table on. */
+export const screen = Effect.gen(function*() {
+  const { stdout } = yield* Colours
+  return { width: yield* outputWidth, styles: stdout } satisfies Screen
+})
+
 /** Erases the line of a terminal's cursor, where a progress line may stand. */
 export const eraseLine = "\r\u001b[2K"
 
@@ -44,10 +51,15 @@ export const writeStderr = (text: string) =>
 /** Writes lines to standard error, over the progress line of a terminal. */
 export const printError = (...lines: ReadonlyArray<string>) =>
   Effect.gen(function*() {
+    if (lines.length === 0) return
     const stdio = yield* Stdio.Stdio
     const erase = (yield* stdio.stderrIsTerminal) ? eraseLine : ""
     yield* writeStderr(erase + lines.map((line) => `${line}\n`).join(""))
   })
+
+/** Writes warnings to standard error: what a result does not have, or what needs a look. */
+export const printWarning = (...lines: ReadonlyArray<string>) =>
+  Effect.flatMap(Colours, ({ stderr }) => printError(...lines.map(stderr.yellow)))
 
 /** A flag, a subcommand or a variable, and what it does. */
 const helpRow = /^( +\S.*?) {2,}(\S.*)$/

@@ -1,6 +1,16 @@
 /** Lays rows out as lines of a terminal, padded by display width, and draws bars. Pure. */
 import { displayWidth } from "effect/cli/CliOutput"
 import { escaped } from "../../internal/wire/issue.ts"
+import { plain, type Style, type Styles } from "./colour.ts"
+
+/** What a table is shown on. A pipe has no limit of width and no colour. */
+export interface Screen {
+  readonly width: number
+  readonly styles: Styles
+}
+
+/** Standard output that is not a terminal. */
+export const piped: Screen = { width: Infinity, styles: plain }
 
 export interface Column<A> {
   readonly title: string
@@ -16,6 +26,8 @@ export interface Column<A> {
   readonly least?: number | undefined
   /** Whether a word that is wider than `least` is a reason to shorten cells and to leave columns out. */
   readonly keepsWords?: boolean | undefined
+  /** Whether the cell of a row is a warning. */
+  readonly warns?: ((row: A) => boolean) | undefined
 }
 
 const ascii = /^[\x20-\x7e]*$/
@@ -54,17 +66,22 @@ export const fit = (text: string, maxWidth: number): string => {
   return `${taken}…`
 }
 
-const pad = (text: string, width: number, align: "left" | "right"): string => {
+const pad = (text: string, width: number, align: "left" | "right", style: Style | undefined): string => {
   const space = " ".repeat(Math.max(0, width - widthOf(text)))
-  return align === "left" ? text + space : space + text
+  const styled = style === undefined ? text : style(text)
+  return align === "left" ? styled + space : space + styled
 }
+
+/** A number below zero, as amounts and hours show it. */
+const minus = /^-\d/
 
 /**
  * Lays rows out page by page: `lines` returns the lines of some rows, after the titles in the first call. Columns only
- * grow, so the first rows of a long listing may be narrower than later ones. If they are wider than `width`, the terminal,
- * cells are shortened, then columns are left out, then words wrap in the columns that may.
+ * grow, so the first rows of a long listing may be narrower than later ones. If they are wider than the screen, cells are
+ * shortened, then columns are left out, then words wrap in the columns that may. Titles are bold, a minus in a column of
+ * numbers is red, a warning yellow.
  */
-export const makeTable = <A>(columns: ReadonlyArray<Column<A>>, width: number = Infinity) => {
+export const makeTable = <A>(columns: ReadonlyArray<Column<A>>, { styles, width }: Screen = piped) => {
   let shape: Shape<A> | undefined
   return {
     lines: (rows: ReadonlyArray<A>): ReadonlyArray<string> => {
@@ -74,14 +91,23 @@ export const makeTable = <A>(columns: ReadonlyArray<Column<A>>, width: number = 
       const body = cellsOf(shown, rows, width)
       widen(widths, body)
       const fitted = fittedTo(width, shown, widths)
-      const line = (cells: ReadonlyArray<string>) =>
-        cells.map((cell, at) => pad(cell, fitted[at] ?? 0, shown[at]?.align ?? "left")).join(" ".repeat(gap)).trimEnd()
+      const line = (cells: ReadonlyArray<string>, ofCells: ReadonlyArray<Style | undefined> = []) =>
+        cells.map((cell, at) => pad(cell, fitted[at] ?? 0, shown[at]?.align ?? "left", ofCells[at]))
+          .join(" ".repeat(gap)).trimEnd()
       return [
-        ...(isFirst ? [line(shown.map(({ title }) => title))] : []),
-        ...body.flatMap((cells) => {
+        ...(isFirst ? [styles.bold(line(shown.map(({ title }) => title)))] : []),
+        ...body.flatMap((cells, at) => {
+          const row = rows[at]
+          const ofCells = shown.map(({ align, warns }, at) =>
+            align === "right" && minus.test(cells[at] ?? "")
+              ? styles.red
+              : row !== undefined && warns?.(row)
+              ? styles.yellow
+              : undefined
+          )
           const wrapped = cells.map((cell, at) => shown[at]?.least === undefined ? [cell] : wrap(cell, fitted[at] ?? 0))
           const height = Math.max(...wrapped.map((words) => words.length))
-          return Array.from({ length: height }, (_, at) => line(wrapped.map((words) => words[at] ?? "")))
+          return Array.from({ length: height }, (_, at) => line(wrapped.map((words) => words[at] ?? ""), ofCells))
         })
       ]
     }

@@ -5,6 +5,7 @@ import { Csv } from "effect/encoding"
 import type { Reading } from "../../../src/cli/changes/differences.ts"
 import * as Print from "../../../src/cli/changes/print.ts"
 import type { NameKind, Names } from "../../../src/cli/flags/names.ts"
+import { piped } from "../../../src/cli/terminal/table.ts"
 import { csvColumns } from "../../../src/export/index.ts"
 import { Cents, LocationId, TimePunchId, UserId } from "../../../src/Ids.ts"
 import type { WorkedTime } from "../../../src/payroll/index.ts"
@@ -73,7 +74,7 @@ const cellsOf = (csv: string) =>
 
 describe("the table of changes", () => {
   it("has the punches with what differs, then the people", () => {
-    assert.deepStrictEqual(Print.linesOf(changes, reading, Infinity), [
+    assert.deepStrictEqual(Print.linesOf(changes, reading, piped), [
       "id  user_id  location_id  clocked_in                 kind    field        before  after",
       " 1        8            4  2026-03-02T03:00:00-05:00  edited  user_id      7       8",
       "                                                             tips         -5.00   2.50",
@@ -91,7 +92,7 @@ describe("the table of changes", () => {
   })
 
   it("has names beside the ids, without what controls a terminal", () => {
-    const lines = Print.linesOf(changes, { ...reading, names }, Infinity)
+    const lines = Print.linesOf(changes, { ...reading, names }, piped)
 
     assert.match(lines[0] ?? "", /^id  user_id  user  +location_id  location  +clocked_in/)
     assert.match(lines[1] ?? "", / 8 {2}東京 Анна +4 {2}Main St, 5/)
@@ -102,14 +103,14 @@ describe("the table of changes", () => {
   })
 
   it.each([80, 100, 140])("fits a terminal of %d columns, with the ids and what differs", (columns) => {
-    const lines = Print.linesOf(changes, { ...reading, names }, columns)
+    const lines = Print.linesOf(changes, { ...reading, names }, { ...piped, width: columns })
 
     for (const line of lines) assert.isAtMost(displayWidth(line), columns, line)
     assert.match(lines[0] ?? "", /^id  user(_id)? .* kind +field +before +after$/)
   })
 
   it("has no line without changes", () => {
-    assert.deepStrictEqual(Print.linesOf(none, reading, Infinity), [])
+    assert.deepStrictEqual(Print.linesOf(none, reading, piped), [])
   })
 })
 

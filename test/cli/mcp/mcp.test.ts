@@ -7,6 +7,7 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { readTarget } from "../../../src/cli/copy/database.ts"
 import { layerTools } from "../../../src/cli/mcp/server.ts"
+import { coloured, Colours } from "../../../src/cli/terminal/colour.ts"
 import { CompanyId } from "../../../src/Ids.ts"
 import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
@@ -99,6 +100,17 @@ describe("the tools of an assistant", () => {
         ["status", "summary", "check", "changes", "closes", "list"].map((name) => [name, true, false])
       )
     })))
+
+  it.live("have no colour, also if the outputs of the server have", () =>
+    inFake(
+      Effect.gen(function*() {
+        const { ask } = yield* withTools()
+        const { remarks } = yield* ask("check", week)
+
+        assert.isNotEmpty(remarks)
+        assert.notInclude(remarks.join(""), "\u001b")
+      }).pipe(Effect.provideService(Colours, { stdout: coloured, stderr: coloured }))
+    ))
 
   it.live("give the sums of the command, with wages only if they may", () =>
     inFake(Effect.gen(function*() {

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
-import { bar, fit, makeTable } from "../../../src/cli/terminal/table.ts"
+import { coloured } from "../../../src/cli/terminal/colour.ts"
+import { bar, type Column, fit, makeTable, piped } from "../../../src/cli/terminal/table.ts"
 
 const columns = [
   { title: "name", cell: ([name]: readonly [string, number]) => name, maxWidth: 6 },
@@ -43,7 +44,8 @@ describe("a table in a terminal", () => {
     { title: "bar", cell: () => "████", leaves: 1 },
     { title: "text", cell: (text: string) => text, least: 8 }
   ]
-  const linesAt = (width?: number, ...texts: ReadonlyArray<string>) => makeTable(wide, width).lines(texts)
+  const linesAt = (width = Infinity, ...texts: ReadonlyArray<string>) =>
+    makeTable(wide, { ...piped, width }).lines(texts)
   const text = "It has no clock-out."
 
   it("shortens its cells, then leaves columns out, then puts words below each other", () => {
@@ -67,7 +69,7 @@ describe("a table in a terminal", () => {
   })
 
   it("keeps its columns for later rows, which may be wider", () => {
-    const { lines } = makeTable(wide, 30)
+    const { lines } = makeTable(wide, { ...piped, width: 30 })
 
     assert.deepStrictEqual(lines(["short"]), ["id  place        bar   text", "17  Main Street  ████  short"])
     assert.deepStrictEqual(lines([text]), [
@@ -87,6 +89,54 @@ describe("a table in a terminal", () => {
 
     for (const line of lines) assert.isAtMost(displayWidth(line), width)
     assert.strictEqual(texts.join("").replaceAll(" ", ""), words.join(""))
+  })
+})
+
+describe("a table with colour", () => {
+  interface Row {
+    readonly name: string
+    readonly net: string
+  }
+  const columns: ReadonlyArray<Column<Row>> = [
+    { title: "name", cell: ({ name }) => name, least: 8, warns: ({ net }) => net === "?" },
+    { title: "net", align: "right", cell: ({ net }) => net, warns: ({ net }) => net === "?" }
+  ]
+  const rows = [
+    { name: "Ada", net: "8:00" },
+    { name: "-1", net: "-1:30" },
+    { name: "Bob", net: "?" },
+    { name: "日本", net: "-12,345.60" }
+  ]
+  // oxlint-disable-next-line no-control-regex
+  const withoutCodes = (line: string) => line.replace(/\u001b\[\d+m/g, "")
+
+  it("has bold titles, a red minus in a column of numbers, and yellow warnings", () => {
+    assert.deepStrictEqual(makeTable(columns, { width: Infinity, styles: coloured }).lines(rows), [
+      "\u001b[1mname         net\u001b[0m",
+      "Ada         8:00",
+      "-1         \u001b[31m-1:30\u001b[0m",
+      "\u001b[33mBob\u001b[0m            \u001b[33m?\u001b[0m",
+      "日本  \u001b[31m-12,345.60\u001b[0m"
+    ])
+  })
+
+  it.prop("is without its codes the table without colour, and a cell neither ends nor begins a style", [
+    Schema.Array(Schema.Struct({
+      name: Schema.Literals(["Ada", "", "\u001b[0m\u001b[32mgreen", "\u009b31m", "a long name of many words", "東京"]),
+      net: Schema.Literals(["8:00", "-0:30", "?", "-\u001b[0m5"])
+    })),
+    Schema.Int.check(Schema.isBetween({ minimum: 12, maximum: 60 }))
+  ], ([rows, width]) => {
+    const lines = makeTable(columns, { width, styles: coloured }).lines(rows)
+
+    assert.deepStrictEqual(lines.map(withoutCodes), makeTable(columns, { ...piped, width }).lines(rows))
+    for (const line of lines) {
+      // oxlint-disable-next-line no-control-regex
+      assert.match(
+        line,
+        /^(?:[^\u0000-\u001f\u007f-\u009f]|\u001b\[(?:1|31|33)m[^\u0000-\u001f\u007f-\u009f]+\u001b\[0m)*$/
+      )
+    }
   })
 })
 
