@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stdio } from "effect"
 import { TestClock } from "effect/testing"
-import { eraseLine, makeProgress, printError } from "../../../src/cli/terminal/output.ts"
+import { eraseLine, printError } from "../../../src/cli/terminal/messages.ts"
+import { makeProgress } from "../../../src/cli/terminal/progress.ts"
 import { capture } from "../support.ts"
 
 /** Runs `body` and returns what it writes to standard error, text by text. */
@@ -31,8 +32,8 @@ describe("progress", () => {
       }))
 
       assert.deepStrictEqual(texts, [
-        `${eraseLine}1 page, 200 punches`,
-        `${eraseLine}2 pages, 1,200 punches, 600 a second`,
+        `${eraseLine}200 punches`,
+        `${eraseLine}1,200 punches, 2 s, 600/s`,
         eraseLine
       ])
     }))
@@ -50,9 +51,9 @@ describe("progress", () => {
       }))
 
       assert.deepStrictEqual(texts, [
-        `${eraseLine}1 page, 1 punch`,
-        `${eraseLine}11 pages, 11 punches`,
-        `${eraseLine}21 pages, 21 punches`,
+        `${eraseLine}1 punch`,
+        `${eraseLine}11 punches`,
+        `${eraseLine}21 punches`,
         eraseLine
       ])
     }))
@@ -65,7 +66,7 @@ describe("progress", () => {
         yield* progress.add(100)
       }))
 
-      assert.deepStrictEqual(texts, [`${eraseLine}9 pages, 900 punches, 100 a second`, eraseLine])
+      assert.deepStrictEqual(texts, [`${eraseLine}900 punches, 1 s, 100/s`, eraseLine])
     }))
 
   it.effect("is erased by a message, which starts its own line", () =>
@@ -76,7 +77,7 @@ describe("progress", () => {
         yield* printError("interrupted")
       }))
 
-      assert.deepStrictEqual(texts, [`${eraseLine}1 page, 1 punch`, `${eraseLine}interrupted\n`, eraseLine])
+      assert.deepStrictEqual(texts, [`${eraseLine}1 punch`, `${eraseLine}interrupted\n`, eraseLine])
     }))
 
   it.effect.each(
@@ -98,6 +99,6 @@ describe("progress", () => {
         terminal
       )
 
-      assert.deepStrictEqual(texts, expected === "shown" ? [`${eraseLine}1 page, 3 punches`, eraseLine] : [])
+      assert.deepStrictEqual(texts, expected === "shown" ? [`${eraseLine}3 punches`, eraseLine] : [])
     }))
 })
