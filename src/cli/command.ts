@@ -140,8 +140,8 @@ const versionFlag = GlobalFlag.Action({
   run: GlobalFlag.Version.run
 })
 
-/** The wizard asks for each of some thirty flags, so it is left out. */
-const builtIns = GlobalFlag.BuiltIns
+/** The flags of core. The wizard asks for each of some thirty flags, so it is left out. */
+export const builtIns = GlobalFlag.BuiltIns
   .filter((flag) => flag !== GlobalFlag.Wizard)
   .map((flag) => flag === GlobalFlag.Version ? versionFlag : flag)
 

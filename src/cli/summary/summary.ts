@@ -128,7 +128,7 @@ export const summary = Command.make(
 /** Prints the file that a close of the period would have, if it were made now. It checks nothing and records nothing. */
 const preview = Effect.fnUntraced(function*(
   form: FileForm,
-  input: FilterInput & SourceInput,
+  input: FilterInput & SourceInput & { readonly zone: Option.Option<DateTime.TimeZone> },
   { above, aboveDay, clock, dates, locations, rounding, weekStarts }: LocalPeriod & {
     readonly above: Option.Option<Duration.Duration>
     readonly aboveDay: Option.Option<Duration.Duration>

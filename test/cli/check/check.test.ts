@@ -376,7 +376,7 @@ describe("what a check found", () => {
         const transcript = screen.join("")
         const shown = transcript.split("\n").map((line) => line.split(eraseLine).at(-1))
 
-        assert.include(transcript, `${eraseLine}1 page, 2 punches`)
+        assert.include(transcript, `${eraseLine}2 punches`)
         assert.deepStrictEqual(shown.slice(0, -2), [...linesOf(stdout)])
         assert.match(shown.at(-2) ?? "", /^3 things to look at, of 2 punches; 2 punches were checked$/)
       })))
