@@ -1,8 +1,10 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stdio } from "effect"
+import { Effect, Layer, Stdio, Terminal } from "effect"
 import { TestClock } from "effect/testing"
-import { eraseLine, printError } from "../../../src/cli/terminal/messages.ts"
+import { eraseLine, printError, printWarning, withMessages } from "../../../src/cli/terminal/messages.ts"
 import { makeProgress } from "../../../src/cli/terminal/progress.ts"
+import { OnRetry } from "../../../src/internal/telemetry/metrics.ts"
 import { capture } from "../support.ts"
 
 /** Runs `body` and returns what it writes to standard error, text by text. */
@@ -100,5 +102,87 @@ describe("progress", () => {
       )
 
       assert.deepStrictEqual(texts, expected === "shown" ? [`${eraseLine}3 punches`, eraseLine] : [])
+    }))
+
+  const layerTerminal = Layer.effect(
+    Terminal.Terminal,
+    Terminal.Terminal.use((terminal) => Effect.succeed(Terminal.make({ ...terminal, columns: Effect.succeed(48) })))
+  ).pipe(Layer.provide(NodeServices.layer))
+
+  /** What a run with these flags writes. */
+  const ofRun = <A, E, R>(flags: ReadonlyArray<string>, body: Effect.Effect<A, E, R>) =>
+    Effect.provide(written(withMessages(flags, () => Effect.scoped(body))), layerTerminal)
+
+  const failed = Effect.flatMap(
+    OnRetry,
+    (onRetry) => onRetry?.({ what: "page", reason: "503", delay: 1000, attempt: 2, attempts: 4 }) ?? Effect.void
+  )
+
+  it.effect("shares its line with a retry until the wait is over, in the width of the terminal", () =>
+    Effect.gen(function*() {
+      const texts = yield* ofRun(
+        [],
+        Effect.gen(function*() {
+          const progress = yield* makeProgress({ printsResults: false })
+          yield* progress.add(1)
+          yield* failed
+          yield* TestClock.adjust("500 millis")
+          yield* progress.add(12_399)
+          yield* TestClock.adjust("500 millis")
+          yield* progress.add(0)
+        })
+      )
+
+      assert.deepStrictEqual(texts, [
+        `${eraseLine}1 punch`,
+        `${eraseLine}503, retrying in 1 s (2nd of 4); 1 punch`,
+        `${eraseLine}503, retrying in 1 s (2nd of 4); 12,400 punch…`,
+        `${eraseLine}12,400 punches, 1 s, 12,400/s`,
+        eraseLine
+      ])
+    }))
+
+  it.effect("is an event every ten seconds with --log-format json, without a code of the terminal", () =>
+    Effect.gen(function*() {
+      const texts = yield* ofRun(
+        ["--log-format", "json"],
+        Effect.gen(function*() {
+          const progress = yield* makeProgress({ printsResults: false })
+          yield* failed
+          yield* printWarning("a", "b")
+          for (let second = 0; second < 25; second += 1) {
+            yield* TestClock.adjust("1 second")
+            yield* progress.add(100)
+          }
+        })
+      )
+      const events: ReadonlyArray<Record<string, unknown>> = texts.map((text) => JSON.parse(text))
+
+      assert.deepStrictEqual(events.map(({ event }) => event), ["retry", "warning", "progress", "progress"])
+      assert.deepInclude(events[1], { level: "WARN", message: "a", details: ["b"] })
+      assert.deepStrictEqual(events[2], {
+        message: "1,000 punches, 10 s, 100/s",
+        level: "INFO",
+        timestamp: "1970-01-01T00:00:10.000Z",
+        event: "progress",
+        pages: 10,
+        punches: 1000,
+        elapsedSeconds: 10,
+        perSecond: 100
+      })
+    }))
+
+  it.effect("is not shown with --quiet, and neither is a retry", () =>
+    Effect.gen(function*() {
+      const texts = yield* ofRun(
+        ["-q"],
+        Effect.gen(function*() {
+          const progress = yield* makeProgress({ printsResults: false })
+          yield* progress.add(1)
+          yield* failed
+        })
+      )
+
+      assert.deepStrictEqual(texts, [])
     }))
 })
