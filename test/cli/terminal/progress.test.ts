@@ -106,7 +106,7 @@ describe("progress", () => {
 
   const layerTerminal = Layer.effect(
     Terminal.Terminal,
-    Terminal.Terminal.use((terminal) => Effect.succeed(Terminal.make({ ...terminal, columns: Effect.succeed(48) })))
+    Terminal.Terminal.use((terminal) => Effect.succeed(Terminal.make({ ...terminal, columns: Effect.succeed(47) })))
   ).pipe(Layer.provide(NodeServices.layer))
 
   /** What a run with these flags writes. */
