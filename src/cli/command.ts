@@ -28,7 +28,8 @@ import {
   type Findings,
   type OutputClosed
 } from "./failure.ts"
-import { joinMinusValues } from "./flags/arguments.ts"
+import { colourFlag, joinMinusValues, withColours } from "./flags/arguments.ts"
+import { messageFlags, withMessages } from "./flags/messages.ts"
 import { fleet } from "./fleet/fleet.ts"
 import { list } from "./list/list.ts"
 import { mcp } from "./mcp/mcp.ts"
@@ -36,8 +37,8 @@ import { report } from "./report/report.ts"
 import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
 import { sync } from "./sync/sync.ts"
-import { colourFlag, Colours, plain, withColours } from "./terminal/colour.ts"
-import { messageFlags, printFailure, withMessages } from "./terminal/messages.ts"
+import { Colours, plain } from "./terminal/colour.ts"
+import { printFailure } from "./terminal/messages.ts"
 import { narrowHelp, outputWidth, print } from "./terminal/output.ts"
 
 const settings = `  Settings come from the environment; secrets are read from nowhere else:

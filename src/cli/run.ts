@@ -24,7 +24,7 @@ export const main = () => {
   process.stderr.on("error", () => {})
   NodeRuntime.runMain(
     run(process.argv.slice(2), Effect.asVoid(readProxies)).pipe(
-      Effect.provide(Layer.mergeAll(layerStdio, onFirstRequest(layerHttp)))
+      Effect.provide(layerProcess())
     ),
     // The run reports a bug itself, in its own format.
     { teardown, disableErrorReporting: true }
@@ -61,6 +61,9 @@ const layerStdio = Layer.effect(
   Stdio.Stdio,
   Effect.map(Stdio.Stdio, (stdio) => Stdio.make({ ...stdio, stdout }))
 ).pipe(Layer.provideMerge(NodeServices.layer))
+
+/** The platform of a run: the outputs of this process and its transport. */
+export const layerProcess = () => Layer.merge(layerStdio, onFirstRequest(layerHttp))
 
 /**
  * The client of a layer, which is built at the first request and closed with this layer. A transport takes a fifth of the

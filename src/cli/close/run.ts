@@ -331,7 +331,7 @@ const sumOf = ({ rows }: CloseRecord.CloseSums) => ({
 const stateColumns: ReadonlyArray<Column<StateRow>> = [
   { title: "state", cell: ({ state }) => state.state },
   { title: "kind", cell: ({ state }) => state.kind },
-  { title: "of", cell: ({ state }) => Option.getOrElse(state.before, () => "") },
+  { title: "of", cell: ({ state }) => Option.getOrElse(state.before, () => ""), leaves: 4 },
   { title: "first", cell: ({ state }) => state.first },
   { title: "last", cell: ({ state }) => state.last },
   { title: "written", cell: ({ state }) => `${DateTime.formatIso(state.closedAt).slice(0, 16)}Z`, leaves: 2 },

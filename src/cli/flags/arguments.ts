@@ -1,8 +1,12 @@
-/** The arguments of a call before they are parsed: values that begin with a minus, and the flags that are taken first. */
+/** The arguments of a call before they are parsed: values that begin with a minus, and flags that are taken first. */
+import * as Flag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
 import { type CommandFailure, usage } from "../failure.ts"
+import { type ColourChoice, colourChoices, Colours, coloursOf } from "../terminal/colour.ts"
 
 /** Not a flag, but a value: neither `-h`, nor `-o=FILE`, nor a long flag, nor the `-` of standard input. */
 const minusValue = /^-(?!-|$|[A-Za-z](?:=|$))/
@@ -75,3 +79,35 @@ export const takeFlags = <Name extends string, Switch extends string = never>(
     }
     return { values, rest: end === -1 ? rest : [...rest, ...args.slice(end)] }
   })
+
+/** Declared for the help: its value is taken before the arguments are parsed, so that help and every message follow it. */
+export const colourFlag = GlobalFlag.Setting("color")({
+  flag: Flag.Literals("color", colourChoices).pipe(
+    Flag.withMetavar("auto|always|never"),
+    Flag.withDescription("When tables, warnings and help have colour; auto: in a terminal, unless NO_COLOR is set"),
+    Flag.optional
+  )
+})
+
+const isChoice = (value: string): value is ColourChoice => colourChoices.some((choice) => choice === value)
+
+/** Takes `--color` out of the arguments. */
+const takeColour = (args: ReadonlyArray<string>) =>
+  Result.flatMap(takeFlags(args, { color: "auto, always or never" }), ({ rest, values }) => {
+    const value = values.get("color") ?? "auto"
+    return isChoice(value)
+      ? Result.succeed({ choice: value, rest })
+      : Result.fail(usage(`--color needs auto, always or never, and not ${printable(value)}`))
+  })
+
+/** Runs with the other arguments, and with the colours that `--color` and the environment choose. */
+export const withColours = <A, E, R>(
+  args: ReadonlyArray<string>,
+  use: (rest: Effect.Effect<ReadonlyArray<string>, CommandFailure>) => Effect.Effect<A, E, R>
+) => {
+  const taken = takeColour(args)
+  const choice = Result.isSuccess(taken) ? taken.success.choice : "auto"
+  return use(Effect.map(Effect.fromResult(taken), ({ rest }) => rest)).pipe(
+    Effect.provideServiceEffect(Colours, coloursOf(choice))
+  )
+}

@@ -1,19 +1,14 @@
-/** `--color`, and the styles that it gives standard output and standard error: the only place that decides on colour. */
-import * as Flag from "effect/cli/Flag"
-import * as GlobalFlag from "effect/cli/GlobalFlag"
+/** Whether standard output and standard error have colour, and the styles of tables and warnings. */
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import * as Stdio from "effect/Stdio"
-import { printable } from "../../internal/wire/issue.ts"
-import { type CommandFailure, usage } from "../failure.ts"
-import { takeFlags } from "../flags/arguments.ts"
 
-const choices = ["auto", "always", "never"] as const
+/** The values of `--color`. */
+export const colourChoices = ["auto", "always", "never"] as const
 
-type Choice = typeof choices[number]
+export type ColourChoice = typeof colourChoices[number]
 
 /** Encloses a text in the codes of a style. The text must be printable: a code within it would end the style. */
 export type Style = (text: string) => string
@@ -44,39 +39,20 @@ export class Colours extends Context.Reference<{ readonly stdout: Styles; readon
   { defaultValue: () => ({ stdout: plain, stderr: plain }) }
 ) {}
 
-/** Declared for the help: its value is taken before the arguments are parsed, so that help and every message follow it. */
-export const colourFlag = GlobalFlag.Setting("color")({
-  flag: Flag.Literals("color", choices).pipe(
-    Flag.withMetavar("auto|always|never"),
-    Flag.withDescription("Colour of tables, warnings and help (default: auto: in a terminal, unless NO_COLOR is set)"),
-    Flag.optional
-  )
-})
-
-const isChoice = (value: string): value is Choice => choices.some((choice) => choice === value)
-
-/** Takes `--color` out of the arguments. */
-const takeColour = (args: ReadonlyArray<string>) =>
-  Result.flatMap(takeFlags(args, { color: "auto, always or never" }), ({ rest, values }) => {
-    const value = values.get("color") ?? "auto"
-    return isChoice(value)
-      ? Result.succeed({ choice: value, rest })
-      : Result.fail(usage(`--color needs auto, always or never, and not ${printable(value)}`))
-  })
-
-/** Whether an output may have colour: a terminal does, unless `NO_COLOR` or `TERM=dumb` says no; `FORCE_COLOR` adds a pipe. */
+/** A terminal has colour, unless `NO_COLOR` is set or `TERM` is `dumb`. With `FORCE_COLOR` a pipe has it too. */
 const isColoured = (isTerminal: Stdio.Stdio["stdoutIsTerminal"]) =>
   Effect.flatMap(
     Stdio.Stdio,
     (stdio) =>
       TerminalCapabilities.TerminalCapabilities.use(({ canColor }) => Effect.succeed(canColor)).pipe(
-        // Core looks at standard output alone. Each output is asked for, so the two must not share what is built.
+        // Core looks at standard output alone, so its layer is built for each output, and not shared.
         Effect.provide(Layer.fresh(TerminalCapabilities.layer)),
         Effect.provideService(Stdio.Stdio, Stdio.make({ ...stdio, stdoutIsTerminal: isTerminal }))
       )
   )
 
-const coloursOf = Effect.fnUntraced(function*(choice: Choice) {
+/** The colours of a run. A choice replaces what the environment says. */
+export const coloursOf = Effect.fnUntraced(function*(choice: ColourChoice) {
   const stdio = yield* Stdio.Stdio
   const stylesOf = (isTerminal: Stdio.Stdio["stdoutIsTerminal"]) =>
     Effect.map(
@@ -85,15 +61,3 @@ const coloursOf = Effect.fnUntraced(function*(choice: Choice) {
     )
   return { stdout: yield* stylesOf(stdio.stdoutIsTerminal), stderr: yield* stylesOf(stdio.stderrIsTerminal) }
 })
-
-/** Runs with the other arguments, and with the colours that `--color` and the environment choose. */
-export const withColours = <A, E, R>(
-  args: ReadonlyArray<string>,
-  use: (rest: Effect.Effect<ReadonlyArray<string>, CommandFailure>) => Effect.Effect<A, E, R>
-) => {
-  const taken = takeColour(args)
-  const choice = Result.isSuccess(taken) ? taken.success.choice : "auto"
-  return use(Effect.map(Effect.fromResult(taken), ({ rest }) => rest)).pipe(
-    Effect.provideServiceEffect(Colours, coloursOf(choice))
-  )
-}

@@ -1,54 +1,22 @@
-/** Standard error: `--quiet`, `--verbose` and `--log-format`, the messages of a run, and the line that a terminal rewrites. */
+/** Standard error: the messages of a run as lines or as JSON, its log, and the line that a terminal rewrites. */
 import * as Cause from "effect/Cause"
-import * as Flag from "effect/cli/Flag"
-import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
-import * as References from "effect/References"
-import * as Result from "effect/Result"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
-import * as Terminal from "effect/Terminal"
 import { inspect, stripVTControlCharacters } from "node:util"
 import { OnRetry, type RetryNotice } from "../../internal/telemetry/metrics.ts"
 import { printable } from "../../internal/wire/issue.ts"
-import { type CommandFailure, usage } from "../failure.ts"
-import { takeFlags } from "../flags/arguments.ts"
+import type { CommandFailure } from "../failure.ts"
 import { Colours } from "./colour.ts"
 import { formatElapsed } from "./format.ts"
 import { fit } from "./table.ts"
 
-const formats = ["lines", "json"] as const
-
-/** Declared for the help: their values are taken before the arguments are parsed, so that every message follows them. */
-export const messageFlags = [
-  GlobalFlag.Setting("quiet")({
-    flag: Flag.Boolean("quiet").pipe(
-      Flag.withAlias("q"),
-      Flag.withDescription("No progress, retries or hints on standard error; errors and warnings stay"),
-      Flag.withDefault(false)
-    )
-  }),
-  GlobalFlag.Setting("verbose")({
-    flag: Flag.Boolean("verbose").pipe(
-      Flag.withAlias("v"),
-      Flag.withDescription("The library's log on standard error, from level debug"),
-      Flag.withDefault(false)
-    )
-  }),
-  GlobalFlag.Setting("log-format")({
-    flag: Flag.Literals("log-format", formats).pipe(
-      Flag.withMetavar("lines|json"),
-      Flag.withDescription(
-        "How standard error is written; json: one object a line, for a log collector (default: lines)"
-      ),
-      Flag.optional
-    )
-  })
-]
+/** The values of `--log-format`. */
+export const formats = ["lines", "json"] as const
 
 /** What stands on the line that a terminal rewrites. */
 interface Live {
@@ -60,7 +28,7 @@ interface Live {
 }
 
 /** How a run writes to standard error. */
-interface Mode {
+export interface Mode {
   readonly format: typeof formats[number]
   readonly detail: "quiet" | "normal" | "verbose"
   /** The width of the terminal now. */
@@ -68,7 +36,7 @@ interface Mode {
   readonly live: Live
 }
 
-const makeMode = (format: Mode["format"], detail: Mode["detail"], columns: Mode["columns"]): Mode => ({
+export const makeMode = (format: Mode["format"], detail: Mode["detail"], columns: Mode["columns"]): Mode => ({
   format,
   detail,
   columns,
@@ -80,60 +48,8 @@ export class Messages extends Context.Reference<Mode | undefined>("effect-time-p
   defaultValue: () => undefined
 }) {}
 
-/** Takes the flags out of the arguments. */
-const takeMessages = (args: ReadonlyArray<string>) =>
-  takeFlags(args, { "log-format": "lines or json" }, { quiet: "q", verbose: "v" })
-
-/** The other arguments, or why these flags are refused. */
-const restOf = (args: ReadonlyArray<string>): Result.Result<ReadonlyArray<string>, CommandFailure> =>
-  Result.flatMap(takeMessages(args), ({ rest, values }) => {
-    const format = values.get("log-format")
-    if (format !== undefined && !formats.some((each) => each === format)) {
-      return Result.fail(usage(`--log-format needs lines or json, and not ${printable(format)}`))
-    }
-    return values.has("quiet") && values.has("verbose")
-      ? Result.fail(usage("--quiet and --verbose are opposites", "Give one or the other."))
-      : Result.succeed(rest)
-  })
-
-/**
- * Runs with the messages that these arguments choose: their log, and the retries of the library as one line each. `takeRest`
- * gives the other arguments, or refuses these: its refusal has the format that they choose.
- */
-export const withMessages = <A, E, R>(
-  args: ReadonlyArray<string>,
-  use: (
-    takeRest: (args: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, CommandFailure>
-  ) => Effect.Effect<A, E, R>
-) =>
-  Effect.gen(function*() {
-    const values = Result.match(takeMessages(args), {
-      onFailure: () => new Map<string, string>(),
-      onSuccess: ({ values }) => values
-    })
-    const { columns } = yield* Terminal.Terminal
-    const mode = makeMode(
-      values.get("log-format") === "json" ? "json" : "lines",
-      values.has("quiet") ? "quiet" : values.has("verbose") ? "verbose" : "normal",
-      columns
-    )
-    const context = Context.add(yield* Effect.context<Stdio.Stdio>(), Messages, mode)
-    const showNotice = (notice: RetryNotice) => Effect.provideContext(showRetry(notice), context)
-    return yield* use((args) => Effect.fromResult(restOf(args))).pipe(
-      // Here a bug has the format of the run.
-      Effect.tapCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError(cause)),
-      Effect.ensuring(clearLine),
-      Effect.provide(logOf(mode.format, mode.detail === "verbose")),
-      Effect.provideService(OnRetry, mode.detail === "verbose" ? undefined : showNotice),
-      Effect.provideService(References.MinimumLogLevel, leastLevel[mode.detail]),
-      Effect.provideService(Messages, mode)
-    )
-  })
-
-const leastLevel = { quiet: "Warn", normal: "Info", verbose: "Debug" } as const
-
 /** Logs to standard error: standard output is for results only. A log of a server has the time and the level of each line. */
-const logOf = (format: Mode["format"], isServer: boolean) =>
+export const logOf = (format: Mode["format"], isServer: boolean) =>
   Logger.layer([
     Logger.withConsoleError(
       format === "json"
@@ -236,7 +152,7 @@ const ordinal = (value: number): string =>
   `${value}${value % 100 > 10 && value % 100 < 14 ? "th" : ["th", "st", "nd", "rd"][value % 10] ?? "th"}`
 
 /** A retry on the line that a terminal rewrites, in a pipe as a line of its own, or as an event. */
-const showRetry = (notice: RetryNotice) =>
+export const showRetry = (notice: RetryNotice) =>
   Effect.gen(function*() {
     const mode = yield* Messages
     if (mode === undefined || mode.detail === "quiet") return

@@ -98,13 +98,15 @@ export const makeTable = <A>(columns: ReadonlyArray<Column<A>>, { styles, width 
         ...(isFirst ? [styles.bold(line(shown.map(({ title }) => title)))] : []),
         ...body.flatMap((cells, at) => {
           const row = rows[at]
-          const ofCells = shown.map(({ align, warns }, at) =>
-            align === "right" && minus.test(cells[at] ?? "")
-              ? styles.red
-              : row !== undefined && warns?.(row)
-              ? styles.yellow
-              : undefined
-          )
+          const ofCells = styles === plain ?
+            [] :
+            shown.map(({ align, warns }, at) =>
+              align === "right" && minus.test(cells[at] ?? "")
+                ? styles.red
+                : row !== undefined && warns?.(row)
+                ? styles.yellow
+                : undefined
+            )
           const wrapped = cells.map((cell, at) => shown[at]?.least === undefined ? [cell] : wrap(cell, fitted[at] ?? 0))
           const height = Math.max(...wrapped.map((words) => words.length))
           return Array.from({ length: height }, (_, at) => line(wrapped.map((words) => words[at] ?? ""), ofCells))
