@@ -151,7 +151,7 @@ export const retryText = ({ attempt, attempts, delay, reason, what }: RetryNotic
 const ordinal = (value: number): string =>
   `${value}${value % 100 > 10 && value % 100 < 14 ? "th" : ["th", "st", "nd", "rd"][value % 10] ?? "th"}`
 
-/** A retry on the line that a terminal rewrites, in a pipe as a line of its own, or as an event. */
+/** A retry on the line that a terminal rewrites, in a pipe as a separate line, or as an event. */
 export const showRetry = (notice: RetryNotice) =>
   Effect.gen(function*() {
     const mode = yield* Messages
