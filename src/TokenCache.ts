@@ -78,7 +78,7 @@ const make = Effect.fnUntraced(function*() {
       retryOf,
       limits,
       budget: makeBudget(Infinity),
-      onRetry: (retry, delay) => retrying("token", retry.kind, delay)
+      onRetry: ({ kind }, next) => retrying({ what: "token", reason: kind, ...next })
     }).pipe(
       Effect.catch(Effect.fnUntraced(function*({ error: last, retryAfter }: TokenFailure) {
         const now = yield* Clock.monotonicTimeNanos

@@ -66,8 +66,18 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/sandbox": ["testing", "testing/page", "testing/service", "testing/base", ...shared],
   "cli/sync": ["cli/copy", "sql", "sync", ...shared],
   "cli/copy": ["sql/node", "sql", "sync", ...shared],
-  "cli/flags": ["cli/terminal", "cli/base", "sync", "client", "listing", "payroll", "names", "internal/wire"],
-  "cli/terminal": ["cli/base", "internal/page", "internal/wire"],
+  "cli/flags": [
+    "cli/terminal",
+    "cli/base",
+    "sync",
+    "client",
+    "listing",
+    "payroll",
+    "names",
+    "internal/telemetry",
+    "internal/wire"
+  ],
+  "cli/terminal": ["cli/base", "names", "internal/page", "internal/telemetry", "internal/wire"],
   "cli/base": ["fleet", "sql", "sync", "export", "payroll", "names", "internal/wire"],
   "testing/kit": ["testing", "testing/service", "testing/base", "client", "names", "internal/wire"],
   testing: [

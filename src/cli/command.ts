@@ -3,6 +3,7 @@ import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
@@ -28,6 +29,7 @@ import {
   type OutputClosed
 } from "./failure.ts"
 import { colourFlag, joinMinusValues, withColours } from "./flags/arguments.ts"
+import { messageFlags, withMessages } from "./flags/messages.ts"
 import { fleet } from "./fleet/fleet.ts"
 import { list } from "./list/list.ts"
 import { mcp } from "./mcp/mcp.ts"
@@ -36,7 +38,8 @@ import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
 import { sync } from "./sync/sync.ts"
 import { Colours, plain } from "./terminal/colour.ts"
-import { narrowHelp, outputWidth, print, printError } from "./terminal/output.ts"
+import { printFailure } from "./terminal/messages.ts"
+import { narrowHelp, outputWidth, print } from "./terminal/output.ts"
 
 const settings = `  Settings come from the environment; secrets are read from nowhere else:
     TIME_PUNCHES_BASE_URL        URL of the service: https, or http on this machine
@@ -81,7 +84,7 @@ export const command = Command.make("time-punches").pipe(
     mcp,
     sandbox
   ]),
-  Command.withGlobalFlags([colourFlag, ...profileFlags]),
+  Command.withGlobalFlags([colourFlag, ...messageFlags, ...profileFlags]),
   Command.withExamples([
     { command: "time-punches list --take 20", description: "Print the first punches" }
   ])
@@ -103,9 +106,11 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
       return yield* printText(formatVersion(event.name, event.version))
     case "InvalidInvocation": {
       const path = event.commandPath.join(" ")
-      return yield* printError(
-        ...event.errors.map((error) => `${path}: ${formatCliError(error)}`),
-        `See ${path} --help.`
+      const messages = event.errors.map((error) => formatCliError(error))
+      const advice = [`See ${path} --help.`]
+      return yield* printFailure(
+        { message: messages.join("; "), advice, code: exitCode.usage },
+        [...messages.map((message) => `${path}: ${message}`), ...advice]
       )
     }
   }
@@ -118,9 +123,6 @@ const layerPresenter = Effect.map(
   (context) => Context.make(CliOutput.Presenter, { present: (event) => Effect.provideContext(present(event), context) })
 )
 
-const printFailure = ({ advice, code, message }: CommandFailure): Effect.Effect<ExitCode, never, Stdio.Stdio> =>
-  Effect.as(printError(`time-punches: ${message}`, ...advice.map((line) => `  ${line}`)), code)
-
 const handleError = (
   error: ExpectedError | CommandFailure | OutputClosed | Findings | CliError.CliError
 ): Effect.Effect<ExitCode, never, Stdio.Stdio> => {
@@ -129,24 +131,38 @@ const handleError = (
   }
   if (error._tag === "OutputClosed") return Effect.succeed(exitCode.ok)
   if (error._tag === "Findings") return Effect.succeed(exitCode.findings)
-  return printFailure(error._tag === "CommandFailure" ? error : commandFailureOf(error))
+  const failure = error._tag === "CommandFailure" ? error : commandFailureOf(error)
+  return Effect.as(printFailure(failure), failure.code)
 }
 
-/** The wizard asks for each of some thirty flags, so it is left out. */
-const builtIns = GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.Wizard)
+/** Without the letter of core, which is of `--verbose` here. */
+const versionFlag = GlobalFlag.Action({
+  flag: Flag.Boolean("version").pipe(Flag.withDescription("Show version information"), Flag.withDefault(false)),
+  run: GlobalFlag.Version.run
+})
+
+/** The flags of core. The wizard asks for each of some thirty flags, so it is left out. */
+export const builtIns = GlobalFlag.BuiltIns
+  .filter((flag) => flag !== GlobalFlag.Wizard)
+  .map((flag) => flag === GlobalFlag.Version ? versionFlag : flag)
 
 /**
  * Runs the command with these arguments, once `readable` has read the settings of the process. Expected errors are printed and become
  * an exit code; only bugs fail.
  */
 export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, Config.ConfigError> = Effect.void) =>
-  Effect.flatMap(layerPresenter, (context) =>
-    withColours(args, (rest) =>
-      Effect.andThen(readable, rest).pipe(
-        Effect.flatMap((args) => Effect.fromResult(joinMinusValues(args))),
-        Effect.flatMap((args) => withProfile(args, Command.runWith(command, { version }))),
-        Effect.as<ExitCode>(exitCode.ok),
-        Effect.catch(handleError),
-        Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns })),
-        Effect.provideContext(context)
-      )))
+  Effect.flatMap(
+    layerPresenter,
+    (context) =>
+      withMessages(args, (takeRest) =>
+        withColours(args, (rest) =>
+          Effect.andThen(readable, rest).pipe(
+            Effect.flatMap(takeRest),
+            Effect.flatMap((args) => Effect.fromResult(joinMinusValues(args))),
+            Effect.flatMap((args) => withProfile(args, Command.runWith(command, { version }))),
+            Effect.as<ExitCode>(exitCode.ok),
+            Effect.catch(handleError),
+            Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns })),
+            Effect.provideContext(context)
+          )))
+  )

@@ -9,7 +9,6 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import type { HttpClientError } from "effect/http/HttpClientError"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as PlatformError from "effect/PlatformError"
 import type * as Runtime from "effect/Runtime"
 import * as Sink from "effect/Sink"
@@ -18,7 +17,6 @@ import * as NodeTransport from "../node/NodeTransport.ts"
 import { readProxies } from "../node/proxy.ts"
 import { run } from "./command.ts"
 import { exitCode } from "./failure.ts"
-import { eraseLine } from "./terminal/output.ts"
 
 export const main = () => {
   // Without listeners, a reader that closes the pipe between two writes ends the process with a stack trace.
@@ -28,7 +26,8 @@ export const main = () => {
     run(process.argv.slice(2), Effect.asVoid(readProxies)).pipe(
       Effect.provide(layerProcess())
     ),
-    { teardown }
+    // The run reports a bug itself, in its own format.
+    { teardown, disableErrorReporting: true }
   )
 }
 
@@ -36,11 +35,6 @@ export const main = () => {
 const layerHttp = process.versions["bun"] === undefined
   ? Layer.orDie(NodeTransport.layer())
   : FetchHttpClient.layer
-
-/** Logs to standard error: standard output is for results only. */
-const layerLog = Logger.layer([
-  Logger.withConsoleError(Logger.map(Logger.formatSimple, (line) => process.stderr.isTTY ? eraseLine + line : line))
-])
 
 const teardown: Runtime.Teardown = (exit, onExit) => {
   if (Exit.isSuccess(exit)) return onExit(typeof exit.value === "number" ? exit.value : exitCode.ok)
@@ -68,8 +62,8 @@ const layerStdio = Layer.effect(
   Effect.map(Stdio.Stdio, (stdio) => Stdio.make({ ...stdio, stdout }))
 ).pipe(Layer.provideMerge(NodeServices.layer))
 
-/** The platform of a run: the outputs of this process, its transport and its log. */
-export const layerProcess = () => Layer.mergeAll(layerStdio, onFirstRequest(layerHttp), layerLog)
+/** The platform of a run: the outputs of this process and its transport. */
+export const layerProcess = () => Layer.merge(layerStdio, onFirstRequest(layerHttp))
 
 /**
  * The client of a layer, which is built at the first request and closed with this layer. A transport takes a fifth of the

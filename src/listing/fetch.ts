@@ -96,7 +96,7 @@ export const fetchRows = <A>(
       retryOf: (failure) => failure.retry,
       limits: policy,
       budget: policy.budget,
-      onRetry: (retry, delay) => retrying("page", retry.kind, delay)
+      onRetry: ({ kind }, next) => retrying({ what: "page", reason: kind, ...next })
     })
     return Effect.matchEffect(attempts, {
       onSuccess: ({ receipt, ...decoded }) =>

@@ -230,7 +230,7 @@ describe("time-punches", () => {
         const { code, stderr, stdout } = yield* cli(["list", "--format", "ndjson"])
 
         assert.deepStrictEqual([code, stdout], [expected, ""])
-        assert.match(stderr, /^time-punches: .+\n( {2}.+\n)*$/)
+        assert.match(stderr, /^(\w+, retrying in 0\.\d s \(\w+ of 4\)\n)*time-punches: .+\n( {2}.+\n)*$/)
       }).pipe(Effect.provide(fake)))
 
     it.live("a rejected client, and a token endpoint that is down", () =>

@@ -18,7 +18,7 @@ import { noFilter } from "../flags/filter.ts"
 import { isPeriodGiven, textOfDates, withPeriod } from "../flags/period.ts"
 import { readZone } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
-import { printError } from "../terminal/output.ts"
+import { printHint } from "../terminal/messages.ts"
 import type { ChangesInput } from "./flags.ts"
 
 /** What is compared, and how its punches are read. */
@@ -47,7 +47,7 @@ export const ofClose = Effect.fnUntraced(
         `time-punches closes ${id} --changed prints what is due, without the punches.`
       )
     }
-    yield* printError(`state ${state.state}: ${textOfDates(terms)}, as of ${DateTime.formatIso(state.at)}`)
+    yield* printHint(`state ${state.state}: ${textOfDates(terms)}, as of ${DateTime.formatIso(state.at)}`)
     return {
       comparison: comparisonOf(terms, state.at),
       rounding: terms.rounding,

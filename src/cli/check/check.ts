@@ -19,7 +19,8 @@ import { filterFlags, type FilterInput, isOfDepartment, noFilter } from "../flag
 import { namesFlag, readNames } from "../flags/names.ts"
 import { type LocalPeriod, type LocationClock, periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
 import { formatFlags, formatOf, instant, intervalForm, onFlag, readInterval, text } from "../flags/values.ts"
-import { print, printError, printWarning, screen } from "../terminal/output.ts"
+import { printError, printWarning } from "../terminal/messages.ts"
+import { print, screen } from "../terminal/output.ts"
 import { textOf, verdictOf } from "./report.ts"
 
 /** The filters of a check. Any other would hide what is to be looked at, as `--approved` hides unapproved punches. */

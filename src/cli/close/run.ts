@@ -29,7 +29,8 @@ import { printFile, readForm } from "../summary/file.ts"
 import { Colours } from "../terminal/colour.ts"
 import { counted, countedPunches, formatExactHours, formatMoney } from "../terminal/format.ts"
 import { jsonArray } from "../terminal/machine.ts"
-import { print, printError, printLines, printWarning, screen } from "../terminal/output.ts"
+import { printError, printHint, printWarning } from "../terminal/messages.ts"
+import { print, printLines, screen } from "../terminal/output.ts"
 import { type Column, makeTable, nameColumn, type Screen } from "../terminal/table.ts"
 import type { CloseInput, ClosesInput, CorrectInput, VoidInput } from "./flags.ts"
 
@@ -278,7 +279,7 @@ const printWritten = Effect.fnUntraced(function*(
       ...(accepted.length === 0 ? [] : [`accepted: ${accepted.join(", ")}`]),
       ...(state.kind === "close" ? [disputesUnknown] : [])
     )
-    yield* printError(`The record: time-punches closes ${state.close} --json --database ${shellWord(shown)}`)
+    yield* printHint(`The record: time-punches closes ${state.close} --json --database ${shellWord(shown)}`)
   }
 })
 

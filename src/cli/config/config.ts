@@ -7,7 +7,8 @@ import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
 import { jsonFlag } from "../flags/values.ts"
 import { jsonArray } from "../terminal/machine.ts"
-import { print, printError, printLines, screen } from "../terminal/output.ts"
+import { printHint } from "../terminal/messages.ts"
+import { print, printLines, screen } from "../terminal/output.ts"
 import { makeTable } from "../terminal/table.ts"
 import { defaults, loadText, Profile, settings } from "./profile.ts"
 
@@ -55,7 +56,7 @@ const show = Command.make(
         { title: "from", cell: ({ from }) => from === null ? "" : printable(from), least: 12 }
       ], yield* screen).lines(rows)
     )
-    yield* printError(`profiles: ${printable(yield* profile.file)}`)
+    yield* printHint(`profiles: ${printable(yield* profile.file)}`)
   })
 ).pipe(
   Command.withDescription(

@@ -13,7 +13,7 @@ import * as SqlStore from "../../sql/SqlStore.ts"
 import { CommandFailure, exitCode } from "../failure.ts"
 import { shellWord } from "../flags/values.ts"
 import { formatAge } from "../terminal/format.ts"
-import { printError, printWarning } from "../terminal/output.ts"
+import { printHint, printWarning } from "../terminal/messages.ts"
 import { type DatabaseTarget, layerDatabase } from "./database.ts"
 
 /**
@@ -33,7 +33,7 @@ export const withCopy = <A, E, R>(
       const status = yield* SqlStore.status(company)
       const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
       if (Option.isNone(completedAt)) return yield* incomplete(company, target.shown, Option.isSome(status.checkpoint))
-      const printAge = Option.isSome(status.lastError) ? printWarning : printError
+      const printAge = Option.isSome(status.lastError) ? printWarning : printHint
       yield* printAge(ageOf(target.shown, status, completedAt.value, DateTime.toUtc(yield* DateTime.now)))
       yield* requireAge(company, target.shown, completedAt, maxAge)
       return use(status)

@@ -2,6 +2,7 @@
 import type * as Command from "effect/cli/Command"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type { FileSystem } from "effect/FileSystem"
 import type { HttpClient } from "effect/http/HttpClient"
@@ -16,7 +17,8 @@ import { TimePunches } from "../../TimePunches.ts"
 import { type CommandFailure, type ExpectedError, usage } from "../failure.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
-import { makeProgress, printWarning } from "../terminal/output.ts"
+import { printWarning } from "../terminal/messages.ts"
+import { makeProgress } from "../terminal/progress.ts"
 import { makeDatabaseFlag, maxAgeFlag } from "./database.ts"
 
 /**
@@ -50,12 +52,17 @@ type Pages = Stream.Stream<ReadonlyArray<TimePunch>, Failure, FileSystem | Stdio
  * on standard error how old it is. A copy that was never complete is refused, and so is a filter that only the service knows.
  */
 export const openSource = Effect.fnUntraced(
-  function*(flags: SourceInput): Effect.fn.Return<Source, Failure, HttpClient | Scope | Stdio> {
+  function*(
+    flags: SourceInput & { readonly zone?: Option.Option<DateTime.TimeZone> }
+  ): Effect.fn.Return<Source, Failure, HttpClient | Scope | Stdio> {
     const list = yield* listingOf(flags)
     return (filter) =>
       Stream.unwrap(Effect.map(
-        makeProgress({ printsResults: false }),
-        ({ add }) => Stream.tap(list(filter), (punches) => add(punches.length))
+        makeProgress({
+          printsResults: false,
+          window: { clockedIn: filter.clockedIn, zone: flags.zone ?? Option.none() }
+        }),
+        ({ add }) => Stream.tap(list(filter), (punches) => add(punches.length, punches))
       ))
   }
 )

@@ -17,7 +17,8 @@ import { fileFormats, formatFlag, onFlag } from "../flags/values.ts"
 import { describeZones } from "../flags/zones.ts"
 import { pageText } from "../list/pageText.ts"
 import { counted, countedPunches, formatNumber } from "../terminal/format.ts"
-import { makeProgress, printError } from "../terminal/output.ts"
+import { printHint, printWarning } from "../terminal/messages.ts"
+import { makeProgress } from "../terminal/progress.ts"
 import { openCheckpoint } from "./checkpoint.ts"
 import type { ExportProgress, ExportSpec } from "./note.ts"
 
@@ -60,15 +61,19 @@ export const exportCommand = Command.make(
       const checkpoint = yield* openCheckpoint(flags.output, yield* specOf(flags, company.id), flags.force)
       yield* Effect.addFinalizer(() => checkpoint.abandon)
       const { saved, start } = checkpoint
-      const progress = yield* makeProgress({ printsResults: false, resumed: start })
+      const progress = yield* makeProgress({
+        printsResults: false,
+        resumed: start,
+        window: { clockedIn: filter.clockedIn, zone: flags.zone }
+      })
       const client = yield* TimePunches
 
       if (start.complete) {
         yield* checkpoint.finish
-        return yield* printError(`${flags.output}: ${sizeOf(start)}; all were saved by an earlier run`)
+        return yield* printHint(`${flags.output}: ${sizeOf(start)}; all were saved by an earlier run`)
       }
       const isResumed = start.pages > 0
-      if (isResumed) yield* printError(`resuming after ${sizeOf(start)}`)
+      if (isResumed) yield* printHint(`resuming after ${sizeOf(start)}`)
       const from = isResumed ? start.cursor : flags.from
       const pageSize = Option.getOrUndefined(flags.pageSize)
 
@@ -77,7 +82,7 @@ export const exportCommand = Command.make(
           const kept = yield* Effect.fromResult(keptOf(items, flags))
           const text = yield* pageText(kept, flags.format, progress.totals().pages === 0)
           yield* checkpoint.append({ bytes: encoder.encode(text), punches: kept.length, next: cursor.next })
-          yield* progress.add(kept.length)
+          yield* progress.add(kept.length, items)
         }))
       )
       yield* Effect.raceFirst(listing, checkpoint.saveEverySecond).pipe(
@@ -94,14 +99,14 @@ export const exportCommand = Command.make(
             mapToCommandFailure(() => Effect.succeed([])),
             Effect.match({ onFailure: ({ message }) => [message], onSuccess: () => [] }),
             Effect.flatMap((problem) =>
-              Effect.flatMap(saved, (progress) => printError(...interrupted(problem, progress)))
+              Effect.flatMap(saved, (progress) => printWarning(...interrupted(problem, progress)))
             )
           )
         ),
         Effect.andThen(checkpoint.finish),
         mapToCommandFailure((error) => Effect.map(saved, (progress) => resumeHint(error, progress)))
       )
-      yield* printError(`${flags.output}: ${sizeOf(yield* saved)}`)
+      yield* printHint(`${flags.output}: ${sizeOf(yield* saved)}`)
     },
     Effect.scoped
   )

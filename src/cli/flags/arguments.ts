@@ -38,21 +38,32 @@ export const joinMinusValues = (args: ReadonlyArray<string>): Result.Result<Read
   return Result.succeed(end === -1 ? joined : [...joined, ...args.slice(end)])
 }
 
-/** Takes flags out of the arguments, wherever they stand before `--`. `needs`: the value of each flag, in words. */
-export const takeFlags = <Name extends string>(
+/**
+ * Takes flags out of the arguments, wherever they stand before `--`. `needs`: the value of each flag, in words. `switches`: the
+ * flags without a value, each with its letter.
+ */
+export const takeFlags = <Name extends string, Switch extends string = never>(
   args: ReadonlyArray<string>,
-  needs: Readonly<Record<Name, string>>
+  needs: Readonly<Record<Name, string>>,
+  switches?: Readonly<Record<Switch, string>>
 ): Result.Result<
-  { readonly values: ReadonlyMap<Name, string>; readonly rest: ReadonlyArray<string> },
+  { readonly values: ReadonlyMap<Name | Switch, string>; readonly rest: ReadonlyArray<string> },
   CommandFailure
 > =>
   Result.gen(function*() {
-    const values = new Map<Name, string>()
+    const values = new Map<Name | Switch, string>()
     const end = args.indexOf("--")
     const rest: Array<string> = []
     const before = end === -1 ? args : args.slice(0, end)
     for (let at = 0; at < before.length; at++) {
       const arg = before[at] ?? ""
+      const isOn = switches &&
+        Struct.keys(switches).find((each) => arg === `--${each}` || arg === `-${switches[each]}`)
+      if (isOn !== undefined) {
+        if (values.has(isOn)) return yield* Result.fail(usage(`--${isOn} is given twice`))
+        values.set(isOn, "")
+        continue
+      }
       const [, flag, joined] = /^--([^=]+)(?:=(.*))?$/s.exec(arg) ?? []
       const name = Struct.keys(needs).find((each) => each === flag)
       if (name === undefined) {

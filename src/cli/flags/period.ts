@@ -12,7 +12,7 @@ import * as Period from "../../payroll/Period.ts"
 import { dayStartsOf, isZones, zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, usage } from "../failure.ts"
-import { printError } from "../terminal/output.ts"
+import { printHint } from "../terminal/messages.ts"
 import { describeFilter, type FilterInput } from "./filter.ts"
 import {
   calendar,
@@ -236,7 +236,7 @@ export const resolvePeriod = Effect.fnUntraced(function*<Input extends FilterInp
   const resolved = yield* Effect.fromResult(withPeriod(flags, yield* DateTime.now, { ...options, locations }))
   if (Option.isSome(resolved.word)) {
     const { dates, given } = resolved.word.value
-    yield* printError(`${given}: ${textOfDates(dates)}`)
+    yield* printHint(`${given}: ${textOfDates(dates)}`)
   }
   return resolved
 })

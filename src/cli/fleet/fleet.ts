@@ -57,10 +57,6 @@ const run = Command.make("run", {
     wholeNumber(1, 36_525),
     (value) => readWhole(value, 1, 36_525)
   ),
-  logFormat: Flag.Literals("log-format", ["lines", "json"]).pipe(
-    Flag.withDescription("How standard error is written (default: lines)"),
-    Flag.withDefault("lines")
-  ),
   http: text(
     "http",
     "PORT",

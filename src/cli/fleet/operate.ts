@@ -22,7 +22,8 @@ import { parseCsvFile } from "../flags/csvFile.ts"
 import { readWhole, wholeNumber } from "../flags/values.ts"
 import { counted, formatAge, formatNumber } from "../terminal/format.ts"
 import { jsonArray } from "../terminal/machine.ts"
-import { printLines, printWarning, screen } from "../terminal/output.ts"
+import { printWarning } from "../terminal/messages.ts"
+import { printLines, screen } from "../terminal/output.ts"
 import { makeTable } from "../terminal/table.ts"
 
 interface WithDatabase {

@@ -2,7 +2,6 @@
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import { Fleet } from "../../fleet/Fleet.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
@@ -12,13 +11,13 @@ import * as SqlStore from "../../sql/SqlStore.ts"
 import { layerDatabase, targetOf } from "../copy/database.ts"
 import { exitCode, usage } from "../failure.ts"
 import { layerClient } from "../flags/connection.ts"
+import { withServerLog } from "../terminal/messages.ts"
 
 interface RunInput {
   readonly database: Option.Option<string>
   readonly name: Option.Option<string>
   readonly history: boolean
   readonly historyDays: Option.Option<number>
-  readonly logFormat: "lines" | "json"
   readonly http: Option.Option<number>
   readonly httpHost: Option.Option<string>
 }
@@ -64,10 +63,8 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
     }
     yield* Effect.raceFirst(signal, lost)
     yield* Effect.logInfo("the fleet ends: turns in flight are put back")
-  })).pipe(Effect.provide(layerClient), input.logFormat === "json" ? Effect.provide(jsonLog) : (self) => self)
+  })).pipe(Effect.provide(layerClient), withServerLog)
 }, Effect.scoped)
-
-const jsonLog = Logger.layer([Logger.withConsoleError(Logger.formatJson)])
 
 /** Companies have guids, which an OAuth client alone sends: any other credential is of one company. */
 const requireOAuth = Effect.gen(function*() {

@@ -17,7 +17,9 @@ import { fixedWindowHint, keptOf, type LocalPeriod, periodFlags, resolvePeriod }
 import { fileFormats, formatFlags, formatOf } from "../flags/values.ts"
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../terminal/format.ts"
 import { jsonEnd } from "../terminal/machine.ts"
-import { makeProgress, print, printError, screen } from "../terminal/output.ts"
+import { printError, printWarning } from "../terminal/messages.ts"
+import { print, screen } from "../terminal/output.ts"
+import { makeProgress } from "../terminal/progress.ts"
 import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
 import { jsonText, pageText } from "./pageText.ts"
 
@@ -48,7 +50,10 @@ export const list = Command.make(
       // With several zones, not every punch of a page is in the period of its location.
       const usual = Option.isSome(flags.locations) ? maxPageSize : Math.min(most, maxPageSize)
       const pageSize = Option.getOrElse(flags.pageSize, () => usual)
-      const { add, totals } = yield* makeProgress({ printsResults: true })
+      const { add, totals } = yield* makeProgress({
+        printsResults: true,
+        window: { clockedIn: filter.clockedIn, zone: flags.zone }
+      })
       const client = yield* TimePunches
       const table = makeTable(columnsOf(flags, names), yield* screen)
       let next = flags.from
@@ -76,7 +81,7 @@ export const list = Command.make(
           if (text !== "") yield* print(Stream.make(text))
           isPrinting = false
           next = cursor.next
-          yield* add(taken.length)
+          yield* add(taken.length, items)
         })),
         Stream.runDrain,
         mapToCommandFailure((error) =>
@@ -87,7 +92,7 @@ export const list = Command.make(
         ),
         Effect.onInterrupt(() => {
           const { pages, punches } = totals()
-          return printError(
+          return printWarning(
             `interrupted after ${counted(pages, "page")}, ${countedPunches(punches)}`,
             // A slow reader has an unknown part of the page that was just printed.
             ...(isPrinting

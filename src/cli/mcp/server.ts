@@ -44,6 +44,7 @@ import { keptOf, periodFlags, requirePeriod, resolvePeriod } from "../flags/peri
 import { whole } from "../flags/values.ts"
 import { summary } from "../summary/summary.ts"
 import { Colours, plain } from "../terminal/colour.ts"
+import { Messages } from "../terminal/messages.ts"
 import { print } from "../terminal/output.ts"
 
 /** The parsed flags of the command. */
@@ -417,6 +418,7 @@ const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
     Effect.provideService(Stdio.Stdio, stdio),
     // Those of the server's own outputs would be within the answers.
     Effect.provideService(Colours, { stdout: plain, stderr: plain }),
+    Effect.provideService(Messages, undefined),
     Effect.provideService(CliOutput.Presenter, {
       present: (event) =>
         Effect.sync(() => {

@@ -27,7 +27,8 @@ import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
 import { requirePeriod, resolvePeriod } from "../flags/period.ts"
-import { print, printError } from "../terminal/output.ts"
+import { printError } from "../terminal/messages.ts"
+import { print } from "../terminal/output.ts"
 import { periodInput, type ReportInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: ReportInput) {

@@ -12,7 +12,8 @@ import { clientVariables, environmentLines } from "../../testing/page/environmen
 import type { FakeAccess } from "../../testing/service/options.ts"
 import { CommandFailure, commandFailureOf, errorCode, exitCode, usage } from "../failure.ts"
 import { counted, countedPunches } from "../terminal/format.ts"
-import { printError, printLines } from "../terminal/output.ts"
+import { printError, printHint } from "../terminal/messages.ts"
+import { printLines } from "../terminal/output.ts"
 import { churn, churnRate } from "./churn.ts"
 import { manyCompanies, twoCompanies, withWorld } from "./companies.ts"
 
@@ -68,25 +69,25 @@ export const serve = Effect.fnUntraced(function*(options: SandboxOptions) {
     const isCsvPrinted = yield* writeCompanies(companies, companiesCsv)
     const print = isCsvPrinted ? (lines: ReadonlyArray<string>) => printError(...lines) : printLines
     yield* print(options.json ? [JSON.stringify(variables)] : environmentLines(url, access, undefined))
-    yield* printError(`${url} serves ${namesOf(companies)}. Ctrl-C stops it.`, seeAlso(url))
+    yield* printHint(`${url} serves ${namesOf(companies)}. Ctrl-C stops it.`, seeAlso(url))
   } else {
     yield* Effect.forEach(companies, (_, index) => fill(index))
     const listed = world.punchesOf(0).filter(({ deleted }) => deleted !== true)
     yield* printLines(
       options.json ? [JSON.stringify(variables)] : companySettings(url, access, company, listed)
     )
-    yield* printError(
+    yield* printHint(
       `${url} serves ${countedPunches(listed.length)}${spanOf(listed)}. Ctrl-C stops it.`,
       seeAlso(url)
     )
   }
   if (options.churn || Option.isSome(options.churnFor)) {
     const seconds = Option.getOrElse(options.churnFor, () => Infinity)
-    yield* printError(`Punches change ${churnRate(world.changing)}.`)
+    yield* printHint(`Punches change ${churnRate(world.changing)}.`)
     const punchesIn = (index: number) => isFilled(index) ? Option.some(world.punchesOf(index)) : Option.none()
     const changes = churn(world.changing, punchesIn, seed)
     yield* Effect.timeoutOption(Effect.provideService(changes, FakeService, service), Duration.seconds(seconds))
-    yield* printError("Punches no longer change.")
+    yield* printHint("Punches no longer change.")
   }
   return yield* Effect.never
 }, (effect, { port }) =>

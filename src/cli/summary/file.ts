@@ -13,7 +13,8 @@ import { usage } from "../failure.ts"
 import { type Names, readCodes } from "../flags/names.ts"
 import { date, nonBlank } from "../flags/values.ts"
 import { counted, formatExactHours } from "../terminal/format.ts"
-import { print, printError, printWarning } from "../terminal/output.ts"
+import { printHint, printWarning } from "../terminal/messages.ts"
+import { print } from "../terminal/output.ts"
 
 const aFile = "the name of a file"
 
@@ -109,7 +110,7 @@ export const printFile = Effect.fnUntraced(function*(
   )
   if (Option.isSome(output)) yield* writeWhole(output.value, new TextEncoder().encode(file.text))
   else yield* print(Stream.make(file.text))
-  yield* printError(
+  yield* printHint(
     `${shown}: ${counted(file.rows, "row")}`
   )
   yield* printWarning(

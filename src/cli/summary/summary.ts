@@ -21,7 +21,8 @@ import { namesFlag, readNames } from "../flags/names.ts"
 import { keptOf, type LocalPeriod, periodFlags, resolvePeriod, textOfDates } from "../flags/period.ts"
 import { asOf, formatFlags, formatOf, rounding } from "../flags/values.ts"
 import { countedPunches } from "../terminal/format.ts"
-import { print, printError, printLines, printWarning, screen } from "../terminal/output.ts"
+import { printError, printWarning } from "../terminal/messages.ts"
+import { print, printLines, screen } from "../terminal/output.ts"
 import { fileFlags, type FileForm, printFile, readForm } from "./file.ts"
 import { aboveColumns, aboveFlags, by, defaultBy, type Key, limitsOf, makeGrouper } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
@@ -127,7 +128,7 @@ export const summary = Command.make(
 /** Prints the file that a close of the period would have, if it were made now. It checks nothing and records nothing. */
 const preview = Effect.fnUntraced(function*(
   form: FileForm,
-  input: FilterInput & SourceInput,
+  input: FilterInput & SourceInput & { readonly zone: Option.Option<DateTime.TimeZone> },
   { above, aboveDay, clock, dates, locations, rounding, weekStarts }: LocalPeriod & {
     readonly above: Option.Option<Duration.Duration>
     readonly aboveDay: Option.Option<Duration.Duration>

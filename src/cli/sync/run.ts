@@ -20,7 +20,9 @@ import { layerDatabase, targetOf } from "../copy/database.ts"
 import { commandFailureOf, exitCode, usage } from "../failure.ts"
 import { companyOf, layerClient } from "../flags/connection.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../terminal/format.ts"
-import { eraseLine, printError, printLines, screen, writeStderr } from "../terminal/output.ts"
+import { printFailure, startReport } from "../terminal/messages.ts"
+import { printLines, screen } from "../terminal/output.ts"
+import { paceFields, paceText } from "../terminal/progress.ts"
 import { makeTable, type Screen } from "../terminal/table.ts"
 import type { SweepRange, SyncInput } from "./flags.ts"
 
@@ -47,7 +49,7 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
     return yield* Effect.provide(printStatus(company.id, target.shown, input), layerCopy(company.id, target))
   }
   const { json } = input
-  const task = { company, sweep, acceptGone, sortById, historyDays, json, progress: yield* makePassProgress }
+  const task = { company, sweep, acceptGone, sortById, historyDays, json }
   const passes = Option.match(input.every, { onNone: () => once(task), onSome: (every) => forever(task, every) })
   yield* Effect.provide(
     passes,
@@ -66,7 +68,6 @@ interface SyncTask {
   readonly historyDays: Option.Option<number>
   /** Whether each pass is printed as one JSON object. */
   readonly json: boolean
-  readonly progress: PassProgress
 }
 
 type PassError = SyncError | ListError
@@ -104,7 +105,7 @@ const forever = (task: SyncTask, every: Duration.Duration) =>
         slot,
         (error): error is PassError =>
           error._tag !== "OutputClosed" && error._tag !== "PlatformError" && !isFinal(error),
-        printFailure
+        (error) => printFailure(commandFailureOf(error))
       ),
       Schedule.windowed(every)
     )
@@ -117,35 +118,33 @@ const isFinal = (error: PassError): boolean => {
     code === exitCode.forbidden
 }
 
-const printFailure = (error: PassError) => {
-  const { advice, message } = commandFailureOf(error)
-  return printError(`time-punches: ${message}`, ...advice.map((line) => `  ${line}`))
-}
-
 const passNow = (task: SyncTask) => {
-  const { company, progress, sortById } = task
-  return finished(task, Sync.run(company, { onCommit: progress.onCommit, sortById, prefetchPages: 1 }))
+  const { company, sortById } = task
+  return finished(task, (onCommit) => Sync.run(company, { onCommit, sortById, prefetchPages: 1 }))
 }
 
 const sweepNow = (task: SyncTask, range: SweepRange) =>
   Effect.gen(function*() {
-    const { acceptGone, company, progress: { onCommit }, sortById } = task
+    const { acceptGone, company, sortById } = task
     const window = windowOf(range, DateTime.toUtc(yield* DateTime.now))
-    return yield* finished(task, Sync.sweep(company, { window, acceptGone, onCommit, sortById, prefetchPages: 1 }))
+    return yield* finished(
+      task,
+      (onCommit) => Sync.sweep(company, { window, acceptGone, onCommit, sortById, prefetchPages: 1 })
+    )
   })
 
 /** The clock-ins of a range that ends now. Its end is open, so that punches of a clock that is ahead are inside. */
 export const windowOf = (range: SweepRange, now: DateTime.Utc): Window =>
   range === "all" ? {} : { gte: DateTime.subtractDuration(now, range) }
 
-/** Prints the summary of a pass, then prunes the history. */
+/** Runs a pass, prints its summary, then prunes the history. */
 const finished = <R>(
-  { company, historyDays, json, progress }: SyncTask,
-  pass: Effect.Effect<SyncSummary, PassError, R>
+  { company, historyDays, json }: SyncTask,
+  pass: (onCommit: RunOptions["onCommit"]) => Effect.Effect<SyncSummary, PassError, R>
 ) =>
   Effect.gen(function*() {
-    const summary = yield* keepingError(company, pass)
-    yield* progress.clear
+    const { clear, onCommit } = yield* startPass
+    const summary = yield* Effect.ensuring(keepingError(company, pass(onCommit)), clear)
     const printPass = (removed: number | null) => printLines([JSON.stringify(passFields(company.id, summary, removed))])
     if (!json) yield* printLines([describePass(summary)])
     if (Option.isNone(historyDays)) {
@@ -171,30 +170,24 @@ const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, 
     return Effect.ignore(isStore ? Effect.timeoutOption(note, "200 millis") : note)
   })
 
-/** A line of counts on a terminal's standard error. `clear` erases it, before a result is printed where it stands. */
-interface PassProgress {
-  readonly onCommit: RunOptions["onCommit"]
-  readonly clear: Effect.Effect<void, never, Stdio.Stdio>
-}
-
-/** Shows the counts of a pass. The line is also erased when the scope closes. */
-const makePassProgress = Effect.gen(function*() {
+/** Shows the counts of a pass. `clear` erases them, before a result is printed where they stand. */
+const startPass = Effect.gen(function*() {
   const stdio = yield* Stdio.Stdio
-  const isShown = yield* stdio.stderrIsTerminal
-  const clear = isShown ? writeStderr(eraseLine) : Effect.void
-  yield* Effect.addFinalizer(() => clear)
-  const onCommit: RunOptions["onCommit"] = ({ pages, unchanged, written }) =>
-    Effect.as(
-      isShown
-        ? writeStderr(
-          `${eraseLine}${counted(pages, "page")}, ${formatNumber(written)} written, ${
-            formatNumber(unchanged)
-          } unchanged`
-        )
-        : Effect.void,
-      true
-    ).pipe(Effect.provideService(Stdio.Stdio, stdio))
-  return { onCommit, clear } satisfies PassProgress
+  const { clear, show } = yield* startReport({ printsResults: false })
+  const onCommit: RunOptions["onCommit"] = ({ pages, punches, unchanged, written }) =>
+    show((elapsed) => {
+      const pace = { elapsed, received: punches }
+      return {
+        text: [
+          countedPunches(punches),
+          `${formatNumber(written)} written`,
+          `${formatNumber(unchanged)} unchanged`,
+          ...paceText(pace)
+        ].join(", "),
+        fields: { pages, punches, written, unchanged, ...paceFields(pace) }
+      }
+    }).pipe(Effect.as(true), Effect.provideService(Stdio.Stdio, stdio))
+  return { onCommit, clear }
 })
 
 const printStatus = Effect.fnUntraced(function*(

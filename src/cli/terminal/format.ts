@@ -40,3 +40,12 @@ export const formatAge = (age: Duration.Duration): string => {
   })
   return parts.length === 0 ? "0s" : parts.slice(0, 2).join(" ")
 }
+
+/** A time of milliseconds on a line that changes: `0.3 s`, `8 s`, `2 min 5 s`, `1 h 12 min`. */
+export const formatElapsed = (millis: number): string => {
+  if (millis < 950) return `${(Math.max(1, Math.round(millis / 100)) / 10).toFixed(1)} s`
+  const seconds = Math.round(millis / 1000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}

@@ -76,6 +76,16 @@ const cost = (retry: Retry): number => retry.throttled ? 5 : 14
 /** Multiples of `throttleDelay` for a 429 without `Retry-After`: services of this kind block for about a minute. */
 const throttleSteps = [1, 3, 8] as const
 
+/** The attempt after a wait. */
+interface NextAttempt {
+  /** The wait, in milliseconds. */
+  readonly delay: number
+  /** Its number; the first attempt is 1. */
+  readonly attempt: number
+  /** How many attempts may be made, if all failures to come are of this kind. */
+  readonly attempts: number
+}
+
 interface Options<A, E, R> {
   readonly attempt: Effect.Effect<A, E, R>
   /** Start of the time that `limits` give, in nanoseconds of the monotonic clock; default: now. */
@@ -83,8 +93,8 @@ interface Options<A, E, R> {
   readonly retryOf: (error: E) => Retry | undefined
   readonly limits: Limits
   readonly budget: Budget
-  /** Runs before each wait, whose length is in milliseconds. */
-  readonly onRetry: (retry: Retry, delay: number) => Effect.Effect<void>
+  /** Runs before each wait. */
+  readonly onRetry: (retry: Retry, next: NextAttempt) => Effect.Effect<void>
 }
 
 /**
@@ -126,7 +136,11 @@ const retryFrom = Effect.fnUntraced(function*<A, E, R>(
       !budget.take(cost(retry))
     ) return yield* Effect.fail(failure)
     spent += cost(retry)
-    yield* onRetry(retry, delay)
+    yield* onRetry(retry, {
+      delay,
+      attempt: attempts + 1,
+      attempts: Math.min(limits.attempts, attempts + 1 + retry.limit - ofKind)
+    })
     yield* Effect.sleep(delay)
     const result = yield* Effect.result(attempt)
     if (Result.isSuccess(result)) {

@@ -1,5 +1,6 @@
 /** What an operator counts: pages, punches, retries and token renewals, without ids; and a log line for each retry. */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -57,13 +58,35 @@ export const pageRead = (rows: number, started: bigint): Effect.Effect<void> =>
       return Effect.void
     }))
 
-/** Counts a retry and logs it: debug below one second of wait, warning above. `delay` is in milliseconds. */
-export const retrying = (what: "page" | "token", reason: string, delay: number): Effect.Effect<void> => {
-  const wait = Duration.millis(Math.round(delay))
-  const message = `${what} failed (${reason}), next attempt in ${Duration.format(wait)}`
+/** A retry before its wait. */
+export interface RetryNotice {
+  readonly what: "page" | "token"
+  /** The status, the platform's code, or the kind of failure. */
+  readonly reason: string
+  /** The wait, in milliseconds. */
+  readonly delay: number
+  /** Which attempt comes after the wait; the first one is 1. */
+  readonly attempt: number
+  /** How many attempts may be made. */
+  readonly attempts: number
+}
+
+/** Takes each retry in place of the log. Default: retries are logged. */
+export class OnRetry extends Context.Reference<((notice: RetryNotice) => Effect.Effect<void>) | undefined>(
+  "effect-time-punches/telemetry/OnRetry",
+  { defaultValue: () => undefined }
+) {}
+
+/** Counts a retry and logs it: debug below one second of wait, warning above. */
+export const retrying = (notice: RetryNotice): Effect.Effect<void> => {
+  const { delay, reason, what } = notice
+  const log = Effect.suspend(() => {
+    const message = `${what} failed (${reason}), next attempt in ${Duration.format(Duration.millis(Math.round(delay)))}`
+    return delay < longWait ? Effect.logDebug(message) : Effect.logWarning(message)
+  })
   return Metric.update(Metric.withAttributes(retries, { what, reason }), 1).pipe(
     Effect.andThen(Metric.update(retryWait, delay / 1000)),
-    Effect.andThen(delay < longWait ? Effect.logDebug(message) : Effect.logWarning(message))
+    Effect.andThen(Effect.flatMap(OnRetry, (onRetry) => onRetry === undefined ? log : onRetry(notice)))
   )
 }
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import * as Fs from "node:fs"
-import { eraseLine } from "../../../src/cli/terminal/output.ts"
+import { eraseLine } from "../../../src/cli/terminal/messages.ts"
 import { FakeService, Fault, type StoredPunch } from "../../../src/testing/index.ts"
 import { cli, linesOf, queries, temporaryFolder } from "../support.ts"
 import { issuesIn, punch, rest, writeZones } from "./support.ts"
@@ -376,7 +376,7 @@ describe("what a check found", () => {
         const transcript = screen.join("")
         const shown = transcript.split("\n").map((line) => line.split(eraseLine).at(-1))
 
-        assert.include(transcript, `${eraseLine}1 page, 2 punches`)
+        assert.include(transcript, `${eraseLine}2 punches`)
         assert.deepStrictEqual(shown.slice(0, -2), [...linesOf(stdout)])
         assert.match(shown.at(-2) ?? "", /^3 things to look at, of 2 punches; 2 punches were checked$/)
       })))

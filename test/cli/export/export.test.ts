@@ -56,7 +56,7 @@ describe("time-punches export", () => {
       const shown = yield* cli(args, { terminal: true })
       const quiet = yield* cli(args)
 
-      assert.match(shown.stderr, /^\r\u001b\[2K1 page, 10 punches\r\u001b\[2K.*punches: \d+ punches.*\n\r\u001b\[2K$/)
+      assert.match(shown.stderr, /^\r\u001b\[2K10 punches\r\u001b\[2K.*punches: \d+ punches.*\n$/)
       assert.notInclude(quiet.stderr, "\r")
     })))
 

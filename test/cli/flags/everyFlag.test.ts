@@ -2,9 +2,9 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { CliOutput, Command, type HelpDoc } from "effect/cli"
+import { CliConfig, CliOutput, Command, type HelpDoc } from "effect/cli"
 import * as Fs from "node:fs"
-import { command } from "../../../src/cli/command.ts"
+import { builtIns, command } from "../../../src/cli/command.ts"
 import { joinMinusValues } from "../../../src/cli/flags/arguments.ts"
 import { FakeService } from "../../../src/testing/index.ts"
 import { cli, queries, subcommands, temporaryFolder } from "../support.ts"
@@ -18,6 +18,7 @@ const flagsOf = Effect.fnUntraced(function*(path: ReadonlyArray<string>) {
     })
   yield* Effect.ignore(Command.runWith(command, { version: "0" })([...path, "--help"])).pipe(
     Effect.provideService(CliOutput.Presenter, CliOutput.Presenter.of({ present })),
+    Effect.provideService(CliConfig.CliConfig, CliConfig.CliConfig.of(CliConfig.make({ builtIns }))),
     Effect.provide(NodeServices.layer),
     Effect.provide(FakeService.layerClient),
     Effect.provide(FakeService.layer())

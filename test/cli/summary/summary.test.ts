@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
-import { eraseLine } from "../../../src/cli/terminal/output.ts"
+import { eraseLine } from "../../../src/cli/terminal/messages.ts"
 import { FakeService, type WirePunch } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
 import { cli, linesOf, temporaryFolder } from "../support.ts"
@@ -221,7 +221,7 @@ describe("time-punches summary", () => {
       const transcript = screen.join("")
       const shown = transcript.split("\n").map((line) => line.split(eraseLine).at(-1))
 
-      assert.include(transcript, `${eraseLine}1 page, 3 punches`)
+      assert.include(transcript, `${eraseLine}3 punches`)
       assert.strictEqual(linesOf(stdout).length, 4)
       // What stays of each line on the screen: what was written after it was erased last.
       assert.deepStrictEqual(shown.slice(0, 4), [...linesOf(stdout)])

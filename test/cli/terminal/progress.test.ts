@@ -1,7 +1,11 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stdio } from "effect"
+import { Effect, Layer, Stdio, Terminal } from "effect"
 import { TestClock } from "effect/testing"
-import { eraseLine, makeProgress, printError } from "../../../src/cli/terminal/output.ts"
+import { withMessages } from "../../../src/cli/flags/messages.ts"
+import { eraseLine, printError, printWarning } from "../../../src/cli/terminal/messages.ts"
+import { makeProgress } from "../../../src/cli/terminal/progress.ts"
+import { OnRetry } from "../../../src/internal/telemetry/metrics.ts"
 import { capture } from "../support.ts"
 
 /** Runs `body` and returns what it writes to standard error, text by text. */
@@ -31,8 +35,8 @@ describe("progress", () => {
       }))
 
       assert.deepStrictEqual(texts, [
-        `${eraseLine}1 page, 200 punches`,
-        `${eraseLine}2 pages, 1,200 punches, 600 a second`,
+        `${eraseLine}200 punches`,
+        `${eraseLine}1,200 punches, 2 s, 600/s`,
         eraseLine
       ])
     }))
@@ -50,9 +54,9 @@ describe("progress", () => {
       }))
 
       assert.deepStrictEqual(texts, [
-        `${eraseLine}1 page, 1 punch`,
-        `${eraseLine}11 pages, 11 punches`,
-        `${eraseLine}21 pages, 21 punches`,
+        `${eraseLine}1 punch`,
+        `${eraseLine}11 punches`,
+        `${eraseLine}21 punches`,
         eraseLine
       ])
     }))
@@ -65,7 +69,7 @@ describe("progress", () => {
         yield* progress.add(100)
       }))
 
-      assert.deepStrictEqual(texts, [`${eraseLine}9 pages, 900 punches, 100 a second`, eraseLine])
+      assert.deepStrictEqual(texts, [`${eraseLine}900 punches, 1 s, 100/s`, eraseLine])
     }))
 
   it.effect("is erased by a message, which starts its own line", () =>
@@ -76,7 +80,7 @@ describe("progress", () => {
         yield* printError("interrupted")
       }))
 
-      assert.deepStrictEqual(texts, [`${eraseLine}1 page, 1 punch`, `${eraseLine}interrupted\n`, eraseLine])
+      assert.deepStrictEqual(texts, [`${eraseLine}1 punch`, `${eraseLine}interrupted\n`, eraseLine])
     }))
 
   it.effect.each(
@@ -98,6 +102,88 @@ describe("progress", () => {
         terminal
       )
 
-      assert.deepStrictEqual(texts, expected === "shown" ? [`${eraseLine}1 page, 3 punches`, eraseLine] : [])
+      assert.deepStrictEqual(texts, expected === "shown" ? [`${eraseLine}3 punches`, eraseLine] : [])
+    }))
+
+  const layerTerminal = Layer.effect(
+    Terminal.Terminal,
+    Terminal.Terminal.use((terminal) => Effect.succeed(Terminal.make({ ...terminal, columns: Effect.succeed(47) })))
+  ).pipe(Layer.provide(NodeServices.layer))
+
+  /** What a run with these flags writes. */
+  const ofRun = <A, E, R>(flags: ReadonlyArray<string>, body: Effect.Effect<A, E, R>) =>
+    Effect.provide(written(withMessages(flags, () => Effect.scoped(body))), layerTerminal)
+
+  const failed = Effect.flatMap(
+    OnRetry,
+    (onRetry) => onRetry?.({ what: "page", reason: "503", delay: 1000, attempt: 2, attempts: 4 }) ?? Effect.void
+  )
+
+  it.effect("shares its line with a retry until the wait is over, in the width of the terminal", () =>
+    Effect.gen(function*() {
+      const texts = yield* ofRun(
+        [],
+        Effect.gen(function*() {
+          const progress = yield* makeProgress({ printsResults: false })
+          yield* progress.add(1)
+          yield* failed
+          yield* TestClock.adjust("500 millis")
+          yield* progress.add(12_399)
+          yield* TestClock.adjust("500 millis")
+          yield* progress.add(0)
+        })
+      )
+
+      assert.deepStrictEqual(texts, [
+        `${eraseLine}1 punch`,
+        `${eraseLine}503, retrying in 1 s (2nd of 4); 1 punch`,
+        `${eraseLine}503, retrying in 1 s (2nd of 4); 12,400 punch…`,
+        `${eraseLine}12,400 punches, 1 s, 12,400/s`,
+        eraseLine
+      ])
+    }))
+
+  it.effect("is an event every ten seconds with --log-format json, without a code of the terminal", () =>
+    Effect.gen(function*() {
+      const texts = yield* ofRun(
+        ["--log-format", "json"],
+        Effect.gen(function*() {
+          const progress = yield* makeProgress({ printsResults: false })
+          yield* failed
+          yield* printWarning("a", "b")
+          for (let second = 0; second < 25; second += 1) {
+            yield* TestClock.adjust("1 second")
+            yield* progress.add(100)
+          }
+        })
+      )
+      const events: ReadonlyArray<Record<string, unknown>> = texts.map((text) => JSON.parse(text))
+
+      assert.deepStrictEqual(events.map(({ event }) => event), ["retry", "warning", "progress", "progress"])
+      assert.deepInclude(events[1], { level: "WARN", message: "a", details: ["b"] })
+      assert.deepStrictEqual(events[2], {
+        message: "1,000 punches, 10 s, 100/s",
+        level: "INFO",
+        timestamp: "1970-01-01T00:00:10.000Z",
+        event: "progress",
+        pages: 10,
+        punches: 1000,
+        elapsedSeconds: 10,
+        perSecond: 100
+      })
+    }))
+
+  it.effect("is not shown with --quiet, and neither is a retry", () =>
+    Effect.gen(function*() {
+      const texts = yield* ofRun(
+        ["-q"],
+        Effect.gen(function*() {
+          const progress = yield* makeProgress({ printsResults: false })
+          yield* progress.add(1)
+          yield* failed
+        })
+      )
+
+      assert.deepStrictEqual(texts, [])
     }))
 })

@@ -42,7 +42,7 @@ const run = (
       retryOf: (failure) => failure.retry,
       limits: { ...limits, ...options.limits },
       budget,
-      onRetry: (_retry, delay) => Effect.sync(() => void waits.push(delay))
+      onRetry: (_retry, { delay }) => Effect.sync(() => void waits.push(delay))
     })))
     return { exit, attempts, waits, took: (yield* Clock.currentTimeMillis) - began, left: leftOf(budget, 500) }
   })

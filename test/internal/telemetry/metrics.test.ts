@@ -38,11 +38,17 @@ describe("pageRead", () => {
     }))
 })
 
+const second = { attempt: 2, attempts: 4 }
+
 describe("retrying", () => {
   it.effect("counts retries by what and reason, and adds up their waits", () =>
     Effect.gen(function*() {
       const metrics = yield* metricsAfter(
-        Effect.all([retrying("page", "503", 250), retrying("page", "503", 500), retrying("token", "timeout", 250)])
+        Effect.all([
+          retrying({ what: "page", reason: "503", delay: 250, ...second }),
+          retrying({ what: "page", reason: "503", delay: 500, ...second }),
+          retrying({ what: "token", reason: "timeout", delay: 250, ...second })
+        ])
       )
 
       assert.deepStrictEqual(metrics, {
@@ -58,7 +64,7 @@ describe("retrying", () => {
       Effect.gen(function*() {
         const lines: Array<readonly [string, unknown]> = []
         const logger = Logger.make(({ logLevel, message }) => void lines.push([logLevel, message]))
-        yield* retrying("page", "503", delay).pipe(
+        yield* retrying({ what: "page", reason: "503", delay, ...second }).pipe(
           Effect.provide(Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, "Trace")))
         )
 

@@ -1,0 +1,235 @@
+/** Standard error: the messages of a run as lines or as JSON, its log, and the line that a terminal rewrites. */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
+import * as Stdio from "effect/Stdio"
+import * as Stream from "effect/Stream"
+import { inspect, stripVTControlCharacters } from "node:util"
+import { OnRetry, type RetryNotice } from "../../internal/telemetry/metrics.ts"
+import { printable } from "../../internal/wire/issue.ts"
+import type { CommandFailure } from "../failure.ts"
+import { Colours } from "./colour.ts"
+import { formatElapsed } from "./format.ts"
+import { fit } from "./table.ts"
+
+/** The values of `--log-format`. */
+export const formats = ["lines", "json"] as const
+
+/** What stands on the line that a terminal rewrites. */
+interface Live {
+  progress: string
+  retry: string
+  /** When the wait of the retry is over, in milliseconds of the clock. */
+  retryUntil: number
+  isShown: boolean
+}
+
+/** How a run writes to standard error. */
+export interface Mode {
+  readonly format: typeof formats[number]
+  readonly detail: "quiet" | "normal" | "verbose"
+  /** The width of the terminal now. */
+  readonly columns: Effect.Effect<number>
+  readonly live: Live
+}
+
+export const makeMode = (format: Mode["format"], detail: Mode["detail"], columns: Mode["columns"]): Mode => ({
+  format,
+  detail,
+  columns,
+  live: { progress: "", retry: "", retryUntil: -Infinity, isShown: false }
+})
+
+/** The mode of a run; none outside one: lines, without a flag. */
+export class Messages extends Context.Reference<Mode | undefined>("effect-time-punches/cli/Messages", {
+  defaultValue: () => undefined
+}) {}
+
+/** Logs to standard error: standard output is for results only. A log of a server has the time and the level of each line. */
+export const logOf = (format: Mode["format"], isServer: boolean) =>
+  Logger.layer([
+    Logger.withConsoleError(
+      format === "json"
+        ? Logger.formatJson
+        : Logger.map(
+          isServer ? Logger.formatSimple : formatRemark,
+          (line) => process.stderr.isTTY ? eraseLine + line : line
+        )
+    )
+  ])
+
+/** A log line among the messages of a command. */
+const formatRemark = Logger.make(({ cause, logLevel, message }) => {
+  const text = (Array.isArray(message) ? message : [message])
+    .map((part) => Cause.isCause(part) ? Cause.pretty(part) : typeof part === "string" ? part : inspect(part))
+  const lines = [...text, ...(cause.reasons.length === 0 ? [] : [Cause.pretty(cause)])].join(" ")
+  return logLevel === "Info" ? lines : `${logLevel === "Warn" ? "warning" : logLevel.toLowerCase()}: ${lines}`
+})
+
+/** Runs a server, whose log is what it has to say: every line has a time, and retries are lines of the log. */
+export const withServerLog = <A, E, R>(self: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Messages, (mode) =>
+    self.pipe(
+      Effect.provide(logOf(mode?.format ?? "lines", true)),
+      Effect.updateService(OnRetry, (onRetry) => mode?.detail === "quiet" ? onRetry : undefined)
+    ))
+
+/** Erases the line of a terminal's cursor, where a progress line may stand. */
+export const eraseLine = "\r\u001b[2K"
+
+/** Writes a text to standard error unchanged. Failures are ignored: no result depends on it. */
+const writeStderr = (text: string) =>
+  Stdio.Stdio.use((stdio) => Effect.ignore(Stream.run(Stream.make(text), stdio.stderr())))
+
+/** Writes lines to standard error, over the line that a terminal rewrites. */
+const writeLines = (lines: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const stdio = yield* Stdio.Stdio
+    const mode = yield* Messages
+    if (mode !== undefined) mode.live.isShown = false
+    const before = (yield* stdio.stderrIsTerminal) ? eraseLine : ""
+    yield* writeStderr(before + lines.map((line) => `${line}\n`).join(""))
+  })
+
+/** Writes an event as one JSON object on a line: its first members are those of a line of the log. */
+const writeEvent = (level: "INFO" | "WARN" | "ERROR", message: string, fields: Readonly<Record<string, unknown>>) =>
+  Effect.flatMap(DateTime.now, (now) =>
+    writeStderr(
+      `${
+        JSON.stringify({
+          message: stripVTControlCharacters(message),
+          level,
+          timestamp: DateTime.formatIso(now),
+          ...fields
+        })
+      }\n`
+    ))
+
+const message = (
+  level: "INFO" | "WARN",
+  event: "remark" | "warning" | "hint",
+  lines: ReadonlyArray<string>
+): Effect.Effect<void, never, Stdio.Stdio> =>
+  Effect.gen(function*() {
+    const mode = yield* Messages
+    const [first, ...details] = lines
+    if (first === undefined || (event === "hint" && mode?.detail === "quiet")) return
+    if (mode?.format !== "json") return yield* writeLines(lines)
+    const more = details.length === 0 ? {} : { details: details.map(stripVTControlCharacters) }
+    yield* writeEvent(level, first, { event, ...more })
+  })
+
+/** Writes lines about the result to standard error, also with `--quiet`: nothing was found, or what was. */
+export const printError = (...lines: ReadonlyArray<string>) => message("INFO", "remark", lines)
+
+/** Writes warnings to standard error: what a result does not have, or what needs a look. */
+export const printWarning = (...lines: ReadonlyArray<string>) =>
+  Effect.flatMap(Colours, ({ stderr }) => message("WARN", "warning", lines.map(stderr.yellow)))
+
+/** Writes what is good to know to standard error, but not with `--quiet`. */
+export const printHint = (...lines: ReadonlyArray<string>) => message("INFO", "hint", lines)
+
+/** Writes a failure to standard error: what happened, what to do, and the exit code that it has. `lines`: its text for people. */
+export const printFailure = (
+  { advice, code, message }: Pick<CommandFailure, "advice" | "code" | "message">,
+  lines: ReadonlyArray<string> = [`time-punches: ${message}`, ...advice.map((line) => `  ${line}`)]
+) =>
+  Effect.flatMap(Messages, (mode) =>
+    mode?.format === "json"
+      ? writeEvent("ERROR", message, { event: "error", advice, code })
+      : writeLines(lines))
+
+/** `503, retrying in 1 s (2nd of 4)`. */
+export const retryText = ({ attempt, attempts, delay, reason, what }: RetryNotice): string =>
+  `${what === "token" ? "token: " : ""}${printable(reason)}, retrying in ${formatElapsed(delay)} (${
+    ordinal(attempt)
+  } of ${attempts})`
+
+const ordinal = (value: number): string =>
+  `${value}${value % 100 > 10 && value % 100 < 14 ? "th" : ["th", "st", "nd", "rd"][value % 10] ?? "th"}`
+
+/** A retry on the line that a terminal rewrites, in a pipe as a separate line, or as an event. */
+export const showRetry = (notice: RetryNotice) =>
+  Effect.gen(function*() {
+    const mode = yield* Messages
+    if (mode === undefined || mode.detail === "quiet") return
+    const text = retryText(notice)
+    if (mode.format === "json") {
+      const { attempt, attempts, delay, reason, what } = notice
+      const fields = { what, reason, attempt, attempts, waitSeconds: Math.round(delay) / 1000 }
+      return yield* writeEvent("WARN", text, { event: "retry", ...fields })
+    }
+    if (!(yield* Stdio.Stdio.use(({ stderrIsTerminal }) => stderrIsTerminal))) return yield* writeLines([text])
+    mode.live.retry = text
+    mode.live.retryUntil = (yield* Clock.currentTimeMillis) + notice.delay
+    yield* draw(mode)
+  })
+
+/** The line in a width: the retry first, since what does not fit is cut. A terminal would wrap a line of its whole width. */
+export const liveText = ({ progress, retry }: Pick<Live, "progress" | "retry">, width: number): string =>
+  fit([retry, progress].filter((part) => part !== "").join("; "), width - 1)
+
+const draw = ({ columns, live }: Mode) =>
+  Effect.flatMap(columns, (width) => {
+    live.isShown = true
+    return writeStderr(eraseLine + liveText(live, width || Infinity))
+  })
+
+/** Erases the line that a terminal rewrites, if it stands there. */
+export const clearLine: Effect.Effect<void, never, Stdio.Stdio> = Effect.flatMap(
+  Messages,
+  (mode) => mode === undefined ? Effect.void : erase(mode.live)
+)
+
+const erase = (live: Live) => {
+  const { isShown } = live
+  Object.assign(live, { progress: "", retry: "", isShown: false })
+  return isShown ? writeStderr(eraseLine) : Effect.void
+}
+
+/** Shows how far a run is. */
+export interface Reporter {
+  /** Shows a state if one is due. `elapsed`: milliseconds since the run began. */
+  readonly show: (
+    state: (elapsed: number) => { readonly text: string; readonly fields: Readonly<Record<string, unknown>> }
+  ) => Effect.Effect<void, never, Stdio.Stdio>
+  /** Erases the line, before a result stands there. */
+  readonly clear: Effect.Effect<void, never, Stdio.Stdio>
+}
+
+/** Milliseconds between two updates of the line: it looks alive and costs nothing. */
+const lineInterval = 100
+
+/** Milliseconds between two events of progress: a log is kept. */
+const eventInterval = 10_000
+
+/**
+ * Begins the progress of a run: a line of a terminal, an event every ten seconds, in a pipe nothing. `printsResults` says that
+ * results are printed during the run: on the same terminal, a progress line would break them.
+ */
+export const startReport = Effect.fnUntraced(function*({ printsResults }: { readonly printsResults: boolean }) {
+  const stdio = yield* Stdio.Stdio
+  const mode = (yield* Messages) ?? makeMode("lines", "normal", Effect.succeed(Infinity))
+  const started = yield* Clock.currentTimeMillis
+  const isJson = mode.format === "json"
+  const isLine = (yield* stdio.stderrIsTerminal) && !(printsResults && (yield* stdio.stdoutIsTerminal))
+  const interval = isJson ? eventInterval : lineInterval
+  let shownAt = isJson ? started : -Infinity
+  const { live } = mode
+  const show: Reporter["show"] = (state) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      if (now - shownAt < interval) return Effect.void
+      shownAt = now
+      const { fields, text } = state(now - started)
+      if (isJson) return writeEvent("INFO", text, { event: "progress", ...fields })
+      live.progress = text
+      if (now >= live.retryUntil) live.retry = ""
+      return draw(mode)
+    })
+  const isShown = mode.detail !== "quiet" && (isJson || isLine)
+  const clear = Effect.suspend(() => erase(live))
+  return { show: isShown ? show : () => Effect.void, clear } satisfies Reporter
+})
