@@ -4,6 +4,7 @@ import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
+import type { HelpDoc } from "effect/cli/HelpDoc"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
@@ -11,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import type { Terminal } from "effect/Terminal"
+import { printable, unknownKey } from "../internal/wire/issue.ts"
 import { version } from "../internal/wire/userAgent.ts"
 import { changes } from "./changes/changes.ts"
 import { check } from "./check/check.ts"
@@ -104,12 +106,20 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
     case "InvalidInvocation": {
       const path = event.commandPath.join(" ")
       return yield* printError(
-        ...event.errors.map((error) => `${path}: ${formatCliError(error)}`),
+        ...event.errors.map((error) =>
+          `${path}: ${
+            error._tag === "UnrecognizedOption" ? unknownFlag(error.option, event.helpDoc) : formatCliError(error)
+          }`
+        ),
         `See ${path} --help.`
       )
     }
   }
 })
+
+/** The flag is of the arguments, so what a terminal would obey in it is escaped. */
+const unknownFlag = (flag: string, { flags, globalFlags = [] }: HelpDoc): string =>
+  `${printable(flag)} ${unknownKey(flag, [...flags, ...globalFlags].map(({ name }) => `--${name}`), "a flag")}`
 
 const printText = (text: string) => Effect.ignore(print(Stream.make(`${text}\n`)))
 
