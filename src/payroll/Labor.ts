@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
 import { BusinessDate, Cents, TimePunchId, type UserId } from "../Ids.ts"
-import { type Cell, csvRecord } from "../internal/wire/csv.ts"
+import { type Cell, csvRecord, type CsvSeparator } from "../internal/wire/csv.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as Period from "./Period.ts"
 import { divide, type Rounding } from "./Rounding.ts"
@@ -160,6 +160,8 @@ export interface TotalsCsvOptions<K> {
   readonly sums?: ReadonlyArray<CsvSum> | undefined
   /** Ends every record, the last one too. Default `\r\n`, as in RFC 4180. */
   readonly newline?: "\r\n" | "\n" | undefined
+  /** What stands between two cells. Default `,`. With `;` a text is also guarded behind each `,`. */
+  readonly separator?: CsvSeparator | undefined
 }
 
 /**
@@ -197,7 +199,7 @@ export const toCsv = <K>(
   const header = [...names, ...chosen]
   const kept = [...names.keys(), ...places.map((place) => names.length + place)]
   const rows = rowsOf(totals, options.columns).map((cells) => kept.map((at) => cells[at]))
-  return [header, ...rows].map((cells) => `${csvRecord(cells)}${options.newline ?? "\r\n"}`).join("")
+  return [header, ...rows].map((cells) => `${csvRecord(cells, options.separator)}${options.newline ?? "\r\n"}`).join("")
 }
 
 /**

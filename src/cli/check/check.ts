@@ -18,7 +18,17 @@ import { type CommandFailure, Findings, usage } from "../failure.ts"
 import { filterFlags, type FilterInput, isOfDepartment, noFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { type LocalPeriod, type LocationClock, periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
-import { formatFlags, formatOf, instant, intervalForm, onFlag, readInterval, text } from "../flags/values.ts"
+import {
+  csvFlags,
+  csvStyleOf,
+  formatFlags,
+  formatOf,
+  instant,
+  intervalForm,
+  onFlag,
+  readInterval,
+  text
+} from "../flags/values.ts"
 import { outputWidth, print, printError } from "../terminal/output.ts"
 import { textOf, verdictOf } from "./report.ts"
 
@@ -50,12 +60,14 @@ export const check = Command.make(
     allowEmpty: onFlag("allow-empty", "Exit with 0 if no punch matches; without it the exit code is then 9"),
     asOf: instant("as-of", "Treat open punches as clocked out at this instant; without it only their clock-in counts"),
     ...formatFlags(["table", "csv", "json"], "table for people; csv and json for programs"),
+    ...csvFlags,
     names: namesFlag
   },
   Effect.fnUntraced(function*(flags) {
     const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
     const local = yield* Effect.fromResult(requirePeriod(resolved, "check"))
     const format = yield* Effect.fromResult(formatOf(flags, "table"))
+    const style = yield* Effect.fromResult(csvStyleOf(flags, format))
     const names = Option.getOrUndefined(yield* readNames(flags.names))
     const knowsDisputes = Option.isNone(flags.database)
     const source = yield* openSource(flags)
@@ -69,7 +81,7 @@ export const check = Command.make(
       knowsDisputes
     }, (filter) => Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches)))
 
-    const found = textOf(format, issues, names, yield* outputWidth)
+    const found = textOf(format, issues, names, yield* outputWidth, style)
     yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
       Effect.andThen(printError(
         verdictOf(issues, checked, flags.allowEmpty),

@@ -19,7 +19,7 @@ import { companyOf } from "../flags/connection.ts"
 import { describeFilter, filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { keptOf, type LocalPeriod, periodFlags, resolvePeriod, textOfDates } from "../flags/period.ts"
-import { asOf, formatFlags, formatOf, rounding } from "../flags/values.ts"
+import { asOf, csvFlags, csvStyleOf, formatFlags, formatOf, rounding } from "../flags/values.ts"
 import { countedPunches } from "../terminal/format.ts"
 import { outputWidth, print, printError, printLines } from "../terminal/output.ts"
 import { fileFlags, type FileForm, printFile, readForm } from "./file.ts"
@@ -34,6 +34,7 @@ export const summary = Command.make(
     asOf,
     rounding,
     ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact, without the total"),
+    ...csvFlags,
     names: namesFlag,
     ...fileFlags,
     ...sourceFlags,
@@ -48,12 +49,15 @@ export const summary = Command.make(
         flags.by !== defaultBy && "--by",
         flags.json && "--json",
         Option.isSome(flags.format) && "--format",
+        flags.excel && "--excel",
+        Option.isSome(flags.separator) && "--separator",
         Option.isSome(flags.asOf) && "--as-of"
       ])
       if (Option.isSome(form)) return yield* preview(form.value, input, flags)
       const limits = yield* Effect.fromResult(limitsOf(flags))
       const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
       const format = yield* Effect.fromResult(formatOf(flags, "table"))
+      const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const names = Option.getOrUndefined(yield* readNames(flags.names))
 
       const source = yield* openSource(flags)
@@ -68,7 +72,7 @@ export const summary = Command.make(
       const further = { names, above: aboveColumns(flags, people) }
       const entries = Array.from(groups, ([id, totals]) => [keysOf(id), totals] as const)
       if (format === "json") yield* print(Stream.make(jsonOf(flags.by, entries, further)))
-      else if (format === "csv") yield* print(Stream.make(csvOf(flags.by, entries, further)))
+      else if (format === "csv") yield* print(Stream.make(csvOf(flags.by, entries, further, style)))
       else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, further, yield* outputWidth))
       if (entries.length === 0) yield* printError("no punch matches")
       if (Option.isSome(flags.above) && Option.isNone(flags.period)) {
