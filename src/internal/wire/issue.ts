@@ -67,7 +67,8 @@ const codeOf = (char: string): string => {
 export const invalidSetting = (name: string, mustBe: string): Effect.Effect<never, Config.ConfigError> =>
   refusedSetting(name, `must be ${mustBe}`)
 
-const refusedSetting = (name: string, what: string): Effect.Effect<never, Config.ConfigError> =>
+/** Fails with a `ConfigError` that says what is wrong with the setting. */
+export const refusedSetting = (name: string, what: string): Effect.Effect<never, Config.ConfigError> =>
   Effect.fail(
     new Config.ConfigError(
       new Schema.SchemaError(
