@@ -1,5 +1,6 @@
 /** `time-punches check`: what a person must look at before a period is closed. */
 import * as Command from "effect/cli/Command"
+import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -50,6 +51,11 @@ export const maxDuration = text(
   readInterval
 )
 
+/** Kinds that are neither reported nor counted: an assistant that may not see wages must not learn which are 0. */
+export const HiddenKinds = Context.Reference<ReadonlyArray<PeriodCheck.Kind>>("effect-time-punches/cli/HiddenKinds", {
+  defaultValue: () => []
+})
+
 export const check = Command.make(
   "check",
   {
@@ -72,7 +78,7 @@ export const check = Command.make(
     const knowsDisputes = Option.isNone(flags.database)
     const source = yield* openSource(flags)
     yield* refuseBeyondCalendar(resolved, Option.getOrElse(flags.maxDuration, () => defaultMaxDuration))
-    const { checked, issues } = yield* findIssues({
+    const { checked, issues: all } = yield* findIssues({
       ...local,
       clockedIn: resolved.clockedIn,
       selected: selectedOf(flags),
@@ -81,6 +87,8 @@ export const check = Command.make(
       knowsDisputes
     }, (filter) => Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches)))
 
+    const hidden = yield* HiddenKinds
+    const issues = all.filter(({ kind }) => !hidden.includes(kind))
     const found = textOf(format, issues, names, yield* outputWidth, style)
     yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
       Effect.andThen(printError(
