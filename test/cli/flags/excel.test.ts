@@ -9,19 +9,16 @@ import { cli, queries, temporaryFolder } from "../support.ts"
 
 const notes = ["Jürgen; \"Zoë\"", "late,=1+1", "7;=2+2", "one, -5 min", "plain"]
 
-const stored = notes.map((notes, at) => ({
-  ...servicePunch({
+const stored = notes.map((notes, at) =>
+  servicePunch({
     id: at + 1,
     user_id: 500 + at,
     approved: false,
     notes,
     clocked_in: `2026-03-0${at + 2}T09:00:00Z`,
     clocked_out: `2026-03-0${at + 2}T17:00:00.500Z`
-  }),
-  employeeApprovalStatus: "approved" as const,
-  flags: [],
-  timeZone: "UTC"
-}))
+  })
+)
 
 const week = ["--week", "2026-03-02", "--zone", "UTC"]
 
@@ -36,21 +33,16 @@ const prints = (args: ReadonlyArray<string>, expected = 0): Write => (...flags) 
     return Buffer.from(stdout)
   })
 
+const changes = (folder: string, names: string, since: string) =>
+  `changes ${week.join(" ")} --since ${since} --database ${folder}/punches.db --format csv --names ${names}`.split(" ")
+
 /** The commands that write CSV, once a copy with a history is in the folder. */
 const writers: Readonly<Record<string, (folder: string, names: string, since: string) => Write>> = {
   list: (_folder, names) => prints(["list", "--format", "csv", "--page-size", "2", "--names", names]),
   summary: (_folder, names) => prints(["summary", "--format", "csv", "--by", "user", "--names", names]),
   check: (_folder, names) => prints(["check", ...week, "--format", "csv", "--names", names], 9),
-  "changes of people": (folder, names, since) =>
-    prints([
-      ...["changes", ...week, "--since", since, "--database", `${folder}/punches.db`],
-      ...["--format", "csv", "--names", names]
-    ]),
-  "changes of punches": (folder, names, since) =>
-    prints([
-      ...["changes", ...week, "--since", since, "--database", `${folder}/punches.db`],
-      ...["--format", "csv", "--of", "punches", "--names", names]
-    ]),
+  "changes of people": (folder, names, since) => prints(changes(folder, names, since)),
+  "changes of punches": (folder, names, since) => prints([...changes(folder, names, since), "--of", "punches"]),
   export: (folder) => (...flags) =>
     Effect.map(
       cli(["export", "--format", "csv", "--page-size", "2", "--output", `${folder}/punches.csv`, ...flags]),
