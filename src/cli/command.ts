@@ -146,13 +146,15 @@ const handleError = (
 const builtIns = GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.Wizard)
 
 /**
- * Runs the command with these arguments, once `readable` has read the settings of the process. Expected errors are printed and become
- * an exit code; only bugs fail.
+ * Runs the command with these arguments, once `readable` has read the settings of the process, which `--env-file` may have. Expected
+ * errors are printed and become an exit code; only bugs fail.
  */
 export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, Config.ConfigError> = Effect.void) =>
   Effect.flatMap(layerPresenter, (context) =>
-    Effect.andThen(readable, Effect.fromResult(joinMinusValues(args))).pipe(
-      Effect.flatMap((args) => withProfile(args, Command.runWith(command, { version }))),
+    Effect.fromResult(joinMinusValues(args)).pipe(
+      Effect.flatMap((args) =>
+        withProfile(args, (args) => Effect.andThen(readable, Command.runWith(command, { version })(args)))
+      ),
       Effect.as<ExitCode>(exitCode.ok),
       Effect.catch(handleError),
       Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns })),
