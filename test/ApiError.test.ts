@@ -158,7 +158,7 @@ describe("an error that may be retried", () => {
     assert.isFalse(new BackfillError({ cause: new Forbidden({}), unfinished: [] }).isRetryable)
   })
 
-  it("is a sync or a fleet that something else stopped, or whose database may come back", () => {
+  it("is a sync or a fleet that something else stopped, or whose database may recover", () => {
     const connection = new SqlError({ reason: new ConnectionError({ cause: new Error("ECONNRESET") }) })
     const constraint = new SqlError({ reason: new ConstraintError({ cause: new Error("duplicate key") }) })
     const shutdown = Object.assign(new Error("terminating connection"), { code: "57P01" })

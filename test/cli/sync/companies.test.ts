@@ -1,4 +1,4 @@
-/** `sync --company 1,2,3`: each company in passes of its own, and none stops another. */
+/** `sync --company 1,2,3`: each company in separate passes, and none stops another. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
@@ -79,7 +79,7 @@ describe("sync of several companies", () => {
       assert.strictEqual(rowsOf(`${folder}/together.db`)[1]?.length, 3)
     })))
 
-  it.effect("goes on after one that fails, and ends with its code", () =>
+  it.effect("continues after one that fails, and ends with its code", () =>
     inFolder(
       Effect.fnUntraced(function*(folder) {
         const { code, stderr, stdout } = yield* sync(`${folder}/together.db`, all, "--json")
