@@ -4,7 +4,7 @@ import * as Csv from "effect/encoding/Csv"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { csvCell, type CsvSeparator, guardedFor } from "../internal/wire/csv.ts"
+import { csvCell, guardedFor } from "../internal/wire/csv.ts"
 import { timePunchNames } from "../internal/wire/names.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
 import type { TimePunch } from "../TimePunch.ts"
@@ -41,7 +41,7 @@ export interface CsvOptions extends WorkedTime.WorkedTimeOptions {
   /** Ends every record, the last one too. Default `\r\n`, as in RFC 4180. */
   readonly newline?: "\r\n" | "\n" | undefined
   /** What stands between two cells. Default `,`. With `;` a text is also guarded behind each `,`. */
-  readonly separator?: CsvSeparator | undefined
+  readonly separator?: "," | ";" | undefined
 }
 
 /**

@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
 import { BusinessDate, Cents, TimePunchId, type UserId } from "../Ids.ts"
-import { type Cell, csvRecord, type CsvSeparator } from "../internal/wire/csv.ts"
+import { type Cell, csvRecord } from "../internal/wire/csv.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as Period from "./Period.ts"
 import { divide, type Rounding } from "./Rounding.ts"
@@ -161,7 +161,7 @@ export interface TotalsCsvOptions<K> {
   /** Ends every record, the last one too. Default `\r\n`, as in RFC 4180. */
   readonly newline?: "\r\n" | "\n" | undefined
   /** What stands between two cells. Default `,`. With `;` a text is also guarded behind each `,`. */
-  readonly separator?: CsvSeparator | undefined
+  readonly separator?: "," | ";" | undefined
 }
 
 /**
