@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { invalidSetting, wholeNumber } from "./internal/wire/issue.ts"
+import { invalidSetting, printable, refusedSetting, unknownKey, wholeNumber } from "./internal/wire/issue.ts"
 
 /** The settings of `RetryPolicy`. */
 export interface RetryOptions {
@@ -51,16 +51,22 @@ export class RetryPolicy extends Context.Reference<RetryOptions>("effect-time-pu
 }) {
   /**
    * The defaults with some of them changed; an `undefined` changes nothing. Fails with a `ConfigError` that names the
-   * setting on fewer than one attempt, a negative budget and negative durations.
+   * setting on fewer than one attempt, a negative budget and negative durations, and on a name that is not a setting.
    */
   static readonly layer = (
     options: { readonly [Setting in keyof RetryOptions]?: RetryOptions[Setting] | undefined }
   ): Layer.Layer<never, Config.ConfigError> =>
     Layer.effect(
       RetryPolicy,
-      validate({
-        ...defaults,
-        ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+      Effect.suspend(() => {
+        // Untyped code may misspell a name, and would keep the default in silence.
+        const unknown = Object.keys(options).find((name) => !Object.hasOwn(defaults, name))
+        return unknown === undefined
+          ? validate({
+            ...defaults,
+            ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+          })
+          : refusedSetting(printable(unknown), unknownKey(unknown, Object.keys(defaults)))
       })
     )
 

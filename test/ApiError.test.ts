@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect, Option, Schema } from "effect"
+import { ConnectionError, ConstraintError, SqlError, UnknownError } from "effect/sql/SqlError"
+import { FleetError } from "../src/fleet/FleetError.ts"
 import {
   adviceOf,
   BackfillError,
@@ -20,6 +22,7 @@ import {
   UnexpectedStatus,
   UnprocessableEntity
 } from "../src/index.ts"
+import { SyncError } from "../src/sync/SyncError.ts"
 
 /** One of each, made as a mock makes it: with the required fields only. */
 const plain: ReadonlyArray<readonly [ListError["_tag"], string, ListError]> = [
@@ -153,6 +156,37 @@ describe("an error that may be retried", () => {
   it("is a backfill whose cause is one", () => {
     assert.isTrue(new BackfillError({ cause: new ServerError({}), unfinished: [] }).isRetryable)
     assert.isFalse(new BackfillError({ cause: new Forbidden({}), unfinished: [] }).isRetryable)
+  })
+
+  it("is a sync or a fleet that something else stopped, or whose database may recover", () => {
+    const connection = new SqlError({ reason: new ConnectionError({ cause: new Error("ECONNRESET") }) })
+    const constraint = new SqlError({ reason: new ConstraintError({ cause: new Error("duplicate key") }) })
+    const shutdown = Object.assign(new Error("terminating connection"), { code: "57P01" })
+    const isRetryable = (errors: ReadonlyArray<SyncError | FleetError>) => errors.map((error) => error.isRetryable)
+    const sync = (cause: unknown) => new SyncError({ reason: "Store", cause })
+    const fleet = (cause: unknown) => new FleetError({ reason: "Store", detail: "", cause })
+
+    assert.deepStrictEqual(
+      SyncError.fields.reason.literals.map((reason) => [reason, new SyncError({ reason }).isRetryable]),
+      [["Checkpoint", false], ["CursorLost", true], ["Superseded", true], ["TooManyGone", false], ["Store", false]]
+    )
+    assert.deepStrictEqual(
+      FleetError.fields.reason.literals.map((reason) => [reason, new FleetError({ reason, detail: "" }).isRetryable]),
+      [["NotMigrated", false], ["InvalidInput", false], ["AlreadyRunning", false], ["Store", false]]
+    )
+    assert.deepStrictEqual(
+      isRetryable([sync(connection), sync(constraint), sync(new Error("disk")), sync("isRetryable")]),
+      [true, false, false, false]
+    )
+    assert.deepStrictEqual(
+      isRetryable([
+        fleet(connection),
+        fleet(constraint),
+        fleet(new SqlError({ reason: new UnknownError({ cause: shutdown }) })),
+        fleet(shutdown)
+      ]),
+      [true, false, true, false]
+    )
   })
 
   it("has advice, and advice to wait exactly if nothing else helps", () => {

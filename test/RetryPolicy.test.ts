@@ -114,6 +114,23 @@ describe("RetryPolicy.layer", () => {
       })
   )
 
+  it.effect.each<readonly [object, string]>([
+    [{ attempt: 2 }, "attempt is not an option; did you mean attempts?"],
+    [{ attemptTimeOut: "1 second" }, "attemptTimeOut is not an option; did you mean attemptTimeout?"],
+    [{ retries: undefined }, "retries is not an option"]
+  ])("refuses a name that is not a setting: %j", ([options, message]) =>
+    Effect.gen(function*() {
+      const given: Parameters<typeof RetryPolicy.layer>[0] = untyped(options)
+      const client = TimePunches.layerWith({ baseUrl: "https://a.test", credentials: accessToken, retry: given })
+      const ofLayer = yield* Effect.flip(building(RetryPolicy.layer(given)))
+      const ofClient = yield* Effect.flip(building(Layer.provide(client, FakeService.layerClient)))
+
+      for (const error of [ofLayer, ofClient]) {
+        assert.strictEqual(error._tag, "ConfigError")
+        assert.match(error.message, new RegExp(`^.*${message.replace("?", "\\?")}(\n|$)`))
+      }
+    }).pipe(Effect.provide(FakeService.layer())))
+
   it.effect.each([1, 2, 6])("makes %d attempts", (attempts) =>
     Effect.gen(function*() {
       const { at, error } = yield* failing(Fault.status(500))

@@ -5,12 +5,14 @@ import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
+import type { HelpDoc } from "effect/cli/HelpDoc"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import type { Terminal } from "effect/Terminal"
+import { printable, unknownKey } from "../internal/wire/issue.ts"
 import { version } from "../internal/wire/userAgent.ts"
 import { changes } from "./changes/changes.ts"
 import { check } from "./check/check.ts"
@@ -106,7 +108,9 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
       return yield* printText(formatVersion(event.name, event.version))
     case "InvalidInvocation": {
       const path = event.commandPath.join(" ")
-      const messages = event.errors.map((error) => formatCliError(error))
+      const messages = event.errors.map((error) =>
+        error._tag === "UnrecognizedOption" ? unknownFlag(error.option, event.helpDoc) : formatCliError(error)
+      )
       const advice = [`See ${path} --help.`]
       return yield* printFailure(
         { message: messages.join("; "), advice, code: exitCode.usage },
@@ -115,6 +119,10 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
     }
   }
 })
+
+/** The flag is of the arguments, so what a terminal would obey in it is escaped. */
+const unknownFlag = (flag: string, { flags, globalFlags = [] }: HelpDoc): string =>
+  `${printable(flag)} ${unknownKey(flag, [...flags, ...globalFlags].map(({ name }) => `--${name}`), "a flag")}`
 
 const printText = (text: string) => Effect.ignore(print(Stream.make(`${text}\n`)))
 
@@ -147,8 +155,8 @@ export const builtIns = GlobalFlag.BuiltIns
   .map((flag) => flag === GlobalFlag.Version ? versionFlag : flag)
 
 /**
- * Runs the command with these arguments, once `readable` has read the settings of the process. Expected errors are printed and become
- * an exit code; only bugs fail.
+ * Runs the command with these arguments, once `readable` has read the settings of the process, which `--env-file` may have. Expected
+ * errors are printed and become an exit code; only bugs fail.
  */
 export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, Config.ConfigError> = Effect.void) =>
   Effect.flatMap(
@@ -156,10 +164,12 @@ export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, C
     (context) =>
       withMessages(args, (takeRest) =>
         withColours(args, (rest) =>
-          Effect.andThen(readable, rest).pipe(
+          rest.pipe(
             Effect.flatMap(takeRest),
             Effect.flatMap((args) => Effect.fromResult(joinMinusValues(args))),
-            Effect.flatMap((args) => withProfile(args, Command.runWith(command, { version }))),
+            Effect.flatMap((args) =>
+              withProfile(args, (args) => Effect.andThen(readable, Command.runWith(command, { version })(args)))
+            ),
             Effect.as<ExitCode>(exitCode.ok),
             Effect.catch(handleError),
             Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns })),

@@ -4,7 +4,7 @@ import * as Csv from "effect/encoding/Csv"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { csvCell } from "../internal/wire/csv.ts"
+import { csvCell, guardedFor } from "../internal/wire/csv.ts"
 import { timePunchNames } from "../internal/wire/names.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
 import type { TimePunch } from "../TimePunch.ts"
@@ -40,6 +40,8 @@ export const csvColumns: ReadonlyArray<typeof fieldNames[keyof typeof fieldNames
 export interface CsvOptions extends WorkedTime.WorkedTimeOptions {
   /** Ends every record, the last one too. Default `\r\n`, as in RFC 4180. */
   readonly newline?: "\r\n" | "\n" | undefined
+  /** What stands between two cells. Default `,`. With `;` a text is also guarded behind each `,`. */
+  readonly separator?: "," | ";" | undefined
 }
 
 /**
@@ -69,15 +71,20 @@ export const writeCsv = <E, R>(
   options?: CsvOptions & { readonly headers?: boolean },
   further?: FurtherColumns
 ): Stream.Stream<string, E | UnwritablePunch, R> => {
+  const separator = options?.separator ?? ","
   const format: Csv.EncodeOptions = {
     columns: further === undefined ? csvColumns : [...csvColumns, ...further.columns],
     headers: options?.headers ?? true,
-    newline: options?.newline ?? "\r\n"
+    newline: options?.newline ?? "\r\n",
+    delimiter: separator
   }
-  const row = further === undefined
+  const whole = further === undefined
     ? (punch: TimePunch) => cellsOf(punch, options)
     : (punch: TimePunch) =>
       Result.map(cellsOf(punch, options), (cells) => [...cells, ...further.cells(punch).map(csvCell)])
+  const row = separator === ","
+    ? whole
+    : (punch: TimePunch) => Result.map(whole(punch), (cells) => cells.map((text) => guardedFor(text, separator)))
   return mapRows(punches, row).pipe(
     Stream.pipeThroughChannel(Csv.encodeString<E | UnwritablePunch>(format)),
     joined

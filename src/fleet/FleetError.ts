@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { isSqlError } from "effect/sql/SqlError"
 import type { SqlError } from "effect/sql/SqlError"
-import { discreet, messageOf } from "../internal/sql/failure.ts"
+import { discreet, isTransient, messageOf } from "../internal/sql/failure.ts"
 import { printable } from "../internal/wire/issue.ts"
 
 /** A fleet cannot be operated or run. */
@@ -25,6 +25,14 @@ export class FleetError extends Schema.TaggedError<FleetError>("effect-time-punc
   /** What is wrong, on one printable line for a log. */
   override get message(): string {
     return `${sentences[this.reason]}: ${printable(this.detail)}`
+  }
+
+  /**
+   * Whether the same call may succeed later with nothing changed. `Store`: if the database was not reachable, locked or
+   * without resources. `NotMigrated`, `InvalidInput` and `AlreadyRunning`: no.
+   */
+  get isRetryable(): boolean {
+    return this.reason === "Store" && isSqlError(this.cause) && isTransient(this.cause)
   }
 }
 

@@ -160,6 +160,8 @@ export interface TotalsCsvOptions<K> {
   readonly sums?: ReadonlyArray<CsvSum> | undefined
   /** Ends every record, the last one too. Default `\r\n`, as in RFC 4180. */
   readonly newline?: "\r\n" | "\n" | undefined
+  /** What stands between two cells. Default `,`. With `;` a text is also guarded behind each `,`. */
+  readonly separator?: "," | ";" | undefined
 }
 
 /**
@@ -197,7 +199,7 @@ export const toCsv = <K>(
   const header = [...names, ...chosen]
   const kept = [...names.keys(), ...places.map((place) => names.length + place)]
   const rows = rowsOf(totals, options.columns).map((cells) => kept.map((at) => cells[at]))
-  return [header, ...rows].map((cells) => `${csvRecord(cells)}${options.newline ?? "\r\n"}`).join("")
+  return [header, ...rows].map((cells) => `${csvRecord(cells, options.separator)}${options.newline ?? "\r\n"}`).join("")
 }
 
 /**

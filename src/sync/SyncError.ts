@@ -1,5 +1,6 @@
 /** Why a sync stops, other than a failed listing: the checkpoint, the store, or another sync. */
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { CompanyId } from "../Ids.ts"
 import { unnamedCompany, withDefault } from "../internal/wire/errorFields.ts"
@@ -31,6 +32,23 @@ export class SyncError extends Schema.TaggedError<SyncError>("effect-time-punche
   override get message(): string {
     const detail = this.detail === "" ? "" : `: ${printable(this.detail)}`
     return `the sync stopped (${this.reason})${detail} [company ${this.companyId}]`
+  }
+
+  /**
+   * Whether the same call may succeed later with nothing changed. `CursorLost` and `Superseded`: yes. `Checkpoint` and
+   * `TooManyGone`: no. `Store`: if `cause` says so, as a `SqlError` of a lost connection or a lock does.
+   */
+  get isRetryable(): boolean {
+    switch (this.reason) {
+      case "CursorLost":
+      case "Superseded":
+        return true
+      case "Checkpoint":
+      case "TooManyGone":
+        return false
+      case "Store":
+        return Predicate.hasProperty(this.cause, "isRetryable") && this.cause.isRetryable === true
+    }
   }
 }
 

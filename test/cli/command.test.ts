@@ -109,7 +109,7 @@ describe("time-punches", () => {
   it.effect.each(
     [
       [["list", "--user-id", "x"], /--user-id: "x".*whole number/],
-      [["list", "--no-such-flag"], /Unrecognized flag: --no-such-flag/],
+      [["list", "--no-such-flag"], /list: --no-such-flag is not a flag\n/],
       [["lisst"], /Unknown subcommand "lisst"/],
       [["list", "extra"], /extra/],
       [["export"], /--output/],

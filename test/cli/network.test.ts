@@ -8,7 +8,12 @@ import { start } from "./child.ts"
 import { temporaryFolder } from "./support.ts"
 
 /** The end of `list` with these variables, against the service behind the proxy. */
-const listed = Effect.fnUntraced(function*(variables: Readonly<Record<string, string>>) {
+const listed = Effect.fnUntraced(function*(
+  variables: Readonly<Record<string, string>>,
+  /** Variables of `--env-file`. */
+  ofFile?: (proxy: string) => Readonly<Record<string, string>>,
+  command: ReadonlyArray<string> = ["list", "--format", "ndjson"]
+) {
   const proxy = yield* proxyTo((yield* service).port)
   const folder = yield* temporaryFolder
   const ca = Path.join(folder, "ca.pem")
@@ -18,11 +23,15 @@ const listed = Effect.fnUntraced(function*(variables: Readonly<Record<string, st
     TIME_PUNCHES_BASE_URL: "https://service.test",
     TIME_PUNCHES_ACCESS_TOKEN: "an-access-token",
     TIME_PUNCHES_COMPANY_ID: "4021",
-    HTTPS_PROXY: `http://me:canary@127.0.0.1:${proxy.port}`,
+    ...(ofFile === undefined ? { HTTPS_PROXY: `http://me:canary@127.0.0.1:${proxy.port}` } : {}),
     NODE_EXTRA_CA_CERTS: ca,
     ...variables
   }
-  const { child, ended } = start(["list", "--format", "ndjson"], env)
+  const file = Path.join(folder, "settings.env")
+  const lines = Object.entries(ofFile?.(`http://me:canary@127.0.0.1:${proxy.port}`) ?? {})
+  Fs.writeFileSync(file, lines.map(([name, value]) => `${name}=${value}\n`).join(""))
+  const given = ofFile === undefined ? [] : ["--env-file", file]
+  const { child, ended } = start([...command, ...given], { ...env, TIME_PUNCHES_DATABASE_URL: `${folder}/punches.db` })
   yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
   return { ...yield* Effect.promise(() => ended), asked: proxy.asked.map(({ target }) => target) }
 })
@@ -35,6 +44,39 @@ describe("time-punches in a closed network", () => {
       assert.strictEqual(code, 0, stderr)
       assert.lengthOf(stdout.trim().split("\n"), 1)
       assert.deepStrictEqual(asked, ["service.test:443"])
+    }).pipe(Effect.scoped), 30_000)
+
+  it.live.each(["list --format ndjson", "sync", "summary", "doctor"])(
+    "sends through the HTTPS_PROXY of a file of --env-file: %s",
+    (command) =>
+      Effect.gen(function*() {
+        const { asked, stderr } = yield* listed({}, (proxy) => ({ HTTPS_PROXY: proxy }), command.split(" "))
+
+        assert.include(asked, "service.test:443", stderr)
+      }).pipe(Effect.scoped),
+    30_000
+  )
+
+  it.live.each<readonly [string, Readonly<Record<string, string>>]>([
+    ["NO_PROXY", { NO_PROXY: "service.test" }],
+    ["NODE_USE_ENV_PROXY=0", { NODE_USE_ENV_PROXY: "0" }]
+  ])("takes %s from that file too", ([, more]) =>
+    Effect.gen(function*() {
+      const { asked, code } = yield* listed({}, (proxy) => ({ HTTPS_PROXY: proxy, ...more }))
+
+      // The host is known to the proxy alone.
+      assert.strictEqual(code, 6)
+      assert.isEmpty(asked)
+    }).pipe(Effect.scoped), 30_000)
+
+  it.live("names a proxy of that file that cannot be read, and never its value", () =>
+    Effect.gen(function*() {
+      const { asked, code, stderr } = yield* listed({}, () => ({ HTTPS_PROXY: "canary:8080" }))
+
+      assert.strictEqual(code, 3)
+      assert.include(stderr, "HTTPS_PROXY must be an http or https URL")
+      assert.notInclude(stderr, "canary")
+      assert.isEmpty(asked)
     }).pipe(Effect.scoped), 30_000)
 
   it.live("names NODE_EXTRA_CA_CERTS if nothing trusts the certificate", () =>

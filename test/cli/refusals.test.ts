@@ -221,9 +221,9 @@ describe("the help of sync", () => {
   it.effect("names no command that does not exist", () =>
     over([], () =>
       Effect.gen(function*() {
-        const { stderr } = yield* cli(["sync", "--company", "1,2"])
+        const { stderr } = yield* cli(["sync", "--company", "1 2"])
 
-        assert.include(stderr, "the id of one company")
+        assert.include(stderr, "the id of a company")
         assert.notInclude(stderr, "not in this release")
       })))
 })

@@ -181,6 +181,19 @@ describe("toCsv", () => {
       })
   )
 
+  it.effect.prop(
+    "gives no cell that runs as a formula between semicolons, nor where a comma separates the columns of that file",
+    [Schema.Array(Schema.Literals(["a", "=", "-", "@", ",", ";", "\t", "\n", " ", "'", "\""]))],
+    ([characters]) =>
+      Effect.gen(function*() {
+        const text = yield* written([punch({ notes: characters.join("") })], { separator: ";" })
+        const [header = ""] = text.split("\r\n")
+
+        assert.strictEqual(header, csvColumns.join(";"))
+        for (const cell of text.split(/[,;\t\r\n]/)) assert.notMatch(cell.replace(/^["\s\p{C}]*/u, ""), /^[=+\-@]/)
+      })
+  )
+
   it.effect("neutralises the source of a punch like its notes", () =>
     Effect.gen(function*() {
       const [row = {}] = yield* table([punch({ posType: Option.some("=cmd|' /C calc'!A0") })])

@@ -5,7 +5,7 @@ import { databaseFlag, maxAgeFlag } from "../copy/database.ts"
 import { companyFlags } from "../flags/connection.ts"
 import { namesFlag } from "../flags/names.ts"
 import { periodFlags } from "../flags/period.ts"
-import { asOf, formatFlags, instant, optionalRounding, whole } from "../flags/values.ts"
+import { asOf, csvFlags, formatFlags, instant, optionalRounding, whole } from "../flags/values.ts"
 
 export const changesFlags = {
   close: whole(
@@ -22,6 +22,7 @@ export const changesFlags = {
   asOf,
   rounding: optionalRounding,
   ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact"),
+  ...csvFlags,
   of: Flag.Literals("of", ["people", "punches"]).pipe(
     Flag.withDescription("With --format csv: a row for each person, or for each punch (default: people)"),
     Flag.optional

@@ -11,7 +11,7 @@ import type { Changes, PersonChange, PunchChange } from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { nameColumns, type Names } from "../flags/names.ts"
 import { formatExactHours, formatMoney, formatShortTime, formatTime } from "../terminal/format.ts"
-import { csvFile, guardedRecords, jsonArray, jsonElements, jsonEnd } from "../terminal/machine.ts"
+import { csvFile, type CsvStyle, guardedRecords, jsonArray, jsonElements, jsonEnd } from "../terminal/machine.ts"
 import { type Column, makeTable, nameColumn, type Screen } from "../terminal/table.ts"
 import { type Difference, differencesOf, parted, type Reading, shortened } from "./differences.ts"
 
@@ -170,7 +170,8 @@ const namesIn = (punch: TimePunch, further: FurtherColumns | undefined) => {
 export const peopleCsv = <E, R>(
   punches: Stream.Stream<PunchChange, E, R>,
   differences: Differences,
-  names: Names | undefined
+  names: Names | undefined,
+  style: CsvStyle
 ): Stream.Stream<string, E, R> =>
   Stream.concat(
     Stream.drain(punches),
@@ -182,7 +183,8 @@ export const peopleCsv = <E, R>(
           return names === undefined
             ? [userId, seconds, cost, tips]
             : [userId, names("user", userId), seconds, cost, tips]
-        })
+        }),
+        style
       ))
     )
   )
@@ -194,7 +196,8 @@ export const peopleCsv = <E, R>(
 export const punchesCsv = <E, R>(
   punches: Stream.Stream<PunchChange, E, R>,
   names: Names | undefined,
-  options: WorkedTime.WorkedTimeOptions
+  options: WorkedTime.WorkedTimeOptions,
+  { separator, start }: CsvStyle
 ): Stream.Stream<string, E | UnwritablePunch, R> => {
   const further = names && nameColumns(names)
   const columns = [...csvColumns, ...(further?.columns ?? [])]
@@ -220,7 +223,7 @@ export const punchesCsv = <E, R>(
   const which = ["id", "user_id", ...(names === undefined ? [] : ["user_name"]), "kind"]
   const header = [...which, ...places.flatMap((at) => [`before_${columns[at]}`, `after_${columns[at]}`])]
   return Stream.concat(
-    Stream.make(guardedRecords([header])),
-    Stream.mapArray(mapRows(punches, rowOf), (rows) => [guardedRecords(rows)])
+    Stream.make(start + guardedRecords([header], separator)),
+    Stream.mapArray(mapRows(punches, rowOf), (rows) => [guardedRecords(rows, separator)])
   )
 }

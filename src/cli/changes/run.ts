@@ -16,7 +16,7 @@ import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
 import { requirePeriod, resolvePeriod } from "../flags/period.ts"
-import { formatOf } from "../flags/values.ts"
+import { csvStyleOf, formatOf } from "../flags/values.ts"
 import { printError } from "../terminal/messages.ts"
 import { print, screen } from "../terminal/output.ts"
 import { ofClose, type Subject } from "./close.ts"
@@ -33,6 +33,7 @@ export const run = Effect.fnUntraced(function*(input: ChangesInput) {
   const { close } = input
   const period = Option.isSome(close) ? undefined : yield* ofPeriod(input)
   const format = yield* Effect.fromResult(formatOf(input, "table"))
+  const style = yield* Effect.fromResult(csvStyleOf(input, format))
   if (Option.isSome(input.of) && format !== "csv") {
     return yield* usage("--of goes with --format csv; every other form has both punches and people")
   }
@@ -56,8 +57,8 @@ export const run = Effect.fnUntraced(function*(input: ChangesInput) {
     if (format === "json") return jsonOf(punches, people.differences, names)
     if (format === "csv") {
       return Option.contains(input.of, "punches")
-        ? punchesCsv(punches, names, subject)
-        : peopleCsv(punches, people.differences, names)
+        ? punchesCsv(punches, names, subject, style)
+        : peopleCsv(punches, people.differences, names, style)
     }
     const changes = { punches: yield* Stream.runCollect(punches), people: people.differences() }
     const lines = linesOf(changes, { zoneOf: subject.zoneOf, names, asOf: subject.asOf }, shownOn)

@@ -1,5 +1,6 @@
 /** `time-punches check`: what a person must look at before a period is closed. */
 import * as Command from "effect/cli/Command"
+import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -18,7 +19,17 @@ import { type CommandFailure, Findings, usage } from "../failure.ts"
 import { filterFlags, type FilterInput, isOfDepartment, noFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { type LocalPeriod, type LocationClock, periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
-import { formatFlags, formatOf, instant, intervalForm, onFlag, readInterval, text } from "../flags/values.ts"
+import {
+  csvFlags,
+  csvStyleOf,
+  formatFlags,
+  formatOf,
+  instant,
+  intervalForm,
+  onFlag,
+  readInterval,
+  text
+} from "../flags/values.ts"
 import { printError, printWarning } from "../terminal/messages.ts"
 import { print, screen } from "../terminal/output.ts"
 import { textOf, verdictOf } from "./report.ts"
@@ -41,6 +52,11 @@ export const maxDuration = text(
   readInterval
 )
 
+/** Kinds that are neither reported nor counted: an assistant that may not see wages must not learn which are 0. */
+export const HiddenKinds = Context.Reference<ReadonlyArray<PeriodCheck.Kind>>("effect-time-punches/cli/HiddenKinds", {
+  defaultValue: () => []
+})
+
 export const check = Command.make(
   "check",
   {
@@ -51,17 +67,19 @@ export const check = Command.make(
     allowEmpty: onFlag("allow-empty", "Exit with 0 if no punch matches; without it the exit code is then 9"),
     asOf: instant("as-of", "Treat open punches as clocked out at this instant; without it only their clock-in counts"),
     ...formatFlags(["table", "csv", "json"], "table for people; csv and json for programs"),
+    ...csvFlags,
     names: namesFlag
   },
   Effect.fnUntraced(function*(flags) {
     const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
     const local = yield* Effect.fromResult(requirePeriod(resolved, "check"))
     const format = yield* Effect.fromResult(formatOf(flags, "table"))
+    const style = yield* Effect.fromResult(csvStyleOf(flags, format))
     const names = Option.getOrUndefined(yield* readNames(flags.names))
     const knowsDisputes = Option.isNone(flags.database)
     const source = yield* openSource(flags)
     yield* refuseBeyondCalendar(resolved, Option.getOrElse(flags.maxDuration, () => defaultMaxDuration))
-    const { checked, issues } = yield* findIssues({
+    const { checked, issues: all } = yield* findIssues({
       ...local,
       clockedIn: resolved.clockedIn,
       selected: selectedOf(flags),
@@ -70,7 +88,9 @@ export const check = Command.make(
       knowsDisputes
     }, (filter) => Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches)))
 
-    const found = textOf(format, issues, names, yield* screen)
+    const hidden = yield* HiddenKinds
+    const issues = all.filter(({ kind }) => !hidden.includes(kind))
+    const found = textOf(format, issues, names, yield* screen, style)
     yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
       Effect.andThen(
         issues.length === 0 && checked > 0

@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import type { Issue } from "../../payroll/PeriodCheck.ts"
 import type { Names } from "../flags/names.ts"
 import { counted, countedPunches, formatShortTime, formatTime } from "../terminal/format.ts"
-import { csvFile, jsonArray } from "../terminal/machine.ts"
+import { csvFile, type CsvStyle, jsonArray } from "../terminal/machine.ts"
 import { type Column, makeTable, nameColumn, type Screen } from "../terminal/table.ts"
 
 /** The kinds of id of an issue that may have a name. */
@@ -31,13 +31,14 @@ export const textOf = (
   form: Form,
   issues: ReadonlyArray<Issue>,
   names: Names | undefined,
-  screen: Screen
+  screen: Screen,
+  style: CsvStyle = { start: "", separator: "," }
 ): string => {
   switch (form) {
     case "table":
       return tableOf(issues, names, screen)
     case "csv":
-      return csvOf(issues, names)
+      return csvOf(issues, names, style)
     case "json":
       return jsonOf(issues, names)
   }
@@ -65,7 +66,7 @@ const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
 }
 
 /** CSV with a header, also without issues. Names are the last columns. */
-const csvOf = (issues: ReadonlyArray<Issue>, names: Names | undefined): string => {
+const csvOf = (issues: ReadonlyArray<Issue>, names: Names | undefined, style: CsvStyle): string => {
   const header = ["punch_id", "user_id", "location_id", "kind", "at", "at_local", "text"]
   const rows = issues.map((issue) => [
     issue.punchId,
@@ -78,7 +79,7 @@ const csvOf = (issues: ReadonlyArray<Issue>, names: Names | undefined): string =
     ...(names === undefined ? [] : named.map((kind) => nameOf(names, issue, kind)))
   ])
   const nameHeader = names === undefined ? [] : named.map((kind) => `${kind}_name`)
-  return csvFile([...header, ...nameHeader], rows)
+  return csvFile([...header, ...nameHeader], rows, style)
 }
 
 /** A JSON array with an object for each issue, one a line. */

@@ -13,7 +13,7 @@ import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
 import { fromFlag, makePageSizeFlag } from "../flags/paging.ts"
 import { isPeriodGiven, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
-import { fileFormats, formatFlag, onFlag } from "../flags/values.ts"
+import { csvFlags, csvStyleOf, fileFormats, formatFlag, onFlag } from "../flags/values.ts"
 import { describeZones } from "../flags/zones.ts"
 import { pageText } from "../list/pageText.ts"
 import { counted, countedPunches, formatNumber } from "../terminal/format.ts"
@@ -40,6 +40,7 @@ const flags = {
   ...filterFlags,
   ...periodFlags,
   format,
+  ...csvFlags,
   output,
   force,
   pageSize: makePageSizeFlag(),
@@ -56,6 +57,7 @@ export const exportCommand = Command.make(
         const flag = Option.isSome(flags.zone) ? "--zone" : "--zones"
         return yield* usage(`${flag} goes with a period, such as --week; the times in the file are in UTC`)
       }
+      const style = yield* Effect.fromResult(csvStyleOf(flags, flags.format))
       const company = yield* companyOf(flags)
       const filter = yield* Effect.fromResult(toFilter(flags))
       const checkpoint = yield* openCheckpoint(flags.output, yield* specOf(flags, company.id), flags.force)
@@ -80,7 +82,7 @@ export const exportCommand = Command.make(
       const listing = client.pages(company, filter, { pageSize, from, prefetchPages: 1 }).pipe(
         Stream.runForEach(Effect.fnUntraced(function*({ cursor, items }) {
           const kept = yield* Effect.fromResult(keptOf(items, flags))
-          const text = yield* pageText(kept, flags.format, progress.totals().pages === 0)
+          const text = yield* pageText(kept, flags.format, progress.totals().pages === 0, style)
           yield* checkpoint.append({ bytes: encoder.encode(text), punches: kept.length, next: cursor.next })
           yield* progress.add(kept.length, items)
         }))
@@ -151,6 +153,9 @@ const specOf = Effect.fnUntraced(function*(flags: Input & LocalPeriod, company: 
     "API version": Option.getOrElse(version, () => "token default"),
     "--company": `${company}`,
     "--format": flags.format,
+    ...(flags.excel ? { "--excel": "given" } : {}),
+    // The default is not written: a comma that is given makes the same file.
+    ...(Option.contains(flags.separator, ";") ? { "--separator": "semicolon" } : {}),
     ...Option.match(flags.from, { onNone: () => ({}), onSome: (from) => ({ "--from": from }) }),
     ...describeFilter(flags),
     ...Option.match(Option.all([flags.locations, flags.period]), {

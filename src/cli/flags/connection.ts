@@ -23,6 +23,17 @@ export const companyFlags = {
   guid: text("guid", "UUID", `Its guid, required for an OAuth client (default: ${variable.guid})`, "a uuid", readGuid)
 }
 
+/** Reads `4021`, or `4022=GUID`. */
+export const readCompany = (value: string): Option.Option<Company> => {
+  const [id = "", guid, ...rest] = value.split("=")
+  return rest.length > 0
+    ? Option.none()
+    : Option.all({
+      id: Option.flatMap(readWhole(id), CompanyId.makeOption),
+      guid: guid === undefined ? Option.some(undefined) : CompanyGuid.makeOption(guid)
+    })
+}
+
 /** The parsed company flags. */
 export type CompanyInput = Command.Command.Config.Infer<typeof companyFlags>
 

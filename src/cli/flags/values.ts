@@ -10,6 +10,7 @@ import { parseInstant } from "../../internal/wire/instant.ts"
 import { PayCalendar } from "../../payroll/PayCalendar.ts"
 import { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, usage } from "../failure.ts"
+import type { CsvStyle } from "../terminal/machine.ts"
 
 /** An optional flag whose text `read` must accept; `expected` completes "Expected: …". */
 export const text = <A>(
@@ -294,4 +295,24 @@ export const formatOf = <F extends Format>(
   return Option.isNone(format) || format.value === "json"
     ? Result.succeed("json")
     : Result.fail(usage(`--json and --format ${format.value} are two forms`, "Give one or the other."))
+}
+
+/** `--excel` and `--separator`, for every command that writes CSV. `csvStyleOf` makes one style of the two. */
+export const csvFlags = {
+  excel: onFlag("excel", "With --format csv: begin with a byte order mark, by which Excel shows Jürgen and Zoë right"),
+  separator: Flag.ChoiceWithValue("separator", [["comma", ","], ["semicolon", ";"]]).pipe(
+    Flag.withDescription("With --format csv: what stands between two cells (default: comma)"),
+    Flag.optional
+  )
+}
+
+/** How the CSV of a format is written. Fails if a flag of CSV is given and the format is another one. */
+export const csvStyleOf = (
+  { excel, separator }: { readonly excel: boolean; readonly separator: Option.Option<CsvStyle["separator"]> },
+  format: Format
+): Result.Result<CsvStyle, CommandFailure> => {
+  const flag = excel ? "--excel" : Option.isSome(separator) ? "--separator" : undefined
+  return flag === undefined || format === "csv"
+    ? Result.succeed({ start: excel ? "\uFEFF" : "", separator: Option.getOrElse(separator, () => "," as const) })
+    : Result.fail(usage(`${flag} goes with --format csv, and this output is ${format}`, "Add --format csv."))
 }

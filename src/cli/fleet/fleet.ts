@@ -4,19 +4,12 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { CompanyGuid, CompanyId } from "../../Ids.ts"
+import { CompanyId } from "../../Ids.ts"
 import { databaseFlag } from "../copy/database.ts"
+import { readCompany } from "../flags/connection.ts"
 import { intervalForm, nonBlank, onFlag, readInterval, readWhole, text, wholeNumber } from "../flags/values.ts"
 
 const readId = (value: string) => Option.flatMap(readWhole(value), CompanyId.makeOption)
-
-/** `4021`, or `4022=GUID`. */
-const readCompany = (value: string) => {
-  const [id = "", guid, ...rest] = value.split("=")
-  return rest.length > 0
-    ? Option.none()
-    : Option.all({ id: readId(id), guid: guid === undefined ? Option.some(undefined) : CompanyGuid.makeOption(guid) })
-}
 
 const ids = Argument.String("id").pipe(
   Argument.withMetavar("ID"),

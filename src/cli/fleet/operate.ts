@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import type { Company } from "../../Company.ts"
 import { CompanyStatus, type State } from "../../fleet/CompanyState.ts"
 import { Fleet, type FleetCompany } from "../../fleet/Fleet.ts"
 import type { Changed, Pause, Run } from "../../fleet/FleetStore.ts"
@@ -60,7 +61,7 @@ export const migrate = Effect.fnUntraced(function*(input: WithDatabase) {
 export const add = Effect.fnUntraced(function*(
   input: WithDatabase & {
     readonly every: Option.Option<Duration.Duration>
-    readonly companies: ReadonlyArray<{ readonly id: CompanyId; readonly guid: CompanyGuid | undefined }>
+    readonly companies: ReadonlyArray<Company>
   }
 ) {
   const target = yield* targetOf(input.database, "fleet")

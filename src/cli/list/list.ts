@@ -14,7 +14,7 @@ import { filterFlags, toFilter } from "../flags/filter.ts"
 import { idOfKind, nameColumns, type NameKind, nameOf, type Names, namesFlag, readNames } from "../flags/names.ts"
 import { fromFlag, makePageSizeFlag, resumeHint, takeFlag } from "../flags/paging.ts"
 import { fixedWindowHint, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
-import { fileFormats, formatFlags, formatOf } from "../flags/values.ts"
+import { csvFlags, csvStyleOf, fileFormats, formatFlags, formatOf } from "../flags/values.ts"
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../terminal/format.ts"
 import { jsonEnd } from "../terminal/machine.ts"
 import { printError, printWarning } from "../terminal/messages.ts"
@@ -33,6 +33,7 @@ export const list = Command.make(
       ["table", "json", ...fileFormats],
       "table for people; json (an array), ndjson and csv have every field"
     ),
+    ...csvFlags,
     names: namesFlag,
     take: takeFlag,
     pageSize: makePageSizeFlag(),
@@ -44,6 +45,7 @@ export const list = Command.make(
       const company = yield* companyOf(flags)
       const filter = yield* Effect.fromResult(toFilter(flags))
       const format = yield* Effect.fromResult(formatOf(flags, "table"))
+      const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const names = Option.getOrUndefined(yield* readNames(flags.names))
       const further = names && nameColumns(names)
       const most = Option.getOrElse(flags.take, () => Infinity)
@@ -76,7 +78,7 @@ export const list = Command.make(
             ? (isTitled ? table.lines(taken) : []).map((line) => `${line}\n`).join("")
             : yield* format === "json"
               ? jsonText(taken, punches, further)
-              : pageText(taken, format, pages === 0, further)
+              : pageText(taken, format, pages === 0, style, further)
           isPrinting = true
           if (text !== "") yield* print(Stream.make(text))
           isPrinting = false

@@ -31,7 +31,7 @@ import { version } from "../../internal/wire/userAgent.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { changes } from "../changes/changes.ts"
-import { check, selectionFlags } from "../check/check.ts"
+import { check, HiddenKinds, selectionFlags } from "../check/check.ts"
 import { closes } from "../close/close.ts"
 import { incomplete, layerCopy } from "../copy/copy.ts"
 import { type DatabaseTarget, readTarget } from "../copy/database.ts"
@@ -223,7 +223,11 @@ export const layerTools = (copy: Copy) =>
         const status = yield* copyStatus(copy)
         // After "=" a value that begins with a minus is a value, and never a flag.
         const flags = args.flatMap(([flag, value]) => value === undefined ? [] : [`--${flag}=${value}`])
-        const { remarks, text } = yield* runCommand([...words, ...flags])
+        const { remarks, text } = yield* Effect.provideService(
+          runCommand([...words, ...flags]),
+          HiddenKinds,
+          withWages ? [] : ["zeroWage"]
+        )
         return { ...status, result: hide(yield* parseJson(text === "" ? "null" : text), allowed), remarks }
       }).pipe(Effect.mapError(refusedOf), Effect.provideContext(context))
     const local = (given: { readonly [K in keyof typeof period]?: string | undefined }) =>
@@ -269,7 +273,10 @@ export const layerTools = (copy: Copy) =>
             "--json"
           ),
       check: (given) =>
-        answer([...local(given), ...selected(given), ["max-duration", given.maxDuration]], "check", "--json"),
+        Effect.map(
+          answer([...local(given), ...selected(given), ["max-duration", given.maxDuration]], "check", "--json"),
+          (found) => withWages ? found : { ...found, remarks: [...found.remarks, wagesUnseen] }
+        ),
       changes: (given) => answer([...local(given), ["since", given.since]], "changes", "--json"),
       closes: ({ changed, close }) =>
         answer(
@@ -351,6 +358,9 @@ const rowOf = (punch: TimePunch, names: Option.Option<ReturnType<typeof nameColu
     const columns = Option.match(names, { onNone: () => [], onSome: (each) => each.columns })
     return { ...wire, ...Object.fromEntries(columns.map((column, at) => [column, cells[at] ?? null])) }
   })
+
+/** Without it, "nothing to look at" would claim more than was reported. */
+const wagesUnseen = "Punches with a wage of 0 are not reported: the server was started without --with-wages."
 
 /** Keys of money: no answer has them without `--with-wages`. */
 const money = /wage|cost|tips|amount/i

@@ -7,7 +7,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { printable } from "../../internal/wire/issue.ts"
-import * as PayrollFile from "../../payroll/PayrollFile.ts"
+import type * as PayrollFile from "../../payroll/PayrollFile.ts"
 import { writeWhole } from "../export/files.ts"
 import { usage } from "../failure.ts"
 import { type Names, readCodes } from "../flags/names.ts"
@@ -15,6 +15,9 @@ import { date, nonBlank } from "../flags/values.ts"
 import { counted, formatExactHours } from "../terminal/format.ts"
 import { printHint, printWarning } from "../terminal/messages.ts"
 import { print } from "../terminal/output.ts"
+
+/** Its schemas are a cost of each start if they are loaded with the flags, so they are loaded only where `--map` is given. */
+const lazily = Effect.promise(() => import("../../payroll/PayrollFile.ts"))
 
 const aFile = "the name of a file"
 
@@ -68,8 +71,9 @@ export const readForm = Effect.fnUntraced(function*(
     try: (): unknown => JSON.parse(text.replace(/^\uFEFF/, "")),
     catch: () => usage(`${printable(map)} is not JSON`, "It is the mapping: docs/14-payroll-files.md has examples.")
   }))
+  const { decodeMapping } = yield* lazily
   const mapping = yield* Effect.mapError(
-    Effect.fromResult(PayrollFile.decodeMapping(json)),
+    Effect.fromResult(decodeMapping(json)),
     ({ message }) => usage(`${printable(map)}: ${printable(message)}`)
   )
   const codes = Option.getOrUndefined(yield* readCodes(input.codes))
@@ -91,8 +95,9 @@ export const printFile = Effect.fnUntraced(function*(
   before?: PayrollFile.PayrollState
 ) {
   const dated = { ...state, payDate }
+  const { encode } = yield* lazily
   const file = yield* Effect.mapError(
-    Effect.fromResult(PayrollFile.encode(mapping, codes, dated, before)),
+    Effect.fromResult(encode(mapping, codes, dated, before)),
     (error) => {
       const message = printable(error.message)
       switch (error._tag) {

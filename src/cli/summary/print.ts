@@ -9,6 +9,7 @@ import * as Labor from "../../payroll/Labor.ts"
 import { CommandFailure, exitCode } from "../failure.ts"
 import type { Names } from "../flags/names.ts"
 import { formatHours, formatMoney, formatNumber } from "../terminal/format.ts"
+import type { CsvStyle } from "../terminal/machine.ts"
 import { bar, type Column, makeTable, nameColumn, type Screen } from "../terminal/table.ts"
 import { type AboveColumn, compareKeys, type Grouping, type Groupings, isId, type Keys, nameOfKey } from "./groups.ts"
 
@@ -146,8 +147,12 @@ const keyColumns = (by: Groupings, { above, names }: SummaryColumns, form: "csv"
 })
 
 /** CSV, with columns such as `user_id`, `user_name` and `above_seconds`. */
-export const csvOf = (by: Groupings, entries: Entries, further: SummaryColumns): string =>
-  Labor.toCsv(entries, { columns: keyColumns(by, further, "csv") })
+export const csvOf = (
+  by: Groupings,
+  entries: Entries,
+  further: SummaryColumns,
+  { separator, start }: CsvStyle
+): string => start + Labor.toCsv(entries, { columns: keyColumns(by, further, "csv"), separator })
 
 /** A JSON array, with keys such as `userId`, `userName` and `aboveSeconds`. */
 export const jsonOf = (by: Groupings, entries: Entries, further: SummaryColumns): string =>

@@ -19,7 +19,7 @@ import { companyOf } from "../flags/connection.ts"
 import { describeFilter, filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { keptOf, type LocalPeriod, periodFlags, resolvePeriod, textOfDates } from "../flags/period.ts"
-import { asOf, formatFlags, formatOf, rounding } from "../flags/values.ts"
+import { asOf, csvFlags, csvStyleOf, formatFlags, formatOf, rounding } from "../flags/values.ts"
 import { countedPunches } from "../terminal/format.ts"
 import { printError, printWarning } from "../terminal/messages.ts"
 import { print, printLines, screen } from "../terminal/output.ts"
@@ -35,6 +35,7 @@ export const summary = Command.make(
     asOf,
     rounding,
     ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact, without the total"),
+    ...csvFlags,
     names: namesFlag,
     ...fileFlags,
     ...sourceFlags,
@@ -49,12 +50,15 @@ export const summary = Command.make(
         flags.by !== defaultBy && "--by",
         flags.json && "--json",
         Option.isSome(flags.format) && "--format",
+        flags.excel && "--excel",
+        Option.isSome(flags.separator) && "--separator",
         Option.isSome(flags.asOf) && "--as-of"
       ])
       if (Option.isSome(form)) return yield* preview(form.value, input, flags)
       const limits = yield* Effect.fromResult(limitsOf(flags))
       const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
       const format = yield* Effect.fromResult(formatOf(flags, "table"))
+      const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const names = Option.getOrUndefined(yield* readNames(flags.names))
 
       const source = yield* openSource(flags)
@@ -69,7 +73,7 @@ export const summary = Command.make(
       const further = { names, above: aboveColumns(flags, people) }
       const entries = Array.from(groups, ([id, totals]) => [keysOf(id), totals] as const)
       if (format === "json") yield* print(Stream.make(jsonOf(flags.by, entries, further)))
-      else if (format === "csv") yield* print(Stream.make(csvOf(flags.by, entries, further)))
+      else if (format === "csv") yield* print(Stream.make(csvOf(flags.by, entries, further, style)))
       else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, further, yield* screen))
       if (entries.length === 0) yield* printError("no punch matches")
       if (Option.isSome(flags.above) && Option.isNone(flags.period)) {

@@ -2,9 +2,8 @@
 import type * as Command from "effect/cli/Command"
 import type * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import { CompanyId } from "../../Ids.ts"
 import { databaseFlag, maxAgeFlag } from "../copy/database.ts"
-import { companyFlags } from "../flags/connection.ts"
+import { companyFlags, readCompany } from "../flags/connection.ts"
 import { intervalForm, onFlag, readInterval, readWhole, text, wholeNumber } from "../flags/values.ts"
 
 /** What a sweep compares: the clock-ins of the time up to now, or all punches. */
@@ -22,9 +21,9 @@ export const syncFlags = {
   company: text(
     "company",
     "ID",
-    "The company (default: TIME_PUNCHES_COMPANY_ID)",
-    `the id of one company, ${wholeNumber(0)}`,
-    (value) => Option.flatMap(readWhole(value), CompanyId.makeOption)
+    "The company (default: TIME_PUNCHES_COMPANY_ID), or several, one after the other: 4021,4022=GUID",
+    `the id of a company, ${wholeNumber(0)}, or several of ID or ID=GUID joined by commas`,
+    (value) => Option.all(value.split(",").map(readCompany))
   ),
   database: databaseFlag,
   every: text(

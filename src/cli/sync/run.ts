@@ -1,9 +1,11 @@
 /** What `time-punches sync` does: carries passes into the copy, or says how old it is. */
+import * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type * as PlatformError from "effect/PlatformError"
 import * as Schedule from "effect/Schedule"
 import * as Stdio from "effect/Stdio"
 import type { ListError } from "../../ApiError.ts"
@@ -17,7 +19,7 @@ import type { SyncError } from "../../sync/SyncError.ts"
 import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
 import { layerCopy, requireAge } from "../copy/copy.ts"
 import { layerDatabase, targetOf } from "../copy/database.ts"
-import { commandFailureOf, exitCode, usage } from "../failure.ts"
+import { CommandFailure, commandFailureOf, type ExitCode, exitCode, type OutputClosed, usage } from "../failure.ts"
 import { companyOf, layerClient } from "../flags/connection.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../terminal/format.ts"
 import { printFailure, startReport } from "../terminal/messages.ts"
@@ -28,7 +30,7 @@ import type { SweepRange, SyncInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: SyncInput) {
   const { acceptGone, history, historyDays, sortById, sweep } = input
-  const company = yield* companyOf(input)
+  const companies = yield* companiesOf(input)
   const target = yield* targetOf(input.database, "sync")
   if (Option.isSome(input.maxAge) && !input.status) return yield* usage("--max-age goes with --status")
   if (Option.isSome(historyDays) && !history) return yield* usage("--history-days goes with --history")
@@ -46,20 +48,58 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
     return yield* usage(`--status runs no pass, so ${passFlag} would be ignored`, "Give one or the other.")
   }
   if (input.status) {
-    return yield* Effect.provide(printStatus(company.id, target.shown, input), layerCopy(company.id, target))
+    return yield* Effect.provide(printStatus(companies, target.shown, input), layerCopy(companies[0].id, target))
   }
   const { json } = input
-  const task = { company, sweep, acceptGone, sortById, historyDays, json }
-  const passes = Option.match(input.every, { onNone: () => once(task), onSome: (every) => forever(task, every) })
+  const isOne = companies.length === 1
+  const tasks = companies.map((company): SyncTask => ({
+    company,
+    named: isOne ? "" : `company ${company.id}: `,
+    sweep,
+    acceptGone,
+    sortById,
+    historyDays,
+    json
+  }))
+  const passes = Option.match(input.every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
   yield* Effect.provide(
     passes,
     Layer.merge(layerClient, Layer.provideMerge(SqlStore.layer({ history }), layerDatabase(target)))
   )
 }, Effect.scoped)
 
-/** What the passes of a run share. */
+/** The most companies of a call; the fleet takes any number. */
+const mostCompanies = 20
+
+/** The companies of the flags, or the one of the environment. Fails before anything is sent. */
+const companiesOf = Effect.fnUntraced(function*({ company, guid }: Pick<SyncInput, "company" | "guid">) {
+  const [first, ...others] = Option.getOrElse(company, () => [])
+  if (first === undefined) return Arr.of(yield* companyOf({ company: Option.none(), guid }))
+  const given = [first, ...others]
+  if (given.length > mostCompanies) {
+    return yield* usage(
+      `--company names ${given.length} companies, and sync takes up to ${mostCompanies}`,
+      "time-punches fleet keeps many in sync: see time-punches fleet --help."
+    )
+  }
+  const twice = given.find(({ id }, at) => given.findIndex((other) => other.id === id) !== at)
+  if (twice !== undefined) return yield* usage(`--company names ${twice.id} twice`)
+  if (Option.isSome(guid) && (others.length > 0 || first.guid !== undefined)) {
+    return yield* usage(
+      `--guid beside --company ${first.guid === undefined ? "ID,ID" : "ID=GUID"} does not say whose it is`,
+      "Give each company its own, as in --company 4021=GUID,4022=GUID."
+    )
+  }
+  const complete = ({ guid: own, id }: Company) =>
+    companyOf({ company: Option.some(id), guid: own === undefined ? guid : Option.some(own) })
+  return Arr.prepend(yield* Effect.forEach(others, complete), yield* complete(first))
+})
+
+/** The passes of a company. Those of a run differ in the company alone. */
 interface SyncTask {
   readonly company: Company
+  /** Stands before what is printed for people: empty if the run has one company. */
+  readonly named: string
   readonly sweep: Option.Option<SweepRange>
   readonly acceptGone: boolean
   /** Whether each pass asks for the order of ids. */
@@ -72,43 +112,101 @@ interface SyncTask {
 
 type PassError = SyncError | ListError
 
-/** One sweep, or one pass. A resumed pass only proves what was there when it began, so another follows it. */
-const once = (task: SyncTask) =>
+/** The error of a company whose passes failed. */
+interface Failed {
+  readonly company: Company
+  readonly error: PassError
+}
+
+/** Runs the passes of each company, one after the other, and returns the errors: none of them stops another company. */
+const around = <R>(
+  tasks: ReadonlyArray<SyncTask>,
+  passes: (task: SyncTask) => Effect.Effect<void, PassError | OutputClosed | PlatformError.PlatformError, R>,
+  isPrinted: (error: PassError) => boolean
+) =>
   Effect.gen(function*() {
-    const first = yield* Option.isSome(task.sweep) ? sweepNow(task, task.sweep.value) : passNow(task)
-    if (first.resumed) yield* passNow(task)
+    const failed: Array<Failed> = []
+    for (const task of tasks) {
+      yield* Effect.catchIf(
+        passes(task),
+        (error): error is PassError => error._tag !== "OutputClosed" && error._tag !== "PlatformError",
+        (error) => {
+          failed.push({ company: task.company, error })
+          return isPrinted(error) ? printTaskFailure(task, error) : Effect.void
+        }
+      )
+    }
+    return failed
   })
 
+/** From the worst: what no later run cures goes before what may pass. */
+const worst: ReadonlyArray<ExitCode> = [
+  exitCode.usage,
+  exitCode.configuration,
+  exitCode.credential,
+  exitCode.forbidden,
+  exitCode.data,
+  exitCode.system
+]
+
+/** The end of a run after these errors; those of several companies were printed. */
+const endOf = (
+  tasks: ReadonlyArray<SyncTask>,
+  failed: ReadonlyArray<Failed>
+): Effect.Effect<void, PassError | CommandFailure> => {
+  const [first] = failed
+  if (first === undefined) return Effect.void
+  if (tasks.length === 1) return Effect.fail(first.error)
+  const codes = failed.map(({ error }) => commandFailureOf(error).code)
+  const ids = failed.map(({ company }) => company.id).join(", ")
+  return new CommandFailure({
+    message: `${failed.length} of ${tasks.length} companies failed: ${ids}`,
+    advice: [],
+    code: worst.find((code) => codes.includes(code)) ?? exitCode.later
+  })
+}
+
+/** One sweep, or one pass, of each company. A resumed pass only proves what was there when it began, so another follows it. */
+const once = (tasks: ReadonlyArray<SyncTask>) =>
+  around(
+    tasks,
+    Effect.fnUntraced(function*(task) {
+      const first = yield* Option.isSome(task.sweep) ? sweepNow(task, task.sweep.value) : passNow(task)
+      if (first.resumed) yield* passNow(task)
+    }),
+    () => tasks.length > 1
+  ).pipe(Effect.flatMap((failed) => endOf(tasks, failed)))
+
 /**
- * A pass for each slot of a grid, and a sweep after the first pass of each UTC day. A pass that takes longer than a slot
- * skips slots. Ends only with an error that no later slot can cure.
+ * A pass of each company for each slot of a grid, and a sweep after its first pass of each UTC day. Passes that take longer
+ * than a slot skip slots. Ends only with errors that no later slot can cure, of all companies in one slot.
  */
-const forever = (task: SyncTask, every: Duration.Duration) =>
+const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
   Effect.suspend(() => {
-    let sweptOn: string | undefined
-    const slot = Effect.gen(function*() {
+    const sweptOn = new Map<CompanyId, string>()
+    const passes = Effect.fnUntraced(function*(task: SyncTask) {
+      const { id } = task.company
       yield* passNow(task)
       const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
-      if (Option.isNone(task.sweep) || sweptOn === today) return
+      if (Option.isNone(task.sweep) || sweptOn.get(id) === today) return
       yield* sweepNow(task, task.sweep.value).pipe(
         // Refused marks do not cure themselves: the next sweep is tomorrow's.
         Effect.tapError((error) =>
           Effect.sync(() => {
-            if (error._tag === "SyncError" && error.reason === "TooManyGone") sweptOn = today
+            if (error._tag === "SyncError" && error.reason === "TooManyGone") sweptOn.set(id, today)
           })
         )
       )
-      sweptOn = today
+      sweptOn.set(id, today)
     })
-    return Effect.repeat(
-      Effect.catchIf(
-        slot,
-        (error): error is PassError =>
-          error._tag !== "OutputClosed" && error._tag !== "PlatformError" && !isFinal(error),
-        (error) => printFailure(commandFailureOf(error))
-      ),
-      Schedule.windowed(every)
+    const slot = Effect.flatMap(
+      around(tasks, passes, (error) => tasks.length > 1 || !isFinal(error)),
+      (failed) =>
+        failed.length === tasks.length && failed.every(({ error }) => isFinal(error))
+          ? endOf(tasks, failed)
+          : Effect.void
     )
+    return Effect.repeat(slot, Schedule.windowed(every))
   })
 
 /** Whether an error ends a command that repeats: no later slot can cure it. */
@@ -116,6 +214,11 @@ const isFinal = (error: PassError): boolean => {
   const { code } = commandFailureOf(error)
   return code === exitCode.usage || code === exitCode.configuration || code === exitCode.credential ||
     code === exitCode.forbidden
+}
+
+const printTaskFailure = ({ named }: SyncTask, error: PassError) => {
+  const failure = commandFailureOf(error)
+  return printFailure(named === "" ? failure : new CommandFailure({ ...failure, message: named + failure.message }))
 }
 
 const passNow = (task: SyncTask) => {
@@ -139,14 +242,14 @@ export const windowOf = (range: SweepRange, now: DateTime.Utc): Window =>
 
 /** Runs a pass, prints its summary, then prunes the history. */
 const finished = <R>(
-  { company, historyDays, json }: SyncTask,
+  { company, historyDays, json, named }: SyncTask,
   pass: (onCommit: RunOptions["onCommit"]) => Effect.Effect<SyncSummary, PassError, R>
 ) =>
   Effect.gen(function*() {
     const { clear, onCommit } = yield* startPass
     const summary = yield* Effect.ensuring(keepingError(company, pass(onCommit)), clear)
     const printPass = (removed: number | null) => printLines([JSON.stringify(passFields(company.id, summary, removed))])
-    if (!json) yield* printLines([describePass(summary)])
+    if (!json) yield* printLines([named + describePass(summary)])
     if (Option.isNone(historyDays)) {
       if (json) yield* printPass(null)
       return summary
@@ -157,7 +260,7 @@ const finished = <R>(
       Effect.tapError(() => json ? printPass(null) : Effect.void)
     )
     if (json) yield* printPass(removed)
-    else if (removed > 0) yield* printLines([describePruning(removed, historyDays.value)])
+    else if (removed > 0) yield* printLines([named + describePruning(removed, historyDays.value)])
     return summary
   })
 
@@ -191,15 +294,18 @@ const startPass = Effect.gen(function*() {
 })
 
 const printStatus = Effect.fnUntraced(function*(
-  company: CompanyId,
+  companies: ReadonlyArray<Company>,
   shown: string,
   { json, maxAge }: Pick<SyncInput, "json" | "maxAge">
 ) {
-  const status = yield* SqlStore.status(company)
-  const fields = statusFields(company, status, DateTime.toUtc(yield* DateTime.now))
-  yield* printLines(json ? [JSON.stringify(fields)] : statusLines(fields, yield* screen))
-  const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
-  yield* requireAge(company, shown, completedAt, maxAge)
+  const statuses = yield* Effect.forEach(companies, ({ id }) => SqlStore.status(id))
+  const now = DateTime.toUtc(yield* DateTime.now)
+  const fields = Arr.zipWith(companies, statuses, ({ id }, status) => statusFields(id, status, now))
+  yield* printLines(json ? fields.map((each) => JSON.stringify(each)) : statusLines(fields, yield* screen))
+  for (const [at, { id }] of companies.entries()) {
+    const checkpoint = Option.flatMap(Option.fromUndefinedOr(statuses[at]), ({ checkpoint }) => checkpoint)
+    yield* requireAge(id, shown, Option.flatMap(checkpoint, ({ completedAt }) => completedAt), maxAge)
+  }
 })
 
 const passNames = { first: "first load", increment: "increment", sweep: "sweep" } as const
@@ -283,8 +389,8 @@ type StatusFields = ReturnType<typeof statusFields>
 /** An instant of the status to the minute, for a narrow terminal. */
 const toMinute = (instant: string): string => instant.replace(/T(\d\d:\d\d).*$/, " $1Z")
 
-/** The status as a table of one row; below it the last error, and fields that are not known. */
-export const statusLines = (fields: StatusFields, screen: Screen): ReadonlyArray<string> => {
+/** The status of each company as a row of a table; below it the last errors, and fields that are not known. */
+export const statusLines = (statuses: ReadonlyArray<StatusFields>, screen: Screen): ReadonlyArray<string> => {
   const table = makeTable<StatusFields>([
     { title: "company", cell: ({ company }) => `${company}` },
     {
@@ -310,12 +416,17 @@ export const statusLines = (fields: StatusFields, screen: Screen): ReadonlyArray
   ], screen)
   const { yellow } = screen.styles
   return [
-    ...table.lines([fields]),
-    ...(fields.lastError === null
-      ? []
-      : [yellow(`last error, ${fields.lastError.at}: ${fields.lastError.tag}: ${escaped(fields.lastError.text)}`)]),
-    ...(fields.unknown.length === 0
-      ? []
-      : [yellow(`fields that this release does not know: ${escaped(fields.unknown.join(", "))}`)])
+    ...table.lines(statuses),
+    ...statuses.flatMap(({ company, lastError, unknown }) => {
+      const named = statuses.length === 1 ? "" : `company ${company}: `
+      return [
+        ...(lastError === null
+          ? []
+          : [yellow(`${named}last error, ${lastError.at}: ${lastError.tag}: ${escaped(lastError.text)}`)]),
+        ...(unknown.length === 0
+          ? []
+          : [yellow(`${named}fields that this release does not know: ${escaped(unknown.join(", "))}`)])
+      ]
+    })
   ]
 }

@@ -1,5 +1,5 @@
 /** Results for programs: a JSON array with an element a line, and CSV as records. */
-import { type Cell, csvRecord, guardedRecord } from "../../internal/wire/csv.ts"
+import { type Cell, csvRecord, type CsvSeparator, guardedRecord } from "../../internal/wire/csv.ts"
 
 /** Elements of a JSON array, each a line, after `printed` earlier ones. `jsonEnd` ends the array. */
 export const jsonElements = (elements: ReadonlyArray<string>, printed: number): string =>
@@ -17,10 +17,19 @@ export const jsonArray = (elements: ReadonlyArray<unknown>): string => {
   return jsonElements(lines, 0) + jsonEnd(lines.length)
 }
 
+/** How CSV is written: what stands before the header, and between two cells. */
+export interface CsvStyle {
+  readonly start: "" | "\uFEFF"
+  readonly separator: CsvSeparator
+}
+
 /** A whole CSV file, with its header. A text that a spreadsheet could run as a formula is guarded. */
-export const csvFile = (header: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<Cell>>): string =>
-  [header, ...rows].map((cells) => `${csvRecord(cells)}\r\n`).join("")
+export const csvFile = (
+  header: ReadonlyArray<string>,
+  rows: ReadonlyArray<ReadonlyArray<Cell>>,
+  { separator, start }: CsvStyle
+): string => start + [header, ...rows].map((cells) => `${csvRecord(cells, separator)}\r\n`).join("")
 
 /** Records of cells that are guarded already. */
-export const guardedRecords = (rows: ReadonlyArray<ReadonlyArray<string>>): string =>
-  rows.map((cells) => `${guardedRecord(cells)}\r\n`).join("")
+export const guardedRecords = (rows: ReadonlyArray<ReadonlyArray<string>>, separator: CsvSeparator): string =>
+  rows.map((cells) => `${guardedRecord(cells, separator)}\r\n`).join("")

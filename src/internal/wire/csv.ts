@@ -21,9 +21,23 @@ export const csvCell = (value: Cell): string => {
   return typeof value === "string" && suspicious.test(value) ? value.replace(formula, "'") : String(value)
 }
 
+/** What stands between two cells. */
+export type CsvSeparator = "," | ";"
+
+const behindComma = /(?<=,)(?=(?:(?![\t\r\n])['"\s\p{C}])*[=+\-@＝＋－＠])/gu
+
+/** The text of `csvCell` between these: a program that separates by commas begins a cell behind each comma of a `;` file. */
+export const guardedFor = (text: string, separator: CsvSeparator): string =>
+  separator === ";" ? text.replace(behindComma, "'") : text
+
 /** A record of such cells, in quotes if RFC 4180 needs them, without its line end. */
-export const csvRecord = (cells: ReadonlyArray<Cell>): string => guardedRecord(cells.map(csvCell))
+export const csvRecord = (cells: ReadonlyArray<Cell>, separator?: CsvSeparator): string =>
+  guardedRecord(cells.map(csvCell), separator)
+
+const special = { ",": /[",\r\n]/, ";": /[";\r\n]/ }
 
 /** The same of texts that `csvCell` has made. */
-export const guardedRecord = (texts: ReadonlyArray<string>): string =>
-  texts.map((text) => /[",\r\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text).join(",")
+export const guardedRecord = (texts: ReadonlyArray<string>, separator: CsvSeparator = ","): string =>
+  texts.map((text) => guardedFor(text, separator))
+    .map((text) => special[separator].test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text)
+    .join(separator)

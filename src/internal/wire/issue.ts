@@ -67,7 +67,8 @@ const codeOf = (char: string): string => {
 export const invalidSetting = (name: string, mustBe: string): Effect.Effect<never, Config.ConfigError> =>
   refusedSetting(name, `must be ${mustBe}`)
 
-const refusedSetting = (name: string, what: string): Effect.Effect<never, Config.ConfigError> =>
+/** Fails with a `ConfigError` that says what is wrong with the setting. */
+export const refusedSetting = (name: string, what: string): Effect.Effect<never, Config.ConfigError> =>
   Effect.fail(
     new Config.ConfigError(
       new Schema.SchemaError(
@@ -87,14 +88,23 @@ export const requiredSetting = (name: string): Effect.Effect<string, Config.Conf
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host)
 
-/** The number of letters to change, to add or to leave out to make one word of the other. */
+/** The number of letters to change, to add, to leave out or to swap with the next one to make one word of the other. */
 const distance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1]
+  let before: ReadonlyArray<number> = []
+  let row: ReadonlyArray<number> = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
     for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min((next[j - 1] ?? 0) + 1, (row[j] ?? 0) + 1, (row[j - 1] ?? 0) + (letter === b[j - 1] ? 0 : 1)))
+      const isSame = a[i - 1] === b[j - 1]
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      next.push(Math.min(
+        (next[j - 1] ?? 0) + 1,
+        (row[j] ?? 0) + 1,
+        (row[j - 1] ?? 0) + (isSame ? 0 : 1),
+        isSwapped ? (before[j - 2] ?? 0) + 1 : Infinity
+      ))
     }
+    before = row
     row = next
   }
   return row[b.length] ?? 0
@@ -102,12 +112,31 @@ const distance = (a: string, b: string): number => {
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z\d]/g, "")
 
-/** What is wrong with a key that is none of `known`: the name that was meant follows, if one is near. */
+/** The name, then its first words: `location-id` is also meant by `location`. */
+const formsOf = (name: string): ReadonlyArray<string> => [
+  name,
+  ...[...name.matchAll(/(?<=[a-z\d])(?:-|(?=[A-Z]))/g)].map(({ index }) => name.slice(0, index)).toReversed()
+]
+
+/** The names that are nearest to a key: of those that are near as a whole, else by their first words. */
+const nearest = (key: string, known: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const forms = known.flatMap((name) =>
+    formsOf(name).map((form, at) => ({
+      name,
+      isWhole: at === 0,
+      far: distance(plain(key).slice(0, 100), plain(form)),
+      most: Math.min(2, Math.floor(form.length / 3))
+    }))
+  ).filter(({ far, most }) => far <= most)
+  const candidates = forms.some(({ isWhole }) => isWhole) ? forms.filter(({ isWhole }) => isWhole) : forms
+  const least = Math.min(...candidates.map(({ far }) => far))
+  return [...new Set(candidates.filter(({ far }) => far === least).map(({ name }) => name))].slice(0, 3)
+}
+
+/** What is wrong with a key that is none of `known`: the name that was meant follows, or up to three that are equally near. */
 export const unknownKey = (key: string, known: ReadonlyArray<string>, what = "an option"): string => {
-  const near = known.map((name) => ({ name, far: distance(plain(key).slice(0, 100), plain(name)) }))
-    .filter(({ far, name }) => far <= Math.min(2, Math.floor(name.length / 3)))
-    .toSorted((a, b) => a.far - b.far)[0]
-  return `is not ${what}${near === undefined ? "" : `; did you mean ${near.name}?`}`
+  const near = nearest(key, known)
+  return `is not ${what}${near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`}`
 }
 
 /** The number itself, or what it must be, as in `pageSize must be …`. Infinity is not a whole number. */

@@ -26,7 +26,11 @@ const Edit = Schema.Struct({
   deleted: Schema.optionalKey(Schema.Boolean)
 })
 
-const decodeEdit = Schema.decodeUnknownEffect(Schema.fromJsonString(Edit), { onExcessProperty: "error" })
+const decodeBody = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
+
+const decodeEdit = Schema.decodeEffect(Edit)
+
+const fields = Object.keys(Edit.fields)
 
 /** The status of an edit, and why it is refused. */
 interface Edited {
@@ -41,7 +45,13 @@ export const editPunch = Effect.fnUntraced(
     id: string,
     body: string
   ): Effect.fn.Return<Edited, Schema.SchemaError> {
-    const { employee_approval_status: employeeApprovalStatus, ...wire } = yield* decodeEdit(body)
+    const given = yield* decodeBody(body)
+    const unknown = Object.keys(given).find((name) => !fields.includes(name))
+    if (unknown !== undefined) {
+      const reason = `${JSON.stringify(unknown.slice(0, 100))} cannot be edited: the fields are ${fields.join(", ")}.`
+      return { status: 422, reason }
+    }
+    const { employee_approval_status: employeeApprovalStatus, ...wire } = yield* decodeEdit(given)
     const found = /^\d{1,16}$/.test(id)
       ? yield* edit([Number(id)], { ...wire, ...(employeeApprovalStatus && { employeeApprovalStatus }) })
       : 0

@@ -63,11 +63,13 @@ const textOf = <E>(texts: Stream.Stream<string, E>) => Stream.mkString(texts)
 const jsonOf = ({ people, punches }: Changes, names: Names | undefined) =>
   textOf(Print.jsonOf(Stream.fromIterable(punches), () => people, names))
 
+const style = { start: "", separator: "," } as const
+
 const peopleCsv = ({ people, punches }: Changes, names: Names | undefined) =>
-  textOf(Print.peopleCsv(Stream.fromIterable(punches), () => people, names))
+  textOf(Print.peopleCsv(Stream.fromIterable(punches), () => people, names, style))
 
 const punchesCsv = ({ punches }: Changes, names: Names | undefined, options: WorkedTime.WorkedTimeOptions) =>
-  textOf(Print.punchesCsv(Stream.fromIterable(punches), names, options))
+  textOf(Print.punchesCsv(Stream.fromIterable(punches), names, options, style))
 
 const cellsOf = (csv: string) =>
   Stream.make(csv).pipe(Stream.pipeThroughChannel(Csv.decodeString({ headers: true })), Stream.runCollect)

@@ -134,6 +134,53 @@ describe("every flag of", () => {
   )
 })
 
+/** Each name with one letter left out, one twice, and two swapped. */
+const misspellings = (name: string): ReadonlyArray<string> =>
+  [...name].flatMap((letter, at) => {
+    const [before, after] = [name.slice(0, at), name.slice(at + 1)]
+    return [before + after, before + letter + letter + after, before + after.slice(0, 1) + letter + after.slice(1)]
+  })
+
+describe("a flag that is misspelt", () => {
+  it.effect.each(subcommands)(
+    "%s names the one that was meant",
+    (name) =>
+      Effect.gen(function*() {
+        const folder = yield* temporaryFolder
+        const path = name.split(" ")
+        const flags = [...(yield* flagsOf(path)).map(({ name }) => name), "profile", "env-file"]
+        const builtIns = ["help", "version", "completions", "log-level"]
+        const wrong = flags.flatMap((flag) =>
+          misspellings(flag).filter((typo) => /^[a-z]/.test(typo) && ![...flags, ...builtIns].includes(typo))
+            .map((typo) => [flag, typo] as const)
+        )
+        assert.isAbove(wrong.length, flags.length)
+        for (const [flag, typo] of wrong) {
+          const { code, stderr, stdout } = yield* cli([...path, ...required[name]?.(folder) ?? [], `--${typo}`])
+
+          assert.deepStrictEqual([code, stdout], [2, ""], typo)
+          const [, said = ""] = new RegExp(`--${typo} is not a flag; did you mean (.*)\\?\n`).exec(stderr) ?? []
+          assert.include(said.split(" or "), `--${flag}`, stderr)
+        }
+        assert.deepStrictEqual(yield* queries, [])
+      }).pipe(Effect.scoped, Effect.provide(FakeService.layer())),
+    30_000
+  )
+
+  it.effect.each<readonly [string, string]>([
+    ["list --locaton 3", "did you mean --location-id?"],
+    ["summary --nothing-like-it", "--nothing-like-it is not a flag\n"],
+    ["list --profle x", "did you mean --profile?"],
+    ["list --\u001b[31mjsn", "--\\u001b[31mjsn is not a flag"]
+  ])("%j says %j", ([args, message]) =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* cli(args.split(" "))
+
+      assert.deepStrictEqual([code, stdout], [2, ""])
+      assert.include(stderr, message)
+    }).pipe(Effect.provide(FakeService.layer())))
+})
+
 describe("an argument that begins with a minus", () => {
   it.each([
     [["check", "--zone", "-05:00"], ["check", "--zone=-05:00"]],

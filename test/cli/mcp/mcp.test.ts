@@ -187,6 +187,23 @@ describe("the tools of an assistant", () => {
       assert.include(keysIn(with_.result), "hourly_wage")
     })))
 
+  it.live("tell of no wage of 0 without --with-wages, and count none", () =>
+    inFake(Effect.gen(function*() {
+      const [bare, shown] = [yield* withTools(), yield* withTools({ withWages: true })]
+      yield* FakeService.use((service) => service.edit([1, 2], { hourly_wage: 0 }))
+      for (const { database } of [bare, shown]) yield* cli(["sync", "--database", database])
+      const [without, with_] = [yield* bare.ask("check", week), yield* shown.ask("check", week)]
+      const kinds = ({ result }: typeof without) => JSON.stringify(result).match(/"kind":"zeroWage"/g)?.length ?? 0
+      const counted = ({ remarks }: typeof without) =>
+        Number(/^(\d+) things? to look at/m.exec(remarks.join("\n"))?.[1])
+
+      assert.deepStrictEqual([kinds(without), kinds(with_)], [0, 2])
+      assert.notMatch(JSON.stringify(without.result), /wage/i)
+      assert.strictEqual(counted(with_) - counted(without), 2)
+      assert.include(without.remarks.join("\n"), "a wage of 0 are not reported")
+      assert.notInclude(with_.remarks.join("\n"), "not reported")
+    })))
+
   it.live("know changes, closes and the status of the copy", () =>
     inFake(Effect.gen(function*() {
       const { ask, database } = yield* withTools()

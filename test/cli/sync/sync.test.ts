@@ -279,7 +279,7 @@ describe("time-punches sync", () => {
       2,
       "a whole number from 1 to 36525, the days"
     ],
-    [["sync", "--database", "a.db", "--company", "4021,4022"], 2, "the id of one company"],
+    [["sync", "--database", "a.db", "--company", "4021 4022"], 2, "the id of a company"],
     [["sync", "--database", "/nowhere/a.db"], 8, "the database failed"]
   ])("ends %j with %d", ([args, code, text]) =>
     Effect.gen(function*() {

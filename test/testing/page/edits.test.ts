@@ -89,7 +89,14 @@ describe("an edit of the sandbox", () => {
       ["1e3", "{}", 404, /^There is no punch 1e3\.$/],
       [first, "{", 422, /JSON/],
       [first, "[]", 422, /object/i],
-      [first, `{"wage":5}`, 422, /wage/],
+      [
+        first,
+        `{"wage":5}`,
+        422,
+        /^"wage" cannot be edited: the fields are clocked_in, clocked_out, approved, employee_approval_status, hourly_wage, tips, notes, deleted\.$/
+      ],
+      [first, `{"notes":"x","\\u001b[2J":1}`, 422, /^"\\u001b\[2J" cannot be edited: the fields are clocked_in, /],
+      [first, `{"__proto__":1}`, 422, /^"__proto__" cannot be edited/],
       [first, `{"hourly_wage":-1}`, 422, /hourly_wage/],
       [first, `{"tips":0.5}`, 422, /tips/],
       [first, `{"clocked_in":null}`, 422, /clocked_in/],
