@@ -193,7 +193,7 @@ export const routes = Effect.fnUntraced(function*(served: Served) {
   const app = router.asHttpEffect()
 
   /** `isLocal`: whether only this machine reaches the server. `host`: what another one was told to listen on. */
-  return (isLocal: boolean, host: string | undefined) =>
+  return (isLocal: boolean, host?: string) =>
     Effect.gen(function*() {
       const { headers } = yield* HttpServerRequest.HttpServerRequest
       const refusal = isLocal ? foreignPage(headers) : foreignName(headers, host) ?? foreignSite(headers)
