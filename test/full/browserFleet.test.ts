@@ -104,12 +104,13 @@ describe("the page of a fleet in a browser", () => {
       yield* inFile(
         file,
         `UPDATE fleet_company SET state = 'blocked', reason = 'Forbidden', failures = 3, last_error = '${
-          JSON.stringify({ at: "2026-04-05T12:00:00.000Z", tag: "Forbidden", text: hostile })
+          JSON.stringify({ at: "2026-04-05T12:00:00.000Z", tag: hostile, text: "its text is not shown" })
         }' WHERE company_id = 5007; UPDATE fleet_company SET last_ok_at = last_ok_at - 7200000, failures = 2 WHERE company_id = 5003; INSERT INTO fleet_pause (reason, until, probed_at) VALUES ('operator', NULL, 0)`
       )
       yield* run(() => page.locator("#summary .notice").waitFor({ timeout: 15_000 }))
       const first = yield* text(page, "#companies tbody tr:nth-child(1)")
       assert.match(first, /^5007\s+blocked \(Forbidden\)/)
+      assert.notInclude(first, "is not shown")
       assert.include(first, "<img src=x onerror=alert(1)>")
       assert.match(yield* text(page, "#companies tbody tr:nth-child(2)"), /^5003/)
       yield* looksRight(page)

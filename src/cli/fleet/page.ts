@@ -21,7 +21,7 @@ export const showPage = Effect.fnUntraced(function*(served: Served, port: number
       ))
   )
   yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
-  const { isLocal, url } = yield* Effect.provideContext(servePage(served), listening)
+  const { isLocal, url } = yield* Effect.provideContext(servePage(served, host), listening)
   yield* Effect.logInfo(`the page of the fleet is at ${url}/`)
   if (isLocal) return
   yield* Effect.logWarning(

@@ -172,9 +172,6 @@ export const chart = (
   }"/></svg>`
 }
 
-/** Words of a text that may be a cursor, a guid or a token are left out. */
-const discreet = (text: string): string => text.replace(/(?=[^\s"']*\d)[\w+/=~.%-]{16,}/g, "…")
-
 const number = (value: number): string => Math.round(value).toLocaleString("en-US")
 
 /** A time in its two largest units. */
@@ -285,8 +282,8 @@ const row = (company: Watched): Html => {
   }</td><td class="number">${failures === 0 ? "–" : number(failures)}</td><td class="error">${
     Option.match(lastError, {
       onNone: () => html`–`,
-      onSome: ({ at, tag, text }) =>
-        html`<strong>${tag}</strong> <span class="muted">${timeText(at)}</span><br>${discreet(text)}`
+      // Its text may quote what the service or the driver sent, such as a cursor or a token: `fleet status` shows it.
+      onSome: ({ at, tag }) => html`<strong>${tag}</strong> <span class="muted">${timeText(at)}</span>`
     })
   }</td><td class="time">${Option.match(lastOkAt, { onNone: () => "never", onSome: timeText })}</td><td class="time">${
     timeText(nextAt)
@@ -366,7 +363,7 @@ export const statusJson = (view: View, query: PageQuery, runner: string) => {
       const { lastError } = encoded
       const shownError = lastError === null
         ? null
-        : { at: lastError.at, tag: lastError.tag, text: discreet(lastError.text) }
+        : { at: lastError.at, tag: lastError.tag }
       const { isInWork, runner } = company
       return Object.assign({}, encoded, { lastError: shownError, runner: runner ?? null, inWork: isInWork })
     })

@@ -12,7 +12,7 @@ import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
-import { foreignPage, foreignSite, isLoopbackAddress, pageHeaders } from "../../internal/page/guard.ts"
+import { foreignName, foreignPage, foreignSite, isLoopbackAddress, pageHeaders } from "../../internal/page/guard.ts"
 import { stylesheet } from "../../internal/page/html.ts"
 import { numberOf, orUndefined, textOrUndefined } from "../../internal/sql/dialect.ts"
 import { type FleetStore, type Gauges, statusOf } from "../FleetStore.ts"
@@ -192,11 +192,11 @@ export const routes = Effect.fnUntraced(function*(served: Served) {
   yield* router.add("GET", "/healthz", health)
   const app = router.asHttpEffect()
 
-  /** `isLocal`: whether only this machine reaches the server. Another one does not know its names. */
-  return (isLocal: boolean) =>
+  /** `isLocal`: whether only this machine reaches the server. `host`: what another one was told to listen on. */
+  return (isLocal: boolean, host?: string) =>
     Effect.gen(function*() {
       const { headers } = yield* HttpServerRequest.HttpServerRequest
-      const refusal = isLocal ? foreignPage(headers) : foreignSite(headers)
+      const refusal = isLocal ? foreignPage(headers) : foreignName(headers, host) ?? foreignSite(headers)
       if (refusal !== undefined) return text(403, refusal)
       // No handler fails: what is left is a path that is not there.
       const response = yield* Effect.catch(app, () => Effect.succeed(text(404, "there is no such page")))
@@ -210,11 +210,11 @@ const text = (status: number, line: string): HttpServerResponse.HttpServerRespon
 const eventOf = (name: string, data: string): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
 
 /** Serves until the scope closes. Gives the address, and whether other machines reach it. */
-export const servePage = Effect.fnUntraced(function*(served: Served) {
+export const servePage = Effect.fnUntraced(function*(served: Served, host?: string) {
   const handle = yield* routes(served)
   const { address } = yield* HttpServer.HttpServer
   const isLocal = isLoopbackAddress(address)
-  yield* HttpServer.serveEffect(handle(isLocal))
+  yield* HttpServer.serveEffect(handle(isLocal, host))
   const url = yield* HttpServer.addressFormattedWith((url) => Effect.succeed(url))
   return { url, isLocal }
 })

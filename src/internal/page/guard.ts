@@ -44,6 +44,21 @@ export const foreignSite = (
   return isForeign ? "this page answers only to itself" : undefined
 }
 
+/**
+ * Why a request to an address that other machines reach is refused, or `undefined`. DNS rebinding needs a name, so it answers to
+ * IP addresses, to localhost and to `name`, the one that it was told to listen on.
+ */
+export const foreignName = (
+  headers: Readonly<Record<string, string | undefined>>,
+  name: string | undefined
+): string | undefined => {
+  const given = (headers["host"] ?? "").toLowerCase().replace(/:\d{1,5}$/, "")
+  return hostPattern.test(given) || /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]+\])$/.test(given) ||
+      given === name?.toLowerCase()
+    ? undefined
+    : "this page answers only to an IP address, localhost or the name that it listens on"
+}
+
 /** Both, for a page of a loopback address: a page on another port of this machine is refused too. */
 export const foreignPage = (headers: Readonly<Record<string, string | undefined>>): string | undefined =>
   foreignCaller(headers) ?? foreignSite(headers, ["http"])
