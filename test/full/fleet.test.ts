@@ -270,6 +270,42 @@ describe("two processes of a fleet", () => {
   }
 })
 
+describe("a process that is frozen for good within a transaction", () => {
+  it.live.each([
+    { what: "which holds rows of a company", freeze: "ON CONFLICT (company_id, id) DO UPDATE SET" },
+    { what: "which holds a company of the fleet", freeze: "AS s (company_id, checkpoint" },
+    // Every request of every process takes this row.
+    { what: "which holds the limit of all requests", freeze: "UPDATE fleet_rate SET" }
+  ])("holds up its company for a takeover, and no other one: $what", ({ freeze }) =>
+    Effect.gen(function*() {
+      const world = yield* worldOf(source)
+      yield* running(world, "a", { limited: true })
+      yield* loaded(world, "1 second", companies.slice(0, 30))
+      yield* nobodyLate(world)
+      const b = yield* running(world, "b", { limited: true, freeze })
+      yield* b.isRunning
+      // New companies, so that "b" has one to load.
+      const later = companies.slice(30)
+      yield* inFleet(world, (fleet) => fleet.add(later.map(({ guid, id }) => ({ id, guid, every: "1 second" }))))
+      yield* noted(world, "b freezes", ({ kind }) => kind === "frozen")
+      const from = linksOf(world).find(({ kind }) => kind === "frozen")?.at ?? 0
+      yield* Effect.sleep(1.5 * takeover)
+      // The lease and the lock of the session end after the same time, so nobody waits for a takeover after the takeover.
+      yield* nobodyLate(world, 6, "20 seconds")
+      assert.isBelow(gapOf(linksOf(world), "a", from), takeover / 2)
+      yield* Effect.sync(() => b.child.kill("SIGCONT"))
+      const thawed = yield* Clock.currentTimeMillis
+      yield* noted(
+        world,
+        "b works",
+        ({ at = 0, kind, runner }) => runner === "b" && kind === "done" && at > thawed + 1000
+      )
+      yield* nobodyLate(world)
+      yield* assertChains(world)
+      yield* assertEqual(world)
+    }).pipe(Effect.scoped, Effect.provide(service)), 600_000)
+})
+
 describe("what an operator does while a turn is in flight", () => {
   test("is kept by its end: pause, trigger, sweep, another interval, remove and add again", (world) =>
     Effect.gen(function*() {

@@ -206,9 +206,10 @@ describe("a fleet in a storm of faults", () => {
       }
       yield* Console.log(`seed ${seed}: ${[...done].map(([what, times]) => `${what} ${times}`).join(", ")}`)
       // Each fault ends: the processes run, the service answers, the operator has put back what he took away.
-      yield* Effect.forEach(lasting, Fiber.await, { concurrency: "unbounded" })
+      const all = Effect.forEach(lasting, Fiber.await, { concurrency: "unbounded" })
+      yield* Effect.timeout(all, "3 minutes")
       yield* fake.clearFaults
-      yield* within("the processes run", areRunning)
+      yield* within("the processes run", areRunning, Effect.sync(() => wrong))
       yield* inFleet(world, (fleet) =>
         Effect.gen(function*() {
           yield* fleet.resumeAll
