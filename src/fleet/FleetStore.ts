@@ -595,7 +595,10 @@ export const makeFleetStore = Effect.gen(function*() {
       return numberOf(row?.value)
     }))
 
-  /** Changes the state of a rate limit; who asks for the same key waits. */
+  /**
+   * Changes the state of a rate limit; who asks for the same key waits. That is every request of every process: a session that
+   * is frozen here is ended after a second, since a takeover would outlast all leases.
+   */
   const rate = <A>(
     key: string,
     step: (now: number, state: RateState | undefined) => readonly [A, RateState]
@@ -604,9 +607,9 @@ export const makeFleetStore = Effect.gen(function*() {
       Effect.gen(function*() {
         // A row that another process is about to insert is waited for here.
         yield* sql`INSERT INTO fleet_rate (key) VALUES (${text(key)}) ON CONFLICT (key) DO NOTHING`
-        const [row] = yield* sql<Row>`SELECT tokens, at, ${now} AS now FROM fleet_rate WHERE key = ${
-          text(key)
-        } ${forUpdate}`
+        const [row] = yield* sql<
+          Row
+        >`SELECT tokens, at, ${now} AS now ${words.endsIfIdle} FROM fleet_rate WHERE key = ${text(key)} ${forUpdate}`
         const known = typeof row?.tokens === "number" && typeof row.at === "number"
           ? { tokens: row.tokens, at: row.at }
           : undefined
@@ -928,6 +931,8 @@ interface Words {
   readonly forUpdate: Fragment
   /** Keeps a row from being removed, and lets others change it. */
   readonly forKeyShare: Fragment
+  /** A column: from here the server ends this transaction if its process says nothing for a second. */
+  readonly endsIfIdle: Fragment
   readonly materialized: Fragment
   /** Whether a statement may have others that write within it. */
   readonly isOneStatement: boolean
@@ -958,6 +963,7 @@ const dialects: { readonly [Name in DialectName]: Words } = {
     skipLocked: raw("FOR UPDATE SKIP LOCKED"),
     forUpdate: raw("FOR UPDATE"),
     forKeyShare: raw("FOR KEY SHARE"),
+    endsIfIdle: raw(", set_config('idle_in_transaction_session_timeout', '1000', true)"),
     materialized: raw("MATERIALIZED"),
     isOneStatement: true
   },
@@ -975,6 +981,7 @@ const dialects: { readonly [Name in DialectName]: Words } = {
     skipLocked: raw(""),
     forUpdate: raw(""),
     forKeyShare: raw(""),
+    endsIfIdle: raw(""),
     materialized: raw(""),
     isOneStatement: false
   }
