@@ -273,7 +273,6 @@ describe("two processes of a fleet", () => {
 describe("a process that is frozen for good within a transaction", () => {
   it.live.each([
     { what: "which holds rows of a company", freeze: "ON CONFLICT (company_id, id) DO UPDATE SET" },
-    { what: "which holds a company of the fleet", freeze: "AS s (company_id, checkpoint" },
     // Every request of every process takes this row.
     { what: "which holds the limit of all requests", freeze: "UPDATE fleet_rate SET" }
   ])("holds up its company for a takeover, and no other one: $what", ({ freeze }) =>
@@ -292,7 +291,12 @@ describe("a process that is frozen for good within a transaction", () => {
       yield* Effect.sleep(1.5 * takeover)
       // The lease and the lock of the session end after the same time, so nobody waits for a takeover after the takeover.
       yield* nobodyLate(world, 6, "20 seconds")
-      assert.isBelow(gapOf(linksOf(world), "a", from), takeover / 2)
+      // A machine under load holds up both, which the process notes.
+      const links = linksOf(world)
+      const stalls = links.flatMap(({ at = 0, kind, millis = 0, runner }) =>
+        kind === "stalled" && runner === "a" && at > from ? [millis] : []
+      )
+      assert.isBelow(gapOf(links, "a", from), takeover / 2, `it could do nothing for ${stalls.join(", ")} ms`)
       yield* Effect.sync(() => b.child.kill("SIGCONT"))
       const thawed = yield* Clock.currentTimeMillis
       yield* noted(
