@@ -289,7 +289,7 @@ describe("a process that is frozen for good within a transaction", () => {
       yield* noted(world, "b freezes", ({ kind }) => kind === "frozen")
       const from = linksOf(world).find(({ kind }) => kind === "frozen")?.at ?? 0
       yield* Effect.sleep(1.5 * takeover)
-      // The lease and the lock of the session end after the same time, so nobody waits for a takeover after the takeover.
+      // The lease and the lock of the session end after the same time, so the company waits for one takeover, not for two.
       yield* nobodyLate(world, 6, "20 seconds")
       // A machine under load holds up both, which the process notes.
       const links = linksOf(world)

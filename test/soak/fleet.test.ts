@@ -126,7 +126,7 @@ describe("a fleet in a storm of faults", () => {
         )
       const done = new Map<string, number>()
       const lasting: Array<Fiber.Fiber<unknown>> = []
-      /** What ends by itself, while the storm goes on. */
+      /** What ends by itself, during the storm. */
       const later = <E>(self: Effect.Effect<unknown, E>) =>
         Effect.gen(function*() {
           lasting.push(yield* Effect.forkDetach(Effect.orDie(self)))
