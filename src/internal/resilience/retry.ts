@@ -127,6 +127,7 @@ const retryFrom = Effect.fnUntraced(function*<A, E, R>(
     ) return yield* Effect.fail(failure)
     spent += cost(retry)
     yield* onRetry(retry, delay)
+    // Every wait between two attempts: after a 429 or a 503, and the backoff of others.
     yield* Effect.sleep(delay)
     const result = yield* Effect.result(attempt)
     if (Result.isSuccess(result)) {
