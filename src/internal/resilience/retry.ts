@@ -136,16 +136,12 @@ const retryFrom = Effect.fnUntraced(function*<A, E, R>(
       !budget.take(cost(retry))
     ) return yield* Effect.fail(failure)
     spent += cost(retry)
-<<<<<<< HEAD
     yield* onRetry(retry, {
       delay,
       attempt: attempts + 1,
       attempts: Math.min(limits.attempts, attempts + 1 + retry.limit - ofKind)
     })
-=======
-    yield* onRetry(retry, delay)
     // Every wait between two attempts: after a 429 or a 503, and the backoff of others.
->>>>>>> rooms
     yield* Effect.sleep(delay)
     const result = yield* Effect.result(attempt)
     if (Result.isSuccess(result)) {
