@@ -45,7 +45,7 @@ describe("toHtmlReport", () => {
       assert.include(page, "1 person with time over 40:00 in a week.")
     }))
 
-  it.effect("has the numbers of its charts without a sum of their own in tables, for who cannot see them", () =>
+  it.effect("has a table of the numbers of a chart that no sum shows, for who cannot see it", () =>
     Effect.gen(function*() {
       const punches = Stream.make(
         punch({ id: 1, clockedIn: "2026-03-04T14:00:00Z", clockedOut: "2026-03-04T15:30:00Z" }),

@@ -60,7 +60,7 @@ export const foreignSite = (
 
 /**
  * Why a request to an address that other machines reach is refused, or `undefined`. DNS rebinding needs a name, so it answers to
- * IP addresses, to localhost and to `name`, the one that it was told to listen on.
+ * IP addresses, to localhost and to `name`, the one in its settings.
  */
 export const foreignName = (
   headers: Readonly<Record<string, string | undefined>>,
