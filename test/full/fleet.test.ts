@@ -5,7 +5,7 @@ import { Clock, Effect, Option, Redacted, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Fs from "node:fs"
 import type { FakeServer } from "../../src/testing/FakeServer.ts"
-import type { FakeService } from "../../src/testing/index.ts"
+import { defaultOAuthClient, FakeService } from "../../src/testing/index.ts"
 import { start } from "../cli/child.ts"
 import { needs } from "../support/needs.ts"
 import { hasPrograms, noPostgres } from "../support/postgres.ts"
@@ -438,6 +438,73 @@ describe("a suspect", () => {
       yield* nobodyLate(world)
       yield* assertEqual(world)
       yield* assertChains(world)
+    }))
+})
+
+describe("time-punches fleet run over PostgreSQL", () => {
+  test("has connections for its leases beside twelve syncs that wait in their transactions, and keeps its token to itself", (world) =>
+    Effect.gen(function*() {
+      const given = companies.slice(0, 12)
+      const command = (name: string) =>
+        Effect.acquireRelease(
+          Effect.sync(() =>
+            start(["fleet", "run", "--name", name], {
+              PATH: process.env["PATH"] ?? "",
+              TIME_PUNCHES_BASE_URL: world.service,
+              TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
+              TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
+              TIME_PUNCHES_DATABASE_URL: world.url
+            })
+          ),
+          ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
+        )
+      const number = (text: string) => Effect.map(queried(world, text), ([row]) => Number(Object.values(row ?? {})[0]))
+      const waiting = number(
+        "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'time_punches_sync'::regclass"
+      )
+      const beatenAt = number("SELECT min(heartbeat_at) FROM fleet_company")
+      yield* inFleet(world, (fleet) => fleet.add(given.map((company) => ({ ...company, every: "2 seconds" }))))
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql.withTransaction(Effect.gen(function*() {
+          yield* sql`LOCK TABLE time_punches_sync IN EXCLUSIVE MODE`
+          yield* command("a")
+          yield* within(
+            "all wait in their transactions",
+            Effect.map(waiting, (count) => count === given.length),
+            waiting
+          )
+          const before = yield* beatenAt
+          // Two heartbeats, long before the leases expire.
+          yield* within("leases are held", Effect.map(beatenAt, (at) => at >= before + 3000), beatenAt, "15 seconds")
+          assert.strictEqual(yield* waiting, given.length, "none of them has ended")
+        }))
+      }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(world.url) })))
+      yield* nobodyLate(world)
+      yield* command("b")
+      const workers = queried(world, "SELECT DISTINCT runner FROM fleet_run")
+      yield* within("both work", Effect.map(workers, ({ length }) => length === 2), workers)
+      const fake = yield* FakeService
+      const tokens = new Set(
+        (yield* fake.requests).flatMap(({ endpoint, headers }) =>
+          endpoint === "page" ? [headers["authorization"]?.replace("Bearer ", "") ?? ""] : []
+        )
+      )
+      assert.deepStrictEqual([tokens.size, yield* fake.tokensIssued], [2, 2])
+      const tables = yield* queried<{ readonly name: string }>(
+        world,
+        "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'"
+      )
+      assert.isAbove(tables.length, 10)
+      for (const { name } of tables) {
+        for (const token of tokens) {
+          const found = yield* queried(
+            world,
+            `SELECT 1 FROM ${name} AS t WHERE strpos(to_json(t)::text, '${token}') > 0`
+          )
+          assert.lengthOf(found, 0, name)
+        }
+      }
     }))
 })
 
