@@ -274,7 +274,7 @@ describe("a process that is frozen for good within a transaction", () => {
   it.live.each([
     { what: "which holds rows of a company", freeze: "ON CONFLICT (company_id, id) DO UPDATE SET", isFirst: false },
     // The first commit of a copy locks the row of its company, which every claim passes over then.
-    { what: "which holds companies that it began to load", freeze: "AS s (company_id, checkpoint", isFirst: true },
+    { what: "which holds companies without a copy", freeze: "AS s (company_id, checkpoint", isFirst: true },
     // Every request of every process takes this row.
     { what: "which holds the limit of all requests", freeze: "UPDATE fleet_rate SET", isFirst: false }
   ])("holds up its company for a takeover, and no other one: $what", ({ freeze, isFirst }) =>
