@@ -323,12 +323,13 @@ export const makeFleetStore = Effect.gen(function*() {
     active: 0
   })
 
+  /** A process that is frozen between the row of a pause and the commit holds up throttled turns of all others for a second only. */
   const surroundingsOf = Effect.fnUntraced(function*({ claim, pages }: End) {
     const { company, epoch, every } = claim
     const [row] = yield* withNow((now) =>
       sql<
         Row
-      >`SELECT state, every_ms, failures, tag, tag_count, tag_since, ${now} AS now FROM fleet_company WHERE company_id = ${
+      >`SELECT state, every_ms, failures, tag, tag_count, tag_since, ${now} AS now ${words.endsIfIdle} FROM fleet_company WHERE company_id = ${
         big(company)
       } AND epoch = ${big(epoch)} AND heartbeat_at IS NOT NULL ${forUpdate}`
     )

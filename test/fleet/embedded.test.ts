@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Layer, Option, Result, Scope, Stream, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import * as Fs from "node:fs"
 import { Fleet } from "../../src/fleet/index.ts"
 import { type EmbeddedOptions, FleetRunner } from "../../src/fleet/node/index.ts"
 import { CompanyGuid, CompanyId, type ListError, TimePunches, UnexpectedStatus } from "../../src/index.ts"
@@ -157,6 +158,47 @@ describe("FleetRunner.layerEmbedded", () => {
         assert.deepStrictEqual(outcomes.slice(0, 2), [["TurnOver", 1], ["TurnOver", 1]])
         assert.include(outcomes.map(([outcome]) => outcome), "Complete")
       }).pipe(Effect.provideContext(context))
+    })
+  )
+
+  test(
+    "reads to the end in the turn after a cursor that died while the company waited: others would die too",
+    Effect.gen(function*() {
+      const { context } = yield* running(yield* file, { pagesPerTurn: 1 })
+      yield* Effect.gen(function*() {
+        const fleet = yield* Fleet
+        yield* (yield* FakeService).inject(Fault.status(410), { requests: 2 })
+        yield* fleet.add(companies.slice(0, 1))
+        yield* passing("10 seconds")
+        const turns = (yield* fleet.runs(id(5001))).map(({ outcome, pages }) => [outcome, pages]).toReversed()
+
+        assert.deepStrictEqual(turns.slice(0, 3), [["TurnOver", 1], ["TurnOver", 1], ["Complete", 2]])
+      }).pipe(Effect.provideContext(context))
+    })
+  )
+
+  test(
+    "keeps no token in the file: each process has its own cache",
+    Effect.gen(function*() {
+      const filename = yield* file
+      const { context } = yield* running(filename)
+      yield* Effect.provideContext(Effect.flatMap(Fleet, (fleet) => fleet.add(companies)), context)
+      yield* passing("5 seconds")
+      const sent = (yield* (yield* FakeService).requests).flatMap(({ endpoint, headers }) =>
+        endpoint === "page" ? [headers["authorization"]?.replace("Bearer ", "") ?? ""] : []
+      )
+      const tokens = [...new Set(sent)]
+      const files = Fs.globSync(`${filename}*`).map((path) => Fs.readFileSync(path))
+
+      assert.strictEqual(tokens.length, yield* (yield* FakeService).tokensIssued)
+      assert.isTrue(
+        files.some((bytes) => bytes.includes(companies[0]?.guid ?? "")),
+        "the rows of the companies are found"
+      )
+      for (const token of tokens) {
+        assert.isAbove(token.length, 8)
+        assert.isFalse(files.some((bytes) => bytes.includes(token)))
+      }
     })
   )
 

@@ -1,9 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Option, Redacted, Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { type FleetStore, makeFleetStore } from "../../src/fleet/FleetStore.ts"
+import type { Outcome } from "../../src/fleet/CompanyState.ts"
+import { type Claim, type FleetStore, makeFleetStore } from "../../src/fleet/FleetStore.ts"
 import { FleetRunner, type RunnerOptions } from "../../src/fleet/node/index.ts"
 import { LeastTakeover } from "../../src/fleet/node/run.ts"
 import { routes } from "../../src/fleet/node/serve.ts"
@@ -13,7 +14,7 @@ import type { FakeService } from "../../src/testing/index.ts"
 import { app, oauth } from "../support/client.ts"
 import { needs } from "../support/needs.ts"
 import { cluster, hasPrograms, noPostgres } from "../support/postgres.ts"
-import { claiming, companies, ending } from "./support.ts"
+import { claiming, companies, ending, failing, settings } from "./support.ts"
 
 const service = app({}, oauth)
 
@@ -34,6 +35,12 @@ const running = (url: string, options: RunnerOptions) =>
     const context = yield* Scope.provide(Layer.build(layer), scope).pipe(Effect.provideService(LeastTakeover, 500))
     return { context, end: Scope.close(scope, Exit.void) }
   })
+
+const throttled: Outcome = {
+  _tag: "Throttled",
+  failure: { tag: "RateLimited", text: "429" },
+  retryAfter: Option.none()
+}
 
 /** A separate server with the tables, and its client. */
 const migrated = Effect.gen(function*() {
@@ -112,6 +119,42 @@ describe("FleetRunner.layer", () => {
           "time_punches"
         ])
       }).pipe(Effect.provide(database(server.url())))
+    })
+  )
+})
+
+describe("a process that is frozen in the end of a throttled turn", () => {
+  test(
+    "holds up the throttled turns of others for a second",
+    Effect.gen(function*() {
+      const server = yield* cluster()
+      // The sessions themselves may stand idle for ever.
+      const context = yield* Layer.build(database(server.url(), {}))
+      yield* Effect.gen(function*() {
+        yield* FleetRunner.migrate
+        const store = yield* makeFleetStore
+        yield* store.operator.add(companies(4))
+        const claims = yield* store.claim(claiming("a"))
+        const ended = (claim: Claim | undefined) =>
+          claim === undefined ? Effect.die("nothing was claimed") : store.end("a", failing(claim, throttled), settings)
+        yield* ended(claims[0])
+        yield* ended(claims[1])
+        const order: Array<string | undefined> = []
+        const isFrozen = yield* Deferred.make<void>()
+        const frozen = yield* ended(claims[2]).pipe(
+          Effect.andThen(Deferred.succeed(isFrozen, undefined)),
+          Effect.andThen(Effect.sleep("5 seconds")),
+          store.sql.withTransaction,
+          Effect.exit,
+          Effect.tap(({ _tag }) => Effect.sync(() => order.push(_tag))),
+          Effect.forkChild
+        )
+        yield* Deferred.await(isFrozen)
+        order.push((yield* ended(claims[3]))?.pause?.reason)
+        yield* Fiber.await(frozen)
+
+        assert.deepStrictEqual(order, ["RateLimited", "Failure"])
+      }).pipe(Effect.provideContext(context))
     })
   )
 })

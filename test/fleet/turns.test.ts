@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Deferred, Effect, Layer, Metric, Option, Result, Stream, Tracer } from "effect"
+import { DateTime, Deferred, Effect, Fiber, Layer, Metric, Option, Result, Stream, Tracer } from "effect"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
 import type { FleetStore } from "../../src/fleet/FleetStore.ts"
@@ -189,6 +189,47 @@ describe("a turn", () => {
       assert.deepStrictEqual([row.heartbeat_at, row.starts, row.next_at], [null, 0, noon])
       yield* runner.tick
       assert.deepStrictEqual(runner.inWork(), [], "a runner that closes claims nothing")
+    }))
+
+  it.effect("begins in any case once its company is claimed: an interruption between the two would leave a lease", () =>
+    Effect.gen(function*() {
+      const answer = Deferred.makeUnsafe<void>()
+      const { page, runner, test } = yield* world((store) => ({
+        claim: (options) => Effect.tap(store.claim(options), () => Deferred.await(answer))
+      }))
+      const tick = yield* Effect.forkChild(runner.tick)
+      yield* settled
+      assert.isNotNull((yield* readCompany(test, 1)).heartbeat_at)
+      yield* Effect.forkChild(Fiber.interrupt(tick))
+      yield* settled
+      yield* Deferred.succeed(answer, undefined)
+      yield* settled
+      assert.deepStrictEqual(runner.inWork(), [1])
+      yield* page
+      yield* settled
+
+      assert.deepStrictEqual((yield* readCompany(test, 1)).heartbeat_at, null)
+    }))
+
+  it.effect("that is interrupted while its end is being written has ended, and is not put back", () =>
+    Effect.gen(function*() {
+      const answer = Deferred.makeUnsafe<void>()
+      const { page, runner, test } = yield* world((store) => ({
+        end: (...args) => Effect.andThen(Deferred.await(answer), store.end(...args))
+      }))
+      yield* page
+      yield* runner.tick
+      yield* settled
+      yield* Effect.forkChild(runner.close)
+      yield* settled
+      yield* Deferred.succeed(answer, undefined)
+      yield* settled
+      const runs = yield* test.store.operator.runs(id)
+      const row = yield* readCompany(test, 1)
+
+      assert.deepStrictEqual(runs.map(({ outcome }) => outcome), ["Complete"])
+      assert.deepStrictEqual([row.heartbeat_at, row.phase, row.next_at === noon], [null, "increment", false])
+      assert.deepStrictEqual(runner.inWork(), [])
     }))
 
   it.effect("is ended three minutes after its deadline, as a failure", () =>

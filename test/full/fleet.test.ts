@@ -5,7 +5,7 @@ import { Clock, Effect, Option, Redacted, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Fs from "node:fs"
 import type { FakeServer } from "../../src/testing/FakeServer.ts"
-import type { FakeService } from "../../src/testing/index.ts"
+import { defaultOAuthClient, FakeService } from "../../src/testing/index.ts"
 import { start } from "../cli/child.ts"
 import { needs } from "../support/needs.ts"
 import { hasPrograms, noPostgres } from "../support/postgres.ts"
@@ -272,22 +272,33 @@ describe("two processes of a fleet", () => {
 
 describe("a process that is frozen for good within a transaction", () => {
   it.live.each([
-    { what: "which holds rows of a company", freeze: "ON CONFLICT (company_id, id) DO UPDATE SET" },
+    { what: "which holds rows of a company", freeze: "ON CONFLICT (company_id, id) DO UPDATE SET", isFirst: false },
+    // The first commit of a copy locks the row of its company, which every claim passes over then.
+    { what: "which holds companies without a copy", freeze: "AS s (company_id, checkpoint", isFirst: true },
     // Every request of every process takes this row.
-    { what: "which holds the limit of all requests", freeze: "UPDATE fleet_rate SET" }
-  ])("holds up its company for a takeover, and no other one: $what", ({ freeze }) =>
+    { what: "which holds the limit of all requests", freeze: "UPDATE fleet_rate SET", isFirst: false }
+  ])("holds up its company for a takeover, and no other one: $what", ({ freeze, isFirst }) =>
     Effect.gen(function*() {
       const world = yield* worldOf(source)
-      yield* running(world, "a", { limited: true })
-      yield* loaded(world, "1 second", companies.slice(0, 30))
-      yield* nobodyLate(world)
+      const add = (given: ReadonlyArray<Target>) =>
+        inFleet(world, (fleet) => fleet.add(given.map(({ guid, id }) => ({ id, guid, every: "3 seconds" as const }))))
+      if (!isFirst) {
+        yield* running(world, "a", { limited: true })
+        yield* loaded(world, "3 seconds", companies.slice(0, 30))
+        yield* nobodyLate(world)
+      }
       const b = yield* running(world, "b", { limited: true, freeze })
       yield* b.isRunning
       // New companies, so that "b" has one to load.
-      const later = companies.slice(30)
-      yield* inFleet(world, (fleet) => fleet.add(later.map(({ guid, id }) => ({ id, guid, every: "1 second" }))))
+      yield* add(companies.slice(30))
       yield* noted(world, "b freezes", ({ kind }) => kind === "frozen")
-      const from = linksOf(world).find(({ kind }) => kind === "frozen")?.at ?? 0
+      const frozen = linksOf(world).find(({ kind }) => kind === "frozen")?.at ?? 0
+      if (isFirst) {
+        yield* running(world, "a", { limited: true })
+        yield* add(companies.slice(0, 30))
+        yield* noted(world, "a works", ({ kind, runner }) => runner === "a" && kind === "done")
+      }
+      const from = isFirst ? yield* Clock.currentTimeMillis : frozen
       yield* Effect.sleep(1.5 * takeover)
       // The lease and the lock of the session end after the same time, so the company waits for one takeover, not for two.
       yield* nobodyLate(world, 6, "20 seconds")
@@ -427,6 +438,73 @@ describe("a suspect", () => {
       yield* nobodyLate(world)
       yield* assertEqual(world)
       yield* assertChains(world)
+    }))
+})
+
+describe("time-punches fleet run over PostgreSQL", () => {
+  test("has connections for its leases beside twelve syncs that wait in their transactions, and keeps its token to itself", (world) =>
+    Effect.gen(function*() {
+      const given = companies.slice(0, 12)
+      const command = (name: string) =>
+        Effect.acquireRelease(
+          Effect.sync(() =>
+            start(["fleet", "run", "--name", name], {
+              PATH: process.env["PATH"] ?? "",
+              TIME_PUNCHES_BASE_URL: world.service,
+              TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
+              TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
+              TIME_PUNCHES_DATABASE_URL: world.url
+            })
+          ),
+          ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
+        )
+      const number = (text: string) => Effect.map(queried(world, text), ([row]) => Number(Object.values(row ?? {})[0]))
+      const waiting = number(
+        "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'time_punches_sync'::regclass"
+      )
+      const beatenAt = number("SELECT min(heartbeat_at) FROM fleet_company")
+      yield* inFleet(world, (fleet) => fleet.add(given.map((company) => ({ ...company, every: "2 seconds" }))))
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql.withTransaction(Effect.gen(function*() {
+          yield* sql`LOCK TABLE time_punches_sync IN EXCLUSIVE MODE`
+          yield* command("a")
+          yield* within(
+            "all wait in their transactions",
+            Effect.map(waiting, (count) => count === given.length),
+            waiting
+          )
+          const before = yield* beatenAt
+          // Two heartbeats, long before the leases expire.
+          yield* within("leases are held", Effect.map(beatenAt, (at) => at >= before + 3000), beatenAt, "15 seconds")
+          assert.strictEqual(yield* waiting, given.length, "none of them has ended")
+        }))
+      }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(world.url) })))
+      yield* nobodyLate(world)
+      yield* command("b")
+      const workers = queried(world, "SELECT DISTINCT runner FROM fleet_run")
+      yield* within("both work", Effect.map(workers, ({ length }) => length === 2), workers)
+      const fake = yield* FakeService
+      const tokens = new Set(
+        (yield* fake.requests).flatMap(({ endpoint, headers }) =>
+          endpoint === "page" ? [headers["authorization"]?.replace("Bearer ", "") ?? ""] : []
+        )
+      )
+      assert.deepStrictEqual([tokens.size, yield* fake.tokensIssued], [2, 2])
+      const tables = yield* queried<{ readonly name: string }>(
+        world,
+        "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'"
+      )
+      assert.isAbove(tables.length, 10)
+      for (const { name } of tables) {
+        for (const token of tokens) {
+          const found = yield* queried(
+            world,
+            `SELECT 1 FROM ${name} AS t WHERE strpos(to_json(t)::text, '${token}') > 0`
+          )
+          assert.lengthOf(found, 0, name)
+        }
+      }
     }))
 })
 
