@@ -81,8 +81,13 @@ export class Checkpoint extends Schema.Opaque<Checkpoint>()(Schema.Struct({
   pass: Count,
   /** The copy has every change that the service showed before this instant of its clock; `None` before a first load. */
   watermark: Schema.OptionFromNullOr(Instant),
-  /** The local clock when the request behind the watermark was sent. */
+  /** The local clock when the first page of the last pass with a `Date` was requested, or of a first load without one. */
   at: Schema.OptionFromNullOr(Instant),
+  /**
+   * The service's clock at `at`: the watermark of the last pass with a `Date`. Passes without one move the watermark and keep
+   * this. Absent: no pass had one.
+   */
+  horizon: Schema.optionalKey(Instant),
   /** The local clock at the end of the last complete pass. */
   completedAt: Schema.OptionFromNullOr(Instant),
   /** Random, one for each call, so that no two calls write the same text. */

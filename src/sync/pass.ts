@@ -137,27 +137,32 @@ const beginAttempt = (
 }
 
 /** Whether a `Date` can be the service's clock: it is near the local clock, or near where the service's clock should stand. */
-const isPlausible = (date: number, local: number, { at, watermark }: Checkpoint): boolean =>
+const isPlausible = (date: number, local: number, { at, horizon, watermark }: Checkpoint): boolean =>
   Math.abs(date - local) <= day ||
   Option.exists(
-    Option.all([watermark, at]),
+    Option.all([Option.orElse(Option.fromUndefinedOr(horizon), () => watermark), at]),
     ([{ epochMilliseconds: mark }, { epochMilliseconds: then }]) => Math.abs(date - (mark + local - then)) <= day
   )
 
 /**
- * The instant to begin again from, if the service's clock was set back behind the last watermark. After a first page was
- * discarded, the next one is compared with that: a `Date` that stands still would else be behind the watermark for ever.
+ * The instant to begin again from, if the service's clock was set back behind the last watermark, or if passes without a `Date`
+ * have moved that: a stamp of the future may have lifted it past changes that show later. The local clock may have been set back
+ * too, so the pass begins no later than at the last `Date`. After a first page was discarded, the next one is compared with
+ * that: a `Date` that stands still would else be behind the watermark for ever.
  */
 const earlierSince = (checkpoint: Checkpoint, running: RunningPass, date: number, local: number, overlap: number) =>
   Option.flatMap(
     Option.all([running.since, checkpoint.watermark, Option.orElse(running.at, () => checkpoint.at)]),
-    ([since, watermark, at]) => {
-      // Where the service's clock stood at the compared request, by its present setting.
-      const expected = date - (local - at.epochMilliseconds)
-      const isSetBack = Option.isSome(running.at)
-        ? since.epochMilliseconds > expected - overlap + minute
-        : since.epochMilliseconds > expected - overlap && expected < watermark.epochMilliseconds - minute
-      return isSetBack ? Option.some(sinceOf(expected, overlap)) : Option.none()
+    ([since, { epochMilliseconds: watermark }, at]) => {
+      // Where the service's clock stood at the compared request, by its present setting. Time does not pass backwards.
+      const expected = date - Math.max(0, local - at.epochMilliseconds)
+      const isAgain = Option.isSome(running.at)
+      const horizon = checkpoint.horizon?.epochMilliseconds ?? watermark
+      const then = isAgain ? expected : Math.min(expected, horizon)
+      const isSetBack = isAgain
+        ? since.epochMilliseconds > then - overlap + minute
+        : since.epochMilliseconds > then - overlap && (horizon < watermark || expected < watermark - minute)
+      return isSetBack ? Option.some(sinceOf(then, overlap)) : Option.none()
     }
   )
 
@@ -207,7 +212,7 @@ const complete = (checkpoint: Checkpoint, running: RunningPass, facts: Facts): P
     checkpoint: {
       ...counted,
       ...(Option.isSome(running.horizon)
-        ? { watermark: running.horizon, at: running.at }
+        ? { watermark: running.horizon, at: running.at, horizon: running.horizon.value }
         : {
           watermark: watermarkWithoutDate(checkpoint, running),
           // A first load leaves no change behind, so a later `Date` may be compared with its beginning.

@@ -113,6 +113,7 @@ describe("a pass", () => {
       writer: "me",
       watermark: some(noon + hour),
       at: some(noon + hour),
+      horizon: DateTime.makeUnsafe(noon + hour),
       completedAt: some(noon + 2 * hour)
     })
   })
@@ -313,6 +314,50 @@ describe("the check of the service's clock", () => {
   it("[Y28] reads more at most, where the local clock jumped and the service's did not", () => {
     assert.strictEqual(judge(atNoon, { asOf: noon + hour, sentAt: noon + 9 * hour })._tag, "Earlier")
     assert.strictEqual(judge(atNoon, { asOf: noon + hour, sentAt: noon - 9 * hour })._tag, "Kept")
+  })
+
+  describe("after passes without a Date have lifted the watermark, as stamps of the future do,", () => {
+    /** The last Date came at noon; a pass an hour later had none, and read a stamp of three hours later. */
+    const lifted: Checkpoint = { ...atNoon, horizon: utc(noon), watermark: some(noon + hour) }
+    const sinceOf = (answer: Judged, from: Checkpoint = lifted) => {
+      const judged = judge(from, answer)
+      return judged._tag === "Earlier" ? millisOf(judged.running.since) : assert.fail("the page is kept")
+    }
+
+    it("begins again from the last Date", () => {
+      assert.strictEqual(sinceOf({ asOf: noon + 2 * hour, sentAt: noon + 2 * hour }), noon - overlap)
+    })
+
+    it.each([
+      ["a little", noon + hour],
+      ["to before the last Date", noon - hour],
+      ["to where nothing seems set back", noon - 10 * hour]
+    ])("begins again no later, where the local clock was set back %s", (_, sentAt) => {
+      assert.strictEqual(sinceOf({ asOf: noon + 2 * hour, sentAt }), noon - overlap)
+    })
+
+    it("begins again from before, where the service's clock was set back", () => {
+      assert.strictEqual(
+        sinceOf({ asOf: noon - hour, sentAt: noon + 2 * hour }),
+        noon - 3 * hour - overlap
+      )
+    })
+
+    it("begins no later than its own Date, where no pass had one and the local clock was set back", () => {
+      const { horizon: _, ...first } = lifted
+      assert.strictEqual(sinceOf({ asOf: noon - hour, sentAt: noon - 10 * hour }, first), noon - hour - overlap)
+    })
+
+    it("keeps the Date over passes without one, and takes that of the next pass with one", () => {
+      assert.deepStrictEqual(read(lifted, [{ sentAt: noon + 2 * hour }]).horizon, utc(noon))
+      const judged = judge(lifted, { asOf: noon + 2 * hour, sentAt: noon + 2 * hour })
+      const running = judged._tag === "Earlier" ? judged.running : assert.fail("the page is kept")
+      const { checkpoint } = kept(judge(lifted, { asOf: noon + 2 * hour + minute, sentAt: noon + 2 * hour }, running))
+      assert.deepInclude(checkpoint, {
+        horizon: utc(noon + 2 * hour + minute),
+        watermark: some(noon + 2 * hour + minute)
+      })
+    })
   })
 })
 

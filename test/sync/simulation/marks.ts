@@ -38,8 +38,8 @@ const marks = [
   at(
     "pass.ts",
     "clock-set-back",
-    "      return isSetBack ? Option.some(sinceOf(expected, overlap))",
-    "if (isSetBack && Option.isNone(running.at))"
+    "      return isSetBack ? Option.some(sinceOf(then, overlap))",
+    "if (isSetBack && !isAgain && expected < watermark - minute)"
   ),
   at(
     "pass.ts",

@@ -28,6 +28,22 @@ const overlapOf = (minutes: number) => ({
   replace: `overlap: Math.min(Duration.toMillis(overlap.value), ${minutes * minute})`
 })
 
+/** Both clocks are set back, and few pages have a `Date`. What is a limit beside that is left out. */
+const clocksWithFewDates = (plan: Plan): Plan => {
+  const changed = late(having("serviceBack", "localStep")(plan))
+  const limits = [
+    "futureModified",
+    "frozenDate",
+    "wildDate",
+    "cachedDate",
+    "checkpointLost",
+    "checkpointPutBack",
+    "sweep"
+  ]
+  const faults = new Set([...changed.faults].filter((fault) => !limits.includes(fault)))
+  return { ...changed, faults, store: "memory", dates: "sometimes", steps: 60 }
+}
+
 /** Many rows, one a page. */
 const long = (plan: Plan): Plan => ({ ...plan, rows: Math.max(plan.rows, 8), pageSize: 1, steps: 60 })
 
@@ -36,11 +52,11 @@ const byRecord = { cursors: "record", order: "clockedIn", sortById: true, refuse
 
 const watermark = (value: string) =>
   pass(
-    "? { watermark: running.horizon, at: running.at }",
+    "? { watermark: running.horizon, at: running.at, horizon: running.horizon.value }",
     `? { watermark: ${value}, at: running.at }`
   )
 
-const isSetBack = "const isSetBack = Option.isSome(running.at)"
+const isSetBack = "const isSetBack = isAgain"
 
 const atOfFirst = "at: running.kind === \"first\" ? running.at : checkpoint.at"
 
@@ -133,13 +149,13 @@ export const plantings: ReadonlyArray<Planting> = [
       watermark(
         "Option.some(instant(Math.max(...[checkpoint.watermark, running.horizon].flatMap(Option.toArray).map((at) => at.epochMilliseconds))))"
       ),
-      pass(isSetBack, "const isSetBack = date < -Infinity && Option.isSome(running.at)")
+      pass(isSetBack, "const isSetBack = date < -Infinity && isAgain")
     ],
     change: having("serviceBack")
   },
   {
     name: "no check of the service's clock",
-    edits: [pass(isSetBack, "const isSetBack = date < -Infinity && Option.isSome(running.at)")],
+    edits: [pass(isSetBack, "const isSetBack = date < -Infinity && isAgain")],
     change: having("serviceBack")
   },
   {
@@ -243,6 +259,11 @@ export const plantings: ReadonlyArray<Planting> = [
     name: "a pass without a Date moves at",
     edits: [pass(atOfFirst, "at: running.at")],
     change: (plan) => ({ ...having("serviceBack", "futureModified")(plan), dates: "sometimes" })
+  },
+  {
+    name: "a watermark that passes without a Date have moved is believed",
+    edits: [pass("checkpoint.horizon?.epochMilliseconds ?? watermark", "watermark")],
+    change: clocksWithFewDates
   },
   {
     name: "a first load without a Date moves no at",
