@@ -7,8 +7,10 @@ import type { SyncStore } from "../../sync/SyncStore.ts"
 import type { TimePunches } from "../../TimePunches.ts"
 import { Fleet } from "../Fleet.ts"
 import type { FleetError } from "../FleetError.ts"
-import { type EmbeddedOptions, type GivenSettings, migrate as migrateAll, start, startEmbedded } from "./run.ts"
-export type { EmbeddedOptions, GivenSettings } from "./run.ts"
+import type { GivenSettings } from "../Schedule.ts"
+import { type EmbeddedOptions, migrate as migrateAll, start, startEmbedded } from "./run.ts"
+export type { GivenSettings } from "../Schedule.ts"
+export type { EmbeddedOptions } from "./run.ts"
 
 /** How one process of many works. */
 export interface RunnerOptions extends GivenSettings {

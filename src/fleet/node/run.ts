@@ -23,16 +23,13 @@ import type { TimePunches } from "../../TimePunches.ts"
 import { Fleet, operatorOf } from "../Fleet.ts"
 import { FleetError, invalidInput, storeError, translated } from "../FleetError.ts"
 import { type FleetStore, makeFleetStore, notMigrated } from "../FleetStore.ts"
-import { type FleetSettings, readSettings, type Settings } from "../Schedule.ts"
+import { type GivenSettings, readSettings, type Settings } from "../Schedule.ts"
 import { engineVersions, migrateEngine, startEngine } from "./engine.ts"
 import { makeKeeper } from "./keeper.ts"
 import { reasonOf } from "./loop.ts"
 import { holdName } from "./name.ts"
 import type { Served } from "./serve.ts"
 import { makeRunner, type Runner } from "./turns.ts"
-
-/** The settings that a caller gives. An `undefined` counts as absent. */
-export type GivenSettings = { readonly [K in keyof FleetSettings]?: FleetSettings[K] | undefined }
 
 /** A runner that has started, in the scope. */
 export interface Started {
