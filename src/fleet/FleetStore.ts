@@ -808,10 +808,6 @@ export const makeFleetStore = Effect.gen(function*() {
 
   /** Brings the tables to the schema of this release; a newer one is left as it is. */
   const migrate: Effect.Effect<void, FleetError> = Migrate.migrate({ sql, dialect }, migrations).pipe(
-    Effect.catchTag(
-      "MigrationError",
-      ({ message }) => Effect.fail(new FleetError({ reason: "Store", detail: message }))
-    ),
     translated("the tables cannot be made")
   )
 

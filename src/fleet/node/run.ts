@@ -52,9 +52,15 @@ const settingsOf = (given: GivenSettings): Effect.Effect<Settings, FleetError> =
     (least) => Effect.fromResult(Result.mapError(readSettings(given, least), invalidInput))
   )
 
+/** How one process of many works. */
+export interface RunnerOptions extends GivenSettings {
+  /** The name of the process, another one for each. A process that starts again has its old name. Default: the host's. */
+  readonly name?: string | undefined
+}
+
 /** One process of many, over PostgreSQL. */
 export const start = Effect.fnUntraced(function*(
-  given: GivenSettings & { readonly name?: string | undefined }
+  given: RunnerOptions
 ): Effect.fn.Return<Started, FleetError, SqlClient.SqlClient | SyncStore | TimePunches | Scope.Scope> {
   const settings = yield* settingsOf(given)
   const name = given.name ?? hostname()
@@ -154,7 +160,10 @@ const begin = (store: FleetStore, runner: Runner, name: string, isAlone: boolean
     )
   })
 
-/** Brings all three sets of tables to this release's: the copy's, the fleet's, and in PostgreSQL the engine's. */
+/**
+ * Creates the tables of the copy, of the fleet and, in PostgreSQL, of the engine, or brings them to this release, in one
+ * transaction. Run it before processes of a new release start. A newer schema is left as it is.
+ */
 export const migrate: Effect.Effect<void, FleetError, SqlClient.SqlClient> = Effect.gen(function*() {
   const store = yield* makeFleetStore
   const copy = yield* Effect.mapError(connect(), ({ message }) => new FleetError({ reason: "Store", detail: message }))
@@ -166,10 +175,6 @@ export const migrate: Effect.Effect<void, FleetError, SqlClient.SqlClient> = Eff
     if (dialect.name === "pg") yield* Effect.provideService(migrateEngine, SqlClient.SqlClient, sql)
   })
   yield* transact({ dialect, sql }, all).pipe(
-    Effect.catchTag(
-      "MigrationError",
-      ({ message }) => Effect.fail(new FleetError({ reason: "Store", detail: message }))
-    ),
     translated("the tables cannot be made")
   )
 })
@@ -182,10 +187,6 @@ const verifyEngine = ({ sql }: FleetStore): Effect.Effect<void, FleetError> =>
     const { at, needed } = yield* retried(Effect.provideService(engineVersions, SqlClient.SqlClient, sql))
     if (at < needed) return yield* notMigrated("the engine", at, needed)
   }).pipe(
-    Effect.catchTag(
-      "MigrationError",
-      ({ message }) => Effect.fail(new FleetError({ reason: "Store", detail: message }))
-    ),
     translated("the schema of the engine cannot be read")
   )
 
