@@ -67,10 +67,12 @@ const seconds = (from: number) => (performance.now() - from) / 1000
 const waited = async (what: string, holds: () => Promise<boolean>) => {
   const from = performance.now()
   while (!await holds()) {
-    if (seconds(from) > 240) throw new Error(`${what}: not after four minutes`)
+    if (seconds(from) > 600) throw new Error(`${what}: not after ten minutes`)
     await sleep(100)
   }
 }
+
+const databaseNow = "(extract(epoch from now()) * 1000)::bigint"
 
 /** A new database with the tables, and what an operator does in it. */
 const opened = async (url: string) => {
@@ -96,6 +98,12 @@ const opened = async (url: string) => {
       waited(
         "first loads",
         async () => await count("SELECT count(*) FROM fleet_company WHERE last_ok_at IS NULL") === 0
+      ),
+    /** Companies whose slot came during the first loads have waited for them. */
+    isOnTime: () =>
+      waited(
+        "turns that waited for first loads",
+        async () => await count(`SELECT count(*) FROM fleet_company WHERE next_at < ${databaseNow} - 3000`) === 0
       ),
     transactions: () => count("SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"),
     close: () => runtime.dispose()
@@ -329,19 +337,19 @@ interface ScaleRow {
 
 /** Two runners over companies that do not change, each 15 minutes. First loads take 300 at once, so that they end soon. */
 const scaled = (fresh: Fresh, service: string, companies: number): Promise<ScaleRow> =>
-  fresh(({ add, count, isLoaded, transactions, url }) =>
+  fresh(({ add, count, isLoaded, isOnTime, transactions, url }) =>
     withRunners(["a", "b"], { url, service, maxConcurrentSyncs: 300 }, async (runners) => {
       const from = performance.now()
       await add(companies, "15 minutes")
       const added = seconds(from)
       await isLoaded()
       const loaded = seconds(from) - added
+      await isOnTime()
       // The spread of the shards, as above.
       await sleep(20_000)
       const turns = () => count("SELECT coalesce(sum(runs), 0) FROM fleet_minute")
       const before = { cpu: await cpuOf(runners), transactions: await transactions(), turns: await turns() }
       await sleep(steadyTime * 1000)
-      const now = "(extract(epoch from now()) * 1000)::bigint"
       return {
         companies,
         added,
@@ -349,7 +357,7 @@ const scaled = (fresh: Fresh, service: string, companies: number): Promise<Scale
         cpu: (await cpuOf(runners)).map((cpu, at) => (cpu - (before.cpu[at] ?? NaN)) / 1e6 / steadyTime),
         turns: (await turns() - before.turns) / steadyTime,
         transactions: (await transactions() - before.transactions) / steadyTime,
-        late: await count(`SELECT greatest(0, max(${now} - last_ok_at - every_ms)) / 1000.0 FROM fleet_company`)
+        late: await count(`SELECT greatest(0, max(${databaseNow} - last_ok_at - every_ms)) / 1000.0 FROM fleet_company`)
       }
     })
   )
