@@ -32,7 +32,9 @@ const limited = Effect.fnUntraced(function*({ key = "time-punches", perSecond }:
       // A 429 is the retry policy's. Otherwise the limiter repeats it without end.
       times: 0,
       // Otherwise a header `remaining: 0` can hold the client for days.
-      disableResponseInspection: true
+      disableResponseInspection: true,
+      // Otherwise each request asks the store for what it has learned, which that of a fleet refuses.
+      disableAdaptiveLearning: true
     }),
     // Only a store fails. A request without its limit must not be sent; another attempt may find the store.
     HttpClient.catchTag("RateLimiterError", ({ message }) =>

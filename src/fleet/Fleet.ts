@@ -96,8 +96,9 @@ export class Fleet extends Context.Service<Fleet, {
   )
 
   /**
-   * A store for `RateLimiter` of `effect/persistence`, in the database of the fleet: one limit for all its processes. The
-   * adaptive algorithms fail by name. A limit goes under the client of `TimePunches`, as `HttpClient.withRateLimiter`.
+   * A store for `RateLimiter` of `effect/persistence`, in the database of the fleet: one limit for all its processes. Give it to
+   * `RateLimit.layerWithStore`, which goes under the client of `TimePunches`. The adaptive algorithms fail by name, so
+   * `HttpClient.withRateLimiter` needs `disableAdaptiveLearning`.
    */
   static readonly layerRateLimiterStore: Layer.Layer<RateLimiterStore, FleetError, SqlClient> = Layer.unwrap(
     Effect.map(verified, makeRateLimiterStore)

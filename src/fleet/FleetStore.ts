@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
@@ -173,6 +174,8 @@ export const makeFleetStore = Effect.gen(function*() {
   /** Attempts for 5 seconds, for an operator. */
   const patiently = <A, E>(body: Effect.Effect<A, E | SqlError>): Effect.Effect<A, E | SqlError> =>
     transact({ sql, dialect }, body)
+
+  const oneRate = Semaphore.makeUnsafe(1)
 
   const isFree = (now: Fragment, takeover: number): Fragment =>
     sql`(heartbeat_at IS NULL OR heartbeat_at < ${now} - ${big(takeover)})`
@@ -581,18 +584,22 @@ export const makeFleetStore = Effect.gen(function*() {
       return numberOf(row?.value)
     }))
 
-  /** Changes the state of a rate limit; who asks for the same key waits. */
+  /**
+   * Changes the state of a rate limit; who asks for the same key waits. That is every request of every process: a session that
+   * is frozen here is ended after a second, since a takeover would outlast all leases. Of a process one session at a time waits:
+   * each of those that wait for a frozen process would get the row, and keep it for a second.
+   */
   const rate = <A>(
     key: string,
     step: (now: number, state: RateState | undefined) => readonly [A, RateState]
   ): Effect.Effect<A, SqlError> =>
-    patiently(withNow((now) =>
+    oneRate.withPermits(1)(patiently(withNow((now) =>
       Effect.gen(function*() {
         // A row that another process is about to insert is waited for here.
         yield* sql`INSERT INTO fleet_rate (key) VALUES (${text(key)}) ON CONFLICT (key) DO NOTHING`
-        const [row] = yield* sql<Row>`SELECT tokens, at, ${now} AS now FROM fleet_rate WHERE key = ${
-          text(key)
-        } ${forUpdate}`
+        const [row] = yield* sql<
+          Row
+        >`SELECT tokens, at, ${now} AS now ${words.endsIfIdle} FROM fleet_rate WHERE key = ${text(key)} ${forUpdate}`
         const known = typeof row?.tokens === "number" && typeof row.at === "number"
           ? { tokens: row.tokens, at: row.at }
           : undefined
@@ -600,7 +607,7 @@ export const makeFleetStore = Effect.gen(function*() {
         yield* sql`UPDATE fleet_rate SET tokens = ${double(tokens)}, at = ${double(at)} WHERE key = ${text(key)}`
         return result
       })
-    ))
+    )))
 
   /** What the keeper removes. `since` is the end of the last run that it has seen, 0 at first. */
   const trim = (keepRuns: number, since: number): Effect.Effect<number, SqlError> =>
@@ -896,6 +903,8 @@ interface Words {
   readonly forUpdate: Fragment
   /** Keeps a row from being removed, and lets others change it. */
   readonly forKeyShare: Fragment
+  /** A column: from here the server ends this transaction if its process says nothing for a second. */
+  readonly endsIfIdle: Fragment
   readonly materialized: Fragment
   /** Whether a statement may have others that write within it. */
   readonly isOneStatement: boolean
@@ -926,6 +935,7 @@ const dialects: { readonly [Name in DialectName]: Words } = {
     skipLocked: raw("FOR UPDATE SKIP LOCKED"),
     forUpdate: raw("FOR UPDATE"),
     forKeyShare: raw("FOR KEY SHARE"),
+    endsIfIdle: raw(", set_config('idle_in_transaction_session_timeout', '1000', true)"),
     materialized: raw("MATERIALIZED"),
     isOneStatement: true
   },
@@ -943,6 +953,7 @@ const dialects: { readonly [Name in DialectName]: Words } = {
     skipLocked: raw(""),
     forUpdate: raw(""),
     forKeyShare: raw(""),
+    endsIfIdle: raw(""),
     materialized: raw(""),
     isOneStatement: false
   }

@@ -321,7 +321,10 @@ const personOf = (terms: CloseTerms, userId: UserId, days: ReadonlyMap<number, n
   }
 }
 
-/** The time over a threshold stands on the days on which the running sum passes it: that of the parts of the close. */
+/**
+ * The rule of `Labor.hoursAbove`, over a close: the time over a threshold stands on the days on which the running sum passes
+ * it, here on those of the parts of the close.
+ */
 const excess = (
   parts: ReadonlyArray<readonly [part: number, net: number]>,
   threshold: Duration.Duration,

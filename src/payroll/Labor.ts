@@ -538,6 +538,7 @@ interface Excess {
   aboveDay: number
 }
 
+/** Counts `--above` and `--above-day`: the sum of a week, date by date, less its threshold; and the sum of each date. */
 const hoursOf = (
   person: Person,
   options: HoursAboveOptions<unknown>,

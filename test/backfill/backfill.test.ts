@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Deferred, Effect, Fiber, Option, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { type BackfillFilter, BackfillSegment, type TimePunch, TimePunches } from "../../src/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
@@ -191,6 +192,24 @@ describe("TimePunches.backfill", () => {
         yield* settled
         assert.strictEqual((yield* pageRequests).length, requests)
         yield* Fiber.interrupt(fiber)
+      }).pipe(Effect.provide(jostled(prng(2), { punches })))
+  )
+
+  it.effect.each(["asCompleted", "byTime"] as const)(
+    "reads on after each page that a slow consumer takes: %s",
+    (order) =>
+      Effect.gen(function*() {
+        const stream = TimePunches.backfill(company, march, { concurrency: 2, pageSize: 10, order })
+        const taken: Array<TimePunch> = []
+        const slow = Stream.runForEachArray(stream, (rows) => {
+          taken.push(...rows)
+          return Effect.sleep("10 seconds")
+        })
+        const fiber = yield* Effect.forkChild(slow)
+        for (let step = 0; step < 5000 && fiber.pollUnsafe() === undefined; step++) yield* TestClock.adjust("1 second")
+        yield* Fiber.interrupt(fiber)
+
+        assert.deepStrictEqual(byId(taken), expected(punches, march))
       }).pipe(Effect.provide(jostled(prng(2), { punches })))
   )
 

@@ -157,6 +157,26 @@ describe("the length of a window", () => {
     assert.deepStrictEqual(Schema.decodeSync(Unfinished)(json), [whole])
   })
 
+  const hours = { windowLength: 6 * 3_600_000 }
+  const cut = { queriedUntil: lt }
+
+  it.effect.each<[string, number, ReadonlyArray<BackfillSegment>, number]>([
+    ["several workers", 4, [whole], 1],
+    ["several workers that know a length", 4, [{ ...whole, until: gte }, { ...whole, ...hours }], 0],
+    ["one worker", 1, [whole], 0],
+    ["one worker and a segment that was cut", 1, [{ ...whole, ...cut, ...hours }], 1]
+  ])(
+    "is learned from both ends of the range by %s, or not",
+    ([_who, concurrency, resume, surveys]) =>
+      Effect.gen(function*() {
+        const { emitted } = yield* runBackfill(spring, { concurrency, pageSize: 50, resume })
+        const requests = yield* pageRequests
+
+        assert.lengthOf(requests.filter((request) => request.query["sort_by"] === "clocked_in.desc"), surveys)
+        assert.deepStrictEqual(byId(emitted), expected(generated(600), spring))
+      }).pipe(Effect.provide(jostled(prng(1), { punches: generated(600) })))
+  )
+
   it.effect.each([0, -1, 0.5, NaN, Infinity, "1"])("is refused as %j", (windowLength) =>
     Effect.gen(function*() {
       const { error } = yield* runBackfill(spring, { concurrency: 2, resume: untyped([{ ...whole, windowLength }]) })

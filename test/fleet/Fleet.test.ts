@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Layer, Option, Schema } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
 import { RateLimiter } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { makeFleetStore } from "../../src/fleet/FleetStore.ts"
 import { CompanyStatus, Fleet } from "../../src/fleet/index.ts"
-import { CompanyId } from "../../src/index.ts"
+import { CompanyId, RateLimit } from "../../src/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { needs } from "../support/needs.ts"
 import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
@@ -140,6 +141,19 @@ describe("Fleet.layerRateLimiterStore", () => {
       assert.lengthOf(results.filter(({ _tag }) => _tag === "Success"), 7)
     }).pipe(Effect.provide(limiterOver(postgresClient)))
   })
+
+  it.effect("is the store of RateLimit.layerWithStore", () =>
+    Effect.gen(function*() {
+      const transport = HttpClient.make((request) =>
+        Effect.succeed(HttpClientResponse.fromWeb(request, new Response("answered")))
+      )
+      const answered = yield* Effect.flatMap(HttpClient.get("http://localhost/"), ({ text }) => text).pipe(
+        Effect.provide(RateLimit.layerWithStore({ perSecond: 5 })),
+        Effect.provideService(HttpClient.HttpClient, transport)
+      )
+
+      assert.strictEqual(answered, "answered")
+    }).pipe(Effect.provide(limiterOver(NodeSqlite.layer({ filename: ":memory:" })))))
 
   it.effect("refuses the adaptive algorithms by name", () =>
     Effect.gen(function*() {

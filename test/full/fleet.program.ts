@@ -1,17 +1,20 @@
 /**
  * A process of a fleet over PostgreSQL, as a test starts it. It notes each commit of the copy in a file. A test may have it end
- * itself with one company, stop itself before a commit, compare nothing, wait before each commit, or have a wrong clock.
+ * itself with one company, stop itself before a commit or a statement, compare nothing, wait before each commit, have a wrong
+ * clock, or sync one company without the fleet.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Console, Effect, Layer, Metric, Option, Redacted, Schema, Stream } from "effect"
-import { Credentials, TimePunches } from "effect-time-punches"
+import { type Company, Credentials, RateLimit, TimePunches } from "effect-time-punches"
+import { Fleet } from "effect-time-punches/fleet"
 import { FleetRunner } from "effect-time-punches/fleet/node"
 import { NodeTransport } from "effect-time-punches/node"
 import { SqlStore } from "effect-time-punches/sql"
-import { Checkpoint, SyncStore } from "effect-time-punches/sync"
+import { Checkpoint, Sync, SyncStore } from "effect-time-punches/sync"
 import { defaultOAuthClient } from "effect-time-punches/testing"
 import { SqlClient } from "effect/sql"
 import { appendFileSync, existsSync } from "node:fs"
+import { Socket } from "node:net"
 
 /** What a test has a process do. */
 export interface ProgramOptions {
@@ -32,15 +35,51 @@ export interface ProgramOptions {
   readonly gate?: string | undefined
   /** How far the clock is ahead. */
   readonly hours?: number | undefined
-  /** Whether only the owner of a shard claims its companies. */
-  readonly helpless?: boolean | undefined
+  /** Default: 3 seconds, so that a test waits less. With an hour only the owner of a shard claims its companies. */
+  readonly helpAfter?: "1 hour" | "10 seconds" | undefined
+  /** The process stops itself, as by SIGSTOP, before it first sends a statement that contains this text. */
+  readonly freeze?: string | undefined
+  /** Whether its requests to the service are limited with those of all other processes, in the database. */
+  readonly limited?: boolean | undefined
+  /** Only syncs this company, as an operator does beside the fleet, and ends. */
+  readonly sync?: Company | undefined
 }
 
 const read = (text: string): ProgramOptions => JSON.parse(text)
-const { blind = false, database: url, gate, helpless = false, hours = 0, log, name, poison, service, slow = 0, stop } =
-  read(
-    process.argv[2] ?? ""
-  )
+const {
+  blind = false,
+  database: url,
+  freeze,
+  gate,
+  helpAfter = "3 seconds",
+  hours = 0,
+  limited = false,
+  log,
+  name,
+  poison,
+  service,
+  slow = 0,
+  stop,
+  sync
+} = read(process.argv[2] ?? "")
+
+const note = (line: object) => appendFileSync(log, `${JSON.stringify({ runner: name, ...line })}\n`)
+
+if (freeze !== undefined) {
+  let isDone = false
+  const text = Buffer.from(freeze)
+  Socket.prototype.write = new Proxy(Socket.prototype.write, {
+    apply: (write, socket, args) => {
+      const [bytes] = args
+      if (!isDone && bytes instanceof Uint8Array && Buffer.from(bytes).includes(text)) {
+        isDone = true
+        note({ kind: "frozen", at: performance.timeOrigin + performance.now() })
+        process.kill(process.pid, "SIGSTOP")
+      }
+      return Reflect.apply(write, socket, args)
+    }
+  })
+}
 
 const database = PgClient.layer({
   url: Redacted.make(url),
@@ -49,8 +88,6 @@ const database = PgClient.layer({
 })
 
 const textOf = Schema.encodeSync(Checkpoint.text)
-
-const note = (line: object) => appendFileSync(log, `${JSON.stringify({ runner: name, ...line })}\n`)
 
 /** Notes each commit before it and after it: a process that is killed between the two has written, or has not. */
 const logged = Layer.effect(
@@ -94,6 +131,12 @@ const logged = Layer.effect(
   })
 )
 
+/** Far more requests than a test makes: only what the limit stands on is in their way. */
+const shared = Layer.fresh(RateLimit.layerWithStore({ perSecond: 10_000 })).pipe(
+  Layer.provide(Fleet.layerRateLimiterStore),
+  Layer.provide(database)
+)
+
 /** The client, which ends its process where it lists one company. */
 const deadly = Layer.effect(
   TimePunches,
@@ -117,15 +160,12 @@ const deadly = Layer.effect(
       clientSecret: Redacted.make(defaultOAuthClient.clientSecret)
     })
   })),
-  Layer.provide(NodeTransport.layer())
+  Layer.provide(limited ? Layer.provide(shared, NodeTransport.layer()) : NodeTransport.layer())
 )
 
-const fleet = FleetRunner.layer({ name, helpAfter: helpless ? "1 hour" : "3 seconds" }).pipe(
-  Layer.provide(logged),
-  Layer.provide(SqlStore.layer({ migrate: false })),
-  Layer.provide(database),
-  Layer.provide(deadly)
-)
+const copy = logged.pipe(Layer.provide(SqlStore.layer({ migrate: false })), Layer.provideMerge(database))
+
+const fleet = FleetRunner.layer({ name, helpAfter }).pipe(Layer.provide(copy), Layer.provide(deadly))
 
 const signal = Effect.callback<void>((resume) => {
   process.once("SIGTERM", () => resume(Effect.void))
@@ -146,10 +186,15 @@ const clock = Effect.map(Clock.Clock, (clock): Clock.Clock => {
   }
 })
 
-/** Notes each refused write that the metric counts. */
+/** Notes each refused write that the metric counts, and each time that this process could do nothing. */
 const watched = Effect.gen(function*() {
   let seen = 0
+  let before = performance.now()
   while (true) {
+    const now = performance.now()
+    if (now - before > 500)
+      note({ kind: "stalled", millis: Math.round(now - before), at: yield* Clock.currentTimeMillis })
+    before = now
     const metric = (yield* Metric.snapshot).find(({ id }) => id === "time_punches_fleet_refused_writes")
     const count = metric?.type === "Counter" ? Number(metric.state.count) : 0
     if (count > seen) note({ kind: "counted", count })
@@ -160,10 +205,22 @@ const watched = Effect.gen(function*() {
 
 const served = Effect.andThen(Layer.build(fleet), Effect.andThen(Console.log("runs"), signal))
 
+const once = (company: Company) =>
+  Effect.andThen(
+    Console.log("runs"),
+    // The fleet may win: then it has the rows.
+    Effect.ignore(Effect.provide(Sync.run(company, { claim: true }), Layer.merge(copy, deadly)))
+  )
+
 await Effect.runPromise(
   Effect.flatMap(
     clock,
-    (clock) => Effect.provideService(Effect.scoped(Effect.raceFirst(served, watched)), Clock.Clock, clock)
+    (clock) =>
+      Effect.provideService(
+        Effect.scoped(Effect.raceFirst(sync === undefined ? served : once(sync), watched)),
+        Clock.Clock,
+        clock
+      )
   )
 )
 process.exit(0)

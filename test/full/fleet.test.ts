@@ -1,276 +1,40 @@
 /** Processes of a fleet that are killed, frozen, ended and started again, over PostgreSQL that ends too. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, type Duration, Effect, Fiber, Layer, Option, Redacted, type Scope } from "effect"
+import { Clock, Effect, Option, Redacted, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import { Fleet } from "../../src/fleet/index.ts"
-import { FleetRunner } from "../../src/fleet/node/index.ts"
-import { CompanyGuid, CompanyId, Credentials, TimePunches } from "../../src/index.ts"
-import { NodeTransport } from "../../src/node/index.ts"
-import { SqlStore } from "../../src/sql/index.ts"
-import { NodeSqlite } from "../../src/sql/node/index.ts"
-import { readRows } from "../../src/sql/read.ts"
-import { Sync } from "../../src/sync/index.ts"
-import { FakeServer } from "../../src/testing/FakeServer.ts"
-import { defaultOAuthClient, FakeService, generatePunches } from "../../src/testing/index.ts"
+import type { FakeServer } from "../../src/testing/FakeServer.ts"
+import type { FakeService } from "../../src/testing/index.ts"
 import { start } from "../cli/child.ts"
-import { temporaryFolder } from "../cli/support.ts"
 import { needs } from "../support/needs.ts"
-import { cluster, hasPrograms, noPostgres } from "../support/postgres.ts"
-import type { ProgramOptions } from "./fleet.program.ts"
+import { hasPrograms, noPostgres } from "../support/postgres.ts"
+import {
+  assertChains,
+  assertEqual,
+  gapOf,
+  held,
+  inFile,
+  inFleet,
+  linksOf,
+  loaded,
+  nobodyLate,
+  noted,
+  queried,
+  running,
+  serviceOf,
+  source,
+  statusOf,
+  type Target,
+  within,
+  type World,
+  worldOf
+} from "./fleetWorld.ts"
 import { until } from "./kills.ts"
 
-const guidOf = (company: number) => CompanyGuid.make(`3b2f7c1e-5a94-4d0b-8e6f-${String(company).padStart(12, "0")}`)
-const ids = Array.from({ length: 40 }, (_, at) => 5001 + 7 * at)
-const companies = ids.map((company) => ({ id: CompanyId.make(company), guid: guidOf(company) }))
-const punches = ids.flatMap((companyId, at) =>
-  generatePunches({ seed: at, count: 450, companyId, firstId: at * 10_000 + 1 })
-    .map((punch) => Object.assign(punch, { notes: "" }))
-)
-
-type Target = (typeof companies)[number]
-
-const service = FakeServer.layer().pipe(
-  Layer.provideMerge(FakeService.layer({
-    companies: companies.map(({ guid, id }) => ({ id, guid, accessToken: `token-${id}` })),
-    punches,
-    latency: "15 millis"
-  }))
-)
-
-const program = new URL("./fleet.program.ts", import.meta.url).pathname
-
-interface World {
-  readonly url: string
-  readonly server: {
-    readonly stop: (signal: "SIGINT" | "SIGQUIT") => Promise<void>
-    readonly start: () => Promise<void>
-  }
-  readonly service: string
-  readonly log: string
-  /** Ends the changes of the punches. */
-  readonly calm: Effect.Effect<void>
-}
-
-/** Changes a few punches of all companies, for as long as the scope is open; the effect ends that. */
-const churning = Effect.gen(function*() {
-  const fake = yield* FakeService
-  const churn = Effect.gen(function*() {
-    for (let turn = 0;; turn++) {
-      const some = punches.filter((_, at) => (at + turn) % 997 === 0).map(({ id }) => id)
-      yield* fake.edit(some, { notes: `turn ${turn}` })
-      yield* Effect.sleep("300 millis")
-    }
-  })
-  return Effect.asVoid(Fiber.interrupt(yield* Effect.forkScoped(churn)))
-})
-
-/** A server with the tables, and the companies of the service, which change all the time. */
-const world = Effect.gen(function*() {
-  const server = yield* cluster()
-  const folder = yield* temporaryFolder
-  const url = server.url()
-  yield* Effect.provide(FleetRunner.migrate, PgClient.layer({ url: Redacted.make(url) }))
-  const log = `${folder}/commits`
-  Fs.writeFileSync(log, "")
-  return { url, server, service: (yield* FakeServer).url, log, calm: yield* churning } satisfies World
-})
-
-/** Waits for something that a quiet machine has in seconds, and a busy one some time later. */
-const within = <E, R>(
-  what: string,
-  holds: Effect.Effect<boolean, E, R>,
-  why: Effect.Effect<unknown, E, R> = Effect.succeed(""),
-  limit: Duration.Input = "2 minutes"
-) =>
-  Effect.timeoutOrElse(until(holds, "100 millis"), {
-    duration: limit,
-    orElse: () => Effect.flatMap(why, (why) => Effect.die(new Error(`${what}: ${JSON.stringify(why)}`)))
-  })
-
-/** Starts a process of the fleet. It ends with the scope. */
-const running = (
-  world: World,
-  name: string,
-  options: Omit<ProgramOptions, "name" | "database" | "service" | "log"> = {}
-) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const given: ProgramOptions = { ...options, name, database: world.url, service: world.service, log: world.log }
-      const child = ChildProcess.spawn(process.execPath, [
-        "--conditions=effect-time-punches:source",
-        "--disable-warning=ExperimentalWarning",
-        program,
-        JSON.stringify(given)
-      ], { stdio: ["ignore", "pipe", "pipe"] })
-      let output = ""
-      child.stdout.on("data", (bytes) => (output += String(bytes)))
-      child.stderr.on("data", (bytes) => (output += String(bytes)))
-      const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)))
-      const isRunning = within(
-        `process ${name} runs`,
-        Effect.sync(() => output.includes("runs")),
-        Effect.sync(() => output)
-      )
-      return { child, ended, output: () => output, isRunning }
-    }),
-    ({ child }) =>
-      Effect.sync(() => {
-        child.kill("SIGCONT")
-        child.kill("SIGKILL")
-      })
-  )
-
-/** Each by a new connection: the server is restarted. */
-const asked = <A, E>({ url }: World, use: Effect.Effect<A, E, SqlClient.SqlClient>) =>
-  use.pipe(
-    Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })),
-    Effect.sandbox,
-    Effect.retry({ times: 50, schedule: undefined, while: () => Effect.as(Effect.sleep("200 millis"), true) }),
-    Effect.orDie
-  )
-
-const queried = <A extends object = { readonly [column: string]: unknown }>(world: World, text: string) =>
-  asked(world, Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<A>(text)))
-
-const inFleet = <A, E>(world: World, use: (fleet: Fleet["Service"]) => Effect.Effect<A, E>) =>
-  asked(world, Effect.provide(Effect.flatMap(Fleet, use), Fleet.layer))
-
-/** What is known of a company that is in the fleet. */
-const statusOf = (world: World, { id }: Target) =>
-  Effect.map(inFleet(world, (fleet) => fleet.status(id)), Option.getOrThrow)
-
-/** Companies that are later than `seconds`. */
-const late = (world: World, seconds: number) =>
-  Effect.map(
-    inFleet(world, (fleet) => fleet.list()),
-    (list) => list.filter(({ lateSeconds, state }) => state === "active" && lateSeconds > seconds)
-  )
-
-const nobodyLate = (world: World, seconds = 6, limit: Duration.Input = "2 minutes") =>
-  within(
-    "late",
-    Effect.map(late(world, seconds), ({ length }) => length === 0),
-    queried(world, "SELECT to_json(f) AS row FROM fleet_company AS f UNION ALL SELECT to_json(s) FROM fleet_solo AS s"),
-    limit
-  )
-
-interface Link {
-  readonly runner: string
-  readonly company: number
-  readonly before: string | null
-  readonly after: string
-  readonly rows: number
-  readonly kind: string
-  readonly at?: number
-}
-
-const linksOf = ({ log }: World): ReadonlyArray<Link> =>
-  Fs.readFileSync(log, "utf8").split("\n").flatMap((line) => {
-    try {
-      const link: Link = JSON.parse(line)
-      return [link]
-    } catch {
-      // The last line of a process that was killed.
-      return []
-    }
-  })
-
-/** Waits until a process has noted something. */
-const noted = (world: World, what: string, is: (link: Link) => boolean) =>
-  within(
-    what,
-    Effect.sync(() => linksOf(world).some(is)),
-    Effect.sync(() => linksOf(world).slice(-20).map(({ company, kind, runner }) => [runner, company, kind]))
-  )
-
-/** Fails unless the commits of each company are one chain, which ends with the checkpoint that is stored. */
-const assertChains = (world: World) =>
-  Effect.gen(function*() {
-    // Nothing may be written between the two readings.
-    yield* inFleet(world, (fleet) => fleet.pauseAll)
-    const inWork = queried(
-      world,
-      "SELECT 1 FROM fleet_company WHERE heartbeat_at > (extract(epoch from now()) * 1000)::bigint - 10000"
-    )
-    yield* within("turns end", Effect.map(inWork, ({ length }) => length === 0))
-    const links = linksOf(world)
-    const stored = yield* queried<{ readonly company_id: unknown; readonly checkpoint: string }>(
-      world,
-      "SELECT company_id, checkpoint FROM time_punches_sync"
-    )
-    for (const row of stored) {
-      const own = links.filter(({ company }) => company === Number(row.company_id))
-      const before = new Map(own.filter(({ kind }) => kind === "intent").map((link) => [link.after, link.before]))
-      const chain = new Set<string>()
-      for (let at: string | null | undefined = row.checkpoint; at !== null;) {
-        if (at === undefined || chain.has(at)) assert.fail(`the chain of company ${Number(row.company_id)} is broken`)
-        chain.add(at)
-        at = before.get(at)
-      }
-      for (const { after, kind } of own) {
-        if (kind === "done" && !chain.has(after)) assert.fail(`company ${Number(row.company_id)} has an outdated write`)
-      }
-    }
-    yield* inFleet(world, (fleet) => fleet.resumeAll)
-    return links
-  })
-
-const everyRow = (company: CompanyId) =>
-  Effect.map(
-    readRows(company, { _tag: "After", id: -1, count: 100_000 }),
-    (rows) => rows.map(({ isGone, punch }) => ({ isGone, punch }))
-  )
-
-/** Every row of the companies, as a sync has them that nothing disturbed. */
-const undisturbed = (serviceUrl: string, given: ReadonlyArray<Target>) =>
-  Effect.gen(function*() {
-    yield* Effect.forEach(given, (company) => Sync.run(company), { concurrency: 8 })
-    return yield* Effect.forEach(given, ({ id }) => everyRow(id))
-  }).pipe(
-    Effect.provide(Layer.provideMerge(SqlStore.layer(), NodeSqlite.layer({ filename: ":memory:" }))),
-    Effect.provide(
-      TimePunches.layerWith({
-        baseUrl: serviceUrl,
-        credentials: Credentials.layerOAuth({
-          clientId: defaultOAuthClient.clientId,
-          clientSecret: Redacted.make(defaultOAuthClient.clientSecret)
-        })
-      }).pipe(Layer.provide(NodeTransport.layer()))
-    )
-  )
-
-/** Fails unless every table equals that of an undisturbed sync, after the first pass that began when nothing changed any more. */
-const assertEqual = (world: World, given: ReadonlyArray<Target> = companies) =>
-  Effect.gen(function*() {
-    yield* world.calm
-    const from = yield* Clock.currentTimeMillis
-    yield* inFleet(world, (fleet) => fleet.trigger(given.map(({ id }) => id)))
-    const old = Effect.map(
-      inFleet(world, (fleet) => fleet.list({ states: ["active"] })),
-      (list) =>
-        list.filter(({ lastOkAt }) =>
-          Option.getOrElse(Option.map(lastOkAt, (at) => at.epochMilliseconds), () => 0) <= from
-        )
-    )
-    yield* within("a pass of each company", Effect.map(old, ({ length }) => length === 0), old)
-    const copy = yield* asked(world, Effect.forEach(given, ({ id }) => everyRow(id)))
-    const expected = yield* undisturbed(world.service, given)
-    assert.isTrue(expected.every(({ length }) => length === 450))
-    assert.deepStrictEqual(copy, expected)
-  })
-
-const loaded = (world: World, every: Duration.Input = "2 seconds", given: ReadonlyArray<Target> = companies) =>
-  Effect.gen(function*() {
-    yield* inFleet(world, (fleet) => fleet.add(given.map(({ guid, id }) => ({ id, guid, every }))))
-    const first = Effect.map(
-      inFleet(world, (fleet) => fleet.list()),
-      (list) => list.filter(({ phase }) => phase === "first")
-    )
-    yield* within("first loads", Effect.map(first, ({ length }) => length === 0), first)
-  })
+const { companies } = source
+const ids = companies.map(({ id }) => id)
+const service = serviceOf(source)
 
 /** Under load a test takes longer than on a quiet machine: each wait in it has its own limit. */
 const test = <E>(
@@ -279,22 +43,8 @@ const test = <E>(
 ) =>
   it.live(title, (context) => {
     needs(context, hasPrograms, noPostgres)
-    return Effect.flatMap(world, body).pipe(Effect.scoped, Effect.provide(service))
+    return Effect.flatMap(worldOf(source), body).pipe(Effect.scoped, Effect.provide(service))
   }, 600_000)
-
-/** The longest time between two commits of a process, in milliseconds. */
-const gapOf = (links: ReadonlyArray<Link>, runner: string, from: number): number => {
-  const times = links.flatMap((link) =>
-    link.kind === "done" && link.runner === runner && link.at !== undefined && link.at >= from ? [link.at] : []
-  ).toSorted((a, b) => a - b)
-  return Math.max(...times.map((at, place) => at - (times[place - 1] ?? from)))
-}
-
-const held = (world: World, runner: string) =>
-  Effect.map(
-    queried(world, `SELECT 1 FROM fleet_company WHERE runner = '${runner}' AND heartbeat_at IS NOT NULL`),
-    ({ length }) => length
-  )
 
 /** The takeover of the fleet, in milliseconds. */
 const takeover = 10_000
@@ -472,7 +222,7 @@ describe("two processes of a fleet", () => {
       // All that were in work beside it twice are suspects too, and each is tried alone.
       yield* nobodyLate(world, 6, "4 minutes")
       yield* assertEqual(world, companies.slice(1))
-      assert.deepStrictEqual(yield* states, [[poison, "quarantined"]])
+      assert.deepStrictEqual(yield* states, [[Number(poison), "quarantined"]])
       over.is = true
     }))
 
@@ -518,6 +268,46 @@ describe("two processes of a fleet", () => {
         yield* assertEqual(world, [other])
       }))
   }
+})
+
+describe("a process that is frozen for good within a transaction", () => {
+  it.live.each([
+    { what: "which holds rows of a company", freeze: "ON CONFLICT (company_id, id) DO UPDATE SET" },
+    // Every request of every process takes this row.
+    { what: "which holds the limit of all requests", freeze: "UPDATE fleet_rate SET" }
+  ])("holds up its company for a takeover, and no other one: $what", ({ freeze }) =>
+    Effect.gen(function*() {
+      const world = yield* worldOf(source)
+      yield* running(world, "a", { limited: true })
+      yield* loaded(world, "1 second", companies.slice(0, 30))
+      yield* nobodyLate(world)
+      const b = yield* running(world, "b", { limited: true, freeze })
+      yield* b.isRunning
+      // New companies, so that "b" has one to load.
+      const later = companies.slice(30)
+      yield* inFleet(world, (fleet) => fleet.add(later.map(({ guid, id }) => ({ id, guid, every: "1 second" }))))
+      yield* noted(world, "b freezes", ({ kind }) => kind === "frozen")
+      const from = linksOf(world).find(({ kind }) => kind === "frozen")?.at ?? 0
+      yield* Effect.sleep(1.5 * takeover)
+      // The lease and the lock of the session end after the same time, so the company waits for one takeover, not for two.
+      yield* nobodyLate(world, 6, "20 seconds")
+      // A machine under load holds up both, which the process notes.
+      const links = linksOf(world)
+      const stalls = links.flatMap(({ at = 0, kind, millis = 0, runner }) =>
+        kind === "stalled" && runner === "a" && at > from ? [millis] : []
+      )
+      assert.isBelow(gapOf(links, "a", from), takeover / 2, `it could do nothing for ${stalls.join(", ")} ms`)
+      yield* Effect.sync(() => b.child.kill("SIGCONT"))
+      const thawed = yield* Clock.currentTimeMillis
+      yield* noted(
+        world,
+        "b works",
+        ({ at = 0, kind, runner }) => runner === "b" && kind === "done" && at > thawed + 1000
+      )
+      yield* nobodyLate(world)
+      yield* assertChains(world)
+      yield* assertEqual(world)
+    }).pipe(Effect.scoped, Effect.provide(service)), 600_000)
 })
 
 describe("what an operator does while a turn is in flight", () => {
@@ -571,8 +361,8 @@ describe("a pause without an end", () => {
   test("is lifted by a probe of a company whose owner is frozen", (world) =>
     Effect.gen(function*() {
       const processes = {
-        a: yield* running(world, "a", { helpless: true }),
-        b: yield* running(world, "b", { helpless: true })
+        a: yield* running(world, "a", { helpAfter: "1 hour" }),
+        b: yield* running(world, "b", { helpAfter: "1 hour" })
       }
       yield* Effect.all([processes.a.isRunning, processes.b.isRunning])
       yield* loaded(world, "1 second", companies.slice(0, 12))
@@ -639,53 +429,6 @@ describe("a suspect", () => {
       yield* assertChains(world)
     }))
 })
-
-/** The command over a new file, with some companies. */
-const inFile = (given: ReadonlyArray<Target>) =>
-  Effect.gen(function*() {
-    const database = `${yield* temporaryFolder}/punches.db`
-    const { url } = yield* FakeServer
-    const env = {
-      PATH: process.env["PATH"] ?? "",
-      TIME_PUNCHES_BASE_URL: url,
-      TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
-      TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
-      TIME_PUNCHES_DATABASE_URL: database
-    }
-    const ran = (...args: ReadonlyArray<string>) => Effect.promise(() => start(["fleet", ...args], env).ended)
-    /** The process of the fleet. It ends with the scope. */
-    const run = (more: Readonly<Record<string, string>> = {}) =>
-      Effect.acquireRelease(
-        Effect.sync(() => start(["fleet", "run"], { ...env, ...more })),
-        ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
-      )
-    const read = <A, E>(use: Effect.Effect<A, E, SqlClient.SqlClient>) =>
-      Effect.provide(use, NodeSqlite.layer({ filename: database }))
-    const rows = (text: string) =>
-      read(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<{ readonly [column: string]: unknown }>(text)))
-    const list = Effect.map(
-      ran("list", "--json"),
-      ({ stdout }): ReadonlyArray<{ readonly lateSeconds: number; readonly phase: string }> => JSON.parse(stdout)
-    )
-    /** Waits until every company is followed; those that were in work at two kills are tried alone before. */
-    const isWhole = within(
-      "every company is followed",
-      Effect.map(list, (list) =>
-        list.length === given.length && list.every(({ lateSeconds, phase }) =>
-          lateSeconds < 5 && phase !== "first"
-        )),
-      list,
-      "3 minutes"
-    )
-    const assertWhole = Effect.gen(function*() {
-      yield* isWhole
-      const copy = yield* read(Effect.forEach(given, ({ id }) => everyRow(id)))
-      assert.deepStrictEqual(copy, yield* undisturbed(url, given))
-    })
-    const added = yield* ran("add", "--every", "2s", ...given.map(({ guid, id }) => `${id}=${guid}`))
-    assert.strictEqual(added.code, 0, added.stderr)
-    return { ran, run, rows, assertWhole }
-  })
 
 describe("time-punches fleet run --database FILE", () => {
   it.live(

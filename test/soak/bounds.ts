@@ -1,6 +1,7 @@
 /**
- * How long the soak takes, from the environment: `SOAK_MINUTES` bounds each series of plans, `SOAK_KILLS` the kills of each
- * store. A series that is bounded is not judged by what it met.
+ * How long the soak takes, from the environment: `SOAK_MINUTES` bounds each series of plans and each part of the fleet's,
+ * `SOAK_KILLS` the kills of each store, `SOAK_COMPANIES` is the size of the fleet, `SOAK_SEED` its storm. A series that is
+ * bounded is not judged by what it met.
  */
 import { Duration } from "effect"
 
@@ -21,10 +22,19 @@ export const isBounded: boolean = minutes !== undefined
 /** Kills of the processes of each store. */
 export const kills: number = numberOf("SOAK_KILLS") ?? 200
 
+/** Companies of the fleet. */
+export const companies: number = numberOf("SOAK_COMPANIES") ?? 300
+
+/** Of the storm over the fleet: another one for each run. */
+export const seed: number = numberOf("SOAK_SEED") ?? 1 + Date.now() % 1_000_000
+
+/** A part of the fleet's soak, in milliseconds. */
+export const atMost = (most: Duration.Input): number =>
+  Math.min(Duration.toMillis(Duration.fromInputUnsafe(most)), (minutes ?? Infinity) * 60_000)
+
 /** Seeds until the time is over. It limits the number of plans and never stops one. */
 export const within = function*(limit: Duration.Input, seeds: Iterable<number>): Generator<number> {
-  const most = Duration.min(Duration.fromInputUnsafe(limit), Duration.minutes(minutes ?? Infinity))
-  const end = performance.now() + Duration.toMillis(most)
+  const end = performance.now() + atMost(limit)
   for (const seed of seeds) {
     if (performance.now() > end) return
     yield seed

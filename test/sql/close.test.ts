@@ -183,7 +183,7 @@ for (const database of databases()) {
         yield* commit(copy.kept, company, week)
         const began = (instant: string) => {
           const millis = Date.parse(instant)
-          const value = database.name === "SQLite" ? `${millis}` : `to_timestamp(${millis / 1000})`
+          const value = database.dialect === "pg" ? `to_timestamp(${millis / 1000})` : `${millis}`
           return copy.query(`UPDATE ${copy.table}_sync SET pass_began = ${value}`)
         }
         // 15 March ends at 04:00Z in New York.

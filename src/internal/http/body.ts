@@ -62,8 +62,8 @@ export const readBytes = (
 
 /** `Bytes.concat` copies, which a body of one part does not need. */
 const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const [only] = parts
-  return only !== undefined && parts.length === 1 ? only : Bytes.concat(parts)
+  const [only, ...more] = parts
+  return only !== undefined && more.length === 0 ? only : Bytes.concat(parts)
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })

@@ -141,6 +141,7 @@ const retryFrom = Effect.fnUntraced(function*<A, E, R>(
       attempt: attempts + 1,
       attempts: Math.min(limits.attempts, attempts + 1 + retry.limit - ofKind)
     })
+    // Every wait between two attempts: after a 429 or a 503, and the backoff of others.
     yield* Effect.sleep(delay)
     const result = yield* Effect.result(attempt)
     if (Result.isSuccess(result)) {

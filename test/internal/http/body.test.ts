@@ -9,6 +9,7 @@ import {
   type NotJson,
   parseJson,
   readBytes,
+  ReleaseBody,
   tooLarge
 } from "../../../src/internal/http/body.ts"
 
@@ -73,6 +74,23 @@ describe("readBytes", () => {
       const { response } = responseOf([bytes("12345"), bytes("67890")], { "content-length": "10" })
 
       assert.deepStrictEqual(yield* readBytes(response, 10), bytes("1234567890"))
+    }))
+
+  it.effect("lets the transport release a body that it reads whole, as no other reader does", () =>
+    Effect.gen(function*() {
+      const releases: Array<boolean> = []
+      const { response } = responseOf([bytes("12345")], { "content-length": "5" })
+      const arrayBuffer = Effect.andThen(
+        Effect.map(ReleaseBody, (isLast) => releases.push(isLast)),
+        response.arrayBuffer
+      )
+      const seen = new Proxy(response, {
+        get: (target, key) => key === "arrayBuffer" ? arrayBuffer : Reflect.get(target, key, target)
+      })
+
+      yield* seen.arrayBuffer
+      assert.deepStrictEqual(yield* readBytes(seen, 10), bytes("12345"))
+      assert.deepStrictEqual(releases, [false, true])
     }))
 
   it.effect.each(["", " "])(
