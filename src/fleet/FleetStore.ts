@@ -179,6 +179,9 @@ export const makeFleetStore = Effect.gen(function*() {
 
   const isFree = (now: Fragment, takeover: number): Fragment =>
     sql`(heartbeat_at IS NULL OR heartbeat_at < ${now} - ${big(takeover)})`
+  const lateness = (now: Fragment): Fragment => sql`(${now} - coalesce(last_ok_at, added_at) - every_ms)`
+  const isOf = ({ company, epoch }: Lease): Fragment => sql`company_id = ${big(company)} AND epoch = ${big(epoch)}`
+  const isHeldBy = (turn: Lease): Fragment => sql`${isOf(turn)} AND heartbeat_at IS NOT NULL`
   const isPaused = (now: Fragment): Fragment =>
     sql`EXISTS (SELECT 1 FROM fleet_pause WHERE until IS NULL OR until > ${now})`
   const isSuspect = sql`starts >= ${big(suspectStarts)} AND starts < ${big(quarantineStarts)}`
@@ -258,24 +261,16 @@ export const makeFleetStore = Effect.gen(function*() {
     })
 
   /** Steps 6 and 8: whether the company is still held by this turn. */
-  const isHeld = ({ company, epoch }: Lease): Effect.Effect<boolean, SqlError> =>
-    Effect.map(
-      sql`SELECT 1 FROM fleet_company WHERE company_id = ${big(company)} AND epoch = ${big(epoch)}`,
-      (rows) => rows.length > 0
-    )
+  const isHeld = (turn: Lease): Effect.Effect<boolean, SqlError> =>
+    Effect.map(sql`SELECT 1 FROM fleet_company WHERE ${isOf(turn)}`, (rows) => rows.length > 0)
 
   /**
    * Step 6, for the first commit of a copy, which compares with nothing: runs it in one transaction with the row, or not at all.
    * `remove --purge` waits for it, or has removed the row: it would be written after what erases it.
    */
-  const whileHeld = <A, E>({ company, epoch }: Lease, body: Effect.Effect<A, E>): Effect.Effect<
-    Option.Option<A>,
-    E | SqlError
-  > =>
+  const whileHeld = <A, E>(turn: Lease, body: Effect.Effect<A, E>): Effect.Effect<Option.Option<A>, E | SqlError> =>
     transaction(Effect.gen(function*() {
-      const rows = yield* sql`SELECT 1 FROM fleet_company WHERE company_id = ${big(company)} AND epoch = ${
-        big(epoch)
-      } ${words.forKeyShare}`
+      const rows = yield* sql`SELECT 1 FROM fleet_company WHERE ${isOf(turn)} ${words.forKeyShare}`
       return rows.length === 0 ? Option.none() : Option.some(yield* body)
     }))
 
@@ -329,13 +324,13 @@ export const makeFleetStore = Effect.gen(function*() {
   })
 
   const surroundingsOf = Effect.fnUntraced(function*({ claim, pages }: End) {
-    const { company, epoch, every } = claim
+    const { company, every } = claim
     const [row] = yield* withNow((now) =>
       sql<
         Row
-      >`SELECT state, every_ms, failures, tag, tag_count, tag_since, ${now} AS now FROM fleet_company WHERE company_id = ${
-        big(company)
-      } AND epoch = ${big(epoch)} AND heartbeat_at IS NOT NULL ${forUpdate}`
+      >`SELECT state, every_ms, failures, tag, tag_count, tag_since, ${now} AS now FROM fleet_company WHERE ${
+        isHeldBy(claim)
+      } ${forUpdate}`
     )
     if (row === undefined) return undefined
     const now = numberOf(row.now)
@@ -389,7 +384,6 @@ export const makeFleetStore = Effect.gen(function*() {
     const isQuiet = outcome._tag === "TurnOver"
     const isGood = outcome._tag === "Complete" || isQuiet
     return yield* withNow((now) => {
-      const isOurs = sql`company_id = ${big(company)} AND epoch = ${big(epoch)} AND heartbeat_at IS NOT NULL`
       const swept = (column: string, claimed: number | undefined, every: number): Fragment =>
         sql`${raw(column)} = CASE WHEN ${raw(column)} IS NOT DISTINCT FROM ${big(claimed)} THEN ${
           every === 0 ? big(undefined) : slotAfter(now, company, every)
@@ -422,9 +416,9 @@ export const makeFleetStore = Effect.gen(function*() {
         isQuiet && pages === 0 ? raw("failures") : big(decision.failures)
       }, tag = ${text(strike?.tag)}, tag_count = ${big(strike?.count ?? 0)}, tag_since = ${
         big(strike?.since)
-      }, last_error = ${error}, last_ok_at = ${ok}, rows = rows + ${
-        big(rows)
-      } WHERE ${isOurs} RETURNING company_id, state, reason`
+      }, last_error = ${error}, last_ok_at = ${ok}, rows = rows + ${big(rows)} WHERE ${
+        isHeldBy(claim)
+      } RETURNING company_id, state, reason`
       const minute = sql`CAST(${now} / 60000 AS bigint)`
       const values = sql`${big(company)}, ${big(epoch)}, ${text(runner)}, ${big(claim.began)}, ${now}, ${big(pages)}, ${
         big(rows)
@@ -475,15 +469,15 @@ export const makeFleetStore = Effect.gen(function*() {
     }, ${now}) ON CONFLICT (reason) DO UPDATE SET until = ${greatest}(coalesce(p.until, excluded.until), coalesce(excluded.until, p.until))`
 
   /** Step 12: the turn was interrupted with its runner, and begins again at the front. */
-  const release = ({ company, epoch }: Lease): Effect.Effect<void, SqlError> =>
+  const release = (turn: Lease): Effect.Effect<void, SqlError> =>
     transaction(Effect.gen(function*() {
       const released =
-        yield* sql`UPDATE fleet_company SET heartbeat_at = NULL, starts = ${greatest}(starts - 1, 0) WHERE company_id = ${
-          big(company)
-        } AND epoch = ${big(epoch)} AND heartbeat_at IS NOT NULL RETURNING company_id`
+        yield* sql`UPDATE fleet_company SET heartbeat_at = NULL, starts = ${greatest}(starts - 1, 0) WHERE ${
+          isHeldBy(turn)
+        } RETURNING company_id`
       if (released.length === 0) return
-      yield* sql`UPDATE fleet_pause SET probed_at = 0 WHERE probe_company = ${big(company)} AND probe_epoch = ${
-        big(epoch)
+      yield* sql`UPDATE fleet_pause SET probed_at = 0 WHERE probe_company = ${big(turn.company)} AND probe_epoch = ${
+        big(turn.epoch)
       }`
     }))
 
@@ -631,7 +625,9 @@ export const makeFleetStore = Effect.gen(function*() {
     Effect.map(
       sql<
         Row
-      >`SELECT count(*) AS active, coalesce(sum(CASE WHEN next_at <= ${now} THEN 1 ELSE 0 END), 0) AS due, coalesce(sum(CASE WHEN heartbeat_at IS NOT NULL THEN 1 ELSE 0 END), 0) AS in_work, coalesce(sum(CASE WHEN starts > 1 THEN 1 ELSE 0 END), 0) AS suspects, coalesce(max(${now} - coalesce(last_ok_at, added_at) - every_ms), 0) AS late FROM fleet_company WHERE state = 'active'`,
+      >`SELECT count(*) AS active, coalesce(sum(CASE WHEN next_at <= ${now} THEN 1 ELSE 0 END), 0) AS due, coalesce(sum(CASE WHEN heartbeat_at IS NOT NULL THEN 1 ELSE 0 END), 0) AS in_work, coalesce(sum(CASE WHEN starts > 1 THEN 1 ELSE 0 END), 0) AS suspects, coalesce(max(${
+        lateness(now)
+      }), 0) AS late FROM fleet_company WHERE state = 'active'`,
       ([row]) => ({
         active: numberOf(row?.active),
         due: numberOf(row?.due),
@@ -733,6 +729,12 @@ export const makeFleetStore = Effect.gen(function*() {
   const resumed = (now: Fragment): Fragment =>
     sql`state = 'active', reason = NULL, next_at = ${now}, failures = 0, tag = NULL, tag_count = 0, tag_since = NULL, starts = CASE WHEN state = 'quarantined' THEN 2 ELSE starts END`
 
+  /** What `statusOf` reads. */
+  const statusColumns = (now: Fragment): Fragment =>
+    sql`company_id, state, phase, reason, every_ms, next_at, last_ok_at, ${
+      lateness(now)
+    } AS late, failures, last_error, rows`
+
   const operator = {
     add,
     remove: change((_, which) =>
@@ -764,15 +766,14 @@ export const makeFleetStore = Effect.gen(function*() {
       readonly id: CompanyId | undefined
     }): Effect.Effect<ReadonlyArray<CompanyStatus>, SqlError> =>
       retried(withNow((now) => {
-        const late = sql`(${now} - coalesce(last_ok_at, added_at) - every_ms)`
         const states = options.states === undefined
           ? raw("")
           : sql`AND state IN (${raw(["''", ...options.states.map((state) => `'${state}'`)].join(", "))})`
         return Effect.map(
           sql<
             Row
-          >`SELECT company_id, state, phase, reason, every_ms, next_at, last_ok_at, ${late} AS late, failures, last_error, rows FROM fleet_company WHERE true ${states} ${
-            options.isLate ? sql`AND ${late} > every_ms` : raw("")
+          >`SELECT ${statusColumns(now)} FROM fleet_company WHERE true ${states} ${
+            options.isLate ? sql`AND ${lateness(now)} > every_ms` : raw("")
           } ${options.id === undefined ? raw("") : sql`AND company_id = ${big(options.id)}`} ORDER BY company_id`,
           (rows) => rows.map(statusOf)
         )
@@ -845,6 +846,7 @@ export const makeFleetStore = Effect.gen(function*() {
     trim,
     gauges,
     companies,
+    statusColumns,
     operator,
     migrate,
     verify

@@ -2,6 +2,7 @@
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -95,9 +96,7 @@ export const start = Effect.fnUntraced(function*(
   const mine = yield* startEngine({ sql: store.sql, name, takeover, keeper: makeKeeper(store, settings).run })
   const runner = yield* makeRunner({ store, settings, name, mine })
   started = runner
-  yield* begin(store, runner, name, false)
-  const served = { store, name, takeover, lastBeat: runner.lastBeat }
-  return { fleet: operatorOf(store), runner, served, lost: Deferred.await(lost) }
+  return { ...yield* begin(store, runner, { name, takeover }), lost: Deferred.await(lost) }
 })
 
 /** How one process of a file works. */
@@ -135,30 +134,31 @@ export const startEmbedded = Effect.fnUntraced(function*(
     stored
   )
   yield* Effect.forkScoped(makeKeeper(store, settings).run)
-  yield* begin(store, runner, embeddedName, true)
-  const fleet = operatorOf(store)
+  const begun = yield* begin(store, runner, { name: embeddedName, takeover: settings.takeover })
   // A snapshot that the program holds on the connection of the fleet would stop everything.
-  const context = Context.merge(Context.merge(stored, yield* open), Context.make(Fleet, fleet))
-  const served = { store, name: embeddedName, takeover: settings.takeover, lastBeat: runner.lastBeat }
-  return { fleet, runner, served, lost: Effect.never, context }
+  const context = Context.merge(Context.merge(stored, yield* open), Context.make(Fleet, begun.fleet))
+  return { ...begun, lost: Effect.never, context }
 })
 
 /** A container has a new host name at each start: the one process of a file has a name that stays. */
 const embeddedName = "embedded"
 
 /** Step 1, tried for ever before the loops begin: what a predecessor of this name held would be counted as failed starts. */
-const begin = (store: FleetStore, runner: Runner, name: string, isAlone: boolean) =>
-  Effect.gen(function*() {
-    const freed = yield* Effect.exit(store.begin(name, isAlone))
-    if (freed._tag === "Success") return yield* runner.start
+const begin = Effect.fnUntraced(function*(
+  store: FleetStore,
+  runner: Runner,
+  { name, takeover }: { readonly name: string; readonly takeover: number }
+) {
+  const free = store.begin(name, store.dialect.name === "sqlite")
+  const freed = yield* Effect.exit(free)
+  if (Exit.isSuccess(freed)) yield* runner.start
+  else {
     yield* Effect.logWarning(`the fleet waits for its database: ${reasonOf(freed.cause)}`)
-    yield* Effect.forkScoped(
-      Effect.andThen(
-        Effect.retry(Effect.sandbox(store.begin(name, isAlone)), { schedule: Schedule.spaced("1 second") }),
-        runner.start
-      )
-    )
-  })
+    const again = Effect.retry(Effect.sandbox(free), { schedule: Schedule.spaced("1 second") })
+    yield* Effect.forkScoped(Effect.andThen(again, runner.start))
+  }
+  return { fleet: operatorOf(store), runner, served: { store, name, takeover, lastBeat: runner.lastBeat } }
+})
 
 /**
  * Creates the tables of the copy, of the fleet and, in PostgreSQL, of the engine, or brings them to this release, in one
