@@ -153,6 +153,13 @@ ${line(total)}</tfoot>
 `
 }
 
+/** A table of what a chart shows, for who cannot see it or wants its numbers; closed at first. */
+const chartNumbers = (numbers: Html): Html =>
+  html`<details>
+<summary>The numbers of this chart</summary>
+${numbers}</details>
+`
+
 /** The sums of a location, a person or a day. Times over a threshold are there for people, if there is a threshold. */
 export interface Sums {
   readonly key: number | string
@@ -274,9 +281,17 @@ export const hoursByDaySection = (dates: ReadonlyArray<string>, locations: Reado
     "Hours by day and location",
     legend(parts.map(({ colour, text }) => [colour, text])),
     chart(
-      "Net hours of each day, stacked by location; the tables have the numbers",
+      "Net hours of each day, stacked by location; the table below has the numbers",
       (drawn) => Charts.hoursByDay(dates.map((date) => date.slice(5)), parts, drawn)
-    )
+    ),
+    chartNumbers(table("Net hours by day and location", [
+      { title: "date", cell: (at) => dates[at] ?? "" },
+      ...parts.map(({ text, values }) => ({
+        title: text,
+        isNumber: true,
+        cell: (at: number) => time(Duration.millis(Math.round((values[at] ?? 0) * hourMillis)))
+      }))
+    ], [...dates.keys()]))
   )
 }
 
@@ -343,7 +358,8 @@ export const presenceSection = (presence: Presence, firstDay: Weekday = "monday"
   const day = Weekday.literals[Math.floor(peak / 24)] ?? ""
   const label = `People on the clock by weekday and hour; most on ${day} from ${peak % 24}:00: ${
     Charts.peopleText(most)
-  }`
+  }; the table below has the numbers`
+  const nameOf = (day: number) => capital(Weekday.literals[day] ?? "").slice(0, 3)
   return section(
     "People on the clock",
     note(
@@ -353,13 +369,23 @@ export const presenceSection = (presence: Presence, firstDay: Weekday = "monday"
     ),
     chart(
       label,
-      (drawn) => Charts.heatMap(days.map((day) => capital((Weekday.literals[day] ?? "").slice(0, 3))), rows, drawn)
+      (drawn) => Charts.heatMap(days.map(nameOf), rows, drawn)
     ),
+    chartNumbers(table("People on the clock by hour and weekday", [
+      { title: "hour", cell: (hour) => `${hour}:00` },
+      ...days.map((day) => ({
+        title: nameOf(day),
+        isNumber: true,
+        cell: (hour: number) => peopleQuantity(presence[24 * day + hour] ?? 0)
+      }))
+    ], Array.from({ length: 24 }, (_, hour) => hour))),
     most > 0
       ? note(`Most: ${Charts.peopleText(most)} on ${capital(day)} from ${peak % 24}:00 to ${peak % 24 + 1}:00.`)
       : undefined
   )
 }
+
+const peopleQuantity = (people: number): Quantity => ({ value: people, text: Charts.peopleText(people) || "0" })
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 
@@ -417,6 +443,7 @@ figure svg { display: block; width: 100%; max-width: 900px; font-family: system-
 .legend { display: flex; flex-wrap: wrap; gap: 4px 16px; list-style: none; padding: 0; margin: .5rem 0; }
 .legend li { overflow-wrap: anywhere; unicode-bidi: isolate; }
 .legend svg { width: 12px; height: 12px; margin-right: 6px; }
+summary { cursor: pointer; }
 caption { text-align: left; font-weight: 600; padding: 12px 0 4px; }
 tbody th { font-weight: 400; white-space: normal; overflow-wrap: anywhere; min-width: 7em; }
 tfoot th, tfoot td { font-weight: 600; border-top: 2px solid var(--line); }
@@ -427,6 +454,7 @@ td.number, td.time { white-space: nowrap; }
 }
 @media print {
   .scroll { overflow: visible; }
+  details:not([open]) { display: none; }
   thead { display: table-header-group; }
   caption, h2 { break-after: avoid; }
   th, td { padding: 2px 6px; }

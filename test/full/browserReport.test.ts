@@ -79,6 +79,11 @@ describe("a report in Chromium", () => {
         const { open } = yield* browser
         const page = yield* open(url)
         yield* looksRight(page)
+        yield* Effect.promise(() =>
+          page.evaluate(`document.querySelectorAll("summary").forEach((summary) => summary.click())`)
+        )
+        yield* Effect.promise(() => page.getByText("People on the clock by hour and weekday").waitFor())
+        yield* looksRight(page)
         const pdf = yield* Effect.promise(() => page.pdf({ format: "A4" }))
         const active = yield* Effect.promise(() =>
           page.evaluate(`document.querySelectorAll("script, img, iframe, link, object").length`)

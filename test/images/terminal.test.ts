@@ -45,6 +45,20 @@ describe("the picture of a terminal", () => {
     assert.deepStrictEqual(draw(transcript, 3 + (transcript.length > 5 ? 20 : 0)), expected)
   })
 
+  it("draws a bar as one shape, in which no font leaves a gap, and the text around it in its columns", () => {
+    const svg = drawTerminal("A terminal", "a  ███▌ b\r\n\u001b[32m██\u001b[0m ▏", 40)
+    const bars = [...svg.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="15" ([^/]*)\/>/g)].map(
+      ([, x, y, width, look]) => [(Number(x) - 16) / 8, (Number(y) - 42) / 19, Number(width) / 8, look]
+    )
+
+    assert.deepStrictEqual(bars, [
+      [3, 0, 3.5, `class="text"`],
+      [0, 1, 2, `class="c2"`],
+      [3, 1, 0.125, `class="text"`]
+    ])
+    assert.deepStrictEqual(texts(svg), [[0, 0, 9, "", "a       b"]])
+  })
+
   it("shows markup as text, and nothing that XML cannot have", () => {
     const svg = drawTerminal("\"><script>", "</text></svg><script>alert(1)</script>\u0000\u0008\ufffe&", 80)
 

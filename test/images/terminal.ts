@@ -123,6 +123,27 @@ const escapeXml = (text: string): string =>
   text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "").replace(/[&<>"]/g, (char) =>
     entities[char] ?? "")
 
+/** The eighths of a cell that a character of a bar fills, from the left. */
+const eighths = "▏▎▍▌▋▊▉█"
+
+/**
+ * The bars of a text, drawn: as text, a font that is narrower than a cell leaves a thin gap between two characters. What is left
+ * of the text has spaces there.
+ */
+const drawBars = (
+  text: string,
+  x: number,
+  y: number,
+  look: string
+): readonly [left: string, bars: ReadonlyArray<string>] => {
+  const bars = [...text.matchAll(/█*[▏▎▍▌▋▊▉]|█+/g)].map(({ 0: bar, index }) => {
+    const width = [...bar].reduce((sum, char) => sum + (eighths.indexOf(char) + 1) / 8, 0) * cell.width
+    const from = x + displayWidth(text.slice(0, index)) * cell.width
+    return `<rect x="${from}" y="${y + 2}" width="${width}" height="${cell.height - 4}"${look}/>`
+  })
+  return [text.replaceAll(/[▏▎▍▌▋▊▉█]/g, " ").trimEnd(), bars]
+}
+
 const paint = (kind: "c" | "g", colour: number | string): string =>
   typeof colour === "number" ? `class="${kind}${colour}"` : `fill="${colour}"`
 
@@ -137,7 +158,6 @@ export const drawTerminal = (title: string, transcript: string, columns: number)
     runs.flatMap(({ column, style, text }) => {
       const [x, y] = [16 + column * cell.width, 40 + row * cell.height]
       const shown = text.trimEnd()
-      const length = displayWidth(shown) * cell.width
       const [colour, ground] = style.inverse === true ? [style.ground ?? "inverse", style.colour ?? "text"] : [
         style.colour,
         style.ground
@@ -148,16 +168,21 @@ export const drawTerminal = (title: string, transcript: string, columns: number)
         style.dim === true ? ` opacity="0.65"` : "",
         style.underline === true ? ` text-decoration="underline"` : ""
       ].join("")
+      const barLook = colour === undefined ? ` class="text"${look}` : look
+      const [letters, bars] = drawBars(shown, x, y, barLook)
       return [
         ...ground === undefined ? [] : [
           `<rect x="${x}" y="${y}" width="${displayWidth(text) * cell.width}" height="${cell.height}" ${
             ground === "text" ? `class="text"` : paint("g", ground)
           }/>`
         ],
-        ...shown === ""
+        ...bars,
+        ...letters === ""
           ? []
           : [
-            `<text x="${x}" y="${y + 14}" textLength="${length}"${look} xml:space="preserve">${escapeXml(shown)}</text>`
+            `<text x="${x}" y="${y + 14}" textLength="${
+              displayWidth(letters) * cell.width
+            }"${look} xml:space="preserve">${escapeXml(letters)}</text>`
           ]
       ]
     })
@@ -241,7 +266,8 @@ export const takeTerminal = async (): Promise<void> => {
       })
     })
     const settings: Record<string, string> = JSON.parse(printed)
-    const env = { PATH: process.env["PATH"] ?? "", ...settings, TIME_PUNCHES_DATABASE_URL: "punches.db" }
+    const serviceEnv = { PATH: process.env["PATH"] ?? "", ...settings }
+    const env = { ...serviceEnv, TIME_PUNCHES_DATABASE_URL: "punches.db" }
     const quietly = (call: string) => typed(folder, env, 100, call)
     quietly("time-punches sync --history")
     Fs.mkdirSync(`${root}/docs/images`, { recursive: true })
@@ -273,7 +299,8 @@ export const takeTerminal = async (): Promise<void> => {
           killSignal: "SIGINT"
         })
       }
-      const output = typed(folder, env, 100, shown)
+      // summary reads the service, and would say that it does not read the copy.
+      const output = typed(folder, name === "summary" ? serviceEnv : env, 100, shown)
       Fs.writeFileSync(
         `${root}/docs/images/terminal-${name}.svg`,
         drawTerminal(

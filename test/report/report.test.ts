@@ -45,6 +45,35 @@ describe("toHtmlReport", () => {
       assert.include(page, "1 person with time over 40:00 in a week.")
     }))
 
+  it.effect("has a table of the numbers of a chart that no sum shows, for who cannot see it", () =>
+    Effect.gen(function*() {
+      const punches = Stream.make(
+        punch({ id: 1, clockedIn: "2026-03-04T14:00:00Z", clockedOut: "2026-03-04T15:30:00Z" }),
+        punch({ id: 2, clockedIn: "2026-03-04T15:00:00Z", clockedOut: "2026-03-04T16:00:00Z", locationId: 302 }),
+        punch({ id: 3, clockedIn: "2026-03-08T15:00:00Z", clockedOut: "2026-03-08T15:02:00Z", locationId: 302 })
+      )
+      const page = yield* toHtmlReport(punches, { ...options, firstDay: "sunday" })
+      const people = rowsOf(page, "People on the clock by hour and weekday")
+
+      assert.deepStrictEqual(rowsOf(page, "Net hours by day and location"), [
+        { date: "2026-03-04", "location 301": 5400, "location 302": 3600 },
+        { date: "2026-03-08", "location 301": 0, "location 302": 120 }
+      ])
+      assert.lengthOf(people, 24)
+      assert.deepStrictEqual(Object.keys(people[0] ?? {}), ["hour", "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"])
+      assert.deepStrictEqual(people.slice(9, 12).map(({ Sun, Wed, hour }) => [hour, Wed, Sun]), [
+        ["9:00", 1, 0],
+        ["10:00", 1.5, 0],
+        ["11:00", 0, 2 / 60]
+      ])
+      for (const caption of ["Net hours by day and location", "People on the clock by hour and weekday"]) {
+        assert.match(
+          page,
+          new RegExp(`<details>\\n<summary>[^<]+</summary>\\n<div [^>]*>\\n<table>\\n<caption>${caption}`)
+        )
+      }
+    }))
+
   it.effect("leaves out deleted punches, and those that are not selected", () =>
     Effect.gen(function*() {
       const punches = Stream.make(

@@ -58,7 +58,7 @@ const run = Command.make("run", {
   httpHost: nonBlank(
     "http-host",
     "HOST",
-    "With --http: the address to listen on, such as 0.0.0.0 (default: 127.0.0.1, this machine alone)",
+    "With --http: the address or name to listen on, such as 0.0.0.0 (default: 127.0.0.1, this machine alone)",
     "an address of this machine"
   )
 }, (input) => Effect.flatMap(Effect.promise(() => import("./run.ts")), ({ run }) => run(input))).pipe(

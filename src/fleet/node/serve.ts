@@ -192,7 +192,7 @@ export const routes = Effect.fnUntraced(function*(served: Served) {
   yield* router.add("GET", "/healthz", health)
   const app = router.asHttpEffect()
 
-  /** `isLocal`: whether only this machine reaches the server. `host`: what another one was told to listen on. */
+  /** `isLocal`: whether only this machine reaches the server. `host`: what another one listens on, as the setting has it. */
   return (isLocal: boolean, host?: string) =>
     Effect.gen(function*() {
       const { headers } = yield* HttpServerRequest.HttpServerRequest

@@ -1,5 +1,7 @@
 /** Which callers may read a page that a process serves on this machine. */
 import * as NetAddress from "effect/net/NetAddress"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 
 const octet = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`
 
@@ -13,6 +15,18 @@ const originPattern = new RegExp(`^https?://${host}$`, "i")
 /** Whether only this machine can reach an address, through a port: a browser cannot open the path of a socket. */
 export const isLoopbackAddress = (address: NetAddress.SocketAddress): boolean =>
   address._tag !== "UnixPathAddress" && NetAddress.isLoopback(address.address)
+
+/**
+ * Why a request of another machine is refused, or `undefined`: to an address that others reach, it can name any host in its
+ * headers. The address of a connection that was reset is not known: it is refused too.
+ */
+export const foreignMachine = (address: Option.Option<string>): string | undefined =>
+  Option.exists(
+      Option.flatMap(address, (text) => Result.getSuccess(NetAddress.ipFromString(text))),
+      (ip) => NetAddress.isLoopback(NetAddress.toCanonical(ip))
+    )
+    ? undefined
+    : "this page answers only to the machine that serves it"
 
 /**
  * Why a request to a loopback address is refused, or `undefined`. A page of another site can reach this machine by a
@@ -46,7 +60,7 @@ export const foreignSite = (
 
 /**
  * Why a request to an address that other machines reach is refused, or `undefined`. DNS rebinding needs a name, so it answers to
- * IP addresses, to localhost and to `name`, the one that it was told to listen on.
+ * IP addresses, to localhost and to `name`, the one in its settings.
  */
 export const foreignName = (
   headers: Readonly<Record<string, string | undefined>>,

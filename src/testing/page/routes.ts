@@ -8,7 +8,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { foreignPage, pageHeaders } from "../../internal/page/guard.ts"
+import { foreignMachine, foreignPage, pageHeaders } from "../../internal/page/guard.ts"
 import { hiddenCharacters, type Html, html, page, stylesheet } from "../../internal/page/html.ts"
 import type { Fault, FaultWhen } from "../faults/Fault.ts"
 import type { ActiveFault } from "../faults/queue.ts"
@@ -104,7 +104,7 @@ export const makePage = Effect.fnUntraced(function*(service: PageService) {
     const { headers, method } = request
     const routes = routesOf(path, `http://${headers["host"] ?? ""}`)
     if (routes === undefined) return undefined
-    const refusal = foreignPage(headers)
+    const refusal = foreignPage(headers) ?? foreignMachine(request.peerAddress)
     if (refusal !== undefined) return Effect.succeed(answer(403, refusal))
     const handler = routes[method]
     if (handler === undefined) {

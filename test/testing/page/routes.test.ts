@@ -1,8 +1,10 @@
 /** The page of a fake server over HTTP: its routes, who may use them, what its buttons inject, and what loads it. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import * as Http from "node:http"
+import { networkInterfaces } from "node:os"
 import { rolldown } from "rolldown"
+import { foreignMachine } from "../../../src/internal/page/guard.ts"
 import { FakeServer } from "../../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
 import { faultButtons } from "../../../src/testing/page/faults.ts"
@@ -23,10 +25,17 @@ interface Answer {
 }
 
 /** Sends these headers and no other, as `fetch` cannot. An event stream is read until its first event. */
-const ask = (method: string, path: string, headers: Readonly<Record<string, string>> = {}, body = "") =>
+const ask = (
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  body = "",
+  address?: string
+) =>
   Effect.flatMap(FakeServer, ({ url }) =>
     Effect.callback<Answer>((resume) => {
-      const request = Http.request(`${url}${path}`, { method, headers }, (response) => {
+      const to = address === undefined ? {} : { host: address, localAddress: address }
+      const request = Http.request(`${url}${path}`, { method, headers, ...to }, (response) => {
         let text = ""
         const end = () => {
           resume(Effect.succeed({ status: response.statusCode ?? 0, headers: response.headers, body: text }))
@@ -127,6 +136,59 @@ describe("the page of a fake server", () => {
     }).pipe(Effect.provide(
       FakeServer.layer({ page: true, host: "0.0.0.0" }).pipe(Layer.provideMerge(FakeService.layer()))
     )))
+
+  it.live("answers to no other machine that names this one, and does nothing for it", (context) => {
+    const address = Object.values(networkInterfaces()).flat()
+      .find((each) => each?.family === "IPv4" && !each.internal)?.address
+    needs(context, address !== undefined, "no address on a network")
+    return Effect.gen(function*() {
+      const service = yield* FakeService
+      const port = new URL((yield* FakeServer).url).port
+      for (const [method, path, , body] of routes) {
+        for (
+          const named of [{ host: "localhost" }, { host: `127.0.0.1:${port}`, origin: `http://127.0.0.1:${port}` }]
+        ) {
+          const { body: refusal, status } = yield* ask(method, path, named, body, address)
+
+          assert.deepStrictEqual(
+            [status, refusal],
+            [403, "this page answers only to the machine that serves it\n"],
+            `${method} ${path}`
+          )
+        }
+      }
+      assert.deepStrictEqual(yield* service.faults, [])
+      assert.strictEqual((yield* ask("GET", "/", { host: "localhost" }, "", "127.0.0.1")).status, 200)
+      const listing = yield* ask(
+        "GET",
+        "/v2/company/4021/time_punches",
+        {
+          authorization: `Bearer ${defaultCompany.accessToken}`
+        },
+        "",
+        address
+      )
+      assert.strictEqual(listing.status, 200)
+      assert.notInclude(listing.body, "corrected")
+    }).pipe(Effect.provide(
+      FakeServer.layer({ page: true, host: "0.0.0.0" }).pipe(Layer.provideMerge(FakeService.layer({ punches })))
+    ))
+  })
+
+  it.each(["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])("takes %s for this machine", (address) => {
+    assert.isUndefined(foreignMachine(Option.some(address)))
+  })
+
+  it.each(["192.0.2.7", "::ffff:192.0.2.7", "fe80::1%eth0", "127.0.0.1.test", "::", ""])(
+    "takes %j for another machine",
+    (address) => {
+      assert.isString(foreignMachine(Option.some(address)))
+    }
+  )
+
+  it("takes a connection that was reset for another machine", () => {
+    assert.isString(foreignMachine(Option.none()))
+  })
 
   it.live("is left out by default: both paths are as unknown as in a real service", () =>
     Effect.gen(function*() {
