@@ -28,7 +28,7 @@ export const called = <A>(file: string, name: string, argument: object = {}): A 
     execFileSync(process.execPath, ["--expose-gc", call, file, name, JSON.stringify(argument)], {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "inherit"],
-      timeout: 10 * 60_000
+      timeout: 20 * 60_000
     })
   )
 

@@ -36,6 +36,8 @@ export interface ListOptions {
   readonly late?: boolean | undefined
 }
 
+const verified = Effect.tap(makeFleetStore, ({ verify }) => verify)
+
 /**
  * The operator's side of a fleet. It works while no process of the fleet runs. Every call is one transaction; what a call
  * changes, running processes see within a second. A sync that is in flight finishes.
@@ -90,11 +92,7 @@ export class Fleet extends Context.Service<Fleet, {
   /** The fleet in the database of the `SqlClient`: SQLite, or PostgreSQL. Fails with `NotMigrated` if its tables are older. */
   static readonly layer: Layer.Layer<Fleet, FleetError, SqlClient> = Layer.effect(
     Fleet,
-    Effect.gen(function*() {
-      const store = yield* makeFleetStore
-      yield* store.verify
-      return operatorOf(store)
-    })
+    Effect.map(verified, (store) => operatorOf(store))
   )
 
   /**
@@ -103,11 +101,7 @@ export class Fleet extends Context.Service<Fleet, {
    * `HttpClient.withRateLimiter` needs `disableAdaptiveLearning`.
    */
   static readonly layerRateLimiterStore: Layer.Layer<RateLimiterStore, FleetError, SqlClient> = Layer.unwrap(
-    Effect.gen(function*() {
-      const store = yield* makeFleetStore
-      yield* store.verify
-      return makeRateLimiterStore(store)
-    })
+    Effect.map(verified, makeRateLimiterStore)
   )
 }
 
@@ -115,25 +109,25 @@ const leastEvery = 1000
 
 /** The operator's side over a store. @internal */
 export const operatorOf = ({ operator }: FleetStore): Fleet["Service"] => {
-  const change = (what: string, run: (ids: ReadonlyArray<CompanyId>) => Effect.Effect<Changed, FleetError>) =>
+  const failed = translated("the statement failed")
+  const change = (what: "remove" | "pause" | "resume" | "trigger" | "sweep") =>
     Effect.fn(`Fleet.${what}`)(function*(ids: Iterable<CompanyId>) {
       const given = [...ids]
       const invalid = given.find((id) => !isId(id))
       if (invalid !== undefined) return yield* invalidInput(`${invalid} is not the id of a company`)
-      return yield* run(given)
+      return yield* failed(operator[what](given))
     })
-  const failed = translated("the statement failed")
   return Fleet.of({
     add: Effect.fn("Fleet.add")(function*(companies) {
       const additions: Array<Addition> = []
       for (const { every, guid, id } of companies) additions.push(yield* additionOf(id, guid, every))
       return yield* failed(operator.add(additions))
     }),
-    remove: change("remove", (ids) => failed(operator.remove(ids))),
-    pause: change("pause", (ids) => failed(operator.pause(ids))),
-    resume: change("resume", (ids) => failed(operator.resume(ids))),
-    trigger: change("trigger", (ids) => failed(operator.trigger(ids))),
-    sweep: change("sweep", (ids) => failed(operator.sweep(ids))),
+    remove: change("remove"),
+    pause: change("pause"),
+    resume: change("resume"),
+    trigger: change("trigger"),
+    sweep: change("sweep"),
     resumeWhere: Effect.fn("Fleet.resumeWhere")(function*({ reason, state }) {
       if (!isState(state)) return yield* invalidInput(`state must be one of ${State.literals.join(", ")}`)
       return yield* failed(operator.resumeWhere(state, reason))

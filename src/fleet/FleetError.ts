@@ -1,6 +1,7 @@
 /** Why a fleet cannot be operated or run. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { MigrationError } from "effect/sql/Migrator"
 import { isSqlError } from "effect/sql/SqlError"
 import type { SqlError } from "effect/sql/SqlError"
 import { discreet, isTransient, messageOf } from "../internal/sql/failure.ts"
@@ -46,12 +47,16 @@ const sentences = {
 /** An argument or a setting is invalid. @internal */
 export const invalidInput = (detail: string): FleetError => new FleetError({ reason: "InvalidInput", detail })
 
-/** Translates an error of the database. @internal */
-export const storeError = (what: string) => (error: SqlError | FleetError): FleetError =>
+/** Translates an error of the database or of its migrations. @internal */
+export const storeError = (what: string) => (error: SqlError | MigrationError | FleetError): FleetError =>
   isSqlError(error)
     ? new FleetError({ reason: "Store", detail: `${what}: ${messageOf(error)}`, cause: discreet(error) })
+    : error._tag === "MigrationError"
+    ? new FleetError({ reason: "Store", detail: error.message })
     : error
 
-/** The effect with the errors of the database translated. @internal */
-export const translated = (what: string) => <A, R>(self: Effect.Effect<A, SqlError | FleetError, R>) =>
-  Effect.mapError(self, storeError(what))
+/** The effect with those errors translated. @internal */
+export const translated = (what: string) =>
+<A, R>(
+  self: Effect.Effect<A, SqlError | MigrationError | FleetError, R>
+) => Effect.mapError(self, storeError(what))

@@ -39,7 +39,9 @@ import {
   outcomeName,
   Phase,
   type PhaseAtEnd,
+  type RowAtEnd,
   State,
+  type Surroundings,
   throttledTags
 } from "./CompanyState.ts"
 import { FleetError, invalidInput, translated } from "./FleetError.ts"
@@ -125,6 +127,12 @@ export interface Changed {
   readonly inactive: ReadonlyArray<CompanyId>
 }
 
+/** What the end of a turn knows of its row and of the fleet. */
+interface Known {
+  readonly row: RowAtEnd
+  readonly around: Omit<Surroundings, "credentials">
+}
+
 /** A company to add. */
 export interface Addition extends Company {
   /** Milliseconds; `undefined` keeps that of a known company. */
@@ -169,17 +177,32 @@ export const makeFleetStore = Effect.gen(function*() {
 
   const oneRate = Semaphore.makeUnsafe(1)
 
-  const isFree = (now: Fragment, takeover: number, table = ""): Fragment =>
-    sql`(${raw(table)}heartbeat_at IS NULL OR ${raw(table)}heartbeat_at < ${now} - ${big(takeover)})`
+  const isFree = (now: Fragment, takeover: number): Fragment =>
+    sql`(heartbeat_at IS NULL OR heartbeat_at < ${now} - ${big(takeover)})`
+  const lateness = (now: Fragment): Fragment => sql`(${now} - coalesce(last_ok_at, added_at) - every_ms)`
+  const isOf = ({ company, epoch }: Lease): Fragment => sql`company_id = ${big(company)} AND epoch = ${big(epoch)}`
+  const isHeldBy = (turn: Lease): Fragment => sql`${isOf(turn)} AND heartbeat_at IS NOT NULL`
   const isPaused = (now: Fragment): Fragment =>
     sql`EXISTS (SELECT 1 FROM fleet_pause WHERE until IS NULL OR until > ${now})`
-  const take = (now: Fragment, runner: string): Fragment =>
-    sql`epoch = f.epoch + 1, starts = f.starts + 1, runner = ${text(runner)}, heartbeat_at = ${now}`
-  const claimColumns = raw(
-    "company_id, guid, epoch, next_at, heartbeat_at, every_ms, phase, sweep_at, full_sweep_at, starts"
-  )
-  const solo = (now: Fragment, runner: string): Fragment =>
-    sql`EXISTS (SELECT 1 FROM fleet_solo WHERE runner = ${text(runner)} AND until > ${now})`
+  const isSuspect = sql`starts >= ${big(suspectStarts)} AND starts < ${big(quarantineStarts)}`
+
+  /** Takes the active companies that are free and are these: conditions, an order and a limit. */
+  const take = (
+    now: Fragment,
+    by: { readonly runner: string; readonly takeover: number },
+    these: Fragment,
+    { also = raw(""), onlyIf = raw("") }: { readonly also?: Fragment; readonly onlyIf?: Fragment } = {}
+  ): Effect.Effect<ReadonlyArray<Claim>, SqlError> =>
+    Effect.map(
+      sql<
+        Row
+      >`WITH d AS ${materialized} (SELECT company_id AS id FROM fleet_company WHERE state = 'active' AND ${
+        isFree(now, by.takeover)
+      } AND ${these} ${skipLocked}) UPDATE fleet_company AS f SET epoch = f.epoch + 1, starts = f.starts + 1, runner = ${
+        text(by.runner)
+      }, heartbeat_at = ${now} ${also} FROM d WHERE f.company_id = d.id ${onlyIf} RETURNING company_id, guid, epoch, next_at, heartbeat_at, every_ms, phase, sweep_at, full_sweep_at, starts`,
+      (rows) => rows.map(claimOf)
+    )
 
   /** Step 4: companies that are due, of these shards (`undefined`: of all), or of any that have waited for `helpAfter`. */
   const claim = (options: {
@@ -194,17 +217,12 @@ export const makeFleetStore = Effect.gen(function*() {
         ? raw("")
         : sql`AND (${isIn(`company_id % ${shards}`, options.mine)} OR next_at <= ${now} - ${big(options.helpAfter)})`
       // The condition on shards stands inside: rows of a frozen runner would fill the limit.
-      return Effect.map(
-        sql<
-          Row
-        >`WITH d AS ${materialized} (SELECT company_id AS id FROM fleet_company WHERE state = 'active' AND next_at <= ${now} AND ${
-          isFree(now, options.takeover)
-        } AND starts < ${big(suspectStarts)} AND NOT ${isPaused(now)} ${ours} ORDER BY next_at, company_id LIMIT ${
-          big(options.room)
-        } ${skipLocked}) UPDATE fleet_company AS f SET ${
-          take(now, options.runner)
-        } FROM d WHERE f.company_id = d.id RETURNING ${claimColumns}`,
-        (rows) => rows.map(claimOf)
+      return take(
+        now,
+        options,
+        sql`next_at <= ${now} AND starts < ${big(suspectStarts)} AND NOT ${
+          isPaused(now)
+        } ${ours} ORDER BY next_at, company_id LIMIT ${big(options.room)}`
       )
     })
 
@@ -215,16 +233,13 @@ export const makeFleetStore = Effect.gen(function*() {
   ): Effect.Effect<Claim | undefined, SqlError> =>
     withNow((now) =>
       Effect.map(
-        sql<
-          Row
-        >`WITH d AS ${materialized} (SELECT company_id AS id FROM fleet_company WHERE state = 'active' AND next_at <= ${now} AND ${
-          isFree(now, takeover)
-        } AND starts >= ${big(suspectStarts)} AND starts < ${big(quarantineStarts)} AND NOT ${
-          isPaused(now)
-        } ORDER BY next_at, company_id LIMIT 1 ${skipLocked}) UPDATE fleet_company AS f SET ${
-          take(now, runner)
-        } FROM d WHERE f.company_id = d.id AND ${solo(now, runner)} RETURNING ${claimColumns}`,
-        ([row]) => row === undefined ? undefined : claimOf(row)
+        take(
+          now,
+          { runner, takeover },
+          sql`next_at <= ${now} AND ${isSuspect} AND NOT ${isPaused(now)} ORDER BY next_at, company_id LIMIT 1`,
+          { onlyIf: sql`AND EXISTS (SELECT 1 FROM fleet_solo WHERE runner = ${text(runner)} AND until > ${now})` }
+        ),
+        ([claimed]) => claimed
       )
     )
 
@@ -246,24 +261,16 @@ export const makeFleetStore = Effect.gen(function*() {
     })
 
   /** Steps 6 and 8: whether the company is still held by this turn. */
-  const isHeld = ({ company, epoch }: Lease): Effect.Effect<boolean, SqlError> =>
-    Effect.map(
-      sql`SELECT 1 FROM fleet_company WHERE company_id = ${big(company)} AND epoch = ${big(epoch)}`,
-      (rows) => rows.length > 0
-    )
+  const isHeld = (turn: Lease): Effect.Effect<boolean, SqlError> =>
+    Effect.map(sql`SELECT 1 FROM fleet_company WHERE ${isOf(turn)}`, (rows) => rows.length > 0)
 
   /**
    * Step 6, for the first commit of a copy, which compares with nothing: runs it in one transaction with the row, or not at all.
    * `remove --purge` waits for it, or has removed the row: it would be written after what erases it.
    */
-  const whileHeld = <A, E>({ company, epoch }: Lease, body: Effect.Effect<A, E>): Effect.Effect<
-    Option.Option<A>,
-    E | SqlError
-  > =>
+  const whileHeld = <A, E>(turn: Lease, body: Effect.Effect<A, E>): Effect.Effect<Option.Option<A>, E | SqlError> =>
     transaction(Effect.gen(function*() {
-      const rows = yield* sql`SELECT 1 FROM fleet_company WHERE company_id = ${big(company)} AND epoch = ${
-        big(epoch)
-      } ${words.forKeyShare}`
+      const rows = yield* sql`SELECT 1 FROM fleet_company WHERE ${isOf(turn)} ${words.forKeyShare}`
       return rows.length === 0 ? Option.none() : Option.some(yield* body)
     }))
 
@@ -300,38 +307,31 @@ export const makeFleetStore = Effect.gen(function*() {
         const known = yield* surroundingsOf(given)
         return known === undefined ? undefined : yield* write(runner, given, settings, known)
       }))
-      : write(runner, given, settings, { now: 0, row: calm(given), around: quiet(given, settings.credentials) })
+      : write(runner, given, settings, unfailed(given))
 
   /** An end without a failure needs nothing of the row: a stored page clears the count, else it stays as the column has it. */
-  const calm = ({ claim: { every } }: End) => ({
-    state: "active" as const,
-    every,
-    failures: 0,
-    tag: undefined,
-    tagCount: 0,
-    tagSince: undefined
-  })
-
-  const quiet = ({ claim, pages }: End, credentials: "shared" | "perCompany") => ({
-    now: claim.began,
-    random: 0,
-    isPaged: pages > 0,
-    credentials,
-    isPaused: false,
-    throttledOthers: 0,
-    unauthorized: 0,
-    active: 0
+  const unfailed = ({ claim: { began, every }, pages }: End): Known => ({
+    row: { state: "active", every, failures: 0, tag: undefined, tagCount: 0, tagSince: undefined },
+    around: {
+      now: began,
+      random: 0,
+      isPaged: pages > 0,
+      isPaused: false,
+      throttledOthers: 0,
+      unauthorized: 0,
+      active: 0
+    }
   })
 
   /** A process that is frozen between the row of a pause and the commit holds up throttled turns of all others for a second only. */
   const surroundingsOf = Effect.fnUntraced(function*({ claim, pages }: End) {
-    const { company, epoch, every } = claim
+    const { company, every } = claim
     const [row] = yield* withNow((now) =>
       sql<
         Row
-      >`SELECT state, every_ms, failures, tag, tag_count, tag_since, ${now} AS now ${words.endsIfIdle} FROM fleet_company WHERE company_id = ${
-        big(company)
-      } AND epoch = ${big(epoch)} AND heartbeat_at IS NOT NULL ${forUpdate}`
+      >`SELECT state, every_ms, failures, tag, tag_count, tag_since, ${now} AS now ${words.endsIfIdle} FROM fleet_company WHERE ${
+        isHeldBy(claim)
+      } ${forUpdate}`
     )
     if (row === undefined) return undefined
     const now = numberOf(row.now)
@@ -353,7 +353,6 @@ export const makeFleetStore = Effect.gen(function*() {
       big(now - span)
     })) AS unauthorized, (SELECT count(*) FROM (SELECT 1 FROM fleet_company WHERE state = 'active' LIMIT 10) AS few) AS active`
     return {
-      now,
       row: {
         state: stateOf(row.state),
         every: numberOf(row.every_ms),
@@ -371,26 +370,21 @@ export const makeFleetStore = Effect.gen(function*() {
         unauthorized: numberOf(fleet?.unauthorized) + 1,
         active: numberOf(fleet?.active)
       }
-    }
+    } satisfies Known
   })
 
   const write = Effect.fnUntraced(function*(
     runner: string,
     given: End,
     { credentials, fullSweepEvery, sweepEvery }: Parameters<typeof end>[2],
-    known: {
-      readonly now: number
-      readonly row: ReturnType<typeof calm> | Parameters<typeof decide>[1]
-      readonly around: Omit<Parameters<typeof decide>[2], "credentials">
-    }
+    { around, row }: Known
   ) {
     const { claim, isFullSweep, isProbe, outcome, pages, phase, proven, rows } = given
     const { company, epoch } = claim
-    const decision = decide(outcome, known.row, { ...known.around, credentials })
+    const decision = decide(outcome, row, { ...around, credentials })
     const isQuiet = outcome._tag === "TurnOver"
     const isGood = outcome._tag === "Complete" || isQuiet
     return yield* withNow((now) => {
-      const isOurs = sql`company_id = ${big(company)} AND epoch = ${big(epoch)} AND heartbeat_at IS NOT NULL`
       const swept = (column: string, claimed: number | undefined, every: number): Fragment =>
         sql`${raw(column)} = CASE WHEN ${raw(column)} IS NOT DISTINCT FROM ${big(claimed)} THEN ${
           every === 0 ? big(undefined) : slotAfter(now, company, every)
@@ -407,13 +401,13 @@ export const makeFleetStore = Effect.gen(function*() {
           : phase.isSwept
           ? raw("NULL")
           : sql`CASE WHEN last_error LIKE ${text(`%"tag":"SyncError.TooManyGone"%`)} THEN last_error END`
-        : text(errorText(decision.error, known.now))
+        : text(errorText(decision.error, around.now))
       const provenAt = proven === "began" ? big(claim.began) : sql`${least}(${big(proven)}, ${now})`
       const ok = proven === undefined
         ? raw("last_ok_at")
         : sql`${greatest}(coalesce(last_ok_at, ${provenAt}), ${provenAt})`
       const strike = decision.strike
-      const update = sql`UPDATE fleet_company SET heartbeat_at = NULL, starts = 0, phase = ${
+      const update = sql<Row>`UPDATE fleet_company SET heartbeat_at = NULL, starts = 0, phase = ${
         text(phase.phase)
       }, ${sweeps} next_at = CASE WHEN next_at = ${big(claim.claimed)} AND every_ms = ${big(claim.every)} THEN ${
         nextOf(now, company, claim.every, decision.next)
@@ -423,56 +417,46 @@ export const makeFleetStore = Effect.gen(function*() {
         isQuiet && pages === 0 ? raw("failures") : big(decision.failures)
       }, tag = ${text(strike?.tag)}, tag_count = ${big(strike?.count ?? 0)}, tag_since = ${
         big(strike?.since)
-      }, last_error = ${error}, last_ok_at = ${ok}, rows = rows + ${
-        big(rows)
-      } WHERE ${isOurs} RETURNING company_id, state, reason`
+      }, last_error = ${error}, last_ok_at = ${ok}, rows = rows + ${big(rows)} WHERE ${
+        isHeldBy(claim)
+      } RETURNING company_id, state, reason`
       const minute = sql`CAST(${now} / 60000 AS bigint)`
       const values = sql`${big(company)}, ${big(epoch)}, ${text(runner)}, ${big(claim.began)}, ${now}, ${big(pages)}, ${
         big(rows)
       }, ${text(outcomeName(outcome))}`
-      const insertRun = (from: Fragment) =>
-        sql`INSERT INTO fleet_run (company_id, epoch, runner, began_at, ended_at, pages, rows, outcome) SELECT ${values} ${from} ON CONFLICT (company_id, epoch) DO NOTHING`
-      const countMinute = (from: Fragment) =>
+      // SQLite reads `ON` after a SELECT without WHERE as that of a join.
+      const ofEnded = words.isOneStatement ? raw("FROM ended") : raw("WHERE true")
+      const insertRun =
+        sql`INSERT INTO fleet_run (company_id, epoch, runner, began_at, ended_at, pages, rows, outcome) SELECT ${values} ${ofEnded} ON CONFLICT (company_id, epoch) DO NOTHING`
+      const countMinute =
         sql`INSERT INTO fleet_minute AS m (minute, runner, runs, pages, rows, failures) SELECT ${minute}, ${
           text(runner)
         }, ${big(1)}, ${big(pages)}, ${big(rows)}, ${
           big("failure" in outcome ? 1 : 0)
-        } ${from} ON CONFLICT (minute, runner) DO UPDATE SET runs = m.runs + 1, pages = m.pages + excluded.pages, rows = m.rows + excluded.rows, failures = m.failures + excluded.failures`
+        } ${ofEnded} ON CONFLICT (minute, runner) DO UPDATE SET runs = m.runs + 1, pages = m.pages + excluded.pages, rows = m.rows + excluded.rows, failures = m.failures + excluded.failures`
       const isLifting = isProbe && isGood
-      const lift = (condition: Fragment) =>
-        sql`DELETE FROM fleet_pause WHERE until IS NULL AND reason <> 'operator' ${condition}`
-      const ended = (row: Row | undefined): Ended | undefined =>
-        row === undefined ? undefined : {
-          state: stateOf(row.state),
-          reason: textOrUndefined(row.reason),
+      const lift = sql`DELETE FROM fleet_pause WHERE until IS NULL AND reason <> 'operator'`
+      const all = Effect.gen(function*() {
+        const [ended] = words.isOneStatement
+          ? yield* sql<Row>`WITH ended AS (${update}), run AS (${insertRun}), counted AS (${countMinute})${
+            isLifting ? sql`, lifted AS (${lift} AND EXISTS (SELECT 1 FROM ended))` : raw("")
+          } SELECT state, reason FROM ended`
+          : yield* update
+        if (ended === undefined) return undefined
+        if (!words.isOneStatement) {
+          yield* insertRun
+          yield* countMinute
+          if (isLifting) yield* lift
+        }
+        if (decision.pause !== undefined) yield* insertPause(now, decision.pause)
+        return {
+          state: stateOf(ended.state),
+          reason: textOrUndefined(ended.reason),
           pause: decision.pause,
           isLifted: isLifting
         }
-      if (words.isOneStatement) {
-        const from = raw("FROM ended")
-        const lifted = isLifting
-          ? sql`, lifted AS (${lift(raw("AND EXISTS (SELECT 1 FROM ended)"))})`
-          : raw("")
-        const statement = sql<Row>`WITH ended AS (${update}), run AS (${insertRun(from)}), counted AS (${
-          countMinute(from)
-        })${lifted} SELECT state, reason FROM ended`
-        return Effect.gen(function*() {
-          const [row] = yield* statement
-          if (row !== undefined && decision.pause !== undefined) yield* insertPause(now, decision.pause)
-          return ended(row)
-        })
-      }
-      return transaction(Effect.gen(function*() {
-        const [row] = yield* Effect.map(update, (rows) => rows.map((row): Row => ({ ...row })))
-        if (row === undefined) return undefined
-        // SQLite reads `ON` after a SELECT without WHERE as that of a join.
-        const from = raw("WHERE true")
-        yield* insertRun(from)
-        yield* countMinute(from)
-        if (isLifting) yield* lift(raw(""))
-        if (decision.pause !== undefined) yield* insertPause(now, decision.pause)
-        return ended(row)
-      }))
+      })
+      return words.isOneStatement ? all : transaction(all)
     })
   })
 
@@ -486,15 +470,15 @@ export const makeFleetStore = Effect.gen(function*() {
     }, ${now}) ON CONFLICT (reason) DO UPDATE SET until = ${greatest}(coalesce(p.until, excluded.until), coalesce(excluded.until, p.until))`
 
   /** Step 12: the turn was interrupted with its runner, and begins again at the front. */
-  const release = ({ company, epoch }: Lease): Effect.Effect<void, SqlError> =>
+  const release = (turn: Lease): Effect.Effect<void, SqlError> =>
     transaction(Effect.gen(function*() {
       const released =
-        yield* sql`UPDATE fleet_company SET heartbeat_at = NULL, starts = ${greatest}(starts - 1, 0) WHERE company_id = ${
-          big(company)
-        } AND epoch = ${big(epoch)} AND heartbeat_at IS NOT NULL RETURNING company_id`
+        yield* sql`UPDATE fleet_company SET heartbeat_at = NULL, starts = ${greatest}(starts - 1, 0) WHERE ${
+          isHeldBy(turn)
+        } RETURNING company_id`
       if (released.length === 0) return
-      yield* sql`UPDATE fleet_pause SET probed_at = 0 WHERE probe_company = ${big(company)} AND probe_epoch = ${
-        big(epoch)
+      yield* sql`UPDATE fleet_pause SET probed_at = 0 WHERE probe_company = ${big(turn.company)} AND probe_epoch = ${
+        big(turn.epoch)
       }`
     }))
 
@@ -510,9 +494,7 @@ export const makeFleetStore = Effect.gen(function*() {
         big(takeover)
       } WHERE (runner = ${text(runner)} OR until < ${now}) AND NOT ${
         isPaused(now)
-      } AND EXISTS (SELECT 1 FROM fleet_company WHERE state = 'active' AND next_at <= ${now} AND ${free} AND starts >= ${
-        big(suspectStarts)
-      } AND starts < ${big(quarantineStarts)}) RETURNING 1 AS mine`
+      } AND EXISTS (SELECT 1 FROM fleet_company WHERE state = 'active' AND next_at <= ${now} AND ${free} AND ${isSuspect}) RETURNING 1 AS mine`
       const endless = sql`SELECT 1 FROM fleet_pause WHERE until IS NULL AND reason <> 'operator'`
       if (words.isOneStatement) {
         return Effect.map(
@@ -558,18 +540,16 @@ export const makeFleetStore = Effect.gen(function*() {
               big(takeover)
             })) RETURNING reason`
           if (due.length === 0) return undefined
-          const [row] = yield* sql<
-            Row
-          >`WITH d AS ${materialized} (SELECT company_id AS id FROM fleet_company WHERE state = 'active' AND ${
-            isFree(now, takeover)
-          } AND starts < ${big(quarantineStarts)} ORDER BY starts >= ${
-            big(suspectStarts)
-          }, coalesce(probed_at, 0), next_at LIMIT 1 ${skipLocked}) UPDATE fleet_company AS f SET ${
-            take(now, runner)
-          }, probed_at = ${now} FROM d WHERE f.company_id = d.id RETURNING ${claimColumns}`
+          const [claimed] = yield* take(
+            now,
+            { runner, takeover },
+            sql`starts < ${big(quarantineStarts)} ORDER BY starts >= ${
+              big(suspectStarts)
+            }, coalesce(probed_at, 0), next_at LIMIT 1`,
+            { also: sql`, probed_at = ${now}` }
+          )
           // Rolled back: else an hour would pass without a probe.
-          if (row === undefined) return yield* Effect.fail(noCompany)
-          const claimed = claimOf(row)
+          if (claimed === undefined) return yield* Effect.fail(noCompany)
           yield* sql`UPDATE fleet_pause SET probe_company = ${big(claimed.company)}, probe_epoch = ${
             big(claimed.epoch)
           } WHERE until IS NULL AND reason <> 'operator'`
@@ -646,7 +626,9 @@ export const makeFleetStore = Effect.gen(function*() {
     Effect.map(
       sql<
         Row
-      >`SELECT count(*) AS active, coalesce(sum(CASE WHEN next_at <= ${now} THEN 1 ELSE 0 END), 0) AS due, coalesce(sum(CASE WHEN heartbeat_at IS NOT NULL THEN 1 ELSE 0 END), 0) AS in_work, coalesce(sum(CASE WHEN starts > 1 THEN 1 ELSE 0 END), 0) AS suspects, coalesce(max(${now} - coalesce(last_ok_at, added_at) - every_ms), 0) AS late FROM fleet_company WHERE state = 'active'`,
+      >`SELECT count(*) AS active, coalesce(sum(CASE WHEN next_at <= ${now} THEN 1 ELSE 0 END), 0) AS due, coalesce(sum(CASE WHEN heartbeat_at IS NOT NULL THEN 1 ELSE 0 END), 0) AS in_work, coalesce(sum(CASE WHEN starts > 1 THEN 1 ELSE 0 END), 0) AS suspects, coalesce(max(${
+        lateness(now)
+      }), 0) AS late FROM fleet_company WHERE state = 'active'`,
       ([row]) => ({
         active: numberOf(row?.active),
         due: numberOf(row?.due),
@@ -718,9 +700,9 @@ export const makeFleetStore = Effect.gen(function*() {
 
   /** Applies a statement to companies, chunk by chunk, and says which of them it changed. */
   const change = (
-    ids: ReadonlyArray<CompanyId>,
     statement: (now: Fragment, which: Fragment) => Effect.Effect<ReadonlyArray<unknown>, SqlError>
-  ): Effect.Effect<Changed, SqlError> =>
+  ) =>
+  (ids: ReadonlyArray<CompanyId>): Effect.Effect<Changed, SqlError> =>
     patiently(Effect.gen(function*() {
       const found = new Set<number>()
       const changed = new Set<number>()
@@ -739,42 +721,34 @@ export const makeFleetStore = Effect.gen(function*() {
       }
     }))
 
+  /** Sets columns of the companies that are in these states. */
+  const set = (columns: (now: Fragment) => Fragment, where: Fragment = sql`state = 'active'`) =>
+    change((now, which) =>
+      sql`UPDATE fleet_company SET ${columns(now)} WHERE ${where} AND ${which} RETURNING company_id`
+    )
+
   const resumed = (now: Fragment): Fragment =>
     sql`state = 'active', reason = NULL, next_at = ${now}, failures = 0, tag = NULL, tag_count = 0, tag_since = NULL, starts = CASE WHEN state = 'quarantined' THEN 2 ELSE starts END`
 
+  /** What `statusOf` reads. */
+  const statusColumns = (now: Fragment): Fragment =>
+    sql`company_id, state, phase, reason, every_ms, next_at, last_ok_at, ${
+      lateness(now)
+    } AS late, failures, last_error, rows`
+
   const operator = {
     add,
-    remove: (ids: ReadonlyArray<CompanyId>) =>
-      change(ids, (_, which) =>
-        Effect.gen(function*() {
-          const removed = yield* sql`DELETE FROM fleet_company WHERE ${which} RETURNING company_id`
-          yield* sql`DELETE FROM fleet_run WHERE ${which}`
-          return removed
-        })),
-    pause: (ids: ReadonlyArray<CompanyId>) =>
-      change(
-        ids,
-        (_, which) =>
-          sql`UPDATE fleet_company SET state = 'paused', reason = NULL WHERE state = 'active' AND ${which} RETURNING company_id`
-      ),
-    resume: (ids: ReadonlyArray<CompanyId>) =>
-      change(
-        ids,
-        (now, which) =>
-          sql`UPDATE fleet_company SET ${resumed(now)} WHERE state <> 'active' AND ${which} RETURNING company_id`
-      ),
-    trigger: (ids: ReadonlyArray<CompanyId>) =>
-      change(
-        ids,
-        (now, which) =>
-          sql`UPDATE fleet_company SET next_at = ${now} WHERE state = 'active' AND ${which} RETURNING company_id`
-      ),
-    sweep: (ids: ReadonlyArray<CompanyId>) =>
-      change(
-        ids,
-        (now, which) =>
-          sql`UPDATE fleet_company SET next_at = ${now}, sweep_at = ${now} WHERE state = 'active' AND ${which} RETURNING company_id`
-      ),
+    remove: change((_, which) =>
+      Effect.gen(function*() {
+        const removed = yield* sql`DELETE FROM fleet_company WHERE ${which} RETURNING company_id`
+        yield* sql`DELETE FROM fleet_run WHERE ${which}`
+        return removed
+      })
+    ),
+    pause: set(() => sql`state = 'paused', reason = NULL`),
+    resume: set(resumed, sql`state <> 'active'`),
+    trigger: set((now) => sql`next_at = ${now}`),
+    sweep: set((now) => sql`next_at = ${now}, sweep_at = ${now}`),
     resumeWhere: (
       state: State,
       reason: string | undefined
@@ -793,15 +767,14 @@ export const makeFleetStore = Effect.gen(function*() {
       readonly id: CompanyId | undefined
     }): Effect.Effect<ReadonlyArray<CompanyStatus>, SqlError> =>
       retried(withNow((now) => {
-        const late = sql`(${now} - coalesce(last_ok_at, added_at) - every_ms)`
         const states = options.states === undefined
           ? raw("")
           : sql`AND state IN (${raw(["''", ...options.states.map((state) => `'${state}'`)].join(", "))})`
         return Effect.map(
           sql<
             Row
-          >`SELECT company_id, state, phase, reason, every_ms, next_at, last_ok_at, ${late} AS late, failures, last_error, rows FROM fleet_company WHERE true ${states} ${
-            options.isLate ? sql`AND ${late} > every_ms` : raw("")
+          >`SELECT ${statusColumns(now)} FROM fleet_company WHERE true ${states} ${
+            options.isLate ? sql`AND ${lateness(now)} > every_ms` : raw("")
           } ${options.id === undefined ? raw("") : sql`AND company_id = ${big(options.id)}`} ORDER BY company_id`,
           (rows) => rows.map(statusOf)
         )
@@ -844,10 +817,6 @@ export const makeFleetStore = Effect.gen(function*() {
 
   /** Brings the tables to the schema of this release; a newer one is left as it is. */
   const migrate: Effect.Effect<void, FleetError> = Migrate.migrate({ sql, dialect }, migrations).pipe(
-    Effect.catchTag(
-      "MigrationError",
-      ({ message }) => Effect.fail(new FleetError({ reason: "Store", detail: message }))
-    ),
     translated("the tables cannot be made")
   )
 
@@ -878,6 +847,7 @@ export const makeFleetStore = Effect.gen(function*() {
     trim,
     gauges,
     companies,
+    statusColumns,
     operator,
     migrate,
     verify

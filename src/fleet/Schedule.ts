@@ -80,24 +80,21 @@ export const defaultSettings: FleetSettings = {
   credentials: "shared"
 }
 
-/** The settings in milliseconds. */
-export interface Settings {
-  readonly maxConcurrentSyncs: number
-  readonly pagesPerTurn: number
-  readonly turnDeadline: number
-  readonly takeover: number
-  readonly helpAfter: number
-  readonly keepRuns: number
-  readonly historyDays: number | undefined
-  readonly sweepEvery: number
-  readonly sweepWindow: number
-  readonly fullSweepEvery: number
-  readonly credentials: "shared" | "perCompany"
+/** The settings that a caller gives. An `undefined` counts as absent. */
+export type GivenSettings = { readonly [K in keyof FleetSettings]?: FleetSettings[K] | undefined }
+
+/** The settings with every duration in milliseconds. */
+export type Settings = {
+  readonly [K in keyof FleetSettings]: K extends Durations ? number : FleetSettings[K]
 }
 
-/** `undefined` counts as absent. Fails with the first setting that is invalid, and what it must be. */
+type Durations = {
+  [K in keyof FleetSettings]: Duration.Input extends FleetSettings[K] ? K : never
+}[keyof FleetSettings]
+
+/** Fails with the first setting that is invalid, and what it must be. */
 export const readSettings = (
-  given: { readonly [K in keyof FleetSettings]?: FleetSettings[K] | undefined },
+  given: GivenSettings,
   /** The least `takeover`, in milliseconds: less than 10 seconds only in tests. */
   leastTakeover = 10_000
 ): Result.Result<Settings, string> =>
@@ -135,7 +132,3 @@ export const readSettings = (
       credentials
     }
   })
-
-type Durations = {
-  [K in keyof Settings]: number extends FleetSettings[K] ? Duration.Input extends FleetSettings[K] ? K : never : never
-}[keyof Settings]

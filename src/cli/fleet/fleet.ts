@@ -11,18 +11,16 @@ import { intervalForm, nonBlank, onFlag, readInterval, readWhole, text, wholeNum
 
 const readId = (value: string) => Option.flatMap(readWhole(value), CompanyId.makeOption)
 
-const ids = Argument.String("id").pipe(
-  Argument.withMetavar("ID"),
-  Argument.withDescription("Companies"),
-  Argument.filterMap(readId, () => wholeNumber(0)),
-  Argument.variadic({ min: 1 })
-)
+const idArgument = (description: string) =>
+  Argument.String("id").pipe(
+    Argument.withMetavar("ID"),
+    Argument.withDescription(description),
+    Argument.filterMap(readId, () => wholeNumber(0))
+  )
 
-const oneId = Argument.String("id").pipe(
-  Argument.withMetavar("ID"),
-  Argument.withDescription("The company"),
-  Argument.filterMap(readId, () => wholeNumber(0))
-)
+const ids = Argument.variadic(idArgument("Companies"), { min: 1 })
+
+const oneId = idArgument("The company")
 
 const states = ["active", "paused", "blocked", "quarantined"] as const
 
@@ -31,8 +29,8 @@ const json = onFlag("json", "JSON, whose times are ISO 8601 and whose missing va
 const database = databaseFlag
 
 // The drivers of the databases are large, so they are loaded only by what needs them.
-const operating = <A>(use: (operate: typeof import("./operate.ts")) => A) =>
-  Effect.map(Effect.promise(() => import("./operate.ts")), use)
+const operating = <A, E, R>(use: (operate: typeof import("./operate.ts")) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Effect.promise(() => import("./operate.ts")), use)
 
 const run = Command.make("run", {
   database,
@@ -85,7 +83,7 @@ const run = Command.make("run", {
 const migrate = Command.make(
   "migrate",
   { database },
-  (input) => Effect.flatten(operating(({ migrate }) => migrate(input)))
+  (input) => operating(({ migrate }) => migrate(input))
 ).pipe(
   Command.withDescription("Create the tables of the fleet and of its copy, or bring them to this release.")
 )
@@ -105,7 +103,7 @@ const add = Command.make("add", {
     Argument.filterMap(readCompany, () => "the id of a company, or ID=GUID"),
     Argument.variadic()
   )
-}, (input) => Effect.flatten(operating(({ add }) => add(input)))).pipe(
+}, (input) => operating(({ add }) => add(input))).pipe(
   Command.withDescription(
     `Add companies, due at once. A company that is known gets the interval and the
   guid that are given, and keeps the rest.`
@@ -121,7 +119,7 @@ const remove = Command.make("remove", {
   database,
   ids,
   purge: onFlag("purge", "Erase their punches, checkpoints, histories and closes too")
-}, (input) => Effect.flatten(operating(({ remove }) => remove(input)))).pipe(
+}, (input) => operating(({ remove }) => remove(input))).pipe(
   Command.withDescription("Remove companies. Their punches stay in the copy, except with --purge.")
 )
 
@@ -130,48 +128,43 @@ const list = Command.make("list", {
   late: onFlag("late", "Only companies that are later than their interval"),
   state: Flag.Literals("state", states).pipe(Flag.withDescription("Only companies in this state"), Flag.optional),
   json
-}, (input) => Effect.flatten(operating(({ list }) => list(input)))).pipe(
+}, (input) => operating(({ list }) => list(input))).pipe(
   Command.withDescription("List the companies, and the pauses of the whole fleet above them.")
 )
 
 const status = Command.make(
   "status",
   { database, id: oneId, json },
-  (input) => Effect.flatten(operating(({ status }) => status(input)))
+  (input) => operating(({ status }) => status(input))
 ).pipe(Command.withDescription("Show a company."))
 
 const runs = Command.make(
   "runs",
   { database, id: oneId, json },
-  (input) => Effect.flatten(operating(({ runs }) => runs(input)))
+  (input) => operating(({ runs }) => runs(input))
 ).pipe(Command.withDescription("Show the last runs of a company, the latest first."))
 
 const trigger = Command.make(
   "trigger",
   { database, ids },
-  (input) => Effect.flatten(operating(({ change }) => change(input, "trigger")))
+  (input) => operating(({ change }) => change(input, "trigger"))
 ).pipe(Command.withDescription("Sync companies as soon as there is room."))
 
 const sweep = Command.make(
   "sweep",
   { database, ids },
-  (input) => Effect.flatten(operating(({ change }) => change(input, "sweep")))
+  (input) => operating(({ change }) => change(input, "sweep"))
 ).pipe(Command.withDescription("Sweep companies as soon as there is room: find rows that the service no longer shows."))
 
 const pause = Command.make(
   "pause",
   { database, ids },
-  (input) => Effect.flatten(operating(({ change }) => change(input, "pause")))
+  (input) => operating(({ change }) => change(input, "pause"))
 ).pipe(Command.withDescription("Pause companies. A sync that is in flight finishes."))
 
 const resume = Command.make("resume", {
   database,
-  ids: Argument.String("id").pipe(
-    Argument.withMetavar("ID"),
-    Argument.withDescription("Companies, or --state"),
-    Argument.filterMap(readId, () => wholeNumber(0)),
-    Argument.variadic()
-  ),
+  ids: Argument.variadic(idArgument("Companies, or --state")),
   state: Flag.Literals("state", ["paused", "blocked", "quarantined"]).pipe(
     Flag.withDescription("All companies in this state"),
     Flag.optional
@@ -182,20 +175,20 @@ const resume = Command.make("resume", {
     "With --state: only those with this reason, such as Forbidden",
     "a reason as list shows it, such as Forbidden"
   )
-}, (input) => Effect.flatten(operating(({ resume }) => resume(input)))).pipe(
+}, (input) => operating(({ resume }) => resume(input))).pipe(
   Command.withDescription("Resume companies that are paused, blocked or quarantined: they are due at once.")
 )
 
 const pauseAll = Command.make(
   "pause-all",
   { database },
-  (input) => Effect.flatten(operating(({ pauseAll }) => pauseAll(input)))
+  (input) => operating(({ pauseAll }) => pauseAll(input))
 ).pipe(Command.withDescription("Pause the whole fleet until resume-all. Syncs that are in flight finish."))
 
 const resumeAll = Command.make(
   "resume-all",
   { database },
-  (input) => Effect.flatten(operating(({ resumeAll }) => resumeAll(input)))
+  (input) => operating(({ resumeAll }) => resumeAll(input))
 ).pipe(Command.withDescription("End all pauses of the whole fleet. Companies that are paused or blocked stay so."))
 
 export const fleet = Command.make("fleet").pipe(

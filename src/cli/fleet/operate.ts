@@ -49,8 +49,16 @@ const mustExist = Effect.fnUntraced(function*(target: DatabaseTarget) {
   })
 })
 
-const overFleet = (input: WithDatabase, kind: "reads" | "changes") =>
-  Effect.map(connected(input, kind), (client) => Layer.provideMerge(Fleet.layer, client))
+/** Does something with the fleet in the database of the command. */
+const withFleet = <A, E, R>(
+  input: WithDatabase,
+  kind: "reads" | "changes",
+  use: (fleet: Fleet["Service"]) => Effect.Effect<A, E, R>
+) =>
+  Effect.flatMap(
+    connected(input, kind),
+    (client) => Effect.provide(Fleet.use(use), Layer.provideMerge(Fleet.layer, client))
+  )
 
 export const migrate = Effect.fnUntraced(function*(input: WithDatabase) {
   const client = yield* connected(input, "creates")
@@ -72,7 +80,7 @@ export const add = Effect.fnUntraced(function*(
   const tables = target._tag === "Sqlite" ? Layer.effectDiscard(FleetRunner.migrate) : Layer.empty
   const layer = Fleet.layer.pipe(Layer.provide(tables), Layer.provide(layerDatabase(target)))
   const companies: ReadonlyArray<FleetCompany> = given.map(({ guid, id }) => ({ id, guid, every }))
-  const { added, changed } = yield* Effect.provide(Effect.flatMap(Fleet, (fleet) => fleet.add(companies)), layer)
+  const { added, changed } = yield* Effect.provide(Fleet.use((fleet) => fleet.add(companies)), layer)
   yield* printLines([`${counted(added.length, "company", "companies")} added, ${formatNumber(changed.length)} changed`])
 })
 
@@ -98,19 +106,17 @@ const companiesOfInput = Effect.gen(function*() {
 export const remove = Effect.fnUntraced(function*(
   input: WithDatabase & { readonly ids: ReadonlyArray<CompanyId>; readonly purge: boolean }
 ) {
-  const layer = yield* overFleet(input, "changes")
-  const removed = Effect.gen(function*() {
-    const fleet = yield* Fleet
-    if (!input.purge) return yield* fleet.remove(input.ids)
-    const sql = yield* SqlClient.SqlClient
-    // As one: a turn in flight would write again what was erased before its company is removed.
-    return yield* sql.withTransaction(Effect.gen(function*() {
-      const changed = yield* fleet.remove(input.ids)
-      for (const id of input.ids) yield* SqlStore.purge(id)
-      return changed
+  const changed = yield* withFleet(input, "changes", (fleet) =>
+    Effect.gen(function*() {
+      if (!input.purge) return yield* fleet.remove(input.ids)
+      const sql = yield* SqlClient.SqlClient
+      // As one: a turn in flight would write again what was erased before its company is removed.
+      return yield* sql.withTransaction(Effect.gen(function*() {
+        const changed = yield* fleet.remove(input.ids)
+        for (const id of input.ids) yield* SqlStore.purge(id)
+        return changed
+      }))
     }))
-  })
-  const changed = yield* Effect.provide(removed, layer)
   yield* printLines([
     `${counted(changed.changed.length, "company", "companies")} removed${
       input.purge
@@ -126,8 +132,7 @@ export const change = Effect.fnUntraced(function*(
   input: WithDatabase & { readonly ids: ReadonlyArray<CompanyId> },
   what: Change
 ) {
-  const layer = yield* overFleet(input, "changes")
-  const changed = yield* Effect.provide(Effect.flatMap(Fleet, (fleet) => fleet[what](input.ids)), layer)
+  const changed = yield* withFleet(input, "changes", (fleet) => fleet[what](input.ids))
   yield* printChanged(changed, done[what], "not active")
 })
 
@@ -143,25 +148,22 @@ export const resume = Effect.fnUntraced(function*(
   const { ids, reason, state } = input
   if (Option.isSome(state) === (ids.length > 0)) return yield* usage("resume takes ids, or --state")
   if (Option.isSome(reason) && Option.isNone(state)) return yield* usage("--reason goes with --state")
-  const layer = yield* overFleet(input, "changes")
   if (Option.isNone(state)) {
-    const changed = yield* Effect.provide(Effect.flatMap(Fleet, (fleet) => fleet.resume(ids)), layer)
+    const changed = yield* withFleet(input, "changes", (fleet) => fleet.resume(ids))
     return yield* printChanged(changed, "resumed", "active already")
   }
   const where = { state: state.value, reason: Option.getOrUndefined(reason) }
-  const resumed = yield* Effect.provide(Effect.flatMap(Fleet, (fleet) => fleet.resumeWhere(where)), layer)
+  const resumed = yield* withFleet(input, "changes", (fleet) => fleet.resumeWhere(where))
   yield* printLines([`${counted(resumed.length, "company", "companies")} resumed`])
 })
 
 export const pauseAll = Effect.fnUntraced(function*(input: WithDatabase) {
-  const layer = yield* overFleet(input, "changes")
-  yield* Effect.provide(Effect.flatMap(Fleet, (fleet) => fleet.pauseAll), layer)
+  yield* withFleet(input, "changes", (fleet) => fleet.pauseAll)
   yield* printLines(["The fleet is paused; syncs that are in flight finish."])
 })
 
 export const resumeAll = Effect.fnUntraced(function*(input: WithDatabase) {
-  const layer = yield* overFleet(input, "changes")
-  yield* Effect.provide(Effect.flatMap(Fleet, (fleet) => fleet.resumeAll), layer)
+  yield* withFleet(input, "changes", (fleet) => fleet.resumeAll)
   yield* printLines(["No pause of the fleet holds any more."])
 })
 
@@ -177,13 +179,12 @@ const failOnUnknown = ({ unknown }: Changed) =>
 export const list = Effect.fnUntraced(function*(
   input: WithDatabase & { readonly late: boolean; readonly state: Option.Option<State>; readonly json: boolean }
 ) {
-  const layer = yield* overFleet(input, "reads")
   const states = Option.getOrUndefined(Option.map(input.state, (state) => [state]))
-  const read = Effect.gen(function*() {
-    const fleet = yield* Fleet
-    return { companies: yield* fleet.list({ states, late: input.late }), pauses: yield* fleet.pauses }
-  })
-  const { companies, pauses } = yield* Effect.provide(read, layer)
+  const { companies, pauses } = yield* withFleet(
+    input,
+    "reads",
+    (fleet) => Effect.all({ companies: fleet.list({ states, late: input.late }), pauses: fleet.pauses })
+  )
   if (input.json) return yield* printLines([jsonArray(companies.map((company) => encodeStatus(company)))])
   const shownOn = yield* screen
   yield* printLines([
@@ -195,8 +196,7 @@ export const list = Effect.fnUntraced(function*(
 export const status = Effect.fnUntraced(function*(
   input: WithDatabase & { readonly id: CompanyId; readonly json: boolean }
 ) {
-  const layer = yield* overFleet(input, "reads")
-  const found = yield* Effect.provide(Effect.flatMap(Fleet, (fleet) => fleet.status(input.id)), layer)
+  const found = yield* withFleet(input, "reads", (fleet) => fleet.status(input.id))
   if (Option.isNone(found)) return yield* usage(`not in the fleet: ${input.id}`)
   const { value } = found
   if (input.json) return yield* printLines([JSON.stringify(encodeStatus(value))])
@@ -215,12 +215,11 @@ export const status = Effect.fnUntraced(function*(
 export const runs = Effect.fnUntraced(function*(
   input: WithDatabase & { readonly id: CompanyId; readonly json: boolean }
 ) {
-  const layer = yield* overFleet(input, "reads")
-  const read = Effect.gen(function*() {
-    const fleet = yield* Fleet
-    return { status: yield* fleet.status(input.id), runs: yield* fleet.runs(input.id) }
-  })
-  const found = yield* Effect.provide(read, layer)
+  const found = yield* withFleet(
+    input,
+    "reads",
+    (fleet) => Effect.all({ status: fleet.status(input.id), runs: fleet.runs(input.id) })
+  )
   if (Option.isNone(found.status)) return yield* usage(`not in the fleet: ${input.id}`)
   if (input.json) {
     return yield* printLines([jsonArray(found.runs.map(({ beganAt, endedAt, epoch, outcome, pages, rows, runner }) => ({

@@ -7,14 +7,9 @@ import type { SyncStore } from "../../sync/SyncStore.ts"
 import type { TimePunches } from "../../TimePunches.ts"
 import { Fleet } from "../Fleet.ts"
 import type { FleetError } from "../FleetError.ts"
-import { type EmbeddedOptions, type GivenSettings, migrate as migrateAll, start, startEmbedded } from "./run.ts"
-export type { EmbeddedOptions, GivenSettings } from "./run.ts"
-
-/** How one process of many works. */
-export interface RunnerOptions extends GivenSettings {
-  /** The name of the process, another one for each. A process that starts again has its old name. Default: the host's. */
-  readonly name?: string | undefined
-}
+import { type EmbeddedOptions, type RunnerOptions, start, startEmbedded } from "./run.ts"
+export type { GivenSettings } from "../Schedule.ts"
+export { type EmbeddedOptions, migrate, type RunnerOptions } from "./run.ts"
 
 /**
  * One process of many over PostgreSQL, which share nothing but the database. `SyncStore` must be `SqlStore.layer` over the same
@@ -68,9 +63,3 @@ export const sessionParameters = (takeover: Duration.Input = "10 seconds"): Read
   timezone: "UTC",
   idle_in_transaction_session_timeout: String(Math.round(Duration.toMillis(takeover)))
 })
-
-/**
- * Creates the tables of the copy, of the fleet and, in PostgreSQL, of the engine, or brings them to this release, in one
- * transaction. Run it before processes of a new release start. A newer schema is left as it is.
- */
-export const migrate: Effect.Effect<void, FleetError, SqlClient> = migrateAll

@@ -2,6 +2,7 @@
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -23,16 +24,13 @@ import type { TimePunches } from "../../TimePunches.ts"
 import { Fleet, operatorOf } from "../Fleet.ts"
 import { FleetError, invalidInput, storeError, translated } from "../FleetError.ts"
 import { type FleetStore, makeFleetStore, notMigrated } from "../FleetStore.ts"
-import { type FleetSettings, readSettings, type Settings } from "../Schedule.ts"
+import { type GivenSettings, readSettings, type Settings } from "../Schedule.ts"
 import { engineVersions, migrateEngine, startEngine } from "./engine.ts"
 import { makeKeeper } from "./keeper.ts"
 import { reasonOf } from "./loop.ts"
 import { holdName } from "./name.ts"
 import type { Served } from "./serve.ts"
 import { makeRunner, type Runner } from "./turns.ts"
-
-/** The settings that a caller gives. An `undefined` counts as absent. */
-export type GivenSettings = { readonly [K in keyof FleetSettings]?: FleetSettings[K] | undefined }
 
 /** A runner that has started, in the scope. */
 export interface Started {
@@ -55,9 +53,15 @@ const settingsOf = (given: GivenSettings): Effect.Effect<Settings, FleetError> =
     (least) => Effect.fromResult(Result.mapError(readSettings(given, least), invalidInput))
   )
 
+/** How one process of many works. */
+export interface RunnerOptions extends GivenSettings {
+  /** The name of the process, another one for each. A process that starts again has its old name. Default: the host's. */
+  readonly name?: string | undefined
+}
+
 /** One process of many, over PostgreSQL. */
 export const start = Effect.fnUntraced(function*(
-  given: GivenSettings & { readonly name?: string | undefined }
+  given: RunnerOptions
 ): Effect.fn.Return<Started, FleetError, SqlClient.SqlClient | SyncStore | TimePunches | Scope.Scope> {
   const settings = yield* settingsOf(given)
   const name = given.name ?? hostname()
@@ -92,9 +96,7 @@ export const start = Effect.fnUntraced(function*(
   const mine = yield* startEngine({ sql: store.sql, name, takeover, keeper: makeKeeper(store, settings).run })
   const runner = yield* makeRunner({ store, settings, name, mine })
   started = runner
-  yield* begin(store, runner, name, false)
-  const served = { store, name, takeover, lastBeat: runner.lastBeat }
-  return { fleet: operatorOf(store), runner, served, lost: Deferred.await(lost) }
+  return { ...yield* begin(store, runner, { name, takeover }), lost: Deferred.await(lost) }
 })
 
 /** How one process of a file works. */
@@ -132,32 +134,36 @@ export const startEmbedded = Effect.fnUntraced(function*(
     stored
   )
   yield* Effect.forkScoped(makeKeeper(store, settings).run)
-  yield* begin(store, runner, embeddedName, true)
-  const fleet = operatorOf(store)
+  const begun = yield* begin(store, runner, { name: embeddedName, takeover: settings.takeover })
   // A snapshot that the program holds on the connection of the fleet would stop everything.
-  const context = Context.merge(Context.merge(stored, yield* open), Context.make(Fleet, fleet))
-  const served = { store, name: embeddedName, takeover: settings.takeover, lastBeat: runner.lastBeat }
-  return { fleet, runner, served, lost: Effect.never, context }
+  const context = Context.merge(Context.merge(stored, yield* open), Context.make(Fleet, begun.fleet))
+  return { ...begun, lost: Effect.never, context }
 })
 
 /** A container has a new host name at each start: the one process of a file has a name that stays. */
 const embeddedName = "embedded"
 
 /** Step 1, tried for ever before the loops begin: what a predecessor of this name held would be counted as failed starts. */
-const begin = (store: FleetStore, runner: Runner, name: string, isAlone: boolean) =>
-  Effect.gen(function*() {
-    const freed = yield* Effect.exit(store.begin(name, isAlone))
-    if (freed._tag === "Success") return yield* runner.start
+const begin = Effect.fnUntraced(function*(
+  store: FleetStore,
+  runner: Runner,
+  { name, takeover }: { readonly name: string; readonly takeover: number }
+) {
+  const free = store.begin(name, store.dialect.name === "sqlite")
+  const freed = yield* Effect.exit(free)
+  if (Exit.isSuccess(freed)) yield* runner.start
+  else {
     yield* Effect.logWarning(`the fleet waits for its database: ${reasonOf(freed.cause)}`)
-    yield* Effect.forkScoped(
-      Effect.andThen(
-        Effect.retry(Effect.sandbox(store.begin(name, isAlone)), { schedule: Schedule.spaced("1 second") }),
-        runner.start
-      )
-    )
-  })
+    const again = Effect.retry(Effect.sandbox(free), { schedule: Schedule.spaced("1 second") })
+    yield* Effect.forkScoped(Effect.andThen(again, runner.start))
+  }
+  return { fleet: operatorOf(store), runner, served: { store, name, takeover, lastBeat: runner.lastBeat } }
+})
 
-/** Brings all three sets of tables to this release's: the copy's, the fleet's, and in PostgreSQL the engine's. */
+/**
+ * Creates the tables of the copy, of the fleet and, in PostgreSQL, of the engine, or brings them to this release, in one
+ * transaction. Run it before processes of a new release start. A newer schema is left as it is.
+ */
 export const migrate: Effect.Effect<void, FleetError, SqlClient.SqlClient> = Effect.gen(function*() {
   const store = yield* makeFleetStore
   const copy = yield* Effect.mapError(connect(), ({ message }) => new FleetError({ reason: "Store", detail: message }))
@@ -169,10 +175,6 @@ export const migrate: Effect.Effect<void, FleetError, SqlClient.SqlClient> = Eff
     if (dialect.name === "pg") yield* Effect.provideService(migrateEngine, SqlClient.SqlClient, sql)
   })
   yield* transact({ dialect, sql }, all).pipe(
-    Effect.catchTag(
-      "MigrationError",
-      ({ message }) => Effect.fail(new FleetError({ reason: "Store", detail: message }))
-    ),
     translated("the tables cannot be made")
   )
 })
@@ -185,10 +187,6 @@ const verifyEngine = ({ sql }: FleetStore): Effect.Effect<void, FleetError> =>
     const { at, needed } = yield* retried(Effect.provideService(engineVersions, SqlClient.SqlClient, sql))
     if (at < needed) return yield* notMigrated("the engine", at, needed)
   }).pipe(
-    Effect.catchTag(
-      "MigrationError",
-      ({ message }) => Effect.fail(new FleetError({ reason: "Store", detail: message }))
-    ),
     translated("the schema of the engine cannot be read")
   )
 

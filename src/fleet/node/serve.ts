@@ -54,7 +54,7 @@ const readView = ({ store, takeover }: Served): Effect.Effect<View, SqlError> =>
       const { operator, sql } = store
       const rows = yield* sql<
         Row
-      >`SELECT company_id, state, phase, reason, every_ms, next_at, last_ok_at, (${now} - coalesce(last_ok_at, added_at) - every_ms) AS late, failures, last_error, rows, runner, CASE WHEN heartbeat_at >= ${now} - ${
+      >`SELECT ${store.statusColumns(now)}, runner, CASE WHEN heartbeat_at >= ${now} - ${
         store.dialect.bigint(takeover)
       } THEN 1 ELSE 0 END AS held FROM fleet_company ORDER BY company_id`
       const minutes = yield* sql<

@@ -23,13 +23,13 @@ import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
 import { SyncStore } from "../../sync/SyncStore.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { deadline, defectOf, type Outcome, outcomeName, outcomeOf, phaseAfter } from "../CompanyState.ts"
-import { type Claim, type End, type FleetStore, shards, suspectStarts } from "../FleetStore.ts"
+import { type Claim, type End, type Ended, type FleetStore, shards, suspectStarts } from "../FleetStore.ts"
 import type { Settings } from "../Schedule.ts"
 import { makeLoop, reasonOf } from "./loop.ts"
 import * as metrics from "./metrics.ts"
 
 /** What a runner stands on. */
-export interface RunnerOptions {
+export interface RunnerBase {
   readonly store: FleetStore
   readonly settings: Settings
   /** The name of the runner in the rows that it holds. */
@@ -120,7 +120,7 @@ export interface Runner {
   readonly ticked: Effect.Effect<void>
 }
 
-export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, store }: RunnerOptions) {
+export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, store }: RunnerBase) {
   const syncStore = yield* SyncStore
   const punches = yield* TimePunches
   /** The copy, of which the first commit of a company is made only while its lease is held. */
@@ -130,10 +130,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
       Option.isSome(previous)
         ? syncStore.commit(batch, previous)
         : store.whileHeld(claim, syncStore.commit(batch, previous)).pipe(
-          Effect.catchTag(
-            "SqlError",
-            (error) => storeFailed(batch.company, `the lease cannot be read: ${error.message}`, undefined)
-          ),
+          Effect.catchTag("SqlError", ({ message }) => unread(claim, message)),
           Effect.flatMap(Option.match({
             onNone: () => Effect.fail(new SyncError({ reason: "Superseded", companyId: batch.company })),
             onSome: Effect.succeed
@@ -215,7 +212,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
         })
     )
     if (check.failure !== undefined) {
-      return yield* storeFailed(company.id, `the lease cannot be read: ${check.failure}`, undefined)
+      return yield* unread(claim, check.failure)
     }
     return turn.isLost ? undefined : summary
   })
@@ -236,14 +233,11 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
       yield* metrics.refused
       // Someone else wrote: a sync of the operator's, or the next owner of the company.
       const held = yield* Effect.exit(store.isHeld(turn.claim))
-      if (Exit.isFailure(held)) return { outcome: outcomeOf(unread(turn, held.cause)), plan }
+      if (Exit.isFailure(held)) return { outcome: outcomeOf(unread(turn.claim, reasonOf(held.cause))), plan }
       if (!held.value) return undefined
       if (calls === mostCalls) return { outcome: outcomeOf(error), plan }
     }
   })
-
-  const unread = ({ claim }: Turn, cause: Cause.Cause<SqlError>) =>
-    storeFailed(CompanyId.make(claim.company), `the lease cannot be read: ${reasonOf(cause)}`, undefined)
 
   const judge = ({ complete, resumed }: SyncSummary): Outcome =>
     complete ? { _tag: "Complete", isResumed: resumed } : { _tag: "TurnOver" }
@@ -262,14 +256,12 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
   ) {
     const { claim, pages, rows } = turn
     const { outcome, plan } = worked
-    const phase = phaseAfter(claim.phase, outcome, turn.at)
-    const isResumed = outcome._tag === "Complete" && outcome.isResumed
     return {
       claim,
       outcome,
-      phase,
+      phase: phaseAfter(claim.phase, outcome, turn.at),
       isFullSweep: claim.phase === "first" || (plan?._tag === "Sweep" && plan.from === undefined),
-      proven: outcome._tag !== "Complete" ? undefined : isResumed ? yield* provenBy(claim) : "began",
+      proven: outcome._tag !== "Complete" ? undefined : outcome.isResumed ? yield* provenBy(claim) : "began",
       isProbe: turn.kind === "probe",
       pages,
       rows
@@ -478,6 +470,9 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
   } satisfies Runner
 })
 
+const unread = ({ company }: Claim, reason: string) =>
+  storeFailed(CompanyId.make(company), `the lease cannot be read: ${reason}`, undefined)
+
 const tooLate = "tooLate"
 
 interface Worked {
@@ -488,12 +483,7 @@ interface Worked {
 /** One line for each change of state: what an operator acts on. */
 const report = (
   { claim, outcome }: End,
-  { isLifted, pause, reason, state }: {
-    readonly isLifted: boolean
-    readonly pause: { readonly reason: string } | undefined
-    readonly reason: string | undefined
-    readonly state: string
-  }
+  { isLifted, pause, reason, state }: Ended
 ): Effect.Effect<void> => {
   const why = "failure" in outcome ? `: ${outcome.failure.text}` : ""
   const lines: Array<Effect.Effect<void>> = []
