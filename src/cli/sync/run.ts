@@ -217,8 +217,8 @@ const isFinal = (error: PassError): boolean => {
 }
 
 const printTaskFailure = ({ named }: SyncTask, error: PassError) => {
-  const failure = commandFailureOf(error)
-  return printFailure(named === "" ? failure : new CommandFailure({ ...failure, message: named + failure.message }))
+  const { advice, code, message } = commandFailureOf(error)
+  return printFailure({ advice, code, message: named + message })
 }
 
 const passNow = (task: SyncTask) => {
@@ -242,11 +242,12 @@ export const windowOf = (range: SweepRange, now: DateTime.Utc): Window =>
 
 /** Runs a pass, prints its summary, then prunes the history. */
 const finished = <R>(
-  { company, historyDays, json, named }: SyncTask,
+  task: SyncTask,
   pass: (onCommit: RunOptions["onCommit"]) => Effect.Effect<SyncSummary, PassError, R>
 ) =>
   Effect.gen(function*() {
-    const { clear, onCommit } = yield* startPass
+    const { company, historyDays, json, named } = task
+    const { clear, onCommit } = yield* startPass(task)
     const summary = yield* Effect.ensuring(keepingError(company, pass(onCommit)), clear)
     const printPass = (removed: number | null) => printLines([JSON.stringify(passFields(company.id, summary, removed))])
     if (!json) yield* printLines([named + describePass(summary)])
@@ -274,20 +275,20 @@ const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, 
   })
 
 /** Shows the counts of a pass. `clear` erases them, before a result is printed where they stand. */
-const startPass = Effect.gen(function*() {
+const startPass = Effect.fnUntraced(function*({ company, named }: SyncTask) {
   const stdio = yield* Stdio.Stdio
   const { clear, show } = yield* startReport({ printsResults: false })
   const onCommit: RunOptions["onCommit"] = ({ pages, punches, unchanged, written }) =>
     show((elapsed) => {
       const pace = { elapsed, received: punches }
       return {
-        text: [
+        text: named + [
           countedPunches(punches),
           `${formatNumber(written)} written`,
           `${formatNumber(unchanged)} unchanged`,
           ...paceText(pace)
         ].join(", "),
-        fields: { pages, punches, written, unchanged, ...paceFields(pace) }
+        fields: { company: company.id, pages, punches, written, unchanged, ...paceFields(pace) }
       }
     }).pipe(Effect.as(true), Effect.provideService(Stdio.Stdio, stdio))
   return { onCommit, clear }
