@@ -109,7 +109,11 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
     case "InvalidInvocation": {
       const path = event.commandPath.join(" ")
       const messages = event.errors.map((error) =>
-        error._tag === "UnrecognizedOption" ? unknownFlag(error.option, event.helpDoc) : formatCliError(error)
+        error._tag === "UnrecognizedOption"
+          ? unknownFlag(error.option, event.helpDoc)
+          : error._tag === "UnknownSubcommand"
+          ? unknownCommand(error.subcommand, event.helpDoc)
+          : formatCliError(error)
       )
       const advice = [`See ${path} --help.`]
       return yield* printFailure(
@@ -120,7 +124,13 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
   }
 })
 
-/** The flag is of the arguments, so what a terminal would obey in it is escaped. */
+// These words are of the arguments, so what a terminal would obey in them is escaped.
+
+const unknownCommand = (name: string, { subcommands = [] }: HelpDoc): string => {
+  const known = subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
+  return `${printable(name)} ${unknownKey(name, known, "a command")}`
+}
+
 const unknownFlag = (flag: string, { flags, globalFlags = [] }: HelpDoc): string =>
   `${printable(flag)} ${unknownKey(flag, [...flags, ...globalFlags].map(({ name }) => `--${name}`), "a flag")}`
 

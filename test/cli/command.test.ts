@@ -110,7 +110,9 @@ describe("time-punches", () => {
     [
       [["list", "--user-id", "x"], /--user-id: "x".*whole number/],
       [["list", "--no-such-flag"], /list: --no-such-flag is not a flag\n/],
-      [["lisst"], /Unknown subcommand "lisst"/],
+      [["lisst"], /^time-punches: lisst is not a command; did you mean list\?\nSee time-punches --help\.\n$/],
+      [["x\u001b[31my"], /^time-punches: x\\u001b\[31my is not a command\n/],
+      [["fleet", "lst"], /^time-punches fleet: lst is not a command; did you mean list\?\n/],
       [["list", "extra"], /extra/],
       [["export"], /--output/],
       [["summary", "--by", "year"], /--by/],

@@ -17,7 +17,7 @@ import { TimePunches } from "../../TimePunches.ts"
 import { type CommandFailure, type ExpectedError, usage } from "../failure.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
-import { printWarning } from "../terminal/messages.ts"
+import { printHint } from "../terminal/messages.ts"
 import { makeProgress } from "../terminal/progress.ts"
 import { makeDatabaseFlag, maxAgeFlag } from "./database.ts"
 
@@ -85,7 +85,7 @@ const listingOf = Effect.fnUntraced(function*(
   }
   if (Option.isSome(maxAge)) return yield* usage("--max-age goes with --database: only a copy has an age")
   if (Option.isSome(yield* Config.option(Config.NonEmptyString("TIME_PUNCHES_DATABASE_URL")))) {
-    yield* printWarning(
+    yield* printHint(
       "TIME_PUNCHES_DATABASE_URL is not read here: the punches come from the service; --database reads a copy"
     )
   }

@@ -51,10 +51,9 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
     return yield* Effect.provide(printStatus(companies, target.shown, input), layerCopy(companies[0].id, target))
   }
   const { json } = input
-  const isOne = companies.length === 1
   const tasks = companies.map((company): SyncTask => ({
     company,
-    named: isOne ? "" : `company ${company.id}: `,
+    named: nameOf(company, companies),
     sweep,
     acceptGone,
     sortById,
@@ -95,10 +94,12 @@ const companiesOf = Effect.fnUntraced(function*({ company, guid }: Pick<SyncInpu
   return Arr.prepend(yield* Effect.forEach(others, complete), yield* complete(first))
 })
 
+/** What stands before the lines of a company: nothing if the run has one. */
+const nameOf = ({ id }: Company, { length }: ReadonlyArray<Company>) => length === 1 ? "" : `company ${id}: `
+
 /** The passes of a company. Those of a run differ in the company alone. */
 interface SyncTask {
   readonly company: Company
-  /** Stands before what is printed for people: empty if the run has one company. */
   readonly named: string
   readonly sweep: Option.Option<SweepRange>
   readonly acceptGone: boolean
@@ -216,10 +217,11 @@ const isFinal = (error: PassError): boolean => {
     code === exitCode.forbidden
 }
 
-const printTaskFailure = ({ named }: SyncTask, error: PassError) => {
-  const failure = commandFailureOf(error)
-  return printFailure(named === "" ? failure : new CommandFailure({ ...failure, message: named + failure.message }))
-}
+const printTaskFailure = ({ named }: SyncTask, error: PassError) =>
+  printFailure(withName(named, commandFailureOf(error)))
+
+const withName = (named: string, { advice, code, message }: CommandFailure) =>
+  new CommandFailure({ message: named + message, advice, code })
 
 const passNow = (task: SyncTask) => {
   const { company, sortById } = task
@@ -242,11 +244,12 @@ export const windowOf = (range: SweepRange, now: DateTime.Utc): Window =>
 
 /** Runs a pass, prints its summary, then prunes the history. */
 const finished = <R>(
-  { company, historyDays, json, named }: SyncTask,
+  task: SyncTask,
   pass: (onCommit: RunOptions["onCommit"]) => Effect.Effect<SyncSummary, PassError, R>
 ) =>
   Effect.gen(function*() {
-    const { clear, onCommit } = yield* startPass
+    const { company, historyDays, json, named } = task
+    const { clear, onCommit } = yield* startPass(task)
     const summary = yield* Effect.ensuring(keepingError(company, pass(onCommit)), clear)
     const printPass = (removed: number | null) => printLines([JSON.stringify(passFields(company.id, summary, removed))])
     if (!json) yield* printLines([named + describePass(summary)])
@@ -274,20 +277,20 @@ const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, 
   })
 
 /** Shows the counts of a pass. `clear` erases them, before a result is printed where they stand. */
-const startPass = Effect.gen(function*() {
+const startPass = Effect.fnUntraced(function*({ company, named }: SyncTask) {
   const stdio = yield* Stdio.Stdio
   const { clear, show } = yield* startReport({ printsResults: false })
   const onCommit: RunOptions["onCommit"] = ({ pages, punches, unchanged, written }) =>
     show((elapsed) => {
       const pace = { elapsed, received: punches }
       return {
-        text: [
+        text: named + [
           countedPunches(punches),
           `${formatNumber(written)} written`,
           `${formatNumber(unchanged)} unchanged`,
           ...paceText(pace)
         ].join(", "),
-        fields: { pages, punches, written, unchanged, ...paceFields(pace) }
+        fields: { company: company.id, pages, punches, written, unchanged, ...paceFields(pace) }
       }
     }).pipe(Effect.as(true), Effect.provideService(Stdio.Stdio, stdio))
   return { onCommit, clear }
@@ -302,9 +305,12 @@ const printStatus = Effect.fnUntraced(function*(
   const now = DateTime.toUtc(yield* DateTime.now)
   const fields = Arr.zipWith(companies, statuses, ({ id }, status) => statusFields(id, status, now))
   yield* printLines(json ? fields.map((each) => JSON.stringify(each)) : statusLines(fields, yield* screen))
-  for (const [at, { id }] of companies.entries()) {
+  for (const [at, company] of companies.entries()) {
     const checkpoint = Option.flatMap(Option.fromUndefinedOr(statuses[at]), ({ checkpoint }) => checkpoint)
-    yield* requireAge(id, shown, Option.flatMap(checkpoint, ({ completedAt }) => completedAt), maxAge)
+    const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
+    yield* requireAge(company.id, shown, completedAt, maxAge).pipe(
+      Effect.mapError((failure) => withName(nameOf(company, companies), failure))
+    )
   }
 })
 

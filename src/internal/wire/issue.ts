@@ -125,7 +125,8 @@ const nearest = (key: string, known: ReadonlyArray<string>): ReadonlyArray<strin
       name,
       isWhole: at === 0,
       far: distance(plain(key).slice(0, 100), plain(form)),
-      most: Math.min(2, Math.floor(form.length / 3))
+      // A flag of two letters can be mistyped too; two other letters of four make another word.
+      most: Math.min(2, Math.max(Math.floor(plain(form).length / 3), form.startsWith("--") ? 1 : 0))
     }))
   ).filter(({ far, most }) => far <= most)
   const candidates = forms.some(({ isWhole }) => isWhole) ? forms.filter(({ isWhole }) => isWhole) : forms

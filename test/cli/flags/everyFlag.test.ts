@@ -171,6 +171,8 @@ describe("a flag that is misspelt", () => {
     ["list --locaton 3", "did you mean --location-id?"],
     ["summary --nothing-like-it", "--nothing-like-it is not a flag\n"],
     ["list --profle x", "did you mean --profile?"],
+    ["summary --take 20", "--take is not a flag\n"],
+    ["summary --bu user", "did you mean --by?"],
     ["list --\u001b[31mjsn", "--\\u001b[31mjsn is not a flag"]
   ])("%j says %j", ([args, message]) =>
     Effect.gen(function*() {

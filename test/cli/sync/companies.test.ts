@@ -79,6 +79,17 @@ describe("sync of several companies", () => {
       assert.strictEqual(rowsOf(`${folder}/together.db`)[1]?.length, 3)
     })))
 
+  it.effect("names the company on the line of a terminal", () =>
+    inFolder(Effect.fnUntraced(function*(folder) {
+      const args = ["sync", "--database", `${folder}/a.db`, "--company"]
+      const several = yield* cli([...args, all], { env, terminal: true })
+      const one = yield* cli([...args, all.slice(0, all.indexOf(","))], { env, terminal: true })
+
+      for (const id of ids) assert.match(several.stderr, new RegExp(`company ${id}: \\d+ punches, \\d+ written`))
+      assert.match(one.stderr, /\d+ punches, \d+ written/)
+      assert.notInclude(one.stderr, "company")
+    })))
+
   it.effect("continues after one that fails, and ends with its code", () =>
     inFolder(
       Effect.fnUntraced(function*(folder) {
@@ -168,7 +179,10 @@ describe("sync of several companies", () => {
         linesOf(json.stdout).map((line) => JSON.parse(line)).map(({ ageSeconds, company }) => [company, ageSeconds]),
         [[5001, 0], [5002, null], [5003, 0]]
       )
-      assert.include(old.stderr, "5002")
+      assert.match(
+        old.stderr,
+        /^time-punches: company 5002: no pass of the copy in .* is complete, and --max-age is 1h\n/m
+      )
       assert.strictEqual((yield* queries).length, sent)
     })))
 

@@ -241,6 +241,8 @@ const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({
 
 const hasScript = ChildProcess.spawnSync("script", ["--version"]).status === 0
 
+const needed = "script of util-linux, which opens a terminal"
+
 /** Runs a call in a terminal of 80 columns, and returns all that it writes. */
 const inTerminal = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
   const { url } = yield* FakeServer
@@ -306,8 +308,9 @@ describe("the process", () => {
     ["summary", ...week],
     ["list", "--take", "5"],
     ["export", "--output", "FILE", "--page-size", "50"]
-  ])("rewrites a retry in a terminal, and leaves nothing of it: %s", (args) =>
-    Effect.gen(function*() {
+  ])("rewrites a retry in a terminal, and leaves nothing of it: %s", (args, context) => {
+    needs(context, hasScript, needed)
+    return Effect.gen(function*() {
       const folder = yield* temporaryFolder
       yield* failPage
       const output = yield* inTerminal(args.map((arg) => arg === "FILE" ? `${folder}/out.ndjson` : arg))
@@ -318,10 +321,11 @@ describe("the process", () => {
       assert.isAbove(left.filter((line) => line !== "").length, 0)
       const rewritten = output.split(eraseLine).filter((part) => part.includes("retrying"))
       for (const part of rewritten) assert.isBelow(displayWidth(part), 80, part)
-    }).pipe(Effect.scoped, Effect.provide(served)), timeout)
+    }).pipe(Effect.scoped, Effect.provide(served))
+  }, timeout)
 
   it.live("erases the line before the error in a terminal", (context) => {
-    needs(context, hasScript, "script of util-linux, which opens a terminal")
+    needs(context, hasScript, needed)
     return Effect.gen(function*() {
       yield* FakeService.use((service) => service.inject(Fault.status(500), { target: "page" }))
       const output = yield* inTerminal(["list"])
