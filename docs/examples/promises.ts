@@ -26,3 +26,22 @@ export const toJson = Schema.encodeSync(TimePunch.fromWire)
 export const lines = async function*(punches: AsyncIterable<TimePunch>): AsyncGenerator<string> {
   for await (const punch of punches) yield `${JSON.stringify(toJson(punch))}\n`
 }
+
+/** A provider of a framework that makes instances of classes and closes them: one instance for the process. */
+export class PunchProvider {
+  readonly #client: ReturnType<typeof makeClient>
+
+  constructor(app: Layer.Layer<TimePunches, unknown>) {
+    this.#client = makeClient(app)
+  }
+
+  /** How many punches of the company match. */
+  count(company: CompanyId, filter?: PunchFilter): Promise<number> {
+    return this.#client.count(company, filter)
+  }
+
+  /** Called by the framework at its shutdown, as NestJS does. */
+  onModuleDestroy(): Promise<void> {
+    return this.#client.close()
+  }
+}

@@ -1,11 +1,14 @@
 /** The recipes that no page shows an output of: ids, the shortest test, a handler. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Duration, Effect, Layer, Option, Stream } from "effect"
+import { HttpServer } from "effect/http"
 import { ofTwoLocations, twoLocations } from "../../docs/examples/filters.ts"
 import { countIfAllowed, outcome } from "../../docs/examples/from-promises.ts"
 import { makeHandler } from "../../docs/examples/http-api.ts"
+import { makeServer } from "../../docs/examples/http-server.ts"
 import { userFrom, userFromText } from "../../docs/examples/ids.ts"
 import { users } from "../../docs/examples/kit.ts"
+import { PunchProvider } from "../../docs/examples/promises.ts"
 import { Cursor, Forbidden, type ListError, RateLimited, TimePunches, Unauthorized } from "../../src/index.ts"
 import { layerTest, punch } from "../../src/testing/kit/index.ts"
 
@@ -80,4 +83,34 @@ describe("the recipes", () => {
 
   it.effect("refuse a company that is not a number", () =>
     Effect.map(ask(failing(new Forbidden({})), "/companies/abc/open"), ([status]) => assert.strictEqual(status, 400)))
+
+  it.live("serve the handler on Node, with one client for all requests", () =>
+    Effect.gen(function*() {
+      let built = 0
+      const app = Layer.unwrap(Effect.sync(() => {
+        built++
+        return TimePunches.layerMock({ list: () => Stream.make(punch({ clockedOut: null })) })
+      }))
+      const context = yield* Layer.build(makeServer(app, 0))
+      const { address } = yield* Effect.provideContext(HttpServer.HttpServer, context)
+      const port = "port" in address ? address.port : assert.fail(address._tag)
+      const answers = yield* Effect.forEach([1, 2], () =>
+        Effect.promise(() => fetch(`http://127.0.0.1:${port}/companies/4021/open`).then((answer) => answer.text())))
+
+      assert.deepStrictEqual(answers, ["{\"open\":1}", "{\"open\":1}"])
+      assert.strictEqual(built, 1)
+    }).pipe(Effect.scoped))
+
+  it.effect("count in a provider of a framework, which closes the client", () =>
+    Effect.gen(function*() {
+      let isClosed = false
+      const app = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => (isClosed = true)))).pipe(
+        Layer.merge(TimePunches.layerMock({ list: () => Stream.make(punch({})) }))
+      )
+      const provider = new PunchProvider(app)
+
+      assert.strictEqual(yield* Effect.promise(() => provider.count(punch({}).companyId)), 1)
+      yield* Effect.promise(() => provider.onModuleDestroy())
+      assert.isTrue(isClosed)
+    }))
 })
