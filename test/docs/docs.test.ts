@@ -117,6 +117,14 @@ describe("the documents", () => {
     for (const figure of figures) assert.include(measured, figure)
   })
 
+  it("take what the page on performance begins with from its tables", () => {
+    const [lead = "", ...tables] = pageAt("docs/performance.md").split("\n## ")
+    const figures = lead.match(/\b\d+\.\d\d\b(?!\.)/g) ?? []
+
+    assert.isAbove(figures.length, 4)
+    for (const figure of figures) assert.include(tables.join("\n"), figure)
+  })
+
   it("answer questions about messages that the source writes", () => {
     const asked = [...pageAt("docs/faq.md").matchAll(/^### `(.+)`$/gm)].map(([, message = ""]) => message)
     const texts = sources("src").join("\n")
