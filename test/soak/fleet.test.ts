@@ -4,6 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Console, Effect, Fiber } from "effect"
+import { CompanyId } from "../../src/index.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import { FakeService, Fault } from "../../src/testing/index.ts"
 import {
@@ -284,14 +285,19 @@ describe("a fleet", () => {
       yield* bothOwn(world)
 
       const own = yield* owned(world, "a")
-      // What any session waits for: a lock of the frozen one would show here.
+      // One of them is due at any time: a gap is then a gap, and not the time between two slots. What any session waits for is
+      // looked at beside it: a lock of the frozen one would show there.
+      const ids = [...own].map((id) => CompanyId.make(id))
       let waited = 0
+      let round = 0
       const waits = Effect.forever(Effect.gen(function*() {
         const [row] = yield* queried(
           world,
           "SELECT extract(epoch from max(now() - query_start))::float8 AS waited FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
         )
         waited = Math.max(waited, Number(row?.["waited"] ?? 0))
+        yield* inFleet(world, (fleet) => fleet.trigger(ids.slice(round % ids.length, round % ids.length + 1)))
+        round++
         yield* Effect.sleep("250 millis")
       }))
       const freeze = atMost("5 minutes")
@@ -307,9 +313,13 @@ describe("a fleet", () => {
       )
       const over = yield* now
       yield* tell(
-        `frozen for ${freeze / 1000} s: largest gap in the other's own turns, beyond their interval`,
-        Math.max(...[...own].map((company) => gapOf(links, "a", from, (id) => id === company))) / 1000 - interval,
+        `frozen for ${freeze / 1000} s: largest gap between two commits of the other process`,
+        gapOf(links, "a", from) / 1000,
         2
+      )
+      yield* tell(
+        "frozen: longest wait of one of its companies, beyond the interval",
+        Math.max(...ids.map((company) => gapOf(links, "a", from, (id) => id === company))) / 1000 - interval
       )
       yield* tell("frozen: longest time in which the other process could do nothing", stalled / 1000)
       yield* tell("frozen: longest wait of any session for a lock", waited)
@@ -326,6 +336,7 @@ describe("a fleet", () => {
         yield* Effect.promise(() => world.server.stop(signal))
         yield* Effect.promise(() => world.server.start())
         from = yield* now
+        yield* inFleet(world, (fleet) => fleet.trigger(large.companies.map(({ id }) => id)))
         for (const name of ["a", "b"])
           yield* tell(`database ${what} and started: first commit of ${name}`, yield* firstOf(name, from), 2)
         yield* tell(`database ${what}: until no company is late`, yield* untilInTime(world), 30)
