@@ -59,7 +59,7 @@ export class Credentials extends Context.Service<Credentials, {
    * ```ts
    * import { Config, Effect, Layer } from "effect"
    * import { CompanyId, Credentials, Endpoints, TimePunches } from "effect-time-punches"
-   * import { FetchHttpClient } from "effect/http"
+   * import { NodeTransport } from "effect-time-punches/node"
    *
    * const credentials = Layer.unwrap(
    *   Effect.map(Config.Redacted("PUNCHES_TOKEN"), (token) => Credentials.layerAccessToken(token))
@@ -68,7 +68,7 @@ export class Credentials extends Context.Service<Credentials, {
    * const client = TimePunches.layer.pipe(
    *   Layer.provide(credentials),
    *   Layer.provide(Endpoints.layer({ baseUrl: "https://punches.example.com" })),
-   *   Layer.provide(FetchHttpClient.layer)
+   *   Layer.provide(NodeTransport.layer())
    * )
    *
    * export const firstPage = TimePunches.page(CompanyId.make(4021)).pipe(Effect.provide(client))
