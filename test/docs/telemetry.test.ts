@@ -50,6 +50,11 @@ describe("docs/examples/telemetry.ts", () => {
       assert.deepStrictEqual(familyOf("POST"), ["TokenCache.renew"])
       assert.strictEqual(new Set(spans.map(({ traceId }) => traceId)).size, 2)
 
+      // From 1, as messages count them.
+      const counted = /"key":"time_punches\.page","value":\{"\w+":"?(\d+)/g
+      const pages = [...JSON.stringify(exports).matchAll(counted)].map(([, page]) => Number(page))
+      assert.deepStrictEqual(pages.toSorted(), [1, 2])
+
       const metrics = objectsWith(exports.filter(({ path }) => path === "/v1/metrics"), "name", "description")
       const valueOf = (name: string) => {
         const [point] = objectsWith(metrics.filter((metric) => metric["name"] === name), "timeUnixNano")
