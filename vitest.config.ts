@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     reporters: ["default", faultReporter({ script: "test", failsOnSkip: false })],
+    globalSetup: "test/cli/bundle.ts",
     exclude: ["test/full/**", "test/soak/**", "**/node_modules/**"],
     // Vitest leaves a core free by itself, which is half of a small machine.
     maxWorkers: 2,

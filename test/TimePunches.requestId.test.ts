@@ -36,6 +36,20 @@ describe("the id of the request that failed", () => {
       })
   )
 
+  it.effect.each<readonly [Record<string, string>, string | undefined]>([
+    [{ "x-request-id": " a " }, "a"],
+    [{ "x-request-id": " ", "request-id": " b " }, "b"],
+    [{ "x-request-id": "a", "request-id": "b" }, "a"],
+    [{ "x-request-id": " ", "request-id": " " }, undefined],
+    [{ "x-request-id": "r".repeat(200) }, "r".repeat(200)],
+    [{ "x-request-id": "r".repeat(201) }, `${"r".repeat(199)}…`]
+  ])("is read from %j", ([headers, id]) =>
+    Effect.gen(function*() {
+      const error = yield* failing(() => new Response("{}", { status: 403, headers: { ...json, ...headers } }))
+
+      assert.deepStrictEqual(requestId(error), Option.fromUndefinedOr(id))
+    }))
+
   it.effect("is on a page that cannot be read, and on one that is not of this listing", () =>
     Effect.gen(function*() {
       const undecodable = yield* failing((index) => named(index, 200, { data: [] }))

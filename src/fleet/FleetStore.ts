@@ -160,8 +160,8 @@ export const makeFleetStore = Effect.gen(function*() {
     (name) => invalidInput(`the database is ${name}; a fleet is kept in SQLite or PostgreSQL`)
   ))
   const words = dialects[dialect.name]
-  const { double, forUpdate, isIn, materialized, skipLocked, text } = words
-  const { greatest, least } = dialect
+  const { double, isIn, materialized, skipLocked, text } = words
+  const { forUpdate, greatest, least } = dialect
   const big = (value: number | undefined): Fragment => value === undefined ? raw("NULL") : dialect.bigint(value)
 
   const withNow = <A, E, R>(use: (now: Fragment) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -829,6 +829,7 @@ export const makeFleetStore = Effect.gen(function*() {
   return {
     sql,
     dialect,
+    isShared: words.isShared,
     withNow,
     claim,
     claimSuspect,
@@ -903,7 +904,6 @@ interface Words {
     rows: ReadonlyArray<ReadonlyArray<number | string | null>>
   ) => Fragment
   readonly skipLocked: Fragment
-  readonly forUpdate: Fragment
   /** Keeps a row from being removed, and lets others change it. */
   readonly forKeyShare: Fragment
   /** A column: from here the server ends this transaction if its process says nothing for a second. */
@@ -911,6 +911,8 @@ interface Words {
   readonly materialized: Fragment
   /** Whether a statement may have others that write within it. */
   readonly isOneStatement: boolean
+  /** Whether many processes run the fleet; otherwise there is one, without the engine. */
+  readonly isShared: boolean
 }
 
 const parts = (...all: ReadonlyArray<string | Fragment>): Fragment =>
@@ -936,11 +938,11 @@ const dialects: { readonly [Name in DialectName]: Words } = {
         `) AS t(${columns.join(", ")})`
       ),
     skipLocked: raw("FOR UPDATE SKIP LOCKED"),
-    forUpdate: raw("FOR UPDATE"),
     forKeyShare: raw("FOR KEY SHARE"),
     endsIfIdle: raw(", set_config('idle_in_transaction_session_timeout', '1000', true)"),
     materialized: raw("MATERIALIZED"),
-    isOneStatement: true
+    isOneStatement: true,
+    isShared: true
   },
   sqlite: {
     now: (millis) => bound(millis),
@@ -954,11 +956,11 @@ const dialects: { readonly [Name in DialectName]: Words } = {
         ")) AS t"
       ),
     skipLocked: raw(""),
-    forUpdate: raw(""),
     forKeyShare: raw(""),
     endsIfIdle: raw(""),
     materialized: raw(""),
-    isOneStatement: false
+    isOneStatement: false,
+    isShared: false
   }
 }
 

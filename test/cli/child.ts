@@ -1,8 +1,7 @@
 /** Runs the real command as a child process, as a shell does. */
 import * as ChildProcess from "node:child_process"
 import { defaultCompany, defaultOAuthClient } from "../../src/testing/index.ts"
-
-const main = new URL("../../src/cli/main.ts", import.meta.url).pathname
+import { bundle } from "./bundle.ts"
 
 /** The exit of a process, and its output. */
 export interface Ended {
@@ -30,14 +29,14 @@ export const environmentOf = (url: string): Record<string, string> => ({
 })
 
 /** The arguments of Node for a call of the command. */
-export const commandOf = (args: ReadonlyArray<string>, script = main): ReadonlyArray<string> => [
+export const commandOf = (args: ReadonlyArray<string>, script = bundle): ReadonlyArray<string> => [
   "--conditions=effect-time-punches:source",
   "--disable-warning=ExperimentalWarning",
   script,
   ...args
 ]
 
-export const start = (args: ReadonlyArray<string>, env: Record<string, string>, script = main): Running => {
+export const start = (args: ReadonlyArray<string>, env: Record<string, string>, script = bundle): Running => {
   const child = ChildProcess.spawn(
     process.execPath,
     commandOf(args, script),

@@ -310,7 +310,7 @@ export const held = (world: World, runner: string) =>
   )
 
 /** The command over a new file, with some companies. */
-export const inFile = (given: ReadonlyArray<Target>, script?: string) =>
+export const inFile = (given: ReadonlyArray<Target>) =>
   Effect.gen(function*() {
     const database = `${yield* temporaryFolder}/punches.db`
     const { url } = yield* FakeServer
@@ -321,11 +321,11 @@ export const inFile = (given: ReadonlyArray<Target>, script?: string) =>
       TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
       TIME_PUNCHES_DATABASE_URL: database
     }
-    const ran = (...args: ReadonlyArray<string>) => Effect.promise(() => start(["fleet", ...args], env, script).ended)
+    const ran = (...args: ReadonlyArray<string>) => Effect.promise(() => start(["fleet", ...args], env).ended)
     /** The process of the fleet. It ends with the scope. */
     const run = (more: Readonly<Record<string, string>> = {}) =>
       Effect.acquireRelease(
-        Effect.sync(() => start(["fleet", "run"], { ...env, ...more }, script)),
+        Effect.sync(() => start(["fleet", "run"], { ...env, ...more })),
         ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
       )
     const read = <A, E>(use: Effect.Effect<A, E, SqlClient.SqlClient>) =>

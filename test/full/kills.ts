@@ -12,9 +12,6 @@ import { type Ended, environmentOf, type Running, start } from "../cli/child.ts"
 import { clientOf, emptyDatabase } from "../support/postgres.ts"
 import { changeSome, company, served } from "./syncService.ts"
 
-/** The command as it is published. */
-export const bundle = new URL("../../dist/cli/main.js", import.meta.url).pathname
-
 /** A database: the setting of the command, and the client that reads it back. */
 export interface Database {
   readonly url: string
@@ -33,7 +30,7 @@ export const inPostgres: Effect.Effect<Database, never, Scope.Scope> = Effect.ma
 /** The process of the bundled command. It ends with the scope. */
 export const started = (args: ReadonlyArray<string>, environment: Record<string, string>) =>
   Effect.acquireRelease(
-    Effect.sync(() => start(args, environment, bundle)),
+    Effect.sync(() => start(args, environment)),
     ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
   )
 

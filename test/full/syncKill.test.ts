@@ -5,6 +5,7 @@ import { spawn } from "node:child_process"
 import { prng } from "../../src/testing/base/prng.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { FakeService } from "../../src/testing/index.ts"
+import { bundle } from "../cli/bundle.ts"
 import { environmentOf } from "../cli/child.ts"
 import { temporaryFolder } from "../cli/support.ts"
 import { needs } from "../support/needs.ts"
@@ -12,7 +13,6 @@ import { cluster, hasPostgres, hasPrograms, noPostgres } from "../support/postgr
 import {
   assertSettled,
   at,
-  bundle,
   inFile,
   inPostgres,
   inService,

@@ -182,15 +182,35 @@ describe("a 200 that is not a page", () => {
   const latin = new Uint8Array([...new TextEncoder().encode(json.slice(0, -1)), 0xe9, 0x7d])
   const gzip = new Uint8Array([0x1f, 0x8b, 8, 0])
 
-  const bodies: ReadonlyArray<readonly [string, string, number, () => Response]> = [
-    ["HTML", "ContentType", 2, () => says(page, { "content-type": "text/html" })],
+  const bodies: ReadonlyArray<readonly [string, string, number, () => Response, detail?: string]> = [
+    ["HTML", "ContentType", 2, () => says(page, { "content-type": "text/html" }), "Expected JSON"],
     ["nothing", "Empty", 2, () => text("")],
     ["broken JSON", "NotJson", 3, () => text(json.slice(0, -1))],
     ["two documents", "NotJson", 3, () => text(json + json)],
     ["JSON with NaN", "NotJson", 3, () => text("{\"data\":NaN}")],
     ["bytes that are not UTF-8", "Charset", 1, () => text(latin)],
-    ["another charset", "Charset", 1, () => says(page, { "content-type": "application/json; charset=iso-8859-1" })],
-    ["a body that is still encoded", "ContentEncoding", 1, () => text(gzip, { "content-encoding": "gzip" })],
+    [
+      "another charset",
+      "Charset",
+      1,
+      () => says(page, { "content-type": "application/json; charset=iso-8859-1" }),
+      "Expected UTF-8"
+    ],
+    [
+      "a body that is still encoded",
+      "ContentEncoding",
+      1,
+      () => text(gzip, { "content-encoding": "gzip" }),
+      "Expected a plain body"
+    ],
+    ["an encoded body that is cut", "NotJson", 3, () => text(json.slice(0, -1), { "content-encoding": "gzip" })],
+    [
+      "a row of another company",
+      "WrongCompany",
+      1,
+      () => says(wirePage([wirePunch({ company_id: 4022 })])),
+      "Expected the company of the request"
+    ],
     ["a piece that is JSON by chance", "Schema", 1, () => says({})],
     ["null", "Schema", 1, () => says(null)],
     ["a list", "Schema", 1, () => says([page])]
@@ -198,11 +218,12 @@ describe("a 200 that is not a page", () => {
 
   it.effect.each(bodies)(
     "but %s fails with DecodeError %s after %d requests",
-    ([, reason, attempts, answer]) =>
+    ([, reason, attempts, answer, detail]) =>
       Effect.gen(function*() {
         const error = yield* letTimePass(Effect.flip(Effect.provide(TimePunches.page(company), scripted(answer))))
 
         assert.deepInclude<object>(error, { _tag: "DecodeError", reason, attempts })
+        if (detail !== undefined) assert.deepInclude<object>(error, { detail })
       })
   )
 

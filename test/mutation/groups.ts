@@ -23,7 +23,8 @@ export const groups: Readonly<Record<string, Group>> = {
       "test/Credentials.oauth.test.ts",
       "test/listing/{envelope,fetch,response,rows,walk}.test.ts",
       "test/hostile.test.ts",
-      "test/TimePunches.listResults.test.ts",
+      "test/internal/http/client.test.ts",
+      "test/TimePunches.{listResults,requestId}.test.ts",
       "test/faults/{answers,waits}.test.ts"
     ]
   },
@@ -52,7 +53,7 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   workers: {
     modules: ["src/backfill/workers.ts"],
-    tests: ["test/backfill/{reorderBuffer,waiting,failures}.test.ts"]
+    tests: ["test/backfill/{reorderBuffer,waiting,failures,resume,bothEnds}.test.ts"]
   },
   checkpoint: {
     modules: ["src/cli/export/checkpoint.ts", "src/cli/export/note.ts"],

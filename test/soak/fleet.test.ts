@@ -26,7 +26,7 @@ import {
   type World,
   worldOf
 } from "../full/fleetWorld.ts"
-import { bundle, until } from "../full/kills.ts"
+import { until } from "../full/kills.ts"
 import { needs } from "../support/needs.ts"
 import { hasPrograms, noPostgres } from "../support/postgres.ts"
 import { atMost, companies as count, isBounded, seed } from "./bounds.ts"
@@ -360,7 +360,7 @@ describe("a fleet", () => {
   it.live("shows that the one process of a file continues after kill -9, and that a second one is refused", () =>
     Effect.gen(function*() {
       const { judge, tell } = figures()
-      const { assertWhole, ran, rows, run } = yield* inFile(source.companies, bundle)
+      const { assertWhole, ran, rows, run } = yield* inFile(source.companies)
       const killed = yield* run()
       const stored = Effect.map(rows("SELECT count(*) AS count FROM time_punches"), ([row]) => Number(row?.["count"]))
       yield* within("pages are stored", Effect.map(stored, (count) => count >= 2000))

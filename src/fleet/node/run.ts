@@ -69,7 +69,7 @@ export const start = Effect.fnUntraced(function*(
     return yield* invalidInput("name must be 1 to 200 visible characters without spaces")
   }
   const store = yield* makeFleetStore
-  if (store.dialect.name !== "pg") {
+  if (!store.isShared) {
     return yield* invalidInput("FleetRunner.layer needs PostgreSQL; the one process of a file is layerEmbedded")
   }
   yield* checkSession(store, settings)
@@ -149,7 +149,7 @@ const begin = Effect.fnUntraced(function*(
   runner: Runner,
   { name, takeover }: { readonly name: string; readonly takeover: number }
 ) {
-  const free = store.begin(name, store.dialect.name === "sqlite")
+  const free = store.begin(name, !store.isShared)
   const freed = yield* Effect.exit(free)
   if (Exit.isSuccess(freed)) yield* runner.start
   else {
@@ -172,7 +172,7 @@ export const migrate: Effect.Effect<void, FleetError, SqlClient.SqlClient> = Eff
     for (const text of dialect.lock(migrationsLock)) yield* sql.unsafe(text)
     yield* Migrate.migrate(copy, copy.dialect.migrations)
     yield* store.migrate
-    if (dialect.name === "pg") yield* Effect.provideService(migrateEngine, SqlClient.SqlClient, sql)
+    if (store.isShared) yield* Effect.provideService(migrateEngine, SqlClient.SqlClient, sql)
   })
   yield* transact({ dialect, sql }, all).pipe(
     translated("the tables cannot be made")

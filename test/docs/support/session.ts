@@ -2,8 +2,7 @@
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import * as Fs from "node:fs"
-import { environmentOf, start } from "../../cli/child.ts"
-import { root } from "./examples.ts"
+import { commandOf, environmentOf, start } from "../../cli/child.ts"
 import { pages } from "./pages.ts"
 
 /** Whether the machine has `curl`. */
@@ -61,8 +60,7 @@ export const runSteps = (
     Fs.mkdirSync(`${folder}/bin`)
     Fs.writeFileSync(
       `${folder}/bin/time-punches`,
-      `#!/bin/sh\nexec '${process.execPath}' --conditions=effect-time-punches:source ` +
-        `--disable-warning=ExperimentalWarning '${root}src/cli/main.ts' "$@"\n`,
+      `#!/bin/sh\nexec ${[process.execPath, ...commandOf([])].map((word) => `'${word}'`).join(" ")} "$@"\n`,
       { mode: 0o755 }
     )
     const env = environmentOf(url)
