@@ -31,19 +31,20 @@ const selfContained: Plugin = {
 }
 
 /**
- * The part of undici that sends requests, with all names of it that the platform uses: without `fetch`, mocks, caches and
+ * The part of undici that sends requests, with all names of it that the platform and `src/node` use: without `fetch`, mocks, caches and
  * web sockets, which are half of undici.
  */
 const undici = `
 import api from "undici/lib/api/index.js"
 import Agent from "undici/lib/dispatcher/agent.js"
 import Dispatcher from "undici/lib/dispatcher/dispatcher.js"
+import EnvHttpProxyAgent from "undici/lib/dispatcher/env-http-proxy-agent.js"
 import formData from "undici/lib/web/fetch/formdata.js"
 import global from "undici/lib/global.js"
 Object.assign(Dispatcher.prototype, api)
 const { FormData } = formData
 const { getGlobalDispatcher } = global
-export { Agent, Dispatcher, FormData, getGlobalDispatcher }
+export { Agent, Dispatcher, EnvHttpProxyAgent, FormData, getGlobalDispatcher }
 `
 
 const leanUndici: Plugin = {
