@@ -21,7 +21,6 @@ export type Role =
     readonly name: string
     readonly database: string
     readonly service: string
-    readonly maxConcurrentSyncs: number
   }
 
 export const companiesOf = (count: number) =>
@@ -86,9 +85,8 @@ const begin = async (role: Role) => {
     })
     tell("ready")
   } else {
-    const { maxConcurrentSyncs, name } = role
     const runtime = ManagedRuntime.make(
-      FleetRunner.layer({ name, pagesPerTurn: 20, maxConcurrentSyncs }).pipe(
+      FleetRunner.layer({ name: role.name, pagesPerTurn: 20 }).pipe(
         Layer.provide(Layer.merge(client(role.service), copyIn(role.database)))
       )
     )

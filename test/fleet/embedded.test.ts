@@ -100,6 +100,19 @@ describe("FleetRunner.layerEmbedded", () => {
   )
 
   test(
+    "begins the next company as soon as one ends, while more are due than it may sync at once",
+    Effect.gen(function*() {
+      const { context } = yield* running(yield* file, { maxConcurrentSyncs: 1 })
+      yield* Effect.gen(function*() {
+        const fleet = yield* Fleet
+        yield* fleet.add(everyMinute)
+        yield* passing("1500 millis", "5 millis")
+        yield* assertEqual
+      }).pipe(Effect.provideContext(context))
+    })
+  )
+
+  test(
     "has the spans of the listing in the span of the turn",
     Effect.gen(function*() {
       const spans: Array<Tracer.Span> = []
@@ -146,12 +159,12 @@ describe("FleetRunner.layerEmbedded", () => {
   test(
     "takes turns of its pages, and counts a company as first until it is whole",
     Effect.gen(function*() {
-      const { context } = yield* running(yield* file, { pagesPerTurn: 1, maxConcurrentSyncs: 1 })
+      const { context } = yield* running(yield* file, { pagesPerTurn: 1 })
       yield* Effect.gen(function*() {
         const fleet = yield* Fleet
         yield* fleet.add(companies)
-        yield* passing("3 seconds")
-        assert.isTrue((yield* fleet.list()).some(({ phase }) => phase === "first"))
+        yield* passing("1 second")
+        assert.isTrue((yield* fleet.list()).every(({ phase, rows }) => phase === "first" && rows > 0))
         yield* passing("30 seconds")
         yield* assertEqual
         const outcomes = (yield* fleet.runs(id(5001))).map(({ outcome, pages }) => [outcome, pages]).toReversed()

@@ -59,7 +59,7 @@ interface Turn {
   at: SyncSummary["kind"] | undefined
 }
 
-/** The interval of the claims, in milliseconds. */
+/** The interval of the claims, in milliseconds, unless the last one was full. */
 const tickEvery = 1000
 const probeEvery = 5000
 const retryEvery = 500
@@ -147,6 +147,8 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
   let isPaused = false
   /** One ordinary claim comes between two suspects. */
   let mustClaim = false
+  /** Whether the last claim found as many as it could take. The next one then waits for half of them to end, not for its second. */
+  let isFull = false
   let isClosing = false
   let closingSince = 0
   let probedAt = -Infinity
@@ -319,6 +321,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
         // After a freeze this runner may have claimed the company again.
         if (turns.get(turn.claim.company) === turn) turns.delete(turn.claim.company)
         yield* metrics.inWork(turns.size)
+        if (isFull && turns.size <= settings.maxConcurrentSyncs / 2) yield* claims.wake
         if (!turn.isAlone) return
         mustClaim = true
         isDraining = false
@@ -387,6 +390,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
       mine: mine(),
       room: decided.room
     })
+    isFull = claimed.length === decided.room
     for (const claim of claimed) yield* begin(claim, "ordinary")
     if (!mustClaim) return
     mustClaim = false
