@@ -9,8 +9,8 @@ export default defineConfig({
     reporters: ["default", faultReporter({ script: "test", failsOnSkip: false })],
     globalSetup: "test/cli/bundle.ts",
     exclude: ["test/full/**", "test/soak/**", "**/node_modules/**"],
-    // Vitest leaves a core free by itself, which is half of a small machine.
-    maxWorkers: 2,
+    // One more than the cores of a small machine: some files wait more than they work.
+    maxWorkers: 3,
     // Half of the processor's time went into loading the same modules again for each file. No test keeps state in a module.
     isolate: false,
     // A hung test must end; a slow machine must not fail one.

@@ -17,7 +17,7 @@ describe("Sync under random faults", () => {
       const subject = await real()
       const { close, copies } = openSqlite(pages, history)
       onTestFinished(close)
-      const figures = series(seedsFrom(pages * 1_000_000, 600), { file, stores: ["sqlite"], subject, copies })
+      const figures = series(seedsFrom(pages * 1_000_000, 300), { file, stores: ["sqlite"], subject, copies })
       assertCoverage(figures)
       if (!isReplay) assert.strictEqual(figures.rebuilt, history ? figures.commits : 0)
     }
