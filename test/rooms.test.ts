@@ -61,7 +61,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/check": ["cli/copy", ...shared],
   "cli/doctor": ["cli/copy", "sql", ...shared],
   "cli/export": ["cli/list", ...shared],
-  "cli/fleet": ["cli/copy", "fleet", "fleet/node", "sql", ...shared],
+  "cli/fleet": ["cli/copy", "fleet", "fleet/node", "sql", "internal/sql", ...shared],
   "cli/list": ["export", ...shared],
   "cli/sandbox": ["testing", "testing/page", "testing/service", "testing/base", ...shared],
   "cli/sync": ["cli/copy", "sql", "sync", ...shared],

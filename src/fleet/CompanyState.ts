@@ -7,7 +7,7 @@ import type { ListError, TokenError } from "../ApiError.ts"
 import { CompanyId } from "../Ids.ts"
 import { printable } from "../internal/wire/issue.ts"
 import type { SyncError } from "../sync/SyncError.ts"
-import { backoff } from "./Schedule.ts"
+import { backoff, longestWait } from "./Schedule.ts"
 
 /**
  * Whether a company is synced.
@@ -170,7 +170,7 @@ const judge = (outcome: Outcome, row: RowAtEnd, around: Surroundings): Judged =>
     },
     Throttled: ({ failure, retryAfter }): Judged => {
       const judged = failed(failure, row, around)
-      const millis = Option.map(retryAfter, Duration.toMillis)
+      const millis = Option.map(retryAfter, (wait) => Math.min(Duration.toMillis(wait), longestWait))
       return {
         ...judged,
         next: Option.match(millis, { onNone: () => judged.next, onSome: (millis) => ({ _tag: "In", millis }) }),
@@ -273,12 +273,12 @@ const mostText = 500
 
 const failureOf = (tag: string, text: string): Failure => ({ tag, text: printable(text).slice(0, mostText) })
 
-const tokenOutcomes: { readonly [R in TokenError["reason"]]: (failure: Failure) => Outcome } = {
+const tokenOutcomes: { readonly [R in TokenError["reason"]]: (failure: Failure, error: TokenError) => Outcome } = {
   InvalidClient: (failure) => ({ _tag: "NoCredential", failure, reason: "InvalidClient" }),
   Rejected: (failure) => ({ _tag: "NoCredential", failure, reason: "Rejected" }),
   Transport: (failure) => ({ _tag: "Transient", failure }),
   Malformed: (failure) => ({ _tag: "Transient", failure }),
-  Throttled: (failure) => ({ _tag: "Throttled", failure, retryAfter: Option.none() }),
+  Throttled: (failure, { retryAfter }) => ({ _tag: "Throttled", failure, retryAfter }),
   Lookup: (failure) => ({ _tag: "Transient", failure })
 }
 
@@ -298,7 +298,7 @@ export const outcomeOf = (error: ListError | SyncError): Outcome => {
     case "SyncError":
       return syncOutcomes[error.reason](named(`SyncError.${error.reason}`))
     case "TokenError":
-      return tokenOutcomes[error.reason](named(`TokenError.${error.reason}`))
+      return tokenOutcomes[error.reason](named(`TokenError.${error.reason}`), error)
     case "RateLimited":
       return { _tag: "Throttled", failure: named(error._tag), retryAfter: error.retryAfter }
     case "Unauthorized":

@@ -1,6 +1,6 @@
 /** START HERE. What an operator does with a fleet: adds companies, pauses and resumes them, sees which are late. SQL alone. */
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -13,10 +13,11 @@ import { type CompanyStatus, State } from "./CompanyState.ts"
 import { FleetError, invalidInput, translated } from "./FleetError.ts"
 import { type Addition, type Changed, type FleetStore, makeFleetStore, type Pause, type Run } from "./FleetStore.ts"
 import { makeRateLimiterStore } from "./RateLimit.ts"
+import { durationForm, readMillis } from "./Schedule.ts"
 
 /** A company to add to a fleet. */
 export interface FleetCompany extends Company {
-  /** How often it is synced, from 1 second. Default: what it has, or 15 minutes if it is new. */
+  /** How often it is synced, from 1 second to 36,525 days. Default: what it has, or 15 minutes if it is new. */
   readonly every?: Duration.Input | undefined
 }
 
@@ -105,23 +106,29 @@ export class Fleet extends Context.Service<Fleet, {
   )
 }
 
-const leastEvery = 1000
-
 /** The operator's side over a store. @internal */
 export const operatorOf = ({ operator }: FleetStore): Fleet["Service"] => {
   const failed = translated("the statement failed")
   const change = (what: "remove" | "pause" | "resume" | "trigger" | "sweep") =>
     Effect.fn(`Fleet.${what}`)(function*(ids: Iterable<CompanyId>) {
-      const given = [...ids]
-      const invalid = given.find((id) => !isId(id))
-      if (invalid !== undefined) return yield* invalidInput(`${invalid} is not the id of a company`)
+      const given = yield* Effect.forEach(ids, checked)
       return yield* failed(operator[what](given))
     })
   return Fleet.of({
     add: Effect.fn("Fleet.add")(function*(companies) {
-      const additions: Array<Addition> = []
-      for (const { every, guid, id } of companies) additions.push(yield* additionOf(id, guid, every))
-      return yield* failed(operator.add(additions))
+      const additions = new Map<CompanyId, Addition>()
+      for (const { every, guid, id } of companies) {
+        const one = yield* additionOf(id, guid, every)
+        const before = additions.get(id)
+        const other = differs(before?.guid, one.guid)
+          ? "guids"
+          : differs(before?.every, one.every)
+          ? "intervals"
+          : undefined
+        if (other !== undefined) return yield* invalidInput(`company ${id} is given twice, with different ${other}`)
+        additions.set(id, { id, guid: one.guid ?? before?.guid, every: one.every ?? before?.every })
+      }
+      return yield* failed(operator.add([...additions.values()]))
     }),
     remove: change("remove"),
     pause: change("pause"),
@@ -137,11 +144,10 @@ export const operatorOf = ({ operator }: FleetStore): Fleet["Service"] => {
       return yield* failed(operator.list({ states, isLate: late, id: undefined }))
     }),
     status: Effect.fn("Fleet.status")(function*(id) {
-      if (!isId(id)) return yield* invalidInput(`${String(id)} is not the id of a company`)
-      const [status] = yield* failed(operator.list({ states: undefined, isLate: false, id }))
+      const [status] = yield* failed(operator.list({ states: undefined, isLate: false, id: yield* checked(id) }))
       return Option.fromUndefinedOr(status)
     }),
-    runs: Effect.fn("Fleet.runs")((id) => failed(operator.runs(id))),
+    runs: Effect.fn("Fleet.runs")((id) => failed(Effect.flatMap(checked(id), operator.runs))),
     pauses: failed(operator.pauses),
     pauseAll: failed(operator.pauseAll),
     resumeAll: failed(operator.resumeAll)
@@ -149,6 +155,14 @@ export const operatorOf = ({ operator }: FleetStore): Fleet["Service"] => {
 }
 
 const isId = Schema.is(CompanyId)
+
+/** The id of a caller whom no compiler has checked. */
+const checked = (id: CompanyId): Effect.Effect<CompanyId, FleetError> =>
+  isId(id) ? Effect.succeed(id) : Effect.fail(invalidInput(`${String(id)} is not the id of a company`))
+
+const differs = <A>(one: A | undefined, other: A | undefined): boolean =>
+  one !== undefined && other !== undefined && one !== other
+
 const isState = Schema.is(State)
 const isCompany = Schema.is(CompanySchema)
 
@@ -160,8 +174,8 @@ const additionOf = (
   const company = { id, guid }
   if (!isCompany(company)) return Effect.fail(invalidInput(`company ${String(id)}: the id or the guid is invalid`))
   if (every === undefined) return Effect.succeed({ ...company, every })
-  const millis = Option.map(Duration.fromInput(every), Duration.toMillis)
-  return Option.isSome(millis) && millis.value >= leastEvery && Number.isFinite(millis.value)
-    ? Effect.succeed({ ...company, every: Math.round(millis.value) })
-    : Effect.fail(invalidInput(`company ${id}: every must be a duration of at least 1 second`))
+  const millis = readMillis(every, 1000)
+  return millis === undefined
+    ? Effect.fail(invalidInput(`company ${id}: every must be ${durationForm("1 second")}`))
+    : Effect.succeed({ ...company, every: millis })
 }

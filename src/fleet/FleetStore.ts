@@ -27,7 +27,7 @@ import {
   textOrUndefined
 } from "../internal/sql/dialect.ts"
 import * as Migrate from "../internal/sql/migrate.ts"
-import { retried, transact } from "../internal/sql/transaction.ts"
+import { attempted, retried, transact } from "../internal/sql/transaction.ts"
 import {
   CompanyError,
   type CompanyStatus,
@@ -45,7 +45,7 @@ import {
   throttledTags
 } from "./CompanyState.ts"
 import { FleetError, invalidInput, translated } from "./FleetError.ts"
-import { slotOf } from "./Schedule.ts"
+import { longestWait, slotOf } from "./Schedule.ts"
 
 /** A company with the turn that holds it. */
 export interface Lease {
@@ -168,9 +168,7 @@ export const makeFleetStore = Effect.gen(function*() {
     Effect.flatMap(Clock.currentTimeMillis, (now) => use(words.now(Math.floor(now))))
   /** One attempt: the loops of a runner repeat what fails. */
   const transaction = <A, E>(body: Effect.Effect<A, E | SqlError>): Effect.Effect<A, E | SqlError> =>
-    dialect.begin === undefined
-      ? sql.withTransaction(body)
-      : Effect.provideService(sql.withTransaction(body), SqlClient.BeginTransaction, dialect.begin)
+    attempted({ sql, dialect }, body)
   /** Attempts for 5 seconds, for an operator. */
   const patiently = <A, E>(body: Effect.Effect<A, E | SqlError>): Effect.Effect<A, E | SqlError> =>
     transact({ sql, dialect }, body)
@@ -391,8 +389,10 @@ export const makeFleetStore = Effect.gen(function*() {
         } ELSE ${raw(column)} END,`
       const sweeps = phase.isSwept
         ? sql`${swept("sweep_at", claim.sweepAt, sweepEvery)} ${
-          isFullSweep ? swept("full_sweep_at", claim.fullSweepAt, fullSweepEvery) : raw("")
-        }`
+          // None: full sweeps were switched off when the last one ended.
+          isFullSweep || claim.fullSweepAt === undefined
+            ? swept("full_sweep_at", claim.fullSweepAt, fullSweepEvery)
+            : raw("")}`
         : raw("")
       const error = typeof decision.error === "string"
         ? decision.error === "keep"
@@ -621,6 +621,46 @@ export const makeFleetStore = Effect.gen(function*() {
       })
     )
 
+  /**
+   * Brings back what a clock that was ahead has written, once it was set back: until it is there again, companies would not be
+   * synced, nor count as late, and pauses would not end.
+   */
+  const mend = ({ fullSweepEvery, sweepEvery, takeover }: {
+    readonly takeover: number
+    readonly sweepEvery: number
+    readonly fullSweepEvery: number
+  }): Effect.Effect<void, SqlError> =>
+    withNow((now) => {
+      const after = (millis: number) => sql`${now} + ${big(millis)}`
+      /** Spread, as the slots are: a sweep of all at once would be a burst. */
+      const spread = (every: number) => sql`${now} + (company_id % ${shards} + 1) * ${big(Math.floor(every / shards))}`
+      /** Columns, the latest that each can be, and what it becomes if it is later. */
+      const brought = (table: string, ...columns: ReadonlyArray<readonly [string, Fragment, Fragment]>) =>
+        sql`UPDATE ${raw(table)} SET ${
+          parts(...columns.flatMap(([name, most, otherwise], at) => [
+            `${at === 0 ? "" : ", "}${name} = CASE WHEN ${name} > `,
+            most,
+            " THEN ",
+            otherwise,
+            ` ELSE ${name} END`
+          ]))
+        } WHERE ${parts(...columns.flatMap(([name, most], at) => [`${at === 0 ? "" : " OR "}${name} > `, most]))}`
+      return Effect.all([
+        brought(
+          "fleet_company",
+          ["next_at", sql`${now} + ${greatest}(every_ms, ${big(longestWait)})`, now],
+          ["heartbeat_at", after(takeover), big(undefined)],
+          ["last_ok_at", now, now],
+          ["added_at", now, now],
+          ["sweep_at", after(sweepEvery), spread(sweepEvery)],
+          ...(fullSweepEvery === 0 ? [] : [["full_sweep_at", after(fullSweepEvery), spread(fullSweepEvery)] as const])
+        ),
+        brought("fleet_pause", ["until", after(3_600_000), now], ["probed_at", after(60_000), big(0)]),
+        brought("fleet_solo", ["until", after(takeover + 60_000), big(0)]),
+        sql`DELETE FROM fleet_run WHERE ended_at > ${after(60_000)}`
+      ], { discard: true })
+    })
+
   /** What an operator watches: see the metrics of a runner. */
   const gauges: Effect.Effect<Gauges, SqlError> = withNow((now) =>
     Effect.map(
@@ -656,37 +696,28 @@ export const makeFleetStore = Effect.gen(function*() {
     patiently(Effect.gen(function*() {
       const added: Array<CompanyId> = []
       const changed: Array<CompanyId> = []
-      for (let start = 0; start < additions.length; start += chunkSize) {
-        // Sorted: two calls that add the same companies never wait for each other in a circle.
-        const chunk = [...new Map(additions.slice(start, start + chunkSize).map((one) => [one.id, one])).values()]
-          .toSorted((one, other) => one.id - other.id)
-        const known = new Map(
-          (yield* sql<Row>`SELECT company_id, guid, every_ms FROM fleet_company WHERE ${
-            isIn("company_id", chunk.map(({ id }) => id))
-          } ORDER BY company_id ${forUpdate}`).map((row) => [numberOf(row.company_id), row] as const)
+      // Sorted: two calls that add the same companies never wait for each other in a circle.
+      const sorted = additions.toSorted((one, other) => one.id - other.id)
+      for (let start = 0; start < sorted.length; start += chunkSize) {
+        const chunk = sorted.slice(start, start + chunkSize)
+        const inserted = yield* withNow((now) =>
+          sql`INSERT INTO fleet_company (company_id, guid, state, phase, every_ms, added_at, next_at, epoch, starts, failures, tag_count, rows) SELECT id, guid, 'active', 'first', every, ${now}, ${now}, ${now}, 0, 0, 0, 0 FROM ${
+            given(chunk)
+          } WHERE true ON CONFLICT (company_id) DO NOTHING RETURNING company_id`
         )
-        const news = chunk.filter(({ id }) => !known.has(id))
-        const changes = chunk.filter(({ every, guid, id }) => {
-          const row = known.get(id)
-          return row !== undefined &&
-            ((guid !== undefined && guid !== row.guid) || (every !== undefined && every !== numberOf(row.every_ms)))
-        })
-        if (news.length > 0) {
-          yield* withNow((now) =>
-            sql`INSERT INTO fleet_company (company_id, guid, state, phase, every_ms, added_at, next_at, epoch, starts, failures, tag_count, rows) SELECT id, guid, 'active', 'first', every, ${now}, ${now}, ${now}, 0, 0, 0, 0 FROM ${
-              given(news)
-            } WHERE true ON CONFLICT (company_id) DO NOTHING`
-          )
-        }
-        if (changes.length > 0) {
-          yield* withNow((now) =>
-            sql`UPDATE fleet_company AS f SET guid = coalesce(t.guid, f.guid), every_ms = CASE WHEN t.given = 1 THEN t.every ELSE f.every_ms END, next_at = CASE WHEN t.given = 1 AND t.every <> f.every_ms THEN ${least}(f.next_at, ${now} + t.every) ELSE f.next_at END FROM ${
-              given(changes)
-            } WHERE f.company_id = t.id`
-          )
-        }
-        added.push(...news.map(({ id }) => id))
-        changed.push(...changes.map(({ id }) => id))
+        const news = new Set(companyIdsOf(inserted))
+        added.push(...news)
+        const known = chunk.filter(({ id }) => !news.has(id))
+        if (known.length === 0) continue
+        yield* sql`SELECT 1 FROM fleet_company WHERE ${
+          isIn("company_id", known.map(({ id }) => id))
+        } ORDER BY company_id ${forUpdate}`
+        const updated = yield* withNow((now) =>
+          sql`UPDATE fleet_company AS f SET guid = coalesce(t.guid, f.guid), every_ms = CASE WHEN t.given = 1 THEN t.every ELSE f.every_ms END, next_at = CASE WHEN t.given = 1 AND t.every <> f.every_ms THEN ${least}(f.next_at, ${now} + t.every) ELSE f.next_at END FROM ${
+            given(known)
+          } WHERE f.company_id = t.id AND (t.guid <> coalesce(f.guid, '') OR (t.given = 1 AND t.every <> f.every_ms)) RETURNING company_id`
+        )
+        changed.push(...companyIdsOf(updated))
       }
       return { added, changed }
     }))
@@ -846,6 +877,7 @@ export const makeFleetStore = Effect.gen(function*() {
     takeoverOf,
     rate,
     trim,
+    mend,
     gauges,
     companies,
     statusColumns,

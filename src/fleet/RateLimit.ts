@@ -41,7 +41,9 @@ const fixedWindow = (
   refillMillis: number,
   limit: number | undefined
 ): Step => {
-  const state = known === undefined || known.at <= now ? { tokens: 0, at: now } : known
+  // The end is never further away than this, except by a clock that was set back: all would wait until it is there again.
+  const end = known === undefined ? now : Math.min(known.at, now + refillMillis * known.tokens)
+  const state = known === undefined || end <= now ? { tokens: 0, at: now } : { tokens: known.tokens, at: end }
   const taken = state.tokens + tokens
   if (limit !== undefined && taken > limit) return [[taken, state.at - now], state]
   const at = state.at + refillMillis * tokens
@@ -57,7 +59,8 @@ const tokenBucket = (
   limit: number,
   allowOverflow: boolean
 ): Step => {
-  const state = known ?? { tokens: limit, at: now }
+  // Later than now by a clock that was set back: nothing would be refilled until it is there again.
+  const state = known === undefined ? { tokens: limit, at: now } : { tokens: known.tokens, at: Math.min(known.at, now) }
   const refills = Math.max(0, Math.floor((now - state.at) / refillMillis))
   const held = refills === 0 ? state.tokens : Math.min(limit, state.tokens + refills)
   const at = held >= limit ? now : state.at + refills * refillMillis

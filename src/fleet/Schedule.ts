@@ -24,7 +24,10 @@ const hash = (id: number): number => {
 }
 
 /** The longest wait after failures, in milliseconds. */
-export const longestBackoff = 6 * 3_600_000
+const longestBackoff = 6 * 3_600_000
+
+/** The longest wait that a service may ask for, in milliseconds: a company that sleeps for years is as good as removed. */
+export const longestWait = 24 * 3_600_000
 
 /**
  * The wait after a failure, in milliseconds: drawn evenly from 0 to `every` × 2^`failures`, at most 6 hours. `failures` counts
@@ -33,7 +36,19 @@ export const longestBackoff = 6 * 3_600_000
 export const backoff = (every: number, failures: number, random: number): number =>
   Math.floor(Math.min(every * 2 ** Math.min(failures, 64), longestBackoff) * random)
 
-/** How a fleet works. Each setting has a default. */
+/** The longest of all durations of a fleet, in days: sums with the clock stay instants that every database and `Date` hold. */
+const mostDays = 36_525
+
+/** Reads a duration in whole milliseconds, from `least` to 36,525 days; `undefined`: it is none, or not among these. */
+export const readMillis = (input: Duration.Input, least: number): number | undefined => {
+  const millis = Option.getOrElse(Option.map(Duration.fromInput(input), Duration.toMillis), () => NaN)
+  return millis >= least && millis <= mostDays * 86_400_000 ? Math.round(millis) : undefined
+}
+
+/** What `readMillis` reads; it completes "must be …". */
+export const durationForm = (least: string): string => `a duration from ${least} to ${mostDays} days`
+
+/** How a fleet works. Each setting has a default; each duration is at most 36,525 days. */
 export interface FleetSettings {
   /** Companies that one process syncs at once. Default 32. */
   readonly maxConcurrentSyncs: number
@@ -50,7 +65,7 @@ export interface FleetSettings {
   readonly helpAfter: Duration.Input
   /** Runs that are kept of each company, for `Fleet.runs`. Default 50. */
   readonly keepRuns: number
-  /** Days for which replaced versions of a history are kept. Default: for ever. */
+  /** Days for which replaced versions of a history are kept, from 1 to 36,525. Default: for ever. */
   readonly historyDays: number | undefined
   /** How often a window of clock-ins is compared with the service. Default 1 day. */
   readonly sweepEvery: Duration.Input
@@ -107,13 +122,11 @@ export const readSettings = (
         : Result.fail(`${name} must be a whole number of at least ${least}`)
     }
     const millis = (name: Durations, least: number, words: string) => {
-      const read = Option.map(Duration.fromInput(given[name] ?? defaultSettings[name]), Duration.toMillis)
-      return Option.isSome(read) && Number.isFinite(read.value) && read.value >= least
-        ? Result.succeed(Math.round(read.value))
-        : Result.fail(`${name} must be a duration of at least ${words}`)
+      const read = readMillis(given[name] ?? defaultSettings[name], least)
+      return read === undefined ? Result.fail(`${name} must be ${durationForm(words)}`) : Result.succeed(read)
     }
-    if (historyDays !== undefined && !(Number.isSafeInteger(historyDays) && historyDays >= 1)) {
-      return yield* Result.fail("historyDays must be a whole number of at least 1")
+    if (historyDays !== undefined && !(Number.isInteger(historyDays) && historyDays >= 1 && historyDays <= mostDays)) {
+      return yield* Result.fail(`historyDays must be a whole number from 1 to ${mostDays}`)
     }
     if (credentials !== "shared" && credentials !== "perCompany") {
       return yield* Result.fail(`credentials must be "shared" or "perCompany"`)

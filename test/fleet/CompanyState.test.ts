@@ -110,6 +110,10 @@ describe("decide", () => {
 
     assert.strictEqual(said(decide(throttled, row, around)), "active, in 120000, failures 3, error")
     assert.strictEqual(decide(throttled, row, { ...around, throttledOthers: 1 }).pause, undefined)
+    for (const minutes of [24 * 60 + 1, 1e15]) {
+      const { next } = decide({ ...every.Throttled, retryAfter: Option.some(Duration.minutes(minutes)) }, row, around)
+      assert.deepStrictEqual(next, { _tag: "In", millis: 24 * 60 * minute }, "a wait of years is one for ever")
+    }
     for (const [retryAfter, millis] of [[1, 1], [2, 2], [60, 15]] as const) {
       const outcome: Outcome = { ...every.Throttled, retryAfter: Option.some(Duration.minutes(retryAfter)) }
       const { pause } = decide(outcome, row, { ...around, throttledOthers: 2 })
@@ -217,6 +221,15 @@ describe("outcomeOf", () => {
 
     assert.strictEqual(outcome._tag, kind)
     assert.strictEqual("failure" in outcome ? outcome.failure.tag : "", tag)
+  })
+
+  it.each([
+    new Errors.RateLimited({ retryAfter: Option.some(Duration.seconds(7)) }),
+    new Errors.TokenError({ reason: "Throttled", retryAfter: Option.some(Duration.seconds(7)) })
+  ])("keeps how long the service asks to wait: $_tag", (error) => {
+    const outcome = outcomeOf(error)
+
+    assert.deepStrictEqual("retryAfter" in outcome ? outcome.retryAfter : undefined, Option.some(Duration.seconds(7)))
   })
 
   it("keeps one printable line of 500 characters", () => {

@@ -5,8 +5,8 @@ import { RateLimiter } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { makeFleetStore } from "../../src/fleet/FleetStore.ts"
-import { CompanyStatus, Fleet } from "../../src/fleet/index.ts"
-import { CompanyId, RateLimit } from "../../src/index.ts"
+import { CompanyStatus, Fleet, type FleetCompany } from "../../src/fleet/index.ts"
+import { CompanyGuid, CompanyId, RateLimit } from "../../src/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { needs } from "../support/needs.ts"
 import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
@@ -55,11 +55,35 @@ describe("Fleet", () => {
       const errors = [
         yield* Effect.flip(fleet.add(untyped)),
         yield* Effect.flip(fleet.add([{ id: id(1), every: "999 millis" }])),
-        yield* Effect.flip(fleet.add([{ id: id(1), every: Infinity }]))
+        yield* Effect.flip(fleet.add([{ id: id(1), every: Infinity }])),
+        yield* Effect.flip(fleet.add([{ id: id(1), every: "36526 days" }])),
+        ...(yield* Effect.forEach(untyped.slice(1), (company) => Effect.flip(fleet.runs(company.id))))
       ]
 
       for (const { reason } of errors) assert.strictEqual(reason, "InvalidInput")
       assert.deepStrictEqual(yield* fleet.list(), [])
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("takes a company that is given twice once, with what each says of it, and refuses what contradicts", () =>
+    Effect.gen(function*() {
+      const fleet = yield* Fleet
+      const guids = ["3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60", "a7d0e5f2-1c38-4b69-9f24-6e8b3c5d7a12"]
+      const [guid, other] = guids.map((text) => CompanyGuid.make(text))
+      const twice = (...companies: ReadonlyArray<Omit<FleetCompany, "id">>) =>
+        fleet.add(companies.map(({ every, guid }) => ({ id: id(1), guid, every })))
+      const added = yield* twice({ guid, every: "1 minute" }, {}, { guid })
+      const same = yield* twice({ guid }, { every: "1 minute" })
+      const refused = [
+        yield* Effect.flip(twice({ guid }, {}, { guid: other })),
+        yield* Effect.flip(twice({ every: 60_000 }, { every: 61_000 }))
+      ]
+
+      assert.deepStrictEqual(added, { added: [id(1)], changed: [] })
+      assert.deepStrictEqual(same, { added: [], changed: [] }, "the guid and the interval are those that it has")
+      assert.deepStrictEqual(refused.map(({ detail, reason }) => [reason, detail]), [
+        ["InvalidInput", "company 1 is given twice, with different guids"],
+        ["InvalidInput", "company 1 is given twice, with different intervals"]
+      ])
     }).pipe(Effect.provide(layer)))
 
   it.effect("fails by name over tables that are older", () =>
@@ -127,6 +151,26 @@ describe("Fleet.layerRateLimiterStore", () => {
 
         assert.deepStrictEqual(inSqlite, inMemory)
       })
+  )
+
+  it.effect.each(algorithms)(
+    "waits no longer than before where the clock was set back: %s",
+    (algorithm) =>
+      Effect.gen(function*() {
+        const limiter = yield* RateLimiter.RateLimiter
+        const consume = limiter.consume({ algorithm, onExceeded: "delay", window: "1 second", limit: 1, key: "k" })
+        yield* TestClock.setTime(Date.UTC(2099, 0, 1))
+        yield* consume
+        yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+        const waits: Array<number> = []
+        for (let request = 0; request < 3; request++) {
+          const { delay } = yield* consume
+          waits.push(Duration.toMillis(delay))
+          yield* TestClock.adjust(delay)
+        }
+
+        assert.isAtMost(Math.max(...waits), 2000)
+      }).pipe(Effect.provide(limiterOver(NodeSqlite.layer({ filename: ":memory:" }))))
   )
 
   it.live("is one limit for all connections to PostgreSQL", (context) => {

@@ -309,6 +309,23 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         assert.approximately(error.at.epochMilliseconds, now, 5000)
       }))
 
+    test("of a sweep takes a slot for full sweeps, also where they were switched off before", (fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.store.operator.add(companies(1))
+        const slots: Array<unknown> = []
+        for (const fullSweepEvery of [0, settings.fullSweepEvery]) {
+          yield* setCompanies(fleet, "next_at = 0")
+          const end = ending(first(yield* fleet.store.claim(claiming())), {
+            phase: { phase: "increment", isSwept: true }
+          })
+          yield* fleet.store.end("a", end, { ...settings, fullSweepEvery })
+          slots.push((yield* readCompany(fleet, 1)).full_sweep_at)
+        }
+
+        assert.strictEqual(slots[0], null)
+        assert.isAtLeast(Number(slots[1]), yield* Clock.currentTimeMillis)
+      }))
+
     test("of a refused sweep keeps its error until a sweep ends", (fleet) =>
       Effect.gen(function*() {
         yield* fleet.store.operator.add(companies(1))
@@ -606,6 +623,22 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         assert.deepStrictEqual(claims.map((claim) => claim.guid), [guid, guid])
       }))
 
+    test("add what two calls add at once, with what both say of it", ({ sql, store }) =>
+      Effect.gen(function*() {
+        const guid = CompanyGuid.make("3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60")
+        const slow = sql.withTransaction(
+          Effect.tap(store.operator.add([{ id: id(1), guid, every: undefined }]), () => Effect.sleep("300 millis"))
+        )
+        const [one, two] = yield* Effect.all([
+          slow,
+          Effect.delay(store.operator.add([{ id: id(1), every: 60_000 }, { id: id(2), every: 60_000 }]), "100 millis")
+        ], { concurrency: 2 })
+        const claims = yield* store.claim(claiming())
+
+        assert.deepStrictEqual([one, two], [{ added: [id(1)], changed: [] }, { added: [id(2)], changed: [id(1)] }])
+        assert.deepStrictEqual(claims.map(({ every, guid }) => [every, guid]), [[60_000, guid], [60_000, undefined]])
+      }))
+
     test("name unknown companies, and those whose state does not allow it", ({ store }) =>
       Effect.gen(function*() {
         yield* store.operator.add(companies(3))
@@ -677,6 +710,58 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         assert.lengthOf(runs, 3)
         assert.isAbove(runs[0]?.epoch ?? 0, runs[2]?.epoch ?? 0)
         assert.approximately(seen, yield* Clock.currentTimeMillis, 60_000)
+      }))
+
+    test("brings back what a clock that was ahead has written, and nothing else", (fleet) =>
+      Effect.gen(function*() {
+        const times = { ...settings, takeover }
+        const year = 365 * 86_400_000
+        yield* fleet.store.operator.add([...companies(2), { id: id(3), every: 2 * 86_400_000 }])
+        for (const claim of yield* fleet.store.claim(claiming())) yield* fleet.store.end("a", ending(claim), settings)
+        yield* fleet.store.claim(claiming())
+        yield* pause(fleet, "RateLimited", String((yield* Clock.currentTimeMillis) + 900_000))
+        yield* pause(fleet, "Rejected", "NULL", String(yield* Clock.currentTimeMillis))
+        const all = Effect.forEach(
+          ["fleet_company", "fleet_pause", "fleet_solo", "fleet_run"],
+          (table) => Effect.orDie(fleet.sql.unsafe(`SELECT * FROM ${table} ORDER BY 1`))
+        )
+        const before = yield* all
+        yield* fleet.store.mend(times)
+        assert.deepStrictEqual(yield* all, before)
+
+        yield* setCompanies(
+          fleet,
+          ["next_at", "last_ok_at", "added_at", "sweep_at", "full_sweep_at"].map((column) =>
+            `${column} = ${column} + ${year}`
+          ).join(", ")
+        )
+        yield* setCompanies(fleet, `heartbeat_at = next_at`, "company_id < 3")
+        yield* Effect.orDie(
+          fleet.sql.unsafe(`UPDATE fleet_pause SET until = until + ${year}, probed_at = ${year * 90}`)
+        )
+        yield* Effect.orDie(fleet.sql.unsafe(`UPDATE fleet_solo SET runner = 'dead', until = ${year * 90}`))
+        yield* Effect.orDie(fleet.sql.unsafe(`UPDATE fleet_run SET ended_at = ended_at + ${year}`))
+        const start = yield* Clock.currentTimeMillis
+        yield* fleet.store.mend(times)
+        const end = yield* latestNow
+        for (const company of [1, 2, 3]) {
+          const row = yield* readCompany(fleet, company)
+          assert.strictEqual(row.heartbeat_at, null)
+          for (const column of ["next_at", "last_ok_at", "added_at"]) {
+            assert.isAtMost(Number(row[column]), end, column)
+            assert.isAtLeast(Number(row[column]), start - 1, column)
+          }
+          for (const [column, most] of [["sweep_at", 86_400_000], ["full_sweep_at", 30 * 86_400_000]] as const) {
+            assert.isAtMost(Number(row[column]), end + most, column)
+            assert.isAbove(Number(row[column]), start, column)
+          }
+        }
+        assert.deepStrictEqual(yield* fleet.store.operator.runs(id(1)), [])
+        assert.deepStrictEqual((yield* fleet.store.operator.pauses).map(({ reason }) => reason), ["Rejected"])
+        assert.isDefined(yield* fleet.store.probe("a", takeover))
+        yield* fleet.store.operator.resumeAll
+        yield* setCompanies(fleet, "starts = 2, heartbeat_at = NULL, next_at = 0")
+        assert.isTrue((yield* fleet.store.drain("a", takeover)).isDraining, "a process that is gone does not drain")
       }))
 
     test("reads what an operator watches", (fleet) =>

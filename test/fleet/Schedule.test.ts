@@ -63,13 +63,17 @@ describe("readSettings", () => {
 
   it.each(
     [
-      [{ takeover: "9 seconds" }, "takeover must be a duration of at least 10 seconds"],
+      [{ takeover: "9 seconds" }, "takeover must be a duration from 10 seconds to 36525 days"],
       [{ maxConcurrentSyncs: 0 }, "maxConcurrentSyncs must be a whole number of at least 1"],
       [{ pagesPerTurn: 1.5 }, "pagesPerTurn must be a whole number of at least 1"],
       [{ keepRuns: NaN }, "keepRuns must be a whole number of at least 1"],
-      [{ historyDays: 0 }, "historyDays must be a whole number of at least 1"],
-      [{ sweepEvery: Infinity }, "sweepEvery must be a duration of at least 1 second"],
-      [{ helpAfter: -1 }, "helpAfter must be a duration of at least 0"]
+      [{ historyDays: 0 }, "historyDays must be a whole number from 1 to 36525"],
+      [{ historyDays: 1e9 }, "historyDays must be a whole number from 1 to 36525"],
+      [{ sweepEvery: Infinity }, "sweepEvery must be a duration from 1 second to 36525 days"],
+      [{ sweepWindow: "1000000000 days" }, "sweepWindow must be a duration from 1 second to 36525 days"],
+      [{ turnDeadline: "36526 days" }, "turnDeadline must be a duration from 1 second to 36525 days"],
+      [{ fullSweepEvery: 1e300 }, "fullSweepEvery must be a duration from 0 to 36525 days"],
+      [{ helpAfter: -1 }, "helpAfter must be a duration from 0 to 36525 days"]
     ] as const
   )("names the first setting that is invalid: %o", (given, why) => {
     assert.deepStrictEqual(readSettings(given), Result.fail(why))

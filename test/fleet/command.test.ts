@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Scope } from "effect"
+import { Effect, Fiber, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
+import { DatabaseSync } from "node:sqlite"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { FakeService } from "../../src/testing/index.ts"
 import { environmentOf, start } from "../cli/child.ts"
@@ -61,9 +62,20 @@ describe("time-punches fleet", () => {
       const guidless = yield* fleet("add", { stdin: "company_id,guid\n1,no-uuid\n" })
       const header = yield* fleet("add", { stdin: "id\n1\n" })
       const terminal = yield* fleet("add")
-      const good = yield* fleet("add", { stdin: `company_id,guid\n1,\n2,${guid}\n` })
+      const swapped = yield* fleet("add", { stdin: `guid,company_id\n${guid},1\n` })
+      const empty = yield* fleet("add", { stdin: "" })
+      const zero = yield* fleet("add", { stdin: "company_id,guid\n0,\n" })
+      const twice = yield* fleet("add", { stdin: `company_id,guid\n1,${guid}\n1,${guid.replace("3", "4")}\n` })
+      const none = yield* fleet("list --json")
+      const good = yield* fleet("add", { stdin: `\uFEFF"company_id","guid"\r\n1,\r\n"2","${guid}"\r\n\r\n1,\r\n` })
 
-      assert.deepStrictEqual([wrong, guidless, header, terminal].map(({ code }) => code), [2, 2, 2, 2])
+      assert.deepStrictEqual(
+        [wrong, guidless, header, terminal, swapped, empty, zero, twice, none].map(({ code }) => code),
+        [2, 2, 2, 2, 2, 2, 2, 2, 0]
+      )
+      assert.strictEqual(none.stdout, "[]\n")
+      assert.include(zero.stderr, "company_id must be a whole number from 1")
+      assert.include(twice.stderr, "company 1 is given twice, with different guids")
       assert.include(wrong.stderr, "standard input, line 3: company_id must be")
       assert.include(guidless.stderr, "line 2: guid must be")
       assert.include(terminal.stderr, "standard input")
@@ -120,6 +132,12 @@ describe("time-punches fleet", () => {
         sql`UPDATE fleet_company SET state = 'blocked', reason = 'Forbidden', last_error = '{"at":"2026-11-22T10:00:00.000Z","tag":"Forbidden","text":"403 the plan"}'`
       )
       yield* sql((sql) => sql`INSERT INTO fleet_run VALUES (1, 7, 'a', 1000, 3000, 2, 300, 'Complete')`)
+      yield* sql((sql) =>
+        sql`INSERT INTO fleet_company SELECT 3, guid, state, phase, reason, every_ms, added_at, next_at, sweep_at, full_sweep_at, heartbeat_at, runner, epoch, starts, failures, tag, tag_count, tag_since, probed_at, last_ok_at, last_error, rows FROM fleet_company`
+      )
+      yield* sql((sql) => sql`INSERT INTO fleet_run VALUES (3, 7, 'a', 9000, 3000, 2, 300, 'Complete')`)
+      const back = yield* fleet("runs 3")
+      const wrong = yield* fleet("status 0")
       const status = yield* fleet("status 1")
       const runs = yield* fleet("runs 1")
       const json: unknown = JSON.parse((yield* fleet("runs 1 --json")).stdout)
@@ -128,6 +146,8 @@ describe("time-punches fleet", () => {
       assert.include(status.stdout, "blocked (Forbidden)")
       assert.include(status.stdout, "last error, 2026-11-22T10:00:00.000Z: Forbidden: 403 the plan")
       assert.match(runs.stdout, /2s +a +2 +300 +Complete/)
+      assert.match(back.stdout, / 0s +a/, "the clock was set back meanwhile")
+      assert.deepStrictEqual([wrong.code, /from 1 to/.test(wrong.stderr)], [2, true], wrong.stderr)
       assert.deepStrictEqual(json, [{
         epoch: 7,
         runner: "a",
@@ -153,6 +173,25 @@ describe("time-punches fleet", () => {
       assert.strictEqual(purged.code, 0, purged.stderr)
       assert.include(purged.stdout, "closes")
       assert.deepStrictEqual(left.map(({ company_id }) => company_id), [2])
+    })
+  )
+
+  test(
+    "remove --purge waits for a process that writes the file",
+    Effect.gen(function*() {
+      const { database, fleet } = yield* inFile
+      yield* fleet("add 1 2")
+      const other = yield* Effect.acquireRelease(
+        Effect.sync(() => new DatabaseSync(database)),
+        (other) => Effect.sync(() => other.close())
+      )
+      other.exec("BEGIN IMMEDIATE")
+      const purging = yield* Effect.forkChild(fleet("remove 1 --purge"))
+      yield* Effect.sleep("700 millis")
+      other.exec("COMMIT")
+      const purged = yield* Fiber.join(purging)
+
+      assert.deepStrictEqual([purged.code, purged.stderr], [0, ""])
     })
   )
 

@@ -262,6 +262,47 @@ describe("FleetRunner.layerEmbedded", () => {
   )
 
   test(
+    "ends at the start where its file cannot be written: it would wait for ever, and look as if it ran",
+    Effect.gen(function*() {
+      const filename = yield* file
+      const first = yield* running(filename)
+      yield* Effect.provideContext(
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) =>
+            sql`CREATE TRIGGER refused BEFORE UPDATE ON fleet_solo BEGIN SELECT RAISE(ABORT, 'cannot be written'); END`
+        ),
+        first.context
+      )
+      yield* first.end
+      const { message, reason } = yield* Effect.flip(running(filename))
+
+      assert.strictEqual(reason, "Store")
+      assert.include(message, "cannot be written")
+    })
+  )
+
+  test(
+    "mends what a clock that was ahead has written: a company is synced, and late, by the clock that is right",
+    Effect.gen(function*() {
+      const { context } = yield* running(yield* file)
+      yield* Effect.gen(function*() {
+        const fleet = yield* Fleet
+        yield* fleet.add(companies)
+        yield* passing("3 seconds")
+        const ahead = 10 * 365 * 86_400_000
+        yield* (yield* SqlClient
+          .SqlClient)`UPDATE fleet_company SET next_at = next_at + ${ahead}, last_ok_at = last_ok_at + ${ahead}`
+        yield* passing("70 seconds")
+        const list = yield* fleet.list()
+
+        assert.isTrue(list.every(({ nextAt }) => nextAt.epochMilliseconds <= noon + 1_000_000))
+        assert.lengthOf(yield* fleet.runs(id(5001)), 2)
+      }).pipe(Effect.provideContext(context))
+    })
+  )
+
+  test(
     "lets a program hold a snapshot on its own connection",
     Effect.gen(function*() {
       const { context } = yield* running(yield* file)

@@ -17,7 +17,16 @@ import {
   type Watched
 } from "../../src/fleet/node/page.ts"
 import { servePage } from "../../src/fleet/node/serve.ts"
-import { claiming, companies, ending, setCompanies, sqliteStore, takeover, type TestStore } from "./support.ts"
+import {
+  claiming,
+  companies,
+  ending,
+  monotonic,
+  setCompanies,
+  sqliteStore,
+  takeover,
+  type TestStore
+} from "./support.ts"
 
 const noon = "2026-04-05T12:00:00.000Z"
 const decode = Schema.decodeUnknownSync(CompanyStatus)
@@ -128,10 +137,10 @@ describe("the page of a fleet", () => {
 
 /** The routes over a socket. */
 const served = Effect.fnUntraced(function*(
-  options: { readonly host?: string; readonly name?: string; readonly lastBeat?: () => bigint | undefined } = {}
+  options: { readonly host?: string; readonly name?: string; readonly lastBeat?: () => number | undefined } = {}
 ) {
   const test = yield* sqliteStore
-  const lastBeat = options.lastBeat ?? (() => process.hrtime.bigint())
+  const lastBeat = options.lastBeat ?? monotonic
   let reads = 0
   const store: TestStore["store"] = {
     ...test.store,
@@ -281,11 +290,11 @@ describe("the routes of the page of a fleet", () => {
 
   it.live("are healthy while the database answers and the leases are held", () =>
     Effect.gen(function*() {
-      let beat: bigint | undefined
+      let beat: number | undefined
       const { get } = yield* served({ lastBeat: () => beat })
       const statuses: Array<number> = []
       for (const age of [undefined, 1, takeover + 500]) {
-        beat = age === undefined ? undefined : process.hrtime.bigint() - BigInt(age) * 1_000_000n
+        beat = age === undefined ? undefined : monotonic() - age
         statuses.push((yield* get("/healthz")).status)
       }
 

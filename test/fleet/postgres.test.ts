@@ -14,7 +14,7 @@ import type { FakeService } from "../../src/testing/index.ts"
 import { app, oauth } from "../support/client.ts"
 import { needs } from "../support/needs.ts"
 import { cluster, hasPrograms, noPostgres } from "../support/postgres.ts"
-import { claiming, companies, ending, failing, settings } from "./support.ts"
+import { claiming, companies, ending, failing, monotonic, settings } from "./support.ts"
 
 const service = app({}, oauth)
 
@@ -159,6 +159,25 @@ describe("a process that is frozen in the end of a throttled turn", () => {
   )
 })
 
+describe("a connection that is lost in the first commit of a company", () => {
+  test(
+    "is a failure of the database and not of the company, which would be quarantined for it",
+    Effect.gen(function*() {
+      const { context } = yield* migrated
+      yield* Effect.gen(function*() {
+        const store = yield* makeFleetStore
+        yield* store.operator.add(companies(1))
+        const [claim] = yield* store.claim(claiming("a"))
+        if (claim === undefined) return assert.fail("nothing was claimed")
+        const lost = store.whileHeld(claim, store.sql`SELECT pg_terminate_backend(pg_backend_pid())`)
+        const error = yield* Effect.flip(lost)
+
+        assert.strictEqual(error._tag, "SqlError")
+      }).pipe(Effect.provideContext(context))
+    })
+  )
+})
+
 describe("the page of a fleet over PostgreSQL", () => {
   test(
     "shows what the database has by one reading, and counts turns by whole minutes",
@@ -184,7 +203,7 @@ describe("the page of a fleet over PostgreSQL", () => {
           fullSweepEvery: 0
         })
         const minutes = yield* store.sql`SELECT pg_typeof(minute)::text AS kind, runs FROM fleet_minute`
-        const handle = yield* routes({ store, name: "a", takeover: 10_000, lastBeat: () => process.hrtime.bigint() })
+        const handle = yield* routes({ store, name: "a", takeover: 10_000, lastBeat: monotonic })
         const get = (path: string) =>
           handle(true).pipe(
             Effect.provideService(

@@ -106,3 +106,6 @@ export const setCompanies = ({ sql }: TestStore, change: string, where = "true")
 /** Lets a lease expire. */
 export const frozen = (store: TestStore, where = "true") =>
   setCompanies(store, `heartbeat_at = heartbeat_at - ${takeover + 1000}`, where)
+
+/** What `elapsed` says. */
+export const monotonic = () => Number(process.hrtime.bigint() / 1_000_000n)

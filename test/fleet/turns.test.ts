@@ -4,6 +4,7 @@ import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
 import type { FleetStore } from "../../src/fleet/FleetStore.ts"
 import { isPruning } from "../../src/fleet/node/keeper.ts"
+import { elapsed } from "../../src/fleet/node/loop.ts"
 import { judgeName } from "../../src/fleet/node/name.ts"
 import { decideTick, makeRunner, planOf } from "../../src/fleet/node/turns.ts"
 import { readSettings } from "../../src/fleet/Schedule.ts"
@@ -17,7 +18,10 @@ const settings = Result.getOrThrow(readSettings({}))
 const noon = Date.UTC(2026, 3, 5, 12)
 
 /** A runner whose pages wait for the test. */
-const world = (change: (store: FleetStore) => Partial<FleetStore> = () => ({})) =>
+const world = (
+  change: (store: FleetStore) => Partial<FleetStore> = () => ({}),
+  fault: Effect.Effect<void> = Effect.void
+) =>
   Effect.gen(function*() {
     yield* TestClock.setTime(noon)
     const test = yield* sqliteStore
@@ -42,6 +46,7 @@ const world = (change: (store: FleetStore) => Partial<FleetStore> = () => ({})) 
       Stream.unfold(0, (index) =>
         Effect.gen(function*() {
           if (index === 3) return undefined
+          yield* fault
           yield* Deferred.await(page)
           const sentAt = DateTime.toUtc(yield* DateTime.now)
           const next: Page = {
@@ -245,6 +250,43 @@ describe("a turn", () => {
       assert.strictEqual(run?.outcome, "Deadline")
     }))
 
+  it.effect("that was interrupted by nobody has failed: put back without a word, it would begin again for ever", () =>
+    Effect.gen(function*() {
+      const { runner, test } = yield* world(({ isHeld }) => ({ isHeld }), Effect.interrupt)
+      yield* runner.tick
+      yield* settled
+      const row = yield* readCompany(test, 1)
+
+      assert.deepStrictEqual([row.heartbeat_at, row.failures], [null, 1])
+      assert.isAbove(Number(row.next_at), noon)
+      assert.deepStrictEqual((yield* test.store.operator.runs(id)).map(({ outcome }) => outcome), ["Defect"])
+      yield* runner.close
+    }))
+
+  it.effect("whose end is written and not answered yet was not lost when it is claimed again", () =>
+    Effect.gen(function*() {
+      const lost = Effect.map(
+        Metric.snapshot,
+        (all) => all.find(({ id }) => id === "time_punches_fleet_lost_turns")?.state
+      )
+      const before = yield* lost
+      const answer = Deferred.makeUnsafe<void>()
+      const { page, runner, test } = yield* world((store) => ({
+        end: (...args) => Effect.tap(store.end(...args), () => Deferred.await(answer))
+      }))
+      yield* page
+      yield* runner.tick
+      yield* settled
+      yield* setCompanies(test, "next_at = 0")
+      yield* runner.tick
+      yield* settled
+      yield* Deferred.succeed(answer, undefined)
+      yield* settled
+
+      assert.lengthOf(yield* test.store.operator.runs(id), 2)
+      assert.deepStrictEqual(yield* lost, before)
+    }))
+
   it.effect("writes nothing after the name of its process was lost", () =>
     Effect.gen(function*() {
       const { page, runner, test } = yield* world()
@@ -335,7 +377,7 @@ describe("decideTick", () => {
 })
 
 describe("planOf", () => {
-  const window = 1000
+  const sweeps = { sweepWindow: 1000, fullSweepEvery: 9000 }
   it.each(
     [
       [{ phase: "increment", sweepAt: undefined, fullSweepAt: undefined }, { _tag: "Run" }],
@@ -346,7 +388,14 @@ describe("planOf", () => {
       [{ phase: "first", sweepAt: 0, fullSweepAt: 0 }, { _tag: "Run" }]
     ] as const
   )("of %o is %o", (claim, plan) => {
-    assert.deepStrictEqual(planOf({ ...claim, began: 5000 }, window), plan)
+    assert.deepStrictEqual(planOf({ ...claim, began: 5000 }, sweeps), plan)
+  })
+
+  it("sweeps no more than the window where full sweeps are switched off", () => {
+    const plan = (sweepAt: number) =>
+      planOf({ phase: "increment", sweepAt, fullSweepAt: 4000, began: 5000 }, { ...sweeps, fullSweepEvery: 0 })
+
+    assert.deepStrictEqual([plan(5000), plan(5001)], [{ _tag: "Sweep", from: 4000 }, { _tag: "Run" }])
   })
 })
 
@@ -360,6 +409,17 @@ describe("judgeName", () => {
   })
 })
 
+describe("elapsed", () => {
+  it.effect("does not go back with the clock", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      const before = yield* elapsed
+      yield* TestClock.setTime(0)
+
+      assert.isAtLeast(yield* elapsed, before)
+    }))
+})
+
 describe("isPruning", () => {
   it("is once a day, where versions are kept for days", () => {
     const day = 86_400_000
@@ -367,5 +427,6 @@ describe("isPruning", () => {
     assert.isTrue(isPruning(5, undefined, 30))
     assert.isFalse(isPruning(day + 4, 5, 30))
     assert.isTrue(isPruning(day + 5, 5, 30))
+    assert.isTrue(isPruning(5, day + 5, 30), "the clock was set back")
   })
 })

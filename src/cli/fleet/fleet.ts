@@ -15,7 +15,7 @@ const idArgument = (description: string) =>
   Argument.String("id").pipe(
     Argument.withMetavar("ID"),
     Argument.withDescription(description),
-    Argument.filterMap(readId, () => wholeNumber(0))
+    Argument.filterMap(readId, () => wholeNumber(1))
   )
 
 const ids = Argument.variadic(idArgument("Companies"), { min: 1 })

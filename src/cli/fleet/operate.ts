@@ -15,6 +15,7 @@ import { Fleet, type FleetCompany } from "../../fleet/Fleet.ts"
 import type { Changed, Pause, Run } from "../../fleet/FleetStore.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
 import { type CompanyGuid, CompanyGuid as Guid, CompanyId } from "../../Ids.ts"
+import { retried } from "../../internal/sql/transaction.ts"
 import { escaped } from "../../internal/wire/issue.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { type DatabaseTarget, layerDatabase, targetOf } from "../copy/database.ts"
@@ -94,7 +95,7 @@ const companiesOfInput = Effect.gen(function*() {
   const companies: Array<{ readonly id: CompanyId; readonly guid: CompanyGuid | undefined }> = []
   yield* parseCsvFile(Buffer.concat(chunks), "standard input", ["company_id,guid"], ([first = "", second = ""]) => {
     const id = Option.flatMap(readWhole(first.trim()), CompanyId.makeOption)
-    if (Option.isNone(id)) return `company_id must be ${wholeNumber(0)}`
+    if (Option.isNone(id)) return `company_id must be ${wholeNumber(1)}`
     const guid = second.trim() === "" ? Option.some(undefined) : Guid.makeOption(second.trim())
     if (Option.isNone(guid)) return "guid must be a uuid, or empty"
     companies.push({ id: id.value, guid: guid.value })
@@ -111,11 +112,11 @@ export const remove = Effect.fnUntraced(function*(
       if (!input.purge) return yield* fleet.remove(input.ids)
       const sql = yield* SqlClient.SqlClient
       // As one: a turn in flight would write again what was erased before its company is removed.
-      return yield* sql.withTransaction(Effect.gen(function*() {
+      return yield* retried(sql.withTransaction(Effect.gen(function*() {
         const changed = yield* fleet.remove(input.ids)
         for (const id of input.ids) yield* SqlStore.purge(id)
         return changed
-      }))
+      })))
     }))
   yield* printLines([
     `${counted(changed.changed.length, "company", "companies")} removed${
@@ -285,7 +286,12 @@ const statusColumns: Parameters<typeof makeTable<CompanyStatus>>[0] = [
 
 const runColumns: Parameters<typeof makeTable<Run>>[0] = [
   { title: "began", cell: ({ beganAt }) => DateTime.formatIso(beganAt) },
-  { title: "took", cell: ({ beganAt, endedAt }) => formatAge(DateTime.distance(beganAt, endedAt)), align: "right" },
+  {
+    title: "took",
+    // The clock of the database may have been set back meanwhile.
+    cell: ({ beganAt, endedAt }) => formatAge(Duration.max(Duration.zero, DateTime.distance(beganAt, endedAt))),
+    align: "right"
+  },
   { title: "runner", cell: ({ runner }) => runner, maxWidth: 24 },
   { title: "pages", cell: ({ pages }) => formatNumber(pages), align: "right" },
   { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right" },

@@ -16,13 +16,14 @@ const day = 86_400_000
 
 /** Whether versions are pruned now, once a day. Pure. */
 export const isPruning = (now: number, prunedAt: number | undefined, historyDays: number | undefined): boolean =>
-  historyDays !== undefined && (prunedAt === undefined || now - prunedAt >= day)
+  historyDays !== undefined && (prunedAt === undefined || Math.abs(now - prunedAt) >= day)
 
 /** Nothing else depends on the keeper: what fails is tried again a minute later. */
-export const makeKeeper = (store: FleetStore, settings: Pick<Settings, "keepRuns" | "historyDays">) => {
+export const makeKeeper = (store: FleetStore, settings: Settings) => {
   let seen = 0
   let prunedAt: number | undefined
   const runOnce: Effect.Effect<void, SqlError | SyncError> = Effect.gen(function*() {
+    yield* store.mend(settings)
     yield* metrics.watched(yield* store.gauges)
     seen = yield* store.trim(settings.keepRuns, seen)
     const now = yield* DateTime.now

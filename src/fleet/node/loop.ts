@@ -1,8 +1,12 @@
 /** One shape for every task of a runner: what it does once, how often, and a signal that it was done. */
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
+
+/** Milliseconds of a clock that nobody sets, for how long something takes. */
+export const elapsed = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
 /** A task of a runner. */
 export interface Loop {

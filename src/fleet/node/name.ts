@@ -1,5 +1,4 @@
 /** The lock on the name of a runner: two processes of one name would each take the other's companies for its own. */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -7,7 +6,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import { FleetError } from "../FleetError.ts"
-import { makeLoop } from "./loop.ts"
+import { elapsed, makeLoop } from "./loop.ts"
 
 /** What to make of an answer. Pure. `since`: since when the name was found taken without a break. */
 export const judgeName = (
@@ -72,7 +71,7 @@ export const holdName = (
     }).pipe(Effect.tapCause(() => drop))
 
     const look = (answer: "ours" | "taken" | "unknown") =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
+      Effect.map(elapsed, (now) => {
         const judged = judgeName(now, answer, since, takeover)
         since = judged.since
         return judged.isLost

@@ -4,6 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
@@ -149,10 +150,15 @@ const begin = Effect.fnUntraced(function*(
   runner: Runner,
   { name, takeover }: { readonly name: string; readonly takeover: number }
 ) {
-  const free = store.begin(name, !store.isShared)
+  const free = translated("the leases of this name cannot be freed")(
+    store.begin(name, !store.isShared)
+  )
   const freed = yield* Effect.exit(free)
   if (Exit.isSuccess(freed)) yield* runner.start
   else {
+    const error = Exit.findErrorOption(freed)
+    // Such as a file that cannot be written: the process would wait for ever, and look as if it ran.
+    if (Option.isSome(error) && !error.value.isRetryable) return yield* error.value
     yield* Effect.logWarning(`the fleet waits for its database: ${reasonOf(freed.cause)}`)
     const again = Effect.retry(Effect.sandbox(free), { schedule: Schedule.spaced("1 second") })
     yield* Effect.forkScoped(Effect.andThen(again, runner.start))

@@ -1,5 +1,4 @@
 /** Serves the page of a fleet, its events, `/status.json`, `/metrics` and `/healthz`. They read, and change nothing. */
-import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -16,6 +15,7 @@ import { foreignName, foreignPage, foreignSite, isLoopbackAddress, pageHeaders }
 import { stylesheet } from "../../internal/page/html.ts"
 import { numberOf, orUndefined, textOrUndefined } from "../../internal/sql/dialect.ts"
 import { type FleetStore, type Gauges, statusOf } from "../FleetStore.ts"
+import { elapsed } from "./loop.ts"
 import * as metrics from "./metrics.ts"
 import {
   companiesHtml,
@@ -37,8 +37,8 @@ export interface Served {
   readonly name: string
   /** In milliseconds. */
   readonly takeover: number
-  /** When its leases were held last, by the monotonic clock in nanoseconds; `undefined`: not yet. */
-  readonly lastBeat: () => bigint | undefined
+  /** When its leases were held last, by `elapsed`; `undefined`: not yet. */
+  readonly lastBeat: () => number | undefined
 }
 
 /** How often the database is read while somebody looks, in milliseconds. */
@@ -93,9 +93,8 @@ const shared = <A, E>(read: Effect.Effect<A, E>, every: number) =>
     let last: { readonly at: number; readonly answer: Deferred.Deferred<A, E | typeof tooSlow> } | undefined
     const timed = Effect.timeoutOrElse(read, { duration: patience, orElse: () => Effect.fail(tooSlow) })
     return Effect.gen(function*() {
-      const now = yield* Clock.currentTimeMillis
-      const isRead = last !== undefined && now - last.at < every && now >= last.at
-      if (last !== undefined && (isRead || !Deferred.isDoneUnsafe(last.answer)))
+      const now = yield* elapsed
+      if (last !== undefined && (now - last.at < every || !Deferred.isDoneUnsafe(last.answer)))
         return yield* Deferred.await(last.answer)
       const answer = Deferred.makeUnsafe<A, E | typeof tooSlow>()
       last = { at: now, answer }
@@ -127,7 +126,7 @@ export const routes = Effect.fnUntraced(function*(served: Served) {
 
   /** With the database away nothing becomes less late. */
   const measured = Effect.gen(function*() {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* elapsed
     const read = yield* Effect.exit(gauges)
     if (Exit.isSuccess(read)) known = { gauges: read.value, at: now }
     if (known === undefined) return
@@ -139,8 +138,7 @@ export const routes = Effect.fnUntraced(function*(served: Served) {
     const answered = yield* Effect.exit(Effect.timeout(alive, "2 seconds"))
     if (Exit.isFailure(answered)) return unavailable
     const beat = lastBeat()
-    const now = yield* Clock.monotonicTimeNanos
-    const isFresh = beat !== undefined && now - beat <= BigInt(takeover) * 1_000_000n
+    const isFresh = beat !== undefined && (yield* elapsed) - beat <= takeover
     return isFresh ? text(200, "ok") : text(503, "this runner does not hold its leases")
   })
 

@@ -4,7 +4,6 @@
  * probes, which try one company while the fleet is paused.
  */
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -25,7 +24,7 @@ import { TimePunches } from "../../TimePunches.ts"
 import { deadline, defectOf, type Outcome, outcomeName, outcomeOf, phaseAfter } from "../CompanyState.ts"
 import { type Claim, type End, type Ended, type FleetStore, shards, suspectStarts } from "../FleetStore.ts"
 import type { Settings } from "../Schedule.ts"
-import { makeLoop, reasonOf } from "./loop.ts"
+import { elapsed, makeLoop, reasonOf } from "./loop.ts"
 import * as metrics from "./metrics.ts"
 
 /** What a runner stands on. */
@@ -89,12 +88,13 @@ export const decideTick = (at: {
 /** Which call of the sync a turn makes. Pure. */
 export const planOf = (
   { began, fullSweepAt, phase, sweepAt }: Pick<Claim, "began" | "fullSweepAt" | "phase" | "sweepAt">,
-  sweepWindow: number
+  { fullSweepEvery, sweepWindow }: Pick<Settings, "fullSweepEvery" | "sweepWindow">
 ): { readonly _tag: "Run" } | { readonly _tag: "Sweep"; readonly from: number | undefined } => {
   const isDue = (at: number | undefined) => at !== undefined && at <= began
-  if (phase === "first" || !(isDue(sweepAt) || isDue(fullSweepAt))) return { _tag: "Run" }
+  const isFull = fullSweepEvery > 0 && isDue(fullSweepAt)
+  if (phase === "first" || !(isDue(sweepAt) || isFull)) return { _tag: "Run" }
   // Without an end: a sweep that is running must contain the window, or another one would begin behind it.
-  return { _tag: "Sweep", from: isDue(fullSweepAt) ? undefined : began - sweepWindow }
+  return { _tag: "Sweep", from: isFull ? undefined : began - sweepWindow }
 }
 
 /** What a runner does, for its loops and for tests. */
@@ -114,8 +114,8 @@ export interface Runner {
   /** Companies in work. */
   readonly inWork: () => ReadonlyArray<number>
   readonly isDraining: () => boolean
-  /** When the leases were held last, by the monotonic clock in nanoseconds; `undefined`: not yet. */
-  readonly lastBeat: () => bigint | undefined
+  /** When the leases were held last, by `elapsed`; `undefined`: not yet. */
+  readonly lastBeat: () => number | undefined
   /** Waits until the next claim was done. */
   readonly ticked: Effect.Effect<void>
 }
@@ -150,9 +150,9 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
   /** Whether the last claim found as many as it could take. The next one then waits for half of them to end, not for its second. */
   let isFull = false
   let isClosing = false
-  let closingSince = 0
+  let closingSince = -Infinity
   let probedAt = -Infinity
-  let beatenAt: bigint | undefined
+  let beatenAt: number | undefined
 
   const isAlone = () => [...turns.values()].some((turn) => turn.isAlone)
 
@@ -221,7 +221,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
 
   /** Everything that a turn does before its end is written. */
   const work = Effect.fnUntraced(function*(turn: Turn) {
-    const plan = planOf(turn.claim, settings.sweepWindow)
+    const plan = planOf(turn.claim, settings)
     for (let calls = 1;; calls++) {
       const called: Result.Result<SyncSummary | undefined, ListError | SyncError> = yield* Effect.result(
         call(turn, plan)
@@ -284,7 +284,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
       const exit = yield* Effect.exit(write)
       if (Exit.isSuccess(exit)) return Option.some(exit.value)
       if (failures === 0) yield* Effect.logWarning(`${what} cannot be written yet: ${reasonOf(exit.cause)}`)
-      if (isClosing && (yield* Clock.currentTimeMillis) - closingSince >= closingPatience) return Option.none<A>()
+      if (isClosing && (yield* elapsed) - closingSince >= closingPatience) return Option.none<A>()
       yield* Effect.sleep(retryEvery)
     }
   })
@@ -292,7 +292,8 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
   const writeEnd = Effect.fnUntraced(function*(turn: Turn, exit: Exit.Exit<Worked | typeof tooLate | undefined>) {
     const { company } = turn.claim
     if (turn.isLost) return
-    if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) {
+    // Else something in the sync interrupted itself: a turn that is put back without a word would begin again at once, for ever.
+    if (isClosing && Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) {
       yield* persist(`that company ${company} was interrupted`, store.release(turn.claim))
       return
     }
@@ -362,7 +363,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
 
   /** Claim and start are one region: an interruption between them would leave a lease without a turn. */
   const tick: Effect.Effect<void, SqlError> = Effect.uninterruptible(Effect.gen(function*() {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* elapsed
     const decided = decideTick({
       isClosing,
       isAlone: isAlone(),
@@ -415,7 +416,8 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
   const notMine = (turn: Turn) =>
     Effect.gen(function*() {
       turn.isLost = true
-      yield* metrics.lost
+      // Its end may be written, and the answer on its way.
+      if (!turn.isEnding) yield* metrics.lost
       if (turn.fiber !== undefined) yield* Effect.forkDetach(Fiber.interrupt(turn.fiber))
     })
 
@@ -432,7 +434,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
     }
   })
 
-  const beaten = Effect.map(Clock.monotonicTimeNanos, (now) => {
+  const beaten = Effect.map(elapsed, (now) => {
     beatenAt = now
   })
 
@@ -448,7 +450,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
 
   const close = Effect.gen(function*() {
     isClosing = true
-    closingSince = yield* Clock.currentTimeMillis
+    closingSince = yield* elapsed
     const fibers = [...turns.values()].flatMap(({ fiber }) => fiber === undefined ? [] : [fiber])
     yield* atMost("5 seconds", Fiber.interruptAll([...loops, ...fibers]))
     yield* atMost("500 millis", Effect.ignore(store.giveSoloBack(name)))

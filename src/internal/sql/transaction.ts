@@ -17,16 +17,19 @@ import { isTransient } from "./failure.ts"
  * attempt is not known, as of a COMMIT without an answer: the attempt after it finds out.
  */
 export const transact = <A, E>(
-  { dialect, sql }: Database,
+  database: Database,
   body: Effect.Effect<A, E | SqlError>,
   isOpen?: () => boolean
-): Effect.Effect<A, E | SqlError> => {
-  const transaction = sql.withTransaction(body)
-  return retried(
-    dialect.begin === undefined ? transaction : Effect.provideService(transaction, BeginTransaction, dialect.begin),
-    isOpen
-  )
-}
+): Effect.Effect<A, E | SqlError> => retried(begins(database, body), isOpen)
+
+/** Runs a transaction once. */
+export const attempted = <A, E>(database: Database, body: Effect.Effect<A, E | SqlError>) =>
+  surfaced(begins(database, body))
+
+const begins = <A, E>({ dialect, sql }: Database, body: Effect.Effect<A, E | SqlError>) =>
+  dialect.begin === undefined
+    ? sql.withTransaction(body)
+    : Effect.provideService(sql.withTransaction(body), BeginTransaction, dialect.begin)
 
 /** Runs what is one statement, or one transaction, and again as `transact` does. */
 export const retried = <A, E, R>(
