@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { LocationId, UserId } from "effect-time-punches"
 
 /** A literal in the code: `make` throws if it is wrong. */
-export const berlin = LocationId.make(301)
+export const berlin = LocationId.make(303)
 
 /** A number from outside, such as a field of JSON: fails with a `SchemaError` that says what was expected. */
 export const userFrom = Schema.decodeUnknownEffect(UserId)

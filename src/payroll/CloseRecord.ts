@@ -542,16 +542,16 @@ export interface CloseTermsOptions {
   readonly first: BusinessDate
   /** The last date of the period. */
   readonly last: BusinessDate
-  /** The clock of every location, or of each. */
+  /** One clock for all locations, or a map with the clock of each: the map, not `Period.zones`, since the record lists it. */
   readonly clock: LocalClock | ReadonlyMap<LocationId, LocalClock>
   /** The first day of a week. Default: `"monday"`. */
   readonly firstDay?: Period.Weekday | undefined
   /** How a fraction of a cent is rounded. */
   readonly rounding: Rounding
   /** The threshold for the net time of a local week. Default: none. */
-  readonly weeklyThreshold?: Duration.Duration | undefined
+  readonly weeklyThreshold?: Duration.Input | undefined
   /** The threshold for the net time of a local day. Default: none. */
-  readonly dailyThreshold?: Duration.Duration | undefined
+  readonly dailyThreshold?: Duration.Input | undefined
 }
 
 /** Whether there is a clock for each location. */
@@ -589,8 +589,8 @@ export const makeTerms = (options: CloseTermsOptions): CloseTerms => {
     daysFrom,
     firstDay,
     rounding,
-    weeklyThreshold: Option.fromUndefinedOr(weeklyThreshold),
-    dailyThreshold: Option.fromUndefinedOr(dailyThreshold),
+    weeklyThreshold: Option.map(Option.fromUndefinedOr(weeklyThreshold), Duration.fromInputUnsafe),
+    dailyThreshold: Option.map(Option.fromUndefinedOr(dailyThreshold), Duration.fromInputUnsafe),
     clocks,
     locations
   }

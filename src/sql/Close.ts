@@ -202,7 +202,7 @@ export interface CloseOptions extends Omit<CloseRecord.CloseTermsOptions, "compa
 
 /**
  * Closes a period of a copy with a history: finds what must be looked at, sums the period, and records the sums as its first
- * state, all of one state of the copy. To pay is the whole of it. The time of an open punch is due when it has ended.
+ * state, all of one state of the copy. All of it is due. The time of an open punch is due when it has ended.
  *
  * Fails with `NotReady` while `PeriodCheck` finds something, or with a gap, a stale copy or an empty period, unless the kind is
  * accepted; with `PeriodClosed` if another close that stands has an instant of it; with `CloseChanged` if the copy was erased

@@ -46,6 +46,12 @@ const aboves = ({ people }: CloseRecord.CloseSums) =>
   ])
 
 describe("CloseRecord.makeTerms", () => {
+  it("takes a threshold in every form of a duration, as the check and the hours above do", () => {
+    const ofTexts = terms({ weeklyThreshold: "40 hours", dailyThreshold: "8 hours" })
+
+    assert.deepStrictEqual(ofTexts, terms({ weeklyThreshold: Duration.hours(40), dailyThreshold: Duration.hours(8) }))
+  })
+
   it("keeps the first instant of each day, across a change of clocks", () => {
     const { clocks, daysFrom, locations } = terms({ weeklyThreshold: Duration.hours(40) })
     const starts = clocks[0]?.starts.map(DateTime.formatIso) ?? []

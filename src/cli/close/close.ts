@@ -46,9 +46,9 @@ export const correct = Command.make(
   Command.withDescription(
     `Record the next state of closes whose sums have changed.
 
-  To pay is what it has more than the state before. Without an ID it corrects
-  every close that stands, in one write: a punch that was moved leaves one
-  close and enters the other.
+  What is due is its difference to the state before. Without an ID it corrects
+  every close that was not voided, in one write: a punch that was moved leaves
+  one close and enters the other.
 
   The zones, thresholds and days are those of the record. --zones adds
   locations that a record lacks, and changes none. The state before is computed

@@ -60,7 +60,7 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
     Effect.provide(layerCopy(company, target)),
     Effect.catchTag("NotReady", (error) => Effect.andThen(printNotReady(error, names), new Findings()))
   )
-  yield* printWritten([state], [CloseRecord.nothing], { json: input.json, names, shown: target.shown })
+  yield* printWritten([state], [CloseRecord.nothing], input, names, target.shown)
 })
 
 export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
@@ -80,7 +80,7 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
     Effect.catchTag("NotReady", (error) => Effect.andThen(printNotReady(error, names), new Findings()))
   )
   const { kept, lost, others, states, unverified } = corrected
-  yield* printWritten(states, before, { json: input.json, names, shown: target.shown })
+  yield* printWritten(states, before, input, names, target.shown)
   const { stderr } = yield* Colours
   if (states.length === 0) yield* printError("nothing to correct")
   yield* printWarning(
@@ -264,7 +264,9 @@ const printNotReady = Effect.fnUntraced(function*(
 const printWritten = Effect.fnUntraced(function*(
   states: ReadonlyArray<Close.CloseState>,
   before: ReadonlyArray<CloseRecord.CloseSums>,
-  { json, names, shown }: { readonly json: boolean; readonly names: Names | undefined; readonly shown: string }
+  { company, json }: Pick<CloseInput, "company" | "json">,
+  names: Names | undefined,
+  shown: string
 ) {
   if (json) return yield* printJson(states)
   const shownOn = yield* screen
@@ -279,7 +281,9 @@ const printWritten = Effect.fnUntraced(function*(
       ...(accepted.length === 0 ? [] : [`accepted: ${accepted.join(", ")}`]),
       ...(state.kind === "close" ? [disputesUnknown] : [])
     )
-    yield* printHint(`The record: time-punches closes ${state.close} --json --database ${shellWord(shown)}`)
+    // The environment may name another company than the flag.
+    const flag = Option.match(company, { onNone: () => "", onSome: (company) => ` --company ${company}` })
+    yield* printHint(`The record: time-punches closes ${state.close} --json${flag} --database ${shellWord(shown)}`)
   }
 })
 

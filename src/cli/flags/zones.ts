@@ -20,7 +20,7 @@ const headers = ["location_id,zone", "location_id,zone,day_starts"]
 export const zonesFlag = nonBlank(
   "zones",
   "FILE",
-  "Instead of --zone: a zone for each location, from a CSV file with the columns location_id,zone and maybe day_starts",
+  "A zone for each location, from a CSV file with the columns location_id,zone and maybe day_starts",
   "the name of a file"
 )
 

@@ -67,7 +67,7 @@ const run = Command.make("run", {
 
   With a file this process is the whole fleet. With PostgreSQL it is one of many:
   run the same command on several machines, each with its own --name. They share
-  nothing but the database. It needs an OAuth client.`
+  only the database. It needs an OAuth client, and the guid of each company.`
   ),
   Command.withShortDescription("Sync all companies on their schedules"),
   Command.withExamples([
@@ -106,11 +106,15 @@ const add = Command.make("add", {
 }, (input) => operating(({ add }) => add(input))).pipe(
   Command.withDescription(
     `Add companies, due at once. A company that is known gets the interval and the
-  guid that are given, and keeps the rest.`
+  guid that are given, and keeps the rest. fleet run blocks a company without a
+  guid, since its OAuth client must send one.`
   ),
   Command.withShortDescription("Add companies"),
   Command.withExamples([
-    { command: "time-punches fleet add --database punches.db --every 5m 4021", description: "One company" },
+    {
+      command: "time-punches fleet add --database punches.db --every 5m 4021=3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60",
+      description: "One company and its guid"
+    },
     { command: "time-punches fleet add --database punches.db < companies.csv", description: "Many, with their guids" }
   ])
 )

@@ -125,11 +125,11 @@ const hours = (name: string, description: string) => text(name, "HOURS", descrip
 export const aboveFlags = {
   above: hours(
     "above",
-    "Net time above this in each local week, such as 40h; with --by user, week and day: a figure, not a pay rule"
+    "Show the net time of each person above this in each local week, such as 40h: a figure, not a pay rule"
   ),
   aboveDay: hours(
     "above-day",
-    "Net time above this on each local day, such as 8h; with --by user, week and day: a figure, not a pay rule"
+    "Show the net time of each person above this on each local day, such as 8h: a figure, not a pay rule"
   )
 }
 
@@ -150,8 +150,9 @@ export const limitsOf = (
   const other = by.find((each) => each !== "user" && each !== "week" && each !== "day")
   if (other !== undefined) {
     return Result.fail(usage(
-      `${flag} goes with --by user, week and day, not ${other}: the hours of all locations, departments and roles of a ` +
-        "person count together"
+      `${flag} does not go with --by ${other}: the hours of all locations, departments and roles of a person count ` +
+        "together",
+      "Give --by user; week and day may stand beside it."
     ))
   }
   if (Option.isNone(clock)) {

@@ -96,7 +96,8 @@ export const summary = Command.make(
   net is the time worked without unpaid breaks, in hours and minutes. cost is
   net time at the hourly wage of each punch, rounded to the cent for each
   punch, without tips: an estimate, not a payroll. --above and --above-day add
-  columns with the part of net above a threshold: figures, not a pay rule.
+  columns with the part of net above a threshold, for --by user, also with week
+  or day: figures, not a pay rule.
 
   --map prints the file of a payroll program that a close would have now: a
   preview, which checks and records nothing.

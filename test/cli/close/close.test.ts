@@ -51,6 +51,18 @@ const closes = (stdout: string): ReadonlyArray<{ readonly state: string; readonl
   JSON.parse(stdout)
 
 describe("time-punches close", () => {
+  it.live("names the record by the company of the flag, since the environment may have another one", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const other = { TIME_PUNCHES_COMPANY_ID: "4999" }
+      const flag = ["--company", `${defaultCompany.id}`, "--database", file]
+
+      const closed = yield* cli(["close", ...week, ...flag], { env: other })
+
+      assert.strictEqual(closed.code, 0, closed.stderr)
+      assert.include(closed.stderr, `time-punches closes 1 --json --company ${defaultCompany.id} --database '${file}'`)
+    })))
+
   it.live("closes, corrects and voids a week, and pays each difference once", () =>
     inFake(Effect.gen(function*() {
       const file = yield* copy

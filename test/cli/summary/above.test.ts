@@ -180,8 +180,11 @@ describe("summary --above and --above-day", () => {
 
   it.effect.each(
     [
-      ["--above 40h --zone UTC", /--above goes with --by user, week and day, not location: the hours of all locations/],
-      ["--above-day 8h --by user,role --zone UTC", /--above-day goes with --by user, week and day, not role/],
+      [
+        "--above 40h --zone UTC",
+        /--above does not go with --by location: the hours of all locations.*\n {2}Give --by user;/
+      ],
+      ["--above-day 8h --by user,role --zone UTC", /--above-day does not go with --by role:/],
       ["--above 40h --by user", /--above has no zone: .*\n {2}Add --zone/],
       [
         "--above 40 --by user --zone UTC",
