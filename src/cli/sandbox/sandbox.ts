@@ -66,6 +66,9 @@ const sandboxFlags = {
   )
 }
 
+/** The parsed flags. */
+export type SandboxInput = Command.Command.Config.Infer<typeof sandboxFlags>
+
 export const sandbox = Command.make(
   "sandbox",
   sandboxFlags,
