@@ -7,20 +7,15 @@ import { namesFlag } from "../flags/names.ts"
 import { onFlag } from "../flags/values.ts"
 import { zonesFlag } from "../flags/zones.ts"
 
-const mcpFlags = {
-  database: makeDatabaseFlag("The copy to read: a file of SQLite, or postgres://host/database (required)"),
-  company: companyFlags.company,
-  zones: zonesFlag,
-  names: namesFlag,
-  withWages: onFlag("with-wages", "Let answers contain wages, costs and tips")
-}
-
-/** The parsed flags. */
-export type McpInput = Command.Command.Config.Infer<typeof mcpFlags>
-
 export const mcp = Command.make(
   "mcp",
-  mcpFlags,
+  {
+    database: makeDatabaseFlag("The copy to read: a file of SQLite, or postgres://host/database (required)"),
+    company: companyFlags.company,
+    zones: zonesFlag,
+    names: namesFlag,
+    withWages: onFlag("with-wages", "Let answers contain wages, costs and tips")
+  },
   // The protocol and the drivers of the databases are large, so they are loaded only here.
   (flags) => Effect.flatMap(Effect.promise(() => import("./server.ts")), ({ serve }) => serve(flags))
 ).pipe(

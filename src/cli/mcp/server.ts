@@ -45,7 +45,15 @@ import { summary } from "../summary/summary.ts"
 import { Colours, plain } from "../terminal/colour.ts"
 import { Messages } from "../terminal/messages.ts"
 import { print } from "../terminal/output.ts"
-import type { McpInput } from "./mcp.ts"
+
+/** The parsed flags of the command. */
+interface McpInput {
+  readonly database: Option.Option<string>
+  readonly company: Option.Option<CompanyId>
+  readonly zones: Option.Option<string>
+  readonly names: Option.Option<string>
+  readonly withWages: boolean
+}
 
 /** Serves until standard input ends. Fails before it serves if the copy cannot be read. */
 export const serve = Effect.fnUntraced(function*(input: McpInput) {

@@ -16,7 +16,7 @@ import { printError, printHint } from "../terminal/messages.ts"
 import { printLines } from "../terminal/output.ts"
 import { churn, churnRate } from "./churn.ts"
 import { manyCompanies, twoCompanies, withWorld } from "./companies.ts"
-import type { SandboxInput } from "./sandbox.ts"
+import type { SandboxInput } from "./flags.ts"
 
 /** Serves until interrupted. */
 export const serve = Effect.fnUntraced(function*(options: SandboxInput) {
