@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
@@ -72,6 +73,9 @@ export type ExpectedError =
 /** The command was called wrongly. */
 export const usage = (message: string, ...advice: ReadonlyArray<string>) =>
   new CommandFailure({ message, advice, code: exitCode.usage })
+
+/** The same as a result. */
+export const refused = (message: string, ...advice: ReadonlyArray<string>) => Result.fail(usage(message, ...advice))
 
 /**
  * Describes an error in the terms of the command line; `resumeHint` adds how to resume. A run whose cursor the service
@@ -230,14 +234,13 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
   }
 }
 
+const checkDatabase = "Check the database: its address, its rights, its space, and who has locked it."
+
 const fleetEnds: { readonly [R in FleetError["reason"]]: Omit<Description, "message"> } = {
   NotMigrated: { code: exitCode.data, advice: ["Run time-punches fleet migrate with this database first."] },
   InvalidInput: { code: exitCode.usage, advice: [] },
   AlreadyRunning: { code: exitCode.system, advice: ["Give each process its own --name; a file has one process."] },
-  Store: {
-    code: exitCode.system,
-    advice: ["Check the database: its address, its rights, its space, and who has locked it."]
-  }
+  Store: { code: exitCode.system, advice: [checkDatabase] }
 }
 
 /** What the system or the server said: the message of a driver may only be that it failed to connect. */
@@ -289,8 +292,6 @@ const isLoginRefused = (error: unknown): boolean =>
 
 const checkLogin =
   "Check the user and the password: set PGPASSWORD, or put the whole URL into TIME_PUNCHES_DATABASE_URL."
-
-const checkDatabase = "Check the database: its address, its rights, its space, and who has locked it."
 
 /** Names the variable and what it must be. A missing one would otherwise be reported as a value that is not a string. */
 const settingMessage = ({ cause }: Config.ConfigError): string => {
@@ -368,7 +369,7 @@ export const errorCode = (cause: unknown): Option.Option<string> =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? Option.some(cause.code) : Option.none()
 
 /** One line that names the file and the reason, and the advice for that reason. */
-export const describeFileError = (
+const describeFileError = (
   { reason }: PlatformError.PlatformError
 ): { readonly message: string; readonly advice: ReadonlyArray<string> } => {
   if (reason._tag === "BadArgument") return { message: printable(reason.message), advice: [] }

@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import { idOf } from "../internal/wire/decoder.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { TimePunch } from "../TimePunch.ts"
-import { type FurtherColumns, joined, mapRows, toWire, UnreadableLine, type UnwritablePunch } from "./rows.ts"
+import { type FurtherColumns, joined, mapRows, toWider, toWire, UnreadableLine, type UnwritablePunch } from "./rows.ts"
 
 /**
  * Writes every punch as one line that ends in `\n`, some lines to a text; nothing for no punches. For bytes, append
@@ -45,12 +45,8 @@ const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
 const toLine = (punch: TimePunch): Result.Result<string, UnwritablePunch> =>
   Result.map(toWire(punch), (wire) => `${JSON.stringify(wire)}\n`)
 
-const toWiderLine = (punch: TimePunch, { cells, columns }: FurtherColumns): Result.Result<string, UnwritablePunch> =>
-  Result.map(toWire(punch), (wire) => {
-    const values = cells(punch)
-    const further = columns.map((name, at) => [name, values[at] ?? null] as const)
-    return `${JSON.stringify({ ...wire, ...Object.fromEntries(further) })}\n`
-  })
+const toWiderLine = (punch: TimePunch, further: FurtherColumns): Result.Result<string, UnwritablePunch> =>
+  Result.map(toWider(punch, further), (wire) => `${JSON.stringify(wire)}\n`)
 
 interface Line {
   readonly number: number

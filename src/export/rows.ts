@@ -115,3 +115,10 @@ export const toWire = (punch: TimePunch) =>
     const { detail, path } = firstIssue(error)
     return new UnwritablePunch({ punchId: punch.id, path, detail })
   })
+
+/** The same with further columns as keys after those of the punch. */
+export const toWider = (punch: TimePunch, { cells, columns }: FurtherColumns) =>
+  Result.map(toWire(punch), (wire) => {
+    const values = cells(punch)
+    return { ...wire, ...Object.fromEntries(columns.map((name, at) => [name, values[at] ?? null])) }
+  })

@@ -107,7 +107,7 @@ export const CloseRow = Schema.Struct(rowFields).pipe(Schema.encodeKeys(rowNames
 /** The sums of a person at a location, as `CloseRow` decodes them. */
 export type CloseRow = typeof CloseRow.Type
 
-/** What a row of one state has more than that of another: `CloseRow` with numbers that may be negative. */
+/** What a row has more in one state than in another: `CloseRow` with numbers that may be negative. */
 export const RowDifference = Schema.Struct({
   ...rowFields,
   /** How many punches more; negative if there are fewer. */
@@ -172,10 +172,16 @@ export const locationOf = ({ locations }: CloseTerms, locationId: LocationId): C
   locations.find((each) => Option.contains(each.locationId, locationId)) ??
     locations.find((each) => Option.isNone(each.locationId))
 
-/** The instants of the close at a location; `undefined` where the close does not have it. */
+/** The instants of the close at a location; `undefined` if the close does not have the location. */
 export const spanOf = (terms: CloseTerms, locationId: LocationId): Span | undefined => {
   const location = locationOf(terms, locationId)
   return location === undefined ? undefined : spanAt(terms, location)
+}
+
+/** Whether a punch was clocked in during the close, by the clock of its location. @internal */
+export const contains = (terms: CloseTerms) => ({ clockedIn, locationId }: TimePunch): boolean => {
+  const span = spanOf(terms, locationId)
+  return span !== undefined && span.from <= clockedIn.epochMilliseconds && clockedIn.epochMilliseconds < span.to
 }
 
 const spanAt = (terms: CloseTerms, { begins, clock }: CloseLocation): Span => {
@@ -266,7 +272,7 @@ const makeSums = (terms: CloseTerms) => {
     const part = 2 * day + (isWithin ? 1 : 0)
     days.set(part, (days.get(part) ?? 0) + net)
     if (!isWithin) return undefined
-    const key = [punch.userId, punch.locationId, Option.getOrElse(punch.departmentId, () => ""), punch.roleId].join(" ")
+    const key = keyOf(punch)
     const row = rows.get(key) ?? { punch, punches: 0, incomplete: 0, net: 0, cost: 0, tips: 0 }
     rows.set(key, row)
     row.punches += 1
@@ -342,7 +348,7 @@ const excess = (
   return Duration.millis(sum)
 }
 
-/** What a state has more than another: of each row and of each person's excess; none that is zero. */
+/** What a state has more than another, by row and by the excess of each person. What does not differ is left out. */
 export const difference = (state: CloseSums, before: CloseSums): CloseSums => {
   const earlier = new Map(before.rows.map((row) => [keyOf(row), row]))
   const later = new Map(state.rows.map((row) => [keyOf(row), row]))
@@ -364,14 +370,15 @@ export const difference = (state: CloseSums, before: CloseSums): CloseSums => {
   const excessNow = new Map(state.people.map((person) => [person.userId, person]))
   const people = [...new Set([...excessBefore.keys(), ...excessNow.keys()])].flatMap((userId) => {
     const [one, other] = [excessNow.get(userId), excessBefore.get(userId)]
-    const between = (name: "above" | "aboveDay") =>
-      one === undefined && other === undefined
-        ? Option.none()
-        : Option.isNone(Option.orElse(one?.[name] ?? Option.none(), () => other?.[name] ?? Option.none()))
-        ? Option.none()
-        : Option.some(Duration.millis(optionalMillis(one?.[name]) - optionalMillis(other?.[name])))
+    const between = (name: "above" | "aboveDay") => {
+      const [now, then] = [one?.[name] ?? Option.none(), other?.[name] ?? Option.none()]
+      return Option.map(
+        Option.orElse(now, () => then),
+        () => Duration.millis(excessMillis(now) - excessMillis(then))
+      )
+    }
     const person: ClosePerson = { userId, above: between("above"), aboveDay: between("aboveDay") }
-    return optionalMillis(person.above) === 0 && optionalMillis(person.aboveDay) === 0 ? [] : [person]
+    return excessMillis(person.above) === 0 && excessMillis(person.aboveDay) === 0 ? [] : [person]
   })
   return {
     rows: rows.toSorted(compareRows),
@@ -388,14 +395,13 @@ export const isSame = (one: CloseSums, other: CloseSums): boolean => {
 /** A state without a punch, such as what stands before the first one. */
 export const nothing: CloseSums = { rows: [], people: [] }
 
-const keyOf = ({ departmentId, locationId, roleId, userId }: CloseRow): string =>
-  [userId, locationId, Option.getOrElse(departmentId, () => ""), roleId].join(" ")
+const keyOf = (
+  { departmentId, locationId, roleId, userId }: Pick<CloseRow, "departmentId" | "locationId" | "roleId" | "userId">
+): string => [userId, locationId, Option.getOrElse(departmentId, () => ""), roleId].join(" ")
 
-const millisOf = (duration: Duration.Duration | undefined): number =>
-  duration === undefined ? 0 : Duration.toMillis(duration)
+const millisOf = (duration = Duration.zero): number => Duration.toMillis(duration)
 
-const optionalMillis = (duration: Option.Option<Duration.Duration> | undefined): number =>
-  duration === undefined ? 0 : Option.match(duration, { onNone: () => 0, onSome: Duration.toMillis })
+const excessMillis = (excess: Option.Option<Duration.Duration>): number => millisOf(Option.getOrUndefined(excess))
 
 const isZero = ({ cost, incomplete, net, punches, tips }: CloseRow): boolean =>
   punches === 0 && incomplete === 0 && Duration.toMillis(net) === 0 && cost === 0 && tips === 0

@@ -324,7 +324,9 @@ export const hoursAbove = <E = never>(
   ).pipe(
     Sink.map(({ people }) => {
       const weekOf = Period.firstDatesOfWeek(options)
-      return HashMap.map(HashMap.fromIterable(inPeriod(people)), (person) => hoursOf(person, options, weekOf))
+      // Who has no punch in the period has no hours in it.
+      const present = [...people].filter(([, { punches }]) => punches > 0)
+      return HashMap.map(HashMap.fromIterable(present), (person) => hoursOf(person, options, weekOf))
     })
   )
 
@@ -472,9 +474,6 @@ const personOf = (people: Map<UserId, Person>, userId: UserId): Person => {
   return person
 }
 
-/** Who has no punch in the period has no hours in it. */
-const inPeriod = (people: ReadonlyMap<UserId, Person>) => [...people].filter(([, { punches }]) => punches > 0)
-
 /** Where a punch counts. */
 interface DayOf {
   readonly date: BusinessDate
@@ -484,8 +483,7 @@ interface DayOf {
 /** The local date of the clock-in of a punch, and on which side of the period it lies. What is computed of a clock is kept. */
 const makeDayOf = <E>({ clock, period }: HoursAboveOptions<E>): (punch: TimePunch) => Result.Result<DayOf, E> => {
   const { clockOf } = zonesOf(clock)
-  const byClock = new Map<LocalClock, (instant: DateTime.Utc) => DayOf>()
-  const makeOf = (each: LocalClock) => {
+  const daysOf = Function.memoize((each: LocalClock) => {
     const dateOf = Period.businessDates(each)
     const interval = period?.(each)
     return (instant: DateTime.Utc): DayOf => ({
@@ -498,15 +496,8 @@ const makeDayOf = <E>({ clock, period }: HoursAboveOptions<E>): (punch: TimePunc
         ? "within"
         : "after"
     })
-  }
-  return (punch) =>
-    Result.map(clockOf(punch.locationId), (each) => {
-      const known = byClock.get(each)
-      if (known !== undefined) return known(punch.clockedIn)
-      const dayOf = makeOf(each)
-      byClock.set(each, dayOf)
-      return dayOf(punch.clockedIn)
-    })
+  })
+  return (punch) => Result.map(clockOf(punch.locationId), (each) => daysOf(each)(punch.clockedIn))
 }
 
 /** Whether the sum is exact with the punch. No part of it exceeds the whole. */

@@ -30,10 +30,10 @@ const idValues = {
   roleId: ["role", "id"]
 } as const satisfies Readonly<Record<string, readonly [Grouping, "code" | "name" | "id"]>>
 
-type IdValue = keyof typeof idValues
-const isIdValue = (value: string): value is IdValue => Object.hasOwn(idValues, value)
+const isIdValue = (value: Value | undefined): value is keyof typeof idValues =>
+  value !== undefined && Object.hasOwn(idValues, value)
 
-const isOneOf = <A extends string>(values: ReadonlyArray<A>) => (value: string): value is A =>
+const isOneOf = <A extends Value>(values: ReadonlyArray<A>) => (value: Value | undefined): value is A =>
   values.some((each) => each === value)
 
 const dateValues = ["periodStart", "periodEnd", "payDate"] as const
@@ -108,6 +108,8 @@ export const Column = Schema.Union([
 
 /** A column of the file. */
 export type Column = typeof Column.Type
+
+const valueOf = (column: Column): Value | undefined => "value" in column ? column.value : undefined
 
 const Code = Schema.String.check(Schema.isNonEmpty())
 
@@ -347,7 +349,7 @@ export const encode = (
     const cells = mapping.columns.map((column, at) => {
       const [plus, minus] = [one?.cells[at], other?.cells[at]]
       if (plus === undefined && minus === undefined) return undefined
-      const isHour = "value" in column && isHourValue(column.value)
+      const isHour = isHourValue(valueOf(column))
       const round = ([more, less]: Quantity = [0n, 0n]) =>
         isHour ? divide(more, unit, mapping.rounding) - divide(less, unit, mapping.rounding) : more - less
       const cell = round(plus) - round(minus)
@@ -366,9 +368,7 @@ export const encode = (
     text: textOf(mapping, records),
     rows: records.length,
     rests: mapping.columns.flatMap((column, at) =>
-      "value" in column && isHourValue(column.value)
-        ? [{ header: column.header, rest: Duration.millis(Number(rests[at])) }]
-        : []
+      isHourValue(valueOf(column)) ? [{ header: column.header, rest: Duration.millis(Number(rests[at])) }] : []
     ),
     shared: sharedOf(mapping, codes, states)
   })
@@ -385,7 +385,7 @@ interface FileRow {
   readonly texts: ReadonlyArray<string>
   /** Ids and the place of the pay code: the least of them decides the place of the row. */
   readonly order: ReadonlyArray<number>
-  /** The numbers of its cells, `undefined` for texts, and where the row has another number. */
+  /** The numbers of its cells; `undefined` for a text, and for a number that only another row of the group has. */
   readonly cells: ReadonlyArray<Quantity | undefined>
 }
 
@@ -422,7 +422,8 @@ const rowsOf = (
     const known = rows.get(key)
     const order = [...mapping.by.map((by) => item.sums.ids[by] ?? Infinity), item.place]
     const cells = mapping.columns.map((column, at) => {
-      const own = "value" in column && isNumberValue(column.value) ? item.numbers[column.value] : undefined
+      const value = valueOf(column)
+      const own = isNumberValue(value) ? item.numbers[value] : undefined
       const other = known?.cells[at]
       return own === undefined || other === undefined
         ? own ?? other
@@ -548,9 +549,9 @@ const dateText = (date: BusinessDate, format: DateFormat = "YYYY-MM-DD"): string
 const hourUnits = { "decimal:2": 36_000, "decimal:4": 360, "h:mm": 60_000, minutes: 60_000, seconds: 1000 } as const
 
 const numberText = ({ decimal, hours }: Mapping, column: Column, cell: bigint): string => {
-  const value = "value" in column ? column.value : undefined
+  const value = valueOf(column)
   if (value === "punches") return `${cell}`
-  if (value === undefined || !isHourValue(value)) return fraction(cell, 100n, decimal ?? ".")
+  if (!isHourValue(value)) return fraction(cell, 100n, decimal ?? ".")
   switch (hours) {
     case "decimal:2":
       return fraction(cell, 100n, decimal ?? ".")
@@ -588,7 +589,7 @@ const error = (path: string, detail: string) => new MappingError({ path, detail 
 const problemOf = ({ by, columns, decimal, payCodes, quote, separator }: Mapping): MappingError | undefined => {
   const twice = by.findIndex((each, at) => by.indexOf(each) !== at)
   if (twice >= 0) return error(`by[${twice}]`, `${by[twice]} is there twice`)
-  const values = columns.map((column) => "value" in column ? column.value : undefined)
+  const values = columns.map(valueOf)
   const has = (value: Value) => values.includes(value)
   const ofPerson = by.length === 1 && by[0] === "user"
   for (const [at, column] of columns.entries()) {
@@ -612,13 +613,13 @@ const problemOf = ({ by, columns, decimal, payCodes, quote, separator }: Mapping
   for (const [at, each] of by.entries()) {
     // Two people of one name would be one row.
     const isShown = values.some((value) => {
-      if (value === undefined || !isIdValue(value)) return false
+      if (!isIdValue(value)) return false
       const [kind, form] = idValues[value]
       return kind === each && form !== "name"
     })
     if (!isShown) return error(`by[${at}]`, `no column has the code or the id of the ${each}`)
   }
-  if (!values.some((value) => value !== undefined && isNumberValue(value))) return error("columns", "none has a number")
+  if (!values.some(isNumberValue)) return error("columns", "none has a number")
   if (has("hoursBelow") && !has("hoursAbove")) {
     return error("columns", "hoursBelow needs hoursAbove: the hours above the threshold would be in no column")
   }
@@ -704,9 +705,9 @@ const idsOf = (states: ReadonlyArray<PayrollState>, kind: Grouping): ReadonlyArr
 /** The kinds of id of which a column has this. */
 const kindsOf = ({ columns }: Mapping, wanted: "code" | "name"): ReadonlyArray<Grouping> =>
   Grouping.literals.filter((each) =>
-    columns.some((column) => {
-      if ("constant" in column || !isIdValue(column.value)) return false
-      const [kind, form] = idValues[column.value]
+    columns.map(valueOf).some((value) => {
+      if (!isIdValue(value)) return false
+      const [kind, form] = idValues[value]
       return kind === each && form === wanted
     })
   )
@@ -748,7 +749,7 @@ const sharedOf = (
   states: ReadonlyArray<PayrollState>
 ): PayrollFile["shared"] => {
   const hasExcess = mapping.payCodes?.above !== undefined ||
-    mapping.columns.some((column) => "value" in column && isPartValue(column.value))
+    mapping.columns.map(valueOf).some(isPartValue)
   if (!hasExcess || !kindsOf(mapping, "code").includes("user")) return []
   const byCode = new Map<string, Set<UserId>>()
   for (const { net, userId } of states.flatMap(({ rows }) => rows)) {

@@ -115,19 +115,13 @@ export const check = <E = never>(
     }
   ).pipe(Sink.map((check) => check.issues()))
 
-/** A punch of the stream, with what follows from its location. */
-interface Located {
-  readonly punch: TimePunch
-  readonly zone: DateTime.TimeZone
-  readonly belongs: boolean
-}
-
 /** The time of a punch, `[start, end)` in epoch milliseconds, and what an issue needs of it. */
 interface Shift {
   readonly punchId: TimePunchId
   readonly userId: UserId
   readonly locationId: LocationId
   readonly zone: DateTime.TimeZone
+  /** Whether it is checked, and not only read for overlaps. */
   readonly belongs: boolean
   readonly open: boolean
   readonly start: number
@@ -143,9 +137,9 @@ const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
 
   const add = (punch: TimePunch): Result.Result<void, E> => {
     if (punch.deleted) return Result.void
-    const located = locate(punch, zones, periods, options)
+    const located = shiftOf(punch, zones, periods, options)
     if (Result.isFailure(located)) return Result.fail(located.failure)
-    const shift = shiftOf(located.success, options)
+    const shift = located.success
     const known = people.get(punch.userId)
     if (known === undefined) people.set(punch.userId, [shift])
     else known.push(shift)
@@ -163,28 +157,26 @@ const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
 const maxDurationOf = (options: PeriodCheckOptions<unknown>): Duration.Duration =>
   Duration.fromInputUnsafe(options.maxDuration ?? "16 hours")
 
-const locate = <E>(
+const shiftOf = <E>(
   punch: TimePunch,
   zones: Zones<E>,
   periods: LocalPeriods<E>,
-  { isChecked = Function.constTrue }: PeriodCheckOptions<E>
-): Result.Result<Located, E> =>
-  Result.flatMap(
-    zones.clockOf(punch.locationId),
-    (clock) =>
-      Result.map(periods.contains(punch), (isWithin) => ({
-        punch,
-        zone: zoneOf(clock),
-        belongs: isWithin && isChecked(punch)
-      }))
-  )
-
-const shiftOf = ({ belongs, punch, zone }: Located, { asOf }: WorkedTime.WorkedTimeOptions): Shift => {
-  const start = punch.clockedIn.epochMilliseconds
+  { asOf, isChecked = Function.constTrue }: PeriodCheckOptions<E>
+): Result.Result<Shift, E> => {
+  const { clockedIn: { epochMilliseconds: start }, clockedOut, id: punchId, locationId, userId } = punch
   // Of an open punch without asOf only the instant of its clock-in is known.
-  const end = Option.getOrElse(punch.clockedOut, () => asOf)?.epochMilliseconds ?? start + 1
-  const { id: punchId, locationId, userId } = punch
-  return { punchId, userId, locationId, zone, belongs, start, end, open: Option.isNone(punch.clockedOut) }
+  const end = Option.getOrElse(clockedOut, () => asOf)?.epochMilliseconds ?? start + 1
+  return Result.flatMap(zones.clockOf(locationId), (clock) =>
+    Result.map(periods.contains(punch), (isWithin) => ({
+      punchId,
+      userId,
+      locationId,
+      zone: zoneOf(clock),
+      belongs: isWithin && isChecked(punch),
+      open: Option.isNone(clockedOut),
+      start,
+      end
+    })))
 }
 
 /** Two issues for each two of these shifts of a person that share time, unless both only surround the period. */

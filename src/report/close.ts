@@ -85,7 +85,7 @@ export const toHtmlCloseReport = <E, R>(
     const terms = newest === undefined ? close.terms : CloseRecord.termsAt(close, newest)
     const sums = newest ?? CloseRecord.nothing
     const people = peopleOf(sums).toSorted(byTime)
-    const locations = groupsOf(sums, ({ locationId }) => locationId).toSorted(byTime)
+    const locations = Page.sumsBy(sums.rows, ({ locationId }) => locationId).toSorted(byTime)
     const thresholds = {
       names,
       weeklyThreshold: Option.getOrUndefined(terms.weeklyThreshold),
@@ -135,10 +135,6 @@ export const toHtmlCloseReport = <E, R>(
     )
   })
 
-/** The state that this one was compared with, or that it voids. */
-const beforeOf = ({ states }: Close, { before }: RecordedState): RecordedState | undefined =>
-  states.find(({ state }) => Option.contains(before, state))
-
 /** The clocks of the record, for what its instants do not have: the hour of the day, and times in a text. */
 const zonesOf = (terms: CloseRecord.CloseTerms): Zones<MissingZone> => {
   const clocks = terms.clocks.map(({ dayStarts, zone }): LocalClock => ({
@@ -154,17 +150,11 @@ const zonesOf = (terms: CloseRecord.CloseTerms): Zones<MissingZone> => {
   }
 }
 
-const isWithin = (terms: CloseRecord.CloseTerms) => ({ clockedIn, locationId }: TimePunch): boolean => {
-  const span = CloseRecord.spanOf(terms, locationId)
-  const at = clockedIn.epochMilliseconds
-  return span !== undefined && span.from <= at && at < span.to
-}
-
 const checkOf = (terms: CloseRecord.CloseTerms): PeriodCheck.PeriodCheckOptions<MissingZone> => ({
   clock: zonesOf(terms),
   // A beginning may be moved by less than 48 hours.
   period: (clock) => Period.localDays(clock, terms.daysFrom, terms.last),
-  isChecked: isWithin(terms)
+  isChecked: CloseRecord.contains(terms)
 })
 
 /** What the punches show. `people`: the sums of the record, which the punches must have too. */
@@ -178,11 +168,11 @@ const ofPunches = <E, R>(
     const check = checkOf(terms)
     const { clockOf } = zonesOf(terms)
     const { gte, lt } = CloseRecord.window(terms)
-    const isOurs = isWithin(terms)
+    const isOurs = CloseRecord.contains(terms)
     const starts = terms.clocks.map(({ starts }) => starts.map(({ epochMilliseconds }) => epochMilliseconds))
     const clocks = new Map<LocationId, ReturnType<typeof clockOf>>()
     const figures = yield* figuresOf(
-      // Around the close a punch may be at a location that is newer than its record: it is none of its findings.
+      // Around the close a punch may be at a location that is newer than the record: its findings are not of the close.
       Stream.filter(punches, ({ clockedIn, locationId }) =>
         CloseRecord.locationOf(terms, locationId) !== undefined ||
         (DateTime.isGreaterThanOrEqualTo(clockedIn, gte) && DateTime.isLessThan(clockedIn, lt))),
@@ -222,24 +212,9 @@ const ofPunches = <E, R>(
     }
   })
 
-/** Sums of rows by a key. */
-const groupsOf = (
-  { rows }: CloseRecord.CloseSums,
-  keyOf: (row: CloseRecord.CloseRow) => number
-): ReadonlyArray<Page.Sums> => {
-  const groups = new Map<number, Array<Omit<Page.Sums, "key">>>()
-  for (const row of rows) {
-    const key = keyOf(row)
-    const group = groups.get(key) ?? []
-    group.push({ ...row, above: undefined, aboveDay: undefined })
-    groups.set(key, group)
-  }
-  return [...groups].map(([key, sums]) => Page.sumsOf(key, sums))
-}
-
 /** The sums of each person, with the time over the thresholds. */
 const peopleOf = (sums: CloseRecord.CloseSums): ReadonlyArray<Page.Sums> => {
-  const groups = new Map(groupsOf(sums, ({ userId }) => userId).map((group) => [group.key, group]))
+  const groups = new Map(Page.sumsBy(sums.rows, ({ userId }) => userId).map((group) => [group.key, group]))
   return CloseRecord.byPerson(sums).map(({ above, aboveDay, cost, net, punches, tips, userId }) => ({
     key: userId,
     punches,
@@ -253,8 +228,8 @@ const peopleOf = (sums: CloseRecord.CloseSums): ReadonlyArray<Page.Sums> => {
 }
 
 /** What a state has more than the one before it; of a void, what it takes away. */
-const differenceOf = (close: Close, state: RecordedState): CloseRecord.CloseSums => {
-  const before = beforeOf(close, state) ?? CloseRecord.nothing
+const differenceOf = ({ states }: Close, state: RecordedState): CloseRecord.CloseSums => {
+  const before = states.find((each) => Option.contains(state.before, each.state)) ?? CloseRecord.nothing
   return CloseRecord.difference(state.kind === "void" ? CloseRecord.nothing : state, before)
 }
 

@@ -20,7 +20,7 @@ export interface Place {
 }
 
 /** What is counted. */
-export interface FiguresOptions<out E> {
+interface FiguresOptions<out E> {
   /** Where a punch stands; `undefined` for one that is read for the thresholds or the findings only. */
   readonly placeOf: (punch: TimePunch) => Result.Result<Place | undefined, E>
   /** The dates of the period by a clock. */
@@ -32,10 +32,9 @@ export interface FiguresOptions<out E> {
 }
 
 /** The sums of a location on a date. */
-export interface DayOfLocation {
+interface DayOfLocation extends Labor.Totals {
   readonly locationId: LocationId
   readonly date: BusinessDate
-  readonly totals: Labor.Totals
 }
 
 export interface Figures {
@@ -91,9 +90,10 @@ export const figuresOf = <E, E2, R>(
       issues: Stream.run(Stream.filter(allOf(forCheck), isRead(check)), PeriodCheck.check(check))
     }, { concurrency: "unbounded" })
     return {
-      days: Array.from(counted.days, ([key, totals]) => ({ group: groups.get(key), totals })).flatMap(
-        ({ group, totals }) => group === undefined ? [] : [{ locationId: group.locationId, date: group.date, totals }]
-      ),
+      days: [...counted.days].flatMap(([key, totals]) => {
+        const group = groups.get(key)
+        return group === undefined ? [] : [{ ...totals, locationId: group.locationId, date: group.date }]
+      }),
       people: [...counted.people],
       total: HashMap.get(counted.total, "total"),
       hours: counted.hours,

@@ -3,7 +3,7 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
-import { counted, formatExactHours, formatMoney, formatNumber } from "../internal/page/amounts.ts"
+import { counted, formatMoney, formatNumber, formatSignedHours } from "../internal/page/amounts.ts"
 import { type Html, html, markup, page, stylesheet } from "../internal/page/html.ts"
 import { Weekday } from "../payroll/Period.ts"
 import type { Issue } from "../payroll/PeriodCheck.ts"
@@ -17,12 +17,6 @@ export type NameOf = (kind: "user" | "location" | "role" | "department", id: num
 export const labelOf = (kind: "user" | "location", id: number, names: NameOf | undefined): string => {
   const name = names?.(kind, id)
   return name === undefined ? `${kind} ${id}` : `${name} (${id})`
-}
-
-/** A duration to the second, with its sign. */
-export const hoursText = (duration: Duration.Duration): string => {
-  const millis = Duration.toMillis(duration)
-  return `${millis < 0 ? "-" : ""}${formatExactHours(Duration.millis(Math.abs(millis)))}`
 }
 
 /** A whole report. */
@@ -48,17 +42,6 @@ ${sections}
 </main>`
     }))
 
-/** Key figures side by side. */
-const figures = (entries: ReadonlyArray<readonly [name: string, value: string]>): Html =>
-  html`<dl class="figures">
-${
-    entries.map(([name, value]) =>
-      html`<div><dt>${name}</dt><dd>${value}</dd></div>
-`
-    )
-  }</dl>
-`
-
 /** A part of a report. */
 export const section = (title: string, ...parts: ReadonlyArray<Html | undefined>): Html =>
   html`<section>
@@ -72,7 +55,7 @@ export const note = (text: string): Html =>
 `
 
 /** A chart for a wide and one for a narrow window; the stylesheet shows one of them. */
-export const chart = (label: string, draw: (drawn: Charts.Drawn) => Html): Html =>
+const chart = (label: string, draw: (drawn: Charts.Drawn) => Html): Html =>
   html`<figure>
 <div class="wide">${draw({ label, width: 900 })}</div>
 <div class="narrow">${draw({ label, width: 343 })}</div>
@@ -80,7 +63,7 @@ export const chart = (label: string, draw: (drawn: Charts.Drawn) => Html): Html 
 `
 
 /** What each colour of a chart means. */
-export const legend = (entries: ReadonlyArray<readonly [colour: string, text: string]>): Html =>
+const legend = (entries: ReadonlyArray<readonly [colour: string, text: string]>): Html =>
   html`<ul class="legend">
 ${
     entries.map(([colour, text]) =>
@@ -100,7 +83,7 @@ export interface Column<Row> {
 }
 
 /** A number as it is shown, and its exact value for programs. */
-export interface Quantity {
+interface Quantity {
   readonly value: number
   readonly text: string
 }
@@ -113,7 +96,7 @@ export const money = (cents: number): Quantity => ({ value: cents, text: formatM
 /** A time; its exact value is in seconds. */
 export const time = (duration: Duration.Duration): Quantity => ({
   value: Duration.toSeconds(duration),
-  text: hoursText(duration)
+  text: formatSignedHours(duration)
 })
 
 /** A table that scrolls sideways if it must; `total` is its last row. */
@@ -205,10 +188,13 @@ export const sumsTable = (
 
 const totalKey = "total"
 
+/** What a row of sums counts. */
+type Counts = Omit<Sums, "key" | "above" | "aboveDay"> & Partial<Pick<Sums, "above" | "aboveDay">>
+
 /** The sums of all rows. */
-export const totalOf = (rows: ReadonlyArray<Omit<Sums, "key">>): Sums => {
-  const sum = (value: (row: Omit<Sums, "key">) => number) => rows.reduce((total, row) => total + value(row), 0)
-  const millis = (value: (row: Omit<Sums, "key">) => Duration.Duration | undefined) =>
+export const totalOf = (rows: ReadonlyArray<Counts>): Sums => {
+  const sum = (value: (row: Counts) => number) => rows.reduce((total, row) => total + value(row), 0)
+  const millis = (value: (row: Counts) => Duration.Duration | undefined) =>
     Duration.millis(sum((row) => Duration.toMillis(value(row) ?? Duration.zero)))
   return {
     key: totalKey,
@@ -222,25 +208,39 @@ export const totalOf = (rows: ReadonlyArray<Omit<Sums, "key">>): Sums => {
   }
 }
 
-/** The sums of some rows under one key, without times over a threshold: these are of people. */
-export const sumsOf = (key: number | string, rows: ReadonlyArray<Omit<Sums, "key">>): Sums => ({
-  ...totalOf(rows),
-  key,
-  above: undefined,
-  aboveDay: undefined
-})
+/** The sums of rows by a key, without times over a threshold: these are of people. */
+export const sumsBy = <Row extends Counts>(
+  rows: ReadonlyArray<Row>,
+  keyOf: (row: Row) => number | string
+): ReadonlyArray<Sums> => {
+  const groups = new Map<number | string, Array<Row>>()
+  for (const row of rows) {
+    const group = groups.get(keyOf(row))
+    if (group === undefined) groups.set(keyOf(row), [row])
+    else group.push(row)
+  }
+  return Array.from(groups, ([key, rows]) => ({ ...totalOf(rows), key, above: undefined, aboveDay: undefined }))
+}
 
-/** Key figures of all sums. */
+/** Key figures of all sums, side by side. */
 export const keyFigures = (people: ReadonlyArray<Sums>): Html => {
   const { cost, incomplete, net, punches, tips } = totalOf(people)
-  return figures([
-    ["net hours", hoursText(net)],
+  const entries = [
+    ["net hours", formatSignedHours(net)],
     ["cost", formatMoney(cost)],
     ["tips", formatMoney(tips)],
     ["people", formatNumber(people.length)],
     ["punches", formatNumber(punches)],
     ["incomplete", formatNumber(incomplete)]
-  ])
+  ] as const
+  return html`<dl class="figures">
+${
+    entries.map(([name, value]) =>
+      html`<div><dt>${name}</dt><dd>${value}</dd></div>
+`
+    )
+  }</dl>
+`
 }
 
 /** The most bars of a chart, and the most findings of a table: a page with more cannot be read. */
@@ -251,7 +251,7 @@ const leftOut = (all: number, most: number, what: string): Html | undefined =>
   all > most ? note(`The first ${formatNumber(most)} of ${formatNumber(all)} ${what}.`) : undefined
 
 /** The hours of a location on each day. */
-export interface LocationHours {
+interface LocationHours {
   readonly label: string
   /** By date, in milliseconds. */
   readonly byDate: ReadonlyMap<string, number>
@@ -310,14 +310,14 @@ export const costSection = (locations: ReadonlyArray<{ readonly label: string; r
 }
 
 /** The time of a person, and the part of it over a threshold; `undefined` without a threshold. */
-export interface PersonHours {
+interface PersonHours {
   readonly label: string
   readonly net: Duration.Duration
   readonly above: Duration.Duration | undefined
 }
 
 /** The sign of a person with time over a threshold, beside the colour. */
-export const mark = "▲"
+const mark = "▲"
 
 /** Hours by person; who has most first. */
 export const peopleSection = (people: ReadonlyArray<PersonHours>, thresholds: string): Html => {

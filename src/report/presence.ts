@@ -1,7 +1,7 @@
 /** How many people are on the clock at each hour of a week, by the wall clock of their location. */
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import type { BusinessDate } from "../Ids.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import { type LocalClock, offsetAt, zoneOf } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
@@ -105,9 +105,9 @@ const offsets = (clock: LocalClock) => {
 
 /** How often a range of dates has each weekday, from Sunday. */
 const weekdaysOf = ({ first, last }: PayPeriod): ReadonlyArray<number> => {
-  const day = (date: BusinessDate): number => DateTime.makeUnsafe(date).epochMilliseconds / dayMillis
-  const days = day(last) - day(first) + 1
-  const weekday = modulo(day(first) + 4, 7)
+  const start = DateTime.makeUnsafe(first)
+  const days = Duration.toDays(DateTime.distance(start, DateTime.makeUnsafe(last))) + 1
+  const weekday = DateTime.getPartUtc(start, "weekDay")
   return Array.from({ length: 7 }, (_, each) => Math.ceil((days - modulo(each - weekday, 7)) / 7))
 }
 

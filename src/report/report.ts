@@ -2,11 +2,12 @@
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Function from "effect/Function"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Stream from "effect/Stream"
-import { countedPunches } from "../internal/page/amounts.ts"
+import { countedPunches, formatSignedHours } from "../internal/page/amounts.ts"
 import type { Html } from "../internal/page/html.ts"
 import * as Labor from "../payroll/Labor.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
@@ -89,8 +90,8 @@ export const toHtmlReport = <E2, R, E = never>(
     const isSelected = options.isSelected ?? (() => true)
     const zones = zonesOf(clock)
     const periods = byLocation(clock, period)
-    const dateOf = cached((clock) => Period.businessDates(clock))
-    const datesOf = cached((clock): PayPeriod => {
+    const dateOf = Function.memoize(Period.businessDates)
+    const datesOf = Function.memoize((clock: LocalClock): PayPeriod => {
       const { gte, lt } = period(clock)
       const last = Period.businessDate(clock, DateTime.subtract(lt, { milliseconds: 1 }))
       return { first: Period.businessDate(clock, gte), last }
@@ -108,10 +109,11 @@ export const toHtmlReport = <E2, R, E = never>(
       check: checkOf(options)
     })
     const people = peopleOf(figures, options)
-    const locations = groupsOf(figures, ({ locationId }) =>
+    const locations = Page.sumsBy(figures.days, ({ locationId }) =>
       locationId).toSorted(byTime)
-    const days = groupsOf(figures, ({ date }) =>
-      date).toSorted((one, other) => one.key < other.key ? -1 : 1)
+    const days = Page.sumsBy(figures.days, ({ date }) =>
+      date)
+      .toSorted((one, other) => one.key < other.key ? -1 : 1)
     const { byDay, presence } = hoursSections(figures, options)
     const { cost, people: hoursOfPeople } = sumsSections(locations, people, options)
     const all = zones.all.map((clock) => datesOf(clock))
@@ -143,16 +145,6 @@ const checkOf = <E>(options: ReportOptions<E>): PeriodCheck.PeriodCheckOptions<E
   isChecked: options.isSelected
 })
 
-/** Computes what depends on a clock once for each. */
-const cached = <A>(compute: (clock: LocalClock) => A) => {
-  const known = new Map<LocalClock, A>()
-  return (clock: LocalClock): A => {
-    const value = known.get(clock) ?? compute(clock)
-    known.set(clock, value)
-    return value
-  }
-}
-
 /** The clocks of a report, each once. */
 const clocksText = (clocks: ReadonlyArray<LocalClock>): string => {
   const texts = clocks.map((clock) => {
@@ -182,7 +174,7 @@ const incompleteText = ({ total }: Figures, { asOf }: Labor.LaborOptions): Reado
 }
 
 /** The thresholds as people read them; empty without one. */
-export const thresholdsText = (
+const thresholdsText = (
   { dailyThreshold, weeklyThreshold }: Pick<ReportOptions<unknown>, "dailyThreshold" | "weeklyThreshold">
 ): string =>
   [
@@ -192,20 +184,7 @@ export const thresholdsText = (
 
 const lengthText = (length: Duration.Input): string => {
   const duration = Duration.fromInputUnsafe(length)
-  return Number.isFinite(Duration.toMillis(duration)) ? Page.hoursText(duration) : "any number of hours"
-}
-
-/** The sums of each key of the days, by time, or by date. */
-const groupsOf = (
-  { days }: Figures,
-  keyOf: (day: Figures["days"][number]) => number | string
-): ReadonlyArray<Page.Sums> => {
-  const groups = new Map<number | string, Array<Page.Sums>>()
-  for (const day of days) {
-    const key = keyOf(day)
-    groups.set(key, [...groups.get(key) ?? [], { ...day.totals, key, above: undefined, aboveDay: undefined }])
-  }
-  return [...groups].map(([key, rows]) => Page.sumsOf(key, rows))
+  return Duration.isFinite(duration) ? formatSignedHours(duration) : "any number of hours"
 }
 
 /** The longest time first, then by key. */
@@ -232,11 +211,10 @@ export const hoursSections = (
   { firstDay, names }: Pick<ReportOptions<unknown>, "firstDay" | "names">
 ): { readonly byDay: Html; readonly presence: Html } => {
   const dates = [...new Set(figures.days.map(({ date }) => date))].toSorted()
-  const locations = groupsOf(figures, ({ locationId }) => locationId).toSorted(byTime).map(({ key }) => ({
+  const locations = Page.sumsBy(figures.days, ({ locationId }) => locationId).toSorted(byTime).map(({ key }) => ({
     label: Page.labelOf("location", Number(key), names),
     byDate: new Map(
-      figures.days.filter(({ locationId }) => locationId === key)
-        .map(({ date, totals }) => [date, Duration.toMillis(totals.net)])
+      figures.days.filter(({ locationId }) => locationId === key).map(({ date, net }) => [date, Duration.toMillis(net)])
     )
   }))
   return {

@@ -11,7 +11,7 @@ import { isSqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { BusinessDate, Cents, CompanyId, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
-import { type Database, numberOf, orUndefined, raw, textOrUndefined } from "../internal/sql/dialect.ts"
+import { type Database, numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried, transact } from "../internal/sql/transaction.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { Instant } from "../internal/wire/schema.ts"
@@ -21,11 +21,10 @@ import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { MissingZone } from "../payroll/Zones.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
-import type { TimePunch } from "../TimePunch.ts"
 import { storable } from "./columns.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
-import { HistoryUnknown, list as listPunches, punchOf, rowColumns, rowOf } from "./read.ts"
+import { HistoryUnknown, list as listPunches, type ListOptions, punchOf, rowColumns, rowOf } from "./read.ts"
 
 /** The number of the rules by which a state is summed. It changes with a release that sums in another way. */
 const sumRules = 1
@@ -167,7 +166,7 @@ export class RecordDiffers
   extends Schema.TaggedError<RecordDiffers>("effect-time-punches/sql/RecordDiffers")("RecordDiffers", {
     /** The company. */
     companyId: CompanyId,
-    /** The states that differ, with the people whose sums do; without people where a state is out of reach. */
+    /** The states that differ, with the people whose sums do; without people if the history does not reach the state. */
     states: Schema.Array(Schema.Struct({ state: Schema.String, people: Schema.Array(UserId), cause: Schema.String }))
   })
 {
@@ -214,19 +213,18 @@ export const make = (
   tableOptions: TableOptions = {}
 ): Effect.Effect<CloseState, ReadError | NotReady | PeriodClosed | CloseChanged, SqlClient> =>
   Effect.gen(function*() {
-    const database = yield* opened(company, tableOptions)
     const accept = new Set<string>(options.accept ?? [])
     const read = yield* inOneState(
       company,
-      database,
-      Effect.gen(function*() {
+      tableOptions,
+      Effect.fnUntraced(function*(database: Db) {
         const copy = yield* readCopy(database, company)
         const standing = standingOf(yield* readCloses(database, company))
         const own = CloseRecord.makeTerms({ ...options, companyId: company })
         const terms = accept.has("edge") ? CloseRecord.alignEdges(own, standing.map(({ terms }) => terms)) : own
         const issues = yield* checkOf(company, terms, options, tableOptions)
         const sums = yield* sumsOf(company, terms, tableOptions)
-        return { copy, standing, terms, issues, sums, edges: own === terms ? 0 : movedEdges(own, terms) }
+        return { database, copy, standing, terms, issues, sums, edges: own === terms ? 0 : movedEdges(own, terms) }
       })
     )
     yield* refuseOverlap(company, read.terms, read.standing)
@@ -250,7 +248,7 @@ export const make = (
       })
     }
     const accepted = read.edges > 0 ? { ...found, edge: read.edges } : found
-    const states = yield* write(database, company, read.copy.at, (closes) =>
+    const states = yield* write(read.database, company, read.copy.at, (closes) =>
       Effect.gen(function*() {
         yield* refuseOverlap(company, read.terms, standingOf(closes))
         const close = Math.max(0, ...closes.map(({ close }) => close)) + 1
@@ -316,7 +314,7 @@ export interface LostHours {
   /** The person. */
   readonly userId: UserId
   /**
-   * How many punches of the person had each cause. Where the history does not reach the state before, only `gone` and
+   * How many punches of the person had each cause. If the history does not reach the state before, only `gone` and
    * `deleted` are known.
    */
   readonly causes: Readonly<Partial<Record<LossCause, number>>>
@@ -330,8 +328,8 @@ export interface LostHours {
  * The state before is computed again from the history first. Fails with `RecordDiffers` if that is not what was recorded: the
  * history was edited, or the rules of the sums are others. If the history does not reach its instant, the rules alone are
  * compared. Fails with `MissingZone` for a location that a record lacks and `clocks` too, with `PeriodClosed` and `NotReady`
- * as `make` does for an added location, with `UnknownClose` for a close that is none or over, and with `CloseChanged` if
- * another process wrote a state meanwhile. Nothing is written then.
+ * as `make` does for an added location, with `UnknownClose` for a close that does not exist or is over, and with
+ * `CloseChanged` if another process wrote a state meanwhile. Nothing is written then.
  */
 export const correct = (
   company: CompanyId,
@@ -343,17 +341,16 @@ export const correct = (
   SqlClient
 > =>
   Effect.gen(function*() {
-    const database = yield* opened(company, tableOptions)
     const accept = new Set<string>(options.accept ?? [])
-    const { closes = undefined, clocks = new Map() } = options
+    const { clocks = new Map() } = options
     const read = yield* inOneState(
       company,
-      database,
-      Effect.gen(function*() {
+      tableOptions,
+      Effect.fnUntraced(function*(database: Db) {
         const copy = yield* readCopy(database, company)
         const all = yield* readCloses(database, company)
         const standing = standingOf(all)
-        const named = yield* namedOf(company, all, standing, closes)
+        const named = yield* namedOf(company, all, standing, options.closes)
         const corrected: Array<Corrected> = []
         for (const close of named) {
           const stored = yield* readSums(database, company, close.newest)
@@ -377,15 +374,15 @@ export const correct = (
           const hasOtherRules = close.newest.rules !== sumRules
           if (verdict === undefined && hasOtherRules && !accept.has("rules")) {
             differing.push({
-              state: nameOf(close.newest),
+              state: close.newest.state,
               people: [],
               cause: "its rules are others, and the history does not reach it"
             })
-          } else if (verdict === undefined) unverified.push(nameOf(close.newest))
+          } else if (verdict === undefined) unverified.push(close.newest.state)
           else if (verdict.people.length > 0 && !(hasOtherRules && accept.has("rules"))) differing.push(verdict)
         }
         const lost = yield* Effect.forEach(corrected, (each) => lossesOf(database, company, each, copy, tableOptions))
-        return { copy, standing, named, corrected, others, unverified, differing, lost: lost.flat() }
+        return { database, copy, standing, named, corrected, others, unverified, differing, lost: lost.flat() }
       })
     )
     if (read.differing.length > 0) return yield* new RecordDiffers({ companyId: company, states: read.differing })
@@ -395,13 +392,12 @@ export const correct = (
     )
     const states = read.corrected.length === 0 ?
       [] :
-      yield* write(database, company, read.copy.at, (closes) =>
+      yield* write(read.database, company, read.copy.at, (closes) =>
         Effect.forEach(read.corrected, ({ added, close, sums, terms }) => {
-          const known = closes.find((each) =>
+          const known = standingOf(closes).find((each) =>
             each.close === close.close
           )
-          const newest = known === undefined ? undefined : newestOf(known)
-          if (known === undefined || newest?.number !== close.newest.number || known.states.length !== close.count) {
+          if (known?.newest.number !== close.newest.number || known.count !== close.count) {
             return new CloseChanged({
               companyId: company,
               detail: `another process wrote a state of close ${close.close}`
@@ -409,8 +405,8 @@ export const correct = (
           }
           return Effect.succeed<Planned>({
             close: close.close,
-            number: known.states.length + 1,
-            before: newest.number,
+            number: close.count + 1,
+            before: close.newest.number,
             kind: "correct",
             terms,
             added,
@@ -436,26 +432,23 @@ export const changed = (
   close?: number,
   tableOptions: TableOptions = {}
 ): Effect.Effect<ReadonlyArray<Due>, ReadError | UnknownClose, SqlClient> =>
-  Effect.gen(function*() {
-    const database = yield* opened(company, tableOptions)
-    return yield* inOneState(
-      company,
-      database,
-      Effect.gen(function*() {
-        const all = yield* readCloses(database, company)
-        const named = yield* namedOf(company, all, standingOf(all), close === undefined ? undefined : [close])
-        const due = yield* Effect.forEach(
-          named,
-          Effect.fnUntraced(function*({ newest, terms }) {
-            const stored = yield* readSums(database, company, newest)
-            const difference = CloseRecord.difference(yield* sumsOf(company, terms, tableOptions), stored)
-            return { state: nameOf(newest), difference }
-          })
-        )
-        return due.filter(({ difference }) => !CloseRecord.isSame(difference, CloseRecord.nothing))
-      })
-    )
-  })
+  inOneState(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      const all = yield* readCloses(database, company)
+      const named = yield* namedOf(company, all, standingOf(all), close === undefined ? undefined : [close])
+      const due = yield* Effect.forEach(
+        named,
+        Effect.fnUntraced(function*({ newest, terms }) {
+          const stored = yield* readSums(database, company, newest)
+          const difference = CloseRecord.difference(yield* sumsOf(company, terms, tableOptions), stored)
+          return { state: newest.state, difference }
+        })
+      )
+      return due.filter(({ difference }) => !CloseRecord.isSame(difference, CloseRecord.nothing))
+    })
+  )
 
 /** Which state is voided. */
 export interface VoidOptions extends WriteOptions {
@@ -477,21 +470,19 @@ export const voidState = (
   Effect.gen(function*() {
     const database = yield* opened(company, tableOptions)
     const refuse = (detail: string) => new UnknownClose({ companyId: company, name: options.state, detail })
-    const [, close, number] = /^([1-9]\d{0,8})\.([1-9]\d{0,8})$/.exec(options.state) ?? []
+    const [, close] = /^([1-9]\d{0,8})\.[1-9]\d{0,8}$/.exec(options.state) ?? []
     if (close === undefined) return yield* refuse("a state is a close and its number, such as 7.2")
     const states = yield* write(database, company, undefined, (closes) => {
       const known = closes.find((each) => each.close === Number(close))
-      const state = known?.states.find((each) => each.number === Number(number))
+      const state = known?.states.find((each) => each.state === options.state)
       if (known === undefined || state === undefined) return refuse("there is no such state")
-      if (state.kind === "void") return refuse(`it is itself a void, of ${known.close}.${state.before}`)
-      const voided = known.states.find((each) => each.kind === "void" && each.before === state.number)
-      if (voided !== undefined) return refuse(`it was voided already, by ${nameOf(voided)}`)
-      const newest = newestOf(known)
-      if (newest?.number !== state.number) {
+      if (state.kind === "void") return refuse(`it is itself a void, of ${Option.getOrElse(state.before, () => "")}`)
+      const voided = known.states.find((each) => each.kind === "void" && Option.contains(each.before, state.state))
+      if (voided !== undefined) return refuse(`it was voided already, by ${voided.state}`)
+      const newest = Option.map(CloseRecord.newestOf(known.states), ({ state }) => state)
+      if (!Option.contains(newest, state.state)) {
         return refuse(
-          `the newest state that stands is ${
-            newest === undefined ? "none" : nameOf(newest)
-          }; a state in the middle that was ` +
+          `the newest state that stands is ${Option.getOrElse(newest, () => "none")}; a state in the middle that was ` +
             "not paid needs no void: print its file again"
         )
       }
@@ -516,23 +507,20 @@ export const list = (
   close?: number,
   tableOptions: TableOptions = {}
 ): Effect.Effect<ReadonlyArray<Close>, SyncError, SqlClient> =>
-  Effect.gen(function*() {
-    const database = yield* opened(company, tableOptions)
-    return yield* inOneState(
-      company,
-      database,
-      Effect.gen(function*() {
-        const closes = yield* readCloses(database, company)
-        return yield* Effect.forEach(
-          closes.filter((each) => close === undefined || each.close === close),
-          Effect.fnUntraced(function*(each) {
-            const states = yield* Effect.forEach(each.states, (state) => recorded(database, company, each, state))
-            return { close: each.close, terms: each.terms, states }
-          })
-        )
-      })
-    )
-  })
+  inOneState(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      const closes = yield* readCloses(database, company)
+      return yield* Effect.forEach(
+        closes.filter((each) => close === undefined || each.close === close),
+        Effect.fnUntraced(function*(each) {
+          const states = yield* Effect.forEach(each.states, (state) => recorded(database, company, each, state))
+          return { close: each.close, terms: each.terms, states }
+        })
+      )
+    })
+  )
 
 /** A state that stands, and the state that it follows. */
 export interface StandingState {
@@ -587,45 +575,41 @@ export const verify = (
   close?: number,
   tableOptions: TableOptions = {}
 ): Effect.Effect<Verified, ReadError | UnknownClose | RecordDiffers, SqlClient> =>
-  Effect.gen(function*() {
-    const database = yield* opened(company, tableOptions)
-    return yield* inOneState(
-      company,
-      database,
-      Effect.gen(function*() {
-        const copy = yield* readCopy(database, company)
-        const differing: Array<Differing> = []
-        let [states, outOfReach] = [0, 0]
-        const all = yield* readCloses(database, company)
-        const verified = close === undefined ? all : all.filter((each) => each.close === close)
-        if (close !== undefined && verified.length === 0) {
-          return yield* new UnknownClose({ companyId: company, name: `${close}`, detail: "there is no such close" })
+  inOneState(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      const copy = yield* readCopy(database, company)
+      const differing: Array<Differing> = []
+      let [states, outOfReach] = [0, 0]
+      const all = yield* readCloses(database, company)
+      const verified = close === undefined ? all : all.filter((each) => each.close === close)
+      if (close !== undefined && verified.length === 0) {
+        return yield* new UnknownClose({ companyId: company, name: `${close}`, detail: "there is no such close" })
+      }
+      for (const each of verified) {
+        for (const newest of each.states.filter(({ kind }) => kind !== "void")) {
+          const stored = yield* readSums(database, company, newest)
+          const at = { newest, terms: CloseRecord.termsAt(each, newest) }
+          const verdict = yield* verdictOf(company, at, stored, copy, tableOptions)
+          if (verdict === undefined) outOfReach++
+          else if (verdict.people.length > 0) differing.push(verdict)
+          else states++
         }
-        for (const each of verified) {
-          for (const newest of each.states.filter(({ kind }) => kind !== "void")) {
-            const stored = yield* readSums(database, company, newest)
-            const at = { close: each.close, newest, count: each.states.length, terms: termsAt(each, newest) }
-            const verdict = yield* verdictOf(company, at, stored, copy, tableOptions)
-            if (verdict === undefined) outOfReach++
-            else if (verdict.people.length > 0) differing.push(verdict)
-            else states++
-          }
-        }
-        if (states === 0 && outOfReach > 0) {
-          differing.push({ state: `all ${outOfReach} states`, people: [], cause: "the history does not reach them" })
-        }
-        if (differing.length > 0) return yield* new RecordDiffers({ companyId: company, states: differing })
-        return { states, outOfReach }
-      })
-    )
-  })
+      }
+      if (states === 0 && outOfReach > 0) {
+        differing.push({ state: `all ${outOfReach} states`, people: [], cause: "the history does not reach them" })
+      }
+      if (differing.length > 0) return yield* new RecordDiffers({ companyId: company, states: differing })
+      return { states, outOfReach }
+    })
+  )
 
 /** A state as it is stored, without its sums. */
-interface StoredState extends Omit<RecordedState, "state" | "before" | "first" | "last" | "rows" | "people"> {
+interface StoredState extends Omit<RecordedState, "first" | "last" | "rows" | "people"> {
+  readonly number: number
   /** Random, one for each write. */
   readonly token: string
-  readonly number: number
-  readonly before: number | undefined
 }
 
 interface StoredClose {
@@ -668,37 +652,20 @@ interface Planned {
   readonly options: WriteOptions
 }
 
-const nameOf = ({ close, number }: { readonly close: number; readonly number: number }): string => `${close}.${number}`
-
 const first = <A>(states: ReadonlyArray<A>): Effect.Effect<A> => {
   const [state] = states
   return state === undefined ? Effect.die("a write of no state") : Effect.succeed(state)
 }
 
-/** The newest state that is not voided. */
-const newestOf = ({ states }: Pick<StoredClose, "states">): StoredState | undefined => {
-  const voided = new Set(states.flatMap(({ before, kind }) => kind === "void" && before !== undefined ? [before] : []))
-  return states.findLast(({ kind, number }) => kind !== "void" && !voided.has(number))
-}
-
-/** The terms of a state: those of its close, with what the states before it added. */
-const termsAt = (close: StoredClose, state: StoredState): CloseRecord.CloseTerms => {
-  const before = close.states.find(({ number }) => state.before === number)
-  const terms = before === undefined ? close.terms : termsAt(close, before)
-  return {
-    ...terms,
-    clocks: [...terms.clocks, ...state.added.clocks],
-    locations: [...terms.locations, ...state.added.locations]
-  }
-}
-
 const standingOf = (closes: ReadonlyArray<StoredClose>): ReadonlyArray<Standing> =>
-  closes.flatMap((close) => {
-    const newest = newestOf(close)
-    return newest === undefined
-      ? []
-      : [{ close: close.close, newest, count: close.states.length, terms: termsAt(close, newest) }]
-  })
+  closes.flatMap((close) =>
+    Option.toArray(CloseRecord.newestOf(close.states)).map((newest) => ({
+      close: close.close,
+      newest,
+      count: close.states.length,
+      terms: CloseRecord.termsAt(close, newest)
+    }))
+  )
 
 const namedOf = (
   company: CompanyId,
@@ -790,10 +757,10 @@ const sumsWith = (
   )
 
 const sumsOf = (company: CompanyId, terms: CloseRecord.CloseTerms, tableOptions: TableOptions, at?: DateTime.Utc) =>
-  listPunches(company, { clockedIn: CloseRecord.window(terms) }, { ...tableOptions, at }).pipe(
-    Stream.catchTag("InvalidRequest", Stream.die),
-    Stream.run(CloseRecord.sums(terms))
-  )
+  Stream.run(punchesIn(company, CloseRecord.window(terms), { ...tableOptions, at }), CloseRecord.sums(terms))
+
+const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: ListOptions) =>
+  Stream.catchTag(listPunches(company, { clockedIn }, options), "InvalidRequest", Stream.die)
 
 /**
  * Whether the history gives a state again: the people whose sums differ. `undefined` if it does not reach the instant of the
@@ -801,7 +768,7 @@ const sumsOf = (company: CompanyId, terms: CloseRecord.CloseTerms, tableOptions:
  */
 const verdictOf = Effect.fnUntraced(function*(
   company: CompanyId,
-  { newest, terms }: Standing,
+  { newest, terms }: Pick<Standing, "newest" | "terms">,
   stored: CloseRecord.CloseSums,
   copy: Copy,
   tableOptions: TableOptions
@@ -812,7 +779,7 @@ const verdictOf = Effect.fnUntraced(function*(
   const userIds = new Set([...rows, ...people].map(({ userId }) => userId))
   const cause = newest.rules === sumRules ? "its history was edited" : "the rules of its sums are others"
   return {
-    state: nameOf(newest),
+    state: newest.state,
     people: [...userIds].toSorted((one, other) => one - other),
     cause
   } satisfies Differing
@@ -835,11 +802,7 @@ const lossesOf = Effect.fnUntraced(function*(
     )
   )
   if (losses.size === 0) return []
-  const isWithin = ({ clockedIn, locationId }: TimePunch) => {
-    const span = CloseRecord.spanOf(terms, locationId)
-    const at = clockedIn.epochMilliseconds
-    return span !== undefined && span.from <= at && at < span.to
-  }
+  const isWithin = CloseRecord.contains(terms)
   const count = (userId: UserId, cause: LossCause) => {
     const causes = losses.get(userId)
     causes?.set(cause, (causes.get(cause) ?? 0) + 1)
@@ -863,8 +826,7 @@ const lossesOf = Effect.fnUntraced(function*(
     )
     for (const { isGone, punch } of rows) if (isWithin(punch)) count(punch.userId, isGone ? "gone" : "deleted")
   } else {
-    const then = yield* listPunches(company, { clockedIn: window }, { ...tableOptions, at: close.newest.at }).pipe(
-      Stream.catchTag("InvalidRequest", Stream.die),
+    const then = yield* punchesIn(company, window, { ...tableOptions, at: close.newest.at }).pipe(
       Stream.filter((punch) => losses.has(punch.userId) && isWithin(punch)),
       Stream.runCollect
     )
@@ -904,17 +866,10 @@ const checkOf = (
     clock: CloseRecord.isByLocation(clock) ? Period.zones(clock) : clock,
     // A beginning may be moved by less than 48 hours.
     period: (clock) => Period.localDays(clock, terms.daysFrom, terms.last),
-    isChecked: ({ clockedIn, locationId }) => {
-      const span = CloseRecord.spanOf(terms, locationId)
-      const at = clockedIn.epochMilliseconds
-      return span !== undefined && span.from <= at && at < span.to
-    },
+    isChecked: CloseRecord.contains(terms),
     maxDuration
   }
-  return listPunches(company, { clockedIn: PeriodCheck.window(checked) }, tableOptions).pipe(
-    Stream.catchTag("InvalidRequest", Stream.die),
-    Stream.run(PeriodCheck.check(checked))
-  )
+  return Stream.run(punchesIn(company, PeriodCheck.window(checked), tableOptions), PeriodCheck.check(checked))
 }
 
 const movedEdges = (own: CloseRecord.CloseTerms, terms: CloseRecord.CloseTerms): number =>
@@ -946,14 +901,24 @@ const staleAt = (terms: CloseRecord.CloseTerms, { passBegan }: Copy): string | u
 }
 
 /** Runs an effect whose statements all see one state of the database. */
-const inOneState = <A, E, R>(company: CompanyId, database: Db, effect: Effect.Effect<A, E, R>) =>
-  inSnapshot(database, Stream.fromEffect(effect)).pipe(
-    Stream.catchIf(isSqlError, (error) => Stream.fail(failedWith(company, "the copy cannot be read")(error))),
-    Stream.runHead,
-    Effect.flatMap(Option.match({ onNone: () => Effect.die("an effect without a value"), onSome: Effect.succeed }))
+const inOneState = <A, E, R>(
+  company: CompanyId,
+  tableOptions: TableOptions,
+  use: (database: Db) => Effect.Effect<A, E, R>
+) =>
+  Effect.flatMap(
+    opened(company, tableOptions),
+    (database) =>
+      inSnapshot(database, Stream.fromEffect(use(database))).pipe(
+        Stream.catchIf(isSqlError, (error) => Stream.fail(failedWith(company, "the copy cannot be read")(error))),
+        Stream.runHead,
+        Effect.flatMap(Option.match({ onNone: () => Effect.die("an effect without a value"), onSome: Effect.succeed }))
+      )
   )
 
 type Db = Database<Dialect>
+
+const optional = (value: unknown): Option.Option<number> => Option.fromUndefinedOr(orUndefined(value))
 
 const readCopy = Effect.fnUntraced(function*({ dialect, sql }: Db, company: CompanyId) {
   const { bigint, millisOf, tables } = dialect
@@ -978,16 +943,15 @@ const TermsText = Schema.fromJsonString(CloseRecord.CloseTerms)
 const AddedText = Schema.fromJsonString(RecordedState.fields.added)
 const AcceptedText = Schema.fromJsonString(CloseState.fields.accepted)
 
-const Kind = CloseState.fields.kind
-
 /** The row of a state, as a driver returns it. */
 const StateRow = Schema.Struct({
-  kind: Kind,
+  kind: CloseState.fields.kind,
   user_name: Schema.String,
   note: Schema.String,
   release: Schema.String,
   accepted: AcceptedText,
-  added: AddedText
+  added: AddedText,
+  token: Schema.String
 })
 
 /** The closes of a company, in turn, with their states but without sums. */
@@ -1009,21 +973,18 @@ const readCloses = Effect.fnUntraced(function*({ dialect, sql }: Db, company: Co
   const decoded = yield* Effect.forEach(
     states,
     Effect.fnUntraced(function*(row) {
-      const { accepted, added, kind, note, release, user_name: user } = yield* decodeStored(company, StateRow, row)
+      const { user_name: user, ...texts } = yield* decodeStored(company, StateRow, row)
+      const [close, number] = [numberOf(row["close_id"]), numberOf(row["number"])]
       return {
-        close: numberOf(row["close_id"]),
-        number: numberOf(row["number"]),
-        before: orUndefined(row["before"]),
-        kind,
+        ...texts,
+        user,
+        close,
+        number,
+        state: `${close}.${number}`,
+        before: Option.map(optional(row["before"]), (before) => `${close}.${before}`),
         at: DateTime.makeUnsafe(numberOf(row["at"])),
         closedAt: DateTime.makeUnsafe(numberOf(row["closed_at"])),
-        user,
-        note,
-        accepted,
-        added,
-        release,
-        rules: numberOf(row["rules"]),
-        token: textOrUndefined(row["token"]) ?? ""
+        rules: numberOf(row["rules"])
       }
     })
   )
@@ -1066,15 +1027,12 @@ const readSums = Effect.fnUntraced(function*(
     sql<Row>`SELECT user_id, above_ms, above_day_ms FROM ${tables.closePerson} WHERE ${isOurs} ORDER BY user_id`,
     failed
   )
-  const time = (value: unknown) => Option.map(Option.fromUndefinedOr(orUndefined(value)), Duration.millis)
+  const time = (value: unknown) => Option.map(optional(value), Duration.millis)
   return {
     rows: rows.map((row): CloseRecord.CloseRow => ({
       userId: UserId.make(numberOf(row["user_id"])),
       locationId: LocationId.make(numberOf(row["location_id"])),
-      departmentId: Option.map(
-        Option.fromUndefinedOr(orUndefined(row["department_id"])),
-        (id) => DepartmentId.make(id)
-      ),
+      departmentId: Option.map(optional(row["department_id"]), (id) => DepartmentId.make(id)),
       roleId: RoleId.make(numberOf(row["role_id"])),
       punches: numberOf(row["punches"]),
       incomplete: numberOf(row["incomplete"]),
@@ -1091,25 +1049,11 @@ const readSums = Effect.fnUntraced(function*(
 })
 
 /** A state with its sums, as it is shown. */
-const recorded = (database: Db, company: CompanyId, { terms }: StoredClose, state: StoredState) =>
-  Effect.map(readSums(database, company, state), ({ people, rows }): RecordedState => ({
-    close: state.close,
-    state: nameOf(state),
-    before: Option.map(Option.fromUndefinedOr(state.before), (number) => nameOf({ close: state.close, number })),
-    kind: state.kind,
-    first: terms.first,
-    last: terms.last,
-    at: state.at,
-    closedAt: state.closedAt,
-    user: state.user,
-    note: state.note,
-    accepted: state.accepted,
-    rows,
-    people,
-    release: state.release,
-    rules: state.rules,
-    added: state.added
-  }))
+const recorded = (database: Db, company: CompanyId, { terms: { first, last } }: StoredClose, stored: StoredState) =>
+  Effect.map(readSums(database, company, stored), (sums): RecordedState => {
+    const { number: _number, token: _token, ...state } = stored
+    return { ...state, ...sums, first, last }
+  })
 
 /**
  * Writes states in one transaction, which holds up every commit of the company: `plan` sees the closes as they are then. The
@@ -1170,6 +1114,7 @@ const insert = Effect.fnUntraced(function*(
   token: string
 ) {
   const { bigint, clock, tables, timestamp } = dialect
+  const orNull = (value: Option.Option<number>) => Option.match(value, { onNone: () => raw("NULL"), onSome: bigint })
   if (kind === "close") {
     const text = yield* Effect.orDie(Schema.encodeEffect(TermsText)(terms))
     yield* sql`INSERT INTO ${tables.close} (company_id, close_id, terms) VALUES (${bigint(company)}, ${
@@ -1182,12 +1127,9 @@ const insert = Effect.fnUntraced(function*(
   const { note = "", release = "", user = "unknown" } = options
   yield* sql`INSERT INTO ${tables.closeState} (company_id, close_id, number, before, kind, at, closed_at, user_name, note, accepted, added, release, rules, token) VALUES (${
     listed(key)
-  }, ${before === undefined ? raw("NULL") : bigint(before)}, ${kind}, ${
-    timestamp(at?.epochMilliseconds ?? last)
-  }, ${clock}, ${storable(user)}, ${storable(note)}, ${acceptedText}, ${addedText}, ${release}, ${
-    bigint(sumRules)
-  }, ${token})`
-  const orNull = (value: Option.Option<number>) => Option.match(value, { onNone: () => raw("NULL"), onSome: bigint })
+  }, ${orNull(Option.fromUndefinedOr(before))}, ${kind}, ${timestamp(at?.epochMilliseconds ?? last)}, ${clock}, ${
+    storable(user)
+  }, ${storable(note)}, ${acceptedText}, ${addedText}, ${release}, ${bigint(sumRules)}, ${token})`
   const rows = sums.rows.map((row, place) => [
     ...key,
     bigint(place),

@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { cellsOf, csvColumns } from "../../export/Csv.ts"
-import { type FurtherColumns, mapRows, toWire, type UnwritablePunch } from "../../export/rows.ts"
+import { mapRows, toWider, toWire, type UnwritablePunch } from "../../export/rows.ts"
 import { csvCell } from "../../internal/wire/csv.ts"
 import type * as WorkedTime from "../../payroll/WorkedTime.ts"
 import type { Changes, PersonChange, PunchChange } from "../../sql/SqlStore.ts"
@@ -127,8 +127,8 @@ export const jsonOf = <E, R>(
         onNone: () => Result.succeed("null"),
         onSome: (punch) =>
           Result.map(
-            toWire(punch),
-            (wire) => JSON.stringify(further === undefined ? wire : { ...wire, ...namesIn(punch, further) })
+            further === undefined ? toWire(punch) : toWider(punch, further),
+            (wire) => JSON.stringify(wire)
           )
       })
     const elementOf = ({ after, before, id, kind, userId }: PunchChange) => {
@@ -160,11 +160,6 @@ export const jsonOf = <E, R>(
 
 const userName = (names: Names | undefined, userId: number) =>
   names === undefined ? {} : { userName: names("user", userId) ?? null }
-
-const namesIn = (punch: TimePunch, further: FurtherColumns | undefined) => {
-  const cells = further?.cells(punch) ?? []
-  return Object.fromEntries(further?.columns.map((name, at) => [name, cells[at] ?? null]) ?? [])
-}
 
 /** A row for each person, in the columns and units of a summary. The punches are read for their sums alone. */
 export const peopleCsv = <E, R>(

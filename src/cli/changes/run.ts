@@ -24,7 +24,7 @@ import type { ChangesInput } from "./flags.ts"
 import { jsonOf, linesOf, peopleCsv, punchesCsv } from "./print.ts"
 
 export const run = Effect.fnUntraced(function*(input: ChangesInput) {
-  const company = yield* companyOf({ company: input.company, guid: Option.none() })
+  const company = yield* companyOf(input)
   const target = yield* targetOf(
     input.database,
     "changes",
@@ -37,7 +37,7 @@ export const run = Effect.fnUntraced(function*(input: ChangesInput) {
   if (Option.isSome(input.of) && format !== "csv") {
     return yield* usage("--of goes with --format csv; every other form has both punches and people")
   }
-  const names = Option.getOrUndefined(yield* readNames(input.names))
+  const names = yield* readNames(input.names)
   const shownOn = yield* screen
   let since = Option.none<DateTime.DateTime>()
   let count = 0

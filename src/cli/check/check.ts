@@ -75,15 +75,16 @@ export const check = Command.make(
     const local = yield* Effect.fromResult(requirePeriod(resolved, "check"))
     const format = yield* Effect.fromResult(formatOf(flags, "table"))
     const style = yield* Effect.fromResult(csvStyleOf(flags, format))
-    const names = Option.getOrUndefined(yield* readNames(flags.names))
+    const names = yield* readNames(flags.names)
     const knowsDisputes = Option.isNone(flags.database)
     const source = yield* openSource(flags)
-    yield* refuseBeyondCalendar(resolved, Option.getOrElse(flags.maxDuration, () => defaultMaxDuration))
+    const maxDuration = Option.getOrElse(flags.maxDuration, () => defaultMaxDuration)
+    yield* refuseBeyondCalendar(resolved, maxDuration)
     const { checked, issues: all } = yield* findIssues({
       ...local,
       clockedIn: resolved.clockedIn,
       selected: selectedOf(flags),
-      maxDuration: Option.getOrElse(flags.maxDuration, () => defaultMaxDuration),
+      maxDuration,
       asOf: Option.getOrUndefined(flags.asOf),
       knowsDisputes
     }, (filter) => Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches)))
@@ -91,12 +92,9 @@ export const check = Command.make(
     const hidden = yield* HiddenKinds
     const issues = all.filter(({ kind }) => !hidden.includes(kind))
     const found = textOf(format, issues, names, yield* screen, style)
+    const printVerdict = issues.length === 0 && checked > 0 ? printError : printWarning
     yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
-      Effect.andThen(
-        issues.length === 0 && checked > 0
-          ? printError(verdictOf(issues, checked, flags.allowEmpty))
-          : printWarning(verdictOf(issues, checked, flags.allowEmpty))
-      ),
+      Effect.andThen(printVerdict(verdictOf(issues, checked, flags.allowEmpty))),
       Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),
       // What was found decides the exit code, also if its reader has read enough.
       Effect.catchTag("OutputClosed", () => Effect.void)
@@ -140,7 +138,7 @@ export const check = Command.make(
 export const disputesUnknown = "Disputes are not in a copy: only the service knows them."
 
 /** The punches to check. */
-export interface Selected {
+interface Selected {
   readonly locationId: LocationId | undefined
   readonly departmentId: DepartmentId | undefined
   readonly roleId: RoleId | undefined
@@ -175,18 +173,12 @@ interface CheckRequest {
   /** The period by a clock. */
   readonly period: (clock: Period.LocalClock) => Interval
   /** The window that the flags of the period make. With a zone for each location it has the period in any zone. */
-  readonly clockedIn: { readonly gte: Option.Option<DateTime.Utc>; readonly lt: Option.Option<DateTime.Utc> }
+  readonly clockedIn: FilterInput["clockedIn"]
   readonly selected: Selected
   readonly maxDuration: Duration.Duration
   readonly asOf: DateTime.Utc | undefined
   /** Whether the source of the punches knows disputes. */
   readonly knowsDisputes: boolean
-}
-
-/** What was found, and how many punches of the period were checked. */
-interface CheckResult {
-  readonly issues: ReadonlyArray<PeriodCheck.Issue>
-  readonly checked: number
 }
 
 /** The time around the period must be in the calendar too. Fails before anything is sent. */
@@ -198,34 +190,24 @@ export const refuseBeyondCalendar = (
   const isInCalendar = [gte, lt].every((end) => !Option.exists(end, (at) => !isWritable(at.epochMilliseconds)))
   return isInCalendar
     ? Effect.void
-    : Effect.fail(usage(
+    : usage(
       `${Option.getOrElse(periodFlag, () => "the period")} begins less than --max-duration (${
         Duration.format(maxDuration)
       }) after the year 0001, and that time is read for overlaps`
-    ))
+    )
 }
 
 /** Checks the punches of a period, and reads some time around it for overlaps. `list` lists them. */
 const findIssues = Effect.fnUntraced(function*<E, R>(
   { asOf, clock, clockedIn, knowsDisputes, maxDuration, period, selected }: CheckRequest,
   list: (filter: PunchFilter) => Stream.Stream<TimePunch, E, R>
-): Effect.fn.Return<CheckResult, E | Period.MissingZone, R> {
+) {
   const periods = Period.byLocation(clock, period)
   const isChecked = selects(selected)
-  const disputed = knowsDisputes
-    ? yield* idsOf(list({ ...selected, clockedIn: periods.window, employeeApprovalStatuses: ["disputed"] }))
-    : undefined
+  const disputed = knowsDisputes ? yield* disputedIn(periods.window, selected, list) : undefined
   const options = { clock, period, asOf, maxDuration, isChecked, disputed }
-  const window = PeriodCheck.window(options)
   let checked = 0
-  // A punch of the same person at another location is read too, for the overlap.
-  const issues = yield* list({
-    userId: selected.userId,
-    clockedIn: {
-      gte: DateTime.min(window.gte, Option.getOrElse(clockedIn.gte, () => window.gte)),
-      lt: DateTime.max(window.lt, Option.getOrElse(clockedIn.lt, () => window.lt))
-    }
-  }).pipe(
+  const issues = yield* list(widerFilter(PeriodCheck.window(options), selected, clockedIn)).pipe(
     Stream.mapArray((punches) => {
       // A punch of a location without a zone is not counted: it fails the check.
       const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))
@@ -237,5 +219,28 @@ const findIssues = Effect.fnUntraced(function*<E, R>(
   return { issues, checked }
 })
 
-export const idsOf = <E, R>(punches: Stream.Stream<TimePunch, E, R>): Effect.Effect<ReadonlySet<TimePunchId>, E, R> =>
-  Stream.runFold(punches, () => new Set<TimePunchId>(), (ids, { id }) => ids.add(id))
+/** The ids of the selected punches of a window that their employees dispute. */
+export const disputedIn = <E, R>(
+  clockedIn: Interval,
+  selected: Selected,
+  list: (filter: PunchFilter) => Stream.Stream<TimePunch, E, R>
+): Effect.Effect<ReadonlySet<TimePunchId>, E, R> =>
+  list({ ...selected, clockedIn, employeeApprovalStatuses: ["disputed"] }).pipe(
+    Stream.runFold(() => new Set<TimePunchId>(), (ids, { id }) => ids.add(id))
+  )
+
+/**
+ * What is listed for a window, and for the window that the flags of the period make. A punch of the same person at another
+ * location is read too, for the overlap.
+ */
+export const widerFilter = (
+  { gte, lt }: Interval,
+  { userId }: Selected,
+  clockedIn: FilterInput["clockedIn"]
+): PunchFilter => ({
+  userId,
+  clockedIn: {
+    gte: DateTime.min(gte, Option.getOrElse(clockedIn.gte, () => gte)),
+    lt: DateTime.max(lt, Option.getOrElse(clockedIn.lt, () => lt))
+  }
+})

@@ -2,8 +2,6 @@
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -16,8 +14,8 @@ import { isZones } from "../../payroll/Zones.ts"
 import * as Close from "../../sql/Close.ts"
 import { disputesUnknown } from "../check/check.ts"
 import { textOf } from "../check/report.ts"
-import { missing } from "../copy/copy.ts"
-import { type DatabaseTarget, layerDatabase, targetOf } from "../copy/database.ts"
+import { layerCopy } from "../copy/copy.ts"
+import { targetOf } from "../copy/database.ts"
 import { Findings, usage } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
@@ -27,7 +25,7 @@ import { shellWord } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
 import { printFile, readForm } from "../summary/file.ts"
 import { Colours } from "../terminal/colour.ts"
-import { counted, countedPunches, formatExactHours, formatMoney } from "../terminal/format.ts"
+import { counted, countedPunches, formatMoney, formatSignedHours } from "../terminal/format.ts"
 import { jsonArray } from "../terminal/machine.ts"
 import { printError, printHint, printWarning } from "../terminal/messages.ts"
 import { print, printLines, screen } from "../terminal/output.ts"
@@ -35,7 +33,7 @@ import { type Column, makeTable, nameColumn, type Screen } from "../terminal/tab
 import type { CloseInput, ClosesInput, CorrectInput, VoidInput } from "./flags.ts"
 
 export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
-  const { company, target } = yield* copyOf(input, "close")
+  const { company, layer, shown } = yield* copyOf(input, "close")
   const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
   const { clock } = yield* Effect.fromResult(requirePeriod(flags, "close"))
   if (Option.isNone(flags.dates)) {
@@ -44,7 +42,7 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
       "Give --pay-period, --week, --month or --start."
     )
   }
-  const names = Option.getOrUndefined(yield* readNames(flags.names))
+  const names = yield* readNames(flags.names)
   const closing = Close.make(company, {
     ...flags.dates.value,
     clock: isZones(clock) ? Option.getOrElse(flags.locations, () => new Map()) : clock,
@@ -57,16 +55,16 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
     ...written(flags.note)
   })
   const state = yield* closing.pipe(
-    Effect.provide(layerCopy(company, target)),
+    Effect.provide(layer),
     Effect.catchTag("NotReady", (error) => Effect.andThen(printNotReady(error, names), new Findings()))
   )
-  yield* printWritten([state], [CloseRecord.nothing], input, names, target.shown)
+  yield* printWritten([state], [CloseRecord.nothing], input, names, shown)
 })
 
 export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
-  const { company, target } = yield* copyOf(input, "correct")
+  const { company, layer, shown } = yield* copyOf(input, "correct")
   const clocks = Option.getOrUndefined(yield* readZones(input.zones, input.dayStarts))
-  const names = Option.getOrUndefined(yield* readNames(input.names))
+  const names = yield* readNames(input.names)
   const { before, corrected } = yield* Effect.gen(function*() {
     const corrected = yield* Close.correct(company, {
       closes: input.closes.length === 0 ? undefined : input.closes,
@@ -76,11 +74,11 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
     })
     return { corrected, before: yield* sumsBefore(company, corrected.states) }
   }).pipe(
-    Effect.provide(layerCopy(company, target)),
+    Effect.provide(layer),
     Effect.catchTag("NotReady", (error) => Effect.andThen(printNotReady(error, names), new Findings()))
   )
   const { kept, lost, others, states, unverified } = corrected
-  yield* printWritten(states, before, input, names, target.shown)
+  yield* printWritten(states, before, input, names, shown)
   const { stderr } = yield* Colours
   if (states.length === 0) yield* printError("nothing to correct")
   yield* printWarning(
@@ -112,15 +110,13 @@ const lossLine = ({ causes, close, userId }: Close.LostHours, names: Names | und
 }
 
 export const runVoid = Effect.fnUntraced(function*(input: VoidInput) {
-  const { company, target } = yield* copyOf(input, "void")
+  const { company, layer } = yield* copyOf(input, "void")
   if (Option.isNone(input.note)) return yield* usage("void needs --note WHY: why the state was not paid")
   const { isOver, state } = yield* Effect.gen(function*() {
     const state = yield* Close.voidState(company, { state: input.state, ...written(input.note) })
     const states = (yield* Close.list(company, state.close)).flatMap(({ states }) => states)
-    const voided = states.find((each) => Option.contains(state.before, each.state))
-    // Only the newest state that stands is voided: without one before it, none stands any more.
-    return { state, isOver: voided !== undefined && Option.isNone(voided.before) }
-  }).pipe(Effect.provide(layerCopy(company, target)))
+    return { state, isOver: Option.isNone(CloseRecord.newestOf(states)) }
+  }).pipe(Effect.provide(layer))
   if (input.json) return yield* printJson([state])
   yield* printLines([
     `${state.state}: ${Option.getOrElse(state.before, () => "")} was not paid; its amounts are due again`
@@ -129,12 +125,11 @@ export const runVoid = Effect.fnUntraced(function*(input: VoidInput) {
 })
 
 export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
-  const { company, target } = yield* copyOf(input, "closes")
+  const { company, layer } = yield* copyOf(input, "closes")
   const { changed, json, verify } = input
-  const names = Option.getOrUndefined(yield* readNames(input.names))
+  const names = yield* readNames(input.names)
   if (changed && verify) return yield* usage("--changed and --verify are two questions", "Ask one of them.")
   const form = yield* readForm(input, names, [json && "--json", changed && "--changed", verify && "--verify"])
-  const layer = layerCopy(company, target)
   const name = Option.getOrUndefined(input.name)
   if (Option.isSome(form)) {
     if (name === undefined) return yield* usage("--map prints one state: name it, such as closes 7.2 --map FILE")
@@ -148,7 +143,7 @@ export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
   }
   if (verify) {
     const verified = yield* Effect.provide(Close.verify(company, close), layer)
-    if (json) return yield* print(Stream.make(`${JSON.stringify(verified)}\n`))
+    if (json) return yield* printLines([JSON.stringify(verified)])
     yield* printLines([`${counted(verified.states, "state")} verified`])
     if (verified.outOfReach > 0) {
       yield* printWarning(`${counted(verified.outOfReach, "state")} out of reach of the history`)
@@ -157,7 +152,7 @@ export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
   }
   if (changed) {
     const due = yield* Effect.provide(Close.changed(company, close), layer)
-    if (json) return yield* print(Stream.make(`${jsonArray(due.map((each) => encodeDue(each)))}\n`))
+    if (json) return yield* printLines([jsonArray(due.map((each) => encodeDue(each)))])
     for (const { difference, state } of due) {
       yield* printLines([`due after ${state}`, ...peopleLines(difference, names, yield* screen)])
     }
@@ -178,7 +173,7 @@ export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
     const [whole] = found
     return yield* name === undefined || number !== undefined || whole === undefined
       ? printJson(rows.map(({ state }) => state))
-      : print(Stream.make(`${JSON.stringify(Schema.encodeSync(Close.Close)(whole))}\n`))
+      : printLines([JSON.stringify(Schema.encodeSync(Close.Close)(whole))])
   }
   if (rows.length === 0) return yield* printError("no period was closed yet")
   yield* printLines(makeTable(stateColumns, yield* screen).lines(rows))
@@ -188,27 +183,21 @@ const copyOf = Effect.fnUntraced(function*(
   input: Pick<CloseInput, "company" | "database">,
   command: string
 ) {
-  const company = yield* companyOf({ company: input.company, guid: Option.none() })
+  const { id: company } = yield* companyOf(input)
   const target = yield* targetOf(
     input.database,
     command,
     "Closes are recorded in a copy that time-punches sync --history keeps."
   )
-  return { company: company.id, target }
+  return { company, shown: target.shown, layer: layerCopy(company, target, false) }
 })
 
-/** A client that writes into the copy. A file name that is misspelt is an error, and creates no file. */
-const layerCopy = (company: CompanyId, target: DatabaseTarget) =>
-  Layer.unwrap(Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) return yield* missing(company, target.shown)
-    return layerDatabase(target)
-  }))
-
-const noteOf = Option.getOrElse(() => "")
-
 /** Who writes a state, and with which note. */
-const written = (note: Option.Option<string>) => ({ note: noteOf(note), user: userName(), release: version })
+const written = (note: Option.Option<string>) => ({
+  note: Option.getOrElse(note, () => ""),
+  user: userName(),
+  release: version
+})
 
 /** The user of the machine; `unknown` if it has no name for it. */
 const userName = (): string => {
@@ -244,7 +233,7 @@ const encodeDue = ({ difference: { people, rows }, state }: Close.Due) => ({
 })
 
 const printJson = (states: ReadonlyArray<Close.CloseState>) =>
-  print(Stream.make(`${jsonArray(states.map((state) => encodeState(state)))}\n`))
+  printLines([jsonArray(states.map((state) => encodeState(state)))])
 
 const printNotReady = Effect.fnUntraced(function*(
   { details, found, issues }: Close.NotReady,
@@ -290,10 +279,11 @@ const printWritten = Effect.fnUntraced(function*(
 /** A line for each person, with what is due. */
 const peopleLines = (sums: CloseRecord.CloseSums, names: Names | undefined, screen: Screen): ReadonlyArray<string> => {
   const people = CloseRecord.byPerson(sums)
-  const hasAbove = people.some(({ above }) => Option.isSome(above))
-  const hasAboveDay = people.some(({ aboveDay }) => Option.isSome(aboveDay))
-  const time = (value: Option.Option<Duration.Duration>) =>
-    Option.match(value, { onNone: () => "", onSome: signedHours })
+  const over = (title: string, field: "above" | "aboveDay"): ReadonlyArray<Column<CloseRecord.PersonSums>> => {
+    const cell = (person: CloseRecord.PersonSums) =>
+      Option.match(person[field], { onNone: () => "", onSome: formatSignedHours })
+    return people.some((person) => Option.isSome(person[field])) ? [{ title, align: "right", cell }] : []
+  }
   const columns: ReadonlyArray<Column<CloseRecord.PersonSums>> = [
     { title: "user_id", align: "right", cell: ({ userId }) => `${userId}` },
     ...names === undefined
@@ -302,23 +292,13 @@ const peopleLines = (sums: CloseRecord.CloseSums, names: Names | undefined, scre
         nameColumn<CloseRecord.PersonSums>("user", ({ userId }) => names("user", userId), ({ userId }) => `${userId}`)
       ],
     { title: "punches", align: "right", cell: ({ punches }) => `${punches}`, leaves: 2 },
-    { title: "net", align: "right", cell: ({ net }) => signedHours(net) },
-    ...hasAbove ? [timeColumn("above", ({ above }) => time(above))] : [],
-    ...hasAboveDay ? [timeColumn("above_day", ({ aboveDay }) => time(aboveDay))] : [],
+    { title: "net", align: "right", cell: ({ net }) => formatSignedHours(net) },
+    ...over("above", "above"),
+    ...over("above_day", "aboveDay"),
     { title: "cost", align: "right", cell: ({ cost }) => formatMoney(cost) },
     { title: "tips", align: "right", cell: ({ tips }) => formatMoney(tips) }
   ]
   return people.length === 0 ? [] : makeTable(columns, screen).lines(people)
-}
-
-const timeColumn = (
-  title: string,
-  cell: (person: CloseRecord.PersonSums) => string
-): Column<CloseRecord.PersonSums> => ({ title, align: "right", cell })
-
-const signedHours = (duration: Duration.Duration): string => {
-  const millis = Duration.toMillis(duration)
-  return millis < 0 ? `-${formatExactHours(Duration.millis(-millis))}` : formatExactHours(duration)
 }
 
 interface StateRow {
@@ -345,7 +325,11 @@ const stateColumns: ReadonlyArray<Column<StateRow>> = [
     cell: ({ state }) => state.kind === "void" ? "" : `${sumOf(state).people}`,
     leaves: 3
   },
-  { title: "net", align: "right", cell: ({ state }) => state.kind === "void" ? "" : signedHours(sumOf(state).net) },
+  {
+    title: "net",
+    align: "right",
+    cell: ({ state }) => state.kind === "void" ? "" : formatSignedHours(sumOf(state).net)
+  },
   { title: "cost", align: "right", cell: ({ state }) => state.kind === "void" ? "" : formatMoney(sumOf(state).cost) },
   {
     title: "due",

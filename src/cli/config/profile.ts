@@ -52,7 +52,7 @@ type DefaultKey = keyof typeof defaults
 const files: ReadonlySet<string> = new Set<DefaultKey>(["zones", "names", "codes", "map", "database"])
 
 /** Where a variable may come from, the first one that has it. */
-export interface SettingSource {
+interface SettingSource {
   /** For people: `environment`, a file, or a profile. */
   readonly name: string
   readonly provider: ConfigProvider.ConfigProvider

@@ -40,25 +40,26 @@ export const withCopy = <A, E, R>(
     }))
   ).pipe(Stream.provide(layerCopy(company, target)))
 
-/** A client that only reads the database of a copy. A file name that is misspelt is an error, and creates no file. */
-export const layerCopy = (company: CompanyId, target: DatabaseTarget) =>
+/**
+ * A client of the database of a copy, which only reads it unless `readonly` is false. A file name that is misspelt is an
+ * error, and creates no file.
+ */
+export const layerCopy = (company: CompanyId, target: DatabaseTarget, readonly = true) =>
   Layer.unwrap(Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) return yield* missing(company, target.shown)
-    return layerDatabase(target, { readonly: true })
+    if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) {
+      return yield* new CommandFailure({
+        message: `there is no file ${printable(target.shown)}`,
+        advice: syncFirst(company, target.shown),
+        code: exitCode.system
+      })
+    }
+    return layerDatabase(target, { readonly })
   }))
 
 const syncFirst = (company: CompanyId, shown: string): ReadonlyArray<string> => [
   `Run time-punches sync --company ${company} --database ${shellWord(shown)}, then try again.`
 ]
-
-/** There is no such file. */
-export const missing = (company: CompanyId, shown: string) =>
-  new CommandFailure({
-    message: `there is no file ${printable(shown)}`,
-    advice: syncFirst(company, shown),
-    code: exitCode.system
-  })
 
 /** A sum over a part of the punches would look like a sum over all of them. */
 export const incomplete = (company: CompanyId, shown: string, isBegun: boolean) =>

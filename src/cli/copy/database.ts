@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import { isLoopback } from "../../internal/wire/issue.ts"
-import { type CommandFailure, usage } from "../failure.ts"
+import { type CommandFailure, refused, usage } from "../failure.ts"
 import { intervalForm, nonBlank, readInterval, text } from "../flags/values.ts"
 
 /** `--database`, for every subcommand that uses a copy. */
@@ -32,10 +32,10 @@ export const maxAgeFlag = text(
 )
 
 /** How the connection is encrypted, by the words of PostgreSQL. */
-export type SslMode = "disable" | "require" | "verify-ca" | "verify-full"
+type SslMode = "disable" | "require" | "verify-ca" | "verify-full"
 
 /** A database of PostgreSQL. */
-export interface PostgresTarget {
+interface PostgresTarget {
   readonly _tag: "Postgres"
   readonly host: string
   readonly port: number
@@ -51,7 +51,7 @@ export interface PostgresTarget {
 }
 
 /** A file of SQLite. */
-export interface SqliteTarget {
+interface SqliteTarget {
   readonly _tag: "Sqlite"
   readonly filename: string
   readonly shown: string
@@ -70,17 +70,17 @@ export const readTarget = (text: string, source: Source): Result.Result<Database
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(text) ?? []
   if (scheme === undefined) {
     return text.trim() === "" || text === ":memory:"
-      ? Result.fail(usage(`${source} must be the name of a file, or a URL of PostgreSQL`))
+      ? refused(`${source} must be the name of a file, or a URL of PostgreSQL`)
       : Result.succeed({ _tag: "Sqlite", filename: text, shown: text })
   }
   return /^postgres(ql)?$/i.test(scheme)
     ? readUrl(text, source)
-    : Result.fail(usage(`${source} has the scheme ${scheme}: a copy is kept in a file of SQLite, or in PostgreSQL`))
+    : refused(`${source} has the scheme ${scheme}: a copy is kept in a file of SQLite, or in PostgreSQL`)
 }
 
 const readUrl = (text: string, source: Source): Result.Result<PostgresTarget, CommandFailure> =>
   Result.gen(function*() {
-    const refuse = (why: string, ...advice: ReadonlyArray<string>) => Result.fail(usage(`${source} ${why}`, ...advice))
+    const refuse = (why: string, ...advice: ReadonlyArray<string>) => refused(`${source} ${why}`, ...advice)
     const url = URL.parse(text)
     if (url === null) return yield* refuse("is not a valid URL")
     const { hostname, password, pathname, port, searchParams, username } = url

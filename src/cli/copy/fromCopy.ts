@@ -9,7 +9,7 @@ import type { Company } from "../../Company.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import { conditionsOf } from "../../sql/read.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { type CommandFailure, usage } from "../failure.ts"
+import { type CommandFailure, refused } from "../failure.ts"
 import { withCopy } from "./copy.ts"
 import { readTarget } from "./database.ts"
 
@@ -41,8 +41,8 @@ const refuseFineEnds = ({ clockedIn, clockedOut, modifiedSince }: PunchFilter): 
   const fine = Object.entries(ends).find(([, at]) => at !== undefined && at.epochMilliseconds % 1000 !== 0)
   return fine === undefined
     ? Result.void
-    : Result.fail(usage(
+    : refused(
       `${fine[0]} must be a whole second with --database: the service may have finer digits than a copy`,
       "Give a whole second; for the end of a window, --clocked-in-lt or --clocked-out-lt takes any instant."
-    ))
+    )
 }

@@ -240,14 +240,12 @@ const sampleOf = (punches: ReadonlyArray<TimePunch>): TimePunch | undefined => {
   return kind.toSorted((a, b) => a.clockedIn.epochMilliseconds - b.clockedIn.epochMilliseconds)[kind.length >> 1]
 }
 
-/** The filter that includes a punch with this mark, and as few others as possible. */
-const scopeOf = ({ deleted }: TimePunch): PunchCriteria => deleted ? { deleted: "only" } : {}
-
 /** One probe for every filter whose effect a punch shows. */
 export const probesOf = (punches: ReadonlyArray<TimePunch>, now: DateTime.Utc): ReadonlyArray<Probe> => {
   const sample = sampleOf(punches)
   if (sample === undefined) return []
-  const shown = scopeOf(sample)
+  // Includes a punch with this mark, and as few others as possible.
+  const shown: PunchCriteria = sample.deleted ? { deleted: "only" } : {}
   return [
     ...idProbes(sample, punches, shown),
     { name: "approved=true", filter: { ...shown, approved: true } },
@@ -258,9 +256,6 @@ export const probesOf = (punches: ReadonlyArray<TimePunch>, now: DateTime.Utc): 
     ...dateProbes(sample, punches, shown)
   ]
 }
-
-/** Another id close to this one. */
-const neighbour = (id: number): number => id > 1 ? id - 1 : id + 1
 
 const idProbes = (
   sample: TimePunch,
@@ -273,8 +268,8 @@ const idProbes = (
     const filterOf = (id: number): PunchFilter => ({ ...shown, [key]: id })
     // Whether 0 finds the punches without such an id is not known.
     const own: Probe = { name, filter: filterOf(id) }
-    // If all have the same id, only another one shows that the filter is dropped.
-    const other: Probe = { name: `${name}, another`, filter: filterOf(neighbour(id)), isUnknown: true }
+    // If all have the same id, only another one, close to it, shows that the filter is dropped.
+    const other: Probe = { name: `${name}, another`, filter: filterOf(id > 1 ? id - 1 : id + 1), isUnknown: true }
     const isSingle = punches.every((punch) => idOf(punch, key) === id)
     return [id === 0 ? undefined : own, isSingle ? other : undefined].filter((probe) => probe !== undefined)
   })
@@ -307,10 +302,6 @@ const windowProbes = (sample: TimePunch, shown: PunchCriteria): ReadonlyArray<Pr
   ]
 }
 
-const modifiedAt = (punches: ReadonlyArray<TimePunch>): ReadonlyArray<number> =>
-  [...new Set(punches.flatMap(({ modified }) => Option.toArray(modified)).map((at) => at.epochMilliseconds))]
-    .toSorted((a, b) => b - a)
-
 /** The smallest step from one change to the next that is worth a probe, in milliseconds. */
 const smallestStep = 3000
 
@@ -319,7 +310,8 @@ const smallestStep = 3000
  * reads it in another zone, sends punches that were modified earlier, or omits the latest.
  */
 const modifiedProbes = (punches: ReadonlyArray<TimePunch>, now: DateTime.Utc): ReadonlyArray<Probe> => {
-  const times = modifiedAt(punches)
+  const modified = punches.flatMap(({ modified }) => Option.toArray(modified))
+  const times = [...new Set(modified.map((at) => at.epochMilliseconds))].toSorted((a, b) => b - a)
   const [latest] = times
   const since = (millis: number, isFuture = false): PunchFilter => {
     const at = DateTime.makeUnsafe(millis)

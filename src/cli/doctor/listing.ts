@@ -88,16 +88,6 @@ const isSame = (a: Listing, b: Listing): boolean =>
   a.isWhole === b.isWhole && a.punches.length === b.punches.length &&
   a.punches.every((punch, at) => Equal.equals(punch, b.punches[at]))
 
-/**
- * The punches that the filter still gives, unchanged. A punch that an earlier answer and this one have, and an answer
- * between them has not, was omitted although it matched.
- */
-const confirm = (punches: ReadonlyArray<TimePunch>, company: Company, filter: PunchFilter, pageSize: number) =>
-  Effect.map(
-    readFirst(company, filter, pageSize),
-    (listing) => punches.filter((punch) => isAmong(punch, listing.punches))
-  )
-
 /** Reports for each response how far this machine's clock is ahead of its `Date`, in milliseconds. */
 export const layerClockSkew = (onSkew: (skew: number) => void) =>
   Layer.effect(
@@ -105,9 +95,12 @@ export const layerClockSkew = (onSkew: (skew: number) => void) =>
     Effect.map(HttpClient.HttpClient, (client) =>
       HttpClient.tap(client, (response) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const date = Option.map(Headers.get(response.headers, "date"), Date.parse)
-          if (Option.isSome(date) && Number.isFinite(date.value))
-            onSkew(now - date.value)
+          const date = Option.flatMap(
+            Headers.get(response.headers, "date"),
+            (text) =>
+              Result.getSuccess(Headers.parseHttpDate(text))
+          )
+          if (Option.isSome(date)) onSkew(now - date.value.epochMilliseconds)
         })))
   )
 
@@ -455,8 +448,9 @@ export const checkEnd = Effect.fnUntraced(
     const again = yield* readKnown(company, filter)
     const stays = again.isWhole && !idsOf(again.punches).includes(extra.punch.id)
     if (!stays) return changed("end", "cursors")
-    const [confirmed] = yield* confirm([extra.punch], company, extra.filter, maxPageSize)
-    return confirmed !== undefined
+    // A punch that two answers have, and one between them has not, was omitted although it matched.
+    const confirmed = yield* readKnown(company, extra.filter)
+    return isAmong(extra.punch, confirmed.punches)
       ? fail(
         "end",
         `the listing ends after ${

@@ -93,11 +93,11 @@ export const readNote = (text: string, file: string) =>
   Schema.decodeUnknownEffect(NoteJson)(text).pipe(
     Effect.catch((error) => {
       if (Option.isSome(Schema.decodeUnknownOption(OtherForm)(text))) {
-        return Effect.fail(usage(`${file} was written by another version of time-punches`, forceHint))
+        return usage(`${file} was written by another version of time-punches`, forceHint)
       }
       const { detail, path } = firstIssue(error)
       const why = printable([path, detail].filter((part) => part !== "").join(": "))
-      return Effect.fail(usage(`${file} cannot be read: ${why}`, forceHint))
+      return usage(`${file} cannot be read: ${why}`, forceHint)
     })
   )
 
@@ -105,7 +105,7 @@ export const readNote = (text: string, file: string) =>
 export const verifyNote = (note: Note, file: string) =>
   note.checksum === checksumOf(note)
     ? Effect.void
-    : Effect.fail(usage(`${file} was changed since a run wrote it`, forceHint))
+    : usage(`${file} was changed since a run wrote it`, forceHint)
 
 const about =
   "An unfinished export of time-punches. To resume it, run the same command again; to start over, add --force."

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
-import { type CommandFailure, usage } from "../failure.ts"
+import { type CommandFailure, refused } from "../failure.ts"
 import { type ColourChoice, colourChoices, Colours, coloursOf } from "../terminal/colour.ts"
 
 /** Not a flag, but a value: neither `-h`, nor `-o=FILE`, nor a long flag, nor the `-` of standard input. */
@@ -28,10 +28,10 @@ export const joinMinusValues = (args: ReadonlyArray<string>): Result.Result<Read
     }
     const flag = joined.at(-1) ?? ""
     if (!openFlag.test(flag)) {
-      return Result.fail(usage(
+      return refused(
         `${printable(arg)} is not a flag, and no flag before it takes a value`,
         "A value that begins with a minus follows its flag, as in --zone -05:00 or --zone=-05:00."
-      ))
+      )
     }
     joined[joined.length - 1] = `${flag}=${arg}`
   }
@@ -60,7 +60,7 @@ export const takeFlags = <Name extends string, Switch extends string = never>(
       const isOn = switches &&
         Struct.keys(switches).find((each) => arg === `--${each}` || arg === `-${switches[each]}`)
       if (isOn !== undefined) {
-        if (values.has(isOn)) return yield* Result.fail(usage(`--${isOn} is given twice`))
+        if (values.has(isOn)) return yield* refused(`--${isOn} is given twice`)
         values.set(isOn, "")
         continue
       }
@@ -72,9 +72,9 @@ export const takeFlags = <Name extends string, Switch extends string = never>(
       }
       const value = joined ?? before[++at]
       if (value === undefined || value.trim() === "" || (joined === undefined && value.startsWith("--"))) {
-        return yield* Result.fail(usage(`--${name} needs ${needs[name]}`))
+        return yield* refused(`--${name} needs ${needs[name]}`)
       }
-      if (values.has(name)) return yield* Result.fail(usage(`--${name} is given twice`))
+      if (values.has(name)) return yield* refused(`--${name} is given twice`)
       values.set(name, value)
     }
     return { values, rest: end === -1 ? rest : [...rest, ...args.slice(end)] }
@@ -97,7 +97,7 @@ const takeColour = (args: ReadonlyArray<string>) =>
     const value = values.get("color") ?? "auto"
     return isChoice(value)
       ? Result.succeed({ choice: value, rest })
-      : Result.fail(usage(`--color needs auto, always or never, and not ${printable(value)}`))
+      : refused(`--color needs auto, always or never, and not ${printable(value)}`)
   })
 
 /** Runs with the other arguments, and with the colours that `--color` and the environment choose. */

@@ -51,7 +51,9 @@ const setting = Effect.fnUntraced(function*<A>(
 
 /** The guid of the environment belongs to the company of the environment, so it is used with no other. */
 export const companyOf = Effect.fnUntraced(
-  function*(flags: CompanyInput): Effect.fn.Return<Company, CommandFailure | Config.ConfigError> {
+  function*(
+    flags: Pick<CompanyInput, "company"> & Partial<CompanyInput>
+  ): Effect.fn.Return<Company, CommandFailure | Config.ConfigError> {
     const idFromEnvironment = yield* setting(
       variable.id,
       wholeNumber(1),
@@ -61,7 +63,7 @@ export const companyOf = Effect.fnUntraced(
     const id = Option.orElse(flags.company, () => idFromEnvironment)
     if (Option.isNone(id)) return yield* usage(`no company: give --company ID or set ${variable.id}`)
     const isSame = Option.contains(idFromEnvironment, id.value)
-    const guid = Option.orElse(flags.guid, () => isSame ? guidFromEnvironment : Option.none())
+    const guid = Option.orElse(flags.guid ?? Option.none(), () => isSame ? guidFromEnvironment : Option.none())
     return { id: id.value, guid: Option.getOrUndefined(guid) }
   }
 )

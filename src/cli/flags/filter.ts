@@ -17,7 +17,7 @@ import {
   PunchFlag
 } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { type CommandFailure, usage } from "../failure.ts"
+import { type CommandFailure, refused } from "../failure.ts"
 import { date, id, instant, sortBy, words } from "./values.ts"
 
 type OptionalFlag<A> = Flag.Flag<Option.Option<A>>
@@ -133,10 +133,10 @@ export const toFilter = (flags: FilterInput): Result.Result<PunchFilter, Command
   if (businessDate === undefined) return Result.succeed({ ...criteria, clockedIn, clockedOut })
   return clockedIn === undefined && clockedOut === undefined
     ? Result.succeed({ ...criteria, businessDate })
-    : Result.fail(usage(
+    : refused(
       "--business-date-start and -end switch the --clocked-in-… and --clocked-out-… windows off on the service",
       "Give one or the other."
-    ))
+    )
 }
 
 /** The flags that were given, by name, as text in one form for one meaning. */

@@ -10,7 +10,7 @@ import type * as Stdio from "effect/Stdio"
 import * as Terminal from "effect/Terminal"
 import { OnRetry, type RetryNotice } from "../../internal/telemetry/metrics.ts"
 import { printable } from "../../internal/wire/issue.ts"
-import { type CommandFailure, usage } from "../failure.ts"
+import { type CommandFailure, refused } from "../failure.ts"
 import { clearLine, formats, logOf, makeMode, Messages, showRetry } from "../terminal/messages.ts"
 import { takeFlags } from "./arguments.ts"
 
@@ -50,10 +50,10 @@ const restOf = (args: ReadonlyArray<string>): Result.Result<ReadonlyArray<string
   Result.flatMap(takeMessages(args), ({ rest, values }) => {
     const format = values.get("log-format")
     if (format !== undefined && !formats.some((each) => each === format)) {
-      return Result.fail(usage(`--log-format needs lines or json, and not ${printable(format)}`))
+      return refused(`--log-format needs lines or json, and not ${printable(format)}`)
     }
     return values.has("quiet") && values.has("verbose")
-      ? Result.fail(usage("--quiet and --verbose are opposites", "Give one or the other."))
+      ? refused("--quiet and --verbose are opposites", "Give one or the other.")
       : Result.succeed(rest)
   })
 

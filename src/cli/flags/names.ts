@@ -7,7 +7,7 @@ import { parseCsvFile, readCsvFile } from "./csvFile.ts"
 import { nonBlank, readWhole, wholeNumber } from "./values.ts"
 
 /** The kinds of id that may have a name. */
-export const nameKinds = ["user", "location", "role", "department"] as const
+const nameKinds = ["user", "location", "role", "department"] as const
 
 /** A kind of id that may have a name. */
 export type NameKind = typeof nameKinds[number]
@@ -23,14 +23,15 @@ export const namesFlag = nonBlank(
 )
 
 /** The names of the file, if one is given. Fails on the first line that is wrong, before anything is requested. */
-export const readNames = (file: Option.Option<string>) => readCsvFile(file, parseNames)
+export const readNames = (file: Option.Option<string>) =>
+  Effect.map(readCsvFile(file, parseNames), Option.getOrUndefined)
 
 /** Reads the bytes of such a file, in UTF-8. `file` is its name in errors. */
 export const parseNames = (bytes: Uint8Array, file: string) => parseTexts(bytes, file, "name")
 
 /** The codes by which a payroll program knows ids, from a file with the columns kind,id,code, if one is given. */
 export const readCodes = (file: Option.Option<string>) =>
-  readCsvFile(file, (bytes, name) => parseTexts(bytes, name, "code"))
+  Effect.map(readCsvFile(file, (bytes, name) => parseTexts(bytes, name, "code")), Option.getOrUndefined)
 
 /** A text for each id. A text is kept as it is written, with its zeros and blanks. */
 const parseTexts = Effect.fnUntraced(function*(

@@ -11,7 +11,7 @@ import type { PayCalendar, PayPeriod } from "../../payroll/PayCalendar.ts"
 import * as Period from "../../payroll/Period.ts"
 import { dayStartsOf, isZones, zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { type CommandFailure, usage } from "../failure.ts"
+import { type CommandFailure, refused, usage } from "../failure.ts"
 import { printHint } from "../terminal/messages.ts"
 import { describeFilter, type FilterInput } from "./filter.ts"
 import {
@@ -142,19 +142,17 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
   Result.gen(function*() {
     const [period, other] = yield* periodsOf(flags)
     if (Option.isSome(flags.weekStarts) && Option.isNone(flags.week) && !countsWeeks) {
-      return yield* Result.fail(usage("--week-starts is the first day of --week, which is missing"))
+      return yield* refused("--week-starts is the first day of --week, which is missing")
     }
     if (Option.isSome(flags.zone) && Option.isSome(locations)) {
-      return yield* Result.fail(usage("--zone and --zones both say which clock counts", "Give one or the other."))
+      return yield* refused("--zone and --zones both say which clock counts", "Give one or the other.")
     }
     const { dayStarts, zone } = flags
     const clock: Option.Option<LocationClock> = Option.isSome(zone)
       ? Option.some(clockAt(zone.value, dayStarts))
       : Option.map(locations, Period.zones)
     if (Option.isSome(dayStarts) && Option.isNone(clock)) {
-      return yield* Result.fail(
-        usage("--day-starts has no zone: a local day begins by the clocks of a place", zoneAdvice)
-      )
+      return yield* refused("--day-starts has no zone: a local day begins by the clocks of a place", zoneAdvice)
     }
     const zones = Option.map(clock, zonesOf)
     const clockOf = ({ locationId }: TimePunch) =>
@@ -176,20 +174,20 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
     }
     if (period === undefined) return { ...flags, ...local }
     if (other !== undefined) {
-      return yield* Result.fail(usage(`${period.flag} and ${other.flag} are two periods`, "Give one or the other."))
+      return yield* refused(`${period.flag} and ${other.flag} are two periods`, "Give one or the other.")
     }
     const window = Object.keys(describeFilter(flags)).find((name) => windows.test(name))
     if (window !== undefined) {
-      return yield* Result.fail(usage(
+      return yield* refused(
         `${period.flag} and ${window} both say which punches to request: a period is a window of clock-ins in --zone`,
         "Give one or the other."
-      ))
+      )
     }
     if (Option.isNone(clock)) {
-      return yield* Result.fail(usage(
+      return yield* refused(
         `${period.flag} has no zone: a local date begins and ends by the clocks of a place`,
         zoneAdvice
-      ))
+      )
     }
     const word = period._tag === "Word"
       ? Option.some(yield* readWord(period, zonesOf(clock.value), now))
@@ -202,10 +200,10 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
     const interval = (each: Period.LocalClock) => intervalOf(each, datesAt(Period.businessDate(each, now)))
     const { gte, lt } = isZones(clock.value) ? widestOf(clock.value, datesAt, now) : interval(clock.value)
     if (!isZones(clock.value) && DateTime.isGreaterThanOrEqualTo(gte, lt)) {
-      return yield* Result.fail(usage(`${period.flag} has no instant in ${DateTime.zoneToString(zoneOf(clock.value))}`))
+      return yield* refused(`${period.flag} has no instant in ${DateTime.zoneToString(zoneOf(clock.value))}`)
     }
     if (!isWritable(gte.epochMilliseconds) || !isWritable(lt.epochMilliseconds)) {
-      return yield* Result.fail(usage(`${period.flag} reaches beyond the years 0001 to 9999 by the clocks of its zone`))
+      return yield* refused(`${period.flag} reaches beyond the years 0001 to 9999 by the clocks of its zone`)
     }
     return {
       ...flags,
@@ -335,38 +333,34 @@ const readWord = (
 ): Result.Result<ResolvedWord, CommandFailure> => {
   const found = all.map((clock) => {
     const today = Period.payPeriod(calendar, Period.businessDate(clock, now))
-    const dates = word === "current" ? today : before(calendar, today)
+    const before = Period.addDays(today.first, -1)
+    const dates = word === "current" ? today : Period.payPeriod(calendar, Option.getOrThrow(before))
     return { dates, fixed: `${flag} ${valueOf(dates.first)}`, zone: DateTime.zoneToString(zoneOf(clock)) }
   })
   const given = `${flag} ${word}`
   const [one, ...others] = found
-  if (one === undefined) return Result.fail(usage(`${given} has no zone`, zoneAdvice))
+  if (one === undefined) return refused(`${given} has no zone`, zoneAdvice)
   const other = others.find(({ dates }) => dates.first !== one.dates.first)
   return other === undefined
     ? Result.succeed({ given, fixed: one.fixed, dates: one.dates })
-    : Result.fail(usage(
+    : refused(
       `${given} means two periods now: ${textOfDates(one.dates)} in ${one.zone}, ${
         textOfDates(other.dates)
       } in ${other.zone}`,
       `Give a date: ${one.fixed}, or ${other.fixed}.`
-    ))
+    )
 }
-
-const before = (calendar: PayCalendar, { first }: PayPeriod): PayPeriod =>
-  Period.payPeriod(calendar, Option.getOrThrow(Period.addDays(first, -1)))
 
 const periodsOf = (flags: PeriodInput): Result.Result<ReadonlyArray<FlaggedPeriod>, CommandFailure> => {
   const { calendar, end, last, month, payPeriod, start, week } = flags
   const firstDay = Option.getOrUndefined(flags.weekStarts)
   if (Option.isSome(payPeriod) !== Option.isSome(calendar)) {
-    return Result.fail(
-      Option.isSome(payPeriod)
-        ? usage(
-          "--pay-period goes with --calendar, which is missing",
-          "Add --calendar, such as 14d:2026-01-05 (every 14 days), 1,16 (twice a month) or 26 (from the 26th)."
-        )
-        : usage("--calendar goes with --pay-period, which is missing")
-    )
+    return Option.isSome(payPeriod)
+      ? refused(
+        "--pay-period goes with --calendar, which is missing",
+        "Add --calendar, such as 14d:2026-01-05 (every 14 days), 1,16 (twice a month) or 26 (from the 26th)."
+      )
+      : refused("--calendar goes with --pay-period, which is missing")
   }
   const named = (
     flag: string,
@@ -390,12 +384,10 @@ const periodsOf = (flags: PeriodInput): Result.Result<ReadonlyArray<FlaggedPerio
   ]
   if (Option.isSome(start) !== Option.isSome(end)) {
     const [flag, missing] = Option.isSome(start) ? ["--start", "--end"] : ["--end", "--start"]
-    return Result.fail(
-      usage(`${flag} goes with ${missing}, which is missing: the two are the first and the last date`)
-    )
+    return refused(`${flag} goes with ${missing}, which is missing: the two are the first and the last date`)
   }
   if (Option.isSome(start) && Option.isSome(end) && end.value < start.value) {
-    return Result.fail(usage(`--end ${end.value} is before --start ${start.value}`))
+    return refused(`--end ${end.value} is before --start ${start.value}`)
   }
   return Result.succeed(periods.flatMap((period) => Option.toArray(period)))
 }

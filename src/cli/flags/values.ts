@@ -9,7 +9,7 @@ import { BusinessDate } from "../../Ids.ts"
 import { parseInstant } from "../../internal/wire/instant.ts"
 import { PayCalendar } from "../../payroll/PayCalendar.ts"
 import { TimePunch } from "../../TimePunch.ts"
-import { type CommandFailure, usage } from "../failure.ts"
+import { type CommandFailure, refused } from "../failure.ts"
 import type { CsvStyle } from "../terminal/machine.ts"
 
 /** An optional flag whose text `read` must accept; `expected` completes "Expected: …". */
@@ -174,7 +174,7 @@ export const dateOrWord = (
   )
 
 /** Reads `14d:2026-01-05`, `1,16` or `26`. */
-export const readCalendar = (text: string): Option.Option<PayCalendar> => {
+const readCalendar = (text: string): Option.Option<PayCalendar> => {
   const [, days, anchor] = /^(\d{1,8})d:(.*)$/.exec(text) ?? []
   return decodeCalendar(
     days !== undefined
@@ -259,7 +259,7 @@ export const readHours = (text: string): Option.Option<Duration.Duration> => {
 }
 
 /** The form of a result: a table for people, the others for programs. */
-export type Format = "table" | "json" | FileFormat
+type Format = "table" | "json" | FileFormat
 
 /** The forms of a file of punches, which `list` and `export` share. `pageText` writes them. */
 export const fileFormats = ["ndjson", "csv"] as const
@@ -268,7 +268,7 @@ export const fileFormats = ["ndjson", "csv"] as const
 export type FileFormat = typeof fileFormats[number]
 
 /** What a user chose: `--format`, and `--json` for every command that prints. */
-export interface FormatInput<F extends Format> {
+interface FormatInput<F extends Format> {
   readonly format: Option.Option<F>
   readonly json: boolean
 }
@@ -294,7 +294,7 @@ export const formatOf = <F extends Format>(
   if (!json) return Result.succeed(Option.getOrElse(format, () => otherwise))
   return Option.isNone(format) || format.value === "json"
     ? Result.succeed("json")
-    : Result.fail(usage(`--json and --format ${format.value} are two forms`, "Give one or the other."))
+    : refused(`--json and --format ${format.value} are two forms`, "Give one or the other.")
 }
 
 /** `--excel` and `--separator`, for every command that writes CSV. `csvStyleOf` makes one style of the two. */
@@ -314,5 +314,5 @@ export const csvStyleOf = (
   const flag = excel ? "--excel" : Option.isSome(separator) ? "--separator" : undefined
   return flag === undefined || format === "csv"
     ? Result.succeed({ start: excel ? "\uFEFF" : "", separator: Option.getOrElse(separator, () => "," as const) })
-    : Result.fail(usage(`${flag} goes with --format csv, and this output is ${format}`, "Add --format csv."))
+    : refused(`${flag} goes with --format csv, and this output is ${format}`, "Add --format csv.")
 }

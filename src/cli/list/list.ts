@@ -46,7 +46,7 @@ export const list = Command.make(
       const filter = yield* Effect.fromResult(toFilter(flags))
       const format = yield* Effect.fromResult(formatOf(flags, "table"))
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))
-      const names = Option.getOrUndefined(yield* readNames(flags.names))
+      const names = yield* readNames(flags.names)
       const further = names && nameColumns(names)
       const most = Option.getOrElse(flags.take, () => Infinity)
       // With several zones, not every punch of a page is in the period of its location.

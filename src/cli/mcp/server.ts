@@ -19,13 +19,12 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { Path } from "effect/Path"
 import type { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import type { Terminal } from "effect/Terminal"
-import { toWire } from "../../export/rows.ts"
+import { toWider, toWire } from "../../export/rows.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { version } from "../../internal/wire/userAgent.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
@@ -59,7 +58,7 @@ interface McpInput {
 /** Serves until standard input ends. Fails before it serves if the copy cannot be read. */
 export const serve = Effect.fnUntraced(function*(input: McpInput) {
   if (Option.isNone(input.database)) return yield* usage("mcp needs a copy: give --database FILE")
-  const { id } = yield* companyOf({ company: input.company, guid: Option.none() })
+  const { id } = yield* companyOf(input)
   const database = input.database.value
   const target = yield* Effect.fromResult(readTarget(database, "--database"))
   const copy = { input, company: id, database, target }
@@ -337,7 +336,7 @@ const list = Command.make(
     const flags = yield* resolvePeriod({ ...noFilter, ...input })
     yield* Effect.fromResult(requirePeriod(flags, "list"))
     const filter = yield* Effect.fromResult(toFilter(flags))
-    const names = Option.map(yield* readNames(flags.names), nameColumns)
+    const names = yield* readNames(flags.names)
     const limit = Option.getOrElse(flags.limit, () => maxRows)
     const source = yield* openSource(flags)
     const found = yield* source(filter).pipe(
@@ -347,17 +346,11 @@ const list = Command.make(
       Stream.take(limit + 1),
       Stream.runCollect
     )
-    const rows = yield* Effect.forEach(found.slice(0, limit), (punch) => Effect.fromResult(rowOf(punch, names)))
+    const rowOf = (punch: TimePunch) => names === undefined ? toWire(punch) : toWider(punch, nameColumns(names))
+    const rows = yield* Effect.forEach(found.slice(0, limit), (punch) => Effect.fromResult(rowOf(punch)))
     yield* print(Stream.make(JSON.stringify({ punches: rows, hasMore: found.length > limit })))
   }, Effect.scoped)
 )
-
-const rowOf = (punch: TimePunch, names: Option.Option<ReturnType<typeof nameColumns>>) =>
-  Result.map(toWire(punch), (wire) => {
-    const cells = Option.match(names, { onNone: () => [], onSome: (each) => each.cells(punch) })
-    const columns = Option.match(names, { onNone: () => [], onSome: (each) => each.columns })
-    return { ...wire, ...Object.fromEntries(columns.map((column, at) => [column, cells[at] ?? null])) }
-  })
 
 /** Without it, "nothing to look at" would claim more than was reported. */
 const wagesUnseen = "Punches with a wage of 0 are not reported: the server was started without --with-wages."

@@ -1,5 +1,4 @@
 /** What `time-punches report` does: lists the punches of the period, or of a close, and writes the page. */
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -13,11 +12,12 @@ import * as Close from "../../sql/Close.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import {
   defaultMaxDuration,
+  disputedIn,
   disputesUnknown,
-  idsOf,
   refuseBeyondCalendar,
   selectedOf,
-  selects
+  selects,
+  widerFilter
 } from "../check/check.ts"
 import { withCopy } from "../copy/copy.ts"
 import { targetOf } from "../copy/database.ts"
@@ -44,7 +44,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   // The first day of a week is that of the rows of the heat map too.
   const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
   const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "report"))
-  const names = Option.getOrUndefined(yield* readNames(flags.names))
+  const names = yield* readNames(flags.names)
   const knowsDisputes = Option.isNone(flags.database)
   const maxDuration = Option.getOrElse(flags.maxDuration, () => defaultMaxDuration)
   const source = yield* openSource(flags)
@@ -52,13 +52,9 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const selected = selectedOf(flags)
   const list = (filter: Parameters<typeof source>[0]) =>
     Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
-  const disputed = knowsDisputes
-    ? yield* idsOf(
-      list({ ...selected, clockedIn: byLocation(clock, period).window, employeeApprovalStatuses: ["disputed"] })
-    )
-    : undefined
+  const { contains, window } = byLocation(clock, period)
+  const disputed = knowsDisputes ? yield* disputedIn(window, selected, list) : undefined
   const isSelected = selects(selected)
-  const { contains } = byLocation(clock, period)
   let matching = 0
   const options: ReportOptions<MissingZone> = {
     clock,
@@ -74,16 +70,8 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     names,
     notes: knowsDisputes ? [] : [disputesUnknown]
   }
-  const window = reportWindow(options)
-  const { gte, lt } = flags.clockedIn
-  // A punch of the same person at another location is read too, for the overlap.
-  const punches = list({
-    userId: selected.userId,
-    clockedIn: {
-      gte: DateTime.min(window.gte, Option.getOrElse(gte, () => window.gte)),
-      lt: DateTime.max(window.lt, Option.getOrElse(lt, () => window.lt))
-    }
-  }).pipe(Stream.mapArray((punches) => {
+  const filter = widerFilter(reportWindow(options), selected, flags.clockedIn)
+  const punches = list(filter).pipe(Stream.mapArray((punches) => {
     // A punch of a location without a zone is not counted: it fails the report.
     matching += punches.filter((punch) => isSelected(punch) && Result.getOrElse(contains(punch), () => false)).length
     return punches
@@ -104,9 +92,9 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
         "thresholds and rounding are those of the record"
     )
   }
-  const company = yield* companyOf({ company: input.company, guid: Option.none() })
+  const company = yield* companyOf(input)
   const target = yield* targetOf(input.database, "report --close", "Closes are recorded in a copy.")
-  const names = Option.getOrUndefined(yield* readNames(input.names))
+  const names = yield* readNames(input.names)
   return yield* withCopy(company.id, target, () =>
     Stream.fromEffect(Effect.gen(function*() {
       const [close] = yield* Close.list(company.id, id)

@@ -16,31 +16,10 @@ import { printError, printHint } from "../terminal/messages.ts"
 import { printLines } from "../terminal/output.ts"
 import { churn, churnRate } from "./churn.ts"
 import { manyCompanies, twoCompanies, withWorld } from "./companies.ts"
-
-/** What is served, and how badly it behaves. */
-export interface SandboxOptions {
-  readonly json: boolean
-  readonly port: number
-  /** `None`: one company with its settings. */
-  readonly companies: Option.Option<number>
-  /** A file for the ids and guids of the companies; `-` for standard output. */
-  readonly companiesCsv: Option.Option<string>
-  /** A new file for the variables of a client. */
-  readonly writeEnv: Option.Option<string>
-  /** Number of punches that the listing of a company has. */
-  readonly punches: Option.Option<number>
-  readonly seed: number
-  /** Share of the page requests that fail, 0 to 1. */
-  readonly fail: number
-  /** In milliseconds. */
-  readonly latency: number
-  readonly churn: boolean
-  /** In seconds. */
-  readonly churnFor: Option.Option<number>
-}
+import type { SandboxInput } from "./flags.ts"
 
 /** Serves until interrupted. */
-export const serve = Effect.fnUntraced(function*(options: SandboxOptions) {
+export const serve = Effect.fnUntraced(function*(options: SandboxInput) {
   const { companies: count, companiesCsv, seed } = options
   if (Option.isNone(count) && Option.isSome(companiesCsv)) {
     return yield* usage("--companies-csv goes with --companies")

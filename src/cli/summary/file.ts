@@ -76,10 +76,10 @@ export const readForm = Effect.fnUntraced(function*(
     Effect.fromResult(decodeMapping(json)),
     ({ message }) => usage(`${printable(map)}: ${printable(message)}`)
   )
-  const codes = Option.getOrUndefined(yield* readCodes(input.codes))
+  const codeOf = yield* readCodes(input.codes)
   return Option.some<FileForm>({
     mapping,
-    codes: { codeOf: codes ?? (() => undefined), nameOf: names },
+    codes: { codeOf: codeOf ?? (() => undefined), nameOf: names },
     payDate: Option.getOrUndefined(input.payDate),
     output: input.output,
     map,
@@ -115,15 +115,12 @@ export const printFile = Effect.fnUntraced(function*(
   )
   if (Option.isSome(output)) yield* writeWhole(output.value, new TextEncoder().encode(file.text))
   else yield* print(Stream.make(file.text))
-  yield* printHint(
-    `${shown}: ${counted(file.rows, "row")}`
-  )
+  yield* printHint(`${shown}: ${counted(file.rows, "row")}`)
   yield* printWarning(
     ...file.rests.map(({ header, rest }) => {
-      const millis = Duration.toMillis(rest)
-      const time = formatExactHours(Duration.millis(Math.abs(millis)))
+      const time = formatExactHours(Duration.abs(rest))
       return `${printable(header)}: the rows add up to ${
-        millis === 0 ? "" : `${time} ${millis > 0 ? "less than " : "more than "}`
+        Duration.isZero(rest) ? "" : `${time} ${Duration.isPositive(rest) ? "less than " : "more than "}`
       }the exact sum`
     }),
     ...file.shared.map(({ code, userIds }) =>

@@ -3,6 +3,7 @@ import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Function from "effect/Function"
 import type * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -11,7 +12,7 @@ import type * as Labor from "../../payroll/Labor.ts"
 import * as Period from "../../payroll/Period.ts"
 import type { MissingZone, Weekday } from "../../payroll/Period.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { type CommandFailure, usage } from "../failure.ts"
+import { type CommandFailure, refused } from "../failure.ts"
 import type { Names } from "../flags/names.ts"
 import type { LocalPeriod } from "../flags/period.ts"
 import { hoursForm, readHours, readWords, text } from "../flags/values.ts"
@@ -44,7 +45,7 @@ export type Key = number | string | null
 export type Keys = ReadonlyArray<Key>
 
 /** Groups by one number or text each, which is cheap to find among many: its only key, or all keys in one text. */
-export interface Grouper {
+interface Grouper {
   readonly idOf: (punch: TimePunch) => Key
   /** The keys of a group that `idOf` has named. */
   readonly keysOf: (id: Key) => Keys
@@ -56,7 +57,10 @@ export const makeGrouper = (
   clockOf: (punch: TimePunch) => Option.Option<Period.LocalClock>,
   firstDay: Weekday | undefined
 ): Grouper => {
-  const dateOf = makeDateOf(clockOf)
+  // The days of each clock are in a cache.
+  const datesOf = Function.memoize(Period.businessDates)
+  const dateOf = (punch: TimePunch): BusinessDate =>
+    datesOf(Option.getOrElse(clockOf(punch), () => utc))(punch.clockedIn)
   const parts = by.map((each): (punch: TimePunch) => Key => {
     switch (each) {
       case "location":
@@ -92,17 +96,6 @@ export const makeGrouper = (
 const idOfKeys = (keys: Keys): string => keys.join(" ")
 
 const utc = DateTime.zoneMakeOffset(0)
-
-/** The date of the clock-in of a punch, with the days of each clock in a cache. */
-const makeDateOf = (clockOf: (punch: TimePunch) => Option.Option<Period.LocalClock>) => {
-  const byClock = new Map<Period.LocalClock, ReturnType<typeof Period.businessDates>>()
-  return (punch: TimePunch): BusinessDate => {
-    const clock = Option.getOrElse(clockOf(punch), () => utc)
-    const dateOf = byClock.get(clock) ?? Period.businessDates(clock)
-    byClock.set(clock, dateOf)
-    return dateOf(punch.clockedIn)
-  }
-}
 
 /** Whether the key of a grouping is an id, which may have a name, and not a date. */
 export const isId = (by: Grouping): by is Exclude<Grouping, "day" | "week"> => by !== "day" && by !== "week"
@@ -149,17 +142,17 @@ export const limitsOf = (
   if (flag === undefined) return Result.succeedNone
   const other = by.find((each) => each !== "user" && each !== "week" && each !== "day")
   if (other !== undefined) {
-    return Result.fail(usage(
+    return refused(
       `${flag} does not go with --by ${other}: the hours of all locations, departments and roles of a person count ` +
         "together",
       "Give --by user; week and day may stand beside it."
-    ))
+    )
   }
   if (Option.isNone(clock)) {
-    return Result.fail(usage(
+    return refused(
       `${flag} has no zone: local days and weeks begin by the clocks of a place`,
       "Add --zone, such as --zone America/New_York, or --zones FILE, a zone for each location."
-    ))
+    )
   }
   return Result.succeedSome({
     clock: clock.value,

@@ -14,7 +14,7 @@ import { bar, type Column, makeTable, nameColumn, type Screen } from "../termina
 import { type AboveColumn, compareKeys, type Grouping, type Groupings, isId, type Keys, nameOfKey } from "./groups.ts"
 
 /** The columns of a summary that its flags add. */
-export interface SummaryColumns {
+interface SummaryColumns {
   readonly names: Names | undefined
   readonly above: ReadonlyArray<AboveColumn>
 }

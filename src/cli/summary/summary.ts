@@ -46,7 +46,9 @@ export const summary = Command.make(
     function*(input) {
       const countsWeeks = Option.isSome(input.above) || input.by.includes("week")
       const flags = yield* resolvePeriod(input, { countsWeeks })
-      const form = yield* readForm(input, Option.getOrUndefined(yield* readNames(flags.names)), [
+      // Once: the file may be a pipe.
+      const names = yield* readNames(flags.names)
+      const form = yield* readForm(input, names, [
         flags.by !== defaultBy && "--by",
         flags.json && "--json",
         Option.isSome(flags.format) && "--format",
@@ -59,8 +61,6 @@ export const summary = Command.make(
       const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
       const format = yield* Effect.fromResult(formatOf(flags, "table"))
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))
-      const names = Option.getOrUndefined(yield* readNames(flags.names))
-
       const source = yield* openSource(flags)
       const { idOf, keysOf } = makeGrouper(flags.by, flags.clockOf, Option.getOrUndefined(flags.weekStarts))
       const { groups, open, people } = yield* sumsOf(
@@ -87,6 +87,7 @@ export const summary = Command.make(
         )
       }
     },
+    Effect.onInterrupt(() => printWarning("interrupted: the sums are not complete, and nothing is stored")),
     Effect.scoped
   )
 ).pipe(

@@ -22,7 +22,7 @@ import { layerDatabase, targetOf } from "../copy/database.ts"
 import { CommandFailure, commandFailureOf, type ExitCode, exitCode, type OutputClosed, usage } from "../failure.ts"
 import { companyOf, layerClient } from "../flags/connection.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../terminal/format.ts"
-import { printFailure, startReport } from "../terminal/messages.ts"
+import { printFailure, printWarning, startReport } from "../terminal/messages.ts"
 import { printLines, screen } from "../terminal/output.ts"
 import { paceFields, paceText } from "../terminal/progress.ts"
 import { makeTable, type Screen } from "../terminal/table.ts"
@@ -200,14 +200,18 @@ const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
       )
       sweptOn.set(id, today)
     })
-    const slot = Effect.flatMap(
-      around(tasks, passes, (error) => tasks.length > 1 || !isFinal(error)),
-      (failed) =>
-        failed.length === tasks.length && failed.every(({ error }) => isFinal(error))
-          ? endOf(tasks, failed)
-          : Effect.void
+    let isWaiting = false
+    const slot = Effect.gen(function*() {
+      isWaiting = false
+      const failed = yield* around(tasks, passes, (error) => tasks.length > 1 || !isFinal(error))
+      if (failed.length === tasks.length && failed.every(({ error }) => isFinal(error))) {
+        return yield* endOf(tasks, failed)
+      }
+      isWaiting = true
+    })
+    return Effect.repeat(slot, Schedule.windowed(every)).pipe(
+      Effect.onInterrupt(() => isWaiting ? printWarning("interrupted: no pass was running") : Effect.void)
     )
-    return Effect.repeat(slot, Schedule.windowed(every))
   })
 
 /** Whether an error ends a command that repeats: no later slot can cure it. */
@@ -249,8 +253,13 @@ const finished = <R>(
 ) =>
   Effect.gen(function*() {
     const { company, historyDays, json, named } = task
-    const { clear, onCommit } = yield* startPass(task)
-    const summary = yield* Effect.ensuring(keepingError(company, pass(onCommit)), clear)
+    const { clear, onCommit, stored } = yield* startPass(task)
+    const summary = yield* keepingError(company, pass(onCommit)).pipe(
+      Effect.ensuring(clear),
+      Effect.onInterrupt(() =>
+        printWarning(`${named}interrupted: ${stored()} stored; the same command continues there`)
+      )
+    )
     const printPass = (removed: number | null) => printLines([JSON.stringify(passFields(company.id, summary, removed))])
     if (!json) yield* printLines([named + describePass(summary)])
     if (Option.isNone(historyDays)) {
@@ -276,12 +285,14 @@ const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, 
     return Effect.ignore(isStore ? Effect.timeoutOption(note, "200 millis") : note)
   })
 
-/** Shows the counts of a pass. `clear` erases them, before a result is printed where they stand. */
+/** Shows the counts of a pass. `clear` erases them, before a result is printed where they stand; `stored` has those of the last commit. */
 const startPass = Effect.fnUntraced(function*({ company, named }: SyncTask) {
   const stdio = yield* Stdio.Stdio
   const { clear, show } = yield* startReport({ printsResults: false })
-  const onCommit: RunOptions["onCommit"] = ({ pages, punches, unchanged, written }) =>
-    show((elapsed) => {
+  let last = { pages: 0, punches: 0 }
+  const onCommit: RunOptions["onCommit"] = ({ pages, punches, unchanged, written }) => {
+    last = { pages, punches }
+    return show((elapsed) => {
       const pace = { elapsed, received: punches }
       return {
         text: named + [
@@ -293,7 +304,8 @@ const startPass = Effect.fnUntraced(function*({ company, named }: SyncTask) {
         fields: { company: company.id, pages, punches, written, unchanged, ...paceFields(pace) }
       }
     }).pipe(Effect.as(true), Effect.provideService(Stdio.Stdio, stdio))
-  return { onCommit, clear }
+  }
+  return { onCommit, clear, stored: () => `${countedPunches(last.punches)}, ${counted(last.pages, "page")}` }
 })
 
 const printStatus = Effect.fnUntraced(function*(
@@ -317,7 +329,7 @@ const printStatus = Effect.fnUntraced(function*(
 const passNames = { first: "first load", increment: "increment", sweep: "sweep" } as const
 
 /** One line for a pass. */
-export const describePass = (summary: SyncSummary): string => {
+const describePass = (summary: SyncSummary): string => {
   const { complete, gone, kind, lateness, pages, punches, resumed, restarts, unchanged, watermark, written } = summary
   return [
     `${passNames[kind]}${resumed ? ", resumed" : ""}${complete ? "" : ", not complete"}: ` +
@@ -335,7 +347,7 @@ export const describePass = (summary: SyncSummary): string => {
 }
 
 /** A pass as the members of its JSON. `removed`: the versions that its pruning removed, null without one. */
-export const passFields = (company: CompanyId, summary: SyncSummary, removed: number | null) => {
+const passFields = (company: CompanyId, summary: SyncSummary, removed: number | null) => {
   const { complete, gone, kind, lateness, pages, punches, resumed, restarts, unchanged, watermark, written } = summary
   return {
     company,
@@ -355,14 +367,14 @@ export const passFields = (company: CompanyId, summary: SyncSummary, removed: nu
 }
 
 /** One line for the versions that a history no longer has. */
-export const describePruning = (removed: number, days: number): string =>
+const describePruning = (removed: number, days: number): string =>
   `history: ${counted(removed, "version")} removed, replaced more than ${counted(days, "day")} ago`
 
 const formatInstant = (at: Option.Option<DateTime.Utc>) =>
   Option.match(at, { onNone: () => "none", onSome: (at) => DateTime.formatIso(at) })
 
 /** The copy of a company, as the columns of a table and the members of its JSON. */
-export const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, now: DateTime.Utc) => {
+const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, now: DateTime.Utc) => {
   const { checkpoint, deleted, gone, history, lastError, rows, unknown } = status
   const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
   return {
@@ -396,7 +408,7 @@ type StatusFields = ReturnType<typeof statusFields>
 const toMinute = (instant: string): string => instant.replace(/T(\d\d:\d\d).*$/, " $1Z")
 
 /** The status of each company as a row of a table; below it the last errors, and fields that are not known. */
-export const statusLines = (statuses: ReadonlyArray<StatusFields>, screen: Screen): ReadonlyArray<string> => {
+const statusLines = (statuses: ReadonlyArray<StatusFields>, screen: Screen): ReadonlyArray<string> => {
   const table = makeTable<StatusFields>([
     { title: "company", cell: ({ company }) => `${company}` },
     {

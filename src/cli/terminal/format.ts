@@ -9,7 +9,8 @@ export {
   formatExactHours,
   formatHours,
   formatMoney,
-  formatNumber
+  formatNumber,
+  formatSignedHours
 } from "../../internal/page/amounts.ts"
 
 /** RFC 3339: local time with its offset in a zone, else UTC. */

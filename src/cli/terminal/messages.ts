@@ -28,7 +28,7 @@ interface Live {
 }
 
 /** How a run writes to standard error. */
-export interface Mode {
+interface Mode {
   readonly format: typeof formats[number]
   readonly detail: "quiet" | "normal" | "verbose"
   /** The width of the terminal now. */

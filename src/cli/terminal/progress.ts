@@ -71,7 +71,7 @@ export const positionOf = ({ last, order }: Seen, { clockedIn, zone }: Window): 
 }
 
 /** What a progress line says. */
-export interface ProgressState {
+interface ProgressState {
   readonly totals: Totals
   /** Punches of this run, which has its own rate: those of a run that it resumes are not among them. */
   readonly received: number

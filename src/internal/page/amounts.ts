@@ -24,6 +24,10 @@ export const formatExactHours = (duration: Duration.Duration): string => {
   return formatHours(duration) + (seconds === 0 ? "" : `:${seconds < 10 ? "0" : ""}${seconds}`)
 }
 
+/** The same with a minus before a negative duration. */
+export const formatSignedHours = (duration: Duration.Duration): string =>
+  `${Duration.isNegative(duration) ? "-" : ""}${formatExactHours(Duration.abs(duration))}`
+
 const hundredths = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
 /** Minor units as major units, without a currency: the service does not name one. */

@@ -33,7 +33,7 @@ export interface ShownFault {
 }
 
 /** The log of a service. */
-export interface Log {
+interface Log {
   /** The handling of requests, which adds each of them to the log. */
   readonly respond: (request: FakeRequest) => Effect.Effect<FakeResponse>
   /** Tells the readers which faults are injected, if that has changed. */

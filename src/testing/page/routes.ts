@@ -32,7 +32,7 @@ interface PageService extends Exchange {
 }
 
 /** The handling of a request of the page; `undefined` for one of the service. */
-export type PageRoute = (
+type PageRoute = (
   request: HttpServerRequest.HttpServerRequest
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse> | undefined
 

@@ -29,7 +29,7 @@ interface DelayedResponse {
 }
 
 /** The state of a fake service and its handling of requests. All of it is synchronous. */
-export interface Engine {
+interface Engine {
   readonly clock: ServiceClock
   readonly changes: Changes
   readonly tokenIssuer: TokenIssuer
@@ -99,8 +99,6 @@ const countedHooks = ({ hooks, markUsed }: FaultMatch): FaultHooks => {
     })
   }
 }
-
-const noHooks: FaultHooks = {}
 
 /** A service with these settings and their punches. */
 export const makeEngine = (settings: Settings): Engine => {
@@ -185,7 +183,7 @@ export const makeEngine = (settings: Settings): Engine => {
       const routed = route(target.path)
       const recorded = record(request, routed.endpoint, target, now)
       const match = faults.match(recorded)
-      const hooks = match === undefined ? noHooks : countedHooks(match)
+      const hooks = match === undefined ? {} : countedHooks(match)
       const response = respond(request, routed, target.query, now, hooks)
       const edited = hooks.editResponse === undefined ? response : hooks.editResponse(response)
       return {

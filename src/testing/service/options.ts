@@ -165,28 +165,7 @@ export interface LagRange {
 }
 
 /** The options with their defaults. Durations are milliseconds; `undefined` versions accept every date. */
-export interface Settings {
-  readonly companies: ReadonlyArray<FakeCompany>
-  readonly oauthClients: ReadonlyArray<FakeOAuthClient>
-  readonly sessions: ReadonlyArray<FakeSession>
-  readonly tokenLifetime: number
-  readonly apiVersions: ReadonlyArray<string> | undefined
-  readonly defaultLimit: number
-  readonly maxLimit: number
-  readonly order: "asked" | "id" | "dropped"
-  readonly defaultOrder: "id" | "clocked_in" | "modified"
-  readonly filters: "beforePaging" | "afterPaging"
-  readonly ignores: ReadonlyArray<string>
-  readonly cursors: "position" | "record"
-  readonly cursorLifetime: number
-  readonly clockOffset: number
-  readonly date: (serviceTime: string, request: RecordedRequest) => string | undefined
-  readonly visibleAfter: LagRange
-  readonly latency: number
-  readonly planOk: boolean
-  readonly basePath: string
-  readonly punches: ReadonlyArray<StoredPunch | WirePunch>
-}
+export type Settings = ReturnType<typeof settingsOf>
 
 const isDrawn = (lag: Duration.Input | VisibilityLag): lag is VisibilityLag => Predicate.hasProperty(lag, "seed")
 
@@ -196,7 +175,7 @@ const lagOf = (lag: Duration.Input | VisibilityLag): LagRange => {
 }
 
 /** Fills in the defaults, also for an option that is `undefined`. */
-export const settingsOf = (options: FakeServiceOptions): Settings => ({
+export const settingsOf = (options: FakeServiceOptions) => ({
   companies: options.companies ?? [defaultCompany, otherCompany],
   oauthClients: options.oauthClients ?? [defaultOAuthClient],
   sessions: options.sessions ?? [defaultSession],

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
 import { eraseLine } from "../../../src/cli/terminal/messages.ts"
-import { FakeService, type WirePunch } from "../../../src/testing/index.ts"
+import { FakeService, Fault, type WirePunch } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
-import { cli, linesOf, temporaryFolder } from "../support.ts"
+import { cli, linesOf, queries, temporaryFolder } from "../support.ts"
 
 const punch = (id: number, given: Partial<WirePunch>): WirePunch => servicePunch({ id, ...given })
 
@@ -53,6 +53,38 @@ describe("time-punches summary", () => {
         "total              3           1  9:30                            115.00   1.50"
       ])
       assert.match(stderr, /^The time of 1 punch is unknown.*--as-of/)
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("reads the names once: the file may be a pipe", () =>
+    Effect.gen(function*() {
+      const names = `${yield* temporaryFolder}/names.csv`
+      Fs.writeFileSync(names, "kind,id,name\nlocation,301,Harbour\n")
+      let reads = 0
+      const { stdout } = yield* cli(["summary", "--names", names], {
+        files: (fs) => ({
+          ...fs,
+          readFile: (path) => {
+            reads += path === names ? 1 : 0
+            return fs.readFile(path)
+          }
+        })
+      })
+
+      assert.include(stdout, "Harbour")
+      assert.strictEqual(reads, 1)
+    }).pipe(Effect.scoped, Effect.provide(fake)))
+
+  it.effect("says that its sums are not complete when it is interrupted", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.stallBeforeHeaders)
+      const stderr: Array<string> = []
+      const running = yield* Effect.forkChild(cli(["summary"], { stderr }))
+      while ((yield* queries).length === 0)
+        yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 2)))
+      yield* Fiber.interrupt(running)
+
+      assert.deepStrictEqual(stderr, ["interrupted: the sums are not complete, and nothing is stored\n"])
     }).pipe(Effect.provide(fake)))
 
   it.effect("counts open punches up to an instant", () =>

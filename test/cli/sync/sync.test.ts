@@ -30,6 +30,15 @@ const change = (file: string, statement: string) => {
 
 const ids = punches.map(({ id }) => id)
 
+const rowsIn = (file: string) => {
+  const database = new DatabaseSync(file, { readOnly: true })
+  try {
+    return database.prepare("SELECT count(*) AS n FROM time_punches").get()?.["n"]
+  } finally {
+    database.close()
+  }
+}
+
 describe("time-punches sync", () => {
   it.effect("loads everything, then what has changed", () =>
     withCopy(Effect.fnUntraced(function*(file) {
@@ -253,6 +262,36 @@ describe("time-punches sync", () => {
 
       assert.strictEqual(code, 5)
       assert.lengthOf(linesOf(stdout), 3)
+    })))
+
+  it.effect("says what is stored when a pass is interrupted, and continues there", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const service = yield* FakeService
+      yield* service.inject(Fault.stallBeforeHeaders, { requests: 3 })
+      const stderr: Array<string> = []
+      const running = yield* Effect.forkChild(cli(["sync", "--database", file], { stderr }))
+      yield* Effect.promise(() => vi.waitFor(() => assert.strictEqual(rowsIn(file), 400), { timeout: 20_000 }))
+      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
+      yield* Fiber.interrupt(running)
+      yield* service.clearFaults
+      const resumed = yield* sync(file)
+
+      assert.deepStrictEqual(stderr, [
+        "interrupted: 400 punches, 2 pages stored; the same command continues there\n"
+      ])
+      assert.match(resumed.stdout, /^first load, resumed: 50 punches, 1 page, /)
+    })))
+
+  it.effect("says that no pass was running if it is interrupted between two", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const screen: Array<string> = []
+      const stderr: Array<string> = []
+      const running = yield* Effect.forkChild(cli(["sync", "--database", file, "--every", "15m"], { screen, stderr }))
+      yield* Effect.promise(() => vi.waitUntil(() => screen.join("").includes("first load: "), { timeout: 20_000 }))
+      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
+      yield* Fiber.interrupt(running)
+
+      assert.deepStrictEqual(stderr, ["interrupted: no pass was running\n"])
     })))
 
   it.effect("sends nothing where the checkpoint cannot be read, and says so", () =>

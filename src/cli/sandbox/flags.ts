@@ -1,0 +1,69 @@
+/** The flags of `time-punches sandbox`. */
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Option from "effect/Option"
+import { jsonFlag, nonBlank, onFlag, text, whole } from "../flags/values.ts"
+
+const mostCompanies = 20_000
+
+const orElse = <A>(flag: Flag.Flag<Option.Option<A>>, otherwise: A) => Flag.map(flag, Option.getOrElse(() => otherwise))
+
+export const sandboxFlags = {
+  json: jsonFlag,
+  port: orElse(
+    whole("port", "N", "Port to listen on, for this machine only; 0 takes a free one (default: 0)", 0, 65_535),
+    0
+  ),
+  companies: whole(
+    "companies",
+    "N",
+    "Serve N companies to the OAuth client, 5001 and so on, in place of one",
+    1,
+    mostCompanies
+  ),
+  companiesCsv: nonBlank(
+    "companies-csv",
+    "FILE",
+    "With --companies: write company_id,guid to this file, or to standard output for -",
+    "the name of a file, or -"
+  ),
+  writeEnv: nonBlank(
+    "write-env",
+    "FILE",
+    "Write the settings of the OAuth client to this new file, for node --env-file",
+    "the name of a file"
+  ),
+  punches: whole(
+    "punches",
+    "N",
+    "Number of punches that a listing has, deleted ones not counted (default: 50000, or 500 with --companies)",
+    0,
+    5_000_000
+  ),
+  seed: orElse(whole("seed", "N", "The same seed gives the same punches (default: 1)", 0), 1),
+  fail: orElse(
+    text(
+      "fail",
+      "SHARE",
+      "Share of the page requests, 0 to 1, that are answered with 503 (default: 0)",
+      "a share from 0 to 1, such as 0.1",
+      (text) => /^(0(\.\d+)?|1(\.0+)?)$/.test(text) ? Option.some(Number(text)) : Option.none()
+    ),
+    0
+  ),
+  latency: orElse(
+    whole("latency", "MILLIS", "Time from a request to its answer (default: 0)", 0, 86_400_000),
+    0
+  ),
+  churn: onFlag("churn", "Add, edit, delete and restore punches twice a second, for each hundred companies"),
+  churnFor: whole(
+    "churn-for",
+    "SECONDS",
+    "The same, and stop after this number of seconds; the service runs on",
+    1,
+    366 * 86_400
+  )
+}
+
+/** The parsed flags. */
+export type SandboxInput = Command.Command.Config.Infer<typeof sandboxFlags>
