@@ -621,7 +621,7 @@ export const makeFleetStore = Effect.gen(function*() {
    * Brings back what a clock that was ahead has written, once it was set back: until it is there again, companies would not be
    * synced, nor count as late, and pauses would not end.
    */
-  const mend = (
+  const correctTimes = (
     { fullSweepEvery, sweepEvery, takeover }: Pick<Settings, "takeover" | "sweepEvery" | "fullSweepEvery">
   ): Effect.Effect<void, SqlError> =>
     withNow((now) => {
@@ -870,7 +870,7 @@ export const makeFleetStore = Effect.gen(function*() {
     takeoverOf,
     rate,
     trim,
-    mend,
+    correctTimes,
     gauges,
     companies,
     statusColumns,

@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 
-/** Milliseconds of a clock that nobody sets, for how long something takes. */
+/** Milliseconds of the monotonic clock, which cannot be set: for how long something takes. */
 export const elapsed = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
 /** A task of a runner. */
