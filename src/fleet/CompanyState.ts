@@ -246,18 +246,10 @@ const struck = ({ tag }: Failure, row: RowAtEnd, { isPaused, now }: Surroundings
     : { tag, count: 1, since: now }
 }
 
-/** Whether the end of a turn may move the state. What an operator set while the turn ran stays. */
-const isMovable: { readonly [S in State]: boolean } = {
-  active: true,
-  paused: false,
-  blocked: false,
-  quarantined: false
-}
-
-/** What the end of a turn does to its row. */
+/** What the end of a turn does to its row. A state that was set while the turn ran stays. */
 export const decide = (outcome: Outcome, row: RowAtEnd, around: Surroundings): Decision => {
   const { fate, reason, ...judged } = judge(outcome, row, around)
-  return isMovable[row.state] && fate !== "stays"
+  return row.state === "active" && fate !== "stays"
     ? { ...judged, state: fate, reason }
     : { ...judged, state: row.state, reason: undefined }
 }

@@ -45,10 +45,10 @@ import {
   throttledTags
 } from "./CompanyState.ts"
 import { FleetError, invalidInput, translated } from "./FleetError.ts"
-import { longestWait, slotOf } from "./Schedule.ts"
+import { longestWait, type Settings, slotOf } from "./Schedule.ts"
 
 /** A company with the turn that holds it. */
-export interface Lease {
+interface Lease {
   readonly company: number
   readonly epoch: number
 }
@@ -144,7 +144,7 @@ export const shards = 300
 
 /** Starts without an end from which a company is a suspect, and from which it is quarantined. */
 export const suspectStarts = 2
-export const quarantineStarts = 5
+const quarantineStarts = 5
 
 /** How long a pause without an end holds before a company is tried, in milliseconds. */
 const probeEvery = 3_600_000
@@ -294,11 +294,7 @@ export const makeFleetStore = Effect.gen(function*() {
   const end = (
     runner: string,
     given: End,
-    settings: {
-      readonly credentials: "shared" | "perCompany"
-      readonly sweepEvery: number
-      readonly fullSweepEvery: number
-    }
+    settings: Pick<Settings, "credentials" | "sweepEvery" | "fullSweepEvery">
   ): Effect.Effect<Ended | undefined, SqlError> =>
     "failure" in given.outcome
       ? transaction(Effect.gen(function*() {
@@ -625,11 +621,9 @@ export const makeFleetStore = Effect.gen(function*() {
    * Brings back what a clock that was ahead has written, once it was set back: until it is there again, companies would not be
    * synced, nor count as late, and pauses would not end.
    */
-  const mend = ({ fullSweepEvery, sweepEvery, takeover }: {
-    readonly takeover: number
-    readonly sweepEvery: number
-    readonly fullSweepEvery: number
-  }): Effect.Effect<void, SqlError> =>
+  const correctTimes = (
+    { fullSweepEvery, sweepEvery, takeover }: Pick<Settings, "takeover" | "sweepEvery" | "fullSweepEvery">
+  ): Effect.Effect<void, SqlError> =>
     withNow((now) => {
       const after = (millis: number) => sql`${now} + ${big(millis)}`
       /** Spread, as the slots are: a sweep of all at once would be a burst. */
@@ -877,7 +871,7 @@ export const makeFleetStore = Effect.gen(function*() {
     takeoverOf,
     rate,
     trim,
-    mend,
+    correctTimes,
     gauges,
     companies,
     statusColumns,
@@ -888,7 +882,7 @@ export const makeFleetStore = Effect.gen(function*() {
 })
 
 /** Whether a suspect waits for this runner, and who was quarantined. */
-export interface Draining {
+interface Draining {
   readonly isDraining: boolean
   /** Whether a pause holds that a probe may end. */
   readonly isPaused: boolean

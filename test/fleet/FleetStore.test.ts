@@ -726,7 +726,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
           (table) => Effect.orDie(fleet.sql.unsafe(`SELECT * FROM ${table} ORDER BY 1`))
         )
         const before = yield* all
-        yield* fleet.store.mend(times)
+        yield* fleet.store.correctTimes(times)
         assert.deepStrictEqual(yield* all, before)
 
         yield* setCompanies(
@@ -742,7 +742,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         yield* Effect.orDie(fleet.sql.unsafe(`UPDATE fleet_solo SET runner = 'dead', until = ${year * 90}`))
         yield* Effect.orDie(fleet.sql.unsafe(`UPDATE fleet_run SET ended_at = ended_at + ${year}`))
         const start = yield* Clock.currentTimeMillis
-        yield* fleet.store.mend(times)
+        yield* fleet.store.correctTimes(times)
         const end = yield* latestNow
         for (const company of [1, 2, 3]) {
           const row = yield* readCompany(fleet, company)

@@ -283,7 +283,7 @@ describe("FleetRunner.layerEmbedded", () => {
   )
 
   test(
-    "mends what a clock that was ahead has written: a company is synced, and late, by the clock that is right",
+    "corrects what a clock that was ahead has written, so that companies are synced by the clock that is right",
     Effect.gen(function*() {
       const { context } = yield* running(yield* file)
       yield* Effect.gen(function*() {

@@ -250,7 +250,7 @@ describe("a turn", () => {
       assert.strictEqual(run?.outcome, "Deadline")
     }))
 
-  it.effect("that was interrupted by nobody has failed: put back without a word, it would begin again for ever", () =>
+  it.effect("that interrupted itself has failed: put back without a word, it would begin again for ever", () =>
     Effect.gen(function*() {
       const { runner, test } = yield* world(({ isHeld }) => ({ isHeld }), Effect.interrupt)
       yield* runner.tick

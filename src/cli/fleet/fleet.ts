@@ -148,23 +148,10 @@ const runs = Command.make(
   (input) => operating(({ runs }) => runs(input))
 ).pipe(Command.withDescription("Show the last runs of a company, the latest first."))
 
-const trigger = Command.make(
-  "trigger",
-  { database, ids },
-  (input) => operating(({ change }) => change(input, "trigger"))
-).pipe(Command.withDescription("Sync companies as soon as there is room."))
-
-const sweep = Command.make(
-  "sweep",
-  { database, ids },
-  (input) => operating(({ change }) => change(input, "sweep"))
-).pipe(Command.withDescription("Sweep companies as soon as there is room: find rows that the service no longer shows."))
-
-const pause = Command.make(
-  "pause",
-  { database, ids },
-  (input) => operating(({ change }) => change(input, "pause"))
-).pipe(Command.withDescription("Pause companies. A sync that is in flight finishes."))
+const changing = (what: "trigger" | "sweep" | "pause", description: string) =>
+  Command.make(what, { database, ids }, (input) => operating(({ change }) => change(input, what))).pipe(
+    Command.withDescription(description)
+  )
 
 const resume = Command.make("resume", {
   database,
@@ -217,9 +204,9 @@ export const fleet = Command.make("fleet").pipe(
     remove,
     list,
     status,
-    trigger,
-    sweep,
-    pause,
+    changing("trigger", "Sync companies as soon as there is room."),
+    changing("sweep", "Sweep companies as soon as there is room: find rows that the service no longer shows."),
+    changing("pause", "Pause companies. A sync that is in flight finishes."),
     resume,
     runs,
     pauseAll,

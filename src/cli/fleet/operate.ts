@@ -14,7 +14,7 @@ import { CompanyStatus, type State } from "../../fleet/CompanyState.ts"
 import { Fleet, type FleetCompany } from "../../fleet/Fleet.ts"
 import type { Changed, Pause, Run } from "../../fleet/FleetStore.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
-import { type CompanyGuid, CompanyGuid as Guid, CompanyId } from "../../Ids.ts"
+import { CompanyGuid, CompanyId } from "../../Ids.ts"
 import { retried } from "../../internal/sql/transaction.ts"
 import { escaped } from "../../internal/wire/issue.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
@@ -76,7 +76,6 @@ export const add = Effect.fnUntraced(function*(
   const target = yield* targetOf(input.database, "fleet")
   const given = input.companies.length > 0 ? input.companies : yield* companiesOfInput
   const every = Option.getOrUndefined(input.every)
-  if (every !== undefined && Duration.toMillis(every) < 1000) return yield* usage("--every is at least 1s")
   // A file is created here; the tables of a server are made by `fleet migrate` alone.
   const tables = target._tag === "Sqlite" ? Layer.effectDiscard(FleetRunner.migrate) : Layer.empty
   const layer = Fleet.layer.pipe(Layer.provide(tables), Layer.provide(layerDatabase(target)))
@@ -92,11 +91,11 @@ const companiesOfInput = Effect.gen(function*() {
     return yield* usage("no company: give ids, or CSV with the header company_id,guid on standard input")
   }
   const chunks = yield* Stream.runCollect(stdio.stdin)
-  const companies: Array<{ readonly id: CompanyId; readonly guid: CompanyGuid | undefined }> = []
+  const companies: Array<Company> = []
   yield* parseCsvFile(Buffer.concat(chunks), "standard input", ["company_id,guid"], ([first = "", second = ""]) => {
     const id = Option.flatMap(readWhole(first.trim()), CompanyId.makeOption)
     if (Option.isNone(id)) return `company_id must be ${wholeNumber(1)}`
-    const guid = second.trim() === "" ? Option.some(undefined) : Guid.makeOption(second.trim())
+    const guid = second.trim() === "" ? Option.some(undefined) : CompanyGuid.makeOption(second.trim())
     if (Option.isNone(guid)) return "guid must be a uuid, or empty"
     companies.push({ id: id.value, guid: guid.value })
     return undefined

@@ -23,7 +23,7 @@ export const makeKeeper = (store: FleetStore, settings: Settings) => {
   let seen = 0
   let prunedAt: number | undefined
   const runOnce: Effect.Effect<void, SqlError | SyncError> = Effect.gen(function*() {
-    yield* store.mend(settings)
+    yield* store.correctTimes(settings)
     yield* metrics.watched(yield* store.gauges)
     seen = yield* store.trim(settings.keepRuns, seen)
     const now = yield* DateTime.now

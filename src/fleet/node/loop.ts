@@ -1,27 +1,23 @@
-/** One shape for every task of a runner: what it does once, how often, and a signal that it was done. */
+/** One shape for every task of a runner: what it does once, and how often. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 
-/** Milliseconds of a clock that nobody sets, for how long something takes. */
+/** Milliseconds of the monotonic clock, which cannot be set: for how long something takes. */
 export const elapsed = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
 /** A task of a runner. */
-export interface Loop {
+interface Loop {
   /** Does the task for ever: once, then each `every` milliseconds after its end, or at once where it is woken. */
   readonly run: Effect.Effect<never>
   /** Has the task done again without waiting. */
   readonly wake: Effect.Effect<void>
-  /** Waits until the task that is next to begin, or under way, was done. */
-  readonly done: Effect.Effect<void>
 }
 
 /** Whatever the task fails with is logged when it begins to fail, and once a minute while it does; then it is done again. */
 export const makeLoop = <E>(name: string, every: number, runOnce: Effect.Effect<void, E>): Loop => {
   const latch = Latch.makeUnsafe(false)
-  let ended = Deferred.makeUnsafe<void>()
   let failures = 0
   const repeatLog = Math.max(1, Math.ceil(60_000 / Math.max(every, 1)))
   const once = Effect.gen(function*() {
@@ -35,14 +31,10 @@ export const makeLoop = <E>(name: string, every: number, runOnce: Effect.Effect<
         yield* Effect.logWarning(`${name} fails, and is tried again: ${reasonOf(exit.cause)}`)
       failures += 1
     }
-    const waiting = ended
-    ended = Deferred.makeUnsafe<void>()
-    yield* Deferred.succeed(waiting, undefined)
   })
   return {
     run: Effect.forever(Effect.andThen(once, Effect.timeoutOption(latch.await, every))),
-    wake: Effect.asVoid(latch.open),
-    done: Effect.suspend(() => Deferred.await(ended))
+    wake: Effect.asVoid(latch.open)
   }
 }
 

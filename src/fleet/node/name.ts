@@ -63,7 +63,7 @@ export const holdName = (
 
     const ask = Effect.gen(function*() {
       held ??= yield* connect
-      const [row] = yield* held.connection.execute(lock, [`${name}`], undefined)
+      const [row] = yield* held.connection.execute(lock, [name], undefined)
       const isOurs = row?.["ours"] === true
       // Waiting sessions would be as many as there are processes of this name.
       if (!isOurs) yield* drop

@@ -13,7 +13,7 @@ export interface Watched extends CompanyStatus {
 }
 
 /** What one process did in one minute. */
-export interface Minute {
+interface Minute {
   /** Minutes since 1970. */
   readonly minute: number
   readonly runner: string
@@ -102,7 +102,7 @@ export const select = ({ companies }: View, { find, limit, show, sort }: PageQue
 }
 
 /** What the head of the page says, and `status.json`. */
-export const summaryOf = ({ at, companies, minutes }: View) => {
+const summaryOf = ({ at, companies, minutes }: View) => {
   const runners = new Map<
     string,
     { companies: number; inWork: number; runs: number; pages: number; rows: number; failures: number }

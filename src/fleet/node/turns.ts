@@ -28,7 +28,7 @@ import { elapsed, makeLoop, reasonOf } from "./loop.ts"
 import * as metrics from "./metrics.ts"
 
 /** What a runner stands on. */
-export interface RunnerBase {
+interface RunnerBase {
   readonly store: FleetStore
   readonly settings: Settings
   /** The name of the runner in the rows that it holds. */
@@ -116,8 +116,6 @@ export interface Runner {
   readonly isDraining: () => boolean
   /** When the leases were held last, by `elapsed`; `undefined`: not yet. */
   readonly lastBeat: () => number | undefined
-  /** Waits until the next claim was done. */
-  readonly ticked: Effect.Effect<void>
 }
 
 export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, store }: RunnerBase) {
@@ -138,9 +136,6 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
         )
   })
 
-  const provided = <A, E>(turn: Turn, self: Effect.Effect<A, E, SyncStore | TimePunches>): Effect.Effect<A, E> =>
-    self.pipe(Effect.provideService(SyncStore, storeOf(turn)), Effect.provideService(TimePunches, punches))
-
   const turns = new Map<number, Turn>()
   let isDraining = false
   /** Whether a pause holds that a probe may end. The search for suspects reads it too: a statement less for an idle fleet. */
@@ -158,21 +153,34 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
 
   // The sync of a company.
 
-  /** Whether the sync continues after a commit. The claim's own commit has cut off every older turn: now the row is read. */
-  const onCommit =
-    (turn: Turn, before: Pick<Turn, "pages" | "rows">, check: Check): RunOptions["onCommit"] => (soFar) =>
-      Effect.gen(function*() {
-        turn.pages = before.pages + soFar.pages
-        turn.rows = before.rows + soFar.written
+  /** One call of the sync; `undefined`: the company is another turn's. */
+  const call = Effect.fnUntraced(function*(turn: Turn, plan: ReturnType<typeof planOf>) {
+    const { claim, pages, rows } = turn
+    const company: Company = { id: CompanyId.make(claim.company), ...(claim.guid && { guid: claim.guid }) }
+    const stored = yield* syncStore.load(company.id)
+    const restarts = Option.match(Option.flatMap(stored, ({ running }) => running), {
+      onNone: () => 0,
+      onSome: ({ restarts }) => restarts
+    })
+    let isRead = false
+    let failure: string | undefined
+    const options: RunOptions = {
+      claim: true,
+      // Cursors that died while the company waited would die again: then it continues to the end.
+      stopAfter: { duration: settings.turnDeadline, ...(restarts > 0 ? {} : { pages: settings.pagesPerTurn }) },
+      onCommit: Effect.fnUntraced(function*(soFar) {
+        turn.pages = pages + soFar.pages
+        turn.rows = rows + soFar.written
         turn.at = soFar.kind
         if (soFar.pages > 0) turn.isPaged = true
-        if (!check.isDone) {
-          const held = yield* Effect.exit(store.isHeld(turn.claim))
+        if (!isRead) {
+          // The claim's own commit has cut off every older turn.
+          const held = yield* Effect.exit(store.isHeld(claim))
           if (Exit.isFailure(held)) {
-            check.failure = reasonOf(held.cause)
+            failure = reasonOf(held.cause)
             return false
           }
-          check.isDone = true
+          isRead = true
           if (!held.value) {
             turn.isLost = true
             return false
@@ -182,40 +190,12 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
         // on its second.
         return !(isDraining && !turn.isAlone && soFar.pages > 0)
       })
-
-  interface Check {
-    isDone: boolean
-    failure: string | undefined
-  }
-
-  /** One call of the sync; `undefined`: the company is another turn's. */
-  const call = Effect.fnUntraced(function*(turn: Turn, plan: ReturnType<typeof planOf>) {
-    const { claim } = turn
-    const company: Company = { id: CompanyId.make(claim.company), ...(claim.guid && { guid: claim.guid }) }
-    const check: Check = { isDone: false, failure: undefined }
-    const stored = yield* syncStore.load(company.id)
-    const restarts = Option.match(Option.flatMap(stored, ({ running }) => running), {
-      onNone: () => 0,
-      onSome: ({ restarts }) => restarts
-    })
-    const options: RunOptions = {
-      claim: true,
-      // Cursors that died while the company waited would die again: then it continues to the end.
-      stopAfter: { duration: settings.turnDeadline, ...(restarts > 0 ? {} : { pages: settings.pagesPerTurn }) },
-      onCommit: onCommit(turn, { pages: turn.pages, rows: turn.rows }, check)
     }
-    const summary = yield* provided(
-      turn,
-      plan._tag === "Run"
-        ? Sync.run(company, options)
-        : Sync.sweep(company, {
-          ...options,
-          window: plan.from === undefined ? {} : { gte: DateTime.makeUnsafe(plan.from) }
-        })
-    )
-    if (check.failure !== undefined) {
-      return yield* unread(claim, check.failure)
-    }
+    const window = plan._tag === "Sweep" && plan.from !== undefined ? { gte: DateTime.makeUnsafe(plan.from) } : {}
+    const summary =
+      yield* (plan._tag === "Run" ? Sync.run(company, options) : Sync.sweep(company, { ...options, window }))
+        .pipe(Effect.provideService(SyncStore, storeOf(turn)), Effect.provideService(TimePunches, punches))
+    if (failure !== undefined) return yield* unread(claim, failure)
     return turn.isLost ? undefined : summary
   })
 
@@ -228,7 +208,9 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
       )
       if (Result.isSuccess(called)) {
         if (called.success === undefined) return undefined
-        return { outcome: judge(called.success), plan, summary: called.success }
+        const { complete, resumed } = called.success
+        const outcome: Outcome = complete ? { _tag: "Complete", isResumed: resumed } : { _tag: "TurnOver" }
+        return { outcome, plan }
       }
       const error = called.failure
       if (error._tag !== "SyncError" || error.reason !== "Superseded") return { outcome: outcomeOf(error), plan }
@@ -240,9 +222,6 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
       if (calls === mostCalls) return { outcome: outcomeOf(error), plan }
     }
   })
-
-  const judge = ({ complete, resumed }: SyncSummary): Outcome =>
-    complete ? { _tag: "Complete", isResumed: resumed } : { _tag: "TurnOver" }
 
   const within = <A, E>(self: Effect.Effect<A, E>): Effect.Effect<A | typeof tooLate, E> =>
     Effect.timeoutOrElse(self, {
@@ -471,8 +450,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
     close,
     inWork: () => [...turns.keys()],
     isDraining: () => isDraining,
-    lastBeat: () => beatenAt,
-    ticked: claims.done
+    lastBeat: () => beatenAt
   } satisfies Runner
 })
 
