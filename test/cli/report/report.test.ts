@@ -261,7 +261,7 @@ describe("time-punches report --close", () => {
       }
     })))
 
-  it.live("names the company in its title, so that the pages of a fleet can be told apart", () =>
+  it.live("names the company in its title, so that the pages of a fleet differ", () =>
     inFake(Effect.gen(function*() {
       const file = `${yield* temporaryFolder}/punches.db`
       yield* cli(["sync", "--database", file, "--history"])
