@@ -39,7 +39,7 @@ export const closeListing = (close: Close): Option.Option<CloseListing> =>
 export interface CloseReportOptions {
   /** The name of an id, such as the name of a person. It is shown as it is, as text. Default: ids only. */
   readonly names?: Page.NameOf | undefined
-  /** The title of the page. Default: the number of the close and its dates. */
+  /** The title of the page. Default: the number of the close, its company and its dates. */
   readonly title?: string | undefined
 }
 
@@ -79,8 +79,8 @@ export const toHtmlCloseReport = <E, R>(
   options: CloseReportOptions = {}
 ): Effect.Effect<string, E | MissingZone | Labor.SumOverflow, R> =>
   Effect.gen(function*() {
-    const { first, last } = close.terms
-    const { names, title = `Close ${close.close}: ${first} to ${last}` } = options
+    const { companyId, first, last } = close.terms
+    const { names, title = `Close ${close.close} of company ${companyId}: ${first} to ${last}` } = options
     const newest = Option.getOrUndefined(CloseRecord.newestOf(close.states))
     const terms = newest === undefined ? close.terms : CloseRecord.termsAt(close, newest)
     const sums = newest ?? CloseRecord.nothing

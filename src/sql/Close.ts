@@ -321,7 +321,7 @@ export interface LostHours {
 }
 
 /**
- * Sums closes again, and records the next state of each whose sums differ: to pay is what it has more than the one before. All
+ * Sums closes again, and records the next state of each whose sums differ: the difference to the one before is due. All
  * of them are read in one state of the copy, and written in one transaction: a punch that was moved between two closes leaves
  * one and enters the other.
  *

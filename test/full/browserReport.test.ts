@@ -170,7 +170,7 @@ describe("a report in Chromium", () => {
       const page = yield* open(url, { allows: /Content Security Policy/ })
 
       assert.notStrictEqual(added, stdout)
-      assert.strictEqual(yield* Effect.promise(() => page.title()), "Labour report")
+      assert.strictEqual(yield* Effect.promise(() => page.title()), `Labour report of company ${defaultCompany.id}`)
     }))
   }, 120_000)
 

@@ -48,6 +48,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const knowsDisputes = Option.isNone(flags.database)
   const maxDuration = Option.getOrElse(flags.maxDuration, () => defaultMaxDuration)
   const source = yield* openSource(flags)
+  const { id } = yield* companyOf(flags)
   yield* refuseBeyondCalendar(flags, maxDuration)
   const selected = selectedOf(flags)
   const list = (filter: Parameters<typeof source>[0]) =>
@@ -68,6 +69,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     disputed,
     isSelected,
     names,
+    title: `Labour report of company ${id}`,
     notes: knowsDisputes ? [] : [disputesUnknown]
   }
   const filter = widerFilter(reportWindow(options), selected, flags.clockedIn)

@@ -261,6 +261,20 @@ describe("time-punches report --close", () => {
       }
     })))
 
+  it.live("names the company in its title, so that the pages of a fleet differ", () =>
+    inFake(Effect.gen(function*() {
+      const file = `${yield* temporaryFolder}/punches.db`
+      yield* cli(["sync", "--database", file, "--history"])
+      const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env: offline })
+      yield* on("close", ...week)
+
+      const ofService = yield* cli(["report", ...week])
+      const ofClose = yield* on("report", "--close", "1")
+
+      assert.include(ofService.stdout, `<h1>Labour report of company ${defaultCompany.id}</h1>`)
+      assert.include(ofClose.stdout, `<h1>Close 1 of company ${defaultCompany.id}: 2026-03-02 to 2026-03-08</h1>`)
+    })))
+
   it.live("says that a close is over, and refuses one that is none", () =>
     inFake(Effect.gen(function*() {
       const file = `${yield* temporaryFolder}/punches.db`
