@@ -27,7 +27,12 @@ describe("a hover over a public name", () => {
   })
 
   it("is left out for the few names that the declarations leave out", () => {
-    assert.deepStrictEqual(internal.toSorted(), ["CloseRecord.contains", "CompanySchema", "NodeSqlite.createFile", "explain"])
+    assert.deepStrictEqual(internal.toSorted(), [
+      "CloseRecord.contains",
+      "CompanySchema",
+      "NodeSqlite.createFile",
+      "explain"
+    ])
   })
 
   it("has its own text", () => {

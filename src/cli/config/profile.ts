@@ -109,15 +109,15 @@ export const withProfile = <A, E, R>(
       { name: "environment", provider: environment },
       ...(Option.isNone(envFile) ? [] : [yield* readEnvFile(envFile.value)])
     ]
-    const fromVariable = Option.fromUndefinedOr(yield* firstOf(given, variable))
-    const name = Option.orElse(fromFlag, () => fromVariable)
+    const fromVariable = yield* firstOf(given, variable)
+    const name = Option.orElse(fromFlag, () => Option.fromUndefinedOr(fromVariable?.value))
     const profile = Option.isNone(name) ? undefined : yield* readProfile(yield* file, name.value)
     const sources = yield* withoutForeignGuid([
       ...given,
       ...(profile === undefined ? [] : [{ name: profile.name, provider: profile.provider }])
     ])
     const own = profile?.values[settings.company]
-    const other = yield* firstOf(sources, settings.company)
+    const other = (yield* firstOf(sources, settings.company))?.value
     if (Option.isSome(fromFlag) && own !== undefined && other !== own) {
       return yield* usage(
         `${settings.company} is ${printable(`${other}`)}, and --profile ${
@@ -242,7 +242,7 @@ const resolve = (path: Path.Path, file: string, value: string): string =>
   /^[a-z][a-z0-9+.-]+:\/\//i.test(value) ? value : path.resolve(path.dirname(file), value)
 
 /** A variable of a source; both kinds of source are in memory and cannot fail. */
-export const loadText = (provider: ConfigProvider.ConfigProvider, name: string) =>
+const loadText = (provider: ConfigProvider.ConfigProvider, name: string) =>
   Effect.map(Effect.orDie(provider.load([name])), (node) => node?.value === "" ? undefined : node?.value)
 
 /** Only the source that names the company gives its guid: any other guid would be of another company. */
@@ -259,11 +259,11 @@ const withoutForeignGuid = Effect.fnUntraced(function*(sources: ReadonlyArray<Se
   }))
 })
 
-/** A variable of the first source that has it. */
-const firstOf = Effect.fnUntraced(function*(sources: ReadonlyArray<SettingSource>, name: string) {
-  for (const { provider } of sources) {
+/** A variable of the first source that has it, with the name of the source. */
+export const firstOf = Effect.fnUntraced(function*(sources: ReadonlyArray<SettingSource>, name: string) {
+  for (const { name: from, provider } of sources) {
     const value = yield* loadText(provider, name)
-    if (value !== undefined) return value
+    if (value !== undefined) return { value, from }
   }
   return undefined
 })
