@@ -160,13 +160,7 @@ const maxBytes = 1_048_576
 /** The text of a small file, which may be a pipe. Fails with the reason, also for a device that never ends. */
 const readBounded = Effect.fnUntraced(function*(file: string) {
   const fs = yield* FileSystem.FileSystem
-  const bytes = yield* fs.stream(file, { bytesToRead: maxBytes + 1 }).pipe(
-    Stream.runFold(() => new Uint8Array(), (before, chunk) => {
-      const all = new Uint8Array(before.length + chunk.length)
-      all.set(before)
-      all.set(chunk, before.length)
-      return all
-    }),
+  const bytes = yield* Stream.mkUint8Array(fs.stream(file, { bytesToRead: maxBytes + 1 })).pipe(
     Effect.mapError(({ reason }) => reason._tag === "NotFound" ? "there is no such file" : `${reason._tag}`)
   )
   if (bytes.length > maxBytes) return yield* Effect.fail("it is larger than 1 MiB")

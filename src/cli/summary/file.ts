@@ -15,7 +15,7 @@ import { counted, formatExactHours } from "../terminal/format.ts"
 import { printHint, printWarning } from "../terminal/messages.ts"
 import { printText } from "../terminal/output.ts"
 
-/** Its schemas are a cost of each start if they are loaded with the flags, so they are loaded only where `--map` is given. */
+/** Its schemas would slow each start, so they are loaded only for `--map`. */
 const lazily = Effect.promise(() => import("../../payroll/PayrollFile.ts"))
 
 const aFile = "the name of a file"
@@ -40,7 +40,7 @@ export interface FileForm {
   readonly codes: PayrollFile.PayrollCodes
   readonly payDate: PayrollFile.PayrollState["payDate"]
   readonly output: Option.Option<string>
-  /** The file of the mapping, and that of the codes, as errors name them. */
+  /** The file of the mapping and the file of the codes, as errors name them. */
   readonly map: string
   readonly codesFile: string
 }
