@@ -10,7 +10,6 @@ import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
-import * as Stream from "effect/Stream"
 import type { Terminal } from "effect/Terminal"
 import { printable, unknownKey } from "../internal/wire/issue.ts"
 import { version } from "../internal/wire/userAgent.ts"
@@ -41,7 +40,7 @@ import { summary } from "./summary/summary.ts"
 import { sync } from "./sync/sync.ts"
 import { Colours, plain } from "./terminal/colour.ts"
 import { printFailure } from "./terminal/messages.ts"
-import { narrowHelp, outputWidth, print } from "./terminal/output.ts"
+import { narrowHelp, outputWidth, printLines } from "./terminal/output.ts"
 
 const settings = `  Settings come from the environment; secrets are read from nowhere else:
     TIME_PUNCHES_BASE_URL        URL of the service: https, or http on this machine
@@ -103,9 +102,9 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
   const { formatCliError, formatHelpDoc, formatVersion } = yield* formatter
   switch (event._tag) {
     case "Help":
-      return yield* printText(narrowHelp(formatHelpDoc(event.helpDoc), yield* outputWidth))
+      return yield* Effect.ignore(printLines([narrowHelp(formatHelpDoc(event.helpDoc), yield* outputWidth)]))
     case "Version":
-      return yield* printText(formatVersion(event.name, event.version))
+      return yield* Effect.ignore(printLines([formatVersion(event.name, event.version)]))
     case "InvalidInvocation": {
       const path = event.commandPath.join(" ")
       const messages = event.errors.map((error) =>
@@ -133,8 +132,6 @@ const unknownCommand = (name: string, { subcommands = [] }: HelpDoc): string => 
 
 const unknownFlag = (flag: string, { flags, globalFlags = [] }: HelpDoc): string =>
   `${printable(flag)} ${unknownKey(flag, [...flags, ...globalFlags].map(({ name }) => `--${name}`), "a flag")}`
-
-const printText = (text: string) => Effect.ignore(print(Stream.make(`${text}\n`)))
 
 const layerPresenter = Effect.map(
   Effect.context<Stdio.Stdio | Terminal>(),

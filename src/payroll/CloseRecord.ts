@@ -131,7 +131,8 @@ export type ClosePerson = typeof ClosePerson.Type
 
 /** What keeps a period from being closed: a kind of `PeriodCheck`, or one of the whole period. */
 export const Obstacle = Schema.Literals([
-  ...PeriodCheck.Kind.literals,
+  // Disputes are not in a copy.
+  ...PeriodCheck.Kind.pick(["open", "unapproved", "overlap", "tooLong", "anomaly", "zeroWage"]).literals,
   // Time lies between this close and the nearest one that stands.
   "gap",
   // The last complete pass began before the end of the period.

@@ -1,4 +1,4 @@
-/** How a quotient of integers is rounded: the fraction of a cent, and that of a unit in which hours are written. */
+/** How a quotient of integers is rounded: to cents, and to the unit in which hours are written. */
 import * as Schema from "effect/Schema"
 
 /**

@@ -181,7 +181,7 @@ describe("a report in Chromium", () => {
       const { database, names } = yield* files
       const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", database])
       yield* on("sync", "--history")
-      const kinds = "open,unapproved,disputed,overlap,tooLong,anomaly,zeroWage,gap,stale"
+      const kinds = "open,unapproved,overlap,tooLong,anomaly,zeroWage,gap,stale"
       yield* on("close", ...week, "--above", "38h", "--accept", kinds, "--note", evil)
       yield* service.edit([1002, 1003, 1010], { clocked_out: "2026-03-05T12:00:00Z" })
       yield* on("sync", "--history")

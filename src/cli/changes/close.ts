@@ -129,7 +129,7 @@ const clocksOf = ({ clocks, locations }: CloseRecord.CloseTerms): ReadonlyMap<Lo
       ]
   }))
 
-/** The file may add locations that the record lacks, as that of `correct` does. */
+/** The file may add locations that the record lacks, as `correct --zones` does. */
 const withZones = Effect.fnUntraced(function*(
   id: number,
   recorded: CloseRecord.CloseTerms,
@@ -150,7 +150,7 @@ const withZones = Effect.fnUntraced(function*(
   return terms
 })
 
-/** The punches that the sums of the close count; shown without a part in the differences, those of days before a cut week. */
+/** The punches that the sums of the close count. Of the days before a cut week they are shown too, and are in no difference. */
 const comparisonOf = (terms: CloseRecord.CloseTerms, since: DateTime.Utc): Comparison<MissingZone> => {
   const places = new Map<LocationId, Place | undefined>()
   const firstCounted = firstCountedDay(terms)

@@ -31,7 +31,7 @@ import {
   text
 } from "../flags/values.ts"
 import { printError, printWarning } from "../terminal/messages.ts"
-import { print, screen } from "../terminal/output.ts"
+import { printText, screen } from "../terminal/output.ts"
 import { textOf, verdictOf } from "./report.ts"
 
 /** The filters of a check. Any other would hide what is to be looked at, as `--approved` hides unapproved punches. */
@@ -91,9 +91,8 @@ export const check = Command.make(
 
     const hidden = yield* HiddenKinds
     const issues = all.filter(({ kind }) => !hidden.includes(kind))
-    const found = textOf(format, issues, names, yield* screen, style)
     const printVerdict = issues.length === 0 && checked > 0 ? printError : printWarning
-    yield* (found === "" ? Effect.void : print(Stream.make(found))).pipe(
+    yield* printText(textOf(format, issues, names, yield* screen, style)).pipe(
       Effect.andThen(printVerdict(verdictOf(issues, checked, flags.allowEmpty))),
       Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),
       // What was found decides the exit code, also if its reader has read enough.

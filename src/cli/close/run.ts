@@ -4,7 +4,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import * as Os from "node:os"
 import type { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
@@ -28,7 +27,7 @@ import { Colours } from "../terminal/colour.ts"
 import { counted, countedPunches, formatMoney, formatSignedHours } from "../terminal/format.ts"
 import { jsonArray } from "../terminal/machine.ts"
 import { printError, printHint, printWarning } from "../terminal/messages.ts"
-import { print, printLines, screen } from "../terminal/output.ts"
+import { printLines, printText, screen } from "../terminal/output.ts"
 import { type Column, makeTable, nameColumn, type Screen } from "../terminal/table.ts"
 import type { CloseInput, ClosesInput, CorrectInput, VoidInput } from "./flags.ts"
 
@@ -239,8 +238,7 @@ const printNotReady = Effect.fnUntraced(function*(
   { details, found, issues }: Close.NotReady,
   names: Names | undefined
 ) {
-  const table = textOf("table", issues, names, yield* screen)
-  yield* table === "" ? Effect.void : print(Stream.make(table))
+  yield* printText(textOf("table", issues, names, yield* screen))
   yield* printWarning(
     `not closed: ${Object.entries(found).map(([kind, count]) => `${kind} ${count}`).join(", ")}`,
     ...details,

@@ -2,15 +2,14 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
 import { jsonFlag } from "../flags/values.ts"
 import { jsonArray } from "../terminal/machine.ts"
 import { printHint } from "../terminal/messages.ts"
-import { print, printLines, screen } from "../terminal/output.ts"
+import { printLines, screen } from "../terminal/output.ts"
 import { makeTable } from "../terminal/table.ts"
-import { defaults, loadText, Profile, settings } from "./profile.ts"
+import { defaults, firstOf, Profile, settings } from "./profile.ts"
 
 /** Variables whose value is never shown. The URL of a database may have a password. */
 const secrets = [
@@ -30,17 +29,12 @@ const show = Command.make(
   Effect.fnUntraced(function*({ json }) {
     const profile = yield* Profile
     const variables = [...Object.values(settings), ...secrets]
-    const found = yield* Effect.forEach(
-      variables,
-      Effect.fnUntraced(function*(name) {
-        for (const source of profile.sources) {
-          const value = yield* loadText(source.provider, name)
-          if (value === undefined) continue
-          return { name, value: secrets.includes(name) ? "set" : withoutUser(value), from: source.name }
-        }
-        return { name, value: null, from: null }
-      })
-    )
+    const found = yield* Effect.forEach(variables, (name) =>
+      Effect.map(firstOf(profile.sources, name), (first) => ({
+        name,
+        value: first === undefined ? null : secrets.includes(name) ? "set" : withoutUser(first.value),
+        from: first?.from ?? null
+      })))
     const flags = Struct.keys(defaults).flatMap((key) => {
       const value = profile.defaults[key]
       return value === undefined
@@ -48,7 +42,7 @@ const show = Command.make(
         : [{ name: `--${defaults[key].flag}`, value, from: Option.getOrElse(profile.name, () => "") }]
     })
     const rows = [...found, ...flags]
-    if (json) return yield* print(Stream.make(`${jsonArray(rows)}\n`))
+    if (json) return yield* printLines([jsonArray(rows)])
     yield* printLines(
       makeTable<typeof rows[number]>([
         { title: "setting", cell: ({ name }) => name },

@@ -109,15 +109,15 @@ export const withProfile = <A, E, R>(
       { name: "environment", provider: environment },
       ...(Option.isNone(envFile) ? [] : [yield* readEnvFile(envFile.value)])
     ]
-    const fromVariable = Option.fromUndefinedOr(yield* firstOf(given, variable))
-    const name = Option.orElse(fromFlag, () => fromVariable)
+    const fromVariable = yield* firstOf(given, variable)
+    const name = Option.orElse(fromFlag, () => Option.fromUndefinedOr(fromVariable?.value))
     const profile = Option.isNone(name) ? undefined : yield* readProfile(yield* file, name.value)
     const sources = yield* withoutForeignGuid([
       ...given,
       ...(profile === undefined ? [] : [{ name: profile.name, provider: profile.provider }])
     ])
     const own = profile?.values[settings.company]
-    const other = yield* firstOf(sources, settings.company)
+    const other = (yield* firstOf(sources, settings.company))?.value
     if (Option.isSome(fromFlag) && own !== undefined && other !== own) {
       return yield* usage(
         `${settings.company} is ${printable(`${other}`)}, and --profile ${
@@ -160,13 +160,7 @@ const maxBytes = 1_048_576
 /** The text of a small file, which may be a pipe. Fails with the reason, also for a device that never ends. */
 const readBounded = Effect.fnUntraced(function*(file: string) {
   const fs = yield* FileSystem.FileSystem
-  const bytes = yield* fs.stream(file, { bytesToRead: maxBytes + 1 }).pipe(
-    Stream.runFold(() => new Uint8Array(), (before, chunk) => {
-      const all = new Uint8Array(before.length + chunk.length)
-      all.set(before)
-      all.set(chunk, before.length)
-      return all
-    }),
+  const bytes = yield* Stream.mkUint8Array(fs.stream(file, { bytesToRead: maxBytes + 1 })).pipe(
     Effect.mapError(({ reason }) => reason._tag === "NotFound" ? "there is no such file" : `${reason._tag}`)
   )
   if (bytes.length > maxBytes) return yield* Effect.fail("it is larger than 1 MiB")
@@ -242,7 +236,7 @@ const resolve = (path: Path.Path, file: string, value: string): string =>
   /^[a-z][a-z0-9+.-]+:\/\//i.test(value) ? value : path.resolve(path.dirname(file), value)
 
 /** A variable of a source; both kinds of source are in memory and cannot fail. */
-export const loadText = (provider: ConfigProvider.ConfigProvider, name: string) =>
+const loadText = (provider: ConfigProvider.ConfigProvider, name: string) =>
   Effect.map(Effect.orDie(provider.load([name])), (node) => node?.value === "" ? undefined : node?.value)
 
 /** Only the source that names the company gives its guid: any other guid would be of another company. */
@@ -259,11 +253,11 @@ const withoutForeignGuid = Effect.fnUntraced(function*(sources: ReadonlyArray<Se
   }))
 })
 
-/** A variable of the first source that has it. */
-const firstOf = Effect.fnUntraced(function*(sources: ReadonlyArray<SettingSource>, name: string) {
-  for (const { provider } of sources) {
+/** A variable of the first source that has it, with the name of the source. */
+export const firstOf = Effect.fnUntraced(function*(sources: ReadonlyArray<SettingSource>, name: string) {
+  for (const { name: from, provider } of sources) {
     const value = yield* loadText(provider, name)
-    if (value !== undefined) return value
+    if (value !== undefined) return { value, from }
   }
   return undefined
 })

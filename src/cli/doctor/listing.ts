@@ -183,7 +183,7 @@ const report = "Do not rely on listings of this service until it is fixed: repor
 
 const pagesToWalk = 4
 
-/** So that a walk has no more punches than the page that it is compared with. */
+/** A walk with these pages has no more punches than the page that it is compared with. */
 const largestWalkPage = 50
 
 /** A listing that fits one page makes three pages, so that its end is seen too. */

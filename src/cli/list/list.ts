@@ -18,7 +18,7 @@ import { csvFlags, csvStyleOf, fileFormats, formatFlags, formatOf } from "../fla
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../terminal/format.ts"
 import { jsonEnd } from "../terminal/machine.ts"
 import { printError, printWarning } from "../terminal/messages.ts"
-import { print, screen } from "../terminal/output.ts"
+import { printText, screen } from "../terminal/output.ts"
 import { makeProgress } from "../terminal/progress.ts"
 import { type Column, makeTable, nameColumn } from "../terminal/table.ts"
 import { jsonText, pageText } from "./pageText.ts"
@@ -80,7 +80,7 @@ export const list = Command.make(
               ? jsonText(taken, punches, further)
               : pageText(taken, format, pages === 0, style, further)
           isPrinting = true
-          if (text !== "") yield* print(Stream.make(text))
+          yield* printText(text)
           isPrinting = false
           next = cursor.next
           yield* add(taken.length, items)
@@ -108,7 +108,7 @@ export const list = Command.make(
           )
         })
       )
-      if (format === "json") yield* print(Stream.make(`${jsonEnd(totals().punches)}\n`))
+      if (format === "json") yield* printText(`${jsonEnd(totals().punches)}\n`)
       if (totals().punches === 0) yield* printError("no punch matches")
     },
     Effect.scoped

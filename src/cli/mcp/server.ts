@@ -44,7 +44,7 @@ import { whole } from "../flags/values.ts"
 import { summary } from "../summary/summary.ts"
 import { Colours, plain } from "../terminal/colour.ts"
 import { Messages } from "../terminal/messages.ts"
-import { print } from "../terminal/output.ts"
+import { printText } from "../terminal/output.ts"
 
 /** The parsed flags of the command. */
 interface McpInput {
@@ -348,7 +348,7 @@ const list = Command.make(
     )
     const rowOf = (punch: TimePunch) => names === undefined ? toWire(punch) : toWider(punch, nameColumns(names))
     const rows = yield* Effect.forEach(found.slice(0, limit), (punch) => Effect.fromResult(rowOf(punch)))
-    yield* print(Stream.make(JSON.stringify({ punches: rows, hasMore: found.length > limit })))
+    yield* printText(JSON.stringify({ punches: rows, hasMore: found.length > limit }))
   }, Effect.scoped)
 )
 

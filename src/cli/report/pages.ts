@@ -28,14 +28,14 @@ import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
 import { requirePeriod, resolvePeriod } from "../flags/period.ts"
 import { printError } from "../terminal/messages.ts"
-import { print } from "../terminal/output.ts"
+import { printText } from "../terminal/output.ts"
 import { periodInput, type ReportInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: ReportInput) {
   if (Option.isSome(input.output)) yield* refuseExisting(input.output.value)
   const page = Option.isSome(input.close) ? yield* closePage(input, input.close.value) : yield* periodPage(input)
   yield* Option.match(input.output, {
-    onNone: () => print(Stream.make(page)),
+    onNone: () => printText(page),
     onSome: (file) => write(file, page)
   })
 })

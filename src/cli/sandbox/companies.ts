@@ -16,7 +16,10 @@ export interface World {
 
 const weeksOf = (count: number) => ({ count, people: Math.max(8, Math.round(count / 90)) })
 
-/** Fourteen weeks of the default company, fewer of a small one, and a ninth as much of one that its credentials must not read. */
+/**
+ * The default company with fourteen weeks, or fewer if `count` is small, and a second one with a ninth of the punches, which
+ * the credentials of the first must not read.
+ */
 export const twoCompanies = (count: number, seed: number): World => {
   const ofDefault = generateWeeks({ seed, ...weeksOf(count), companyId: defaultCompany.id })
   const ofOther = generateWeeks({

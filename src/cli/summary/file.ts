@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
 import { printable } from "../../internal/wire/issue.ts"
 import type * as PayrollFile from "../../payroll/PayrollFile.ts"
 import { writeWhole } from "../export/files.ts"
@@ -14,9 +13,9 @@ import { type Names, readCodes } from "../flags/names.ts"
 import { date, nonBlank } from "../flags/values.ts"
 import { counted, formatExactHours } from "../terminal/format.ts"
 import { printHint, printWarning } from "../terminal/messages.ts"
-import { print } from "../terminal/output.ts"
+import { printText } from "../terminal/output.ts"
 
-/** Its schemas are a cost of each start if they are loaded with the flags, so they are loaded only where `--map` is given. */
+/** Its schemas would slow each start, so they are loaded only for `--map`. */
 const lazily = Effect.promise(() => import("../../payroll/PayrollFile.ts"))
 
 const aFile = "the name of a file"
@@ -41,7 +40,7 @@ export interface FileForm {
   readonly codes: PayrollFile.PayrollCodes
   readonly payDate: PayrollFile.PayrollState["payDate"]
   readonly output: Option.Option<string>
-  /** The file of the mapping, and that of the codes, as errors name them. */
+  /** The file of the mapping and the file of the codes, as errors name them. */
   readonly map: string
   readonly codesFile: string
 }
@@ -114,7 +113,7 @@ export const printFile = Effect.fnUntraced(function*(
     }
   )
   if (Option.isSome(output)) yield* writeWhole(output.value, new TextEncoder().encode(file.text))
-  else yield* print(Stream.make(file.text))
+  else yield* printText(file.text)
   yield* printHint(`${shown}: ${counted(file.rows, "row")}`)
   yield* printWarning(
     ...file.rests.map(({ header, rest }) => {

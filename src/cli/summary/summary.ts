@@ -22,7 +22,7 @@ import { keptOf, type LocalPeriod, periodFlags, resolvePeriod, textOfDates } fro
 import { asOf, csvFlags, csvStyleOf, formatFlags, formatOf, rounding } from "../flags/values.ts"
 import { countedPunches } from "../terminal/format.ts"
 import { printError, printWarning } from "../terminal/messages.ts"
-import { print, printLines, screen } from "../terminal/output.ts"
+import { printLines, printText, screen } from "../terminal/output.ts"
 import { fileFlags, type FileForm, printFile, readForm } from "./file.ts"
 import { aboveColumns, aboveFlags, by, defaultBy, type Key, limitsOf, makeGrouper } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
@@ -72,8 +72,8 @@ export const summary = Command.make(
       )
       const further = { names, above: aboveColumns(flags, people) }
       const entries = Array.from(groups, ([id, totals]) => [keysOf(id), totals] as const)
-      if (format === "json") yield* print(Stream.make(jsonOf(flags.by, entries, further)))
-      else if (format === "csv") yield* print(Stream.make(csvOf(flags.by, entries, further, style)))
+      if (format === "json") yield* printText(jsonOf(flags.by, entries, further))
+      else if (format === "csv") yield* printText(csvOf(flags.by, entries, further, style))
       else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, further, yield* screen))
       if (entries.length === 0) yield* printError("no punch matches")
       if (Option.isSome(flags.above) && Option.isNone(flags.period)) {

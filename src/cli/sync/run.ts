@@ -285,7 +285,7 @@ const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, 
     return Effect.ignore(isStore ? Effect.timeoutOption(note, "200 millis") : note)
   })
 
-/** Shows the counts of a pass. `clear` erases them, before a result is printed where they stand; `stored` has those of the last commit. */
+/** Shows the counts of a pass. `clear` erases them before a result stands there; `stored` has the counts of the last commit. */
 const startPass = Effect.fnUntraced(function*({ company, named }: SyncTask) {
   const stdio = yield* Stdio.Stdio
   const { clear, show } = yield* startReport({ printsResults: false })

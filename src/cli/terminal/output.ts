@@ -27,9 +27,11 @@ export const print = <E, R>(texts: Stream.Stream<string, E, R>) =>
     )
   )
 
+/** Writes a text to standard output, unless it is empty. */
+export const printText = (text: string) => text === "" ? Effect.void : print(Stream.make(text))
+
 /** Writes lines to standard output. */
-export const printLines = (lines: ReadonlyArray<string>) =>
-  lines.length === 0 ? Effect.void : print(Stream.make(`${lines.join("\n")}\n`))
+export const printLines = (lines: ReadonlyArray<string>) => printText(lines.map((line) => `${line}\n`).join(""))
 
 /** How wide a line of standard output may be: no limit outside a terminal. */
 export const outputWidth = Effect.gen(function*() {

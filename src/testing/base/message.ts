@@ -89,6 +89,21 @@ export const respondWith = (
   body: string | Uint8Array
 ): FakeResponse => ({ status, headers, body, delivery: { _tag: "Whole" } })
 
+/** A body as bytes. */
+export const bytesOf = (body: string | Uint8Array): Uint8Array =>
+  typeof body === "string" ? new TextEncoder().encode(body) : body
+
+/** The bytes of all parts, one after the other. */
+export const joinBytes = (parts: ReadonlyArray<ArrayLike<number>>): Uint8Array => {
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    joined.set(part, at)
+    at += part.length
+  }
+  return joined
+}
+
 /** A JSON response that arrives whole. */
 export const respondJson = (status: number, text: string, contentType = "application/json"): FakeResponse =>
   respondWith(status, { "content-type": contentType }, text)

@@ -2,10 +2,12 @@
 import * as Duration from "effect/Duration"
 import * as Match from "effect/Match"
 import {
+  bytesOf,
   type Envelope,
   type EnvelopeEdit,
   type FakeRequest,
   type FakeResponse,
+  joinBytes,
   problemText,
   respondJson,
   respondWith,
@@ -191,8 +193,6 @@ const echo = (status: number, request: FakeRequest): FakeResponse => {
     : respondJson(status, problemText(status, { detail, code: 5001 }), "application/problem+json")
 }
 
-const bytesOf = (body: string | Uint8Array) => typeof body === "string" ? new TextEncoder().encode(body) : body
-
 const latin1 = 0xe9
 
 /** Puts a Latin-1 byte into the first note of the body, or into a new member at its end: the JSON stays valid. */
@@ -201,13 +201,7 @@ const breakUtf8 = (body: string): Uint8Array => {
   const found = body.indexOf(mark)
   const at = found < 0 ? body.length - 1 : found + mark.length
   const extra = found < 0 ? [",\"note\":\"caf", "\""] as const : ["caf", ""] as const
-  const before = bytesOf(body.slice(0, at) + extra[0])
-  const after = bytesOf(extra[1] + body.slice(at))
-  const bytes = new Uint8Array(before.length + 1 + after.length)
-  bytes.set(before)
-  bytes.set([latin1], before.length)
-  bytes.set(after, before.length + 1)
-  return bytes
+  return joinBytes([bytesOf(body.slice(0, at) + extra[0]), [latin1], bytesOf(extra[1] + body.slice(at))])
 }
 
 const encoded = (response: FakeResponse, label: string, given: Uint8Array | undefined): FakeResponse => {
@@ -276,11 +270,5 @@ export const gzipStored = (bytes: Uint8Array): Uint8Array => {
     parts.push([last, ...little(stored.length, 2), ...little(~stored.length & 0xffff, 2)], stored)
   }
   parts.push([...little(crc32(bytes), 4), ...little(bytes.length, 4)])
-  const result = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    result.set(part, at)
-    at += part.length
-  }
-  return result
+  return joinBytes(parts)
 }

@@ -130,7 +130,7 @@ export const faultButtons: { readonly [Name in keyof typeof Fault]: FaultButtons
   tokenRevoked: { group: "Tokens", says: "Revokes all tokens", choices: [["", Fault.tokenRevoked]] },
   tokenMalformed: {
     group: "Tokens",
-    says: "Sends a token that is none",
+    says: "Sends a defective token",
     choices: defects.map((defect) => [defect, Fault.tokenMalformed(defect)] as const)
   },
   expiresIn: {

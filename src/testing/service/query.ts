@@ -5,7 +5,6 @@ import {
   approvalStatuses,
   punchFlags,
   type StoredPunch,
-  toStored,
   toWire,
   type WireFlag,
   type WirePunch
@@ -324,34 +323,13 @@ export const makeOrder = (sortBy: ReadonlyArray<SortKey>): Order => {
   }
 }
 
-/** A row of the table. Instants are milliseconds since 1970, `undefined` if the punch has none. */
-export interface Row {
-  readonly id: number
-  readonly companyId: number
-  readonly wire: WirePunch
-  /** The punch that the row was made of. */
-  readonly stored: StoredPunch
-  readonly deleted: boolean
-  readonly employeeApprovalStatus: ApprovalStatus
-  readonly flags: ReadonlyArray<WireFlag>
-  readonly clockedIn: number | undefined
-  readonly clockedOut: number | undefined
-  readonly modified: number | undefined
-  readonly created: number | undefined
-  /** The local time of the location, in milliseconds as if it were UTC. */
-  readonly localClockedIn: number | undefined
-  readonly localClockedOut: number | undefined
-  /** The JSON text of the wire punch. */
-  readonly text: string
-}
-
 const instantOf = (text: string | null): number | undefined => text === null ? undefined : parseInstant(text)?.epoch
 
-/** The row of a punch. A text that is not an instant reads as absent: no date filter matches it. */
-export const makeRow = (punch: StoredPunch | WirePunch, zones: Zones): Row => new LazyRow(toStored(punch), zones)
-
-/** Computes `stored`, `created`, local times and text on demand, because they cost more than the other fields. */
-class LazyRow implements Row {
+/**
+ * A row of the table. Instants are milliseconds since 1970, `undefined` if the punch has none; a text that is not an instant
+ * reads as absent: no date filter matches it. What costs more than the other fields is computed on demand.
+ */
+export class Row {
   readonly id: number
   readonly companyId: number
   readonly wire: WirePunch
@@ -379,6 +357,7 @@ class LazyRow implements Row {
     this.timeZone = punch.timeZone
   }
 
+  /** The punch that the row was made of. */
   get stored(): StoredPunch {
     const { employeeApprovalStatus, flags, timeZone, wire } = this
     return { ...wire, employeeApprovalStatus, flags, timeZone }
@@ -388,6 +367,7 @@ class LazyRow implements Row {
     return instantOf(this.wire.created)
   }
 
+  /** The local time of the location, in milliseconds as if it were UTC. */
   get localClockedIn(): number | undefined {
     return this.clockedIn === undefined ? undefined : this.zones.wallAt(this.clockedIn, this.timeZone)
   }
@@ -396,6 +376,7 @@ class LazyRow implements Row {
     return this.clockedOut === undefined ? undefined : this.zones.wallAt(this.clockedOut, this.timeZone)
   }
 
+  /** The JSON text of the wire punch. */
   get text(): string {
     return this.cachedText ??= JSON.stringify(this.wire)
   }

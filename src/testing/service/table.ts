@@ -8,11 +8,10 @@ import {
   type ListQuery,
   makeMatcher,
   makeOrder,
-  makeRow,
   type Order,
   type Position,
   type QueryPairs,
-  type Row,
+  Row,
   type SortKey
 } from "./query.ts"
 
@@ -110,7 +109,7 @@ export const makeTable = (options: TableOptions): Table => {
   return {
     put: (punches) => {
       for (const punch of punches) {
-        const row = makeRow(punch, zones)
+        const row = new Row(toStored(punch), zones)
         const rows = companies.get(row.companyId) ?? new Map<number, Row>()
         companies.set(row.companyId, rows.set(row.id, row))
         invalidate(row.companyId)

@@ -6,7 +6,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import { foreignCaller, isLoopbackAddress } from "../../internal/page/guard.ts"
-import type { FakeResponse } from "../base/message.ts"
+import { bytesOf, type FakeResponse, joinBytes } from "../base/message.ts"
 import { cutSurplus, type Exchange, toServerResponse } from "./serverResponse.ts"
 
 /**
@@ -62,17 +62,10 @@ const socketOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<R
 
 /** Raw HTTP/1.1: headers that announce more than the whole body, and the first bytes of it. */
 const cutBytes = ({ body, headers, status }: FakeResponse, bytes: number): Uint8Array => {
-  const encoder = new TextEncoder()
-  const content = typeof body === "string" ? encoder.encode(body) : body
+  const content = bytesOf(body)
   const lines = Object.entries({ ...headers, "content-length": String(content.length + cutSurplus) })
-  const head = encoder.encode(
-    `HTTP/1.1 ${status} Cut\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`
-  )
-  const sent = content.subarray(0, bytes)
-  const all = new Uint8Array(head.length + sent.length)
-  all.set(head)
-  all.set(sent, head.length)
-  return all
+  const head = `HTTP/1.1 ${status} Cut\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`
+  return joinBytes([bytesOf(head), content.subarray(0, bytes)])
 }
 
 /** Writes to the socket directly. The end of the connection interrupts the handler, so it never has to return. */

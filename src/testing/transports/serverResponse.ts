@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
-import type { FakeRequest, FakeResponse } from "../base/message.ts"
+import { bytesOf, type FakeRequest, type FakeResponse } from "../base/message.ts"
 
 /** What a transport needs of the fake service. */
 export interface Exchange {
@@ -32,8 +32,6 @@ export const toServerResponse = (
 /** Size in bytes of the chunks of a larger body, so that a client that counts bytes can stop early. */
 const chunkSize = 65_536
 
-const encode = (body: string | Uint8Array) => typeof body === "string" ? new TextEncoder().encode(body) : body
-
 const chunksOf = function*(bytes: Uint8Array) {
   for (let from = 0; from < bytes.length; from += chunkSize) yield bytes.subarray(from, from + chunkSize)
 }
@@ -56,7 +54,7 @@ const whole = (response: FakeResponse) => {
   const { body, headers, status } = response
   if (body.length === 0) return HttpServerResponse.empty({ status, headers })
   if (body.length > chunkSize) {
-    const bytes = encode(body)
+    const bytes = bytesOf(body)
     const contentLength = bytes.length
     const contentType = headers["content-type"]
     return HttpServerResponse.stream(Stream.suspend(() => streamOf(chunksOf(bytes))), {
@@ -72,7 +70,7 @@ const whole = (response: FakeResponse) => {
 }
 
 const padded = ({ body, headers, status }: FakeResponse, total: number) => {
-  const bytes = encode(body)
+  const bytes = bytesOf(body)
   return HttpServerResponse.stream(Stream.suspend(() => streamOf(paddedChunks(bytes, total))), {
     status,
     headers,
@@ -86,7 +84,7 @@ export const cutSurplus = 16
 
 /** The first bytes of a body whose headers announce all of it and `surplus` more, then `rest`. */
 const partial = (response: FakeResponse, bytes: number, surplus: number, rest: Stream.Stream<never, Error>) => {
-  const body = encode(response.body)
+  const body = bytesOf(response.body)
   return HttpServerResponse.stream(Stream.concat(Stream.make(body.subarray(0, bytes)), rest), {
     status: response.status,
     headers: response.headers,

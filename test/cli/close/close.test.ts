@@ -148,6 +148,12 @@ describe("time-punches close", () => {
       assert.match(again.stderr, /close 1 has 2026-03-02T05:00:00\.000Z to 2026-03-09T04:00:00\.000Z/)
       const empty = yield* run("close", "--week", "2026-02-23", "--zone", "America/New_York")
       assert.deepStrictEqual([empty.code, /empty 1/.test(empty.stderr)], [9, true])
+      const disputed = yield* run("close", ...week, "--accept", "unapproved,disputed")
+      assert.strictEqual(disputed.code, 2)
+      assert.include(
+        disputed.stderr,
+        "some of open, unapproved, overlap, tooLong, anomaly, zeroWage, gap, stale, empty"
+      )
     })))
 
   it.live("says which people a history that was edited by hand concerns, with exit code 7", () =>
