@@ -20,6 +20,7 @@ import type * as Labor from "../payroll/Labor.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { MissingZone } from "../payroll/Zones.ts"
+import { Count } from "../sync/Checkpoint.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import { storable } from "./columns.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
@@ -28,8 +29,6 @@ import { HistoryUnknown, list as listPunches, type ListOptions, punchOf, rowColu
 
 /** The number of the rules by which a state is summed. It changes with a release that sums in another way. */
 const sumRules = 1
-
-const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /** One state of a close: all its sums at an instant of the copy, never a difference. */
 export const CloseState = Schema.Struct({
