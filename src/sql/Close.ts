@@ -223,7 +223,7 @@ export const make = (
         const terms = accept.has("edge") ? CloseRecord.alignEdges(own, standing.map(({ terms }) => terms)) : own
         const issues = yield* checkOf(company, terms, options, tableOptions)
         const sums = yield* sumsOf(company, terms, tableOptions)
-        return { database, copy, standing, terms, issues, sums, edges: own === terms ? 0 : movedEdges(own, terms) }
+        return { database, copy, standing, terms, issues, sums }
       })
     )
     yield* refuseOverlap(company, read.terms, read.standing)
@@ -246,23 +246,24 @@ export const make = (
         ]
       })
     }
-    const accepted = read.edges > 0 ? { ...found, edge: read.edges } : found
+    const edges = read.terms.locations.filter(({ begins }) => Option.isSome(begins)).length
     const states = yield* write(read.database, company, read.copy.at, (closes) =>
-      Effect.gen(function*() {
-        yield* refuseOverlap(company, read.terms, standingOf(closes))
-        const close = Math.max(0, ...closes.map(({ close }) => close)) + 1
-        return [{
-          close,
-          number: 1,
-          before: undefined,
-          kind: "close",
-          terms: read.terms,
-          added: nothingAdded,
-          accepted,
-          sums: read.sums,
-          options
-        }]
-      }))
+      Effect.map(refuseOverlap(company, read.terms, standingOf(closes)), (): ReadonlyArray<Planned> => [{
+        close: Math.max(
+          0,
+          ...closes.map(({ close }) =>
+            close
+          )
+        ) + 1,
+        number: 1,
+        before: undefined,
+        kind: "close",
+        terms: read.terms,
+        added: nothingAdded,
+        accepted: edges > 0 ? { ...found, edge: edges } : found,
+        sums: read.sums,
+        options
+      }]))
     return yield* first(states)
   })
 
@@ -870,14 +871,6 @@ const checkOf = (
   }
   return Stream.run(punchesIn(company, PeriodCheck.window(checked), tableOptions), PeriodCheck.check(checked))
 }
-
-const movedEdges = (own: CloseRecord.CloseTerms, terms: CloseRecord.CloseTerms): number =>
-  terms.locations.filter(({ begins, locationId }) => {
-    const before = own.locations.find((each) =>
-      Option.getOrUndefined(each.locationId) === Option.getOrUndefined(locationId)
-    )
-    return Option.isSome(begins) && (before === undefined || Option.isNone(before.begins))
-  }).length
 
 /** What is read of the copy. */
 interface Copy {
