@@ -682,7 +682,7 @@ const namedOf = (
     return new UnknownClose({ companyId: company, name: String(name), detail })
   })
 
-const describe = ({ locationId, span }: Pick<CloseRecord.Neighbour<unknown>, "locationId" | "span">): string => {
+const describe = ({ locationId, span }: CloseRecord.Neighbour<unknown>): string => {
   const [from, to] = [span.from, span.to].map((millis) => DateTime.formatIso(DateTime.makeUnsafe(millis)))
   return `${from} to ${to}${locationId === undefined ? "" : ` at location ${locationId}`}`
 }
@@ -690,9 +690,10 @@ const describe = ({ locationId, span }: Pick<CloseRecord.Neighbour<unknown>, "lo
 const refuseOverlap = (
   company: CompanyId,
   terms: CloseRecord.CloseTerms,
-  standing: ReadonlyArray<Standing>
+  standing: ReadonlyArray<Standing>,
+  isCompared: (each: CloseRecord.Neighbour<unknown>) => boolean = () => true
 ): Effect.Effect<void, PeriodClosed> => {
-  const [overlap] = CloseRecord.overlaps(terms, standing)
+  const overlap = CloseRecord.overlaps(terms, standing).find(isCompared)
   return overlap === undefined
     ? Effect.void
     : new PeriodClosed({ companyId: company, close: overlap.other.close, detail: describe(overlap) })
@@ -713,10 +714,7 @@ const refuseAdded = Effect.fnUntraced(function*(
     const isAdded = ({ locationId }: CloseRecord.Neighbour<unknown>) =>
       added.locations.some((each) => Option.getOrUndefined(each.locationId) === locationId)
     const others = termsNow.filter((each) => each.close !== close.close)
-    const overlap = CloseRecord.overlaps(terms, others).find(isAdded)
-    if (overlap !== undefined) {
-      return yield* new PeriodClosed({ companyId: company, close: overlap.other.close, detail: describe(overlap) })
-    }
+    yield* refuseOverlap(company, terms, others, isAdded)
     const gaps = CloseRecord.gaps(terms, others).filter(isAdded)
     if (gaps.length > 0 && !acceptsGaps) {
       return yield* new NotReady({
