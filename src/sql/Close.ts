@@ -20,6 +20,7 @@ import type * as Labor from "../payroll/Labor.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { MissingZone } from "../payroll/Zones.ts"
+import { Count } from "../sync/Checkpoint.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import { storable } from "./columns.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
@@ -28,8 +29,6 @@ import { HistoryUnknown, list as listPunches, type ListOptions, punchOf, rowColu
 
 /** The number of the rules by which a state is summed. It changes with a release that sums in another way. */
 const sumRules = 1
-
-const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /** One state of a close: all its sums at an instant of the copy, never a difference. */
 export const CloseState = Schema.Struct({
@@ -224,7 +223,7 @@ export const make = (
         const terms = accept.has("edge") ? CloseRecord.alignEdges(own, standing.map(({ terms }) => terms)) : own
         const issues = yield* checkOf(company, terms, options, tableOptions)
         const sums = yield* sumsOf(company, terms, tableOptions)
-        return { database, copy, standing, terms, issues, sums, edges: own === terms ? 0 : movedEdges(own, terms) }
+        return { database, copy, standing, terms, issues, sums }
       })
     )
     yield* refuseOverlap(company, read.terms, read.standing)
@@ -247,23 +246,24 @@ export const make = (
         ]
       })
     }
-    const accepted = read.edges > 0 ? { ...found, edge: read.edges } : found
+    const edges = read.terms.locations.filter(({ begins }) => Option.isSome(begins)).length
     const states = yield* write(read.database, company, read.copy.at, (closes) =>
-      Effect.gen(function*() {
-        yield* refuseOverlap(company, read.terms, standingOf(closes))
-        const close = Math.max(0, ...closes.map(({ close }) => close)) + 1
-        return [{
-          close,
-          number: 1,
-          before: undefined,
-          kind: "close",
-          terms: read.terms,
-          added: nothingAdded,
-          accepted,
-          sums: read.sums,
-          options
-        }]
-      }))
+      Effect.map(refuseOverlap(company, read.terms, standingOf(closes)), (): ReadonlyArray<Planned> => [{
+        close: Math.max(
+          0,
+          ...closes.map(({ close }) =>
+            close
+          )
+        ) + 1,
+        number: 1,
+        before: undefined,
+        kind: "close",
+        terms: read.terms,
+        added: nothingAdded,
+        accepted: edges > 0 ? { ...found, edge: edges } : found,
+        sums: read.sums,
+        options
+      }]))
     return yield* first(states)
   })
 
@@ -682,7 +682,7 @@ const namedOf = (
     return new UnknownClose({ companyId: company, name: String(name), detail })
   })
 
-const describe = ({ locationId, span }: Pick<CloseRecord.Neighbour<unknown>, "locationId" | "span">): string => {
+const describe = ({ locationId, span }: CloseRecord.Neighbour<unknown>): string => {
   const [from, to] = [span.from, span.to].map((millis) => DateTime.formatIso(DateTime.makeUnsafe(millis)))
   return `${from} to ${to}${locationId === undefined ? "" : ` at location ${locationId}`}`
 }
@@ -690,9 +690,10 @@ const describe = ({ locationId, span }: Pick<CloseRecord.Neighbour<unknown>, "lo
 const refuseOverlap = (
   company: CompanyId,
   terms: CloseRecord.CloseTerms,
-  standing: ReadonlyArray<Standing>
+  standing: ReadonlyArray<Standing>,
+  isCompared: (each: CloseRecord.Neighbour<unknown>) => boolean = () => true
 ): Effect.Effect<void, PeriodClosed> => {
-  const [overlap] = CloseRecord.overlaps(terms, standing)
+  const overlap = CloseRecord.overlaps(terms, standing).find(isCompared)
   return overlap === undefined
     ? Effect.void
     : new PeriodClosed({ companyId: company, close: overlap.other.close, detail: describe(overlap) })
@@ -713,10 +714,7 @@ const refuseAdded = Effect.fnUntraced(function*(
     const isAdded = ({ locationId }: CloseRecord.Neighbour<unknown>) =>
       added.locations.some((each) => Option.getOrUndefined(each.locationId) === locationId)
     const others = termsNow.filter((each) => each.close !== close.close)
-    const overlap = CloseRecord.overlaps(terms, others).find(isAdded)
-    if (overlap !== undefined) {
-      return yield* new PeriodClosed({ companyId: company, close: overlap.other.close, detail: describe(overlap) })
-    }
+    yield* refuseOverlap(company, terms, others, isAdded)
     const gaps = CloseRecord.gaps(terms, others).filter(isAdded)
     if (gaps.length > 0 && !acceptsGaps) {
       return yield* new NotReady({
@@ -871,14 +869,6 @@ const checkOf = (
   }
   return Stream.run(punchesIn(company, PeriodCheck.window(checked), tableOptions), PeriodCheck.check(checked))
 }
-
-const movedEdges = (own: CloseRecord.CloseTerms, terms: CloseRecord.CloseTerms): number =>
-  terms.locations.filter(({ begins, locationId }) => {
-    const before = own.locations.find((each) =>
-      Option.getOrUndefined(each.locationId) === Option.getOrUndefined(locationId)
-    )
-    return Option.isSome(begins) && (before === undefined || Option.isNone(before.begins))
-  }).length
 
 /** What is read of the copy. */
 interface Copy {

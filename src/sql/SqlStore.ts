@@ -14,7 +14,7 @@ import { type DialectName, numberOf, orUndefined, textOrUndefined } from "../int
 import { migrate, statementsOf } from "../internal/sql/migrate.ts"
 import { retried, transact } from "../internal/sql/transaction.ts"
 import { Instant } from "../internal/wire/schema.ts"
-import { Checkpoint } from "../sync/Checkpoint.ts"
+import { Checkpoint, Count } from "../sync/Checkpoint.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { SyncStore } from "../sync/SyncStore.ts"
 import { storable } from "./columns.ts"
@@ -132,8 +132,6 @@ export class NotedError extends Schema.Opaque<NotedError>()(Schema.Struct({
   /** Its message. */
   text: Schema.String
 })) {}
-
-const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /** What is known of the copy of a company. */
 export class CopyStatus extends Schema.Opaque<CopyStatus>()(Schema.Struct({

@@ -32,7 +32,7 @@ export const run = Effect.fnUntraced(function*(input: ChangesInput) {
   )
   const { close } = input
   const period = Option.isSome(close) ? undefined : yield* ofPeriod(input)
-  const format = yield* Effect.fromResult(formatOf(input, "table"))
+  const format = yield* Effect.fromResult(formatOf(input))
   const style = yield* Effect.fromResult(csvStyleOf(input, format))
   if (Option.isSome(input.of) && format !== "csv") {
     return yield* usage("--of goes with --format csv; every other form has both punches and people")

@@ -73,7 +73,7 @@ export const check = Command.make(
   Effect.fnUntraced(function*(flags) {
     const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
     const local = yield* Effect.fromResult(requirePeriod(resolved, "check"))
-    const format = yield* Effect.fromResult(formatOf(flags, "table"))
+    const format = yield* Effect.fromResult(formatOf(flags))
     const style = yield* Effect.fromResult(csvStyleOf(flags, format))
     const names = yield* readNames(flags.names)
     const knowsDisputes = Option.isNone(flags.database)

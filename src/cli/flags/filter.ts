@@ -73,13 +73,13 @@ const flagsByKey = {
 } satisfies FlagsByKey
 
 /** The name of a flag is the one on the wire, with dashes: `clockedIn` is `clocked-in`, and `gte` of it `clocked-in-gte`. */
-const nameOf = (key: string): string => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+export const flagNameOf = (key: string): string => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 function named<F extends Readonly<Record<string, (name: string) => unknown>>>(
   flags: F
 ): { readonly [K in keyof F]: ReturnType<F[K]> }
 function named(flags: Readonly<Record<string, (name: string) => unknown>>) {
-  return Record.map(flags, (flag, key) => flag(nameOf(key)))
+  return Record.map(flags, (flag, key) => flag(flagNameOf(key)))
 }
 
 export const filterFlags = named(flagsByKey)
@@ -152,5 +152,5 @@ const describe = (name: string, value: unknown): ReadonlyArray<readonly [flag: s
   if (DateTime.isDateTime(value)) return [[name, formatInstant(value.epochMilliseconds)]]
   if (Array.isArray(value)) return [[name, value.map((each) => Array.isArray(each) ? each.join(".") : each).join(",")]]
   if (!Predicate.isReadonlyObject(value)) return [[name, String(value)]]
-  return Object.entries(value).flatMap(([key, each]) => describe(`${name}-${nameOf(key)}`, each))
+  return Object.entries(value).flatMap(([key, each]) => describe(`${name}-${flagNameOf(key)}`, each))
 }

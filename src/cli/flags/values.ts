@@ -286,12 +286,14 @@ export const formatFlags = <const F extends Format>(forms: readonly [F, ...Reado
   json: jsonFlag
 })
 
-/** The form that `--format` and `--json` choose together. Both may name JSON; any other two contradict each other. */
+/**
+ * The form that `--format` and `--json` choose together; a table if neither is given. Both may name JSON; any other two
+ * contradict each other.
+ */
 export const formatOf = <F extends Format>(
-  { format, json }: FormatInput<F>,
-  otherwise: F
-): Result.Result<F | "json", CommandFailure> => {
-  if (!json) return Result.succeed(Option.getOrElse(format, () => otherwise))
+  { format, json }: FormatInput<F>
+): Result.Result<F | "table" | "json", CommandFailure> => {
+  if (!json) return Result.succeed(Option.getOrElse(format, () => "table" as const))
   return Option.isNone(format) || format.value === "json"
     ? Result.succeed("json")
     : refused(`--json and --format ${format.value} are two forms`, "Give one or the other.")

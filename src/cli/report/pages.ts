@@ -24,7 +24,7 @@ import { targetOf } from "../copy/database.ts"
 import { openSource } from "../copy/source.ts"
 import { usage } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
-import { noFilter } from "../flags/filter.ts"
+import { flagNameOf, noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
 import { requirePeriod, resolvePeriod } from "../flags/period.ts"
 import { printError } from "../terminal/messages.ts"
@@ -90,8 +90,7 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
   )
   if (given !== undefined) {
     return yield* usage(
-      `--close goes without --${given[0].replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}: dates, zones, ` +
-        "thresholds and rounding are those of the record"
+      `--close goes without --${flagNameOf(given[0])}: dates, zones, thresholds and rounding are those of the record`
     )
   }
   const company = yield* companyOf(input)

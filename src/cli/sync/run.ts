@@ -13,7 +13,7 @@ import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { escaped } from "../../internal/wire/issue.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import type { Window } from "../../sync/Checkpoint.ts"
+import { blankCheckpoint, type Window } from "../../sync/Checkpoint.ts"
 import * as Sync from "../../sync/Sync.ts"
 import type { SyncError } from "../../sync/SyncError.ts"
 import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
@@ -342,7 +342,7 @@ const describePass = (summary: SyncSummary): string => {
       onNone: () => [],
       onSome: (late) => [`changes showed up to ${formatAge(late)} late`]
     }),
-    `watermark ${formatInstant(watermark)}`
+    `watermark ${isoOf(watermark) ?? "none"}`
   ].join(", ")
 }
 
@@ -361,7 +361,7 @@ const passFields = (company: CompanyId, summary: SyncSummary, removed: number | 
     gone,
     restarts,
     latenessSeconds: Option.getOrNull(Option.map(lateness, Duration.toSeconds)),
-    watermark: Option.getOrNull(Option.map(watermark, DateTime.formatIso)),
+    watermark: isoOf(watermark),
     removed
   }
 }
@@ -370,28 +370,23 @@ const passFields = (company: CompanyId, summary: SyncSummary, removed: number | 
 const describePruning = (removed: number, days: number): string =>
   `history: ${counted(removed, "version")} removed, replaced more than ${counted(days, "day")} ago`
 
-const formatInstant = (at: Option.Option<DateTime.Utc>) =>
-  Option.match(at, { onNone: () => "none", onSome: (at) => DateTime.formatIso(at) })
+const isoOf = (at: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(at, DateTime.formatIso))
 
 /** The copy of a company, as the columns of a table and the members of its JSON. */
 const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, now: DateTime.Utc) => {
   const { checkpoint, deleted, gone, history, lastError, rows, unknown } = status
-  const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
+  const { completedAt, running, watermark } = Option.getOrElse(checkpoint, () => blankCheckpoint(company, ""))
   return {
     company,
-    watermark: Option.getOrNull(
-      Option.map(Option.flatMap(checkpoint, ({ watermark }) => watermark), DateTime.formatIso)
-    ),
-    completedAt: Option.getOrNull(Option.map(completedAt, DateTime.formatIso)),
+    watermark: isoOf(watermark),
+    completedAt: isoOf(completedAt),
     ageSeconds: Option.getOrNull(
       Option.map(completedAt, (at) => Math.max(0, Math.round(Duration.toSeconds(DateTime.distance(at, now)))))
     ),
     rows,
     deleted,
     gone,
-    running: Option.getOrNull(
-      Option.map(Option.flatMap(checkpoint, ({ running }) => running), ({ kind }) => kind)
-    ),
+    running: Option.getOrNull(Option.map(running, ({ kind }) => kind)),
     history: Option.getOrNull(
       Option.map(history, ({ last, since }) => ({ since: DateTime.formatIso(since), last: DateTime.formatIso(last) }))
     ),

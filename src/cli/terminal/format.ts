@@ -24,22 +24,10 @@ export const formatTime = (at: DateTime.Utc, zone: Option.Option<DateTime.TimeZo
 export const formatShortTime = (at: DateTime.Utc, zone: Option.Option<DateTime.TimeZone>): string =>
   formatTime(at, zone).replace(/T(\d\d:\d\d).*?(Z?)$/, " $1$2")
 
-const units: ReadonlyArray<readonly [name: string, millis: number]> = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["m", 60_000],
-  ["s", 1000]
-]
-
 /** A time in its two largest units, such as `2h 5m`. */
 export const formatAge = (age: Duration.Duration): string => {
-  let left = Duration.toMillis(age)
-  const parts = units.flatMap(([name, millis]) => {
-    const count = Math.floor(left / millis)
-    left -= count * millis
-    return count === 0 ? [] : [`${count}${name}`]
-  })
-  return parts.length === 0 ? "0s" : parts.slice(0, 2).join(" ")
+  const seconds = Math.floor(Duration.toSeconds(age))
+  return seconds === 0 ? "0s" : Duration.format(Duration.seconds(seconds)).split(" ").slice(0, 2).join(" ")
 }
 
 /** A time of milliseconds on a line that changes: `0.3 s`, `8 s`, `2 min 5 s`, `1 h 12 min`. */
