@@ -260,7 +260,8 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
     for (let failures = 0;; failures++) {
       const exit = yield* Effect.exit(write)
       if (Exit.isSuccess(exit)) return Option.some(exit.value)
-      if (failures === 0) yield* Effect.logWarning(`${what} cannot be written yet: ${reasonOf(exit.cause)}`)
+      if (failures % (60_000 / retryEvery) === 0)
+        yield* Effect.logWarning(`${what} cannot be written yet: ${reasonOf(exit.cause)}`)
       if (isClosing && (yield* elapsed) - closingSince >= closingPatience) return Option.none<A>()
       yield* Effect.sleep(retryEvery)
     }
