@@ -480,7 +480,7 @@ export const makeFleetStore = Effect.gen(function*() {
 
   /** Steps 13 and 14: quarantines, then asks for the turn to drain, if a suspect waits. */
   const drain = (runner: string, takeover: number): Effect.Effect<Draining, SqlError> =>
-    withNow((now) => {
+    withNow((now): Effect.Effect<Draining, SqlError> => {
       const free = isFree(now, takeover)
       const quarantine =
         sql`UPDATE fleet_company SET state = 'quarantined', reason = 'starts', heartbeat_at = NULL WHERE state = 'active' AND starts >= ${
@@ -510,7 +510,7 @@ export const makeFleetStore = Effect.gen(function*() {
         return {
           isDraining: asked.length > 0,
           isPaused: (yield* endless).length > 0,
-          quarantined: quarantined.flatMap((row) => Object.values(row)).map(numberOf)
+          quarantined: companyIdsOf(quarantined)
         }
       }))
     })
@@ -660,13 +660,11 @@ export const makeFleetStore = Effect.gen(function*() {
     Effect.map(
       sql<
         Row
-      >`SELECT count(*) AS active, coalesce(sum(CASE WHEN next_at <= ${now} THEN 1 ELSE 0 END), 0) AS due, coalesce(sum(CASE WHEN heartbeat_at IS NOT NULL THEN 1 ELSE 0 END), 0) AS in_work, coalesce(sum(CASE WHEN starts > 1 THEN 1 ELSE 0 END), 0) AS suspects, coalesce(max(${
+      >`SELECT coalesce(sum(CASE WHEN next_at <= ${now} THEN 1 ELSE 0 END), 0) AS due, coalesce(sum(CASE WHEN starts > 1 THEN 1 ELSE 0 END), 0) AS suspects, coalesce(max(${
         lateness(now)
       }), 0) AS late FROM fleet_company WHERE state = 'active'`,
       ([row]) => ({
-        active: numberOf(row?.active),
         due: numberOf(row?.due),
-        inWork: numberOf(row?.in_work),
         suspects: numberOf(row?.suspects),
         late: Math.max(0, numberOf(row?.late))
       })
@@ -907,9 +905,7 @@ export interface RateState {
 
 /** What an operator watches. `late` is the largest lateness of an active company, in milliseconds. */
 export interface Gauges {
-  readonly active: number
   readonly due: number
-  readonly inWork: number
   readonly suspects: number
   readonly late: number
 }
