@@ -58,7 +58,10 @@ const verified = Effect.tap(makeFleetStore, ({ verify }) => verify)
  * ```
  */
 export class Fleet extends Context.Service<Fleet, {
-  /** Adds companies, due at once. A known one gets the interval and the guid that are given, and keeps the rest. */
+  /**
+   * Adds companies, due at once. A known one gets the interval and the guid that are given, and keeps the rest. Fails if one is
+   * given twice with different guids or intervals.
+   */
   readonly add: (companies: Iterable<FleetCompany>) => Effect.Effect<Added, FleetError>
   /** Removes companies and their runs. Punches and checkpoints stay in the copy: `SqlStore.purge` erases those. */
   readonly remove: (ids: Iterable<CompanyId>) => Effect.Effect<Changed, FleetError>

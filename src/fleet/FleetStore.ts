@@ -480,7 +480,7 @@ export const makeFleetStore = Effect.gen(function*() {
 
   /** Steps 13 and 14: quarantines, then asks for the turn to drain, if a suspect waits. */
   const drain = (runner: string, takeover: number): Effect.Effect<Draining, SqlError> =>
-    withNow((now) => {
+    withNow((now): Effect.Effect<Draining, SqlError> => {
       const free = isFree(now, takeover)
       const quarantine =
         sql`UPDATE fleet_company SET state = 'quarantined', reason = 'starts', heartbeat_at = NULL WHERE state = 'active' AND starts >= ${
@@ -510,7 +510,7 @@ export const makeFleetStore = Effect.gen(function*() {
         return {
           isDraining: asked.length > 0,
           isPaused: (yield* endless).length > 0,
-          quarantined: quarantined.flatMap((row) => Object.values(row)).map(numberOf)
+          quarantined: companyIdsOf(quarantined)
         }
       }))
     })
@@ -660,13 +660,11 @@ export const makeFleetStore = Effect.gen(function*() {
     Effect.map(
       sql<
         Row
-      >`SELECT count(*) AS active, coalesce(sum(CASE WHEN next_at <= ${now} THEN 1 ELSE 0 END), 0) AS due, coalesce(sum(CASE WHEN heartbeat_at IS NOT NULL THEN 1 ELSE 0 END), 0) AS in_work, coalesce(sum(CASE WHEN starts > 1 THEN 1 ELSE 0 END), 0) AS suspects, coalesce(max(${
+      >`SELECT coalesce(sum(CASE WHEN next_at <= ${now} THEN 1 ELSE 0 END), 0) AS due, coalesce(sum(CASE WHEN starts > 1 THEN 1 ELSE 0 END), 0) AS suspects, coalesce(max(${
         lateness(now)
       }), 0) AS late FROM fleet_company WHERE state = 'active'`,
       ([row]) => ({
-        active: numberOf(row?.active),
         due: numberOf(row?.due),
-        inWork: numberOf(row?.in_work),
         suspects: numberOf(row?.suspects),
         late: Math.max(0, numberOf(row?.late))
       })
@@ -693,28 +691,39 @@ export const makeFleetStore = Effect.gen(function*() {
       // Sorted: two calls that add the same companies never wait for each other in a circle.
       const sorted = additions.toSorted((one, other) => one.id - other.id)
       for (let start = 0; start < sorted.length; start += chunkSize) {
-        const chunk = sorted.slice(start, start + chunkSize)
-        const inserted = yield* withNow((now) =>
-          sql`INSERT INTO fleet_company (company_id, guid, state, phase, every_ms, added_at, next_at, epoch, starts, failures, tag_count, rows) SELECT id, guid, 'active', 'first', every, ${now}, ${now}, ${now}, 0, 0, 0, 0 FROM ${
-            given(chunk)
-          } WHERE true ON CONFLICT (company_id) DO NOTHING RETURNING company_id`
-        )
-        const news = new Set(companyIdsOf(inserted))
-        added.push(...news)
-        const known = chunk.filter(({ id }) => !news.has(id))
-        if (known.length === 0) continue
-        yield* sql`SELECT 1 FROM fleet_company WHERE ${
-          isIn("company_id", known.map(({ id }) => id))
-        } ORDER BY company_id ${forUpdate}`
-        const updated = yield* withNow((now) =>
-          sql`UPDATE fleet_company AS f SET guid = coalesce(t.guid, f.guid), every_ms = CASE WHEN t.given = 1 THEN t.every ELSE f.every_ms END, next_at = CASE WHEN t.given = 1 AND t.every <> f.every_ms THEN ${least}(f.next_at, ${now} + t.every) ELSE f.next_at END FROM ${
-            given(known)
-          } WHERE f.company_id = t.id AND (t.guid <> coalesce(f.guid, '') OR (t.given = 1 AND t.every <> f.every_ms)) RETURNING company_id`
-        )
-        changed.push(...companyIdsOf(updated))
+        let rest = sorted.slice(start, start + chunkSize)
+        // What another call adds between the two statements is known the second time.
+        while (rest.length > 0) {
+          const locked = yield* sql`SELECT company_id FROM fleet_company WHERE ${
+            isIn("company_id", rest.map(({ id }) => id))
+          } ORDER BY company_id ${forUpdate}`
+          const [news, known] = parted(rest, locked)
+          if (known.length > 0) {
+            const updated = yield* withNow((now) =>
+              sql`UPDATE fleet_company AS f SET guid = coalesce(t.guid, f.guid), every_ms = CASE WHEN t.given = 1 THEN t.every ELSE f.every_ms END, next_at = CASE WHEN t.given = 1 AND t.every <> f.every_ms THEN ${least}(f.next_at, ${now} + t.every) ELSE f.next_at END FROM ${
+                given(known)
+              } WHERE f.company_id = t.id AND (t.guid <> coalesce(f.guid, '') OR (t.given = 1 AND t.every <> f.every_ms)) RETURNING company_id`
+            )
+            changed.push(...companyIdsOf(updated))
+          }
+          if (news.length === 0) break
+          const inserted = yield* withNow((now) =>
+            sql`INSERT INTO fleet_company (company_id, guid, state, phase, every_ms, added_at, next_at, epoch, starts, failures, tag_count, rows) SELECT id, guid, 'active', 'first', every, ${now}, ${now}, ${now}, 0, 0, 0, 0 FROM ${
+              given(news)
+            } WHERE true ON CONFLICT (company_id) DO NOTHING RETURNING company_id`
+          )
+          added.push(...companyIdsOf(inserted))
+          rest = parted(news, inserted)[0]
+        }
       }
       return { added, changed }
     }))
+
+  /** The companies that are not among these rows, and those that are. */
+  const parted = (companies: ReadonlyArray<Addition>, rows: ReadonlyArray<unknown>) => {
+    const ids = new Set(companyIdsOf(rows))
+    return [companies.filter(({ id }) => !ids.has(id)), companies.filter(({ id }) => ids.has(id))] as const
+  }
 
   /** Companies as a table of a statement. A guid has no character that an array would have to quote. */
   const given = (chunk: ReadonlyArray<Addition>): Fragment =>
@@ -897,9 +906,7 @@ export interface RateState {
 
 /** What an operator watches. `late` is the largest lateness of an active company, in milliseconds. */
 export interface Gauges {
-  readonly active: number
   readonly due: number
-  readonly inWork: number
   readonly suspects: number
   readonly late: number
 }

@@ -11,6 +11,7 @@ import { routes } from "../../src/fleet/node/serve.ts"
 import type { TimePunches } from "../../src/index.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import type { FakeService } from "../../src/testing/index.ts"
+import { environmentOf, start } from "../cli/child.ts"
 import { app, oauth } from "../support/client.ts"
 import { needs } from "../support/needs.ts"
 import { cluster, hasPrograms, noPostgres } from "../support/postgres.ts"
@@ -119,6 +120,41 @@ describe("FleetRunner.layer", () => {
           "time_punches"
         ])
       }).pipe(Effect.provide(database(server.url())))
+    })
+  )
+})
+
+describe("time-punches fleet run", () => {
+  test(
+    "that still waits for its name ends with 0 at the first signal",
+    Effect.gen(function*() {
+      const { context, url } = yield* migrated
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const other = yield* sql.reserve
+        yield* other.execute(
+          "SELECT pg_advisory_lock(hashtextextended('effect-time-punches/fleet/a', 0))",
+          [],
+          undefined
+        )
+        const { child, ended } = yield* Effect.acquireRelease(
+          Effect.sync(() =>
+            start(["fleet", "run", "--database", url, "--name", "a"], environmentOf("http://127.0.0.1:9"))
+          ),
+          ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
+        )
+        const isWaiting = Effect.map(
+          sql`SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_advisory_unlock_all%'`,
+          (rows) => rows.length > 0
+        )
+        while (!(yield* isWaiting)) yield* Effect.sleep("50 millis")
+        const begin = monotonic()
+        child.kill("SIGTERM")
+        const { code, stderr } = yield* Effect.promise(() => ended)
+
+        assert.strictEqual(code, 0, stderr)
+        assert.isBelow(monotonic() - begin, 4500, "without the time after which a process ends in any case")
+      }).pipe(Effect.provideContext(context))
     })
   )
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Deferred, Effect, Fiber, Layer, Metric, Option, Result, Stream, Tracer } from "effect"
+import { DateTime, Deferred, Effect, Fiber, Layer, Logger, Metric, Option, Result, Stream, Tracer } from "effect"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
 import type { FleetStore } from "../../src/fleet/FleetStore.ts"
@@ -261,6 +261,34 @@ describe("a turn", () => {
       assert.isAbove(Number(row.next_at), noon)
       assert.deepStrictEqual((yield* test.store.operator.runs(id)).map(({ outcome }) => outcome), ["Defect"])
       yield* runner.close
+    }))
+
+  it.effect.each([Object.create(null), Object.assign(new Error(), { message: 5 })])(
+    "that died of what is no text has ended: it would be in work for ever",
+    (defect) =>
+      Effect.gen(function*() {
+        const { runner, test } = yield* world(({ isHeld }) => ({ isHeld }), Effect.die(defect))
+        yield* runner.tick
+        yield* settled
+
+        assert.deepStrictEqual(runner.inWork(), [])
+        assert.deepStrictEqual((yield* test.store.operator.runs(id)).map(({ outcome }) => outcome), ["Defect"])
+      })
+  )
+
+  it.effect("whose end cannot be written says so once a minute", () =>
+    Effect.gen(function*() {
+      const lines: Array<unknown> = []
+      const logger = Logger.make(({ message }) => lines.push(message))
+      const { page, runner } = yield* world(() => ({ end: () => Effect.fail(away) }))
+      yield* page
+      yield* Effect.provide(runner.tick, Logger.layer([logger]))
+      for (let minute = 0; minute < 3; minute++) yield* TestClock.adjust("1 minute")
+
+      assert.lengthOf(lines.filter((line) => String(line).includes("cannot be written yet")), 4)
+      const closing = yield* Effect.forkChild(runner.close)
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(closing)
     }))
 
   it.effect("whose end is written and not answered yet was not lost when it is claimed again", () =>

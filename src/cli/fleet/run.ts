@@ -51,7 +51,7 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
       ),
       (context) => Effect.provideContext(start({ ...settings, name }), context)
     )
-  yield* Effect.scoped(Effect.gen(function*() {
+  const running = Effect.gen(function*() {
     const { fleet, lost, served } = yield* started
     const companies = (yield* fleet.list()).length
     yield* Effect.logInfo(
@@ -61,9 +61,14 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
       const { showPage } = yield* Effect.promise(() => import("./page.ts"))
       yield* showPage(served, input.http.value, Option.getOrUndefined(input.httpHost))
     }
-    yield* Effect.raceFirst(signal, lost)
-    yield* Effect.logInfo("the fleet ends: turns in flight are put back")
-  })).pipe(Effect.provide(layerClient), withServerLog)
+    yield* lost
+  })
+  yield* Effect.raceFirst(signal, running).pipe(
+    Effect.andThen(Effect.logInfo("the fleet ends: turns in flight are put back")),
+    Effect.scoped,
+    Effect.provide(layerClient),
+    withServerLog
+  )
 }, Effect.scoped)
 
 /** Companies have guids, which an OAuth client alone sends: any other credential is of one company. */

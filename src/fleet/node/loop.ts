@@ -3,6 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
+import * as Result from "effect/Result"
 
 /** Milliseconds of the monotonic clock, which cannot be set: for how long something takes. */
 export const elapsed = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
@@ -41,5 +42,7 @@ export const makeLoop = <E>(name: string, every: number, runOnce: Effect.Effect<
 /** The first error of a cause on one line: a driver's error may hold rows, so no more than its message is kept. */
 export const reasonOf = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
-  return (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? ""
+  // A message need not be a text, and not every value becomes one.
+  const text = Result.try(() => String(error instanceof Error ? error.message : error))
+  return Result.getOrElse(text, () => "an error without a text").split("\n")[0] ?? ""
 }

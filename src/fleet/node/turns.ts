@@ -223,20 +223,10 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
     }
   })
 
-  const within = <A, E>(self: Effect.Effect<A, E>): Effect.Effect<A | typeof tooLate, E> =>
-    Effect.timeoutOrElse(self, {
-      duration: settings.turnDeadline + grace,
-      orElse: () => Effect.succeed<typeof tooLate>(tooLate)
-    })
-
   // The end of a turn.
 
-  const endOf = Effect.fnUntraced(function*(
-    turn: Turn,
-    worked: { readonly outcome: Outcome; readonly plan?: ReturnType<typeof planOf> }
-  ) {
+  const endOf = Effect.fnUntraced(function*(turn: Turn, { outcome, plan }: Worked) {
     const { claim, pages, rows } = turn
-    const { outcome, plan } = worked
     return {
       claim,
       outcome,
@@ -262,13 +252,14 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
     for (let failures = 0;; failures++) {
       const exit = yield* Effect.exit(write)
       if (Exit.isSuccess(exit)) return Option.some(exit.value)
-      if (failures === 0) yield* Effect.logWarning(`${what} cannot be written yet: ${reasonOf(exit.cause)}`)
+      if (failures % (60_000 / retryEvery) === 0)
+        yield* Effect.logWarning(`${what} cannot be written yet: ${reasonOf(exit.cause)}`)
       if (isClosing && (yield* elapsed) - closingSince >= closingPatience) return Option.none<A>()
       yield* Effect.sleep(retryEvery)
     }
   })
 
-  const writeEnd = Effect.fnUntraced(function*(turn: Turn, exit: Exit.Exit<Worked | typeof tooLate | undefined>) {
+  const writeEnd = Effect.fnUntraced(function*(turn: Turn, exit: Exit.Exit<Worked | undefined>) {
     const { company } = turn.claim
     if (turn.isLost) return
     // Else something in the sync interrupted itself: a turn that is put back without a word would begin again at once, for ever.
@@ -276,11 +267,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
       yield* persist(`that company ${company} was interrupted`, store.release(turn.claim))
       return
     }
-    const worked = Exit.isFailure(exit)
-      ? { outcome: defectOf(reasonOf(exit.cause)) }
-      : exit.value === tooLate
-      ? { outcome: deadline }
-      : exit.value
+    const worked = Exit.isFailure(exit) ? { outcome: defectOf(reasonOf(exit.cause)) } : exit.value
     if (worked === undefined) return
     const end = yield* endOf(turn, worked)
     const ended = Option.getOrUndefined(
@@ -295,7 +282,11 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
   const runTurn = (turn: Turn) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function*() {
-        const exit = yield* Effect.exit(restore(within(work(turn))))
+        const worked: Effect.Effect<Worked | undefined> = Effect.timeoutOrElse(work(turn), {
+          duration: settings.turnDeadline + grace,
+          orElse: () => Effect.succeed({ outcome: deadline })
+        })
+        const exit = yield* Effect.exit(restore(worked))
         turn.isEnding = true
         yield* writeEnd(turn, exit)
         // After a freeze this runner may have claimed the company again.
@@ -457,11 +448,10 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
 const unread = ({ company }: Claim, reason: string) =>
   storeFailed(CompanyId.make(company), `the lease cannot be read: ${reason}`, undefined)
 
-const tooLate = "tooLate"
-
+/** What a turn did before its end is written. */
 interface Worked {
   readonly outcome: Outcome
-  readonly plan: ReturnType<typeof planOf>
+  readonly plan?: ReturnType<typeof planOf>
 }
 
 /** One line for each change of state: what an operator acts on. */
