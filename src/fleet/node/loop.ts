@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 export const elapsed = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
 /** A task of a runner. */
-interface Loop {
+export interface Loop {
   /** Does the task for ever: once, then each `every` milliseconds after its end, or at once where it is woken. */
   readonly run: Effect.Effect<never>
   /** Has the task done again without waiting. */
