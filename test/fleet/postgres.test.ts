@@ -88,7 +88,9 @@ describe("FleetRunner.layer", () => {
           Effect.flip,
           Effect.map(({ message }) => message)
         )
-      assert.include(yield* built("b", { takeover: "5 seconds" }), "takeover is 5000 milliseconds here and 3000")
+      const other = yield* built("b", { takeover: "5 seconds" })
+      assert.include(other, "takeover is 5000 milliseconds here and 3000")
+      assert.include(other, "delete the row takeover of the table fleet_setting")
       assert.include(yield* built("b", {}, { timezone: "UTC" }), "idle_in_transaction_session_timeout is 0")
       assert.include(
         yield* built("b", {}, { ...FleetRunner.sessionParameters(takeover), timezone: "Europe/Oslo" }),

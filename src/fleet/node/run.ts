@@ -79,7 +79,8 @@ export const start = Effect.fnUntraced(function*(
   const takeover = yield* Effect.mapError(store.takeoverOf(settings.takeover), storeError("takeover cannot be stored"))
   if (takeover !== settings.takeover) {
     return yield* invalidInput(
-      `takeover is ${settings.takeover} milliseconds here and ${takeover} in this fleet: it is the same for all its processes`
+      `takeover is ${settings.takeover} milliseconds here and ${takeover} in this fleet: it is the same for all its processes. ` +
+        "To change it, stop them all and delete the row takeover of the table fleet_setting"
     )
   }
   const lost = yield* Deferred.make<never, FleetError>()
