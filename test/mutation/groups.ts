@@ -36,7 +36,7 @@ export const groups: Readonly<Record<string, Group>> = {
       "src/listing/walk.ts"
     ],
     tests: [
-      "test/listing/{fetch,walk}.test.ts",
+      "test/listing/{fetch,receipt,walk}.test.ts",
       "test/internal/resilience/*.test.ts",
       "test/{ApiVersion,RetryPolicy,Credentials,Credentials.oauth,TimePunches}.test.ts",
       "test/faults/{answers,pages,waits}.test.ts",
