@@ -618,8 +618,8 @@ export const makeFleetStore = Effect.gen(function*() {
     )
 
   /**
-   * Brings back what a clock that was ahead has written, once it was set back: until it is there again, companies would not be
-   * synced, nor count as late, and pauses would not end.
+   * Corrects times that lie too far in the future: the clock of the database was ahead when they were written, and has been set
+   * back. Until they come, companies would not be synced and would not count as late, and pauses would not end.
    */
   const correctTimes = (
     { fullSweepEvery, sweepEvery, takeover }: Pick<Settings, "takeover" | "sweepEvery" | "fullSweepEvery">
@@ -629,7 +629,7 @@ export const makeFleetStore = Effect.gen(function*() {
       /** Spread, as the slots are: a sweep of all at once would be a burst. */
       const spread = (every: number) => sql`${now} + (company_id % ${shards} + 1) * ${big(Math.floor(every / shards))}`
       /** Columns, the latest that each can be, and what it becomes if it is later. */
-      const brought = (table: string, ...columns: ReadonlyArray<readonly [string, Fragment, Fragment]>) =>
+      const corrected = (table: string, ...columns: ReadonlyArray<readonly [string, Fragment, Fragment]>) =>
         sql`UPDATE ${raw(table)} SET ${
           parts(...columns.flatMap(([name, most, otherwise], at) => [
             `${at === 0 ? "" : ", "}${name} = CASE WHEN ${name} > `,
@@ -640,7 +640,7 @@ export const makeFleetStore = Effect.gen(function*() {
           ]))
         } WHERE ${parts(...columns.flatMap(([name, most], at) => [`${at === 0 ? "" : " OR "}${name} > `, most]))}`
       return Effect.all([
-        brought(
+        corrected(
           "fleet_company",
           ["next_at", sql`${now} + ${greatest}(every_ms, ${big(longestWait)})`, now],
           ["heartbeat_at", after(takeover), big(undefined)],
@@ -649,8 +649,9 @@ export const makeFleetStore = Effect.gen(function*() {
           ["sweep_at", after(sweepEvery), spread(sweepEvery)],
           ...(fullSweepEvery === 0 ? [] : [["full_sweep_at", after(fullSweepEvery), spread(fullSweepEvery)] as const])
         ),
-        brought("fleet_pause", ["until", after(3_600_000), now], ["probed_at", after(60_000), big(0)]),
-        brought("fleet_solo", ["until", after(takeover + 60_000), big(0)]),
+        // No pause and no lease lasts this long.
+        corrected("fleet_pause", ["until", after(3_600_000), now], ["probed_at", after(60_000), big(0)]),
+        corrected("fleet_solo", ["until", after(takeover + 60_000), big(0)]),
         sql`DELETE FROM fleet_run WHERE ended_at > ${after(60_000)}`
       ], { discard: true })
     })

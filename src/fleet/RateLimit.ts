@@ -41,7 +41,7 @@ const fixedWindow = (
   refillMillis: number,
   limit: number | undefined
 ): Step => {
-  // The end is never further away than this, except by a clock that was set back: all would wait until it is there again.
+  // A window ends at the latest then. One that was written before the clock was set back would hold up all for longer.
   const end = known === undefined ? now : Math.min(known.at, now + refillMillis * known.tokens)
   const state = known === undefined || end <= now ? { tokens: 0, at: now } : { tokens: known.tokens, at: end }
   const taken = state.tokens + tokens
@@ -59,7 +59,7 @@ const tokenBucket = (
   limit: number,
   allowOverflow: boolean
 ): Step => {
-  // Later than now by a clock that was set back: nothing would be refilled until it is there again.
+  // If the clock was set back, the time lies in the future, and nothing would be refilled until then.
   const state = known === undefined ? { tokens: limit, at: now } : { tokens: known.tokens, at: Math.min(known.at, now) }
   const refills = Math.max(0, Math.floor((now - state.at) / refillMillis))
   const held = refills === 0 ? state.tokens : Math.min(limit, state.tokens + refills)

@@ -112,8 +112,7 @@ export const toHtmlReport = <E2, R, E = never>(
     const locations = Page.sumsBy(figures.days, ({ locationId }) =>
       locationId).toSorted(byTime)
     const days = Page.sumsBy(figures.days, ({ date }) =>
-      date)
-      .toSorted((one, other) => one.key < other.key ? -1 : 1)
+      date).toSorted((one, other) => one.key < other.key ? -1 : 1)
     const { byDay, presence } = hoursSections(figures, options)
     const { cost, people: hoursOfPeople } = sumsSections(locations, people, options)
     const all = zones.all.map((clock) => datesOf(clock))

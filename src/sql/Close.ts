@@ -249,12 +249,8 @@ export const make = (
     const edges = read.terms.locations.filter(({ begins }) => Option.isSome(begins)).length
     const states = yield* write(read.database, company, read.copy.at, (closes) =>
       Effect.map(refuseOverlap(company, read.terms, standingOf(closes)), (): ReadonlyArray<Planned> => [{
-        close: Math.max(
-          0,
-          ...closes.map(({ close }) =>
-            close
-          )
-        ) + 1,
+        close: closes.reduce((last, { close }) =>
+          Math.max(last, close), 0) + 1,
         number: 1,
         before: undefined,
         kind: "close",

@@ -1,6 +1,6 @@
 /**
- * The command as it is published, for the tests that start it. From its sources it would start 0.7 s later. Before the first test of
- * a run it is bundled again, if a source is newer.
+ * The command as it is published, for the tests that start it: its sources start slower, and a bundle can lack what they have.
+ * Before the first test of a run it is bundled again, if a source is newer.
  */
 import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"

@@ -58,7 +58,7 @@ interface Turn {
   at: SyncSummary["kind"] | undefined
 }
 
-/** The interval of the claims, in milliseconds, unless the last one was full. */
+/** The longest time between two claims, in milliseconds. */
 const tickEvery = 1000
 const probeEvery = 5000
 const retryEvery = 500
@@ -142,7 +142,7 @@ export const makeRunner = Effect.fnUntraced(function*({ mine, name, settings, st
   let isPaused = false
   /** One ordinary claim comes between two suspects. */
   let mustClaim = false
-  /** Whether the last claim found as many as it could take. The next one then waits for half of them to end, not for its second. */
+  /** Whether the last claim found as many as it could take. The next one then begins when there is room for half of the most. */
   let isFull = false
   let isClosing = false
   let closingSince = -Infinity
