@@ -1,13 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
+import * as ChildProcess from "node:child_process"
 import { DatabaseSync } from "node:sqlite"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
-import { FakeService } from "../../src/testing/index.ts"
-import { environmentOf, start } from "../cli/child.ts"
+import { defaultCompany, FakeService } from "../../src/testing/index.ts"
+import { commandOf, environmentOf, start } from "../cli/child.ts"
 import { cli, linesOf, temporaryFolder, without } from "../cli/support.ts"
 
 const guid = "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60"
+
+const kinds = "open,unapproved,overlap,tooLong,anomaly,zeroWage,stale,empty"
 
 /** A command over a separate file. */
 const inFile = Effect.map(temporaryFolder, (folder) => {
@@ -20,6 +23,24 @@ const inFile = Effect.map(temporaryFolder, (folder) => {
       Effect.orDie(Effect.provide(Effect.flatMap(SqlClient.SqlClient, use), NodeSqlite.layer({ filename: database })))
   }
 })
+
+const hasScript = ChildProcess.spawnSync("script", ["--version"]).status === 0
+
+/** What a terminal shows of the bundled command, whose question gets this answer. */
+const answered = (args: ReadonlyArray<string>, answer: string) =>
+  new Promise<string>((resolve) => {
+    const words = [process.execPath, ...commandOf(args)].map((word) => `'${word}'`).join(" ")
+    const child = ChildProcess.spawn("script", ["-qec", `stty cols 100; ${words}`, "/dev/null"], {
+      env: { ...process.env, TERM: "xterm" },
+      stdio: ["pipe", "pipe", "ignore"]
+    })
+    let text = ""
+    child.stdout.setEncoding("utf8").on("data", (part: string) => {
+      text += part
+      if (part.includes("Erase them for ever?") && !child.stdin.writableEnded) child.stdin.write(answer)
+    })
+    child.on("close", () => resolve(text))
+  })
 
 const test = <E>(title: string, body: Effect.Effect<void, E, FakeService | Scope.Scope>) =>
   it.live(title, () => body.pipe(Effect.provide(FakeService.layer())))
@@ -167,12 +188,73 @@ describe("time-punches fleet", () => {
       const { fleet, sql } = yield* inFile
       yield* fleet("add 1 2")
       yield* sql((sql) => sql`INSERT INTO time_punches_sync (company_id, checkpoint) VALUES (1, 'x'), (2, 'y')`)
-      const purged = yield* fleet("remove 1 --purge")
+      const purged = yield* fleet("remove 1 --purge --yes")
       const left = yield* sql((sql) => sql<{ readonly company_id: number }>`SELECT company_id FROM time_punches_sync`)
 
       assert.strictEqual(purged.code, 0, purged.stderr)
       assert.include(purged.stdout, "closes")
       assert.deepStrictEqual(left.map(({ company_id }) => company_id), [2])
+    })
+  )
+
+  test(
+    "remove --purge asks: nothing is erased without an answer, and no program is taken for a person",
+    Effect.gen(function*() {
+      const { fleet, sql } = yield* inFile
+      yield* fleet("add 1 2")
+      const piped = yield* fleet("remove 1 --purge", { stdin: "y\n" })
+      const withoutPurge = yield* fleet("remove 1 --yes")
+      const left = yield* sql((sql) => sql`SELECT company_id FROM fleet_company`)
+
+      assert.deepStrictEqual([piped.code, withoutPurge.code], [2, 2])
+      assert.include(piped.stderr, "--yes")
+      assert.lengthOf(left, 2)
+    })
+  )
+
+  it.live.skipIf(!hasScript)(
+    "remove --purge lists what goes in a terminal, and takes no for an answer, yes for another",
+    () =>
+      Effect.gen(function*() {
+        const { database, fleet } = yield* inFile
+        yield* fleet("add 1 2")
+        const answers = yield* Effect.forEach(["n", "y"], (answer) =>
+          Effect.promise(() => answered(["fleet", "remove", "1", "--purge", "--database", database], answer)))
+        const listed = yield* fleet("list")
+
+        assert.include(answers[0], "1: its punches, history and checkpoint")
+        assert.include(answers[0], "Nothing is erased.")
+        assert.include(answers[1], "1 company removed, with all")
+        assert.notMatch(listed.stdout, /^1 /m)
+        assert.match(listed.stdout, /^2 /m)
+      }).pipe(Effect.provide(FakeService.layer()))
+  )
+
+  test(
+    "remove --purge refuses a company that has closes, also with --yes, unless they are named",
+    Effect.gen(function*() {
+      const { database, fleet, sql } = yield* inFile
+      const company = `${defaultCompany.id}`
+      yield* cli(["sync", "--history", "--database", database])
+      const closed = yield* cli(
+        `close --week 2026-03-09 --zone America/New_York --database ${database} --accept ${kinds}`.split(" ")
+      )
+      yield* fleet(`add ${company}`)
+      const count = sql((sql) => sql<{ readonly n: number }>`SELECT count(*) AS n FROM time_punches_close_state`)
+      const [before] = yield* count
+      const refused = yield* fleet(`remove ${company} --purge --yes`)
+      const [kept] = yield* count
+      const purged = yield* fleet(`remove ${company} --purge --yes --closes-too`)
+      const [after] = yield* count
+
+      assert.strictEqual(closed.code, 0, closed.stderr)
+      assert.strictEqual(refused.code, 2)
+      assert.include(refused.stderr, "2026-03-09")
+      assert.include(refused.stderr, "--closes-too")
+      assert.isAbove(before?.n ?? 0, 0)
+      assert.deepStrictEqual(kept, before)
+      assert.strictEqual(purged.code, 0, purged.stderr)
+      assert.strictEqual(after?.n, 0)
     })
   )
 
@@ -186,7 +268,7 @@ describe("time-punches fleet", () => {
         (other) => Effect.sync(() => other.close())
       )
       other.exec("BEGIN IMMEDIATE")
-      const purging = yield* Effect.forkChild(fleet("remove 1 --purge"))
+      const purging = yield* Effect.forkChild(fleet("remove 1 --purge --yes"))
       yield* Effect.sleep("700 millis")
       other.exec("COMMIT")
       const purged = yield* Fiber.join(purging)

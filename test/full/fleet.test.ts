@@ -251,7 +251,9 @@ describe("two processes of a fleet", () => {
         yield* inFleet(world, (fleet) => fleet.add([{ ...target, every: "1 second" }]))
         yield* noted(world, "a stops", ({ kind }) => kind === "stopped")
         const env = { PATH: process.env["PATH"] ?? "", TIME_PUNCHES_DATABASE_URL: world.url }
-        const removed = yield* Effect.promise(() => start(["fleet", "remove", `${target.id}`, "--purge"], env).ended)
+        const removed = yield* Effect.promise(() =>
+          start(["fleet", "remove", `${target.id}`, "--purge", "--yes"], env).ended
+        )
         assert.strictEqual(removed.code, 0, removed.stderr)
         a.child.kill("SIGCONT")
         yield* noted(

@@ -122,7 +122,12 @@ const add = Command.make("add", {
 const remove = Command.make("remove", {
   database,
   ids,
-  purge: onFlag("purge", "Erase their punches, checkpoints, histories and closes too")
+  purge: onFlag("purge", "Erase their punches, checkpoints and histories too, after a question"),
+  closesToo: onFlag(
+    "closes-too",
+    "With --purge: erase the closes of payroll as well; else a company that has some is refused"
+  ),
+  yes: onFlag("yes", "With --purge: do not ask. Needed where nobody can be asked")
 }, (input) => operating(({ remove }) => remove(input))).pipe(
   Command.withDescription("Remove companies. Their punches stay in the copy, except with --purge.")
 )
