@@ -62,8 +62,9 @@ const flagsOf = ({ clockedIn, clockedOut, ...filter }: PunchFilter): ReadonlyArr
       : [`--${name}`, typeof value === "object" ? instantOf(name, value.epochMilliseconds) : `${value}`]
   )
 
+/** Rounded up: rounded down, an upper limit could be before the lower one, which a command refuses. */
 const instantOf = (name: string, epochMillis: number): string =>
-  new Date(wholeSeconds.includes(name) ? Math.floor(epochMillis / 1000) * 1000 : epochMillis).toISOString()
+  new Date(wholeSeconds.includes(name) ? Math.ceil(epochMillis / 1000) * 1000 : epochMillis).toISOString()
 
 const groupings = ["location", "user", "role", "department", "day"] as const
 
