@@ -28,46 +28,47 @@ const roomOf = (file: string): string => {
 const ground = ["internal/http", "internal/telemetry", "internal/resilience", "internal/wire"]
 
 /** What every verb of the command may import. */
-const shared = ["cli/flags", "cli/terminal", "cli/base", "client", "listing", "payroll", "names", "internal/wire"]
+const shared = [
+  "cli/args",
+  "cli/select",
+  "cli/flags",
+  "cli/print",
+  "cli/base",
+  "client",
+  "listing",
+  "payroll",
+  "names",
+  "internal/wire"
+]
+
+/** A verb over a copy. */
+const ofCopy = ["cli/database", "sql", "sync", ...shared]
+
+/** The rooms of the verbs. None imports another, except the assistant's server, which runs some of them. */
+const verbs: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "cli/payroll": ["cli/files", "close", "export", ...ofCopy],
+  "cli/report": ["close", "report", ...ofCopy],
+  "cli/summary": ["cli/files", "cli/database", "close", ...shared],
+  "cli/copy": ofCopy,
+  "cli/doctor": ofCopy,
+  "cli/fleet": ["close", "fleet", "fleet/node", "internal/sql", ...ofCopy],
+  "cli/export": ["cli/files", "export", ...shared],
+  "cli/list": ["cli/files", "export", ...shared],
+  "cli/config": shared,
+  "cli/sandbox": ["testing", "testing/page", "testing/service", "testing/base", ...shared]
+}
 
 /** Which rooms each room may import, from the highest to the lowest. A room always sees itself. */
 const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
-  cli: [
-    "cli/changes",
-    "cli/close",
-    "cli/config",
-    "cli/check",
-    "cli/doctor",
-    "cli/export",
-    "cli/fleet",
-    "cli/list",
-    "cli/mcp",
-    "cli/report",
-    "cli/sandbox",
-    "cli/summary",
-    "cli/sync",
-    "cli/flags",
-    "cli/terminal",
-    "cli/base",
-    "internal/wire",
-    "node"
-  ],
-  "cli/mcp": ["cli/changes", "cli/check", "cli/close", "cli/summary", "cli/copy", "sql", "export", ...shared],
-  "cli/changes": ["cli/copy", "sql", "export", ...shared],
-  "cli/close": ["cli/check", "cli/summary", "cli/copy", "sql", ...shared],
-  "cli/config": shared,
-  "cli/report": ["cli/check", "cli/summary", "cli/copy", "report", "sql", ...shared],
-  "cli/summary": ["cli/export", "cli/copy", ...shared],
-  "cli/check": ["cli/copy", ...shared],
-  "cli/doctor": ["cli/copy", "sql", ...shared],
-  "cli/export": ["cli/list", ...shared],
-  "cli/fleet": ["cli/copy", "fleet", "fleet/node", "sql", "internal/sql", ...shared],
-  "cli/list": ["export", ...shared],
-  "cli/sandbox": ["testing", "testing/page", "testing/service", "testing/base", ...shared],
-  "cli/sync": ["cli/copy", "sql", "sync", ...shared],
-  "cli/copy": ["sql/node", "sql", "sync", ...shared],
+  cli: ["cli/mcp", ...Object.keys(verbs), "cli/args", "cli/flags", "cli/print", "cli/base", "internal/wire", "node"],
+  "cli/mcp": ["cli/payroll", "cli/summary", "export", ...ofCopy],
+  ...verbs,
+  "cli/files": ["cli/flags", "cli/print", "cli/base", "export", "payroll", "names", "internal/wire"],
+  "cli/database": ["sql/node", "sql", "sync", ...shared],
+  "cli/args": ["cli/print", "cli/base", "names", "internal/telemetry", "internal/wire"],
+  "cli/select": ["cli/flags", "cli/print", "cli/base", "payroll", "names", "internal/wire"],
   "cli/flags": [
-    "cli/terminal",
+    "cli/print",
     "cli/base",
     "sync",
     "client",
@@ -77,8 +78,8 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "internal/telemetry",
     "internal/wire"
   ],
-  "cli/terminal": ["cli/base", "names", "internal/page", "internal/telemetry", "internal/wire"],
-  "cli/base": ["fleet", "sql", "sync", "export", "payroll", "names", "internal/wire"],
+  "cli/print": ["cli/base", "names", "internal/page", "internal/telemetry", "internal/wire"],
+  "cli/base": ["close", "fleet", "sql", "sync", "export", "payroll", "names", "internal/wire"],
   "testing/kit": ["testing", "testing/service", "testing/base", "client", "names", "internal/wire"],
   testing: [
     "testing/service",
@@ -106,7 +107,8 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "internal/sql",
     "internal/wire"
   ],
-  report: ["sql", "payroll", "names", "internal/page", "internal/wire"],
+  close: ["report", "sql", "sync", "payroll", "names", "internal/page", "internal/sql", "internal/wire"],
+  report: ["payroll", "names", "internal/page", "internal/wire"],
   fleet: ["sync", "names", "internal/sql", "internal/wire"],
   sql: ["sync", "listing", "payroll", "names", "internal/sql", "internal/wire"],
   "sql/node": [],
@@ -280,6 +282,7 @@ describe("the exports of the package", () => {
     for (
       const path of [
         ...flat,
+        "close",
         "payroll",
         "testing",
         "testing/server",

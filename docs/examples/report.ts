@@ -1,15 +1,10 @@
 /** The report of a week, and of a close, as pages of HTML. */
 import { DateTime, Effect, Option } from "effect"
 import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
+import { Close, closeListing, toHtmlCloseReport } from "effect-time-punches/close"
 import { Period } from "effect-time-punches/payroll"
-import {
-  closeListing,
-  type ReportOptions,
-  reportWindow,
-  toHtmlCloseReport,
-  toHtmlReport
-} from "effect-time-punches/report"
-import { Close, SqlStore } from "effect-time-punches/sql"
+import { type ReportOptions, reportWindow, toHtmlReport } from "effect-time-punches/report"
+import { SqlStore } from "effect-time-punches/sql"
 
 const company = CompanyId.make(7)
 

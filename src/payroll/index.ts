@@ -1,5 +1,4 @@
 /** The `./payroll` subpath: periods, worked time, cost, and what to look at before a period is closed. It needs no service. */
-export * as CloseRecord from "./CloseRecord.ts"
 export * as Labor from "./Labor.ts"
 export { PayCalendar, PayPeriod } from "./PayCalendar.ts"
 export * as PayrollFile from "./PayrollFile.ts"

@@ -1,4 +1,3 @@
-/** The `./report` subpath: the punches of a period, or a close, as one page of HTML. It needs `echarts`. */
-export { type CloseListing, closeListing, type CloseReportOptions, toHtmlCloseReport } from "./close.ts"
+/** The `./report` subpath: the punches of a period as one page of HTML. It needs `echarts`. */
 export type { NameOf } from "./page.ts"
 export { type ReportOptions, reportWindow, toHtmlReport } from "./report.ts"

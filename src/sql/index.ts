@@ -1,6 +1,5 @@
 /** The `./sql` subpath: a copy of the punches in SQLite or PostgreSQL. It needs `SqlClient` of `effect/sql`, and no driver. */
 export type { DialectName } from "../internal/sql/dialect.ts"
-export * as Close from "./Close.ts"
 export * as SqlStore from "./SqlStore.ts"
 export {
   ChangeKind,

@@ -4,12 +4,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
+import { defaults, firstOf, Profile, settings } from "../args/profile.ts"
 import { jsonFlag } from "../flags/values.ts"
-import { jsonArray } from "../terminal/machine.ts"
-import { printHint } from "../terminal/messages.ts"
-import { printLines, screen } from "../terminal/output.ts"
-import { makeTable } from "../terminal/table.ts"
-import { defaults, firstOf, Profile, settings } from "./profile.ts"
+import { jsonArray } from "../print/machine.ts"
+import { printHint } from "../print/messages.ts"
+import { printLines, screen } from "../print/output.ts"
+import { makeTable } from "../print/table.ts"
 
 /** Variables whose value is never shown. The URL of a database may have a password. */
 const secrets = [

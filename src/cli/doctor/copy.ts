@@ -13,7 +13,7 @@ import * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { type CommandFailure, commandFailureOf, type ExpectedError } from "../failure.ts"
-import { counted, formatNumber } from "../terminal/format.ts"
+import { counted, formatNumber } from "../print/format.ts"
 import { type CheckResult, fail, failed, ok, unknownResult, warn } from "./report.ts"
 
 /** Number of rows that a sample has. */

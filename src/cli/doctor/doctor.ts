@@ -2,7 +2,7 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { databaseFlag } from "../copy/database.ts"
+import { databaseFlag } from "../database/database.ts"
 import { companyFlags } from "../flags/connection.ts"
 import { filterFlags } from "../flags/filter.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"

@@ -10,7 +10,7 @@ import type { Page } from "../../Page.ts"
 import type { PunchCriteria, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
-import { countedPunches } from "../terminal/format.ts"
+import { countedPunches } from "../print/format.ts"
 import {
   hour,
   idOf,

@@ -19,7 +19,7 @@ import type { DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { maxPageSize } from "../flags/paging.ts"
-import { counted, countedPunches } from "../terminal/format.ts"
+import { counted, countedPunches } from "../print/format.ts"
 import { changed, type CheckResult, fail, failed, failedAtFirst, ok, warn } from "./report.ts"
 
 /** Some pages of a listing from its start. */

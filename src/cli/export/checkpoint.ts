@@ -15,8 +15,8 @@ import * as Crypto from "node:crypto"
 import type { Cursor } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { cut, hashStart, ifExists, narrow, resolveTarget, sync, takeRights, writeAt } from "../files/files.ts"
 import { readInstant } from "../flags/values.ts"
-import { cut, hashStart, ifExists, narrow, resolveTarget, sync, takeRights, writeAt } from "./files.ts"
 import {
   type ExportProgress,
   type ExportSpec,

@@ -10,7 +10,7 @@ import { parseInstant } from "../../internal/wire/instant.ts"
 import { PayCalendar } from "../../payroll/PayCalendar.ts"
 import { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, refused } from "../failure.ts"
-import type { CsvStyle } from "../terminal/machine.ts"
+import type { CsvStyle } from "../print/machine.ts"
 
 /** An optional flag whose text `read` must accept; `expected` completes "Expected: …". */
 export const text = <A>(

@@ -5,7 +5,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { CompanyId } from "../../Ids.ts"
-import { databaseFlag } from "../copy/database.ts"
+import { databaseFlag } from "../database/database.ts"
 import { readCompany } from "../flags/connection.ts"
 import { intervalForm, nonBlank, onFlag, readInterval, readWhole, text, wholeNumber } from "../flags/values.ts"
 
@@ -127,7 +127,7 @@ const remove = Command.make("remove", {
     "closes-too",
     "With --purge: erase the closes of payroll as well; else a company that has some is refused"
   ),
-  yes: onFlag("yes", "With --purge: do not ask. Needed where nobody can be asked")
+  yes: onFlag("yes", "With --purge: do not ask; a program must give it")
 }, (input) => operating(({ remove }) => remove(input))).pipe(
   Command.withDescription("Remove companies. Their punches stay in the copy, except with --purge.")
 )

@@ -8,10 +8,10 @@ import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
 import { start, startEmbedded } from "../../fleet/node/run.ts"
 import { invalidSetting } from "../../internal/wire/issue.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { layerDatabase, targetOf } from "../copy/database.ts"
+import { layerDatabase, targetOf } from "../database/database.ts"
 import { exitCode, usage } from "../failure.ts"
 import { layerClient } from "../flags/connection.ts"
-import { withServerLog } from "../terminal/messages.ts"
+import { withServerLog } from "../print/messages.ts"
 
 interface RunInput {
   readonly database: Option.Option<string>

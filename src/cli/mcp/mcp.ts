@@ -1,7 +1,7 @@
 /** `time-punches mcp`: answers an assistant's questions from a copy, by the Model Context Protocol. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import { makeDatabaseFlag } from "../copy/database.ts"
+import { makeDatabaseFlag } from "../database/database.ts"
 import { companyFlags } from "../flags/connection.ts"
 import { namesFlag } from "../flags/names.ts"
 import { onFlag } from "../flags/values.ts"

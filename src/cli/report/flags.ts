@@ -1,17 +1,18 @@
 /** The flags of `time-punches report`. */
 import type * as Command from "effect/cli/Command"
-import { maxDuration, selectionFlags } from "../check/check.ts"
-import { sourceFlags } from "../copy/source.ts"
+import { sourceFlags } from "../database/source.ts"
 import { namesFlag } from "../flags/names.ts"
-import { periodFlags } from "../flags/period.ts"
 import { asOf, nonBlank, optionalRounding, whole } from "../flags/values.ts"
-import { aboveFlags } from "../summary/groups.ts"
+import { maxDuration } from "../select/maxDuration.ts"
+import { periodFlags } from "../select/period.ts"
+import { selectionFlags } from "../select/selection.ts"
+import { thresholdFlags } from "../select/thresholds.ts"
 
 /** What a report of a close takes from its record. */
 export const periodInput = {
   ...selectionFlags,
   ...periodFlags,
-  ...aboveFlags,
+  ...thresholdFlags,
   maxDuration,
   asOf,
   rounding: optionalRounding

@@ -4,31 +4,24 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import * as Close from "../../close/Close.ts"
+import { closeListing, toHtmlCloseReport } from "../../close/report.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { byLocation, type MissingZone } from "../../payroll/Zones.ts"
-import { closeListing, toHtmlCloseReport } from "../../report/close.ts"
 import { type ReportOptions, reportWindow, toHtmlReport } from "../../report/report.ts"
-import * as Close from "../../sql/Close.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import {
-  defaultMaxDuration,
-  disputedIn,
-  disputesUnknown,
-  refuseBeyondCalendar,
-  selectedOf,
-  selects,
-  widerFilter
-} from "../check/check.ts"
-import { withCopy } from "../copy/copy.ts"
-import { targetOf } from "../copy/database.ts"
-import { openSource } from "../copy/source.ts"
+import { withCopy } from "../database/copy.ts"
+import { targetOf } from "../database/database.ts"
+import { openSource } from "../database/source.ts"
 import { usage } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
 import { flagNameOf, noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
-import { requirePeriod, resolvePeriod } from "../flags/period.ts"
-import { printError } from "../terminal/messages.ts"
-import { printText } from "../terminal/output.ts"
+import { printError } from "../print/messages.ts"
+import { printText } from "../print/output.ts"
+import { defaultMaxDuration, refuseBeyondCalendar } from "../select/maxDuration.ts"
+import { requirePeriod, resolvePeriod } from "../select/period.ts"
+import { disputedIn, disputesUnknown, selectedOf, selects, widerFilter } from "../select/selection.ts"
 import { periodInput, type ReportInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: ReportInput) {

@@ -1,21 +1,18 @@
-/** What a summary sums by: the keys of a punch, the name of a key, and the hours of people above a threshold. */
-import type * as Command from "effect/cli/Command"
+/** What a summary sums by: the keys of a punch, the name of a key, and the columns of hours above a threshold. */
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Function from "effect/Function"
 import type * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import type { BusinessDate, UserId } from "../../Ids.ts"
 import type * as Labor from "../../payroll/Labor.ts"
 import * as Period from "../../payroll/Period.ts"
-import type { MissingZone, Weekday } from "../../payroll/Period.ts"
+import type { Weekday } from "../../payroll/Period.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { type CommandFailure, refused } from "../failure.ts"
 import type { Names } from "../flags/names.ts"
-import type { LocalPeriod } from "../flags/period.ts"
-import { hoursForm, readHours, readWords, text } from "../flags/values.ts"
+import { readWords, text } from "../flags/values.ts"
+import type { ThresholdInput } from "../select/thresholds.ts"
 
 export const groupings = ["location", "user", "role", "department", "day", "week"] as const
 
@@ -113,56 +110,6 @@ export const compareKeys = (one: Keys, other: Keys): number => {
   return 0
 }
 
-const hours = (name: string, description: string) => text(name, "HOURS", description, hoursForm, readHours)
-
-export const aboveFlags = {
-  above: hours(
-    "above",
-    "Show the net time of each person above this in each local week, such as 40h: a figure, not a pay rule"
-  ),
-  aboveDay: hours(
-    "above-day",
-    "Show the net time of each person above this on each local day, such as 8h: a figure, not a pay rule"
-  )
-}
-
-type AboveInput = Command.Command.Config.Infer<typeof aboveFlags>
-
-/**
- * The thresholds with the clock by which they count, and the period; none without a threshold. Fails for a grouping that the
- * hours do not have, and if no local date is known.
- */
-export const limitsOf = (
-  { above, aboveDay, by, clock, period, weekStarts }: AboveInput & LocalPeriod & {
-    readonly by: Groupings
-    readonly weekStarts: Option.Option<Weekday>
-  }
-): Result.Result<Option.Option<Labor.HoursAboveOptions<MissingZone>>, CommandFailure> => {
-  const flag = Option.isSome(above) ? "--above" : Option.isSome(aboveDay) ? "--above-day" : undefined
-  if (flag === undefined) return Result.succeedNone
-  const other = by.find((each) => each !== "user" && each !== "week" && each !== "day")
-  if (other !== undefined) {
-    return refused(
-      `${flag} does not go with --by ${other}: the hours of all locations, departments and roles of a person count ` +
-        "together",
-      "Give --by user; week and day may stand beside it."
-    )
-  }
-  if (Option.isNone(clock)) {
-    return refused(
-      `${flag} has no zone: local days and weeks begin by the clocks of a place`,
-      "Add --zone, such as --zone America/New_York, or --zones FILE, a zone for each location."
-    )
-  }
-  return Result.succeedSome({
-    clock: clock.value,
-    period: Option.getOrUndefined(period),
-    weeklyThreshold: Option.getOrUndefined(above),
-    dailyThreshold: Option.getOrUndefined(aboveDay),
-    firstDay: Option.getOrUndefined(weekStarts)
-  })
-}
-
 /** A column of hours above a threshold. */
 export interface AboveColumn {
   readonly title: string
@@ -175,7 +122,7 @@ export interface AboveColumn {
 
 /** The columns of the thresholds that are given: of each group, the hours of its people on its days. */
 export const aboveColumns = (
-  { above, aboveDay, by, weekStarts }: AboveInput & {
+  { above, aboveDay, by, weekStarts }: ThresholdInput & {
     readonly by: Groupings
     readonly weekStarts: Option.Option<Weekday>
   },

@@ -8,9 +8,9 @@ import { Cents } from "../../Ids.ts"
 import * as Labor from "../../payroll/Labor.ts"
 import { CommandFailure, exitCode } from "../failure.ts"
 import type { Names } from "../flags/names.ts"
-import { formatHours, formatMoney, formatNumber } from "../terminal/format.ts"
-import type { CsvStyle } from "../terminal/machine.ts"
-import { bar, type Column, makeTable, nameColumn, type Screen } from "../terminal/table.ts"
+import { formatHours, formatMoney, formatNumber } from "../print/format.ts"
+import type { CsvStyle } from "../print/machine.ts"
+import { bar, type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
 import { type AboveColumn, compareKeys, type Grouping, type Groupings, isId, type Keys, nameOfKey } from "./groups.ts"
 
 /** The columns of a summary that its flags add. */

@@ -6,32 +6,33 @@ import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as CloseRecord from "../../close/CloseRecord.ts"
 import type { UserId } from "../../Ids.ts"
-import * as CloseRecord from "../../payroll/CloseRecord.ts"
 import * as Labor from "../../payroll/Labor.ts"
 import type * as Period from "../../payroll/Period.ts"
 import type { MissingZone } from "../../payroll/Period.ts"
 import { isZones } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { openSource, sourceFlags, type SourceInput } from "../copy/source.ts"
+import { openSource, sourceFlags, type SourceInput } from "../database/source.ts"
 import { usage } from "../failure.ts"
+import { fileFlags, type FileForm, printFile, readForm } from "../files/payrollFile.ts"
 import { companyOf } from "../flags/connection.ts"
 import { describeFilter, filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
-import { keptOf, type LocalPeriod, periodFlags, resolvePeriod, textOfDates } from "../flags/period.ts"
 import { asOf, csvFlags, csvStyleOf, formatFlags, formatOf, rounding } from "../flags/values.ts"
-import { countedPunches } from "../terminal/format.ts"
-import { printError, printWarning } from "../terminal/messages.ts"
-import { printLines, printText, screen } from "../terminal/output.ts"
-import { fileFlags, type FileForm, printFile, readForm } from "./file.ts"
-import { aboveColumns, aboveFlags, by, defaultBy, type Key, limitsOf, makeGrouper } from "./groups.ts"
+import { countedPunches } from "../print/format.ts"
+import { printError, printWarning } from "../print/messages.ts"
+import { printLines, printText, screen } from "../print/output.ts"
+import { keptOf, type LocalPeriod, periodFlags, resolvePeriod, textOfDates } from "../select/period.ts"
+import { thresholdFlags, thresholdsOf } from "../select/thresholds.ts"
+import { aboveColumns, by, defaultBy, type Key, makeGrouper } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
 
 export const summary = Command.make(
   "summary",
   {
     by,
-    ...aboveFlags,
+    ...thresholdFlags,
     asOf,
     rounding,
     ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact, without the total"),
@@ -57,7 +58,7 @@ export const summary = Command.make(
         Option.isSome(flags.asOf) && "--as-of"
       ])
       if (Option.isSome(form)) return yield* preview(form.value, input, flags)
-      const limits = yield* Effect.fromResult(limitsOf(flags))
+      const limits = yield* Effect.fromResult(thresholdsOf(flags))
       const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
       const format = yield* Effect.fromResult(formatOf(flags))
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Option } from "effect"
+import { readSweepRange } from "../../../src/cli/copy/flags.ts"
+import { windowOf } from "../../../src/cli/copy/run.ts"
 import { readInterval } from "../../../src/cli/flags/values.ts"
-import { readSweepRange } from "../../../src/cli/sync/flags.ts"
-import { windowOf } from "../../../src/cli/sync/run.ts"
 
 describe("an interval", () => {
   it.each([

@@ -1,0 +1,445 @@
+/** What `time-punches sync` does: carries passes into the copy, or says how old it is. */
+import * as Arr from "effect/Array"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as PlatformError from "effect/PlatformError"
+import * as Schedule from "effect/Schedule"
+import * as Stdio from "effect/Stdio"
+import type { ListError } from "../../ApiError.ts"
+import type { Company } from "../../Company.ts"
+import type { CompanyId } from "../../Ids.ts"
+import { escaped } from "../../internal/wire/issue.ts"
+import * as SqlStore from "../../sql/SqlStore.ts"
+import { blankCheckpoint, type Window } from "../../sync/Checkpoint.ts"
+import * as Sync from "../../sync/Sync.ts"
+import type { SyncError } from "../../sync/SyncError.ts"
+import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
+import { layerCopy, requireAge } from "../database/copy.ts"
+import { layerDatabase, targetOf } from "../database/database.ts"
+import { CommandFailure, commandFailureOf, type ExitCode, exitCode, type OutputClosed, usage } from "../failure.ts"
+import { companyOf, layerClient } from "../flags/connection.ts"
+import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
+import { printFailure, printWarning, startReport } from "../print/messages.ts"
+import { printLines, screen } from "../print/output.ts"
+import { paceFields, paceText } from "../print/progress.ts"
+import { makeTable, type Screen } from "../print/table.ts"
+import type { SweepRange, SyncInput } from "./flags.ts"
+
+export const run = Effect.fnUntraced(function*(input: SyncInput) {
+  const { acceptGone, history, historyDays, sortById, sweep } = input
+  const companies = yield* companiesOf(input)
+  const target = yield* targetOf(input.database, "sync")
+  if (Option.isSome(input.maxAge) && !input.status) return yield* usage("--max-age goes with --status")
+  if (Option.isSome(historyDays) && !history) return yield* usage("--history-days goes with --history")
+  if (acceptGone && Option.isNone(sweep)) return yield* usage("--accept-gone goes with --sweep")
+  const passFlag = Option.isSome(input.every)
+    ? "--every"
+    : Option.isSome(sweep)
+    ? "--sweep"
+    : history
+    ? "--history"
+    : sortById
+    ? "--sort-by-id"
+    : undefined
+  if (input.status && passFlag !== undefined) {
+    return yield* usage(`--status runs no pass, so ${passFlag} would be ignored`, "Give one or the other.")
+  }
+  if (input.status) {
+    return yield* Effect.provide(printStatus(companies, target.shown, input), layerCopy(companies[0].id, target))
+  }
+  const { json } = input
+  const tasks = companies.map((company): SyncTask => ({
+    company,
+    named: nameOf(company, companies),
+    sweep,
+    acceptGone,
+    sortById,
+    historyDays,
+    json
+  }))
+  const passes = Option.match(input.every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
+  yield* Effect.provide(
+    passes,
+    Layer.merge(layerClient, Layer.provideMerge(SqlStore.layer({ history }), layerDatabase(target)))
+  )
+}, Effect.scoped)
+
+/** The most companies of a call; the fleet takes any number. */
+const mostCompanies = 20
+
+/** The companies of the flags, or the one of the environment. Fails before anything is sent. */
+const companiesOf = Effect.fnUntraced(function*({ company, guid }: Pick<SyncInput, "company" | "guid">) {
+  const [first, ...others] = Option.getOrElse(company, () => [])
+  if (first === undefined) return Arr.of(yield* companyOf({ company: Option.none(), guid }))
+  const given = [first, ...others]
+  if (given.length > mostCompanies) {
+    return yield* usage(
+      `--company names ${given.length} companies, and sync takes up to ${mostCompanies}`,
+      "time-punches fleet keeps many in sync: see time-punches fleet --help."
+    )
+  }
+  const twice = given.find(({ id }, at) => given.findIndex((other) => other.id === id) !== at)
+  if (twice !== undefined) return yield* usage(`--company names ${twice.id} twice`)
+  if (Option.isSome(guid) && (others.length > 0 || first.guid !== undefined)) {
+    return yield* usage(
+      `--guid beside --company ${first.guid === undefined ? "ID,ID" : "ID=GUID"} does not say whose it is`,
+      "Give each company its own, as in --company 4021=GUID,4022=GUID."
+    )
+  }
+  const complete = ({ guid: own, id }: Company) =>
+    companyOf({ company: Option.some(id), guid: own === undefined ? guid : Option.some(own) })
+  return Arr.prepend(yield* Effect.forEach(others, complete), yield* complete(first))
+})
+
+/** What stands before the lines of a company: nothing if the run has one. */
+const nameOf = ({ id }: Company, { length }: ReadonlyArray<Company>) => length === 1 ? "" : `company ${id}: `
+
+/** The passes of a company. Those of a run differ in the company alone. */
+interface SyncTask {
+  readonly company: Company
+  readonly named: string
+  readonly sweep: Option.Option<SweepRange>
+  readonly acceptGone: boolean
+  /** Whether each pass asks for the order of ids. */
+  readonly sortById: boolean
+  /** How long the versions of a history are kept, in days. `None` keeps them for ever. */
+  readonly historyDays: Option.Option<number>
+  /** Whether each pass is printed as one JSON object. */
+  readonly json: boolean
+}
+
+type PassError = SyncError | ListError
+
+/** The error of a company whose passes failed. */
+interface Failed {
+  readonly company: Company
+  readonly error: PassError
+}
+
+/** Runs the passes of each company, one after the other, and returns the errors: none of them stops another company. */
+const around = <R>(
+  tasks: ReadonlyArray<SyncTask>,
+  passes: (task: SyncTask) => Effect.Effect<void, PassError | OutputClosed | PlatformError.PlatformError, R>,
+  isPrinted: (error: PassError) => boolean
+) =>
+  Effect.gen(function*() {
+    const failed: Array<Failed> = []
+    for (const task of tasks) {
+      yield* Effect.catchIf(
+        passes(task),
+        (error): error is PassError => error._tag !== "OutputClosed" && error._tag !== "PlatformError",
+        (error) => {
+          failed.push({ company: task.company, error })
+          return isPrinted(error) ? printTaskFailure(task, error) : Effect.void
+        }
+      )
+    }
+    return failed
+  })
+
+/** From the worst: what no later run cures goes before what may pass. */
+const worst: ReadonlyArray<ExitCode> = [
+  exitCode.usage,
+  exitCode.configuration,
+  exitCode.credential,
+  exitCode.forbidden,
+  exitCode.data,
+  exitCode.system
+]
+
+/** The end of a run after these errors; those of several companies were printed. */
+const endOf = (
+  tasks: ReadonlyArray<SyncTask>,
+  failed: ReadonlyArray<Failed>
+): Effect.Effect<void, PassError | CommandFailure> => {
+  const [first] = failed
+  if (first === undefined) return Effect.void
+  if (tasks.length === 1) return Effect.fail(first.error)
+  const codes = failed.map(({ error }) => commandFailureOf(error).code)
+  const ids = failed.map(({ company }) => company.id).join(", ")
+  return new CommandFailure({
+    message: `${failed.length} of ${tasks.length} companies failed: ${ids}`,
+    advice: [],
+    code: worst.find((code) => codes.includes(code)) ?? exitCode.later
+  })
+}
+
+/** One sweep, or one pass, of each company. A resumed pass only proves what was there when it began, so another follows it. */
+const once = (tasks: ReadonlyArray<SyncTask>) =>
+  around(
+    tasks,
+    Effect.fnUntraced(function*(task) {
+      const first = yield* Option.isSome(task.sweep) ? sweepNow(task, task.sweep.value) : passNow(task)
+      if (first.resumed) yield* passNow(task)
+    }),
+    () => tasks.length > 1
+  ).pipe(Effect.flatMap((failed) => endOf(tasks, failed)))
+
+/**
+ * A pass of each company for each slot of a grid, and a sweep after its first pass of each UTC day. Passes that take longer
+ * than a slot skip slots. Ends only with errors that no later slot can cure, of all companies in one slot.
+ */
+const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
+  Effect.suspend(() => {
+    const sweptOn = new Map<CompanyId, string>()
+    const passes = Effect.fnUntraced(function*(task: SyncTask) {
+      const { id } = task.company
+      yield* passNow(task)
+      const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
+      if (Option.isNone(task.sweep) || sweptOn.get(id) === today) return
+      yield* sweepNow(task, task.sweep.value).pipe(
+        // Refused marks do not cure themselves: the next sweep is tomorrow's.
+        Effect.tapError((error) =>
+          Effect.sync(() => {
+            if (error._tag === "SyncError" && error.reason === "TooManyGone") sweptOn.set(id, today)
+          })
+        )
+      )
+      sweptOn.set(id, today)
+    })
+    let isWaiting = false
+    const slot = Effect.gen(function*() {
+      isWaiting = false
+      const failed = yield* around(tasks, passes, (error) => tasks.length > 1 || !isFinal(error))
+      if (failed.length === tasks.length && failed.every(({ error }) => isFinal(error))) {
+        return yield* endOf(tasks, failed)
+      }
+      isWaiting = true
+    })
+    return Effect.repeat(slot, Schedule.windowed(every)).pipe(
+      Effect.onInterrupt(() => isWaiting ? printWarning("interrupted: no pass was running") : Effect.void)
+    )
+  })
+
+/** Whether an error ends a command that repeats: no later slot can cure it. */
+const isFinal = (error: PassError): boolean => {
+  const { code } = commandFailureOf(error)
+  return code === exitCode.usage || code === exitCode.configuration || code === exitCode.credential ||
+    code === exitCode.forbidden
+}
+
+const printTaskFailure = ({ named }: SyncTask, error: PassError) =>
+  printFailure(withName(named, commandFailureOf(error)))
+
+const withName = (named: string, { advice, code, message }: CommandFailure) =>
+  new CommandFailure({ message: named + message, advice, code })
+
+const passNow = (task: SyncTask) => {
+  const { company, sortById } = task
+  return finished(task, (onCommit) => Sync.run(company, { onCommit, sortById, prefetchPages: 1 }))
+}
+
+const sweepNow = (task: SyncTask, range: SweepRange) =>
+  Effect.gen(function*() {
+    const { acceptGone, company, sortById } = task
+    const window = windowOf(range, DateTime.toUtc(yield* DateTime.now))
+    return yield* finished(
+      task,
+      (onCommit) => Sync.sweep(company, { window, acceptGone, onCommit, sortById, prefetchPages: 1 })
+    )
+  })
+
+/** The clock-ins of a range that ends now. Its end is open, so that punches of a clock that is ahead are inside. */
+export const windowOf = (range: SweepRange, now: DateTime.Utc): Window =>
+  range === "all" ? {} : { gte: DateTime.subtractDuration(now, range) }
+
+/** Runs a pass, prints its summary, then prunes the history. */
+const finished = <R>(
+  task: SyncTask,
+  pass: (onCommit: RunOptions["onCommit"]) => Effect.Effect<SyncSummary, PassError, R>
+) =>
+  Effect.gen(function*() {
+    const { company, historyDays, json, named } = task
+    const { clear, onCommit, stored } = yield* startPass(task)
+    const summary = yield* keepingError(company, pass(onCommit)).pipe(
+      Effect.ensuring(clear),
+      Effect.onInterrupt(() =>
+        printWarning(`${named}interrupted: ${stored()} stored; the same command continues there`)
+      )
+    )
+    const printPass = (removed: number | null) => printLines([JSON.stringify(passFields(company.id, summary, removed))])
+    if (!json) yield* printLines([named + describePass(summary)])
+    if (Option.isNone(historyDays)) {
+      if (json) yield* printPass(null)
+      return summary
+    }
+    const before = DateTime.subtract(yield* DateTime.now, { days: historyDays.value })
+    const removed = yield* keepingError(company, SqlStore.pruneHistory(company.id, { before })).pipe(
+      // The pass is complete, also if the pruning after it fails.
+      Effect.tapError(() => json ? printPass(null) : Effect.void)
+    )
+    if (json) yield* printPass(removed)
+    else if (removed > 0) yield* printLines([named + describePruning(removed, historyDays.value)])
+    return summary
+  })
+
+/** Keeps the error of a pass in the database until a pass is complete, for `--status` and `doctor`. */
+const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, R>) =>
+  Effect.tapError(pass, (error) => {
+    const note = SqlStore.noteError(company.id, error)
+    // A database that failed was attempted for 5 seconds already: the note does not wait for it again.
+    const isStore = error._tag === "SyncError" && error.reason === "Store"
+    return Effect.ignore(isStore ? Effect.timeoutOption(note, "200 millis") : note)
+  })
+
+/** Shows the counts of a pass. `clear` erases them before a result stands there; `stored` has the counts of the last commit. */
+const startPass = Effect.fnUntraced(function*({ company, named }: SyncTask) {
+  const stdio = yield* Stdio.Stdio
+  const { clear, show } = yield* startReport({ printsResults: false })
+  let last = { pages: 0, punches: 0 }
+  const onCommit: RunOptions["onCommit"] = ({ pages, punches, unchanged, written }) => {
+    last = { pages, punches }
+    return show((elapsed) => {
+      const pace = { elapsed, received: punches }
+      return {
+        text: named + [
+          countedPunches(punches),
+          `${formatNumber(written)} written`,
+          `${formatNumber(unchanged)} unchanged`,
+          ...paceText(pace)
+        ].join(", "),
+        fields: { company: company.id, pages, punches, written, unchanged, ...paceFields(pace) }
+      }
+    }).pipe(Effect.as(true), Effect.provideService(Stdio.Stdio, stdio))
+  }
+  return { onCommit, clear, stored: () => `${countedPunches(last.punches)}, ${counted(last.pages, "page")}` }
+})
+
+const printStatus = Effect.fnUntraced(function*(
+  companies: ReadonlyArray<Company>,
+  shown: string,
+  { json, maxAge }: Pick<SyncInput, "json" | "maxAge">
+) {
+  const statuses = yield* Effect.forEach(companies, ({ id }) => SqlStore.status(id))
+  const now = DateTime.toUtc(yield* DateTime.now)
+  const fields = Arr.zipWith(companies, statuses, ({ id }, status) => statusFields(id, status, now))
+  yield* printLines(json ? fields.map((each) => JSON.stringify(each)) : statusLines(fields, yield* screen))
+  for (const [at, company] of companies.entries()) {
+    const checkpoint = Option.flatMap(Option.fromUndefinedOr(statuses[at]), ({ checkpoint }) => checkpoint)
+    const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
+    yield* requireAge(company.id, shown, completedAt, maxAge).pipe(
+      Effect.mapError((failure) => withName(nameOf(company, companies), failure))
+    )
+  }
+})
+
+const passNames = { first: "first load", increment: "increment", sweep: "sweep" } as const
+
+/** One line for a pass. */
+const describePass = (summary: SyncSummary): string => {
+  const { complete, gone, kind, lateness, pages, punches, resumed, restarts, unchanged, watermark, written } = summary
+  return [
+    `${passNames[kind]}${resumed ? ", resumed" : ""}${complete ? "" : ", not complete"}: ` +
+    `${countedPunches(punches)}, ${counted(pages, "page")}`,
+    `${formatNumber(written)} written`,
+    `${formatNumber(unchanged)} unchanged`,
+    ...(gone > 0 ? [`${formatNumber(gone)} gone`] : []),
+    ...(restarts > 0 ? [counted(restarts, "restart")] : []),
+    ...Option.match(lateness, {
+      onNone: () => [],
+      onSome: (late) => [`changes showed up to ${formatAge(late)} late`]
+    }),
+    `watermark ${isoOf(watermark) ?? "none"}`
+  ].join(", ")
+}
+
+/** A pass as the members of its JSON. `removed`: the versions that its pruning removed, null without one. */
+const passFields = (company: CompanyId, summary: SyncSummary, removed: number | null) => {
+  const { complete, gone, kind, lateness, pages, punches, resumed, restarts, unchanged, watermark, written } = summary
+  return {
+    company,
+    kind,
+    resumed,
+    complete,
+    punches,
+    pages,
+    written,
+    unchanged,
+    gone,
+    restarts,
+    latenessSeconds: Option.getOrNull(Option.map(lateness, Duration.toSeconds)),
+    watermark: isoOf(watermark),
+    removed
+  }
+}
+
+/** One line for the versions that a history no longer has. */
+const describePruning = (removed: number, days: number): string =>
+  `history: ${counted(removed, "version")} removed, replaced more than ${counted(days, "day")} ago`
+
+const isoOf = (at: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(at, DateTime.formatIso))
+
+/** The copy of a company, as the columns of a table and the members of its JSON. */
+const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, now: DateTime.Utc) => {
+  const { checkpoint, deleted, gone, history, lastError, rows, unknown } = status
+  const { completedAt, running, watermark } = Option.getOrElse(checkpoint, () => blankCheckpoint(company, ""))
+  return {
+    company,
+    watermark: isoOf(watermark),
+    completedAt: isoOf(completedAt),
+    ageSeconds: Option.getOrNull(
+      Option.map(completedAt, (at) => Math.max(0, Math.round(Duration.toSeconds(DateTime.distance(at, now)))))
+    ),
+    rows,
+    deleted,
+    gone,
+    running: Option.getOrNull(Option.map(running, ({ kind }) => kind)),
+    history: Option.getOrNull(
+      Option.map(history, ({ last, since }) => ({ since: DateTime.formatIso(since), last: DateTime.formatIso(last) }))
+    ),
+    lastError: Option.getOrNull(
+      Option.map(lastError, ({ at, tag, text }) => ({ at: DateTime.formatIso(at), tag, text }))
+    ),
+    unknown
+  }
+}
+
+type StatusFields = ReturnType<typeof statusFields>
+
+/** An instant of the status to the minute, for a narrow terminal. */
+const toMinute = (instant: string): string => instant.replace(/T(\d\d:\d\d).*$/, " $1Z")
+
+/** The status of each company as a row of a table; below it the last errors, and fields that are not known. */
+const statusLines = (statuses: ReadonlyArray<StatusFields>, screen: Screen): ReadonlyArray<string> => {
+  const table = makeTable<StatusFields>([
+    { title: "company", cell: ({ company }) => `${company}` },
+    {
+      title: "watermark",
+      cell: ({ watermark }) => watermark ?? "none",
+      short: ({ watermark }) => toMinute(watermark ?? "none")
+    },
+    {
+      title: "age",
+      cell: ({ ageSeconds }) => ageSeconds === null ? "never" : formatAge(Duration.seconds(ageSeconds)),
+      align: "right",
+      warns: ({ ageSeconds }) => ageSeconds === null
+    },
+    { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right" },
+    { title: "deleted", cell: ({ deleted }) => formatNumber(deleted), align: "right", leaves: 1 },
+    { title: "gone", cell: ({ gone }) => formatNumber(gone), align: "right" },
+    { title: "running", cell: ({ running }) => running ?? "-" },
+    {
+      title: "history since",
+      cell: ({ history }) => history?.since ?? "none",
+      short: ({ history }) => toMinute(history?.since ?? "none")
+    }
+  ], screen)
+  const { yellow } = screen.styles
+  return [
+    ...table.lines(statuses),
+    ...statuses.flatMap(({ company, lastError, unknown }) => {
+      const named = statuses.length === 1 ? "" : `company ${company}: `
+      return [
+        ...(lastError === null
+          ? []
+          : [yellow(`${named}last error, ${lastError.at}: ${lastError.tag}: ${escaped(lastError.text)}`)]),
+        ...(unknown.length === 0
+          ? []
+          : [yellow(`${named}fields that this release does not know: ${escaped(unknown.join(", "))}`)])
+      ]
+    })
+  ]
+}

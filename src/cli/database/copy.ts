@@ -1,0 +1,119 @@
+/** Reads a copy: opens its database without writing, refuses one that is not complete, and says how old it is. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { CompanyId } from "../../Ids.ts"
+import { printable } from "../../internal/wire/issue.ts"
+import { inOneState } from "../../sql/connection.ts"
+import * as SqlStore from "../../sql/SqlStore.ts"
+import { CommandFailure, exitCode } from "../failure.ts"
+import { shellWord } from "../flags/values.ts"
+import { formatAge } from "../print/format.ts"
+import { printHint, printWarning } from "../print/messages.ts"
+import { type DatabaseTarget, layerDatabase } from "./database.ts"
+
+/**
+ * Uses the copy of a company in one state: opens the database, checks its schema and takes a snapshot, each once, then
+ * prints the age of the copy on standard error. `use` sees no later commit, so a purge meanwhile is not an empty sum. Fails
+ * if the first load of the copy did not end, or if its last pass ended further away than `maxAge`.
+ */
+export const withCopy = <A, E, R>(
+  company: CompanyId,
+  target: DatabaseTarget,
+  use: (status: SqlStore.CopyStatus) => Stream.Stream<A, E, R>,
+  maxAge: Option.Option<Duration.Duration>
+) =>
+  inOneState(
+    company,
+    Stream.unwrap(Effect.gen(function*() {
+      const status = yield* SqlStore.status(company)
+      const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
+      if (Option.isNone(completedAt)) return yield* incomplete(company, target.shown, Option.isSome(status.checkpoint))
+      const printAge = Option.isSome(status.lastError) ? printWarning : printHint
+      yield* printAge(ageOf(target.shown, status, completedAt.value, DateTime.toUtc(yield* DateTime.now)))
+      yield* requireAge(company, target.shown, completedAt, maxAge)
+      return use(status)
+    }))
+  ).pipe(Stream.provide(layerCopy(company, target)))
+
+/**
+ * A client of the database of a copy, which only reads it unless `readonly` is false. A file name that is misspelt is an
+ * error, and creates no file.
+ */
+export const layerCopy = (company: CompanyId, target: DatabaseTarget, readonly = true) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) {
+      return yield* new CommandFailure({
+        message: `there is no file ${printable(target.shown)}`,
+        advice: syncFirst(company, target.shown),
+        code: exitCode.system
+      })
+    }
+    return layerDatabase(target, { readonly })
+  }))
+
+const syncFirst = (company: CompanyId, shown: string): ReadonlyArray<string> => [
+  `Run time-punches sync --company ${company} --database ${shellWord(shown)}, then try again.`
+]
+
+/** A sum over a part of the punches would look like a sum over all of them. */
+export const incomplete = (company: CompanyId, shown: string, isBegun: boolean) =>
+  new CommandFailure({
+    message: isBegun
+      ? `the copy of company ${company} in ${printable(shown)} is not complete: its first load did not end`
+      : `${printable(shown)} has no copy of company ${company}`,
+    advice: syncFirst(company, shown),
+    code: exitCode.data
+  })
+
+/**
+ * Fails with the exit code of an old copy if now and the end of its last complete pass are further apart than `maxAge`, in
+ * either direction: after a pass by a clock that was ahead, a copy that is no longer kept would look new.
+ */
+export const requireAge = Effect.fnUntraced(function*(
+  company: CompanyId,
+  shown: string,
+  completedAt: Option.Option<DateTime.Utc>,
+  maxAge: Option.Option<Duration.Duration>
+) {
+  if (Option.isNone(maxAge)) return
+  const limit = `--max-age is ${formatAge(maxAge.value)}`
+  const old = (message: string, ...advice: ReadonlyArray<string>) =>
+    new CommandFailure({ message, advice: [...advice, ...syncFirst(company, shown)], code: exitCode.age })
+  if (Option.isNone(completedAt)) {
+    return yield* old(`no pass of the copy in ${printable(shown)} is complete, and ${limit}`)
+  }
+  const age = DateTime.distance(completedAt.value, yield* DateTime.now)
+  if (Duration.isLessThanOrEqualTo(Duration.abs(age), maxAge.value)) return
+  const ended = `the last complete pass of the copy in ${printable(shown)} ended`
+  if (Duration.isPositive(age)) return yield* old(`${ended} ${formatAge(age)} ago, and ${limit}`)
+  return yield* old(
+    `${ended} ${formatAge(Duration.abs(age))} from now, and ${limit}`,
+    "A clock was ahead at that pass, or the clock of this machine is behind: set it."
+  )
+})
+
+const ageOf = (
+  shown: string,
+  { checkpoint, history, lastError }: SqlStore.CopyStatus,
+  completedAt: DateTime.Utc,
+  now: DateTime.Utc
+): string => {
+  const watermark = Option.flatMap(checkpoint, ({ watermark }) => watermark)
+  const age = formatAge(Duration.max(Duration.zero, DateTime.distance(completedAt, now)))
+  return `The copy in ${printable(shown)} has the changes up to ${
+    Option.match(watermark, { onNone: () => "an unknown instant", onSome: DateTime.formatIso })
+  }; its last pass ended ${age} ago${
+    Option.match(lastError, { onNone: () => "", onSome: ({ tag }) => `, and a later one with ${tag}` })
+  }.${
+    // The instant of the state that is read, so that no commit is between the sums of now and the changes since.
+    Option.match(history, {
+      onNone: () => "",
+      onSome: ({ last }) => ` To compare with it later: changes --since ${DateTime.formatIso(last)}.`
+    })}`
+}

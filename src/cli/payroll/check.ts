@@ -1,0 +1,150 @@
+/** `time-punches check`: what a person must look at before a period is closed. */
+import * as Command from "effect/cli/Command"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as Period from "../../payroll/Period.ts"
+import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
+import type { Interval } from "../../payroll/Zones.ts"
+import type { PunchFilter } from "../../PunchFilter.ts"
+import type { TimePunch } from "../../TimePunch.ts"
+import { openSource, sourceFlags } from "../database/source.ts"
+import { Findings } from "../failure.ts"
+import { type FilterInput, noFilter } from "../flags/filter.ts"
+import { namesFlag, readNames } from "../flags/names.ts"
+import { csvFlags, csvStyleOf, formatFlags, formatOf, instant, onFlag } from "../flags/values.ts"
+import { printError, printWarning } from "../print/messages.ts"
+import { printText, screen } from "../print/output.ts"
+import { defaultMaxDuration, maxDuration, refuseBeyondCalendar } from "../select/maxDuration.ts"
+import { type LocationClock, periodFlags, requirePeriod, resolvePeriod } from "../select/period.ts"
+import {
+  disputedIn,
+  disputesUnknown,
+  type Selected,
+  selectedOf,
+  selectionFlags,
+  selects,
+  widerFilter
+} from "../select/selection.ts"
+import { textOf, verdictOf } from "./findings.ts"
+
+/** Kinds that are neither reported nor counted: an assistant that may not see wages must not learn which are 0. */
+export const HiddenKinds = Context.Reference<ReadonlyArray<PeriodCheck.Kind>>("effect-time-punches/cli/HiddenKinds", {
+  defaultValue: () => []
+})
+
+export const check = Command.make(
+  "check",
+  {
+    ...sourceFlags,
+    ...selectionFlags,
+    ...periodFlags,
+    maxDuration,
+    allowEmpty: onFlag("allow-empty", "Exit with 0 if no punch matches; without it the exit code is then 9"),
+    asOf: instant("as-of", "Treat open punches as clocked out at this instant; without it only their clock-in counts"),
+    ...formatFlags(["table", "csv", "json"], "table for people; csv and json for programs"),
+    ...csvFlags,
+    names: namesFlag
+  },
+  Effect.fnUntraced(function*(flags) {
+    const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
+    const local = yield* Effect.fromResult(requirePeriod(resolved, "check"))
+    const format = yield* Effect.fromResult(formatOf(flags))
+    const style = yield* Effect.fromResult(csvStyleOf(flags, format))
+    const names = yield* readNames(flags.names)
+    const knowsDisputes = Option.isNone(flags.database)
+    const source = yield* openSource(flags)
+    const maxDuration = Option.getOrElse(flags.maxDuration, () => defaultMaxDuration)
+    yield* refuseBeyondCalendar(resolved, maxDuration)
+    const { checked, issues: all } = yield* findIssues({
+      ...local,
+      clockedIn: resolved.clockedIn,
+      selected: selectedOf(flags),
+      maxDuration,
+      asOf: Option.getOrUndefined(flags.asOf),
+      knowsDisputes
+    }, (filter) => Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches)))
+
+    const hidden = yield* HiddenKinds
+    const issues = all.filter(({ kind }) => !hidden.includes(kind))
+    const printVerdict = issues.length === 0 && checked > 0 ? printError : printWarning
+    yield* printText(textOf(format, issues, names, yield* screen, style)).pipe(
+      Effect.andThen(printVerdict(verdictOf(issues, checked, flags.allowEmpty))),
+      Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),
+      // What was found decides the exit code, also if its reader has read enough.
+      Effect.catchTag("OutputClosed", () => Effect.void)
+    )
+    // A gate that looked at nothing must not open.
+    if (issues.length > 0 || (checked === 0 && !flags.allowEmpty)) return yield* new Findings()
+  }, Effect.scoped)
+).pipe(
+  Command.withDescription(
+    `Find what a person must look at before a period is closed.
+
+  It lists punches that are open, unapproved, disputed, too long or without a
+  wage, that overlap another punch of the same person (at any location, also
+  across an edge of the period), or that are unusual in another way (an
+  anomaly). Each line has the person, the local time and the reason. The exit
+  code is 0 if nothing needs a look, and 9 if something does, or if no punch
+  was checked.`
+  ),
+  Command.withShortDescription("Find what to look at before a period is closed"),
+  Command.withExamples([
+    {
+      command: "time-punches check --week 2026-03-02 --week-starts sunday --zone America/New_York",
+      description: "A payroll week"
+    },
+    {
+      command: "time-punches check --week 2026-03-02 --zone America/New_York --location-id 301 --max-duration 12h",
+      description: "One location, and report punches over 12 hours"
+    },
+    {
+      command: "time-punches check --month 2026-03 --zone America/New_York --names names.csv --json",
+      description: "A month for a program, with names"
+    },
+    {
+      command: "time-punches check --week 2026-03-02 --zones zones.csv --database punches.db",
+      description: "Each location by its own clock, from a copy and without a request"
+    }
+  ])
+)
+
+/** What is checked. */
+interface CheckRequest {
+  readonly clock: LocationClock
+  /** The period by a clock. */
+  readonly period: (clock: Period.LocalClock) => Interval
+  /** The window that the flags of the period make. With a zone for each location it has the period in any zone. */
+  readonly clockedIn: FilterInput["clockedIn"]
+  readonly selected: Selected
+  readonly maxDuration: Duration.Duration
+  readonly asOf: DateTime.Utc | undefined
+  /** Whether the source of the punches knows disputes. */
+  readonly knowsDisputes: boolean
+}
+
+/** Checks the punches of a period, and reads some time around it for overlaps. `list` lists them. */
+const findIssues = Effect.fnUntraced(function*<E, R>(
+  { asOf, clock, clockedIn, knowsDisputes, maxDuration, period, selected }: CheckRequest,
+  list: (filter: PunchFilter) => Stream.Stream<TimePunch, E, R>
+) {
+  const periods = Period.byLocation(clock, period)
+  const isChecked = selects(selected)
+  const disputed = knowsDisputes ? yield* disputedIn(periods.window, selected, list) : undefined
+  const options = { clock, period, asOf, maxDuration, isChecked, disputed }
+  let checked = 0
+  const issues = yield* list(widerFilter(PeriodCheck.window(options), selected, clockedIn)).pipe(
+    Stream.mapArray((punches) => {
+      // A punch of a location without a zone is not counted: it fails the check.
+      const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))
+      checked += belong.filter((punch) => !punch.deleted && isChecked(punch)).length
+      return punches
+    }),
+    Stream.run(PeriodCheck.check(options))
+  )
+  return { issues, checked }
+})

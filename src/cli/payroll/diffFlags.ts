@@ -1,0 +1,38 @@
+/** The flags of `time-punches changes`. */
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { databaseFlag, maxAgeFlag } from "../database/database.ts"
+import { companyFlags } from "../flags/connection.ts"
+import { namesFlag } from "../flags/names.ts"
+import { asOf, csvFlags, formatFlags, instant, optionalRounding, whole } from "../flags/values.ts"
+import { periodFlags } from "../select/period.ts"
+
+export const changesFlags = {
+  close: whole(
+    "close",
+    "ID",
+    "The punches behind the next correction of this close; its record has the period and all that decides on the sums",
+    1
+  ),
+  since: instant(
+    "since",
+    "When the period was closed: compare the copy at this instant with the copy now (required without --close)"
+  ),
+  ...periodFlags,
+  asOf,
+  rounding: optionalRounding,
+  ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact"),
+  ...csvFlags,
+  of: Flag.Literals("of", ["people", "punches"]).pipe(
+    Flag.withDescription("With --format csv: a row for each person, or for each punch (default: people)"),
+    Flag.optional
+  ),
+  names: namesFlag,
+  // Nothing is sent, so no guid is needed.
+  company: companyFlags.company,
+  database: databaseFlag,
+  maxAge: maxAgeFlag
+}
+
+/** The parsed flags. */
+export type ChangesInput = Command.Command.Config.Infer<typeof changesFlags>

@@ -1,0 +1,207 @@
+/** `changes --close`: what the record of a close says of the next correction, and the flags that contradict it. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Close from "../../close/Close.ts"
+import * as CloseRecord from "../../close/CloseRecord.ts"
+import { type CompanyId, LocationId } from "../../Ids.ts"
+import type { LaborOptions } from "../../payroll/Labor.ts"
+import * as Period from "../../payroll/Period.ts"
+import { MissingZone } from "../../payroll/Zones.ts"
+import type { Comparison } from "../../sql/history.ts"
+import type { CopyStatus } from "../../sql/SqlStore.ts"
+import type { TimePunch } from "../../TimePunch.ts"
+import { usage } from "../failure.ts"
+import { noFilter } from "../flags/filter.ts"
+import { readZone } from "../flags/values.ts"
+import { readZones } from "../flags/zones.ts"
+import { printHint } from "../print/messages.ts"
+import { isPeriodGiven, textOfDates, withPeriod } from "../select/period.ts"
+import type { ChangesInput } from "./diffFlags.ts"
+
+/** What is compared, and how its punches are read. */
+export interface Subject<E> extends LaborOptions {
+  readonly comparison: Comparison<E>
+  readonly asOf: DateTime.Utc | undefined
+  /** The zone in which the times of a punch are shown. */
+  readonly zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>
+}
+
+/** The changes since the newest state that stands. Every flag that is given must say what the record says. */
+export const ofClose = Effect.fnUntraced(
+  function*(company: CompanyId, id: number, input: ChangesInput, { history }: CopyStatus) {
+    const { state, terms: recorded } = yield* readRecord(company, id)
+    yield* refuseContradiction(id, state, recorded, input)
+    const terms = yield* withZones(id, recorded, input)
+    const known = Option.map(history, ({ since }) => since)
+    if (!Option.exists(known, (since) => DateTime.isLessThanOrEqualTo(since, state.at))) {
+      return yield* usage(
+        `${
+          Option.match(known, {
+            onNone: () => "the copy has no history",
+            onSome: (since) => `the history is known since ${DateTime.formatIso(since)}`
+          })
+        }, and state ${state.state} sums the copy of ${DateTime.formatIso(state.at)}`,
+        `time-punches closes ${id} --changed prints what is due, without the punches.`
+      )
+    }
+    yield* printHint(`state ${state.state}: ${textOfDates(terms)}, as of ${DateTime.formatIso(state.at)}`)
+    return {
+      comparison: comparisonOf(terms, state.at),
+      rounding: terms.rounding,
+      asOf: undefined,
+      zoneOf: ({ locationId }) =>
+        Option.flatMap(
+          Option.fromUndefinedOr(CloseRecord.locationOf(terms, locationId)),
+          ({ clock }) => Option.flatMap(Option.fromUndefinedOr(terms.clocks[clock]), ({ zone }) => readZone(zone))
+        )
+    } satisfies Subject<MissingZone>
+  }
+)
+
+/** The newest state that stands, and the terms of its sums. */
+const readRecord = Effect.fnUntraced(function*(company: CompanyId, id: number) {
+  const refuse = (detail: string) => new Close.UnknownClose({ companyId: company, name: `${id}`, detail })
+  const [close] = yield* Close.list(company, id)
+  if (close === undefined) return yield* refuse("there is no such close")
+  const newest = CloseRecord.newestOf(close.states)
+  if (Option.isNone(newest)) return yield* refuse("the close is over: each of its states is voided")
+  return { state: newest.value, terms: CloseRecord.termsAt(close, newest.value) }
+})
+
+const refuseContradiction = Effect.fnUntraced(function*(
+  id: number,
+  { at, state }: Close.RecordedState,
+  terms: CloseRecord.CloseTerms,
+  input: ChangesInput
+) {
+  const { dayStarts, rounding, since, weekStarts, zone } = input
+  const refuse = (flag: string, recorded: string) =>
+    usage(`${flag} contradicts close ${id}, which has ${recorded}`, "Leave the flag out: the record has its value.")
+  if (Option.exists(since, (since) => since.epochMilliseconds !== at.epochMilliseconds)) {
+    return yield* refuse("--since", `${DateTime.formatIso(at)} in its state ${state}`)
+  }
+  if (Option.isSome(input.asOf)) return yield* refuse("--as-of", "the time of an open punch when it has ended")
+  if (Option.exists(rounding, (rounding) => rounding !== terms.rounding)) {
+    return yield* refuse("--rounding", terms.rounding)
+  }
+  if (Option.exists(weekStarts, (day) => day !== terms.firstDay)) return yield* refuse("--week-starts", terms.firstDay)
+  if (Option.isSome(zone) && Option.isSome(input.zones)) {
+    return yield* usage("--zone and --zones both say which clock counts", "Give one or the other.")
+  }
+  const otherZone = terms.clocks.find((each) =>
+    Option.exists(zone, (zone) => DateTime.zoneToString(zone) !== each.zone)
+  )
+  if (otherZone !== undefined) return yield* refuse("--zone", otherZone.zone)
+  const otherStart = terms.clocks.find((each) =>
+    Option.exists(dayStarts, (dayStarts) => !Duration.equals(dayStarts, each.dayStarts))
+  )
+  // Beside a file, the flag is only for the locations that the file gives no start of the day.
+  if (otherStart !== undefined && Option.isNone(input.zones)) {
+    return yield* refuse("--day-starts", `days that begin ${Duration.format(otherStart.dayStarts)} after midnight`)
+  }
+  if (!isPeriodGiven(input) && Option.isNone(input.calendar)) return
+  const { dates, periodFlag } = yield* Effect.fromResult(withPeriod(
+    { ...noFilter, ...input, zone: Option.none(), dayStarts: Option.none() },
+    yield* DateTime.now,
+    { countsWeeks: true, locations: Option.some(clocksOf(terms)) }
+  ))
+  const flag = Option.getOrElse(periodFlag, () => "--calendar")
+  if (!Option.exists(dates, ({ first, last }) => first === terms.first && last === terms.last)) {
+    return yield* refuse(flag, textOfDates(terms))
+  }
+})
+
+/** A clock for each location; for a record with one clock for all, that clock at a location of no importance. */
+const clocksOf = ({ clocks, locations }: CloseRecord.CloseTerms): ReadonlyMap<LocationId, Period.LocalClock> =>
+  new Map(locations.flatMap(({ clock, locationId }) => {
+    const known = clocks[clock]
+    const zone = known === undefined ? Option.none() : readZone(known.zone)
+    return known === undefined || Option.isNone(zone)
+      ? []
+      : [
+        [
+          Option.getOrElse(locationId, () => LocationId.make(0)),
+          { zone: zone.value, dayStarts: known.dayStarts }
+        ] as const
+      ]
+  }))
+
+/** The file may add locations that the record lacks, as `correct --zones` does. */
+const withZones = Effect.fnUntraced(function*(
+  id: number,
+  recorded: CloseRecord.CloseTerms,
+  { dayStarts, zones }: ChangesInput
+) {
+  let terms = recorded
+  for (const [locationId, clock] of Option.getOrElse(yield* readZones(zones, dayStarts), () => new Map())) {
+    if (CloseRecord.hasOtherClock(recorded, locationId, clock)) {
+      return yield* usage(
+        `--zones contradicts close ${id}: location ${locationId} has another clock there`,
+        "The record keeps the clock that the period was closed with. Leave the flag out, or the location."
+      )
+    }
+    if (CloseRecord.locationOf(terms, locationId) === undefined) {
+      terms = CloseRecord.withLocation(terms, locationId, clock)
+    }
+  }
+  return terms
+})
+
+/** The punches that the sums of the close count. Of the days before a cut week they are shown too, and are in no difference. */
+const comparisonOf = (terms: CloseRecord.CloseTerms, since: DateTime.Utc): Comparison<MissingZone> => {
+  const places = new Map<LocationId, Place | undefined>()
+  const firstCounted = firstCountedDay(terms)
+  const placeOf = (locationId: LocationId): Place | undefined => {
+    if (places.has(locationId)) return places.get(locationId)
+    const span = CloseRecord.spanOf(terms, locationId)
+    const clock = terms.clocks[CloseRecord.locationOf(terms, locationId)?.clock ?? -1]
+    const shownFrom = firstCounted === undefined ? undefined : clock?.starts[firstCounted]?.epochMilliseconds
+    const place = span === undefined ? undefined : { ...span, shownFrom: shownFrom ?? span.from }
+    places.set(locationId, place)
+    return place
+  }
+  return {
+    since,
+    widest: CloseRecord.window(terms),
+    contains: ({ clockedIn: { epochMilliseconds: at }, locationId }) => {
+      const place = placeOf(locationId)
+      return place === undefined
+        ? Result.fail(new MissingZone({ locationId }))
+        : Result.succeed(place.from <= at && at < place.to)
+    },
+    isShown: ({ clockedIn: { epochMilliseconds: at }, locationId }: TimePunch) => {
+      const place = placeOf(locationId)
+      return place !== undefined && place.shownFrom <= at && at < place.from
+    }
+  }
+}
+
+/** The close at a location; a punch before it counts towards its thresholds from `shownFrom` on. */
+interface Place extends CloseRecord.Span {
+  readonly shownFrom: number
+}
+
+/** The first day whose time counts towards a threshold, as its place in `CloseClock.starts`; `undefined` without thresholds. */
+const firstCountedDay = (terms: CloseRecord.CloseTerms): number | undefined => {
+  const { clocks, dailyThreshold, daysFrom, first, locations, weeklyThreshold } = terms
+  if (Option.isNone(weeklyThreshold) && Option.isNone(dailyThreshold)) return undefined
+  const days = Array.from({ length: clocks[0]?.starts.length ?? 0 }, (_, day) => Period.addDays(daysFrom, day))
+  const firstDay = days.findIndex((date) => Option.contains(date, first))
+  const begun = locations.map(({ begins, clock }) =>
+    Option.match(begins, {
+      onNone: () => firstDay,
+      onSome: (begins) =>
+        clocks[clock]?.starts.findLastIndex((start) => DateTime.isLessThanOrEqualTo(start, begins)) ?? 0
+    })
+  )
+  const earliest = Math.max(0, Math.min(firstDay, ...begun))
+  if (Option.isNone(weeklyThreshold)) return earliest
+  const weekStart = Option.map(
+    Option.flatMap(Option.fromUndefinedOr(days[earliest]), (date) => date),
+    (date) => Period.firstDateOfWeek(date, terms)
+  )
+  return Math.max(0, days.findIndex((date) => Option.isSome(date) && Option.contains(weekStart, date.value)))
+}

@@ -1,0 +1,105 @@
+/** What a check found, as a table for people and as CSV and JSON for programs, and the line that sums it up. Pure. */
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
+import type { Issue } from "../../payroll/PeriodCheck.ts"
+import type { Names } from "../flags/names.ts"
+import { counted, countedPunches, formatShortTime, formatTime } from "../print/format.ts"
+import { csvFile, type CsvStyle, jsonArray } from "../print/machine.ts"
+import { type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
+
+/** The kinds of id of an issue that may have a name. */
+const named = ["user", "location"] as const
+
+type Named = typeof named[number]
+
+const nameOf = (names: Names, issue: Issue, kind: Named): string | undefined => names(kind, idOf(issue, kind))
+
+const idOf = (issue: Issue, kind: Named): number => kind === "user" ? issue.userId : issue.locationId
+
+/** The clock-in in UTC, as in every machine form. */
+const instantOf = ({ at }: Issue): string => formatTime(DateTime.toUtc(at), Option.none())
+
+/** The same on the clock of the location, with its offset. */
+const localOf = ({ at }: Issue): string => formatTime(DateTime.toUtc(at), Option.some(at.zone))
+
+const shortOf = ({ at }: Issue): string => formatShortTime(DateTime.toUtc(at), Option.some(at.zone))
+
+type Form = "table" | "csv" | "json"
+
+/** The issues in a form, with the names of users and locations. */
+export const textOf = (
+  form: Form,
+  issues: ReadonlyArray<Issue>,
+  names: Names | undefined,
+  screen: Screen,
+  style: CsvStyle = { start: "", separator: "," }
+): string => {
+  switch (form) {
+    case "table":
+      return tableOf(issues, names, screen)
+    case "csv":
+      return csvOf(issues, names, style)
+    case "json":
+      return jsonOf(issues, names)
+  }
+}
+
+/** Empty without issues. */
+const tableOf = (issues: ReadonlyArray<Issue>, names: Names | undefined, screen: Screen): string =>
+  issues.length === 0 ? "" : makeTable(columnsOf(names), screen).lines(issues).map((line) => `${line}\n`).join("")
+
+const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
+  const columnOf = (kind: Named, leaves?: number): ReadonlyArray<Column<Issue>> =>
+    names === undefined
+      ? []
+      : [nameColumn(kind, (issue) => nameOf(names, issue, kind), (issue) => `${idOf(issue, kind)}`, leaves)]
+  return [
+    { title: "user_id", align: "right", cell: (issue) => `${issue.userId}`, leaves: names && 2 },
+    ...columnOf("user"),
+    { title: "location_id", align: "right", cell: (issue) => `${issue.locationId}`, leaves: 1 },
+    ...columnOf("location", 3),
+    { title: "punch_id", align: "right", cell: (issue) => `${issue.punchId}` },
+    { title: "clocked_in", cell: localOf, short: shortOf },
+    { title: "kind", cell: (issue) => issue.kind, warns: () => true },
+    { title: "text", least: 24, cell: (issue) => issue.text }
+  ]
+}
+
+/** CSV with a header, also without issues. Names are the last columns. */
+const csvOf = (issues: ReadonlyArray<Issue>, names: Names | undefined, style: CsvStyle): string => {
+  const header = ["punch_id", "user_id", "location_id", "kind", "at", "at_local", "text"]
+  const rows = issues.map((issue) => [
+    issue.punchId,
+    issue.userId,
+    issue.locationId,
+    issue.kind,
+    instantOf(issue),
+    localOf(issue),
+    issue.text,
+    ...(names === undefined ? [] : named.map((kind) => nameOf(names, issue, kind)))
+  ])
+  const nameHeader = names === undefined ? [] : named.map((kind) => `${kind}_name`)
+  return csvFile([...header, ...nameHeader], rows, style)
+}
+
+/** A JSON array with an object for each issue, one a line. */
+const jsonOf = (issues: ReadonlyArray<Issue>, names: Names | undefined): string => {
+  const elements = issues.map((issue) => {
+    const { kind, locationId, punchId, text, userId } = issue
+    const own = { punchId, userId, locationId, kind, at: instantOf(issue), text }
+    const further = named.map((each) => [`${each}Name`, names && (nameOf(names, issue, each) ?? null)] as const)
+    return { ...own, ...Object.fromEntries(further) }
+  })
+  return `${jsonArray(elements)}\n`
+}
+
+/** One line for people: how much there is to look at, of how many punches. `checked`: the punches of the period. */
+export const verdictOf = (issues: ReadonlyArray<Issue>, checked: number, allowEmpty: boolean): string => {
+  if (checked === 0) {
+    return `no punch of the period matches: nothing was checked${allowEmpty ? "" : "; --allow-empty accepts that"}`
+  }
+  const were = `${countedPunches(checked)} ${checked === 1 ? "was" : "were"} checked`
+  if (issues.length === 0) return `nothing to look at: ${were}`
+  const punches = new Set(issues.map(({ punchId }) => punchId)).size
+  return `${counted(issues.length, "thing")} to look at, of ${countedPunches(punches)}; ${were}`
+}

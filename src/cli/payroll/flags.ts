@@ -1,0 +1,85 @@
+/** The flags of `time-punches close`, `correct`, `void` and `closes`. */
+import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
+import { Obstacle } from "../../close/CloseRecord.ts"
+import { databaseFlag } from "../database/database.ts"
+import { fileFlags } from "../files/payrollFile.ts"
+import { companyFlags } from "../flags/connection.ts"
+import { namesFlag } from "../flags/names.ts"
+import {
+  jsonFlag,
+  nonBlank,
+  onFlag,
+  readWhole,
+  readWords,
+  rounding,
+  text,
+  wholeNumber,
+  words
+} from "../flags/values.ts"
+import { zonesFlag } from "../flags/zones.ts"
+import { maxDuration } from "../select/maxDuration.ts"
+import { periodFlags } from "../select/period.ts"
+import { thresholdFlags } from "../select/thresholds.ts"
+
+const shared = {
+  company: companyFlags.company,
+  database: databaseFlag,
+  json: jsonFlag
+}
+
+const note = nonBlank("note", "TEXT", "A note that is kept with the state", "a text that is not blank")
+
+const closeNumber = Argument.String("ID").pipe(
+  Argument.filterMap((text) => readWhole(text, 1), () => wholeNumber(1))
+)
+
+export const closeFlags = {
+  ...shared,
+  ...periodFlags,
+  ...thresholdFlags,
+  rounding,
+  maxDuration,
+  accept: text(
+    "accept",
+    "KINDS",
+    `Close although these were found, and record their numbers: some of ${Obstacle.literals.join(", ")}`,
+    `some of ${Obstacle.literals.join(", ")}, joined by commas`,
+    readWords(Obstacle.literals)
+  ),
+  note,
+  names: namesFlag
+}
+
+export const correctFlags = {
+  ...shared,
+  closes: closeNumber.pipe(Argument.variadic()),
+  zones: zonesFlag,
+  dayStarts: periodFlags.dayStarts,
+  accept: words("accept", ["rules", "gap"], "Correct although the sums had other rules, or leave a gap"),
+  note,
+  names: namesFlag
+}
+
+export const voidFlags = { ...shared, state: Argument.String("STATE"), note }
+
+export const closesFlags = {
+  ...shared,
+  // `7` is a close, `7.2` a state of it.
+  name: Argument.String("ID|STATE").pipe(
+    Argument.filter(
+      (text) => /^[1-9]\d{0,8}(\.[1-9]\d{0,8})?$/.test(text),
+      () => "a close such as 7, or a state such as 7.2"
+    ),
+    Argument.optional
+  ),
+  ...fileFlags,
+  changed: onFlag("changed", "Sum the closes again and print what is due now; writes nothing"),
+  verify: onFlag("verify", "Compute every state again from the history, and compare"),
+  names: namesFlag
+}
+
+export type CloseInput = Command.Command.Config.Infer<typeof closeFlags>
+export type CorrectInput = Command.Command.Config.Infer<typeof correctFlags>
+export type VoidInput = Command.Command.Config.Infer<typeof voidFlags>
+export type ClosesInput = Command.Command.Config.Infer<typeof closesFlags>

@@ -1,0 +1,402 @@
+/** The flags of a period of local dates by a zone, or by one for each location, and the window of clock-ins to request. */
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { BusinessDate } from "../../Ids.ts"
+import { isWritable } from "../../internal/wire/instant.ts"
+import type { PayCalendar, PayPeriod } from "../../payroll/PayCalendar.ts"
+import * as Period from "../../payroll/Period.ts"
+import { dayStartsOf, isZones, zoneOf, zonesOf } from "../../payroll/Zones.ts"
+import type { TimePunch } from "../../TimePunch.ts"
+import { type CommandFailure, refused, usage } from "../failure.ts"
+import { describeFilter, type FilterInput } from "../flags/filter.ts"
+import {
+  calendar,
+  date,
+  dateForm,
+  dateOrWord,
+  dayStarts,
+  isPeriodWord,
+  type PeriodWord,
+  readDate,
+  readLastDays,
+  text,
+  zone
+} from "../flags/values.ts"
+import { clockAt, type LocationClocks, readZones, zonesFlag } from "../flags/zones.ts"
+import { printHint } from "../print/messages.ts"
+
+export const periodFlags = {
+  week: dateOrWord(
+    "week",
+    "DATE",
+    "Clocked in during the local week of this date; every period needs --zone or --zones",
+    dateForm,
+    readDate
+  ),
+  month: dateOrWord(
+    "month",
+    "YYYY-MM",
+    "Clocked in during this local month",
+    "a month as YYYY-MM, from 0001-01 to 9999-12",
+    (month) => readDate(`${month}-01`)
+  ),
+  payPeriod: dateOrWord(
+    "pay-period",
+    "DATE",
+    "Clocked in during the pay period of this date; goes with --calendar",
+    dateForm,
+    readDate
+  ),
+  calendar,
+  last: text(
+    "last",
+    "DAYS",
+    "Clocked in during the last days, today included, such as 7d",
+    "a number of days from 1d to 366d, such as 7d",
+    readLastDays
+  ),
+  start: date("start", "Clocked in on this local date or later; goes with --end"),
+  end: date("end", "Clocked in on this local date or earlier; goes with --start"),
+  weekStarts: Flag.Literals("week-starts", Period.Weekday.literals).pipe(
+    Flag.withDescription("The first day of --week, and of the weeks of summary --above (default: monday)"),
+    Flag.optional
+  ),
+  zone,
+  zones: zonesFlag,
+  dayStarts
+}
+
+/** What the flags were parsed to. */
+export type PeriodInput = Command.Command.Config.Infer<typeof periodFlags>
+
+/** By which clock the dates of a punch are: one for all locations, or one for each. */
+export type LocationClock = Period.LocalClock | Period.Zones<Period.MissingZone>
+
+/** What a period and its clocks mean for the punches. */
+export interface LocalPeriod {
+  /** None without `--zone` and `--zones`. */
+  readonly clock: Option.Option<LocationClock>
+  /** The clocks of the file; none without `--zones`. */
+  readonly locations: Option.Option<LocationClocks>
+  /** The flag of the period, as errors name it; none without a period. */
+  readonly periodFlag: Option.Option<string>
+  /** The period by a clock; none without a period. */
+  readonly period: Option.Option<(clock: Period.LocalClock) => Period.Interval>
+  /** The dates of the period; none without a period, and for `--last`, whose dates are those of each location. */
+  readonly dates: Option.Option<PayPeriod>
+  /** What `last` or `current` means now; none without such a word. */
+  readonly word: Option.Option<ResolvedWord>
+  /**
+   * Whether a punch belongs to the period of its location; every punch does without a period. With `--zones` it fails for
+   * a location that is not in the file, also without a period and for a punch that is in no period.
+   */
+  readonly keeps: (punch: TimePunch) => Result.Result<boolean, Period.MissingZone>
+  /** The clock of a punch that `keeps` accepts; none without `--zone` and `--zones`. */
+  readonly clockOf: (punch: TimePunch) => Option.Option<Period.LocalClock>
+  /** The zone of that clock, in which its times are shown. */
+  readonly zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>
+}
+
+/** A period that was named by a word, as it is named on any other day. */
+interface ResolvedWord {
+  /** The flag with its word, such as `--week last`. */
+  readonly given: string
+  /** The flag with a date, such as `--week 2026-03-02`. */
+  readonly fixed: string
+  readonly dates: PayPeriod
+}
+
+/** A period with the flag that names it. */
+type FlaggedPeriod =
+  | { readonly _tag: "Dates"; readonly flag: string; readonly dates: PayPeriod }
+  | {
+    readonly _tag: "Word"
+    readonly flag: string
+    readonly word: PeriodWord
+    readonly calendar: PayCalendar
+    /** The flag's value for a period that begins on a date. */
+    readonly valueOf: (first: BusinessDate) => string
+  }
+  | { readonly _tag: "LastDays"; readonly flag: string; readonly days: number }
+
+/**
+ * The flags with their period as a window of clock-ins, at this time. A punch belongs to the period in which it was
+ * clocked in, with all of its time. A period beside another, or beside a window, is refused: one of them would be ignored.
+ *
+ * With `locations` the window covers the period in every zone of the world, so that a location which is missing there is
+ * found by its punches; `keeps` then decides of each punch. `countsWeeks`: the command counts weeks, so that
+ * `--week-starts` has a meaning without `--week`.
+ */
+export const withPeriod = <Input extends FilterInput & PeriodInput>(
+  flags: Input,
+  now: DateTime.Utc,
+  { countsWeeks = false, locations = Option.none() }: {
+    readonly countsWeeks?: boolean
+    readonly locations?: Option.Option<LocationClocks>
+  } = {}
+): Result.Result<Input & LocalPeriod, CommandFailure> =>
+  Result.gen(function*() {
+    const [period, other] = yield* periodsOf(flags)
+    if (Option.isSome(flags.weekStarts) && Option.isNone(flags.week) && !countsWeeks) {
+      return yield* refused("--week-starts is the first day of --week, which is missing")
+    }
+    if (Option.isSome(flags.zone) && Option.isSome(locations)) {
+      return yield* refused("--zone and --zones both say which clock counts", "Give one or the other.")
+    }
+    const { dayStarts, zone } = flags
+    const clock: Option.Option<LocationClock> = Option.isSome(zone)
+      ? Option.some(clockAt(zone.value, dayStarts))
+      : Option.map(locations, Period.zones)
+    if (Option.isSome(dayStarts) && Option.isNone(clock)) {
+      return yield* refused("--day-starts has no zone: a local day begins by the clocks of a place", zoneAdvice)
+    }
+    const zones = Option.map(clock, zonesOf)
+    const clockOf = ({ locationId }: TimePunch) =>
+      Option.map(zones, ({ clockOf }) => Result.getOrThrow(clockOf(locationId)))
+    const local: LocalPeriod = {
+      clock,
+      locations,
+      periodFlag: Option.none(),
+      period: Option.none(),
+      dates: Option.none(),
+      word: Option.none(),
+      keeps: ({ locationId }) =>
+        Option.match(zones, {
+          onNone: () => Result.succeed(true),
+          onSome: ({ clockOf }) => Result.map(clockOf(locationId), () => true)
+        }),
+      clockOf,
+      zoneOf: (punch) => Option.map(clockOf(punch), zoneOf)
+    }
+    if (period === undefined) return { ...flags, ...local }
+    if (other !== undefined) {
+      return yield* refused(`${period.flag} and ${other.flag} are two periods`, "Give one or the other.")
+    }
+    const window = Object.keys(describeFilter(flags)).find((name) => windows.test(name))
+    if (window !== undefined) {
+      return yield* refused(
+        `${period.flag} and ${window} both say which punches to request: a period is a window of clock-ins in --zone`,
+        "Give one or the other."
+      )
+    }
+    if (Option.isNone(clock)) {
+      return yield* refused(
+        `${period.flag} has no zone: a local date begins and ends by the clocks of a place`,
+        zoneAdvice
+      )
+    }
+    const word = period._tag === "Word"
+      ? Option.some(yield* readWord(period, zonesOf(clock.value), now))
+      : Option.none()
+    const dates = period._tag === "Dates" ? Option.some(period.dates) : Option.map(word, ({ dates }) => dates)
+    const datesAt = (today: BusinessDate): PayPeriod =>
+      period._tag === "LastDays"
+        ? { first: Option.getOrThrow(Period.addDays(today, 1 - period.days)), last: today }
+        : Option.getOrThrow(dates)
+    const interval = (each: Period.LocalClock) => intervalOf(each, datesAt(Period.businessDate(each, now)))
+    const { gte, lt } = isZones(clock.value) ? widestOf(clock.value, datesAt, now) : interval(clock.value)
+    if (!isZones(clock.value) && DateTime.isGreaterThanOrEqualTo(gte, lt)) {
+      return yield* refused(`${period.flag} has no instant in ${DateTime.zoneToString(zoneOf(clock.value))}`)
+    }
+    if (!isWritable(gte.epochMilliseconds) || !isWritable(lt.epochMilliseconds)) {
+      return yield* refused(`${period.flag} reaches beyond the years 0001 to 9999 by the clocks of its zone`)
+    }
+    return {
+      ...flags,
+      ...local,
+      periodFlag: Option.some(period.flag),
+      period: Option.some(interval),
+      dates,
+      word,
+      keeps: Period.byLocation(clock.value, interval).contains,
+      clockedIn: { gte: Option.some(gte), lte: Option.none(), lt: Option.some(lt) }
+    }
+  })
+
+const zoneAdvice =
+  "Add --zone, such as --zone America/New_York, or --zone UTC; or --zones FILE, a zone for each location."
+
+const intervalOf = (clock: Period.LocalClock, { first, last }: PayPeriod) => Period.localDays(clock, first, last)
+
+/**
+ * The same, at the current time, with the clocks of the file. What `last` or `current` means is printed on standard error:
+ * on another day it means another period.
+ */
+export const resolvePeriod = Effect.fnUntraced(function*<Input extends FilterInput & PeriodInput>(
+  flags: Input,
+  options?: { readonly countsWeeks?: boolean }
+) {
+  const locations = yield* readZones(flags.zones, flags.dayStarts)
+  const resolved = yield* Effect.fromResult(withPeriod(flags, yield* DateTime.now, { ...options, locations }))
+  if (Option.isSome(resolved.word)) {
+    const { dates, given } = resolved.word.value
+    yield* printHint(`${given}: ${textOfDates(dates)}`)
+  }
+  return resolved
+})
+
+/** The dates of a period, for people and for the note of an export. */
+export const textOfDates = ({ first, last }: PayPeriod): string => `${first} to ${last}`
+
+/**
+ * The clock and the period of a command that needs them, as `PeriodCheck.check` takes them. Fails without a period; `command`
+ * is its name in the message.
+ */
+export const requirePeriod = (
+  { clock, period }: LocalPeriod,
+  command: string
+): Result.Result<
+  { readonly clock: LocationClock; readonly period: (clock: Period.LocalClock) => Period.Interval },
+  CommandFailure
+> =>
+  Result.fromOption(
+    Option.all({ clock, period }),
+    () => usage(`${command} needs a period`, "Add one, such as --week DATE, with --zone or --zones.")
+  )
+
+/** The punches of a page that belong to the period, in their order. */
+export const keptOf = (
+  punches: ReadonlyArray<TimePunch>,
+  { clock, keeps }: LocalPeriod
+): Result.Result<ReadonlyArray<TimePunch>, Period.MissingZone> => {
+  if (Option.isNone(clock)) return Result.succeed(punches)
+  const kept: Array<TimePunch> = []
+  for (const punch of punches) {
+    const belongs = keeps(punch)
+    if (Result.isFailure(belongs)) return Result.fail(belongs.failure)
+    if (belongs.success) kept.push(punch)
+  }
+  return Result.succeed(kept)
+}
+
+/** Whether a period is given. */
+export const isPeriodGiven = ({ end, last, month, payPeriod, start, week }: PeriodInput): boolean =>
+  Option.isSome(last) || [week, month, payPeriod, start, end].some((flag) => Option.isSome(flag))
+
+/**
+ * What a run that resumes this one on another day has to know of a period that depends on the day: its date, or for
+ * `--last` by one zone its window. By several zones it has neither: its days change at the midnight of each. Empty for other
+ * periods, which are the same on every day.
+ */
+export const fixedWindowHint = (flags: FilterInput & PeriodInput & LocalPeriod): ReadonlyArray<string> => {
+  if (Option.isSome(flags.word)) {
+    const { fixed, given } = flags.word.value
+    return [`On another day, replace ${given} by ${fixed}`]
+  }
+  if (Option.isNone(flags.last)) return []
+  if (Option.isSome(flags.zones)) {
+    return [
+      "Only until the next midnight of a location: then --last has other days. Start over after it, without --from."
+    ]
+  }
+  const window = describeFilter(flags)
+  return [
+    `On another day, replace --last by --clocked-in-gte ${window["--clocked-in-gte"]} --clocked-in-lt ${
+      window["--clocked-in-lt"]
+    }`
+  ]
+}
+
+/** The widest window of the period: over all zones of the world and the clocks of the locations, whatever their date. */
+const widestOf = (
+  zones: Period.Zones<Period.MissingZone>,
+  datesAt: (today: BusinessDate) => PayPeriod,
+  now: DateTime.Utc
+): Period.Interval => {
+  const starts = [0, ...zones.all.map(dayStartsOf)]
+  const dates = extremes.flatMap((zone) =>
+    starts.map((dayStarts) => datesAt(Period.businessDate({ zone, dayStarts }, now)))
+  )
+  const unique = new Map(dates.map((each) => [textOfDates(each), each]))
+  const widest = [...unique.values()].map((each) => Period.byLocation(zones, (clock) => intervalOf(clock, each)).widest)
+  return {
+    gte: DateTime.makeUnsafe(Math.min(...widest.map(({ gte }) => gte.epochMilliseconds))),
+    lt: DateTime.makeUnsafe(Math.max(...widest.map(({ lt }) => lt.epochMilliseconds)))
+  }
+}
+
+/** The zones with the earliest and the latest date. */
+const extremes = [-12, 14].map((hours) => DateTime.zoneMakeOffset(hours * 3_600_000))
+
+/** The flags of a filter that say when: a period replaces them. */
+const windows = /^--(clocked-(in|out)|business-date)-|^--localize-search-time$/
+
+/** What a word means now: one period for all locations, else none is meant. */
+const readWord = (
+  { calendar, flag, valueOf, word }: Extract<FlaggedPeriod, { _tag: "Word" }>,
+  { all }: Period.Zones<Period.MissingZone>,
+  now: DateTime.Utc
+): Result.Result<ResolvedWord, CommandFailure> => {
+  const found = all.map((clock) => {
+    const today = Period.payPeriod(calendar, Period.businessDate(clock, now))
+    const before = Period.addDays(today.first, -1)
+    const dates = word === "current" ? today : Period.payPeriod(calendar, Option.getOrThrow(before))
+    return { dates, fixed: `${flag} ${valueOf(dates.first)}`, zone: DateTime.zoneToString(zoneOf(clock)) }
+  })
+  const given = `${flag} ${word}`
+  const [one, ...others] = found
+  if (one === undefined) return refused(`${given} has no zone`, zoneAdvice)
+  const other = others.find(({ dates }) => dates.first !== one.dates.first)
+  return other === undefined
+    ? Result.succeed({ given, fixed: one.fixed, dates: one.dates })
+    : refused(
+      `${given} means two periods now: ${textOfDates(one.dates)} in ${one.zone}, ${
+        textOfDates(other.dates)
+      } in ${other.zone}`,
+      `Give a date: ${one.fixed}, or ${other.fixed}.`
+    )
+}
+
+const periodsOf = (flags: PeriodInput): Result.Result<ReadonlyArray<FlaggedPeriod>, CommandFailure> => {
+  const { calendar, end, last, month, payPeriod, start, week } = flags
+  const firstDay = Option.getOrUndefined(flags.weekStarts)
+  if (Option.isSome(payPeriod) !== Option.isSome(calendar)) {
+    return Option.isSome(payPeriod)
+      ? refused(
+        "--pay-period goes with --calendar, which is missing",
+        "Add --calendar, such as 14d:2026-01-05 (every 14 days), 1,16 (twice a month) or 26 (from the 26th)."
+      )
+      : refused("--calendar goes with --pay-period, which is missing")
+  }
+  const named = (
+    flag: string,
+    given: Option.Option<BusinessDate | PeriodWord>,
+    calendar: PayCalendar,
+    valueOf: (first: BusinessDate) => string = String
+  ): Option.Option<FlaggedPeriod> =>
+    Option.map(given, (date) =>
+      isPeriodWord(date)
+        ? { _tag: "Word", flag, word: date, calendar, valueOf }
+        : { _tag: "Dates", flag, dates: Period.payPeriod(calendar, date) })
+  const periods: ReadonlyArray<Option.Option<FlaggedPeriod>> = [
+    named("--week", week, weeks(firstDay)),
+    named("--month", month, months, (first) => first.slice(0, "YYYY-MM".length)),
+    Option.flatMap(calendar, (each) => named("--pay-period", payPeriod, each)),
+    Option.map(last, (days) => ({ _tag: "LastDays", flag: "--last", days })),
+    Option.map(
+      Option.all([start, end]),
+      ([first, last]) => ({ _tag: "Dates", flag: "--start", dates: { first, last } })
+    )
+  ]
+  if (Option.isSome(start) !== Option.isSome(end)) {
+    const [flag, missing] = Option.isSome(start) ? ["--start", "--end"] : ["--end", "--start"]
+    return refused(`${flag} goes with ${missing}, which is missing: the two are the first and the last date`)
+  }
+  if (Option.isSome(start) && Option.isSome(end) && end.value < start.value) {
+    return refused(`--end ${end.value} is before --start ${start.value}`)
+  }
+  return Result.succeed(periods.flatMap((period) => Option.toArray(period)))
+}
+
+/** Weeks are pay periods of seven days, and months those from the first of each. */
+const weeks = (firstDay: Period.Weekday | undefined): PayCalendar => ({
+  kind: "days",
+  days: 7,
+  anchor: Period.firstDateOfWeek(BusinessDate.make("2026-01-05"), { firstDay })
+})
+
+const months: PayCalendar = { kind: "months", firstDays: [1] }

@@ -1,0 +1,60 @@
+/** `--above` and `--above-day`: the thresholds of a week and of a day, and the clock by which they count. */
+import type * as Command from "effect/cli/Command"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type * as Labor from "../../payroll/Labor.ts"
+import type { MissingZone, Weekday } from "../../payroll/Period.ts"
+import { type CommandFailure, refused } from "../failure.ts"
+import { hoursForm, readHours, text } from "../flags/values.ts"
+import type { LocalPeriod } from "./period.ts"
+
+const hours = (name: string, description: string) => text(name, "HOURS", description, hoursForm, readHours)
+
+export const thresholdFlags = {
+  above: hours(
+    "above",
+    "Show the net time of each person above this in each local week, such as 40h: a figure, not a pay rule"
+  ),
+  aboveDay: hours(
+    "above-day",
+    "Show the net time of each person above this on each local day, such as 8h: a figure, not a pay rule"
+  )
+}
+
+/** What the flags of the thresholds make. */
+export type ThresholdInput = Command.Command.Config.Infer<typeof thresholdFlags>
+
+/**
+ * The thresholds with the clock by which they count, and the period; none without a threshold. Fails for a grouping that the
+ * hours do not have, and if no local date is known.
+ */
+export const thresholdsOf = (
+  { above, aboveDay, by, clock, period, weekStarts }: ThresholdInput & LocalPeriod & {
+    readonly by: ReadonlyArray<string>
+    readonly weekStarts: Option.Option<Weekday>
+  }
+): Result.Result<Option.Option<Labor.HoursAboveOptions<MissingZone>>, CommandFailure> => {
+  const flag = Option.isSome(above) ? "--above" : Option.isSome(aboveDay) ? "--above-day" : undefined
+  if (flag === undefined) return Result.succeedNone
+  const other = by.find((each) => each !== "user" && each !== "week" && each !== "day")
+  if (other !== undefined) {
+    return refused(
+      `${flag} does not go with --by ${other}: the hours of all locations, departments and roles of a person count ` +
+        "together",
+      "Give --by user; week and day may stand beside it."
+    )
+  }
+  if (Option.isNone(clock)) {
+    return refused(
+      `${flag} has no zone: local days and weeks begin by the clocks of a place`,
+      "Add --zone, such as --zone America/New_York, or --zones FILE, a zone for each location."
+    )
+  }
+  return Result.succeedSome({
+    clock: clock.value,
+    period: Option.getOrUndefined(period),
+    weeklyThreshold: Option.getOrUndefined(above),
+    dailyThreshold: Option.getOrUndefined(aboveDay),
+    firstDay: Option.getOrUndefined(weekStarts)
+  })
+}

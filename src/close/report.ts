@@ -1,0 +1,301 @@
+/** A close as one page of HTML: its states, their differences and what each person got, always from its record. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import type { LocationId } from "../Ids.ts"
+import { counted } from "../internal/page/amounts.ts"
+import type { Html } from "../internal/page/html.ts"
+import type * as Labor from "../payroll/Labor.ts"
+import * as Period from "../payroll/Period.ts"
+import * as PeriodCheck from "../payroll/PeriodCheck.ts"
+import { type Interval, type LocalClock, MissingZone, type Zones } from "../payroll/Zones.ts"
+import { figuresOf } from "../report/figures.ts"
+import * as Page from "../report/page.ts"
+import { byTime, hoursSections, sumsSections } from "../report/report.ts"
+import type { TimePunch } from "../TimePunch.ts"
+import type { Close, RecordedState } from "./Close.ts"
+import * as CloseRecord from "./CloseRecord.ts"
+
+/** What a report of a close lists: the punches of this range, as the copy had them at this instant. */
+export interface CloseListing {
+  /** The instant of the newest state that stands. */
+  readonly at: DateTime.Utc
+  /** The clock-ins: the days of the close, and what is read around them for overlaps. */
+  readonly clockedIn: Interval
+}
+
+/** What to list for the report of a close; `None` if none of its states stands. */
+export const closeListing = (close: Close): Option.Option<CloseListing> =>
+  Option.map(CloseRecord.newestOf(close.states), (state) => {
+    const terms = CloseRecord.termsAt(close, state)
+    const [one, other] = [CloseRecord.window(terms), PeriodCheck.window(checkOf(terms))]
+    return { at: state.at, clockedIn: { gte: DateTime.min(one.gte, other.gte), lt: DateTime.max(one.lt, other.lt) } }
+  })
+
+/** How a close is shown. */
+export interface CloseReportOptions {
+  /** The name of an id, such as the name of a person. It is shown as it is, as text. Default: ids only. */
+  readonly names?: Page.NameOf | undefined
+  /** The title of the page. Default: the number of the close, its company and its dates. */
+  readonly title?: string | undefined
+}
+
+/**
+ * Writes a close as one HTML file without a script, which loads nothing. Its states, their differences, what each person got
+ * and all sums are those of the record.
+ *
+ * Hours by day, people on the clock and findings need the punches that the newest state summed:
+ * `SqlStore.list(company, { clockedIn }, { at })` with what `closeListing` gives. `None` leaves these parts out, with a line
+ * that says so. The page also says if the hours of the punches are not those of the record.
+ *
+ * Fails with `SumOverflow` before a sum could be wrong, and with `MissingZone` for a punch of the close at a location that its
+ * record lacks.
+ *
+ * **Example** (The report of close 7)
+ *
+ * ```ts
+ * import { Effect, Option } from "effect"
+ * import { CompanyId } from "effect-time-punches"
+ * import { Close, closeListing, toHtmlCloseReport } from "effect-time-punches/close"
+ * import { SqlStore } from "effect-time-punches/sql"
+ *
+ * const company = CompanyId.make(7)
+ *
+ * export const page = Effect.gen(function*() {
+ *   const [close] = yield* Close.list(company, 7)
+ *   if (close === undefined) return "there is no close 7"
+ *   const punches = Option.map(closeListing(close), ({ at, clockedIn }) =>
+ *     SqlStore.list(company, { clockedIn }, { at }))
+ *   return yield* toHtmlCloseReport(close, punches)
+ * })
+ * ```
+ */
+export const toHtmlCloseReport = <E, R>(
+  close: Close,
+  punches: Option.Option<Stream.Stream<TimePunch, E, R>>,
+  options: CloseReportOptions = {}
+): Effect.Effect<string, E | MissingZone | Labor.SumOverflow, R> =>
+  Effect.gen(function*() {
+    const { companyId, first, last } = close.terms
+    const { names, title = `Close ${close.close} of company ${companyId}: ${first} to ${last}` } = options
+    const newest = Option.getOrUndefined(CloseRecord.newestOf(close.states))
+    const terms = newest === undefined ? close.terms : CloseRecord.termsAt(close, newest)
+    const sums = newest ?? CloseRecord.nothing
+    const people = peopleOf(sums).toSorted(byTime)
+    const locations = Page.sumsBy(sums.rows, ({ locationId }) => locationId).toSorted(byTime)
+    const thresholds = {
+      names,
+      weeklyThreshold: Option.getOrUndefined(terms.weeklyThreshold),
+      dailyThreshold: Option.getOrUndefined(terms.dailyThreshold)
+    }
+    const charts = sumsSections(locations, people, thresholds)
+    const shown = newest === undefined || Option.isNone(punches)
+      ? undefined
+      : yield* ofPunches(punches.value, terms, people, names)
+    const zones = [...new Set(terms.clocks.map(({ zone }) => zone))]
+    return yield* Page.documentOf(
+      title,
+      [
+        `By the clocks of ${zones.join("; ")}, as recorded`,
+        newest === undefined
+          ? "No state of this close stands: it is over."
+          : `The sums are those of state ${newest.state}, of the copy at ${DateTime.formatIso(newest.at)}.`
+      ],
+      [
+        Page.keyFigures(people),
+        statesSection(close),
+        ...(people.length === 0 ? [] : [
+          gotSection(close, people, names),
+          ...(shown === undefined ? [] : [shown.byDay]),
+          charts.cost,
+          charts.people,
+          ...(shown === undefined ? [] : [shown.presence, shown.issues])
+        ]),
+        ...(shown === undefined && newest !== undefined
+          ? [
+            Page.section(
+              "Left out",
+              Page.note(
+                `Hours by day, people on the clock and what to look at are left out: the history of the copy does not reach ` +
+                  `${DateTime.formatIso(newest.at)}, the instant of state ${newest.state}.`
+              )
+            )
+          ]
+          : []),
+        differencesSection(close, names),
+        Page.section(
+          "Sums",
+          Page.sumsTable("By location", "location", locations, names),
+          Page.sumsTable("By person", "user", people, names)
+        )
+      ]
+    )
+  })
+
+/** The clocks of the record, for what its instants do not have: the hour of the day, and times in a text. */
+const zonesOf = (terms: CloseRecord.CloseTerms): Zones<MissingZone> => {
+  const clocks = terms.clocks.map(({ dayStarts, zone }): LocalClock => ({
+    zone: Option.getOrThrow(DateTime.zoneFromString(zone)),
+    dayStarts
+  }))
+  return {
+    all: clocks,
+    clockOf: (locationId) => {
+      const clock = clocks[CloseRecord.locationOf(terms, locationId)?.clock ?? -1]
+      return clock === undefined ? Result.fail(new MissingZone({ locationId })) : Result.succeed(clock)
+    }
+  }
+}
+
+const checkOf = (terms: CloseRecord.CloseTerms): PeriodCheck.PeriodCheckOptions<MissingZone> => ({
+  clock: zonesOf(terms),
+  // A beginning may be moved by less than 48 hours.
+  period: (clock) => Period.localDays(clock, terms.daysFrom, terms.last),
+  isChecked: CloseRecord.contains(terms)
+})
+
+/** What the punches show. `people`: the sums of the record, which the punches must have too. */
+const ofPunches = <E, R>(
+  punches: Stream.Stream<TimePunch, E, R>,
+  terms: CloseRecord.CloseTerms,
+  people: ReadonlyArray<Page.Sums>,
+  names: Page.NameOf | undefined
+) =>
+  Effect.gen(function*() {
+    const check = checkOf(terms)
+    const { clockOf } = zonesOf(terms)
+    const { gte, lt } = CloseRecord.window(terms)
+    const isOurs = CloseRecord.contains(terms)
+    const starts = terms.clocks.map(({ starts }) => starts.map(({ epochMilliseconds }) => epochMilliseconds))
+    const clocks = new Map<LocationId, ReturnType<typeof clockOf>>()
+    const figures = yield* figuresOf(
+      // Around the close a punch may be at a location that is newer than the record: its findings are not of the close.
+      Stream.filter(punches, ({ clockedIn, locationId }) =>
+        CloseRecord.locationOf(terms, locationId) !== undefined ||
+        (DateTime.isGreaterThanOrEqualTo(clockedIn, gte) && DateTime.isLessThan(clockedIn, lt))),
+      {
+        placeOf: (punch) => {
+          const clock = clocks.get(punch.locationId) ?? clockOf(punch.locationId)
+          clocks.set(punch.locationId, clock)
+          return Result.map(clock, (clock) => {
+            const days = starts[CloseRecord.locationOf(terms, punch.locationId)?.clock ?? -1] ?? []
+            const day = days.findLastIndex((start) => start <= punch.clockedIn.epochMilliseconds)
+            return isOurs(punch)
+              ? { date: Option.getOrElse(Period.addDays(terms.daysFrom, day), () => terms.first), clock }
+              : undefined
+          })
+        },
+        datesOf: () => terms,
+        labor: { rounding: terms.rounding },
+        hours: undefined,
+        check
+      }
+    )
+    const recorded = Page.totalOf(people)
+    const isSame = Option.match(figures.total, {
+      onNone: () => recorded.punches === 0,
+      onSome: ({ cost, net, punches }) =>
+        Duration.equals(net, recorded.net) && cost === recorded.cost && punches === recorded.punches
+    })
+    const notes = [
+      "As the copy had the punches when the state was written. Disputes are not in a copy: only the service knows them.",
+      ...(isSame ? [] : [
+        "The sums of these punches are not those of the record: time-punches closes --verify says which people differ."
+      ])
+    ]
+    return {
+      ...hoursSections(figures, { firstDay: terms.firstDay, names }),
+      issues: Page.issuesSection(figures.issues, names, notes)
+    }
+  })
+
+/** The sums of each person, with the time over the thresholds. */
+const peopleOf = (sums: CloseRecord.CloseSums): ReadonlyArray<Page.Sums> => {
+  const groups = new Map(Page.sumsBy(sums.rows, ({ userId }) => userId).map((group) => [group.key, group]))
+  return CloseRecord.byPerson(sums).map(({ above, aboveDay, cost, net, punches, tips, userId }) => ({
+    key: userId,
+    punches,
+    incomplete: groups.get(userId)?.incomplete ?? 0,
+    net,
+    above: Option.getOrUndefined(above),
+    aboveDay: Option.getOrUndefined(aboveDay),
+    cost,
+    tips
+  }))
+}
+
+/** What a state has more than the one before it; of a void, what it takes away. */
+const differenceOf = ({ states }: Close, state: RecordedState): CloseRecord.CloseSums => {
+  const before = states.find((each) => Option.contains(state.before, each.state)) ?? CloseRecord.nothing
+  return CloseRecord.difference(state.kind === "void" ? CloseRecord.nothing : state, before)
+}
+
+const statesSection = (close: Close): Html => {
+  const standing = new Set(CloseRecord.standing(close.states).map(({ state }) => state))
+  const due = (state: RecordedState) => Page.totalOf(peopleOf(differenceOf(close, state)))
+  const columns: ReadonlyArray<Page.Column<RecordedState>> = [
+    { title: "state", cell: ({ state }) => state },
+    { title: "kind", cell: ({ kind }) => kind },
+    { title: "of", cell: ({ before }) => Option.getOrElse(before, () => "") },
+    {
+      title: "stands",
+      cell: ({ kind, state }) => kind === "void" ? "" : standing.has(state) ? "yes" : "no: it was not paid"
+    },
+    {
+      title: "written",
+      isTime: true,
+      cell: ({ closedAt }) => DateTime.formatIso(closedAt).replace(/T(\d\d:\d\d).*/, " $1 UTC")
+    },
+    { title: "people", isNumber: true, cell: ({ people }) => Page.count(people.length) },
+    { title: "net", isNumber: true, cell: (state) => Page.time(Page.totalOf(peopleOf(state)).net) },
+    { title: "cost", isNumber: true, cell: (state) => Page.money(Page.totalOf(peopleOf(state)).cost) },
+    { title: "difference", isNumber: true, cell: (state) => Page.money(due(state).cost) },
+    { title: "user", cell: ({ user }) => user },
+    { title: "note", cell: ({ note }) => note },
+    {
+      title: "accepted",
+      cell: ({ accepted }) => Object.entries(accepted).map(([kind, found]) => `${kind} ${found}`).join(", ")
+    }
+  ]
+  return Page.section("States", Page.table(counted(close.states.length, "state"), columns, close.states))
+}
+
+/** What each person got with each state that stands, and in all. */
+const gotSection = (close: Close, people: ReadonlyArray<Page.Sums>, names: Page.NameOf | undefined): Html => {
+  const states = CloseRecord.standing(close.states).map((state) => ({
+    name: state.state,
+    people: new Map(peopleOf(differenceOf(close, state)).map((person) => [person.key, person]))
+  }))
+  const keys = new Set([...people.map(({ key }) => key), ...states.flatMap(({ people }) => [...people.keys()])])
+  const newest = new Map(people.map((person) => [person.key, person]))
+  const columns: ReadonlyArray<Page.Column<number | string>> = [
+    { title: "person", cell: (key) => typeof key === "string" ? key : Page.labelOf("user", key, names) },
+    ...states.flatMap(({ name, people }): ReadonlyArray<Page.Column<number | string>> => [
+      { title: `${name} net`, isNumber: true, cell: (key) => Page.time(people.get(key)?.net ?? Duration.zero) },
+      { title: `${name} cost`, isNumber: true, cell: (key) => Page.money(people.get(key)?.cost ?? 0) }
+    ]),
+    { title: "net", isNumber: true, cell: (key) => Page.time(newest.get(key)?.net ?? Duration.zero) },
+    { title: "cost", isNumber: true, cell: (key) => Page.money(newest.get(key)?.cost ?? 0) },
+    { title: "tips", isNumber: true, cell: (key) => Page.money(newest.get(key)?.tips ?? 0) }
+  ]
+  return Page.section(
+    "What each person got",
+    Page.note("With each state that stands, what it has more than the one before it; and in all."),
+    Page.table("By person and state", columns, [...keys])
+  )
+}
+
+const differencesSection = (close: Close, names: Page.NameOf | undefined): Html =>
+  Page.section(
+    "Differences",
+    ...close.states.map((state) => {
+      const of = Option.match(state.before, {
+        onNone: () => "all of it",
+        onSome: (before) => state.kind === "void" ? `${before} was not paid` : `more than ${before}`
+      })
+      return Page.sumsTable(`${state.state}: ${of}`, "user", peopleOf(differenceOf(close, state)), names)
+    })
+  )

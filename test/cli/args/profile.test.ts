@@ -1,0 +1,333 @@
+/** Profiles: which settings and defaults they give, what comes before them, and what they refuse. */
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Struct } from "effect"
+import * as Fs from "node:fs"
+import { complete, defaults } from "../../../src/cli/args/profile.ts"
+import { defaultCompany, FakeService } from "../../../src/testing/index.ts"
+import { servicePunch } from "../../support/wire.ts"
+import { cli, type Environment, environment, queries, temporaryFolder, without } from "../support.ts"
+
+const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches: [] })))
+
+const { TIME_PUNCHES_CLIENT_SECRET: secret = "" } = environment
+
+const defaultLocation = 301
+
+/** A folder for settings that holds these profiles, and a call of the command that reads them. */
+const withProfiles = Effect.fnUntraced(function*(profiles: unknown) {
+  const folder = yield* temporaryFolder
+  Fs.mkdirSync(`${folder}/time-punches`)
+  const file = `${folder}/time-punches/config.json`
+  Fs.writeFileSync(file, typeof profiles === "string" ? profiles : JSON.stringify(profiles))
+  const call = (args: ReadonlyArray<string>, env: Environment = {}) =>
+    cli(args, { env: { XDG_CONFIG_HOME: folder, ...env } })
+  return { call, file, folder }
+})
+
+const north = {
+  baseUrl: environment["TIME_PUNCHES_BASE_URL"],
+  clientId: environment["TIME_PUNCHES_CLIENT_ID"],
+  company: defaultCompany.id,
+  guid: defaultCompany.guid
+}
+
+describe("a profile", () => {
+  it.effect("gives the settings, and a secret stays in the environment or in a file of variables", () =>
+    inFake(Effect.gen(function*() {
+      const { call, folder } = yield* withProfiles({ north })
+      Fs.writeFileSync(`${folder}/secrets.env`, `TIME_PUNCHES_CLIENT_SECRET=${secret}\n`)
+      const byVariable = yield* call(["list", "--json"], {
+        TIME_PUNCHES_PROFILE: "north",
+        TIME_PUNCHES_CLIENT_SECRET: secret
+      })
+      const byFlag = yield* call(["--profile=north", "list", "--json", "--env-file", `${folder}/secrets.env`])
+
+      assert.deepStrictEqual([byVariable.code, byFlag.code], [0, 0], byVariable.stderr + byFlag.stderr)
+      assert.lengthOf(yield* queries, 2)
+    })))
+
+  it.effect("stands below the environment, and never lends its guid to another company", () =>
+    inFake(Effect.gen(function*() {
+      const { call } = yield* withProfiles({ north })
+      const shown = yield* call(["config", "show", "--json"], {
+        TIME_PUNCHES_PROFILE: "north",
+        TIME_PUNCHES_COMPANY_ID: "77"
+      })
+      const rows: ReadonlyArray<{ name: string; value: string | null; from: string | null }> = JSON.parse(shown.stdout)
+      const valueOf = (name: string) => rows.find((row) => row.name === name)
+
+      assert.deepInclude(valueOf("TIME_PUNCHES_COMPANY_ID"), { value: "77", from: "environment" })
+      assert.deepInclude(valueOf("TIME_PUNCHES_COMPANY_GUID"), { value: null, from: null })
+      assert.deepInclude(valueOf("TIME_PUNCHES_BASE_URL"), { from: "profile north" })
+    })))
+
+  it.effect("of another company than the environment is refused if a flag names it", () =>
+    inFake(Effect.gen(function*() {
+      const { call } = yield* withProfiles({ north })
+      const { code, stderr } = yield* call(["list", "--profile", "north"], { TIME_PUNCHES_COMPANY_ID: "77" })
+
+      assert.strictEqual(code, 2)
+      assert.include(stderr, "TIME_PUNCHES_COMPANY_ID is 77, and --profile north is of company 4021")
+      assert.lengthOf(yield* queries, 0)
+    })))
+
+  it.effect.each<readonly [what: string, profiles: unknown, text: string]>([
+    ["clientSecret", { north: { clientSecret: "hunter2" } }, "is a secret"],
+    ["an unknown key", { north: { zon: "UTC" } }, "north.zon is not a setting"],
+    ["a list", { north: { zone: ["UTC"] } }, "north.zone must be a text"],
+    ["no such profile", { south: {} }, "has no profile north"],
+    ["two clocks", { north: { zone: "UTC", zones: "zones.csv" } }, "has zone and zones"],
+    ["an array", { north: [] }, "must be an object"],
+    ["no JSON", "{", "must be a JSON object"],
+    [
+      "a URL with a password",
+      { north: { database: "postgres://me:hunter2@localhost/a" } },
+      "north.database has a password"
+    ],
+    ["a base URL with a password", { north: { baseUrl: "https://me:hunter2@localhost" } }, "baseUrl has a password"],
+    ["an empty text", { north: { company: "" } }, "north.company is empty"],
+    ["the name of a prototype", `{ "north": { "__proto__": "x", "constructor": "y" } }`, "is not a setting"],
+    ["more than a file of settings", " ".repeat(2 ** 20) + "{}", "larger than 1 MiB"]
+  ])("is refused for %s, by name and without its value", ([, profiles, text]) =>
+    inFake(Effect.gen(function*() {
+      const { call } = yield* withProfiles(profiles)
+      const { code, stderr, stdout } = yield* call(["list", "--profile", "north"])
+
+      assert.strictEqual(code, 3)
+      assert.include(stderr, text)
+      assert.notInclude(stderr + stdout, "hunter2")
+    })))
+
+  it.effect.each<readonly [args: ReadonlyArray<string>, text: string]>([
+    [["list", "--profile"], "--profile needs a name"],
+    [["list", "--profile", "--json"], "--profile needs a name"],
+    [["--profile", "a", "list", "--profile=b"], "--profile is given twice"],
+    [["list", "--profile="], "--profile needs a name"],
+    [["list", "--env-file", "/nowhere/x.env"], "there is no such file"],
+    [["list", "--env-file", "/dev"], "--env-file /dev: "],
+    [["list", "--env-file", "/dev/zero"], "larger than 1 MiB"]
+  ])("is refused in %j", ([args, text]) =>
+    inFake(Effect.gen(function*() {
+      const { code, stderr } = yield* cli(args)
+
+      assert.strictEqual(code, 2)
+      assert.include(stderr, text)
+    })))
+
+  it.effect("is not combined with a guid from elsewhere", () =>
+    inFake(Effect.gen(function*() {
+      const { guid: _, ...bare } = north
+      const { call } = yield* withProfiles({ north: bare })
+      const { stdout } = yield* call(["config", "show", "--json", "--profile", "north"], {
+        TIME_PUNCHES_COMPANY_GUID: "11111111-1111-4111-8111-111111111111"
+      })
+
+      assert.deepInclude(JSON.parse(stdout), { name: "TIME_PUNCHES_COMPANY_GUID", value: null, from: null })
+    })))
+
+  it.effect("gives no database where the file of variables has one, and is named there too", () =>
+    inFake(Effect.gen(function*() {
+      const { call, folder } = yield* withProfiles({ north: { ...north, database: "profile.db" } })
+      Fs.writeFileSync(
+        `${folder}/secrets.env`,
+        `TIME_PUNCHES_PROFILE=north\nTIME_PUNCHES_CLIENT_SECRET=${secret}\nTIME_PUNCHES_DATABASE_URL=${folder}/variable.db\n`
+      )
+      const { code, stderr } = yield* call(["sync", "--env-file", `${folder}/secrets.env`])
+
+      assert.strictEqual(code, 0, stderr)
+      assert.isTrue(Fs.existsSync(`${folder}/variable.db`))
+      assert.isFalse(Fs.existsSync(`${folder}/time-punches/profile.db`))
+    })))
+
+  it.effect("needs no folder for settings if none is selected", () =>
+    inFake(Effect.gen(function*() {
+      const { code, stderr } = yield* cli(["list", "--json"], { env: without("HOME", "XDG_CONFIG_HOME") })
+
+      assert.strictEqual(code, 0, stderr)
+    })))
+})
+
+describe("time-punches config show", () => {
+  it.effect("says where each value comes from, and of a secret only that it is set", () =>
+    inFake(Effect.gen(function*() {
+      const { call, file } = yield* withProfiles({ north: { ...north, zone: "America/New_York", names: "names.csv" } })
+      const { code, stderr, stdout } = yield* call(["config", "show", "--profile", "north"], {
+        TIME_PUNCHES_CLIENT_SECRET: "hunter2",
+        TIME_PUNCHES_AUTH_URL: "https://me:hunter2@localhost",
+        TIME_PUNCHES_DATABASE_URL: "postgres://me:hunter2@localhost/a"
+      })
+
+      assert.strictEqual(code, 0, stderr)
+      assert.match(stdout, /TIME_PUNCHES_CLIENT_SECRET +set +environment/)
+      assert.match(stdout, /TIME_PUNCHES_DATABASE_URL +set +environment/)
+      assert.match(stdout, /--zone +America\/New_York +profile north/)
+      assert.match(stdout, new RegExp(`--names +${file.replace("config.json", "names.csv")}`))
+      assert.include(stderr, file)
+      assert.notInclude(stdout + stderr, "hunter2")
+    })))
+})
+
+describe("the defaults of flags", () => {
+  const profile = {
+    zones: "/z.csv",
+    dayStarts: "04:00",
+    weekStarts: "sunday",
+    calendar: "1,16",
+    names: "/n.csv",
+    codes: "/c.csv",
+    map: "/m.json",
+    database: "/p.db"
+  }
+  const completed = (args: string, hasDatabase = false) => complete(args.split(" "), profile, hasDatabase).join(" ")
+
+  it.each([
+    ["list", "list --names=/n.csv"],
+    ["list --week last", "list --week last --zones=/z.csv --day-starts=04:00 --week-starts=sunday --names=/n.csv"],
+    ["summary --month last --zone UTC", "summary --month last --zone UTC --day-starts=04:00 --names=/n.csv"],
+    [
+      "summary --pay-period last",
+      "summary --pay-period last --zones=/z.csv --day-starts=04:00 --calendar=1,16 --names=/n.csv"
+    ],
+    ["summary --by day --names x", "summary --by day --names x --zones=/z.csv --day-starts=04:00"],
+    [
+      "summary --by user,week --names x",
+      "summary --by user,week --names x --zones=/z.csv --day-starts=04:00 --week-starts=sunday"
+    ],
+    ["changes --close 7", "changes --close 7 --names=/n.csv --database=/p.db"],
+    ["sync", "sync --database=/p.db"],
+    [
+      "report --month last",
+      "report --month last --zones=/z.csv --day-starts=04:00 --week-starts=sunday --names=/n.csv"
+    ],
+    ["report --close 7 --database /q.db", "report --close 7 --database /q.db --names=/n.csv"],
+    ["summary --map x.json --zone UTC", "summary --map x.json --zone UTC --names=/n.csv --codes=/c.csv"],
+    ["closes", "closes --names=/n.csv --database=/p.db"],
+    ["closes 7", "closes 7 --names=/n.csv --database=/p.db"],
+    ["closes --output x.csv", "closes --output x.csv --names=/n.csv --database=/p.db"],
+    ["closes --company 7 --output x.csv", "closes --company 7 --output x.csv --names=/n.csv --database=/p.db"],
+    [
+      "closes 7.2 --output x.csv",
+      "closes 7.2 --output x.csv --names=/n.csv --codes=/c.csv --map=/m.json --database=/p.db"
+    ],
+    ["closes 7.2 --codes x", "closes 7.2 --codes x --names=/n.csv --map=/m.json --database=/p.db"],
+    ["closes 7.2 --map x", "closes 7.2 --map x --names=/n.csv --codes=/c.csv --database=/p.db"],
+    ["--log-level debug sync", "--log-level debug sync --database=/p.db"],
+    ["export -- --week", "export -- --week"],
+    ["doctor", "doctor"],
+    ["fleet list", "fleet list"]
+  ])("count only where they are legal: %s", (args, expected) => {
+    assert.strictEqual(completed(args), expected)
+  })
+
+  it("leave the database to its variable", () => {
+    assert.strictEqual(completed("sync", true), "sync")
+    // mcp does not read it.
+    assert.strictEqual(completed("mcp", true), "mcp --database=/p.db")
+  })
+
+  it.live.each<readonly [what: string, clock: Readonly<Record<string, string>>]>([
+    ["a zone", { zone: "America/New_York" }],
+    ["a file of zones", { zones: "zones.csv" }]
+  ])("make no legal call illegal, with %s", ([, clock]) =>
+    Effect.gen(function*() {
+      const { call, folder } = yield* withProfiles({
+        north: {
+          ...clock,
+          dayStarts: "04:00",
+          weekStarts: "sunday",
+          calendar: "1,16",
+          names: "names.csv",
+          codes: "codes.csv",
+          map: "map.json",
+          database: "punches.db"
+        }
+      })
+      const write = (name: string, text: string) => Fs.writeFileSync(`${folder}/time-punches/${name}`, text)
+      write("zones.csv", `location_id,zone\n${defaultLocation},America/New_York\n`)
+      write("names.csv", "kind,id,name\nuser,501,Dana Levi\n")
+      write("codes.csv", "kind,id,code\nuser,501,E-1\n")
+      write(
+        "map.json",
+        JSON.stringify({ columns: [{ header: "employee", value: { code: "user" } }, { header: "net", value: "net" }] })
+      )
+      const database = `--database ${folder}/time-punches/punches.db`
+      const accept = "--accept unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
+      const illegal: Array<string> = []
+      let since = ""
+      for (
+        const words of [
+          "sync --history",
+          "sync",
+          "list",
+          "list --week 2026-03-01",
+          "list --month 2026-03 --format csv",
+          `export --week 2026-03-01 --output ${folder}/x.csv`,
+          "summary --week 2026-03-01",
+          "summary --month 2026-03 --by day",
+          "summary --pay-period 2026-03-02",
+          "summary --by user,week --week 2026-03-01 --above 40h",
+          "summary --start 2026-03-01 --end 2026-03-07 --above-day 8h --by user",
+          "check --week 2026-03-01",
+          "check --pay-period 2026-03-02",
+          `close --week 2026-03-01 ${accept}`,
+          `close --start 2026-03-08 --end 2026-03-14 --above 40h ${accept}`,
+          "closes",
+          "closes 1",
+          "closes 1 --json",
+          "closes --changed",
+          "closes 1 --verify",
+          "correct",
+          "correct 1",
+          "changes --week 2026-03-01 --since SINCE",
+          "changes --month 2026-03 --since SINCE",
+          "changes --close 1",
+          "report --week 2026-03-01",
+          "report --month 2026-03",
+          "report --pay-period 2026-03-02 --above 40h",
+          `report --close 1 ${database}`,
+          "void 1.1 --note x",
+          "doctor",
+          "fleet --help"
+        ]
+      ) {
+        const { code, stderr } = yield* call(words.replace("SINCE", since).split(" "), {
+          ...environment,
+          TIME_PUNCHES_PROFILE: "north"
+        })
+        if (since === "") since = DateTime.formatIso(yield* DateTime.now)
+        if (code === 1 || code === 2 || code === 3) illegal.push(`${words}: ${code}: ${stderr}`)
+      }
+      assert.deepStrictEqual(illegal, [])
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(FakeService.layer({
+        punches: [servicePunch({
+          id: 1,
+          user_id: 501,
+          location_id: defaultLocation,
+          clocked_in: "2026-03-02T14:00:00Z",
+          clocked_out: "2026-03-02T22:00:00Z"
+        })]
+      }))
+    ))
+
+  it.effect("name flags that their subcommands have", () =>
+    inFake(Effect.gen(function*() {
+      for (const key of Struct.keys(defaults)) {
+        const { flag, of } = defaults[key]
+        for (const name of of) {
+          const { stdout } = yield* cli([name, "--help"])
+          assert.match(stdout, new RegExp(`^  --${flag}\\b`, "m"), `${name} --${flag}`)
+        }
+      }
+    })))
+})
+
+describe("the help", () => {
+  it.effect("offers no wizard", () =>
+    inFake(Effect.map(cli(["--help"]), ({ stdout }) => {
+      assert.notInclude(stdout, "--wizard")
+      assert.include(stdout, "--profile")
+    })))
+})

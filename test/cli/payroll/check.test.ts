@@ -1,0 +1,383 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { displayWidth } from "effect/cli/CliOutput"
+import * as Fs from "node:fs"
+import { eraseLine } from "../../../src/cli/print/messages.ts"
+import { FakeService, Fault, type StoredPunch } from "../../../src/testing/index.ts"
+import { cli, linesOf, queries, temporaryFolder } from "../support.ts"
+import { issuesIn, punch, rest, writeZones } from "./checkSupport.ts"
+
+/** Runs over a fake service with these punches, in a folder. */
+const over = <A, E>(
+  punches: ReadonlyArray<StoredPunch>,
+  use: (folder: string) => Effect.Effect<A, E, FakeService>
+) => Effect.flatMap(temporaryFolder, use).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+
+const days = ["02", "03", "04", "05", "06", "07", "08"]
+
+/** A week of nine persons at three locations, from 09:00 to 17:00 of their clocks. */
+const calm = [["301", "14:00"], ["302", "08:00"], ["303", "19:00"]].flatMap(([location, time], place) =>
+  [1, 2, 3].flatMap((person) =>
+    days.map((day, at) =>
+      punch(1000 + place * 100 + person * 10 + at, `2026-03-${day}T${time}:00Z`, 8, {
+        user_id: place * 3 + person,
+        location_id: Number(location)
+      })
+    )
+  )
+)
+
+const thursday = "2026-03-05T14:00:00Z"
+
+/** Each with its person, so that none overlaps another; a number of hours, or no end. */
+const alone = (id: number, clockedIn: string, hours: number | null, given: Partial<StoredPunch> = {}) =>
+  punch(id, clockedIn, hours, { user_id: 100 + id, ...given })
+
+const withBreaks = (id: number, ...breaks: ReadonlyArray<readonly [begin: string, end: string | null]>) =>
+  alone(id, thursday, 8, {
+    breaks: breaks.map(([begin, end]) => rest(`2026-03-05T${begin}:00Z`, end === null ? null : `2026-03-05T${end}:00Z`))
+  })
+
+const of = (user_id: number, location_id = 301) => ({ user_id, location_id })
+
+const unapproved = { approved: false }
+
+/** Problems of the week of 2 March, each with the kinds that a check must find. In New York its clocks change. */
+const planted: ReadonlyArray<readonly [StoredPunch, ...ReadonlyArray<string>]> = [
+  [alone(1, thursday, null), "open"],
+  [alone(2, thursday, 8, unapproved), "unapproved"],
+  [alone(3, thursday, 8, { employeeApprovalStatus: "disputed" }), "disputed"],
+  // At two locations.
+  [punch(4, "2026-03-04T14:00:00Z", 8, of(50)), "overlap"],
+  [punch(5, "2026-03-04T21:00:00Z", 2, of(50, 302)), "overlap"],
+  // The first one is of the week before, the last one of the week after: nothing but the overlap counts.
+  [punch(6, "2026-03-01T23:00:00Z", 7, { ...of(51), ...unapproved }), "overlap"],
+  [punch(7, "2026-03-02T05:30:00Z", 3, of(51)), "overlap"],
+  [punch(8, "2026-03-09T03:30:00Z", 6, of(52)), "overlap"],
+  [punch(9, "2026-03-09T09:00:00Z", 3, { ...of(52), ...unapproved }), "overlap"],
+  [alone(10, thursday, 16.25), "tooLong"],
+  [alone(11, thursday, -1), "anomaly"],
+  [alone(12, thursday, 0), "anomaly"],
+  [withBreaks(13, ["13:00", "15:00"]), "anomaly"],
+  [withBreaks(14, ["15:00", "16:00"], ["15:30", "17:00"]), "anomaly"],
+  [withBreaks(15, ["16:00", "15:00"]), "anomaly"],
+  [withBreaks(16, ["16:00", null]), "anomaly"],
+  [alone(17, thursday, 8, { hourly_wage: 0 }), "zeroWage"],
+  [alone(18, thursday, null, { ...unapproved, hourly_wage: 0 }), "open", "unapproved", "zeroWage"],
+  // Of the week by the clock of their location, and not by that of New York.
+  [alone(19, "2026-03-09T09:30:00Z", 2, { ...unapproved, location_id: 303 }), "unapproved"],
+  [alone(20, "2026-03-01T23:00:00Z", 2, { ...unapproved, location_id: 302 }), "unapproved"],
+  // Of the week by the clock of New York, and not by that of their location.
+  [alone(21, "2026-03-02T09:30:00Z", 2, { ...unapproved, location_id: 303 })],
+  [alone(22, "2026-03-08T23:00:00Z", 2, { ...unapproved, location_id: 302 })],
+  // Of the next week, which begins an hour earlier in UTC than this one.
+  [alone(23, "2026-03-09T04:00:00Z", 2, unapproved)],
+  [alone(24, thursday, 8, { ...unapproved, deleted: true })],
+  // The clocks show 17 hours, of which one does not exist.
+  [alone(25, "2026-03-08T03:00:00Z", 16)],
+  // They touch.
+  [punch(26, "2026-03-03T14:00:00Z", 4, of(53))],
+  [punch(27, "2026-03-03T18:00:00Z", 4, of(53))]
+]
+
+const expected = planted.flatMap(([{ id }, ...kinds]) => kinds.map((kind) => `${id} ${kind}`))
+
+const told = (json: string) =>
+  issuesIn(json).toSorted((a, b) => a.punchId - b.punchId).map(({ kind, punchId }) => `${punchId} ${kind}`)
+
+const week = ["check", "--week", "2026-03-02"]
+
+const newYork = [...week, "--zone", "America/New_York"]
+
+const everything = [...calm, ...planted.map(([punch]) => punch)]
+
+describe("time-punches check", () => {
+  it.effect("finds each planted problem and nothing else, in a week with a change of clocks, in three zones", () =>
+    over(everything, (folder) =>
+      Effect.gen(function*() {
+        const { code, stderr, stdout } = yield* cli([...week, "--zones", writeZones(folder), "--json"])
+
+        assert.deepStrictEqual(told(stdout), expected)
+        // All but the two of other weeks with an overlap, the four of other weeks without, and the deleted one.
+        const checked = everything.length - 2 - 3 - 1
+        assert.deepStrictEqual([code, stderr], [
+          9,
+          `${expected.length} things to look at, of ${
+            new Set(expected.map((line) => line.split(" ")[0])).size
+          } punches; ` +
+          `${checked} punches were checked\n`
+        ])
+      })))
+
+  it.effect("finds nothing in a calm week, and says how much it checked", () =>
+    over(calm, (folder) =>
+      Effect.gen(function*() {
+        const zones = ["--zones", writeZones(folder)]
+        const table = yield* cli([...week, ...zones])
+        const json = yield* cli([...week, ...zones, "--json"])
+        const one = yield* cli(["check", "--start", "2026-03-02", "--end", "2026-03-02", ...zones, "--user-id", "1"])
+
+        assert.deepStrictEqual([table.code, table.stdout, table.stderr], [
+          0,
+          "",
+          "nothing to look at: 63 punches were checked\n"
+        ])
+        assert.deepStrictEqual([json.code, json.stdout], [0, "[]\n"])
+        assert.deepStrictEqual([one.code, one.stderr], [0, "nothing to look at: 1 punch was checked\n"])
+      })))
+
+  it.effect("[M2] exits with 9 if it checked nothing, unless that is allowed", () =>
+    over(calm, () =>
+      Effect.gen(function*() {
+        const args = [...newYork, "--user-id", "99", "--format", "csv"]
+        const refused = yield* cli(args)
+        const allowed = yield* cli([...args, "--allow-empty"])
+        const none = "punch_id,user_id,location_id,kind,at,at_local,text\r\n"
+
+        assert.deepStrictEqual([refused.code, refused.stdout, refused.stderr], [
+          9,
+          none,
+          "no punch of the period matches: nothing was checked; --allow-empty accepts that\n"
+        ])
+        assert.deepStrictEqual([allowed.code, allowed.stdout, allowed.stderr], [
+          0,
+          none,
+          "no punch of the period matches: nothing was checked\n"
+        ])
+      })))
+
+  it.effect("reads --max-duration more on each side by clock-in, and the disputed punches of the period", () =>
+    over(calm, () =>
+      Effect.gen(function*() {
+        yield* cli([...newYork, "--max-duration", "90m", "--location-id", "301", "--user-id", "2", "--page-size", "50"])
+        const [disputed, all, ...more] = yield* queries
+
+        const common = { limit: "50", user_id: "2" }
+        assert.deepStrictEqual(more, [])
+        assert.deepStrictEqual(disputed, {
+          ...common,
+          location_id: "301",
+          "clocked_in[gte]": "2026-03-02T05:00:00Z",
+          "clocked_in[lte]": "2026-03-09T04:00:00Z",
+          employee_approval_statuses: "disputed"
+        })
+        assert.deepStrictEqual(all, {
+          ...common,
+          "clocked_in[gte]": "2026-03-02T03:30:00Z",
+          "clocked_in[lte]": "2026-03-09T05:30:00Z"
+        })
+      })))
+
+  it.effect("finds the overlap of a punch of --location-id with one of another location, and no other issue of that", () =>
+    over([
+      punch(1, thursday, 8, of(1)),
+      punch(2, "2026-03-05T20:00:00Z", 4, { ...of(1, 302), ...unapproved }),
+      punch(3, "2026-03-06T14:00:00Z", 4, { ...of(1, 302), ...unapproved })
+    ], () =>
+      Effect.gen(function*() {
+        const { code, stderr, stdout } = yield* cli([...newYork, "--location-id", "301", "--json"])
+
+        assert.deepStrictEqual(told(stdout), ["1 overlap", "2 overlap"])
+        assert.deepStrictEqual([code, stderr], [9, "2 things to look at, of 2 punches; 1 punch was checked\n"])
+      })))
+
+  it.effect("takes open punches up to --as-of", () =>
+    over([alone(1, thursday, null), alone(2, "2026-03-06T14:00:00Z", null)], () =>
+      Effect.gen(function*() {
+        const { stdout } = yield* cli([...newYork, "--as-of", "2026-03-06T08:00:00Z", "--json"])
+
+        assert.deepStrictEqual(issuesIn(stdout).map(({ punchId, text }) => [punchId, text]), [
+          [1, "It has no clock-out."],
+          [1, "It lasts 18h, longer than 16h."],
+          [2, "It has no clock-out."],
+          [2, "AsOfBeforeClockIn: it begins after the instant up to which open punches count."]
+        ])
+      })))
+
+  it.effect.each(
+    [
+      [["check", "--zone", "UTC"], /check needs a period\n.*--week DATE/],
+      [week, /--week has no zone/],
+      [[...newYork, "--max-duration", "tooLong"], /--max-duration.*a time from 1s to 366d, such as 16h/],
+      [[...newYork, "--approved", "true"], /--approved/],
+      [[...newYork, "--deleted", "include"], /--deleted/],
+      [[...newYork, "--flags", "late"], /--flags/],
+      [[...newYork, "--employee-approval-statuses", "approved"], /--employee-approval-statuses/],
+      [[...newYork, "--clocked-in-gte", "2026-03-02T00:00:00Z"], /--clocked-in-gte/]
+    ] as const
+  )(
+    "refuses what would hide something, and a check without a period: %j",
+    ([args, message]) =>
+      over(calm, () =>
+        Effect.gen(function*() {
+          const { code, stderr, stdout } = yield* cli(args)
+
+          assert.deepStrictEqual([code, stdout], [2, ""])
+          assert.match(stderr, message)
+          assert.deepStrictEqual(yield* queries, [])
+        }))
+  )
+
+  it.effect.each(
+    [
+      ["in the period", "2026-03-05T14:00:00Z"],
+      // By the clock of Auckland it is Monday, and by that of Honolulu Sunday.
+      ["before it by every clock of the file", "2026-03-01T13:30:00Z"],
+      ["after it by every clock of the file", "2026-03-09T09:45:00Z"]
+    ] as const
+  )(
+    "names a location that the file of --zones does not have: %s",
+    ([_, clockedIn]) =>
+      over([...calm, alone(1, clockedIn, 8, { location_id: 307 })], (folder) =>
+        Effect.gen(function*() {
+          const zones = writeZones(folder, [["301", "America/New_York"], ["302", "Europe/Berlin"]])
+          const { code, stderr, stdout } = yield* cli([
+            ...week,
+            "--zones",
+            zones,
+            "--max-duration",
+            "1h",
+            "--user-id",
+            "101"
+          ])
+
+          assert.deepStrictEqual([code, stdout], [2, ""])
+          assert.match(
+            stderr,
+            /^time-punches: location 307 has no zone\n {2}Add it and its zone to the file of --zones/
+          )
+        }))
+  )
+
+  it.effect("sends one request for a token, however many listings it has", () =>
+    over(everything, () =>
+      Effect.gen(function*() {
+        yield* cli(newYork)
+        const requests = yield* FakeService.use((service) => service.requests)
+
+        assert.lengthOf(requests.filter(({ endpoint }) => endpoint === "token"), 1)
+        assert.isAbove(requests.filter(({ endpoint }) => endpoint === "page").length, 1)
+      })))
+
+  it.effect("prints nothing but the error where a page fails", () =>
+    over(everything, () =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* service.inject(Fault.status(403), { requests: [4] })
+        const { code, stderr, stdout } = yield* cli([...newYork, "--page-size", "20"])
+
+        assert.deepStrictEqual([code, stdout], [5, ""])
+        assert.notInclude(stderr, "checked")
+      })))
+
+  it.effect("finds an overlap of hundreds of punches that arrive in another order", () => {
+    const shifts = Array.from(
+      { length: 300 },
+      (_, at) => punch(at + 1, new Date(Date.parse("2026-03-03T00:00:00Z") + at * 600_000).toISOString(), 1 / 6)
+    )
+    // By its id it is the last one.
+    const late = punch(999, "2026-03-03T00:05:00Z", 1 / 60)
+    return over([...shifts, late], () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(told((yield* cli([...newYork, "--json"])).stdout), ["1 overlap", "999 overlap"])
+      }))
+  })
+})
+
+const found = [
+  punch(5, "2026-03-03T14:00:00Z", null, { ...unapproved, user_id: 501, location_id: 301 }),
+  punch(6, "2026-03-09T01:00:00Z", 8, { ...unapproved, user_id: 502, location_id: 303 })
+]
+
+const namesOf = (folder: string) => {
+  Fs.writeFileSync(`${folder}/names.csv`, "kind,id,name\nuser,501,\"=cmd|'x'\u001b[2J\"\nlocation,303,東京 駅\n")
+  return `${folder}/names.csv`
+}
+
+describe("what a check found", () => {
+  it.effect("is a table in local time, with names that cannot control the terminal", () =>
+    over(found, (folder) =>
+      Effect.gen(function*() {
+        const plain = yield* cli([...week, "--zones", writeZones(folder)])
+        const named = yield* cli([...week, "--zones", writeZones(folder), "--names", namesOf(folder)])
+
+        assert.deepStrictEqual(linesOf(plain.stdout), [
+          "user_id  location_id  punch_id  clocked_in                 kind        text",
+          "    501          301         5  2026-03-03T09:00:00-05:00  open        It has no clock-out.",
+          "    501          301         5  2026-03-03T09:00:00-05:00  unapproved  It is not approved.",
+          "    502          303         6  2026-03-08T15:00:00-10:00  unapproved  It is not approved."
+        ])
+        assert.deepStrictEqual(linesOf(named.stdout).slice(1).map((line) => line.split(/ {2,}/).slice(1, 5)), [
+          ["501", "=cmd|'x'\\u001b[2J", "301", "5"],
+          ["501", "=cmd|'x'\\u001b[2J", "301", "5"],
+          ["502", "303", "東京 駅", "6"]
+        ])
+        assert.match(linesOf(named.stdout)[0] ?? "", /^user_id +user +location_id +location +punch_id +clocked_in /)
+      })))
+
+  it.effect.each([80, 100, 140])(
+    "fits a terminal of %d columns, and still names the other punch",
+    (columns) =>
+      over(everything, (folder) =>
+        Effect.gen(function*() {
+          const flags = ["--zones", writeZones(folder), "--names", namesOf(folder)]
+          const { stdout } = yield* cli([...week, ...flags], { terminal: true, columns })
+          const lines = linesOf(stdout)
+
+          for (const line of lines) assert.isAtMost(displayWidth(line), columns, line)
+          assert.match(lines[0] ?? "", /^user(_id)? +.*punch_id +clocked_in +kind +text$/)
+          assert.match(stdout, /It overlaps punch \d+/)
+        }))
+  )
+
+  it.effect("is CSV with the instant and the local time, guarded against formulas", () =>
+    over(found, (folder) =>
+      Effect.gen(function*() {
+        const flags = ["--zones", writeZones(folder), "--names", namesOf(folder), "--format", "csv"]
+        const { code, stdout } = yield* cli([...week, ...flags])
+
+        assert.strictEqual(code, 9)
+        assert.deepStrictEqual(stdout.split("\r\n"), [
+          "punch_id,user_id,location_id,kind,at,at_local,text,user_name,location_name",
+          "5,501,301,open,2026-03-03T14:00:00Z,2026-03-03T09:00:00-05:00,It has no clock-out.,'=cmd|'x'\u001b[2J,",
+          "5,501,301,unapproved,2026-03-03T14:00:00Z,2026-03-03T09:00:00-05:00,It is not approved.,'=cmd|'x'\u001b[2J,",
+          "6,502,303,unapproved,2026-03-09T01:00:00Z,2026-03-08T15:00:00-10:00,It is not approved.,,東京 駅",
+          ""
+        ])
+      })))
+
+  it.effect("is JSON with these keys, and names or null", () =>
+    over(found, (folder) =>
+      Effect.gen(function*() {
+        const flags = ["--zones", writeZones(folder)]
+        const plain = yield* cli([...week, ...flags, "--format", "json"])
+        const named = yield* cli([...week, ...flags, "--json", "--names", namesOf(folder)])
+        const last = {
+          punchId: 6,
+          userId: 502,
+          locationId: 303,
+          kind: "unapproved",
+          at: "2026-03-09T01:00:00Z",
+          text: "It is not approved."
+        }
+
+        assert.strictEqual(plain.stdout.split("\n").at(-3), JSON.stringify(last))
+        assert.strictEqual(
+          named.stdout.split("\n").at(-3),
+          JSON.stringify({ ...last, userName: null, locationName: "東京 駅" })
+        )
+      })))
+
+  it.effect("erases the progress line before it, and ends with the verdict", () =>
+    over(found, () =>
+      Effect.gen(function*() {
+        const screen: Array<string> = []
+        const { stdout } = yield* cli(newYork, { terminal: true, screen })
+        const transcript = screen.join("")
+        const shown = transcript.split("\n").map((line) => line.split(eraseLine).at(-1))
+
+        assert.include(transcript, `${eraseLine}2 punches`)
+        assert.deepStrictEqual(shown.slice(0, -2), [...linesOf(stdout)])
+        assert.match(shown.at(-2) ?? "", /^3 things to look at, of 2 punches; 2 punches were checked$/)
+      })))
+})

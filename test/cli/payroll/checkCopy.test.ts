@@ -1,0 +1,77 @@
+/** `time-punches check --database`: a copy has what the service has, but for disputes. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as Fs from "node:fs"
+import { defaultCompany, FakeService, generatePunches } from "../../../src/testing/index.ts"
+import { needs } from "../../support/needs.ts"
+import { emptyDatabase, hasPostgres, noPostgres } from "../../support/postgres.ts"
+import { cli, queries, temporaryFolder } from "../support.ts"
+import { issuesIn, writeZones } from "./checkSupport.ts"
+
+/** Of few persons, so that some of their punches overlap. */
+const punches = generatePunches({
+  seed: 8,
+  count: 450,
+  companyId: defaultCompany.id,
+  users: 12,
+  openShare: 0.1,
+  deletedShare: 0.1
+})
+
+const served = FakeService.layer({ punches })
+
+const calls = (zones: string): ReadonlyArray<ReadonlyArray<string>> => [
+  ["--month", "2026-03", "--zone", "America/New_York"],
+  ["--week", "2026-03-10", "--zones", zones],
+  ["--week", "2026-03-24", "--zones", zones, "--max-duration", "6h", "--as-of", "2026-04-01T00:00:00Z"],
+  ["--start", "2026-03-05", "--end", "2026-03-20", "--zone", "Asia/Kolkata", "--location-id", "303"],
+  ["--month", "2026-03", "--zone", "+05:30", "--user-id", "507", "--role-id", "12"],
+  ["--month", "2026-03", "--zone", "UTC", "--department-id", "22"],
+  ["--month", "2026-05", "--zone", "UTC"]
+]
+
+/** Only the company is set: no credential is needed. */
+const env = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
+
+const assertSame = Effect.fn(function*(database: string) {
+  const locations = ["301", "302", "303", "304", "305", "306"].map((id) => [id, "Europe/Berlin"] as const)
+  const zones = writeZones(yield* temporaryFolder, locations)
+  assert.strictEqual((yield* cli(["sync", "--database", database])).code, 0)
+  for (const flags of calls(zones)) {
+    const service = yield* cli(["check", ...flags, "--allow-empty", "--json"])
+    const requests = (yield* queries).length
+    const copy = yield* cli(["check", ...flags, "--allow-empty", "--json", "--database", database], { env })
+    const expected = issuesIn(service.stdout).filter(({ kind }) => kind !== "disputed")
+
+    assert.deepStrictEqual(issuesIn(copy.stdout), expected, flags.join(" "))
+    assert.strictEqual(copy.code, expected.length === 0 ? 0 : 9)
+    assert.match(copy.stderr, /^The copy in .*\n.*\nDisputes are not in a copy: only the service knows them\.\n$/)
+    assert.strictEqual((yield* queries).length, requests)
+  }
+})
+
+describe("time-punches check --database", () => {
+  it.effect(
+    "finds in SQLite what it finds in the service, but for disputes, and says so",
+    () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(Date.parse("2026-07-01T12:00:00Z"))
+        yield* assertSame(`${yield* temporaryFolder}/punches.db`)
+      }).pipe(Effect.scoped, Effect.provide(served)),
+    60_000
+  )
+
+  it.live("finds the same in PostgreSQL", (context) => {
+    needs(context, hasPostgres, noPostgres)
+    return Effect.flatMap(emptyDatabase, assertSame).pipe(Effect.scoped, Effect.provide(served))
+  }, 60_000)
+
+  it.effect("refuses a file that is no copy, and does not create it", () =>
+    Effect.gen(function*() {
+      const file = `${yield* temporaryFolder}/none.db`
+      const { code, stdout } = yield* cli(["check", "--month", "2026-03", "--zone", "UTC", "--database", file], { env })
+
+      assert.deepStrictEqual([code, stdout, Fs.existsSync(file)], [8, "", false])
+    }).pipe(Effect.scoped, Effect.provide(served)))
+})

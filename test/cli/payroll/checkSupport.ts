@@ -1,0 +1,58 @@
+/** Punches and files for the tests of a check. */
+import * as Fs from "node:fs"
+import { type StoredPunch, type WireBreak } from "../../../src/testing/index.ts"
+import { servicePunch } from "../../support/wire.ts"
+import type { Found } from "./checkModel.ts"
+
+const hour = 3_600_000
+
+export const isoOf = (millis: number): string => new Date(millis).toISOString().replace(".000Z", "Z")
+
+/** A closed, approved punch that a check has nothing to say about; `hours` from its clock-in. */
+export const punch = (
+  id: number,
+  clockedIn: string,
+  hours: number | null,
+  given: Partial<StoredPunch> = {}
+): StoredPunch => ({
+  ...servicePunch({
+    id,
+    clocked_in: isoOf(Date.parse(clockedIn)),
+    clocked_out: hours === null ? null : isoOf(Date.parse(clockedIn) + hours * hour),
+    created: isoOf(Date.parse(clockedIn)),
+    modified: isoOf(Date.parse(clockedIn))
+  }),
+  employeeApprovalStatus: "approved",
+  flags: [],
+  timeZone: "UTC",
+  ...given
+})
+
+/** A break. */
+export const rest = (begin: string, end: string | null): WireBreak => ({
+  id: 1,
+  user_id: 1,
+  custom_break_id: 0,
+  paid: false,
+  in: begin,
+  out: end
+})
+
+/** The zones of the locations of the tests. */
+export const zones: Readonly<Record<number, string>> = {
+  301: "America/New_York",
+  302: "Europe/Berlin",
+  303: "Pacific/Honolulu"
+}
+
+/** Writes a file for `--zones`, of all these locations or of some. */
+export const writeZones = (
+  folder: string,
+  locations: ReadonlyArray<readonly [string, string]> = Object.entries(zones)
+): string => {
+  const file = `${folder}/zones.csv`
+  Fs.writeFileSync(file, `location_id,zone\n${locations.map((row) => `${row.join()}\n`).join("")}`)
+  return file
+}
+
+export const issuesIn = (json: string): ReadonlyArray<Found> => JSON.parse(json)

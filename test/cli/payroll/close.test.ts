@@ -1,0 +1,287 @@
+/** `time-punches close`, `correct`, `void` and `closes`, over a copy of the fake service in a real file. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Fs from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+import { commandFailureOf } from "../../../src/cli/failure.ts"
+import { Close } from "../../../src/close/index.ts"
+import { CompanyId } from "../../../src/Ids.ts"
+import { SqlStore } from "../../../src/sql/index.ts"
+import { NodeSqlite } from "../../../src/sql/node/index.ts"
+import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
+import { servicePunch } from "../../support/wire.ts"
+import { cli, type Environment, temporaryFolder } from "../support.ts"
+
+const punch = (id: number, given: Partial<WirePunch> = {}): WirePunch =>
+  servicePunch({
+    id,
+    user_id: 500 + id,
+    hourly_wage: 1500,
+    tips: 0,
+    breaks: [],
+    approved: true,
+    clocked_in: `2026-03-0${2 + (id % 5)}T14:00:00Z`,
+    clocked_out: `2026-03-0${2 + (id % 5)}T22:00:00Z`,
+    ...given
+  })
+
+const punches = [1, 2, 3, 4, 5].map((id) => punch(id))
+
+const week = ["--week", "2026-03-02", "--zone", "America/New_York"]
+
+/** No credential and no address: all that a call may need. */
+const env: Environment = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
+
+const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+
+const sync = (file: string) =>
+  Effect.map(cli(["sync", "--database", file, "--history"]), ({ code, stderr }) => {
+    assert.strictEqual(code, 0, stderr)
+  })
+
+const copy = Effect.gen(function*() {
+  const file = `${yield* temporaryFolder}/punches.db`
+  yield* sync(file)
+  return file
+})
+
+const on = (file: string) => (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env })
+
+const closes = (stdout: string): ReadonlyArray<{ readonly state: string; readonly before: string | null }> =>
+  JSON.parse(stdout)
+
+describe("time-punches close", () => {
+  it.live("names the record by the company of the flag, since the environment may have another one", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const other = { TIME_PUNCHES_COMPANY_ID: "4999" }
+      const flag = ["--company", `${defaultCompany.id}`, "--database", file]
+
+      const closed = yield* cli(["close", ...week, ...flag], { env: other })
+
+      assert.strictEqual(closed.code, 0, closed.stderr)
+      assert.include(closed.stderr, `time-punches closes 1 --json --company ${defaultCompany.id} --database '${file}'`)
+    })))
+
+  it.live("closes, corrects and voids a week, and pays each difference once", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      const closed = yield* run("close", ...week, "--above", "7h", "--note", "signed")
+      assert.strictEqual(closed.code, 0, closed.stderr)
+      assert.match(
+        closed.stdout,
+        /^1\.1: 2026-03-02 to 2026-03-08, as of .*\n.*user_id.*above.*\n.*501 .*8:00 +1:00 +120\.00/
+      )
+
+      yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
+      yield* sync(file)
+      const due = yield* run("closes", "--changed", "--json")
+      assert.deepStrictEqual(JSON.parse(due.stdout), [{
+        state: "1.1",
+        rows: [{
+          userId: 501,
+          locationId: punches[0]?.location_id,
+          departmentId: null,
+          roleId: punches[0]?.role_id,
+          punches: 0,
+          incomplete: 0,
+          netSeconds: 3600,
+          costCents: 1500,
+          tipsCents: 0
+        }],
+        people: [{ userId: 501, aboveSeconds: 3600, aboveDaySeconds: null }]
+      }])
+      const corrected = yield* run("correct", "--json")
+      assert.deepStrictEqual(closes(corrected.stdout).map(({ before, state }) => [state, before]), [["1.2", "1.1"]])
+      const nothing = yield* run("correct")
+      assert.deepStrictEqual([nothing.code, nothing.stdout], [0, ""])
+      assert.match(nothing.stderr, /^nothing to correct\n/)
+
+      assert.strictEqual((yield* run("void", "1.2", "--note", "not sent")).code, 0)
+      const twice = yield* run("void", "1.2", "--note", "not sent")
+      assert.deepStrictEqual([twice.code, twice.stdout], [2, ""])
+      assert.match(twice.stderr, /1\.2: it was voided already, by 1\.3/)
+      yield* run("correct")
+      const all = yield* run("closes", "--json")
+      assert.deepStrictEqual(closes(all.stdout).map(({ before, state }) => [state, before]), [
+        ["1.1", null],
+        ["1.2", "1.1"],
+        ["1.3", "1.2"],
+        ["1.4", "1.1"]
+      ])
+      const one = JSON.parse((yield* run("closes", "1", "--json")).stdout)
+      assert.deepInclude(one.terms, {
+        first: "2026-03-02",
+        last: "2026-03-08",
+        rounding: "halfUp",
+        weeklyThreshold: 25_200
+      })
+      assert.strictEqual(one.states.length, 4)
+      const table = yield* run("closes")
+      assert.match(table.stdout, /^state +kind .*\n1\.1 +close .*600\.00 +600\.00.*signed\n1\.2 +correct +1\.1 /)
+      const verified = yield* run("closes", "--verify")
+      assert.deepStrictEqual([verified.code, verified.stdout], [0, "3 states verified\n"])
+      assert.strictEqual((yield* run("void", "1.4", "--note", "not sent")).stderr, "")
+      const over = yield* run("void", "1.1", "--note", "not sent")
+      assert.deepStrictEqual([over.code, over.stderr], [0, "no state of this close stands: it is over\n"])
+    })))
+
+  it.live("is not ready while check finds something, and records what is accepted", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      yield* service.edit([2], { approved: false })
+      yield* sync(file)
+
+      const refused = yield* run("close", ...week)
+      assert.strictEqual(refused.code, 9)
+      assert.match(refused.stdout, /unapproved/)
+      assert.match(refused.stderr, /not closed: unapproved 1\n--accept unapproved closes all the same/)
+      assert.deepStrictEqual(closes((yield* run("closes", "--json")).stdout), [])
+      const accepted = yield* run("close", ...week, "--accept", "unapproved", "--json")
+      assert.deepStrictEqual(JSON.parse(accepted.stdout)[0].accepted, { unapproved: 1 })
+      const again = yield* run("close", ...week, "--accept", "unapproved")
+      assert.deepStrictEqual([again.code, again.stdout], [2, ""])
+      assert.match(again.stderr, /close 1 has 2026-03-02T05:00:00\.000Z to 2026-03-09T04:00:00\.000Z/)
+      const empty = yield* run("close", "--week", "2026-02-23", "--zone", "America/New_York")
+      assert.deepStrictEqual([empty.code, /empty 1/.test(empty.stderr)], [9, true])
+      const disputed = yield* run("close", ...week, "--accept", "unapproved,disputed")
+      assert.strictEqual(disputed.code, 2)
+      assert.include(
+        disputed.stderr,
+        "some of open, unapproved, overlap, tooLong, anomaly, zeroWage, gap, stale, empty"
+      )
+    })))
+
+  it.live("says which people a history that was edited by hand concerns, with exit code 7", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      yield* run("close", ...week)
+      yield* service.edit([3], { clocked_out: "2026-03-05T23:00:00Z" })
+      yield* sync(file)
+      const database = new DatabaseSync(file)
+      database.exec("UPDATE time_punches_history SET hourly_wage = hourly_wage + 100")
+      database.close()
+
+      for (const command of [["closes", "--verify"], ["correct"]]) {
+        const { code, stderr, stdout } = yield* run(...command)
+        assert.deepStrictEqual([code, stdout], [7, ""])
+        assert.match(stderr, /1\.1: its history was edited, users 503/)
+      }
+    })))
+
+  it.live("changes no tables: an older schema is exit code 7, and names the command that changes them", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const run = on(file)
+      const database = new DatabaseSync(file)
+      database.exec("DELETE FROM time_punches_migrations WHERE migration_id >= 4")
+      database.close()
+      for (
+        const args of [["close", ...week], ["correct"], ["void", "1.1", "--note", "x"], ["closes"], [
+          "closes",
+          "--verify"
+        ]]
+      ) {
+        const { code, stderr, stdout } = yield* run(...args)
+        assert.deepStrictEqual([code, stdout], [7, ""], args.join(" "))
+        assert.match(
+          stderr,
+          /the tables of the copy have schema 3, and this release needs \d.*\n  Run time-punches sync/
+        )
+      }
+      const missing = yield* cli(["closes", "--database", `${file}.misspelt`], { env })
+      // A name that is misspelt creates no file.
+      assert.strictEqual(missing.code, 8, missing.stderr)
+      assert.isFalse(Fs.existsSync(`${file}.misspelt`))
+    })))
+
+  it.live("ends with 8 if another process wrote meanwhile, or the copy was erased", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      yield* run("close", ...week)
+      yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
+      yield* sync(file)
+      // The first of them to write wins; the others find its state, or have nothing to correct.
+      const ran = yield* Effect.all(Array.from({ length: 4 }, () => run("correct")), { concurrency: 4 })
+      assert.include(ran.map(({ code }) => code), 0)
+      for (const { code, stderr } of ran)
+        assert.match(`${code} ${stderr}`, /^(?:0 |8 [^]*another process wrote a state)/)
+      const erased = new Close.CloseChanged({ companyId: CompanyId.make(1), detail: "the copy was erased" })
+      assert.deepStrictEqual(commandFailureOf(erased).code, 8)
+      assert.lengthOf(closes((yield* run("closes", "--json")).stdout), 2)
+      yield* Effect.provide(SqlStore.purge(CompanyId.make(defaultCompany.id)), NodeSqlite.layer({ filename: file }))
+      const gone = yield* run("close", ...week)
+      assert.strictEqual(gone.code, 2, gone.stderr)
+      assert.match(gone.stderr, /has no history/)
+    })))
+
+  it.live("prints what is due as JSON where it is negative: a punch that is deleted, and one that has no hours any more", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      yield* service.edit([2], { clocked_out: null })
+      yield* sync(file)
+      assert.strictEqual((yield* run("close", ...week, "--above", "7h", "--accept", "open")).code, 0)
+      yield* service.edit([1], { deleted: true })
+      yield* service.edit([2], { deleted: true })
+      yield* sync(file)
+      const { code, stderr, stdout } = yield* run("closes", "--changed", "--json")
+
+      assert.strictEqual(code, 0, stderr)
+      const [{ people, rows }] = JSON.parse(stdout)
+      const numbers = rows.map((row: Readonly<Record<string, number>>) =>
+        ["userId", "punches", "incomplete", "netSeconds", "costCents"].map((name) => row[name])
+      )
+      assert.deepStrictEqual(numbers, [[501, -1, 0, -28_800, -12_000], [502, -1, -1, 0, 0]])
+      assert.deepStrictEqual(people, [{ userId: 501, aboveSeconds: -3600, aboveDaySeconds: null }])
+    })))
+
+  it.live("ends with 8 and writes nothing if the history of what was summed is gone when correct writes", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      yield* run("close", ...week)
+      yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
+      yield* sync(file)
+      // As if the history had been pruned after the snapshot was read.
+      const database = new DatabaseSync(file)
+      database.exec(
+        `UPDATE time_punches_sync SET known_since = history_last + 1 WHERE company_id = ${defaultCompany.id}`
+      )
+      database.close()
+      const { code, stderr, stdout } = yield* run("correct")
+      assert.deepStrictEqual([code, stdout], [8, ""], stderr)
+      assert.match(stderr, /the history of the instant that was summed is gone/)
+      assert.lengthOf(closes((yield* run("closes", "--json")).stdout), 1)
+    })))
+
+  it.live("refuses what it cannot mean", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const run = on(file)
+      const why = (...args: ReadonlyArray<string>) =>
+        Effect.map(run(...args), ({ code, stderr, stdout }) => {
+          assert.deepStrictEqual([code, stdout], [2, ""], stderr)
+          return stderr
+        })
+
+      assert.match(yield* why("close"), /close needs a period/)
+      assert.match(yield* why("close", "--last", "7d", "--zone", "UTC"), /close takes no --last/)
+      assert.match(yield* why("void", "1.1"), /void needs --note WHY/)
+      assert.match(yield* why("void", "1", "--note", "x"), /such as 7\.2/)
+      assert.match(yield* why("correct", "7"), /7: there is no such close/)
+      assert.match(yield* why("closes", "7"), /7: there is no such close/)
+      assert.match(yield* why("closes", "--changed", "--verify"), /two questions/)
+    })))
+})

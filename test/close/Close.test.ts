@@ -1,0 +1,680 @@
+/** Closes of a copy, over both databases: what stands adds up to the sums of now, and nothing is paid twice. */
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Duration, Effect, Option, Result, Schema } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
+import * as CloseRecord from "../../src/close/CloseRecord.ts"
+import { Close } from "../../src/close/index.ts"
+import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
+import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
+import { SqlStore } from "../../src/sql/index.ts"
+import { prng } from "../../src/testing/base/prng.ts"
+import type { TimePunch } from "../../src/TimePunch.ts"
+import { punch } from "../support/arbitraryPunch.ts"
+import { databases, hookedClient, type Hooks, itWithTable } from "../support/databases.ts"
+import { commit, type OpenHistory, openHistory } from "../support/histories.ts"
+import { needs } from "../support/needs.ts"
+import { clientOf, cluster, hasPrograms, noPostgres } from "../support/postgres.ts"
+
+const company = CompanyId.make(2)
+const [newYork, berlin, honolulu] = ["America/New_York", "Europe/Berlin", "Pacific/Honolulu"].map(
+  DateTime.zoneMakeNamedUnsafe
+)
+if (newYork === undefined || berlin === undefined || honolulu === undefined) throw new Error("zones")
+const date = (text: string) => BusinessDate.make(text)
+const [east, far, late] = [LocationId.make(301), LocationId.make(303), LocationId.make(304)]
+
+const march: Close.CloseOptions = {
+  first: date("2026-03-02"),
+  last: date("2026-03-15"),
+  clock: newYork,
+  rounding: "halfUp",
+  weeklyThreshold: Duration.hours(40)
+}
+const next: Close.CloseOptions = { ...march, first: date("2026-03-16"), last: date("2026-03-29") }
+
+const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}): TimePunch => {
+  const start = DateTime.makeUnsafe(clockedIn)
+  return punch({
+    id: TimePunchId.make(id),
+    userId: UserId.make(501),
+    locationId: east,
+    clockedIn: start,
+    clockedOut: Option.some(DateTime.add(start, { hours })),
+    breaks: [],
+    approved: true,
+    hourlyWage: punch({}).hourlyWage,
+    ...changes
+  })
+}
+
+/** The sums of the states that stand: the newest of each close. */
+const standing = (closes: ReadonlyArray<Close.Close>) =>
+  closes.flatMap(({ states }) => {
+    const voided = new Set(states.flatMap(({ before, kind }) => kind === "void" ? [Option.getOrNull(before)] : []))
+    return states.findLast(({ kind, state }) => kind !== "void" && !voided.has(state)) ?? []
+  })
+
+const hours = ({ rows }: CloseRecord.CloseSums) => rows.reduce((sum, { net }) => sum + Duration.toHours(net), 0)
+
+/** What each state of a close has more than the one before: what was due with it. */
+const due = ({ states }: Close.Close) =>
+  states.map((state) => {
+    const before = states.find((each) => Option.contains(state.before, each.state))
+    return state.kind === "void"
+      ? [state.state, -hours(CloseRecord.difference(before ?? CloseRecord.nothing, beforeOf(states, before)))]
+      : [state.state, hours(CloseRecord.difference(state, before ?? CloseRecord.nothing))]
+  })
+
+const beforeOf = (states: Close.Close["states"], state: Close.RecordedState | undefined) =>
+  states.find((each) => Option.contains(state?.before ?? Option.none(), each.state)) ?? CloseRecord.nothing
+
+for (const database of databases()) {
+  const itWithCopy = itWithTable(database, "closes", (table) => openHistory(database.client, table))
+
+  describe(`Close in ${database.name}`, () => {
+    const make = ({ run, table }: OpenHistory, options: Close.CloseOptions = march) =>
+      run(Close.make(company, { accept: ["stale", "gap", "empty"], ...options }, { table }))
+    const correct = ({ run, table }: OpenHistory, options: Close.CorrectOptions = {}) =>
+      run(Close.correct(company, options, { table }))
+    const voidState = ({ run, table }: OpenHistory, state: string) =>
+      run(Close.voidState(company, { state, note: "the file was not sent" }, { table }))
+    const list = ({ run, table }: OpenHistory) => run(Close.list(company, undefined, { table }))
+    const week = [shift(1, "2026-03-02T14:00:00Z", 8), shift(2, "2026-03-03T14:00:00Z", 8)]
+
+    itWithCopy("records the sums of a period at an instant of the copy", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, week)
+        const state = yield* make(copy)
+
+        assert.deepStrictEqual(
+          [state.close, state.state, state.before, state.kind, hours(state), state.accepted],
+          [1, "1.1", Option.none(), "close", 16, { stale: 1 }]
+        )
+        const [close] = yield* list(copy)
+        const text = JSON.stringify(Schema.encodeSync(Close.Close)(close ?? assert.fail("no close")))
+        assert.deepStrictEqual(Schema.decodeSync(Close.Close)(JSON.parse(text)), close)
+      }))
+
+    itWithCopy("pays each difference once: edit, edit back, void, correct", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, week)
+        yield* make(copy)
+        yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+        assert.deepStrictEqual((yield* correct(copy)).states.map((state) => [state.state, hours(state)]), [["1.2", 18]])
+        assert.deepStrictEqual((yield* correct(copy)).states, [])
+        // An edit and its undoing cancel.
+        yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 12)])
+        yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+        assert.deepStrictEqual((yield* correct(copy)).states, [])
+        yield* voidState(copy, "1.2")
+        yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 11)])
+        assert.deepStrictEqual(
+          (yield* correct(copy)).states.map(({ before, state }) => [state, Option.getOrNull(before)]),
+          [["1.4", "1.1"]]
+        )
+
+        const [close] = yield* list(copy)
+        assert.deepStrictEqual(close === undefined ? [] : due(close), [["1.1", 16], ["1.2", 2], ["1.3", -2], [
+          "1.4",
+          3
+        ]])
+        assert.deepStrictEqual(standing(yield* list(copy)).map(hours), [19])
+        assert.deepStrictEqual(yield* copy.run(Close.verify(company, undefined, { table: copy.table })), {
+          states: 3,
+          outOfReach: 0
+        })
+      }))
+
+    itWithCopy("refuses to void twice, a void, and a state in the middle", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, week)
+        yield* make(copy)
+        yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+        yield* correct(copy)
+        const why = (state: string) => Effect.map(Effect.flip(voidState(copy, state)), ({ message }) => message)
+
+        assert.match(yield* why("1.1"), /newest state that stands is 1\.2.*print its file again/)
+        yield* voidState(copy, "1.2")
+        assert.match(yield* why("1.2"), /voided already, by 1\.3/)
+        assert.match(yield* why("1.3"), /itself a void, of 1\.2/)
+        assert.match(yield* why("1"), /such as 7\.2/)
+        assert.match(yield* why("8.1"), /no such state/)
+        yield* voidState(copy, "1.1")
+        // None stands: the close is over, and the period can be closed again.
+        assert.deepStrictEqual((yield* correct(copy)).states, [])
+        assert.match((yield* Effect.flip(correct(copy, { closes: [1] }))).message, /the close is over/)
+        assert.strictEqual((yield* make(copy)).state, "2.1")
+      }))
+
+    itWithCopy("refuses a period of which another close that stands has an instant", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, week)
+        yield* make(copy)
+        const error = yield* Effect.flip(make(copy, { ...march, first: date("2026-03-15"), last: date("2026-03-20") }))
+
+        assert.strictEqual(error._tag, "PeriodClosed")
+        assert.strictEqual((yield* make(copy, next)).state, "2.1")
+      }))
+
+    itWithCopy(
+      "is not ready while something is open, between two closes, or where the copy is too old",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* commit(copy.kept, company, [
+            ...week,
+            shift(3, "2026-03-04T14:00:00Z", 0, { clockedOut: Option.none() })
+          ])
+          const found = (options: Close.CloseOptions) =>
+            Effect.map(Effect.flip(make(copy, options)), (error) => error._tag === "NotReady" ? error.found : error)
+
+          assert.deepStrictEqual(yield* found({ ...march, accept: [] }), { open: 1, stale: 1 })
+          assert.deepStrictEqual(
+            (yield* make(copy, { ...march, accept: ["open", "stale"] })).accepted,
+            { open: 1, stale: 1 }
+          )
+          assert.deepStrictEqual(
+            yield* found({ ...march, first: date("2026-03-17"), last: date("2026-03-20"), accept: ["stale"] }),
+            { gap: 1, empty: 1 }
+          )
+        })
+    )
+
+    itWithCopy("is stale unless the last complete pass began after the period", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, week)
+        const began = (instant: string) => {
+          const millis = Date.parse(instant)
+          const value = database.dialect === "pg" ? `to_timestamp(${millis / 1000})` : `${millis}`
+          return copy.query(`UPDATE ${copy.table}_sync SET pass_began = ${value}`)
+        }
+        // 15 March ends at 04:00Z in New York.
+        yield* began("2026-03-16T03:59:59.999Z")
+        const error = yield* Effect.flip(make(copy, { ...march, accept: [] }))
+        assert.match(
+          error.message,
+          /stale 1; the last complete pass began 2026-03-16T03:59:59\.999Z, and the period ends/
+        )
+        yield* began("2026-03-16T04:00:00Z")
+        assert.deepStrictEqual((yield* make(copy, { ...march, accept: [] })).accepted, {})
+      }))
+
+    itWithCopy("moves a punch between two closes in one write", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, week)
+        yield* make(copy)
+        yield* make(copy, next)
+        yield* commit(copy.kept, company, [shift(2, "2026-03-17T14:00:00Z", 8)])
+        const named = yield* correct(copy, { closes: [2] })
+
+        assert.deepStrictEqual([named.states.map(({ state }) => state), named.others], [["2.2"], [1]])
+        yield* voidState(copy, "2.2")
+        assert.deepStrictEqual((yield* correct(copy)).states.map((state) => [state.state, hours(state)]), [
+          ["1.2", 8],
+          ["2.4", 8]
+        ])
+        assert.deepStrictEqual(standing(yield* list(copy)).map(hours), [8, 8])
+      }))
+
+    itWithCopy(
+      "corrects an excess that an edit before the period changes, and a role alone",
+      (copy) =>
+        Effect.gen(function*() {
+          // The period begins on Thursday, and its week has 36 hours before it.
+          const days = ["09", "10", "11"].map((day, at) => shift(10 + at, `2026-03-${day}T12:00:00Z`, 12))
+          yield* commit(copy.kept, company, [...days, shift(20, "2026-03-12T14:00:00Z", 8)])
+          const half = { ...march, first: date("2026-03-12"), last: date("2026-03-31") }
+          const above = (state: Close.CloseState) =>
+            state.people.map(({ above }) => Option.getOrNull(Option.map(above, Duration.toHours)))
+
+          assert.deepStrictEqual(above(yield* make(copy, half)), [4])
+          yield* commit(copy.kept, company, [shift(12, "2026-03-11T12:00:00Z", 8)])
+          const [edited] = (yield* correct(copy)).states
+          assert.deepStrictEqual(edited === undefined ? [] : above(edited), [0])
+          yield* commit(copy.kept, company, [shift(20, "2026-03-12T14:00:00Z", 8, { roleId: RoleId.make(99) })])
+          assert.lengthOf((yield* correct(copy)).states, 1)
+        })
+    )
+
+    itWithCopy("adds a location that the record lacks, and changes none", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, week)
+        yield* make(copy, { ...march, clock: new Map([[east, newYork]]) })
+        yield* commit(copy.kept, company, [shift(30, "2026-03-05T14:00:00Z", 4, { locationId: late })])
+
+        assert.strictEqual((yield* Effect.flip(correct(copy)))._tag, "MissingZone")
+        const clocks = new Map([[late, berlin], [east, berlin], [far, berlin]])
+        const corrected = yield* correct(copy, { clocks })
+        assert.deepStrictEqual(corrected.states.map(hours), [20])
+        assert.deepStrictEqual(corrected.kept, [east])
+        assert.deepStrictEqual(
+          corrected.states.length === 0
+            ? []
+            : (yield* list(copy))[0]?.states[1]?.added.locations.map(({ locationId }) => locationId),
+          [Option.some(late)]
+        )
+        // Its clock is that of the record from now on.
+        yield* commit(copy.kept, company, [shift(31, "2026-03-05T14:00:00Z", 1, { locationId: late })])
+        assert.deepStrictEqual((yield* correct(copy)).states.map(hours), [21])
+        // As Berlin in the one and New York in the next, five hours would be in no close, or in both.
+        const error = yield* Effect.flip(
+          make(copy, { ...next, clock: new Map([[late, newYork]]), accept: ["stale", "empty"] })
+        )
+        assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
+      }))
+
+    itWithCopy(
+      "says when the history was edited by hand, with the people, and writes nothing",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* commit(copy.kept, company, week)
+          yield* make(copy)
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+          yield* copy.query(`UPDATE ${copy.table}_history SET hourly_wage = hourly_wage + 1`)
+          const error = yield* Effect.flip(correct(copy))
+          const verified = yield* Effect.flip(copy.run(Close.verify(company, undefined, { table: copy.table })))
+
+          assert.deepStrictEqual([error._tag, verified._tag], ["RecordDiffers", "RecordDiffers"])
+          assert.match(error.message, /1\.1: its history was edited, users 501/)
+          assert.lengthOf((yield* list(copy))[0]?.states ?? [], 1)
+        })
+    )
+
+    itWithCopy(
+      "continues where the history was pruned, if the rules are those of the record",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* commit(copy.kept, company, week)
+          yield* make(copy)
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+          yield* copy.run(
+            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
+          )
+
+          assert.strictEqual(
+            (yield* Effect.flip(copy.run(Close.verify(company, undefined, { table: copy.table }))))._tag,
+            "RecordDiffers"
+          )
+          yield* copy.query(`UPDATE ${copy.table}_close_state SET rules = 0`)
+          assert.match((yield* Effect.flip(correct(copy))).message, /its rules are others/)
+          assert.lengthOf((yield* correct(copy, { accept: ["rules"] })).states, 1)
+          yield* copy.query(`UPDATE ${copy.table}_close_state SET rules = 1`)
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)])
+          yield* copy.run(
+            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
+          )
+          assert.deepStrictEqual((yield* correct(copy)).unverified, ["1.2"])
+        })
+    )
+
+    itWithCopy(
+      "begins at the end of the close before, after a day start that moved earlier, if that is accepted",
+      (copy) =>
+        Effect.gen(function*() {
+          // The bar closes at four, then at two: the two hours of 16 March from 02:00 would be in both closes.
+          const at = (hours: number) => ({ zone: newYork, dayStarts: Duration.hours(hours) })
+          yield* commit(copy.kept, company, [
+            ...week,
+            shift(3, "2026-03-16T07:00:00Z", 1),
+            shift(4, "2026-03-16T09:00:00Z", 2)
+          ])
+          assert.strictEqual(hours(yield* make(copy, { ...march, clock: at(4) })), 17)
+          const later = { ...next, clock: at(2) }
+          assert.strictEqual((yield* Effect.flip(make(copy, later)))._tag, "PeriodClosed")
+          const state = yield* make(copy, { ...later, accept: ["stale", "edge"] })
+
+          assert.deepStrictEqual([hours(state), state.accepted], [2, { stale: 1, edge: 1 }])
+          assert.deepStrictEqual((yield* correct(copy)).states, [])
+          assert.deepStrictEqual(
+            (yield* list(copy))[1]?.terms.locations.map(({ begins }) => Option.map(begins, DateTime.formatIso)),
+            [Option.some("2026-03-16T08:00:00.000Z")]
+          )
+        })
+    )
+
+    itWithCopy(
+      "refuses an added location whose clock is not that which the next close has",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* commit(copy.kept, company, [...week, shift(40, "2026-03-17T14:00:00Z", 2, { locationId: late })])
+          yield* make(copy, { ...march, clock: new Map([[east, newYork]]) })
+          const clockOf = (clock: DateTime.TimeZone) => new Map([[east, newYork], [late, clock]])
+          yield* make(copy, { ...next, clock: clockOf(newYork) })
+          yield* commit(copy.kept, company, [shift(30, "2026-03-05T14:00:00Z", 4, { locationId: late })])
+          const added = (clock: DateTime.TimeZone, accept: ReadonlyArray<"gap"> = []) =>
+            correct(copy, { closes: [1], clocks: new Map([[late, clock]]), accept })
+
+          // As Berlin in the first and New York in the next, five hours are in no close.
+          const gap = yield* Effect.flip(added(berlin))
+          assert.deepStrictEqual(gap._tag === "NotReady" ? gap.found : gap, { gap: 1 })
+          // As Honolulu in the first, six hours are in both; no acceptance lets that through.
+          const overlap = yield* Effect.flip(added(honolulu, ["gap"]))
+          assert.strictEqual(overlap._tag === "PeriodClosed" ? overlap.close : 0, 2, overlap.message)
+          assert.deepStrictEqual((yield* added(newYork)).states.map(({ state }) => state), ["1.2"])
+        })
+    )
+
+    itWithCopy(
+      "says why a person lost all hours, also if the history does not reach the state",
+      (copy) =>
+        Effect.gen(function*() {
+          const of = (id: number, user: number, changes: Partial<TimePunch> = {}) =>
+            shift(id, "2026-03-03T14:00:00Z", 8, { userId: UserId.make(user), ...changes })
+          const all = [of(1, 501), of(2, 502), of(3, 503), of(4, 504), of(5, 505)]
+          yield* commit(copy.kept, company, all)
+          yield* make(copy)
+          // 501 is gone, 502 deleted, 503 given to 505, 504 moved to the next period.
+          const later = shift(4, "2026-03-18T14:00:00Z", 8, { userId: UserId.make(504) })
+          const now = [of(2, 502, { deleted: true }), of(3, 505), later, of(5, 505)]
+          yield* commit(copy.kept, company, now, true)
+
+          assert.deepStrictEqual((yield* correct(copy)).lost, [
+            { close: 1, userId: UserId.make(501), causes: { gone: 1 } },
+            { close: 1, userId: UserId.make(502), causes: { deleted: 1 } },
+            { close: 1, userId: UserId.make(503), causes: { moved: 1 } },
+            { close: 1, userId: UserId.make(504), causes: { moved: 1 } }
+          ])
+          yield* voidState(copy, "1.2")
+          yield* copy.run(
+            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
+          )
+          assert.deepStrictEqual((yield* correct(copy)).lost.map(({ causes }) => causes), [
+            { gone: 1 },
+            { deleted: 1 },
+            {},
+            {}
+          ])
+        })
+    )
+
+    itWithCopy("needs a history, and is erased with its copy", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.plain, company, week)
+        assert.strictEqual((yield* Effect.flip(make(copy)))._tag, "HistoryUnknown")
+        yield* commit(copy.kept, company, week)
+        yield* make(copy)
+        yield* copy.run(SqlStore.purge(company, { table: copy.table }))
+
+        assert.deepStrictEqual(yield* list(copy), [])
+        for (const part of ["close", "close_state", "close_row", "close_person"]) {
+          assert.deepStrictEqual(yield* copy.query(`SELECT 1 FROM ${copy.table}_${part}`), [])
+        }
+      }))
+
+    /** The client of the copy with hooks around its statements. */
+    const hooked = ({ run }: OpenHistory, hooks: () => Hooks) =>
+      Effect.map(
+        run(SqlClient.SqlClient),
+        (real) => <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+          Effect.provideService(effect, SqlClient.SqlClient, hookedClient(real, hooks))
+      )
+    const once = (effect: Effect.Effect<unknown, unknown>) => {
+      let isDone = false
+      return Effect.suspend(() => {
+        if (isDone) return Effect.void
+        isDone = true
+        return Effect.orDie(effect)
+      })
+    }
+    const between = (copy: OpenHistory, interference: Effect.Effect<unknown, unknown>) => {
+      const beforeBegin = once(interference)
+      return hooked(copy, () => ({ beforeBegin }))
+    }
+    const options: Close.CloseOptions = { ...march, accept: ["stale"] }
+
+    itWithCopy(
+      "writes nothing where the copy is erased or pruned between snapshot and write",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* commit(copy.kept, company, week)
+          const purged = yield* between(copy, copy.run(SqlStore.purge(company, { table })))
+          assert.match(
+            (yield* Effect.flip(purged(Close.make(company, options, { table })))).message,
+            /the copy was erased/
+          )
+          assert.deepStrictEqual(yield* list(copy), [])
+
+          yield* commit(copy.kept, company, week)
+          const prune = Effect.andThen(
+            commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)]),
+            copy.run(SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table }))
+          )
+          const pruned = yield* between(copy, prune)
+          const error = yield* Effect.flip(pruned(Close.make(company, options, { table })))
+          assert.match(error.message, /the history of the instant that was summed is gone/)
+          assert.deepStrictEqual(yield* list(copy), [])
+        })
+    )
+
+    itWithCopy(
+      "refuses the second of two closes at once, and the second of two corrections",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* commit(copy.kept, company, week)
+          const closing = yield* between(copy, make(copy))
+          assert.strictEqual(
+            (yield* Effect.flip(closing(Close.make(company, options, { table }))))._tag,
+            "PeriodClosed"
+          )
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)])
+          const correcting = yield* between(copy, correct(copy))
+          assert.strictEqual(
+            (yield* Effect.flip(correcting(Close.correct(company, {}, { table }))))._tag,
+            "CloseChanged"
+          )
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+          const voiding = yield* between(copy, voidState(copy, "1.2"))
+          assert.strictEqual((yield* Effect.flip(voiding(Close.correct(company, {}, { table }))))._tag, "CloseChanged")
+
+          assert.deepStrictEqual((yield* list(copy)).flatMap(({ states }) => states.map(({ state }) => state)), [
+            "1.1",
+            "1.2",
+            "1.3"
+          ])
+        })
+    )
+
+    itWithCopy(
+      "sums the snapshot where a sync commits before the write, and finds it again",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* commit(copy.kept, company, week)
+          const synced = yield* between(copy, commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 12)]))
+          assert.strictEqual(hours(yield* synced(Close.make(company, options, { table }))), 16)
+          assert.deepStrictEqual(yield* copy.run(Close.verify(company, undefined, { table })), {
+            states: 1,
+            outOfReach: 0
+          })
+          assert.deepStrictEqual((yield* correct(copy)).states.map(hours), [20])
+        })
+    )
+
+    itWithCopy(
+      "prints files that add up, over random edits, corrections, voids, forms, codes and pay codes",
+      (copy) =>
+        Effect.gen(function*() {
+          const { run, table } = copy
+          const random = prng(9153)
+          let printed = 0
+          let voidedWithCodes = 0
+          const coded = new Map<string, number>()
+          for (let plan = 0; plan < 12; plan++) {
+            const firstDay = DateTime.add(DateTime.makeUnsafe("2026-03-02"), { days: 14 * plan })
+            const dateOf = (days: number) =>
+              BusinessDate.make(DateTime.formatIsoDate(DateTime.toUtc(DateTime.add(firstDay, { days }))))
+            // Three people, two of them with one code. Each plan has its own fortnight and ids.
+            const edit = () => {
+              const id = random.between(0, 8)
+              const clockedIn = DateTime.add(firstDay, { days: id % 5, hours: 14 })
+              const clockedOut = DateTime.add(clockedIn, { seconds: random.between(1, 60_000) })
+              return shift(100 * plan + id, DateTime.formatIso(clockedIn), 0, {
+                userId: UserId.make(501 + (id % 3)),
+                clockedOut: Option.some(DateTime.toUtc(clockedOut)),
+                roleId: RoleId.make(random.pick([11, 12])),
+                tips: Cents.make(random.between(0, 900))
+              })
+            }
+            yield* commit(copy.kept, company, [edit(), edit(), edit()])
+            const { close } = yield* make(copy, {
+              ...march,
+              first: dateOf(0),
+              last: dateOf(13),
+              weeklyThreshold: Duration.hours(9),
+              accept: [...CloseRecord.Obstacle.literals]
+            })
+            const stands: Array<string> = [`${close}.1`]
+            const voids: Array<string> = []
+            for (let step = 0; step < 8; step++) {
+              if (stands.length > 1 && random.between(0, 2) === 0) {
+                const state = stands.pop() ?? ""
+                voids.push(state, (yield* voidState(copy, state)).state)
+              } else {
+                yield* commit(copy.kept, company, [edit()])
+                const { states } = yield* correct(copy, { closes: [close] })
+                stands.push(...states.map(({ state }) => state))
+              }
+            }
+            // Half of the plans have a row for each pay code.
+            const codesOfPay = [
+              undefined,
+              { below: "REG", above: "OT", tips: "TIPS" },
+              undefined,
+              { hours: "ALL", tips: "TIPS" }
+            ][plan % 4]
+            const mapping = Result.getOrThrow(PayrollFile.decodeMapping({
+              v: 1,
+              ...codesOfPay === undefined ? { by: ["user", "role"] } : { by: ["user"], payCodes: codesOfPay },
+              hours: random.pick(["decimal:2", "decimal:4", "h:mm", "minutes", "seconds"]),
+              rounding: random.pick(["halfUp", "halfEven", "down", "up"]),
+              columns: (codesOfPay === undefined
+                ? ["userCode", "roleId", "hours", "cost", "tips", "punches"]
+                : ["userCode", "payCode", "hours", "amount"]).map((value) => ({ header: value, value })),
+              header: false,
+              lineEnd: "\n"
+            }))
+            const codes: PayrollFile.PayrollCodes = { codeOf: (_, id) => id === 501 ? "A" : "B" }
+            const numbersOf = (state: CloseRecord.CloseSums & PayrollFile.PayrollState, before?: typeof state) => {
+              const { text } = Result.getOrThrow(PayrollFile.encode(mapping, codes, state, before))
+              return text.split("\n").filter((line) => line !== "").flatMap((line) => {
+                const cells = line.split(",")
+                return cells.slice(2).flatMap((cell, at) => {
+                  // With pay codes a row has hours or an amount.
+                  if (cell === "") return []
+
+                  const [, sign, whole, mark, part = ""] = /^(-?)(\d+)(?:([.:])(\d+))?$/.exec(cell) ?? []
+                  const value = Number(whole) * (mark === ":" ? 60 : 10 ** part.length) + Number(part)
+                  return [[`${cells[0]} ${cells[1]} ${at}`, sign === "-" ? -value : value] as const]
+                })
+              })
+            }
+            const sumOf = (numbers: ReadonlyArray<readonly [string, number]>) => {
+              const sums = new Map<string, number>()
+              for (const [key, value] of numbers) sums.set(key, (sums.get(key) ?? 0) + value)
+              return [...sums].filter(([, value]) => value !== 0).toSorted()
+            }
+            const files = yield* Effect.forEach(stands, (name) => run(Close.find(company, name, { table })))
+            printed += files.length
+
+            assert.deepStrictEqual(
+              sumOf(files.flatMap(({ before, state }) => numbersOf(state, before))),
+              sumOf(numbersOf((files.at(-1) ?? assert.fail("no state")).state))
+            )
+            for (const name of voids) {
+              assert.strictEqual((yield* Effect.flip(run(Close.find(company, name, { table }))))._tag, "UnknownClose")
+            }
+            if (codesOfPay !== undefined) {
+              const newest = files.at(-1)?.state ?? assert.fail("no state")
+              for (const [key, value] of numbersOf(newest))
+                coded.set(key.slice(2), (coded.get(key.slice(2)) ?? 0) + value)
+              voidedWithCodes += voids.length
+            }
+          }
+          assert.isAbove(printed, 30)
+          assert.isAbove(voidedWithCodes, 4)
+          assert.deepStrictEqual([...coded.keys()].toSorted(), ["ALL 0", "OT 0", "REG 0", "TIPS 1"])
+        })
+    )
+
+    itWithCopy("finds the state that a COMMIT without an answer wrote", (copy) =>
+      Effect.gen(function*() {
+        const { table } = copy
+        yield* commit(copy.kept, company, week)
+        const lost = new SqlError.SqlError({
+          reason: new SqlError.ConnectionError({ cause: new Error("gone"), message: "gone" })
+        })
+        let isLost = false
+        const run = yield* hooked(copy, () => ({
+          afterCommit: Effect.suspend(() => {
+            if (isLost) return Effect.void
+            isLost = true
+            return Effect.fail(lost)
+          })
+        }))
+
+        assert.strictEqual((yield* run(Close.make(company, options, { table }))).state, "1.1")
+        assert.isTrue(isLost)
+        isLost = false
+        const voided = yield* run(Close.voidState(company, { state: "1.1", note: "again" }, { table }))
+        assert.strictEqual(voided.state, "1.2")
+        assert.lengthOf((yield* list(copy))[0]?.states ?? [], 2)
+      }))
+  })
+}
+
+describe("Rights in PostgreSQL", () => {
+  const week = [shift(1, "2026-03-02T14:00:00Z", 8), shift(2, "2026-03-03T14:00:00Z", 8)]
+
+  it.live("a close needs INSERT on its tables and UPDATE on a column of the sync; an erasure needs no right on them", (context) => {
+    needs(context, hasPrograms, noPostgres)
+    return Effect.gen(function*() {
+      const url = (yield* cluster()).url()
+      const table = "time_punches"
+      const owner = yield* openHistory(clientOf(url), table)
+      const as = (role: string) => <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+        Effect.provide(effect, clientOf(url.replace("postgres@", `${role}@`)))
+      const ask = (role: string, text: string) =>
+        as(role)(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text)))
+      yield* commit(owner.kept, company, week)
+      for (
+        const text of [
+          "CREATE ROLE keeper LOGIN",
+          "GRANT SELECT, INSERT, UPDATE, DELETE ON time_punches, time_punches_history, time_punches_sync TO keeper",
+          "GRANT SELECT ON time_punches_migrations TO keeper",
+          "CREATE ROLE closer LOGIN",
+          "GRANT SELECT ON ALL TABLES IN SCHEMA public TO closer",
+          "GRANT INSERT ON time_punches_close, time_punches_close_state, time_punches_close_row, " +
+          "time_punches_close_person TO closer"
+        ]
+      ) yield* owner.query(text)
+
+      const options: Close.CloseOptions = { ...march, accept: ["stale"] }
+      const locked = yield* Effect.flip(as("closer")(Close.make(company, options)))
+      assert.match(locked.message, /the close cannot be written/)
+      yield* owner.query("GRANT UPDATE (company_id) ON time_punches_sync TO closer")
+      assert.strictEqual((yield* as("closer")(Close.make(company, options))).state, "1.1")
+      yield* commit(owner.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)])
+      assert.deepStrictEqual((yield* as("closer")(Close.correct(company))).states.map(({ state }) => state), ["1.2"])
+      yield* as("closer")(Close.voidState(company, { state: "1.2", note: "not sent" }))
+      assert.deepStrictEqual(yield* as("closer")(Close.verify(company)), { states: 2, outOfReach: 0 })
+      // Rows are only inserted: not even the role that closes may change or remove one.
+      for (const text of ["UPDATE time_punches_close_row SET net_ms = 0", "DELETE FROM time_punches_close_state"]) {
+        const { reason } = yield* Effect.flip(ask("closer", text))
+        assert.strictEqual(reason._tag, "AuthorizationError", text)
+      }
+
+      // A role that keeps the copy and knows nothing of closes erases a company, with a name in its own schema that is a trap.
+      yield* owner.query("CREATE SCHEMA keeper AUTHORIZATION keeper")
+      yield* ask("keeper", "CREATE TABLE keeper.time_punches_close (company_id bigint)")
+      // It cannot put the function that erases closes on its own table.
+      const trap = "CREATE TRIGGER trap AFTER DELETE ON keeper.time_punches_close " +
+        "FOR EACH ROW EXECUTE FUNCTION public.time_punches_erase_closes()"
+      assert.strictEqual((yield* Effect.flip(ask("keeper", trap))).reason._tag, "AuthorizationError")
+      yield* as("keeper")(SqlStore.purge(company))
+      for (const part of ["close", "close_state", "close_row", "close_person"]) {
+        assert.deepStrictEqual(yield* owner.query(`SELECT 1 FROM time_punches_${part}`), [])
+      }
+    }).pipe(Effect.scoped)
+  })
+})
