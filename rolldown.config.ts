@@ -1,6 +1,6 @@
 /** The command as one bundle: `dist/cli`, with every package that it uses inside, and their licences beside it. */
 import * as Fs from "node:fs"
-import { builtinModules, createRequire } from "node:module"
+import { builtinModules } from "node:module"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
 import { defineConfig, type Plugin } from "rolldown"
@@ -51,12 +51,6 @@ const leanUndici: Plugin = {
   name: "lean-undici",
   load: { filter: { id: /\/@effect\/platform-node\/dist\/Undici\.js$/ }, handler: () => undici }
 }
-
-/** The helpers of the compiler, of which the package of the charts and the package that it draws with have a copy each. */
-const tslib = Path.join(
-  Path.dirname(createRequire(import.meta.resolve("echarts/core")).resolve("tslib")),
-  "tslib.es6.js"
-)
 
 interface Package {
   readonly folder: string
@@ -143,7 +137,6 @@ export default defineConfig({
   input: { main: "src/cli/main.ts" },
   platform: "node",
   resolve: {
-    alias: { tslib },
     conditionNames: ["effect-time-punches:source", "node", "import", "default"]
   },
   // The two native helpers of `ws`, which it can do without.
