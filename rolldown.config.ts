@@ -92,15 +92,6 @@ const notices = (source: string): ReadonlyArray<string> =>
 const fileOf = (id: string): string =>
   /^\0(?:rolldown\/|@oxc-project\+runtime@)/.test(id) ? fileURLToPath(import.meta.resolve("rolldown")) : id
 
-/** A module of one string: a minified program, in which no comment says its terms. */
-const swagger = /\/http-api\/internal\/httpApiSwagger\.js$/
-
-const swaggerNotice =
-  `Swagger UI, Copyright SmartBear Software Inc., under the Apache License 2.0. It contains code of other
-packages, which swagger-ui-bundle.js.LICENSE.txt of the package swagger-ui-dist lists with their terms.
-
-${Fs.readFileSync(Path.join(root, "node_modules/typescript/LICENSE"), "utf8").trim()}`
-
 /** Writes the licences of what is really in the bundle, and fails where a package has none. */
 const licences: Plugin = {
   name: "licences",
@@ -114,8 +105,7 @@ const licences: Plugin = {
         const found = texts.get(from) ?? new Set()
         for (const name of licencesAbove(Path.dirname(file), from.folder))
           found.add(Fs.readFileSync(name, "utf8").trim())
-        const inside = swagger.test(file) ? [swaggerNotice] : notices(Fs.readFileSync(file, "utf8"))
-        for (const notice of inside) found.add(notice)
+        for (const notice of notices(Fs.readFileSync(file, "utf8"))) found.add(notice)
         texts.set(from, found)
       }
     }
