@@ -53,7 +53,7 @@ const typeOf = (schema: typeof Json.Type): string => {
 }
 
 /** A value that a schema allows. */
-export const exampleOf = (schema: typeof Json.Type): unknown => {
+const exampleOf = (schema: typeof Json.Type): unknown => {
   const { anyOf, enum: values, format, items, minimum, properties, type } = schema
   const name = referenceOf(schema)
   if (name !== undefined) return exampleOf(document.components.schemas[name] ?? {})

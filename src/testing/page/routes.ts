@@ -13,7 +13,7 @@ import type { PunchPatch } from "../service/table.ts"
 import type { Exchange } from "../transports/serverResponse.ts"
 import { editPath, editPunch } from "./edits.ts"
 import { environmentLines } from "./environment.ts"
-import { decodePress, faultButtons, faultGroups, faultTargets, faultTimes, pressed } from "./faults.ts"
+import { decodePress, faultButtons, faultGroups, faultRequest, faultTargets, faultTimes } from "./faults.ts"
 import { makeLog } from "./log.ts"
 import { referencePage } from "./reference.ts"
 import { scriptText, type ShownCompany } from "./script.ts"
@@ -48,7 +48,7 @@ export const makePage = Effect.fnUntraced(function*(service: PageService) {
   }
 
   const press = Effect.fnUntraced(function*(body: string) {
-    const found = Option.getOrUndefined(Option.map(decodePress(body), pressed))
+    const found = Option.getOrUndefined(Option.map(decodePress(body), faultRequest))
     if (found === undefined) return answer(422, "There is no such fault.")
     yield* service.inject(found.fault, found.when)
     yield* log.tellFaults
@@ -154,7 +154,7 @@ const faultList = (group: string): Html =>
   html`<section class="faults"><h3>${group}</h3>
 ${
     Object.entries(faultButtons).filter(([, buttons]) => buttons.group === group).map(([name, buttons]) =>
-      html`<p>${buttons.says}${buttons.lasts === true ? ", until cleared" : ""}</p>
+      html`<p>${buttons.description}${buttons.lasts === true ? ", until cleared" : ""}</p>
 <div>${buttons.choices[0]?.[0] === "" ? undefined : html`<code>${name}</code> `}${
         buttons.choices.map(([label], choice) => faultButton(name, label, choice))
       }</div>
