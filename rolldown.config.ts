@@ -1,6 +1,6 @@
 /** The command as one bundle: `dist/cli`, with every package that it uses inside, and their licences beside it. */
 import * as Fs from "node:fs"
-import { builtinModules, createRequire } from "node:module"
+import { builtinModules } from "node:module"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
 import { defineConfig, type Plugin } from "rolldown"
@@ -52,12 +52,6 @@ const leanUndici: Plugin = {
   load: { filter: { id: /\/@effect\/platform-node\/dist\/Undici\.js$/ }, handler: () => undici }
 }
 
-/** The helpers of the compiler, of which the package of the charts and the package that it draws with have a copy each. */
-const tslib = Path.join(
-  Path.dirname(createRequire(import.meta.resolve("echarts/core")).resolve("tslib")),
-  "tslib.es6.js"
-)
-
 interface Package {
   readonly folder: string
   readonly name: string
@@ -98,15 +92,6 @@ const notices = (source: string): ReadonlyArray<string> =>
 const fileOf = (id: string): string =>
   /^\0(?:rolldown\/|@oxc-project\+runtime@)/.test(id) ? fileURLToPath(import.meta.resolve("rolldown")) : id
 
-/** A module of one string: a minified program, in which no comment says its terms. */
-const swagger = /\/http-api\/internal\/httpApiSwagger\.js$/
-
-const swaggerNotice =
-  `Swagger UI, Copyright SmartBear Software Inc., under the Apache License 2.0. It contains code of other
-packages, which swagger-ui-bundle.js.LICENSE.txt of the package swagger-ui-dist lists with their terms.
-
-${Fs.readFileSync(Path.join(root, "node_modules/typescript/LICENSE"), "utf8").trim()}`
-
 /** Writes the licences of what is really in the bundle, and fails where a package has none. */
 const licences: Plugin = {
   name: "licences",
@@ -120,8 +105,7 @@ const licences: Plugin = {
         const found = texts.get(from) ?? new Set()
         for (const name of licencesAbove(Path.dirname(file), from.folder))
           found.add(Fs.readFileSync(name, "utf8").trim())
-        const inside = swagger.test(file) ? [swaggerNotice] : notices(Fs.readFileSync(file, "utf8"))
-        for (const notice of inside) found.add(notice)
+        for (const notice of notices(Fs.readFileSync(file, "utf8"))) found.add(notice)
         texts.set(from, found)
       }
     }
@@ -143,7 +127,6 @@ export default defineConfig({
   input: { main: "src/cli/main.ts" },
   platform: "node",
   resolve: {
-    alias: { tslib },
     conditionNames: ["effect-time-punches:source", "node", "import", "default"]
   },
   // The two native helpers of `ws`, which it can do without.

@@ -139,7 +139,6 @@ const outside: ReadonlyArray<readonly [files: RegExp, packages: RegExp]> = [
   [/^src\/cli\//, /^(node:|@effect\/(platform-node|sql-pg))/],
   [/^src\/sql\/node\//, /^node:/],
   [/^src\/fleet\/node\//, /^node:/],
-  [/^src\/report\//, /^echarts\//],
   [/^src\/node\//, /^(node:|@effect\/platform-node)/],
   [/^src\/testing\/FakeServer\.ts$/, /^(node:|@effect\/platform-node)/]
 ]

@@ -2,16 +2,10 @@
  * The charts of a report: each one function from figures to a drawing. Colours are those of the stylesheet, so that one
  * drawing is right in light, in dark and on paper. Texts are data of other people: they cannot become markup.
  */
-import { BarChart } from "echarts/charts"
-import { GridComponent } from "echarts/components"
-import * as ECharts from "echarts/core"
-import { SVGRenderer } from "echarts/renderers"
 import * as Duration from "effect/Duration"
 import { formatExactHours, formatMoney, formatNumber } from "../internal/page/amounts.ts"
-import { escapeHtml, type Html, markup } from "../internal/page/html.ts"
+import { type Html, html, type Part as Shapes } from "../internal/page/html.ts"
 import { escaped } from "../internal/wire/issue.ts"
-
-ECharts.use([BarChart, GridComponent, SVGRenderer])
 
 /** What a drawing is for people who cannot see it, and how wide it is, in pixels. */
 export interface Drawn {
@@ -26,34 +20,33 @@ export interface Part {
 }
 
 /** Hours of each day as bars, stacked by location. */
-export const hoursByDay = (days: ReadonlyArray<string>, parts: ReadonlyArray<Part>, drawn: Drawn): Html =>
-  draw(drawn, 280, {
-    grid: { left: 56, right: 8, top: 12, bottom: 28 },
-    xAxis: names(days, Infinity),
-    yAxis: { ...scale, axisLabel: { ...muted, formatter: (hours: number) => `${hours} h` } },
-    series: stacked(parts)
-  })
+export const hoursByDay = (days: ReadonlyArray<string>, parts: ReadonlyArray<Part>, drawn: Drawn): Html => {
+  const height = 280
+  const [left, right, top, bottom] = [56, drawn.width - 8, 12, height - 28]
+  const ticks = ticksOf(days.map((_, day) => sumAt(parts, day)))
+  const y = linear([ticks[0] ?? 0, ticks.at(-1) ?? 1], [bottom, top])
+  const band = (right - left) / Math.max(1, days.length)
+  const bar = Math.min(36, band * 0.7)
+  // A date has five characters: as many stand in a row as there is space for.
+  const step = Math.ceil(52 / band)
+  return svg(drawn, height, [
+    ticks.map((tick) => [line(left, y(tick), right, y(tick)), text(left - 8, y(tick), "end", `${tick} h`)]),
+    days.map((day, at) => at % step > 0 ? [] : text(left + band * (at + 0.5), bottom + 14, "middle", day)),
+    days.map((_, at) =>
+      stacked(parts, at).map(({ colour, from, to }) =>
+        rect(left + band * (at + 0.5) - bar / 2, y(Math.max(from, to)), bar, Math.abs(y(from) - y(to)), colour)
+      )
+    )
+  ])
+}
 
 /** The cost of each location as bars, the amounts beside them. */
 export const costByLocation = (locations: ReadonlyArray<string>, cents: ReadonlyArray<number>, drawn: Drawn): Html =>
-  draw(drawn, 24 + 28 * locations.length, {
-    grid: { left: nameWidth(drawn), right: 96, top: 4, bottom: 4 },
-    xAxis: { ...scale, show: false },
-    yAxis: { ...names(locations, nameWidth(drawn) - 12), inverse: true },
-    series: labelled([{ colour: colours.accent, values: cents }], cents.map(formatMoney))
-  })
+  rows(locations, [{ colour: colours.accent, values: cents }], cents.map(formatMoney), 96, 28, drawn)
 
 /** Hours of each person as bars, with the part over a threshold in another colour. */
 export const hoursByPerson = (people: ReadonlyArray<string>, parts: ReadonlyArray<Part>, drawn: Drawn): Html =>
-  draw(drawn, 24 + 24 * people.length, {
-    grid: { left: nameWidth(drawn), right: 80, top: 4, bottom: 4 },
-    xAxis: { ...scale, show: false },
-    yAxis: { ...names(people, nameWidth(drawn) - 12), inverse: true },
-    series: labelled(
-      parts,
-      people.map((_, at) => hoursText(parts.reduce((sum, { values }) => sum + (values[at] ?? 0), 0)))
-    )
-  })
+  rows(people, parts, people.map((_, at) => hoursText(sumAt(parts, at))), 80, 24, drawn)
 
 /**
  * People on the clock: a row for each day and a cell for each of its hours, the darker the more people. A colour of the
@@ -63,20 +56,25 @@ export const heatMap = (
   days: ReadonlyArray<string>,
   people: ReadonlyArray<ReadonlyArray<number>>,
   drawn: Drawn
-): Html =>
-  draw(drawn, 28 + 28 * days.length, {
-    grid: { left: 40, right: 8, top: 4, bottom: 24 },
-    xAxis: {
-      ...scale,
-      splitLine: { show: false },
-      axisLabel: muted,
-      min: 0,
-      max: 24,
-      interval: drawn.width < 600 ? 6 : 2
-    },
-    yAxis: { ...names(days, 36), inverse: true },
-    series: hoursOfDay.map((hour) => cells(people.map((row) => row[hour] ?? 0), Math.max(...people.flat()), drawn))
-  })
+): Html => {
+  const most = Math.max(...people.flat())
+  const isWide = drawn.width >= 600
+  const x = linear([0, 24], [40, drawn.width - 8])
+  const bottom = 4 + 28 * days.length
+  return svg(drawn, bottom + 24, [
+    days.map((day, at) => [
+      text(32, 18 + 28 * at, "end", day),
+      (people[at] ?? []).map((each, hour) => [
+        rect(x(hour), 5 + 28 * at, x(hour + 1) - x(hour), 26, colours.accent, most > 0 ? 0.7 * each / most : 0),
+        isWide ? text((x(hour) + x(hour + 1)) / 2, 18 + 28 * at, "middle", peopleText(each), 10, "--text") : []
+      ])
+    ]),
+    Array.from(
+      { length: 25 },
+      (_, hour) => hour % (isWide ? 2 : 6) > 0 ? [] : text(x(hour), bottom + 12, "middle", `${hour}`)
+    )
+  ])
+}
 
 /** The colours of the stylesheet of a report. */
 export const colours = {
@@ -87,96 +85,109 @@ export const colours = {
   of: (location: number): string => `var(--series-${location + 1})`
 } as const
 
-const muted = { color: "var(--muted)", fontSize: 12 } as const
-
-const line = { lineStyle: { color: "var(--line)" } } as const
-
-const scale = { type: "value", splitLine: line, splitNumber: 4 } as const
-
-/** At least as wide as a name needs, at most two fifths of the drawing. */
-const nameWidth = ({ width }: Drawn): number => Math.min(220, Math.round(width * 0.4))
-
-/** Names of categories. One that is too long for `width` pixels is cut; the tables have it whole. */
-const names = (data: ReadonlyArray<string>, width: number) => ({
-  type: "category",
-  data: data.map((name) => ({ value: cut(escaped(name), width) })),
-  axisLine: line,
-  axisTick: { show: false },
-  axisLabel: width === Infinity ? { ...muted, hideOverlap: true } : { ...muted, interval: 0 }
-} as const)
-
-/** The first characters of a name. No font of the reader is known here, so each counts as it is in a wide one. */
-const cut = (name: string, width: number): string => {
-  const characters = [...name]
-  let left = width
-  const end = characters.findIndex((char) => (left -= widthOf(char)) < 0)
-  return end < 0 ? name : `${characters.slice(0, Math.max(1, end - 2)).join("")}…`
+/** A row for each name: a stacked bar, and a text behind it that needs `space` pixels. */
+const rows = (
+  names: ReadonlyArray<string>,
+  parts: ReadonlyArray<Part>,
+  texts: ReadonlyArray<string>,
+  space: number,
+  band: number,
+  drawn: Drawn
+): Html => {
+  // Two fifths of the drawing: the tables have a longer name whole.
+  const left = Math.min(220, Math.round(drawn.width * 0.4))
+  const sums = names.map((_, at) => sumAt(parts, at))
+  const x = linear([Math.min(0, ...sums), Math.max(0, ...sums)], [left, drawn.width - space])
+  return svg(drawn, 24 + band * names.length, [
+    line(x(0), 4, x(0), 20 + band * names.length),
+    names.map((name, at) => {
+      const middle = 12 + band * (at + 0.5)
+      return [
+        html`<g><title>${name}</title>${text(left - 8, middle, "end", shortened(escaped(name), left - 12))}${
+          stacked(parts, at).map(({ colour, from, to }) =>
+            rect(x(Math.min(from, to)), middle - band * 0.35, Math.abs(x(to) - x(from)), band * 0.7, colour)
+          )
+        }</g>`,
+        text(x(Math.max(0, sums[at] ?? 0)) + 5, middle, "start", texts[at] ?? "", 12, "--text")
+      ]
+    })
+  ])
 }
+
+const sumAt = (parts: ReadonlyArray<Part>, at: number): number =>
+  parts.reduce((sum, { values }) => sum + (values[at] ?? 0), 0)
+
+/** The parts of one bar, each from where the one before it ends. */
+const stacked = (parts: ReadonlyArray<Part>, at: number) => {
+  let from = 0
+  return parts.map(({ colour, values }) => ({ colour, from, to: from += values[at] ?? 0 })).filter((part) =>
+    part.from !== part.to
+  )
+}
+
+const linear =
+  ([start, end]: readonly [number, number], [from, to]: readonly [number, number]) => (value: number): number =>
+    end === start ? from : from + (to - from) * (value - start) / (end - start)
+
+/** Whole multiples of 1, 2 or 5 and a power of ten that enclose the values and 0: about four. */
+const ticksOf = (values: ReadonlyArray<number>): ReadonlyArray<number> => {
+  const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)]
+  const rough = Math.max(1, most - least) / 4
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = power * ([1, 2, 5].find((each) => each * power >= rough) ?? 10)
+  const first = Math.floor(least / step)
+  return Array.from(
+    { length: Math.ceil(most / step) - first + 1 },
+    (_, at) => Number(((first + at) * step).toPrecision(12))
+  )
+}
+
+/**
+ * The first characters of a name, and its id, which tells it from others that begin like it. No font of the reader is known
+ * here, so each character counts as it is in a wide one.
+ */
+const shortened = (name: string, width: number): string => {
+  if (lengthOf(name) <= width) return name
+  const id = / \(\d+\)$/.exec(name)?.[0] ?? ""
+  let left = width - lengthOf(`…${id}`)
+  const characters = Array.from(name.slice(0, name.length - id.length))
+  const end = characters.findIndex((char) => (left -= widthOf(char)) < 0)
+  return `${characters.slice(0, Math.max(1, end)).join("")}…${id}`
+}
+
+const lengthOf = (text: string): number => [...text].reduce((sum, char) => sum + widthOf(char), 0)
 
 const widthOf = (char: string): number =>
   /[\u1100-\uffff]|[^\0-\uffff]/u.test(char) ? 13 : /[A-Zmw@%&▲]/.test(char) ? 9.5 : 7.4
 
-const bar = { type: "bar", stack: "all", silent: true, clip: false, barMaxWidth: 36 } as const
-
-const barsOf = ({ colour, values }: Part) => ({ ...bar, itemStyle: { color: colour }, data: [...values] })
-
-const stacked = (parts: ReadonlyArray<Part>) => parts.map(barsOf)
-
-/** The same with a text at the end of each bar. */
-const labelled = (parts: ReadonlyArray<Part>, texts: ReadonlyArray<string>) => {
-  const last = parts.length - 1
-  const label = {
-    show: true,
-    position: "right",
-    color: "var(--text)",
-    textBorderWidth: 0,
-    fontSize: 12,
-    formatter: ({ dataIndex }: { readonly dataIndex: number }) => texts[dataIndex] ?? ""
-  } as const
-  return [...stacked(parts.slice(0, last)), ...parts.slice(last).map((part) => Object.assign(barsOf(part), { label }))]
-}
-
 const hoursText = (hours: number): string => formatExactHours(Duration.millis(Math.round(hours * 3_600_000)))
-
-const hoursOfDay = Array.from({ length: 24 }, (_, hour) => hour)
-
-/** An hour of each day in the heat map: its opacity, and the number of people in a drawing that is wide enough. */
-const cells = (people: ReadonlyArray<number>, most: number, { width }: Drawn) => ({
-  ...bar,
-  itemStyle: { color: colours.accent },
-  barMaxWidth: 28,
-  barCategoryGap: "6%",
-  data: people.map((each) => ({ value: 1, itemStyle: { opacity: most > 0 ? Math.round(70 * each / most) / 100 : 0 } })),
-  label: {
-    show: width >= 600,
-    opacity: 1,
-    color: "var(--text)",
-    textBorderWidth: 0,
-    fontSize: 10,
-    formatter: ({ dataIndex }: { readonly dataIndex: number }) => peopleText(people[dataIndex] ?? 0)
-  }
-})
 
 /** A number of people in little space; empty below 0.05. */
 export const peopleText = (people: number): string =>
   people < 0.05 ? "" : people < 9.95 ? people.toFixed(1) : formatNumber(Math.round(people))
 
-/** Draws without a DOM. The policy of the page permits no style but its own, so the drawing keeps attributes only. */
-const draw = ({ label, width }: Drawn, height: number, option: ECharts.EChartsCoreOption): Html => {
-  const chart = ECharts.init(null, null, { renderer: "svg", ssr: true, width, height })
-  chart.setOption({ animation: false, ...option })
-  const svg = chart.renderToSVGString({ useViewBox: true })
-  chart.dispose()
-  return markup(
-    svg
-      // Quotation marks and angle brackets of texts are escaped already: each that is found here is of the drawing.
-      .replace(/^<svg [^>]*>/, `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeHtml(label)}">`)
-      .replaceAll(/<style[^]*?<\/style>\n?/g, "")
-      .replaceAll(/<rect [^>]*fill="none"[^>]*><\/rect>\n/g, "")
-      .replaceAll(/ (?:class|ecmeta_\w+|pointer-events)="[^"]*"/g, "")
-      .replaceAll(
-        / style="([^"]*)"/g,
-        (_, style: string) => ` font-size="${/font-size:(\d+)px/.exec(style)?.[1] ?? 12}"`
-      )
-  )
-}
+/** The policy of the page permits no style but its own, so a drawing has attributes only. */
+const svg = ({ label, width }: Drawn, height: number, shapes: Shapes): Html =>
+  html`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${shapes}</svg>`
+
+const pixels = (value: number): string => String(Math.round(value * 10) / 10)
+
+const line = (x1: number, y1: number, x2: number, y2: number): Html =>
+  html`<path d="M${pixels(x1)} ${pixels(y1)}L${pixels(x2)} ${pixels(y2)}" fill="none" stroke="var(--line)"></path>`
+
+const rect = (x: number, y: number, width: number, height: number, colour: string, opacity = 1): Html =>
+  html`<rect x="${pixels(x)}" y="${pixels(y)}" width="${pixels(width)}" height="${
+    pixels(height)
+  }" fill="${colour}" opacity="${opacity.toFixed(2)}"></rect>`
+
+const text = (
+  x: number,
+  y: number,
+  anchor: "start" | "middle" | "end",
+  content: string,
+  size = 12,
+  colour = "--muted"
+): Html =>
+  html`<text dominant-baseline="central" text-anchor="${anchor}" font-size="${size}" x="${pixels(x)}" y="${
+    pixels(y)
+  }" fill="var(${colour})">${content}</text>`

@@ -54,7 +54,7 @@ export class FakeServer extends Context.Service<FakeServer, {
     }))
 }
 
-/** The page brings a script of two megabytes: it is loaded here, and only on request. */
+/** The page brings the description of the interface: it is loaded here, and only on request. */
 const withPage = Layer.unwrap(
   FakeService.use((service) =>
     Effect.promise(() => import("./page/routes.ts")).pipe(

@@ -193,7 +193,6 @@ describe("the bundle of the command", () => {
     const late = chunks().filter((chunk) => !eager.has(chunk))
 
     assert.includeMembers(late, ["Undici.js", "serve.js", "diagnose.js", "pages.js", "PayrollFile.js", "SqlStore.js"])
-    assert.deepStrictEqual(chunks().filter((chunk) => codeOf(chunk).includes("node_modules/echarts/")), ["pages.js"])
   })
 
   it("has one copy of each module", () => {

@@ -12,9 +12,7 @@ export const versionOf = async (name: string): Promise<string> => {
   const lock: { readonly packages: Record<string, { readonly version?: string }> } = JSON.parse(
     await readFile(join(root, "package-lock.json"), "utf8")
   )
-  // The helpers of the charts are installed within their package.
-  const known = lock.packages[`node_modules/echarts/node_modules/${name}`] ?? lock.packages[`node_modules/${name}`]
-  return `${name}@${known?.version ?? "latest"}`
+  return `${name}@${lock.packages[`node_modules/${name}`]?.version ?? "latest"}`
 }
 
 /** Runs a command that must succeed. */

@@ -55,7 +55,7 @@ describe("the charts of a report", () => {
       for (const tag of tags) {
         assert.match(
           tag,
-          /^<(?:\/?svg|\/?g|\/?path|\/?rect|\/?text)(?: (?:viewBox|role|aria-label|d|x|y|width|height|fill|fill-opacity|stroke|stroke-linecap|transform|text-anchor|dominant-baseline|font-size|xml:space|opacity)="[^"<>]*")*>$/
+          /^<(?:\/?svg|\/?g|\/?path|\/?rect|\/?text|\/?title)(?: (?:viewBox|role|aria-label|d|x|y|width|height|fill|fill-opacity|stroke|stroke-linecap|transform|text-anchor|dominant-baseline|font-size|xml:space|opacity)="[^"<>]*")*>$/
         )
       }
     }
@@ -69,6 +69,21 @@ describe("the charts of a report", () => {
     assert.include(html, ">\\u202egnp.exe\\u202c</text>")
     assert.include(html, ">a\\u0000b\\u001b[31m\\u000a")
     assert.include(html, ">{a|red} {b} {c}</text>")
+  })
+
+  it("cut a long name before its id, and have it whole as the title of its bar", () => {
+    const name = `${"A location with a long name ".repeat(4)}(4711)`
+    const { html } = Charts.costByLocation([name, "Market (7)"], [1, 2], narrow)
+
+    assert.match(html, />A loc[^<]*… \(4711\)<\/text>/)
+    assert.include(html, `<title>${name}</title>`)
+    assert.include(html, ">Market (7)</text>")
+  })
+
+  it("have round steps that enclose the longest day, and the line of 0", () => {
+    const { html } = Charts.hoursByDay(["03-02", "03-03"], [{ colour: "var(--series-1)", values: [317.25, 12] }], wide)
+
+    assert.deepStrictEqual(html.match(/>\d+ h</g), [">0 h<", ">100 h<", ">200 h<", ">300 h<", ">400 h<"])
   })
 
   it("have colours of the stylesheet alone, so that one drawing is right in light and in dark", () => {

@@ -9,7 +9,8 @@ export interface Html {
 /** Marks text as markup. Only for text that this program makes, such as a drawing. */
 export const markup = (text: string): Html => ({ html: text })
 
-type Part = string | number | Html | undefined | ReadonlyArray<string | number | Html | undefined>
+/** What stands in a template. */
+export type Part = string | number | Html | undefined | ReadonlyArray<Part>
 
 const entities: Readonly<Record<string, string>> = {
   "&": "&amp;",

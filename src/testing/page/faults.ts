@@ -8,7 +8,7 @@ export const faultGroups = ["Statuses", "Connection", "Bodies", "Pages", "Rows",
 /** The buttons of a constructor. */
 interface FaultButtons {
   readonly group: typeof faultGroups[number]
-  readonly says: string
+  readonly description: string
   /** A fault for each button, with what tells it from the others. */
   readonly choices: ReadonlyArray<readonly [label: string, fault: Fault]>
   /** Whether it must last: over one request it would have no effect. */
@@ -35,12 +35,12 @@ const mebibyte = 1_048_576
 export const faultButtons: { readonly [Name in keyof typeof Fault]: FaultButtons } = {
   status: {
     group: "Statuses",
-    says: "Answers with this status",
+    description: "Answers with this status",
     choices: [403, 422, 500, 502, 503].map((status) => [`${status}`, Fault.status(status)] as const)
   },
   retryAfter: {
     group: "Statuses",
-    says: "Answers that the client must wait",
+    description: "Answers that the client must wait",
     choices: [
       ["429, 2 s", Fault.retryAfter("2")],
       ["503, 10 s", Fault.retryAfter("10", 503)],
@@ -49,93 +49,109 @@ export const faultButtons: { readonly [Name in keyof typeof Fault]: FaultButtons
   },
   unauthorizedOnce: {
     group: "Statuses",
-    says: "Answers 401; the credentials stay valid",
+    description: "Answers 401; the credentials stay valid",
     choices: [["", Fault.unauthorizedOnce]]
   },
   redirect: {
     group: "Statuses",
-    says: "Redirects to another address",
+    description: "Redirects to another address",
     choices: [["302", Fault.redirect(302, "/elsewhere")], ["307", Fault.redirect(307, "/elsewhere")]]
   },
   echo: {
     group: "Statuses",
-    says: "Answers with the secrets of the request in the body",
+    description: "Answers with the secrets of the request in the body",
     choices: [["500", Fault.echo(500)], ["403", Fault.echo(403)]]
   },
-  reset: { group: "Connection", says: "Resets the connection", choices: [["", Fault.reset]] },
+  reset: { group: "Connection", description: "Resets the connection", choices: [["", Fault.reset]] },
   stallBeforeHeaders: {
     group: "Connection",
-    says: "Never answers",
+    description: "Never answers",
     choices: [["", Fault.stallBeforeHeaders]]
   },
-  stallBody: { group: "Connection", says: "Stops in the middle of the body", choices: [["", Fault.stallBody()]] },
-  cutBody: { group: "Connection", says: "Ends in the middle of the body", choices: [["", Fault.cutBody()]] },
+  stallBody: {
+    group: "Connection",
+    description: "Stops in the middle of the body",
+    choices: [["", Fault.stallBody()]]
+  },
+  cutBody: { group: "Connection", description: "Ends in the middle of the body", choices: [["", Fault.cutBody()]] },
   slow: {
     group: "Connection",
-    says: "Answers late",
+    description: "Answers late",
     choices: [["1 s", Fault.slow("1 second")], ["10 s", Fault.slow("10 seconds")]]
   },
-  html200: { group: "Bodies", says: "Sends a page of HTML with 200", choices: [["", Fault.html200]] },
-  emptyBody: { group: "Bodies", says: "Sends nothing with 200", choices: [["", Fault.emptyBody]] },
-  invalidJson: { group: "Bodies", says: "Leaves out the end of the JSON", choices: [["", Fault.invalidJson()]] },
-  invalidUtf8: { group: "Bodies", says: "Breaks the UTF-8", choices: [["", Fault.invalidUtf8]] },
+  html200: { group: "Bodies", description: "Sends a page of HTML with 200", choices: [["", Fault.html200]] },
+  emptyBody: { group: "Bodies", description: "Sends nothing with 200", choices: [["", Fault.emptyBody]] },
+  invalidJson: { group: "Bodies", description: "Leaves out the end of the JSON", choices: [["", Fault.invalidJson()]] },
+  invalidUtf8: { group: "Bodies", description: "Breaks the UTF-8", choices: [["", Fault.invalidUtf8]] },
   oversizedBody: {
     group: "Bodies",
-    says: "Pads the body with white space",
+    description: "Pads the body with white space",
     choices: [["9 MiB", Fault.oversizedBody(9 * mebibyte)], ["64 MiB", Fault.oversizedBody(64 * mebibyte)]]
   },
   contentEncoding: {
     group: "Bodies",
-    says: "Encodes the body",
+    description: "Encodes the body",
     choices: [["gzip", Fault.contentEncoding()], ["zstd", Fault.contentEncoding("zstd")]]
   },
   repeatedCursor: {
     group: "Pages",
-    says: "Repeats the cursor of the request as the next one",
+    description: "Repeats the cursor of the request as the next one",
     choices: [["", Fault.repeatedCursor]],
     lasts: true
   },
   cursorCycle: {
     group: "Pages",
-    says: "Leads back to the first of some cursors",
+    description: "Leads back to the first of some cursors",
     choices: [["of 3", Fault.cursorCycle(3)]],
     lasts: true
   },
-  emptyPage: { group: "Pages", says: "Sends a page without rows, and a next one", choices: [["", Fault.emptyPage]] },
+  emptyPage: {
+    group: "Pages",
+    description: "Sends a page without rows, and a next one",
+    choices: [["", Fault.emptyPage]]
+  },
   endlessEmptyPages: {
     group: "Pages",
-    says: "Sends only pages without rows",
+    description: "Sends only pages without rows",
     choices: [["", Fault.endlessEmptyPages]],
     lasts: true
   },
-  wrongObject: { group: "Pages", says: "Sends shifts in place of punches", choices: [["", Fault.wrongObject()]] },
+  wrongObject: {
+    group: "Pages",
+    description: "Sends shifts in place of punches",
+    choices: [["", Fault.wrongObject()]]
+  },
   missingCursorKey: {
     group: "Pages",
-    says: "Leaves out a key of the cursor",
+    description: "Leaves out a key of the cursor",
     choices: (["current", "prev", "next", "count"] as const).map((key) => [key, Fault.missingCursorKey(key)] as const)
   },
-  emptyCursor: { group: "Pages", says: "Sends an empty text as the next cursor", choices: [["", Fault.emptyCursor]] },
-  countMismatch: { group: "Pages", says: "Counts one row too many", choices: [["", Fault.countMismatch()]] },
-  wrongCompany: { group: "Rows", says: "Sends rows of another company", choices: [["", Fault.wrongCompany()]] },
-  duplicateRow: { group: "Rows", says: "Sends the first row twice", choices: [["", Fault.duplicateRow()]] },
+  emptyCursor: {
+    group: "Pages",
+    description: "Sends an empty text as the next cursor",
+    choices: [["", Fault.emptyCursor]]
+  },
+  countMismatch: { group: "Pages", description: "Counts one row too many", choices: [["", Fault.countMismatch()]] },
+  wrongCompany: { group: "Rows", description: "Sends rows of another company", choices: [["", Fault.wrongCompany()]] },
+  duplicateRow: { group: "Rows", description: "Sends the first row twice", choices: [["", Fault.duplicateRow()]] },
   badRow: {
     group: "Rows",
-    says: "Breaks the first row",
+    description: "Breaks the first row",
     choices: [
       ["id as text", Fault.badRow(0, { id: "1" })],
       ["no zone", Fault.badRow(0, { clocked_in: "2026-03-02T14:00:00" })],
       ["wage 15.5", Fault.badRow(0, { hourly_wage: 15.5 })]
     ]
   },
-  tokenRevoked: { group: "Tokens", says: "Revokes all tokens", choices: [["", Fault.tokenRevoked]] },
+  tokenRevoked: { group: "Tokens", description: "Revokes all tokens", choices: [["", Fault.tokenRevoked]] },
   tokenMalformed: {
     group: "Tokens",
-    says: "Sends a defective token",
+    description: "Sends a defective token",
     choices: defects.map((defect) => [defect, Fault.tokenMalformed(defect)] as const)
   },
   expiresIn: {
     group: "Tokens",
-    says: "Says another lifetime of the token",
+    description: "Says another lifetime of the token",
     choices: [["1 s", Fault.expiresIn(1)], ["text", Fault.expiresIn("3600")], ["none", Fault.expiresIn(undefined)]]
   }
 }
@@ -167,7 +183,7 @@ const Press = Schema.fromJsonString(Schema.Struct({
 export const decodePress = Schema.decodeUnknownOption(Press)
 
 /** The fault of a button and the requests that it affects; `undefined` if no such button exists. */
-export const pressed = ({ choice, name, target, times }: typeof Press.Type) => {
+export const faultRequest = ({ choice, name, target, times }: typeof Press.Type) => {
   const buttons = new Map<string, FaultButtons>(Object.entries(faultButtons)).get(name)
   const fault = buttons?.choices[choice]?.[1]
   if (buttons === undefined || fault === undefined) return undefined

@@ -85,15 +85,15 @@ export const makeLog = Effect.fnUntraced(function*(
   const hub = yield* PubSub.sliding<string>(1024)
   let last: ReadonlyArray<string> = []
   let index = 0
-  let told = eventOf("faults", [])
+  let lastFaults = eventOf("faults", [])
 
   const tellFaults = Effect.flatMap(faults, (active) => {
     const event = eventOf(
       "faults",
       active.map((fault) => ({ text: textOf(fault), left: fault.left === Infinity ? null : fault.left }))
     )
-    if (event === told) return Effect.void
-    told = event
+    if (event === lastFaults) return Effect.void
+    lastFaults = event
     return Effect.asVoid(PubSub.publish(hub, event))
   })
 
@@ -129,7 +129,7 @@ export const makeLog = Effect.fnUntraced(function*(
     events: Stream.unwrap(Effect.gen(function*() {
       const subscription = yield* PubSub.subscribe(hub)
       yield* tellFaults
-      return Stream.concat(Stream.fromArray([told, ...last]), Stream.fromSubscription(subscription))
+      return Stream.concat(Stream.fromArray([lastFaults, ...last]), Stream.fromSubscription(subscription))
     }))
   } satisfies Log
 })

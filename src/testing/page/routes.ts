@@ -1,10 +1,6 @@
 /** The page of a fake service: `/`, `/docs`, and below `/sandbox` what they need. Start here. Loaded on request. */
 import * as Effect from "effect/Effect"
-import * as Base64 from "effect/encoding/Base64"
-import * as HttpApiSwagger from "effect/http-api/HttpApiSwagger"
-import * as OpenApi from "effect/http-api/OpenApi"
-import * as HttpRouter from "effect/http/HttpRouter"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -17,10 +13,10 @@ import type { PunchPatch } from "../service/table.ts"
 import type { Exchange } from "../transports/serverResponse.ts"
 import { editPath, editPunch } from "./edits.ts"
 import { environmentLines } from "./environment.ts"
-import { decodePress, faultButtons, faultGroups, faultTargets, faultTimes, pressed } from "./faults.ts"
+import { decodePress, faultButtons, faultGroups, faultRequest, faultTargets, faultTimes } from "./faults.ts"
 import { makeLog } from "./log.ts"
+import { referencePage } from "./reference.ts"
 import { scriptText, type ShownCompany } from "./script.ts"
-import { TimePunchesApi } from "./TimePunchesApi.ts"
 
 /** What the page needs of the fake service. */
 interface PageService extends Exchange {
@@ -40,7 +36,6 @@ type PageRoute = (
 export const makePage = Effect.fnUntraced(function*(service: PageService) {
   const { access } = service
   const log = yield* makeLog(service.respond, service.faults)
-  const docs = yield* Effect.cached(reference(access.basePath))
   const companies = new Map(access.companies.map((company) => [`${company.id}`, company]))
   const script = scriptText(hiddenCharacters)
 
@@ -53,7 +48,7 @@ export const makePage = Effect.fnUntraced(function*(service: PageService) {
   }
 
   const press = Effect.fnUntraced(function*(body: string) {
-    const found = Option.getOrUndefined(Option.map(decodePress(body), pressed))
+    const found = Option.getOrUndefined(Option.map(decodePress(body), faultRequest))
     if (found === undefined) return answer(422, "There is no such fault.")
     yield* service.inject(found.fault, found.when)
     yield* log.tellFaults
@@ -73,7 +68,12 @@ export const makePage = Effect.fnUntraced(function*(service: PageService) {
           GET: () => Effect.sync(() => HttpServerResponse.text(document(access, origin), { contentType: htmlType }))
         }
       case "/docs":
-        return { GET: () => docs }
+        return {
+          GET: () =>
+            Effect.sync(() =>
+              HttpServerResponse.text(referencePage(`${origin}${access.basePath}`, access), { contentType: htmlType })
+            )
+        }
       case "/sandbox/page.css":
         return { GET: () => Effect.succeed(HttpServerResponse.text(stylesheet + style, { contentType: "text/css" })) }
       case "/sandbox/page.js":
@@ -142,38 +142,6 @@ const answer = (status: number, text?: string): HttpServerResponse.HttpServerRes
     ? HttpServerResponse.empty({ status })
     : HttpServerResponse.text(`${text}\n`, { status, headers: { "x-content-type-options": "nosniff" } })
 
-/**
- * The reference of the interface: core's page, which brings its script in its markup. Its policy allows that script by its
- * hash, and no other.
- */
-const reference = Effect.fnUntraced(
-  function*(basePath: string) {
-    const api = TimePunchesApi.annotate(OpenApi.Servers, [{ url: basePath === "" ? "/" : basePath }])
-    const app = yield* HttpRouter.toHttpEffect(HttpApiSwagger.layer(api))
-    const request = HttpServerRequest.fromWeb(new Request("http://localhost/docs"))
-    const shown = yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, request)
-    const text = yield* Effect.promise(() => HttpServerResponse.toWeb(shown).text())
-    const scripts = [...text.matchAll(/<script>([^]*?)<\/script>/g)].map(([, script = ""]) =>
-      new TextEncoder().encode(script)
-    )
-    const hashes = yield* Effect.forEach(scripts, (script) =>
-      Effect.map(
-        Effect.promise(() => crypto.subtle.digest("SHA-256", script)),
-        (hash) => `'sha256-${Base64.encode(new Uint8Array(hash))}'`
-      ))
-    return HttpServerResponse.text(text, {
-      contentType: htmlType,
-      headers: {
-        "content-security-policy":
-          `default-src 'none'; script-src ${hashes.join(" ")}; style-src 'unsafe-inline'; img-src data:; ` +
-          "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-      }
-    })
-  },
-  Effect.scoped,
-  Effect.orDie
-)
-
 const options = (entries: Readonly<Record<string, readonly [string, FaultWhen]>>): ReadonlyArray<Html> =>
   Object.entries(entries).map(([value, [label]]) => html`<option value="${value}">${label}</option>`)
 
@@ -186,7 +154,7 @@ const faultList = (group: string): Html =>
   html`<section class="faults"><h3>${group}</h3>
 ${
     Object.entries(faultButtons).filter(([, buttons]) => buttons.group === group).map(([name, buttons]) =>
-      html`<p>${buttons.says}${buttons.lasts === true ? ", until cleared" : ""}</p>
+      html`<p>${buttons.description}${buttons.lasts === true ? ", until cleared" : ""}</p>
 <div>${buttons.choices[0]?.[0] === "" ? undefined : html`<code>${name}</code> `}${
         buttons.choices.map(([label], choice) => faultButton(name, label, choice))
       }</div>
@@ -212,7 +180,7 @@ const document = ({ basePath, companies }: FakeAccess, origin: string): string =
     body: html`<header>
 <h1>Sandbox</h1>
 <p>${origin}${basePath} answers as the time-punch service does, with made-up punches.
-The <a href="/docs">reference of the interface</a> can send requests to it.</p>
+The <a href="/docs">reference of the interface</a> has an example of each request.</p>
 </header>
 <main>
 <h2>Connect a client</h2>
