@@ -21,6 +21,8 @@ const roomOf = (file: string): string => {
   const folder = Path.dirname(file).replace(/^src\/?/, "")
   // What ends a command: every room of the command may name it.
   if (file === "src/cli/failure.ts") return "cli/base"
+  // What the statements of a fleet and its operator both stand on.
+  if (/^src\/fleet\/(CompanyState|FleetError|Schedule|Settings)\.ts$/.test(file)) return "fleet/base"
   if (folder !== "") return folder
   return file === "src/TimePunches.ts" || file === "src/index.ts" ? "client" : "names"
 }
@@ -61,7 +63,17 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/check": ["cli/copy", ...shared],
   "cli/doctor": ["cli/copy", "sql", ...shared],
   "cli/export": ["cli/list", ...shared],
-  "cli/fleet": ["cli/copy", "fleet", "fleet/node", "sql", "internal/sql", ...shared],
+  "cli/fleet": [
+    "cli/copy",
+    "fleet/node/page",
+    "fleet/node",
+    "fleet",
+    "fleet/store",
+    "fleet/base",
+    "sql",
+    "internal/sql",
+    ...shared
+  ],
   "cli/list": ["export", ...shared],
   "cli/sandbox": ["testing", "testing/page", "testing/service", "testing/base", ...shared],
   "cli/sync": ["cli/copy", "sql", "sync", ...shared],
@@ -78,7 +90,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "internal/wire"
   ],
   "cli/terminal": ["cli/base", "names", "internal/page", "internal/telemetry", "internal/wire"],
-  "cli/base": ["fleet", "sql", "sync", "export", "payroll", "names", "internal/wire"],
+  "cli/base": ["fleet/base", "sql", "sync", "export", "payroll", "names", "internal/wire"],
   "testing/kit": ["testing", "testing/service", "testing/base", "client", "names", "internal/wire"],
   testing: [
     "testing/service",
@@ -95,19 +107,23 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "testing/faults": ["testing/base"],
   "testing/generate": ["testing/base"],
   "testing/base": [],
+  "fleet/node/page": ["fleet/node", "fleet/store", "fleet/base", "internal/page", "internal/sql"],
   "fleet/node": [
     "fleet",
+    "fleet/store",
+    "fleet/base",
     "sql/node",
     "sql",
     "sync",
     "client",
     "names",
-    "internal/page",
     "internal/sql",
     "internal/wire"
   ],
   report: ["sql", "payroll", "names", "internal/page", "internal/wire"],
-  fleet: ["sync", "names", "internal/sql", "internal/wire"],
+  fleet: ["fleet/store", "fleet/base", "names", "internal/sql"],
+  "fleet/store": ["fleet/base", "names", "internal/sql"],
+  "fleet/base": ["sync", "names", "internal/sql", "internal/wire"],
   sql: ["sync", "listing", "payroll", "names", "internal/sql", "internal/wire"],
   "sql/node": [],
   sync: ["client", "listing", "names", "internal/resilience", "internal/wire"],

@@ -11,9 +11,16 @@ import { type Company, CompanySchema } from "../Company.ts"
 import { CompanyId } from "../Ids.ts"
 import { type CompanyStatus, State } from "./CompanyState.ts"
 import { FleetError, invalidInput, translated } from "./FleetError.ts"
-import { type Addition, type Changed, type FleetStore, makeFleetStore, type Pause, type Run } from "./FleetStore.ts"
 import { makeRateLimiterStore } from "./RateLimit.ts"
-import { durationForm, readMillis } from "./Schedule.ts"
+import { durationForm, readMillis } from "./Settings.ts"
+import {
+  type Addition,
+  type Changed,
+  type FleetStore,
+  makeFleetStore,
+  type Pause,
+  type Run
+} from "./store/FleetStore.ts"
 
 /** A company to add to a fleet. */
 export interface FleetCompany extends Company {

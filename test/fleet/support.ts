@@ -2,7 +2,7 @@
 import { Effect, Layer, Option, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Outcome } from "../../src/fleet/CompanyState.ts"
-import { type Claim, type End, type FleetStore, makeFleetStore } from "../../src/fleet/FleetStore.ts"
+import { type Claim, type End, type FleetStore, makeFleetStore } from "../../src/fleet/store/FleetStore.ts"
 import { CompanyId } from "../../src/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"

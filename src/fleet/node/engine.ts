@@ -20,7 +20,7 @@ import type * as Scope from "effect/Scope"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import { shards } from "../FleetStore.ts"
+import { shards } from "../store/FleetStore.ts"
 import { reasonOf } from "./loop.ts"
 
 /** Prefix of the engine's tables, for ever. */

@@ -24,14 +24,23 @@ import { SyncStore } from "../../sync/SyncStore.ts"
 import type { TimePunches } from "../../TimePunches.ts"
 import { Fleet, operatorOf } from "../Fleet.ts"
 import { FleetError, invalidInput, storeError, translated } from "../FleetError.ts"
-import { type FleetStore, makeFleetStore, notMigrated } from "../FleetStore.ts"
-import { type GivenSettings, readSettings, type Settings } from "../Schedule.ts"
+import { type GivenSettings, readSettings, type Settings } from "../Settings.ts"
+import { type FleetStore, makeFleetStore, notMigrated } from "../store/FleetStore.ts"
 import { engineVersions, migrateEngine, startEngine } from "./engine.ts"
 import { makeKeeper } from "./keeper.ts"
 import { reasonOf } from "./loop.ts"
 import { holdName } from "./name.ts"
-import type { Served } from "./serve.ts"
 import { makeRunner, type Runner } from "./turns.ts"
+
+/** What the routes of a page need of a runner. */
+export interface Served {
+  readonly store: FleetStore
+  readonly name: string
+  /** In milliseconds. */
+  readonly takeover: number
+  /** When its leases were held last, by `elapsed`; `undefined`: not yet. */
+  readonly lastBeat: () => number | undefined
+}
 
 /** A runner that has started, in the scope. */
 export interface Started {

@@ -11,35 +11,15 @@ import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
-import { foreignName, foreignPage, foreignSite, isLoopbackAddress, pageHeaders } from "../../internal/page/guard.ts"
-import { stylesheet } from "../../internal/page/html.ts"
-import { numberOf, orUndefined, textOrUndefined } from "../../internal/sql/dialect.ts"
-import { type FleetStore, type Gauges, statusOf } from "../FleetStore.ts"
-import { elapsed } from "./loop.ts"
-import * as metrics from "./metrics.ts"
-import {
-  companiesHtml,
-  fleetPage,
-  mostLive,
-  type PageQuery,
-  readQuery,
-  script,
-  statusJson,
-  style,
-  summaryHtml,
-  type View,
-  type Watched
-} from "./page.ts"
-
-/** What the routes need of a runner. */
-export interface Served {
-  readonly store: FleetStore
-  readonly name: string
-  /** In milliseconds. */
-  readonly takeover: number
-  /** When its leases were held last, by `elapsed`; `undefined`: not yet. */
-  readonly lastBeat: () => number | undefined
-}
+import { foreignName, foreignPage, foreignSite, isLoopbackAddress, pageHeaders } from "../../../internal/page/guard.ts"
+import { stylesheet } from "../../../internal/page/html.ts"
+import { numberOf, orUndefined, textOrUndefined } from "../../../internal/sql/dialect.ts"
+import { type Gauges, statusOf } from "../../store/FleetStore.ts"
+import { elapsed } from "../loop.ts"
+import * as metrics from "../metrics.ts"
+import type { Served } from "../run.ts"
+import { companiesHtml, fleetPage, script, style, summaryHtml } from "./html.ts"
+import { mostLive, type PageQuery, readQuery, statusJson, type View, type Watched } from "./view.ts"
 
 /** How often the database is read while somebody looks, in milliseconds. */
 const period = 5000

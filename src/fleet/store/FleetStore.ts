@@ -15,8 +15,8 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import { type Fragment, fragment, literal, parameter } from "effect/sql/Statement"
-import type { Company } from "../Company.ts"
-import { CompanyGuid, CompanyId } from "../Ids.ts"
+import type { Company } from "../../Company.ts"
+import { CompanyGuid, CompanyId } from "../../Ids.ts"
 import {
   type DialectName,
   dialectOf,
@@ -25,9 +25,9 @@ import {
   raw,
   type SqlDialect,
   textOrUndefined
-} from "../internal/sql/dialect.ts"
-import * as Migrate from "../internal/sql/migrate.ts"
-import { attempted, retried, transact } from "../internal/sql/transaction.ts"
+} from "../../internal/sql/dialect.ts"
+import * as Migrate from "../../internal/sql/migrate.ts"
+import { attempted, retried, transact } from "../../internal/sql/transaction.ts"
 import {
   CompanyError,
   type CompanyStatus,
@@ -43,9 +43,10 @@ import {
   State,
   type Surroundings,
   throttledTags
-} from "./CompanyState.ts"
-import { FleetError, invalidInput, translated } from "./FleetError.ts"
-import { longestWait, type Settings, slotOf } from "./Schedule.ts"
+} from "../CompanyState.ts"
+import { FleetError, invalidInput, translated } from "../FleetError.ts"
+import { longestWait, slotOf } from "../Schedule.ts"
+import type { Settings } from "../Settings.ts"
 
 /** A company with the turn that holds it. */
 interface Lease {
