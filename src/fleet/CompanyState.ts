@@ -104,7 +104,7 @@ export interface RowAtEnd {
 }
 
 /** What the decision needs of the fleet. All times are in milliseconds, by the clock of the database. */
-export interface Surroundings {
+export interface EndContext {
   readonly now: number
   /** From 0 to 1, for the backoff. */
   readonly random: number
@@ -146,73 +146,81 @@ export interface Decision {
 }
 
 /** What the end of a turn does to an active row, before its state is considered. */
-type Judged = Omit<Decision, "state" | "reason"> & {
-  readonly fate: "stays" | "blocked" | "quarantined"
+type Verdict = Omit<Decision, "state" | "reason"> & {
+  readonly transition: "stays" | "blocked" | "quarantined"
   readonly reason?: string
 }
 
 const minute = 60_000
 
 /** The rule of each kind of end. A kind without a rule does not compile. */
-const judge = (outcome: Outcome, row: RowAtEnd, around: Surroundings): Judged =>
+const judge = (outcome: Outcome, row: RowAtEnd, context: EndContext): Verdict =>
   Match.valueTags(outcome, {
-    Complete: ({ isResumed }): Judged => ({ ...quiet, next: isResumed ? { _tag: "Now" } : { _tag: "Slot" } }),
-    TurnOver: (): Judged => ({
+    Complete: ({ isResumed }): Verdict => ({ ...quiet, next: isResumed ? { _tag: "Now" } : { _tag: "Slot" } }),
+    TurnOver: (): Verdict => ({
       ...quiet,
       next: { _tag: "Now" },
-      failures: around.isPaged ? 0 : row.failures,
+      failures: context.isPaged ? 0 : row.failures,
       error: "keep"
     }),
-    Transient: ({ failure }): Judged => failed(failure, row, around),
-    StoreFailed: ({ failure }): Judged => {
-      const judged = failed(failure, row, around)
-      return { ...judged, next: within(judged.next, longestStoreWait) }
+    Transient: ({ failure }): Verdict => failed(failure, row, context),
+    StoreFailed: ({ failure }): Verdict => {
+      const verdict = failed(failure, row, context)
+      return { ...verdict, next: within(verdict.next, longestStoreWait) }
     },
-    Throttled: ({ failure, retryAfter }): Judged => {
-      const judged = failed(failure, row, around)
+    Throttled: ({ failure, retryAfter }): Verdict => {
+      const verdict = failed(failure, row, context)
       const millis = Option.map(retryAfter, (wait) => Math.min(Duration.toMillis(wait), longestWait))
       return {
-        ...judged,
-        next: Option.match(millis, { onNone: () => judged.next, onSome: (millis) => ({ _tag: "In", millis }) }),
-        pause: around.throttledOthers < 2 ? undefined : {
+        ...verdict,
+        next: Option.match(millis, { onNone: () => verdict.next, onSome: (millis) => ({ _tag: "In", millis }) }),
+        pause: context.throttledOthers < 2 ? undefined : {
           reason: "RateLimited",
           millis: Math.min(Math.max(minute, Option.getOrElse(millis, () => 0)), 15 * minute)
         }
       }
     },
-    Refused: ({ failure }): Judged => {
-      const judged = failed(failure, row, around)
-      if (failure.tag === "Unauthorized" && around.unauthorized >= Math.min(10, Math.max(around.active, 1))) {
-        return { ...judged, pause: { reason: "Unauthorized", millis: undefined } }
+    Refused: ({ failure }): Verdict => {
+      const verdict = failed(failure, row, context)
+      if (failure.tag === "Unauthorized" && context.unauthorized >= Math.min(10, Math.max(context.active, 1))) {
+        return { ...verdict, pause: { reason: "Unauthorized", millis: undefined } }
       }
-      const strike = struck(failure, row, around)
+      const strike = struck(failure, row, context)
       return strike === undefined || strike.count < 3 ||
-          around.now - strike.since < Math.max(15 * minute, 2 * row.every)
-        ? { ...judged, strike }
-        : { ...judged, strike, fate: "blocked", reason: failure.tag }
+          context.now - strike.since < Math.max(15 * minute, 2 * row.every)
+        ? { ...verdict, strike }
+        : { ...verdict, strike, transition: "blocked", reason: failure.tag }
     },
-    Invalid: ({ failure }): Judged => ({ ...failed(failure, row, around), fate: "blocked", reason: failure.tag }),
-    NoCredential: ({ failure, reason }): Judged => {
-      const judged = failed(failure, row, around)
-      return around.credentials === "perCompany"
-        ? { ...judged, fate: "blocked", reason: failure.tag }
-        : { ...judged, next: { _tag: "Now" }, pause: { reason, millis: undefined } }
+    Invalid: ({ failure }): Verdict => ({
+      ...failed(failure, row, context),
+      transition: "blocked",
+      reason: failure.tag
+    }),
+    NoCredential: ({ failure, reason }): Verdict => {
+      const verdict = failed(failure, row, context)
+      return context.credentials === "perCompany"
+        ? { ...verdict, transition: "blocked", reason: failure.tag }
+        : { ...verdict, next: { _tag: "Now" }, pause: { reason, millis: undefined } }
     },
-    Unreadable: ({ failure }): Judged => {
-      const strike = struck(failure, row, around)
-      const judged = { ...failed(failure, row, around), strike }
-      return strike === undefined || strike.count < 3 ? judged : { ...judged, fate: "blocked", reason: failure.tag }
+    Unreadable: ({ failure }): Verdict => {
+      const strike = struck(failure, row, context)
+      const verdict = { ...failed(failure, row, context), strike }
+      return strike === undefined || strike.count < 3
+        ? verdict
+        : { ...verdict, transition: "blocked", reason: failure.tag }
     },
-    TooManyGone: ({ failure }): Judged => ({ ...quiet, error: failure }),
-    Defect: ({ failure }): Judged => {
-      const strike = struck(failure, row, around)
-      const judged = { ...failed(failure, row, around), strike }
-      return strike === undefined || strike.count < 5 ? judged : { ...judged, fate: "quarantined", reason: failure.tag }
+    TooManyGone: ({ failure }): Verdict => ({ ...quiet, error: failure }),
+    Defect: ({ failure }): Verdict => {
+      const strike = struck(failure, row, context)
+      const verdict = { ...failed(failure, row, context), strike }
+      return strike === undefined || strike.count < 5
+        ? verdict
+        : { ...verdict, transition: "quarantined", reason: failure.tag }
     }
   })
 
-const quiet: Judged = {
-  fate: "stays",
+const quiet: Verdict = {
+  transition: "stays",
   next: { _tag: "Slot" },
   failures: 0,
   strike: undefined,
@@ -226,7 +234,7 @@ const longestStoreWait = 30_000
 const within = (next: Next, millis: number): Next =>
   next._tag === "In" ? { _tag: "In", millis: Math.min(next.millis, millis) } : next
 
-const failed = (failure: Failure, row: RowAtEnd, { isPaged, random }: Surroundings): Judged => {
+const failed = (failure: Failure, row: RowAtEnd, { isPaged, random }: EndContext): Verdict => {
   const before = isPaged ? 0 : row.failures
   return {
     ...quiet,
@@ -237,7 +245,7 @@ const failed = (failure: Failure, row: RowAtEnd, { isPaged, random }: Surroundin
 }
 
 /** The failures of one tag in a row. None is counted while a pause holds: the fault is not the company's. */
-const struck = ({ tag }: Failure, row: RowAtEnd, { isPaused, now }: Surroundings): Decision["strike"] => {
+const struck = ({ tag }: Failure, row: RowAtEnd, { isPaused, now }: EndContext): Decision["strike"] => {
   if (isPaused) {
     return row.tag === undefined ? undefined : { tag: row.tag, count: row.tagCount, since: row.tagSince ?? now }
   }
@@ -247,11 +255,11 @@ const struck = ({ tag }: Failure, row: RowAtEnd, { isPaused, now }: Surroundings
 }
 
 /** What the end of a turn does to its row. A state that was set while the turn ran stays. */
-export const decide = (outcome: Outcome, row: RowAtEnd, around: Surroundings): Decision => {
-  const { fate, reason, ...judged } = judge(outcome, row, around)
-  return row.state === "active" && fate !== "stays"
-    ? { ...judged, state: fate, reason }
-    : { ...judged, state: row.state, reason: undefined }
+export const decide = (outcome: Outcome, row: RowAtEnd, context: EndContext): Decision => {
+  const { reason, transition, ...verdict } = judge(outcome, row, context)
+  return row.state === "active" && transition !== "stays"
+    ? { ...verdict, state: transition, reason }
+    : { ...verdict, state: row.state, reason: undefined }
 }
 
 /** What `fleet_run` keeps of an end. */

@@ -13,14 +13,8 @@ import { type CompanyStatus, State } from "./CompanyState.ts"
 import { FleetError, invalidInput, translated } from "./FleetError.ts"
 import { makeRateLimiterStore } from "./RateLimit.ts"
 import { durationForm, readMillis } from "./Settings.ts"
-import {
-  type Addition,
-  type Changed,
-  type FleetStore,
-  makeFleetStore,
-  type Pause,
-  type Run
-} from "./store/FleetStore.ts"
+import { type FleetStore, makeFleetStore } from "./store/FleetStore.ts"
+import type { Addition, Changed, Pause, Run } from "./store/operator.ts"
 
 /** A company to add to a fleet. */
 export interface FleetCompany extends Company {

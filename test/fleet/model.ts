@@ -8,7 +8,8 @@ import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
 import { makeRunner, type Runner } from "../../src/fleet/node/turns.ts"
 import { readSettings } from "../../src/fleet/Settings.ts"
-import type { Claim, FleetStore } from "../../src/fleet/store/FleetStore.ts"
+import type { Claim } from "../../src/fleet/store/claims.ts"
+import type { FleetStore } from "../../src/fleet/store/FleetStore.ts"
 import {
   CompanyId,
   Cursor,

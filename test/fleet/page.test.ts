@@ -239,7 +239,8 @@ describe("the routes of the page of a fleet", () => {
         yield* store.end("b", ending(claim, { pages: 2, rows: 7 }), {
           credentials: "shared",
           sweepEvery: 1e9,
-          fullSweepEvery: 0
+          fullSweepEvery: 0,
+          keepRuns: 50
         })
       // If the minute were a fraction, each turn would have a separate row.
       const minutes = yield* Effect.orDie(test.sql`SELECT typeof(minute) AS kind FROM fleet_minute`)

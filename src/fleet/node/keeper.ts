@@ -20,12 +20,11 @@ export const isPruning = (now: number, prunedAt: number | undefined, historyDays
 
 /** Nothing else depends on the keeper: what fails is tried again a minute later. */
 export const makeKeeper = (store: FleetStore, settings: Settings) => {
-  let seen = 0
   let prunedAt: number | undefined
   const runOnce: Effect.Effect<void, SqlError | SyncError> = Effect.gen(function*() {
     yield* store.correctTimes(settings)
     yield* metrics.watched(yield* store.gauges)
-    seen = yield* store.trim(settings.keepRuns, seen)
+    yield* store.trim
     const now = yield* DateTime.now
     if (settings.historyDays === undefined || !isPruning(now.epochMilliseconds, prunedAt, settings.historyDays)) return
     const before = DateTime.subtract(now, { days: settings.historyDays })

@@ -3,7 +3,7 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import { type Html, html, markup, page } from "../../../internal/page/html.ts"
 import { State } from "../../CompanyState.ts"
-import type { Pause } from "../../store/FleetStore.ts"
+import type { Pause } from "../../store/operator.ts"
 import {
   isLate,
   kinds,

@@ -8,13 +8,13 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
-import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import { foreignName, foreignPage, foreignSite, isLoopbackAddress, pageHeaders } from "../../../internal/page/guard.ts"
 import { stylesheet } from "../../../internal/page/html.ts"
 import { numberOf, orUndefined, textOrUndefined } from "../../../internal/sql/dialect.ts"
-import { type Gauges, statusOf } from "../../store/FleetStore.ts"
+import type { Gauges } from "../../store/keeping.ts"
+import { statusOf } from "../../store/rows.ts"
 import { elapsed } from "../loop.ts"
 import * as metrics from "../metrics.ts"
 import type { Served } from "../run.ts"
@@ -31,16 +31,19 @@ const patience = 5000
 const readView = ({ store, takeover }: Served): Effect.Effect<View, SqlError> =>
   store.withNow((now) =>
     Effect.gen(function*() {
-      const { operator, sql } = store
-      const rows = yield* sql<
-        Row
-      >`SELECT ${store.statusColumns(now)}, runner, CASE WHEN heartbeat_at >= ${now} - ${
-        store.dialect.bigint(takeover)
-      } THEN 1 ELSE 0 END AS held FROM fleet_company ORDER BY company_id`
-      const minutes = yield* sql<
-        Row
-      >`SELECT minute, runner, runs, pages, rows, failures FROM fleet_minute WHERE minute > ${now} / 60000 - 60`
-      const [clock] = yield* sql<Row>`SELECT ${now} AS now`
+      const { dialect, operator, query, statusColumns } = store
+      const rows = yield* query`
+        SELECT
+          ${statusColumns(now)},
+          runner,
+          CASE WHEN heartbeat_at >= ${now} - ${dialect.bigint(takeover)} THEN 1 ELSE 0 END AS held
+        FROM fleet_company
+        ORDER BY company_id`
+      const minutes = yield* query`
+        SELECT minute, runner, runs, pages, rows, failures
+        FROM fleet_minute
+        WHERE minute > ${now} / 60000 - 60`
+      const [clock] = yield* query`SELECT ${now} AS now`
       const companies: Array<Watched> = []
       for (const [at, row] of rows.entries()) {
         // Heartbeats and claims continue meanwhile.
@@ -91,7 +94,7 @@ export const routes = Effect.fnUntraced(function*(served: Served) {
   const { lastBeat, name, store, takeover } = served
   const view = yield* shared(readView(served), period)
   const gauges = yield* shared(store.gauges, period)
-  const alive = yield* shared(store.sql`SELECT 1`, shortPeriod)
+  const alive = yield* shared(store.query`SELECT 1`, shortPeriod)
   let known: { readonly gauges: Gauges; readonly at: number } | undefined
 
   const unavailable = text(503, "the database does not answer")

@@ -3,7 +3,7 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CompanyStatus, State } from "../../CompanyState.ts"
-import type { Pause } from "../../store/FleetStore.ts"
+import type { Pause } from "../../store/operator.ts"
 
 /** A company, with the process that has it or had it last. */
 export interface Watched extends CompanyStatus {
