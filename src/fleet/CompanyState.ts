@@ -17,16 +17,14 @@ import { backoff, longestWait } from "./Schedule.ts"
  * - `blocked`: it failed in a way that only a person can cure; `reason` says how.
  * - `quarantined`: it ended its process several times, or failed with a defect five times in a row.
  */
-export const State = Schema.Literals(["active", "paused", "blocked", "quarantined"])
+export const FleetState = Schema.Literals(["active", "paused", "blocked", "quarantined"])
 
-/** Whether a company is synced, as `State` decodes it. */
-export type State = typeof State.Type
+export type FleetState = typeof FleetState.Type
 
 /** What the sync of a company is at: `first` until a first pass is complete, `sweep` within a sweep, else `increment`. */
-export const Phase = Schema.Literals(["first", "increment", "sweep"])
+export const FleetPhase = Schema.Literals(["first", "increment", "sweep"])
 
-/** What the sync of a company is at, as `Phase` decodes it. */
-export type Phase = typeof Phase.Type
+export type FleetPhase = typeof FleetPhase.Type
 
 /** An error that a turn ended with. */
 export const CompanyError = Schema.Struct({
@@ -38,7 +36,6 @@ export const CompanyError = Schema.Struct({
   text: Schema.String
 })
 
-/** An error that a turn ended with, as `CompanyError` decodes it. */
 export type CompanyError = typeof CompanyError.Type
 
 /** What is known of a company in a fleet: an element of `fleet list --json`. */
@@ -46,9 +43,9 @@ export const CompanyStatus = Schema.Struct({
   /** The company. */
   company: CompanyId,
   /** Whether it is synced, and why not. */
-  state: State,
+  state: FleetState,
   /** What its next turn continues or begins. */
-  phase: Phase,
+  phase: FleetPhase,
   /** Why it is blocked or quarantined; `None` in the other states. */
   reason: Schema.OptionFromNullOr(Schema.String),
   /** The interval of its syncs, in seconds. */
@@ -67,7 +64,6 @@ export const CompanyStatus = Schema.Struct({
   rows: Schema.Int
 })
 
-/** What is known of a company in a fleet, as `CompanyStatus` decodes it. */
 export type CompanyStatus = typeof CompanyStatus.Type
 
 /** Why a turn failed: a tag that is counted, and a line for a person. */
@@ -94,7 +90,7 @@ export type OutcomeTag = Outcome["_tag"]
 
 /** What the decision needs of the row, as it is when the turn ends. */
 export interface RowAtEnd {
-  readonly state: State
+  readonly state: FleetState
   readonly every: number
   readonly failures: number
   /** The tag of the failures in a row of which `tagCount` are counted since `tagSince`. */
@@ -135,7 +131,7 @@ export interface NewPause {
 
 /** What the end of a turn does to its row. */
 export interface Decision {
-  readonly state: State
+  readonly state: FleetState
   readonly reason: string | undefined
   readonly next: Next
   readonly failures: number
@@ -329,14 +325,14 @@ export const defectOf = (message: string): Outcome => ({ _tag: "Defect", failure
 
 /** Which pass a turn was at when it ended. */
 export interface PhaseAtEnd {
-  readonly phase: Phase
+  readonly phase: FleetPhase
   /** Whether a sweep, or the first pass that stands for one, was completed: the next slot of the sweeps is taken. */
   readonly isSwept: boolean
 }
 
 /** The phase after a turn, from the phase before it and what it was at last; `undefined` if it did nothing. */
 export const phaseAfter = (
-  before: Phase,
+  before: FleetPhase,
   outcome: Outcome,
   at: "first" | "increment" | "sweep" | undefined
 ): PhaseAtEnd => {

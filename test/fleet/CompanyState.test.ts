@@ -6,12 +6,12 @@ import {
   type Decision,
   defectOf,
   type EndContext,
+  FleetState,
   type Outcome,
   outcomeOf,
   type OutcomeTag,
   phaseAfter,
-  type RowAtEnd,
-  State
+  type RowAtEnd
 } from "../../src/fleet/CompanyState.ts"
 import { CompanyId } from "../../src/index.ts"
 import { SyncError } from "../../src/sync/index.ts"
@@ -83,7 +83,7 @@ describe("decide", () => {
     assert.strictEqual(said(decide(outcome, row, context)), table[outcome._tag])
   })
 
-  const others = State.literals.filter((state) => state !== "active")
+  const others = FleetState.literals.filter((state) => state !== "active")
 
   it.each(others.flatMap((state) => outcomes.map((outcome) => ({ state, outcome, kind: outcome._tag }))))(
     "leaves the state $state that was set while the turn ran: $kind",

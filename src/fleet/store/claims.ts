@@ -6,7 +6,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { CompanyGuid, CompanyId } from "../../Ids.ts"
 import { numberOf, orUndefined, raw } from "../../internal/sql/dialect.ts"
-import type { Phase } from "../CompanyState.ts"
+import type { FleetPhase } from "../CompanyState.ts"
 import { companyIdsOf, isGuid, phaseOf } from "./rows.ts"
 import { type FleetStatements, type Lease, quarantineStarts, shards, suspectStarts } from "./statements.ts"
 
@@ -18,7 +18,7 @@ export interface Claim extends Lease {
   /** When the turn began. */
   readonly began: number
   readonly every: number
-  readonly phase: Phase
+  readonly phase: FleetPhase
   readonly sweepAt: number | undefined
   readonly fullSweepAt: number | undefined
   /** Turns in a row that began and wrote no end, with this one. */

@@ -8,13 +8,13 @@ import {
   decide,
   type Decision,
   type EndContext,
+  type FleetState,
   type NewPause,
   type Next,
   type Outcome,
   outcomeName,
   type PhaseAtEnd,
   type RowAtEnd,
-  type State,
   throttledTags
 } from "../CompanyState.ts"
 import { slotOf } from "../Schedule.ts"
@@ -39,7 +39,7 @@ export interface End {
 
 /** What the end of a turn changed. */
 export interface Ended {
-  readonly state: State
+  readonly state: FleetState
   readonly reason: string | undefined
   readonly pause: NewPause | undefined
   /** Whether pauses were lifted, since this was their probe. */

@@ -8,7 +8,7 @@ import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { numberOf, orUndefined, raw, textOrUndefined } from "../../internal/sql/dialect.ts"
 import { retried } from "../../internal/sql/transaction.ts"
-import type { CompanyStatus, State } from "../CompanyState.ts"
+import type { CompanyStatus, FleetState } from "../CompanyState.ts"
 import { insertPause } from "./ends.ts"
 import { companyIdsOf, instantOf, statusOf } from "./rows.ts"
 import type { FleetStatements } from "./statements.ts"
@@ -22,7 +22,7 @@ export interface Pause {
 }
 
 /** A turn that ended. */
-export interface Run {
+export interface FleetTurn {
   /** The number of the turn. A later turn of the company has a higher one. */
   readonly epoch: number
   /** The name of the process that ran it. */
@@ -40,7 +40,7 @@ export interface Run {
 }
 
 /** What changed, and what did not. */
-export interface Changed {
+export interface ChangeResult {
   /** Companies that are changed now. */
   readonly changed: ReadonlyArray<CompanyId>
   /** Ids that are not in the fleet. */
@@ -150,7 +150,7 @@ const change = (
   on: FleetStatements,
   statement: (now: Fragment, which: Fragment) => Effect.Effect<ReadonlyArray<unknown>, SqlError>
 ) =>
-(ids: ReadonlyArray<CompanyId>): Effect.Effect<Changed, SqlError> =>
+(ids: ReadonlyArray<CompanyId>): Effect.Effect<ChangeResult, SqlError> =>
   on.patiently(Effect.gen(function*() {
     const found = new Set<number>()
     const changed = new Set<number>()
@@ -198,7 +198,7 @@ const resumed = ({ sql }: FleetStatements) => (now: Fragment): Fragment =>
 
 const resumeWhere = (on: FleetStatements) =>
 (
-  state: State,
+  state: FleetState,
   reason: string | undefined
 ): Effect.Effect<ReadonlyArray<CompanyId>, SqlError> => {
   const { dialect: { text }, query, sql, withNow } = on
@@ -224,7 +224,7 @@ export const statusColumns = ({ lateness, sql }: FleetStatements) => (now: Fragm
 
 const list = (on: FleetStatements) =>
 (options: {
-  readonly states: ReadonlyArray<State> | undefined
+  readonly states: ReadonlyArray<FleetState> | undefined
   readonly isLate: boolean
   readonly id: CompanyId | undefined
 }): Effect.Effect<ReadonlyArray<CompanyStatus>, SqlError> =>
@@ -246,7 +246,7 @@ const list = (on: FleetStatements) =>
     )
   }))
 
-const runs = ({ big, query }: FleetStatements) => (id: CompanyId): Effect.Effect<ReadonlyArray<Run>, SqlError> =>
+const runs = ({ big, query }: FleetStatements) => (id: CompanyId): Effect.Effect<ReadonlyArray<FleetTurn>, SqlError> =>
   Effect.map(
     retried(query`SELECT * FROM fleet_run WHERE company_id = ${big(id)} ORDER BY epoch DESC`),
     (rows) =>

@@ -5,15 +5,15 @@ import * as Schema from "effect/Schema"
 import type { Row } from "effect/sql/SqlConnection"
 import { CompanyGuid, CompanyId } from "../../Ids.ts"
 import { numberOf, orUndefined, textOrUndefined } from "../../internal/sql/dialect.ts"
-import { CompanyError, type CompanyStatus, type Failure, Phase, State } from "../CompanyState.ts"
+import { CompanyError, type CompanyStatus, type Failure, FleetPhase, FleetState } from "../CompanyState.ts"
 
-const isState = Schema.is(State)
-const isPhase = Schema.is(Phase)
+const isState = Schema.is(FleetState)
+const isPhase = Schema.is(FleetPhase)
 export const isGuid = Schema.is(CompanyGuid)
 
 /** A state of a newer release is one in which nothing is done. */
-export const stateOf = (value: unknown): State => isState(value) ? value : "blocked"
-export const phaseOf = (value: unknown): Phase => isPhase(value) ? value : "increment"
+export const stateOf = (value: unknown): FleetState => isState(value) ? value : "blocked"
+export const phaseOf = (value: unknown): FleetPhase => isPhase(value) ? value : "increment"
 export const idOf = (value: unknown): CompanyId => CompanyId.make(numberOf(value))
 export const instantOf = (value: unknown): DateTime.Utc => DateTime.makeUnsafe(numberOf(value))
 

@@ -1,8 +1,9 @@
 /** The view of a fleet as HTML, with the stylesheet and the script of its page. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
+import { formatNumber } from "../../../internal/page/amounts.ts"
 import { type Html, html, markup, page } from "../../../internal/page/html.ts"
-import { State } from "../../CompanyState.ts"
+import { FleetState } from "../../CompanyState.ts"
 import type { Pause } from "../../store/operator.ts"
 import {
   isLate,
@@ -39,8 +40,6 @@ export const chart = (
     minutes.length * 10
   }"/></svg>`
 }
-
-const number = (value: number): string => Math.round(value).toLocaleString("en-US")
 
 /** A time in its two largest units. */
 export const ageText = (seconds: number): string => {
@@ -84,21 +83,21 @@ export const summaryHtml = (view: View): string => {
     }),
     { runs: 0, pages: 0, rows: 0, failures: 0 }
   )
-  const words = `${number(hour.runs)} turns in the last hour, ${number(hour.failures)} of them failed`
+  const words = `${formatNumber(hour.runs)} turns in the last hour, ${formatNumber(hour.failures)} of them failed`
   return html`${view.pauses.map(pauseLine)}<dl class="figures">
-${figure("Companies", number(companies))}${
-    State.literals.map((state) => {
+${figure("Companies", formatNumber(companies))}${
+    FleetState.literals.map((state) => {
       const count = states[state] ?? 0
       const kind = count === 0 || state === "active" ? "" : state === "paused" ? "warn" : "bad"
-      return figure(state, number(count), kind)
+      return figure(state, formatNumber(count), kind)
     })
-  }${figure("in work", number(inWork))}${figure("due", number(due))}${
-    figure("late", number(late), late > 0 ? "warn" : "")
-  }${figure("failing", number(failing), failing > 0 ? "bad" : "")}${
+  }${figure("in work", formatNumber(inWork))}${figure("due", formatNumber(due))}${
+    figure("late", formatNumber(late), late > 0 ? "warn" : "")
+  }${figure("failing", formatNumber(failing), failing > 0 ? "bad" : "")}${
     figure("latest by", ageText(lateSeconds), late > 0 ? "warn" : "")
   }</dl>
 <h2>The last hour</h2>
-<p>${words}; ${number(hour.pages)} pages, ${number(hour.rows)} rows written.</p>
+<p>${words}; ${formatNumber(hour.pages)} pages, ${formatNumber(hour.rows)} rows written.</p>
 ${chart(sums, words)}
 <h2>Runners</h2>
 ${
@@ -109,13 +108,13 @@ ${
 <tbody>
 ${
         runners.map(({ companies, failures, inWork, name, pages, rows, runs }) =>
-          html`<tr><th scope="row">${name}</th><td class="number">${number(inWork)}</td><td class="number">${
-            number(companies)
+          html`<tr><th scope="row">${name}</th><td class="number">${formatNumber(inWork)}</td><td class="number">${
+            formatNumber(companies)
           }</td><td class="number">${
-            hour.runs === 0 ? "–" : `${number(runs / hour.runs * 100)} %`
-          }</td><td class="number">${number(runs)}</td><td class="number">${number(failures)}</td><td class="number">${
-            number(pages)
-          }</td><td class="number">${number(rows)}</td></tr>
+            hour.runs === 0 ? "–" : `${formatNumber(Math.round(runs / hour.runs * 100))} %`
+          }</td><td class="number">${formatNumber(runs)}</td><td class="number">${
+            formatNumber(failures)
+          }</td><td class="number">${formatNumber(pages)}</td><td class="number">${formatNumber(rows)}</td></tr>
 `
         )
       }</tbody>
@@ -126,7 +125,7 @@ ${
 
 const stateKind = { active: "good", paused: "warn", blocked: "bad", quarantined: "bad" } as const
 
-const row = (company: Watched): Html => {
+const companyRow = (company: Watched): Html => {
   const {
     everySeconds,
     failures,
@@ -147,7 +146,7 @@ const row = (company: Watched): Html => {
     isInWork ? `${phase}, in work` : phase
   }</td><td class="number${markup(isLate(company) ? " warn" : "")}">${
     lateSeconds === 0 ? "–" : ageText(lateSeconds)
-  }</td><td class="number">${failures === 0 ? "–" : number(failures)}</td><td class="error">${
+  }</td><td class="number">${failures === 0 ? "–" : formatNumber(failures)}</td><td class="error">${
     Option.match(lastError, {
       onNone: () => html`–`,
       // Its text may quote what the service or the driver sent, such as a cursor or a token: `fleet status` shows it.
@@ -155,7 +154,7 @@ const row = (company: Watched): Html => {
     })
   }</td><td class="time">${Option.match(lastOkAt, { onNone: () => "never", onSome: timeText })}</td><td class="time">${
     timeText(nextAt)
-  }</td><td class="number">${ageText(everySeconds)}</td><td class="number">${number(rows)}</td><td>${
+  }</td><td class="number">${ageText(everySeconds)}</td><td class="number">${formatNumber(rows)}</td><td>${
     runner ?? "–"
   }</td></tr>
 `
@@ -170,15 +169,15 @@ const linkTo = (query: PageQuery): string =>
 export const companiesHtml = (view: View, query: PageQuery): string => {
   const { count, shown } = select(view, query)
   const rest = count > shown.length
-    ? html` <a href="${linkTo({ ...query, limit: mostRows })}">Show ${number(Math.min(count, mostRows))}</a>`
+    ? html` <a href="${linkTo({ ...query, limit: mostRows })}">Show ${formatNumber(Math.min(count, mostRows))}</a>`
     : html``
-  return html`<p>${number(shown.length)} of ${number(count)} companies.${rest}${
+  return html`<p>${formatNumber(shown.length)} of ${formatNumber(count)} companies.${rest}${
     query.limit > mostLive ? " More than 500 rows are not replaced while the page is open." : ""
   }</p>
 <div class="scroll" role="region" aria-label="Companies" tabindex="0"><table>
 <thead><tr><th scope="col" class="number">Company</th><th scope="col">State</th><th scope="col">Phase</th><th scope="col" class="number">Late</th><th scope="col" class="number">Failures</th><th scope="col">Last error</th><th scope="col">Last pass (UTC)</th><th scope="col">Due (UTC)</th><th scope="col" class="number">Every</th><th scope="col" class="number">Rows</th><th scope="col">Runner</th></tr></thead>
 <tbody>
-${shown.map(row)}</tbody>
+${shown.map(companyRow)}</tbody>
 </table></div>`.html
 }
 

@@ -127,18 +127,18 @@ export const routes = Effect.fnUntraced(function*(served: Served) {
 
   const events = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
     const query = readQuery(url)
-    let told: ReadonlyArray<string> = []
+    let lastEvents: ReadonlyArray<string> = []
     const once = Effect.map(Effect.exit(view), (read) => {
       if (Exit.isFailure(read)) {
-        told = []
+        lastEvents = []
         return "event: away\ndata: 0\n\n"
       }
       const now = [
         eventOf("summary", summaryHtml(read.value)),
         ...(query.limit > mostLive ? [] : [eventOf("companies", companiesHtml(read.value, query))])
       ]
-      const fresh = now.filter((event) => !told.includes(event))
-      told = now
+      const fresh = now.filter((event) => !lastEvents.includes(event))
+      lastEvents = now
       // A comment shows that the connection is alive.
       return fresh.length === 0 ? ":\n\n" : fresh.join("")
     })

@@ -2,7 +2,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { CompanyStatus, State } from "../../CompanyState.ts"
+import { CompanyStatus, FleetState } from "../../CompanyState.ts"
 import type { Pause } from "../../store/operator.ts"
 
 /** A company, with the process that has it or had it last. */
@@ -31,7 +31,7 @@ export interface View {
   readonly pauses: ReadonlyArray<Pause>
 }
 
-export const kinds = ["all", "late", "failing", ...State.literals] as const
+export const kinds = ["all", "late", "failing", ...FleetState.literals] as const
 export const orders = ["trouble", "late", "failures", "next", "company"] as const
 
 /** Which companies are shown, and in which order. */
@@ -43,7 +43,6 @@ export const PageQuery = Schema.Struct({
   limit: Schema.Int
 })
 
-/** Which companies are shown, as `PageQuery` decodes it. */
 export type PageQuery = typeof PageQuery.Type
 
 /** Rows of a page, at most. Above `mostLive` they are not replaced while the page is open. */
@@ -128,7 +127,9 @@ export const summaryOf = ({ at, companies, minutes }: View) => {
   const active = companies.filter(({ state }) => state === "active")
   return {
     companies: companies.length,
-    states: Object.fromEntries(State.literals.map((state) => [state, count((company) => company.state === state)])),
+    states: Object.fromEntries(
+      FleetState.literals.map((state) => [state, count((company) => company.state === state)])
+    ),
     inWork: count(({ isInWork }) => isInWork),
     due: active.filter(({ nextAt }) => nextAt.epochMilliseconds <= at.epochMilliseconds).length,
     late: count(isLate),
