@@ -26,7 +26,7 @@ export interface Claim extends Lease {
 }
 
 /** Who claims, and the age in milliseconds from which a heartbeat holds nothing. */
-interface Claimer {
+export interface Claimer {
   readonly runner: string
   readonly takeover: number
 }
@@ -139,7 +139,7 @@ export const whileHeld = ({ dialect: { forKeyShare }, isOf, query, transaction }
   }))
 
 /** Whether a suspect waits for this runner, and who was quarantined. */
-interface Draining {
+export interface Draining {
   readonly isDraining: boolean
   /** Whether a pause holds that a probe may end. */
   readonly isPaused: boolean

@@ -70,6 +70,27 @@ const figure = (name: string, value: string, kind = ""): Html =>
   html`<div><dt>${name}</dt><dd class="${kind}">${value}</dd></div>
 `
 
+/** What each process has in work, and its share of the turns of the last hour. */
+const runnersTable = (runners: ReturnType<typeof summaryOf>["runners"], turns: number): Html =>
+  runners.length === 0
+    ? html`<p class="muted">None has had a company yet.</p>`
+    : html`<div class="scroll" role="region" aria-label="Runners" tabindex="0"><table>
+<thead><tr><th scope="col">Runner</th><th scope="col" class="number">In work</th><th scope="col" class="number">Companies, last synced by it</th><th scope="col" class="number">Share of the turns</th><th scope="col" class="number">Turns</th><th scope="col" class="number">Failed</th><th scope="col" class="number">Pages</th><th scope="col" class="number">Rows</th></tr></thead>
+<tbody>
+${
+      runners.map(({ companies, failures, inWork, name, pages, rows, runs }) =>
+        html`<tr><th scope="row">${name}</th><td class="number">${formatNumber(inWork)}</td><td class="number">${
+          formatNumber(companies)
+        }</td><td class="number">${
+          turns === 0 ? "–" : `${formatNumber(Math.round(runs / turns * 100))} %`
+        }</td><td class="number">${formatNumber(runs)}</td><td class="number">${
+          formatNumber(failures)
+        }</td><td class="number">${formatNumber(pages)}</td><td class="number">${formatNumber(rows)}</td></tr>
+`
+      )
+    }</tbody>
+</table></div>`
+
 /** What stands above the companies. */
 export const summaryHtml = (view: View): string => {
   const { companies, due, failing, inWork, late, lateSeconds, runners, states } = summaryOf(view)
@@ -100,26 +121,7 @@ ${figure("Companies", formatNumber(companies))}${
 <p>${words}; ${formatNumber(hour.pages)} pages, ${formatNumber(hour.rows)} rows written.</p>
 ${chart(sums, words)}
 <h2>Runners</h2>
-${
-    runners.length === 0
-      ? html`<p class="muted">None has had a company yet.</p>`
-      : html`<div class="scroll" role="region" aria-label="Runners" tabindex="0"><table>
-<thead><tr><th scope="col">Runner</th><th scope="col" class="number">In work</th><th scope="col" class="number">Companies, last synced by it</th><th scope="col" class="number">Share of the turns</th><th scope="col" class="number">Turns</th><th scope="col" class="number">Failed</th><th scope="col" class="number">Pages</th><th scope="col" class="number">Rows</th></tr></thead>
-<tbody>
-${
-        runners.map(({ companies, failures, inWork, name, pages, rows, runs }) =>
-          html`<tr><th scope="row">${name}</th><td class="number">${formatNumber(inWork)}</td><td class="number">${
-            formatNumber(companies)
-          }</td><td class="number">${
-            hour.runs === 0 ? "–" : `${formatNumber(Math.round(runs / hour.runs * 100))} %`
-          }</td><td class="number">${formatNumber(runs)}</td><td class="number">${
-            formatNumber(failures)
-          }</td><td class="number">${formatNumber(pages)}</td><td class="number">${formatNumber(rows)}</td></tr>
-`
-        )
-      }</tbody>
-</table></div>`
-  }
+${runnersTable(runners, hour.runs)}
 <p class="muted">Read at ${timeText(view.at)} UTC.</p>`.html
 }
 

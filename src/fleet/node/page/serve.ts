@@ -89,6 +89,31 @@ const shared = <A, E>(read: Effect.Effect<A, E>, every: number) =>
 /** As fast as a person reads, and no faster: a scrape and a probe of health are cheap. */
 const shortPeriod = 1000
 
+/** What is new of the view, each five seconds; a comment shows that the connection is alive. */
+const eventsOf = <E>(view: Effect.Effect<View, E>) =>
+  Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
+    const query = readQuery(url)
+    let lastEvents: ReadonlyArray<string> = []
+    const once = Effect.map(Effect.exit(view), (read) => {
+      if (Exit.isFailure(read)) {
+        lastEvents = []
+        return "event: away\ndata: 0\n\n"
+      }
+      const now = [
+        eventOf("summary", summaryHtml(read.value)),
+        ...(query.limit > mostLive ? [] : [eventOf("companies", companiesHtml(read.value, query))])
+      ]
+      const fresh = now.filter((event) => !lastEvents.includes(event))
+      lastEvents = now
+      return fresh.length === 0 ? ":\n\n" : fresh.join("")
+    })
+    const stream = Stream.concat(
+      Stream.fromEffect(once),
+      Stream.forever(Stream.fromEffect(Effect.andThen(Effect.sleep(period), once)))
+    )
+    return HttpServerResponse.stream(Stream.encodeText(stream), { contentType: "text/event-stream" })
+  })
+
 /** The routes. A request of a page elsewhere gets status 403. */
 export const routes = Effect.fnUntraced(function*(served: Served) {
   const { lastBeat, name, store, takeover } = served
@@ -125,30 +150,6 @@ export const routes = Effect.fnUntraced(function*(served: Served) {
     return isFresh ? text(200, "ok") : text(503, "this runner does not hold its leases")
   })
 
-  const events = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
-    const query = readQuery(url)
-    let lastEvents: ReadonlyArray<string> = []
-    const once = Effect.map(Effect.exit(view), (read) => {
-      if (Exit.isFailure(read)) {
-        lastEvents = []
-        return "event: away\ndata: 0\n\n"
-      }
-      const now = [
-        eventOf("summary", summaryHtml(read.value)),
-        ...(query.limit > mostLive ? [] : [eventOf("companies", companiesHtml(read.value, query))])
-      ]
-      const fresh = now.filter((event) => !lastEvents.includes(event))
-      lastEvents = now
-      // A comment shows that the connection is alive.
-      return fresh.length === 0 ? ":\n\n" : fresh.join("")
-    })
-    const stream = Stream.concat(
-      Stream.fromEffect(once),
-      Stream.forever(Stream.fromEffect(Effect.andThen(Effect.sleep(period), once)))
-    )
-    return HttpServerResponse.stream(Stream.encodeText(stream), { contentType: "text/event-stream" })
-  })
-
   const router = yield* HttpRouter.make
   yield* router.add(
     "GET",
@@ -157,7 +158,7 @@ export const routes = Effect.fnUntraced(function*(served: Served) {
       HttpServerResponse.text(fleetPage(view, query, name), { contentType: "text/html; charset=utf-8" })
     )
   )
-  yield* router.add("GET", "/events", events)
+  yield* router.add("GET", "/events", eventsOf(view))
   yield* router.add("GET", "/page.css", HttpServerResponse.text(stylesheet + style, { contentType: "text/css" }))
   yield* router.add("GET", "/page.js", HttpServerResponse.text(script, { contentType: "text/javascript" }))
   yield* router.add(
