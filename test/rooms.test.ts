@@ -21,6 +21,8 @@ const roomOf = (file: string): string => {
   const folder = Path.dirname(file).replace(/^src\/?/, "")
   // What ends a command: every room of the command may name it.
   if (file === "src/cli/failure.ts") return "cli/base"
+  // What the statements of a fleet and its operator both stand on.
+  if (/^src\/fleet\/(CompanyState|FleetError|Schedule|Settings)\.ts$/.test(file)) return "fleet/base"
   if (folder !== "") return folder
   return file === "src/TimePunches.ts" || file === "src/index.ts" ? "client" : "names"
 }
@@ -51,7 +53,16 @@ const verbs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/summary": ["cli/files", "cli/database", "close", ...shared],
   "cli/copy": ofCopy,
   "cli/doctor": ofCopy,
-  "cli/fleet": ["close", "fleet", "fleet/node", "internal/sql", ...ofCopy],
+  "cli/fleet": [
+    "close",
+    "fleet/node/page",
+    "fleet/node",
+    "fleet",
+    "fleet/store",
+    "fleet/base",
+    "internal/sql",
+    ...ofCopy
+  ],
   "cli/export": ["cli/files", "export", ...shared],
   "cli/list": ["cli/files", "export", ...shared],
   "cli/config": shared,
@@ -79,7 +90,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "internal/wire"
   ],
   "cli/print": ["cli/base", "names", "internal/page", "internal/telemetry", "internal/wire"],
-  "cli/base": ["close", "fleet", "sql", "sync", "export", "payroll", "names", "internal/wire"],
+  "cli/base": ["close", "fleet/base", "sql", "sync", "export", "payroll", "names", "internal/wire"],
   "testing/kit": ["testing", "testing/service", "testing/base", "client", "names", "internal/wire"],
   testing: [
     "testing/service",
@@ -96,20 +107,24 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "testing/faults": ["testing/base"],
   "testing/generate": ["testing/base"],
   "testing/base": [],
+  "fleet/node/page": ["fleet/node", "fleet/store", "fleet/base", "internal/page", "internal/sql"],
   "fleet/node": [
     "fleet",
+    "fleet/store",
+    "fleet/base",
     "sql/node",
     "sql",
     "sync",
     "client",
     "names",
-    "internal/page",
     "internal/sql",
     "internal/wire"
   ],
   close: ["report", "sql", "sync", "payroll", "names", "internal/page", "internal/sql", "internal/wire"],
   report: ["payroll", "names", "internal/page", "internal/wire"],
-  fleet: ["sync", "names", "internal/sql", "internal/wire"],
+  fleet: ["fleet/store", "fleet/base", "names", "internal/sql"],
+  "fleet/store": ["fleet/base", "names", "internal/sql"],
+  "fleet/base": ["sync", "names", "internal/sql", "internal/wire"],
   sql: ["sync", "listing", "payroll", "names", "internal/sql", "internal/wire"],
   "sql/node": [],
   sync: ["client", "listing", "names", "internal/resilience", "internal/wire"],

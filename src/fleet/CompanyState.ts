@@ -17,16 +17,14 @@ import { backoff, longestWait } from "./Schedule.ts"
  * - `blocked`: it failed in a way that only a person can cure; `reason` says how.
  * - `quarantined`: it ended its process several times, or failed with a defect five times in a row.
  */
-export const State = Schema.Literals(["active", "paused", "blocked", "quarantined"])
+export const FleetState = Schema.Literals(["active", "paused", "blocked", "quarantined"])
 
-/** Whether a company is synced, as `State` decodes it. */
-export type State = typeof State.Type
+export type FleetState = typeof FleetState.Type
 
 /** What the sync of a company is at: `first` until a first pass is complete, `sweep` within a sweep, else `increment`. */
-export const Phase = Schema.Literals(["first", "increment", "sweep"])
+export const FleetPhase = Schema.Literals(["first", "increment", "sweep"])
 
-/** What the sync of a company is at, as `Phase` decodes it. */
-export type Phase = typeof Phase.Type
+export type FleetPhase = typeof FleetPhase.Type
 
 /** An error that a turn ended with. */
 export const CompanyError = Schema.Struct({
@@ -38,7 +36,6 @@ export const CompanyError = Schema.Struct({
   text: Schema.String
 })
 
-/** An error that a turn ended with, as `CompanyError` decodes it. */
 export type CompanyError = typeof CompanyError.Type
 
 /** What is known of a company in a fleet: an element of `fleet list --json`. */
@@ -46,9 +43,9 @@ export const CompanyStatus = Schema.Struct({
   /** The company. */
   company: CompanyId,
   /** Whether it is synced, and why not. */
-  state: State,
+  state: FleetState,
   /** What its next turn continues or begins. */
-  phase: Phase,
+  phase: FleetPhase,
   /** Why it is blocked or quarantined; `None` in the other states. */
   reason: Schema.OptionFromNullOr(Schema.String),
   /** The interval of its syncs, in seconds. */
@@ -67,7 +64,6 @@ export const CompanyStatus = Schema.Struct({
   rows: Schema.Int
 })
 
-/** What is known of a company in a fleet, as `CompanyStatus` decodes it. */
 export type CompanyStatus = typeof CompanyStatus.Type
 
 /** Why a turn failed: a tag that is counted, and a line for a person. */
@@ -94,7 +90,7 @@ export type OutcomeTag = Outcome["_tag"]
 
 /** What the decision needs of the row, as it is when the turn ends. */
 export interface RowAtEnd {
-  readonly state: State
+  readonly state: FleetState
   readonly every: number
   readonly failures: number
   /** The tag of the failures in a row of which `tagCount` are counted since `tagSince`. */
@@ -104,7 +100,7 @@ export interface RowAtEnd {
 }
 
 /** What the decision needs of the fleet. All times are in milliseconds, by the clock of the database. */
-export interface Surroundings {
+export interface EndContext {
   readonly now: number
   /** From 0 to 1, for the backoff. */
   readonly random: number
@@ -135,7 +131,7 @@ export interface NewPause {
 
 /** What the end of a turn does to its row. */
 export interface Decision {
-  readonly state: State
+  readonly state: FleetState
   readonly reason: string | undefined
   readonly next: Next
   readonly failures: number
@@ -146,73 +142,81 @@ export interface Decision {
 }
 
 /** What the end of a turn does to an active row, before its state is considered. */
-type Judged = Omit<Decision, "state" | "reason"> & {
-  readonly fate: "stays" | "blocked" | "quarantined"
+type Verdict = Omit<Decision, "state" | "reason"> & {
+  readonly transition: "stays" | "blocked" | "quarantined"
   readonly reason?: string
 }
 
 const minute = 60_000
 
 /** The rule of each kind of end. A kind without a rule does not compile. */
-const judge = (outcome: Outcome, row: RowAtEnd, around: Surroundings): Judged =>
+const judge = (outcome: Outcome, row: RowAtEnd, context: EndContext): Verdict =>
   Match.valueTags(outcome, {
-    Complete: ({ isResumed }): Judged => ({ ...quiet, next: isResumed ? { _tag: "Now" } : { _tag: "Slot" } }),
-    TurnOver: (): Judged => ({
+    Complete: ({ isResumed }): Verdict => ({ ...quiet, next: isResumed ? { _tag: "Now" } : { _tag: "Slot" } }),
+    TurnOver: (): Verdict => ({
       ...quiet,
       next: { _tag: "Now" },
-      failures: around.isPaged ? 0 : row.failures,
+      failures: context.isPaged ? 0 : row.failures,
       error: "keep"
     }),
-    Transient: ({ failure }): Judged => failed(failure, row, around),
-    StoreFailed: ({ failure }): Judged => {
-      const judged = failed(failure, row, around)
-      return { ...judged, next: within(judged.next, longestStoreWait) }
+    Transient: ({ failure }): Verdict => failed(failure, row, context),
+    StoreFailed: ({ failure }): Verdict => {
+      const verdict = failed(failure, row, context)
+      return { ...verdict, next: within(verdict.next, longestStoreWait) }
     },
-    Throttled: ({ failure, retryAfter }): Judged => {
-      const judged = failed(failure, row, around)
+    Throttled: ({ failure, retryAfter }): Verdict => {
+      const verdict = failed(failure, row, context)
       const millis = Option.map(retryAfter, (wait) => Math.min(Duration.toMillis(wait), longestWait))
       return {
-        ...judged,
-        next: Option.match(millis, { onNone: () => judged.next, onSome: (millis) => ({ _tag: "In", millis }) }),
-        pause: around.throttledOthers < 2 ? undefined : {
+        ...verdict,
+        next: Option.match(millis, { onNone: () => verdict.next, onSome: (millis) => ({ _tag: "In", millis }) }),
+        pause: context.throttledOthers < 2 ? undefined : {
           reason: "RateLimited",
           millis: Math.min(Math.max(minute, Option.getOrElse(millis, () => 0)), 15 * minute)
         }
       }
     },
-    Refused: ({ failure }): Judged => {
-      const judged = failed(failure, row, around)
-      if (failure.tag === "Unauthorized" && around.unauthorized >= Math.min(10, Math.max(around.active, 1))) {
-        return { ...judged, pause: { reason: "Unauthorized", millis: undefined } }
+    Refused: ({ failure }): Verdict => {
+      const verdict = failed(failure, row, context)
+      if (failure.tag === "Unauthorized" && context.unauthorized >= Math.min(10, Math.max(context.active, 1))) {
+        return { ...verdict, pause: { reason: "Unauthorized", millis: undefined } }
       }
-      const strike = struck(failure, row, around)
+      const strike = struck(failure, row, context)
       return strike === undefined || strike.count < 3 ||
-          around.now - strike.since < Math.max(15 * minute, 2 * row.every)
-        ? { ...judged, strike }
-        : { ...judged, strike, fate: "blocked", reason: failure.tag }
+          context.now - strike.since < Math.max(15 * minute, 2 * row.every)
+        ? { ...verdict, strike }
+        : { ...verdict, strike, transition: "blocked", reason: failure.tag }
     },
-    Invalid: ({ failure }): Judged => ({ ...failed(failure, row, around), fate: "blocked", reason: failure.tag }),
-    NoCredential: ({ failure, reason }): Judged => {
-      const judged = failed(failure, row, around)
-      return around.credentials === "perCompany"
-        ? { ...judged, fate: "blocked", reason: failure.tag }
-        : { ...judged, next: { _tag: "Now" }, pause: { reason, millis: undefined } }
+    Invalid: ({ failure }): Verdict => ({
+      ...failed(failure, row, context),
+      transition: "blocked",
+      reason: failure.tag
+    }),
+    NoCredential: ({ failure, reason }): Verdict => {
+      const verdict = failed(failure, row, context)
+      return context.credentials === "perCompany"
+        ? { ...verdict, transition: "blocked", reason: failure.tag }
+        : { ...verdict, next: { _tag: "Now" }, pause: { reason, millis: undefined } }
     },
-    Unreadable: ({ failure }): Judged => {
-      const strike = struck(failure, row, around)
-      const judged = { ...failed(failure, row, around), strike }
-      return strike === undefined || strike.count < 3 ? judged : { ...judged, fate: "blocked", reason: failure.tag }
+    Unreadable: ({ failure }): Verdict => {
+      const strike = struck(failure, row, context)
+      const verdict = { ...failed(failure, row, context), strike }
+      return strike === undefined || strike.count < 3
+        ? verdict
+        : { ...verdict, transition: "blocked", reason: failure.tag }
     },
-    TooManyGone: ({ failure }): Judged => ({ ...quiet, error: failure }),
-    Defect: ({ failure }): Judged => {
-      const strike = struck(failure, row, around)
-      const judged = { ...failed(failure, row, around), strike }
-      return strike === undefined || strike.count < 5 ? judged : { ...judged, fate: "quarantined", reason: failure.tag }
+    TooManyGone: ({ failure }): Verdict => ({ ...quiet, error: failure }),
+    Defect: ({ failure }): Verdict => {
+      const strike = struck(failure, row, context)
+      const verdict = { ...failed(failure, row, context), strike }
+      return strike === undefined || strike.count < 5
+        ? verdict
+        : { ...verdict, transition: "quarantined", reason: failure.tag }
     }
   })
 
-const quiet: Judged = {
-  fate: "stays",
+const quiet: Verdict = {
+  transition: "stays",
   next: { _tag: "Slot" },
   failures: 0,
   strike: undefined,
@@ -226,7 +230,7 @@ const longestStoreWait = 30_000
 const within = (next: Next, millis: number): Next =>
   next._tag === "In" ? { _tag: "In", millis: Math.min(next.millis, millis) } : next
 
-const failed = (failure: Failure, row: RowAtEnd, { isPaged, random }: Surroundings): Judged => {
+const failed = (failure: Failure, row: RowAtEnd, { isPaged, random }: EndContext): Verdict => {
   const before = isPaged ? 0 : row.failures
   return {
     ...quiet,
@@ -237,7 +241,7 @@ const failed = (failure: Failure, row: RowAtEnd, { isPaged, random }: Surroundin
 }
 
 /** The failures of one tag in a row. None is counted while a pause holds: the fault is not the company's. */
-const struck = ({ tag }: Failure, row: RowAtEnd, { isPaused, now }: Surroundings): Decision["strike"] => {
+const struck = ({ tag }: Failure, row: RowAtEnd, { isPaused, now }: EndContext): Decision["strike"] => {
   if (isPaused) {
     return row.tag === undefined ? undefined : { tag: row.tag, count: row.tagCount, since: row.tagSince ?? now }
   }
@@ -247,11 +251,11 @@ const struck = ({ tag }: Failure, row: RowAtEnd, { isPaused, now }: Surroundings
 }
 
 /** What the end of a turn does to its row. A state that was set while the turn ran stays. */
-export const decide = (outcome: Outcome, row: RowAtEnd, around: Surroundings): Decision => {
-  const { fate, reason, ...judged } = judge(outcome, row, around)
-  return row.state === "active" && fate !== "stays"
-    ? { ...judged, state: fate, reason }
-    : { ...judged, state: row.state, reason: undefined }
+export const decide = (outcome: Outcome, row: RowAtEnd, context: EndContext): Decision => {
+  const { reason, transition, ...verdict } = judge(outcome, row, context)
+  return row.state === "active" && transition !== "stays"
+    ? { ...verdict, state: transition, reason }
+    : { ...verdict, state: row.state, reason: undefined }
 }
 
 /** What `fleet_run` keeps of an end. */
@@ -321,14 +325,14 @@ export const defectOf = (message: string): Outcome => ({ _tag: "Defect", failure
 
 /** Which pass a turn was at when it ended. */
 export interface PhaseAtEnd {
-  readonly phase: Phase
+  readonly phase: FleetPhase
   /** Whether a sweep, or the first pass that stands for one, was completed: the next slot of the sweeps is taken. */
   readonly isSwept: boolean
 }
 
 /** The phase after a turn, from the phase before it and what it was at last; `undefined` if it did nothing. */
 export const phaseAfter = (
-  before: Phase,
+  before: FleetPhase,
   outcome: Outcome,
   at: "first" | "increment" | "sweep" | undefined
 ): PhaseAtEnd => {

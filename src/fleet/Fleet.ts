@@ -9,11 +9,12 @@ import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { type Company, CompanySchema } from "../Company.ts"
 import { CompanyId } from "../Ids.ts"
-import { type CompanyStatus, State } from "./CompanyState.ts"
+import { type CompanyStatus, FleetState } from "./CompanyState.ts"
 import { FleetError, invalidInput, translated } from "./FleetError.ts"
-import { type Addition, type Changed, type FleetStore, makeFleetStore, type Pause, type Run } from "./FleetStore.ts"
 import { makeRateLimiterStore } from "./RateLimit.ts"
-import { durationForm, readMillis } from "./Schedule.ts"
+import { durationForm, readMillis } from "./Settings.ts"
+import { type FleetStore, makeFleetStore } from "./store/FleetStore.ts"
+import type { Addition, ChangeResult, FleetTurn, Pause } from "./store/operator.ts"
 
 /** A company to add to a fleet. */
 export interface FleetCompany extends Company {
@@ -22,7 +23,7 @@ export interface FleetCompany extends Company {
 }
 
 /** What `Fleet.add` did. */
-export interface Added {
+export interface AddResult {
   /** Companies that were not in the fleet. */
   readonly added: ReadonlyArray<CompanyId>
   /** Known companies whose interval or guid is another one now. */
@@ -30,9 +31,9 @@ export interface Added {
 }
 
 /** Which companies `Fleet.list` lists. */
-export interface ListOptions {
+export interface FleetListOptions {
   /** Default: all states. */
-  readonly states?: ReadonlyArray<State> | undefined
+  readonly states?: ReadonlyArray<FleetState> | undefined
   /** Whether only companies are listed that are later than their interval. Default `false`. */
   readonly late?: boolean | undefined
 }
@@ -62,30 +63,30 @@ export class Fleet extends Context.Service<Fleet, {
    * Adds companies, due at once. A known one gets the interval and the guid that are given, and keeps the rest. Fails if one is
    * given twice with different guids or intervals.
    */
-  readonly add: (companies: Iterable<FleetCompany>) => Effect.Effect<Added, FleetError>
+  readonly add: (companies: Iterable<FleetCompany>) => Effect.Effect<AddResult, FleetError>
   /** Removes companies and their runs. Punches and checkpoints stay in the copy: `SqlStore.purge` erases those. */
-  readonly remove: (ids: Iterable<CompanyId>) => Effect.Effect<Changed, FleetError>
+  readonly remove: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
   /** Pauses active companies. */
-  readonly pause: (ids: Iterable<CompanyId>) => Effect.Effect<Changed, FleetError>
+  readonly pause: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
   /** Makes companies active again, due at once. A quarantined one is first synced while nothing else runs in its process. */
-  readonly resume: (ids: Iterable<CompanyId>) => Effect.Effect<Changed, FleetError>
+  readonly resume: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
   /** Makes active companies due at once. */
-  readonly trigger: (ids: Iterable<CompanyId>) => Effect.Effect<Changed, FleetError>
+  readonly trigger: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
   /** Makes active companies due at once, for a sweep. */
-  readonly sweep: (ids: Iterable<CompanyId>) => Effect.Effect<Changed, FleetError>
+  readonly sweep: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
   /** Resumes all companies in a state, or those of them with this reason. Gives the ids. */
   readonly resumeWhere: (where: {
     /** The state that the companies have. */
-    readonly state: Exclude<State, "active">
+    readonly state: Exclude<FleetState, "active">
     /** The reason of that state. Default: any. */
     readonly reason?: string | undefined
   }) => Effect.Effect<ReadonlyArray<CompanyId>, FleetError>
   /** Lists companies by id. */
-  readonly list: (options?: ListOptions) => Effect.Effect<ReadonlyArray<CompanyStatus>, FleetError>
+  readonly list: (options?: FleetListOptions) => Effect.Effect<ReadonlyArray<CompanyStatus>, FleetError>
   /** What is known of a company; `None` if it is not in the fleet. */
   readonly status: (id: CompanyId) => Effect.Effect<Option.Option<CompanyStatus>, FleetError>
   /** The last turns of a company, the latest first. */
-  readonly runs: (id: CompanyId) => Effect.Effect<ReadonlyArray<Run>, FleetError>
+  readonly runs: (id: CompanyId) => Effect.Effect<ReadonlyArray<FleetTurn>, FleetError>
   /** The pauses that hold: while there is one, no sync begins. */
   readonly pauses: Effect.Effect<ReadonlyArray<Pause>, FleetError>
   /** Pauses the fleet until `resumeAll`. */
@@ -139,11 +140,11 @@ export const operatorOf = ({ operator }: FleetStore): Fleet["Service"] => {
     trigger: change("trigger"),
     sweep: change("sweep"),
     resumeWhere: Effect.fn("Fleet.resumeWhere")(function*({ reason, state }) {
-      if (!isState(state)) return yield* invalidInput(`state must be one of ${State.literals.join(", ")}`)
+      if (!isState(state)) return yield* invalidInput(`state must be one of ${FleetState.literals.join(", ")}`)
       return yield* failed(operator.resumeWhere(state, reason))
     }),
     list: Effect.fn("Fleet.list")(function*({ late = false, states } = {}) {
-      if (states?.every(isState) === false) return yield* invalidInput(`states are ${State.literals.join(", ")}`)
+      if (states?.every(isState) === false) return yield* invalidInput(`states are ${FleetState.literals.join(", ")}`)
       return yield* failed(operator.list({ states, isLate: late, id: undefined }))
     }),
     status: Effect.fn("Fleet.status")(function*(id) {
@@ -166,7 +167,7 @@ const checked = (id: CompanyId): Effect.Effect<CompanyId, FleetError> =>
 const differs = <A>(one: A | undefined, other: A | undefined): boolean =>
   one !== undefined && other !== undefined && one !== other
 
-const isState = Schema.is(State)
+const isState = Schema.is(FleetState)
 const isCompany = Schema.is(CompanySchema)
 
 const additionOf = (

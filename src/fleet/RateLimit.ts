@@ -5,7 +5,8 @@ import * as Layer from "effect/Layer"
 import { RateLimiterError, RateLimiterStore, RateLimitStoreError } from "effect/persistence/RateLimiter"
 import type { SqlError } from "effect/sql/SqlError"
 import { messageOf } from "../internal/sql/failure.ts"
-import type { FleetStore, RateState } from "./FleetStore.ts"
+import type { FleetStore } from "./store/FleetStore.ts"
+import type { RateState } from "./store/keeping.ts"
 
 /** The adaptive algorithms learn a limit from answers; the limit of a fleet is given. They fail by name. */
 export const makeRateLimiterStore = ({ rate }: FleetStore): Layer.Layer<RateLimiterStore> => {

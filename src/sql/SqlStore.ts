@@ -124,8 +124,8 @@ export class KnownHistory extends Schema.Opaque<KnownHistory>()(Schema.Struct({
 })) {}
 
 /** An error that a sync ended with. */
-export class NotedError extends Schema.Opaque<NotedError>()(Schema.Struct({
-  /** When it was noted, by the local clock. */
+export class LastError extends Schema.Opaque<LastError>()(Schema.Struct({
+  /** When it was recorded, by the local clock. */
   at: Instant,
   /** The tag of the error. */
   tag: Schema.String,
@@ -143,8 +143,8 @@ export class CopyStatus extends Schema.Opaque<CopyStatus>()(Schema.Struct({
   deleted: Count,
   /** Rows that the service no longer shows. */
   gone: Count,
-  /** The last error that `noteError` kept; `None` if there was none, or a pass was completed since. */
-  lastError: Schema.OptionFromNullOr(NotedError),
+  /** The last error that `recordError` kept; `None` if there was none, or a pass was completed since. */
+  lastError: Schema.OptionFromNullOr(LastError),
   /** Since when the past of the copy is known; `None` if no history is kept, or the first load has not ended. */
   history: Schema.OptionFromNullOr(KnownHistory),
   /**
@@ -218,8 +218,8 @@ export const purge = (company: CompanyId, options: TableOptions = {}): Effect.Ef
     yield* transact(database, erase).pipe(Effect.mapError(failedWith(company, "the copy cannot be erased")))
   })
 
-/** The part of a tagged error that `noteError` keeps. */
-export interface ErrorToNote {
+/** The part of a tagged error that `recordError` keeps. */
+export interface ErrorToRecord {
   /** Its tag. */
   readonly _tag: string
   /** Its message, of which the first 2000 characters are kept. */
@@ -230,9 +230,9 @@ export interface ErrorToNote {
 const mostText = 2000
 
 /** Keeps the error that a sync ended with, for `status`. The next complete pass clears it. */
-export const noteError = (
+export const recordError = (
   company: CompanyId,
-  error: ErrorToNote,
+  error: ErrorToRecord,
   options: TableOptions = {}
 ): Effect.Effect<void, SyncError, SqlClient> =>
   Effect.gen(function*() {
@@ -244,5 +244,5 @@ export const noteError = (
       VALUES (${bigint(company)}, ${now}, ${storable(error._tag)}, ${text})
       ON CONFLICT (company_id) DO UPDATE
       SET error_at = excluded.error_at, error_tag = excluded.error_tag, error_text = excluded.error_text`
-    ).pipe(Effect.mapError(failedWith(company, "the error cannot be noted")))
+    ).pipe(Effect.mapError(failedWith(company, "the error cannot be recorded")))
   })

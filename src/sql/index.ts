@@ -7,13 +7,13 @@ export {
   CopyStatus,
   HistoryUnknown,
   KnownHistory,
-  NotedError,
+  LastError,
   PersonChange,
   PunchChange
 } from "./SqlStore.ts"
 export type {
   ChangesOptions,
-  ErrorToNote,
+  ErrorToRecord,
   ListOptions,
   Migrations,
   PruneOptions,

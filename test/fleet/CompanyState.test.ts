@@ -5,13 +5,13 @@ import {
   decide,
   type Decision,
   defectOf,
+  type EndContext,
+  FleetState,
   type Outcome,
   outcomeOf,
   type OutcomeTag,
   phaseAfter,
-  type RowAtEnd,
-  State,
-  type Surroundings
+  type RowAtEnd
 } from "../../src/fleet/CompanyState.ts"
 import { CompanyId } from "../../src/index.ts"
 import { SyncError } from "../../src/sync/index.ts"
@@ -20,7 +20,7 @@ const minute = 60_000
 
 const row: RowAtEnd = { state: "active", every: 900_000, failures: 2, tag: undefined, tagCount: 0, tagSince: undefined }
 
-const around: Surroundings = {
+const context: EndContext = {
   now: 1_000_000_000,
   random: 0.5,
   isPaged: false,
@@ -80,16 +80,16 @@ describe("decide", () => {
   }
 
   it.each(outcomes)("ends an active company as the table says: $_tag", (outcome) => {
-    assert.strictEqual(said(decide(outcome, row, around)), table[outcome._tag])
+    assert.strictEqual(said(decide(outcome, row, context)), table[outcome._tag])
   })
 
-  const others = State.literals.filter((state) => state !== "active")
+  const others = FleetState.literals.filter((state) => state !== "active")
 
   it.each(others.flatMap((state) => outcomes.map((outcome) => ({ state, outcome, kind: outcome._tag }))))(
     "leaves the state $state that was set while the turn ran: $kind",
     ({ outcome, state }) => {
       const struck = { ...row, state, tag: "T", tagCount: 9, tagSince: 0 }
-      const decided = decide(outcome, struck, around)
+      const decided = decide(outcome, struck, context)
 
       assert.strictEqual(decided.state, state)
       assert.strictEqual(decided.reason, undefined)
@@ -97,26 +97,26 @@ describe("decide", () => {
   )
 
   it("is due again at once after a resumed pass", () => {
-    assert.strictEqual(decide({ _tag: "Complete", isResumed: true }, row, around).next._tag, "Now")
+    assert.strictEqual(decide({ _tag: "Complete", isResumed: true }, row, context).next._tag, "Now")
   })
 
   it("counts failures from 0 once a page was stored", () => {
-    assert.strictEqual(decide(every.TurnOver, row, { ...around, isPaged: true }).failures, 0)
-    assert.strictEqual(decide(every.Transient, row, { ...around, isPaged: true }).failures, 1)
+    assert.strictEqual(decide(every.TurnOver, row, { ...context, isPaged: true }).failures, 0)
+    assert.strictEqual(decide(every.Transient, row, { ...context, isPaged: true }).failures, 1)
   })
 
   it("waits as long as the service asks, and pauses the fleet from the third throttled company on", () => {
     const throttled: Outcome = { ...every.Throttled, retryAfter: Option.some(Duration.minutes(2)) }
 
-    assert.strictEqual(said(decide(throttled, row, around)), "active, in 120000, failures 3, error")
-    assert.strictEqual(decide(throttled, row, { ...around, throttledOthers: 1 }).pause, undefined)
+    assert.strictEqual(said(decide(throttled, row, context)), "active, in 120000, failures 3, error")
+    assert.strictEqual(decide(throttled, row, { ...context, throttledOthers: 1 }).pause, undefined)
     for (const minutes of [24 * 60 + 1, 1e15]) {
-      const { next } = decide({ ...every.Throttled, retryAfter: Option.some(Duration.minutes(minutes)) }, row, around)
+      const { next } = decide({ ...every.Throttled, retryAfter: Option.some(Duration.minutes(minutes)) }, row, context)
       assert.deepStrictEqual(next, { _tag: "In", millis: 24 * 60 * minute }, "a wait of years is one for ever")
     }
     for (const [retryAfter, millis] of [[1, 1], [2, 2], [60, 15]] as const) {
       const outcome: Outcome = { ...every.Throttled, retryAfter: Option.some(Duration.minutes(retryAfter)) }
-      const { pause } = decide(outcome, row, { ...around, throttledOthers: 2 })
+      const { pause } = decide(outcome, row, { ...context, throttledOthers: 2 })
       assert.deepStrictEqual(pause, { reason: "RateLimited", millis: millis * minute })
     }
   })
@@ -129,7 +129,7 @@ describe("decide", () => {
   )("takes %s for a fault of the company after %i of one tag in a row", (tag, count, state) => {
     let struck: Pick<RowAtEnd, "tag" | "tagCount" | "tagSince"> = row
     for (let turn = 1; turn <= count; turn++) {
-      const decided = decide(every[tag], { ...row, ...struck }, around)
+      const decided = decide(every[tag], { ...row, ...struck }, context)
       assert.strictEqual(decided.state, turn === count ? state : "active", `turn ${turn}`)
       const { strike } = decided
       struck = { tag: strike?.tag, tagCount: strike?.count ?? 0, tagSince: strike?.since }
@@ -139,9 +139,9 @@ describe("decide", () => {
   it("begins again to count with another tag, and with another outcome", () => {
     const struck = { ...row, tag: "Other", tagCount: 2, tagSince: 5 }
 
-    assert.deepStrictEqual(decide(every.Unreadable, struck, around).strike, { tag: "T", count: 1, since: around.now })
+    assert.deepStrictEqual(decide(every.Unreadable, struck, context).strike, { tag: "T", count: 1, since: context.now })
     for (const tag of ["Complete", "TurnOver", "Transient", "Throttled", "TooManyGone"] as const) {
-      assert.strictEqual(decide(every[tag], struck, around).strike, undefined, tag)
+      assert.strictEqual(decide(every[tag], struck, context).strike, undefined, tag)
     }
   })
 
@@ -149,8 +149,8 @@ describe("decide", () => {
     const refused = (tagCount: number, span: number, interval: number) =>
       decide(
         every.Refused,
-        { ...row, every: interval, tag: "T", tagCount, tagSince: around.now - span },
-        around
+        { ...row, every: interval, tag: "T", tagCount, tagSince: context.now - span },
+        context
       ).state
 
     assert.strictEqual(refused(1, 60 * minute, minute), "active")
@@ -164,18 +164,18 @@ describe("decide", () => {
     const unauthorized: Outcome = { _tag: "Refused", failure: { tag: "Unauthorized", text: "" } }
     const struck = { ...row, tag: "Unauthorized", tagCount: 2, tagSince: 0 }
     const pause = { reason: "Unauthorized", millis: undefined } as const
-    const with10 = decide(unauthorized, struck, { ...around, unauthorized: 10 })
+    const with10 = decide(unauthorized, struck, { ...context, unauthorized: 10 })
 
     assert.deepStrictEqual([with10.state, with10.pause, with10.strike], ["active", pause, undefined])
-    assert.deepStrictEqual(decide(unauthorized, struck, { ...around, unauthorized: 9 }).pause, undefined)
-    assert.deepStrictEqual(decide(unauthorized, struck, { ...around, unauthorized: 3, active: 3 }).pause, pause)
-    assert.strictEqual(decide(every.Refused, struck, { ...around, unauthorized: 10 }).pause, undefined)
+    assert.deepStrictEqual(decide(unauthorized, struck, { ...context, unauthorized: 9 }).pause, undefined)
+    assert.deepStrictEqual(decide(unauthorized, struck, { ...context, unauthorized: 3, active: 3 }).pause, pause)
+    assert.strictEqual(decide(every.Refused, struck, { ...context, unauthorized: 10 }).pause, undefined)
   })
 
   it("counts no strike while a pause holds", () => {
     const struck = { ...row, tag: "T", tagCount: 2, tagSince: 0 }
     for (const tag of ["Refused", "Unreadable"] as const) {
-      const decided = decide(every[tag], struck, { ...around, isPaused: true })
+      const decided = decide(every[tag], struck, { ...context, isPaused: true })
 
       assert.strictEqual(decided.state, "active", tag)
       assert.deepStrictEqual(decided.strike, { tag: "T", count: 2, since: 0 }, tag)
@@ -183,7 +183,7 @@ describe("decide", () => {
   })
 
   it("blocks the company whose credential is its own", () => {
-    const decided = decide(every.NoCredential, row, { ...around, credentials: "perCompany" })
+    const decided = decide(every.NoCredential, row, { ...context, credentials: "perCompany" })
 
     assert.deepStrictEqual([decided.state, decided.pause], ["blocked", undefined])
   })

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, DateTime, Effect, Exit, Option, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import type { Outcome } from "../../src/fleet/CompanyState.ts"
-import type { Claim } from "../../src/fleet/FleetStore.ts"
 import { nextSlot } from "../../src/fleet/Schedule.ts"
+import type { Claim } from "../../src/fleet/store/claims.ts"
 import { CompanyGuid, CompanyId } from "../../src/index.ts"
 import { needs } from "../support/needs.ts"
 import {
@@ -366,6 +366,26 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         const ahead = yield* resumed((yield* Clock.currentTimeMillis) + 3_600_000)
         assert.isAtMost(Number(ahead.last_ok_at), yield* latestNow)
       }))
+
+    test("keeps the last runs of its company alone, also after turns that wrote none", (fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.store.operator.add(companies(2))
+        const ended: Array<number> = []
+        for (let turn = 0; turn < 6; turn++) {
+          yield* setCompanies(fleet, "next_at = 0")
+          for (const claim of yield* fleet.store.claim(claiming())) {
+            const isInterrupted = turn === 2 || turn === 4
+            if (isInterrupted) yield* fleet.store.release(claim)
+            else yield* fleet.store.end("a", ending(claim), { ...settings, keepRuns: claim.company === 1 ? 3 : 50 })
+            if (!isInterrupted && claim.company === 1) ended.unshift(claim.epoch)
+          }
+        }
+        const runs = yield* fleet.store.operator.runs(id(1))
+
+        assert.lengthOf(ended, 4)
+        assert.deepStrictEqual(runs.map(({ epoch }) => epoch), ended.slice(0, 3))
+        assert.lengthOf(yield* fleet.store.operator.runs(id(2)), 4)
+      }))
   })
 
   describe("whileHeld", () => {
@@ -461,7 +481,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         yield* setCompanies(fleet, "starts = 5")
         assert.deepStrictEqual((yield* fleet.store.drain("a", takeover)).quarantined, [])
         yield* frozen(fleet, "company_id = 2")
-        assert.deepStrictEqual((yield* fleet.store.drain("a", takeover)).quarantined, [2])
+        assert.deepStrictEqual((yield* fleet.store.drain("a", takeover)).quarantined, [id(2)])
         const row = yield* readCompany(fleet, 2)
         assert.deepStrictEqual([row.state, row.reason, row.heartbeat_at], ["quarantined", "starts", null])
       }))
@@ -697,19 +717,22 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
   })
 
   describe("the keeper", () => {
-    test("keeps the last runs of each company that ran since", (fleet) =>
+    test("removes old minutes and pauses that ended, and nothing else", (fleet) =>
       Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(2))
-        for (let turn = 0; turn < 5; turn++) {
-          yield* setCompanies(fleet, "next_at = 0")
-          for (const claim of yield* fleet.store.claim(claiming())) yield* fleet.store.end("a", ending(claim), settings)
+        const minute = Math.floor((yield* Clock.currentTimeMillis) / 60_000)
+        for (const [name, at] of [["old", minute - 1500], ["fresh", minute - 1400]] as const) {
+          yield* Effect.orDie(
+            fleet.sql.unsafe(`INSERT INTO fleet_minute VALUES (${at}, '${name}', 1, 1, 1, 0)`)
+          )
         }
-        const seen = yield* fleet.store.trim(3, 0)
-        const runs = yield* fleet.store.operator.runs(id(1))
+        yield* pause(fleet, "RateLimited", String((minute - 90) * 60_000))
+        yield* pause(fleet, "Rejected", "NULL", "0")
+        yield* fleet.store.trim
+        const minutes = yield* Effect.orDie(fleet.sql.unsafe("SELECT runner FROM fleet_minute"))
+        const pauses = yield* Effect.orDie(fleet.sql.unsafe("SELECT reason FROM fleet_pause"))
 
-        assert.lengthOf(runs, 3)
-        assert.isAbove(runs[0]?.epoch ?? 0, runs[2]?.epoch ?? 0)
-        assert.approximately(seen, yield* Clock.currentTimeMillis, 60_000)
+        assert.deepStrictEqual(minutes, [{ runner: "fresh" }])
+        assert.deepStrictEqual(pauses, [{ reason: "Rejected" }])
       }))
 
     test("brings back what a clock that was ahead has written, and nothing else", (fleet) =>

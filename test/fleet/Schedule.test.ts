@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Result } from "effect"
-import { backoff, defaultSettings, nextSlot, readSettings, slotOf } from "../../src/fleet/Schedule.ts"
+import { backoff, nextSlot, slotOf } from "../../src/fleet/Schedule.ts"
+import { defaultSettings, readSettings } from "../../src/fleet/Settings.ts"
 
 const every = 900_000
 

@@ -6,9 +6,10 @@
 import { DateTime, Deferred, Effect, Exit, Fiber, Layer, Option, Result, Scope, Stream } from "effect"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
-import type { Claim, FleetStore } from "../../src/fleet/FleetStore.ts"
 import { makeRunner, type Runner } from "../../src/fleet/node/turns.ts"
-import { readSettings } from "../../src/fleet/Schedule.ts"
+import { readSettings } from "../../src/fleet/Settings.ts"
+import type { Claim } from "../../src/fleet/store/claims.ts"
+import type { FleetStore } from "../../src/fleet/store/FleetStore.ts"
 import {
   CompanyId,
   Cursor,

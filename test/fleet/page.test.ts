@@ -4,19 +4,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Schema } from "effect"
 import * as Http from "node:http"
 import { CompanyStatus } from "../../src/fleet/CompanyState.ts"
+import { ageText, chart, companiesHtml, fleetPage } from "../../src/fleet/node/page/html.ts"
+import { servePage } from "../../src/fleet/node/page/serve.ts"
 import {
-  ageText,
-  chart,
-  companiesHtml,
-  fleetPage,
   type PageQuery,
   readQuery,
   select,
   statusJson,
   type View,
   type Watched
-} from "../../src/fleet/node/page.ts"
-import { servePage } from "../../src/fleet/node/serve.ts"
+} from "../../src/fleet/node/page/view.ts"
 import {
   claiming,
   companies,
@@ -242,7 +239,8 @@ describe("the routes of the page of a fleet", () => {
         yield* store.end("b", ending(claim, { pages: 2, rows: 7 }), {
           credentials: "shared",
           sweepEvery: 1e9,
-          fullSweepEvery: 0
+          fullSweepEvery: 0,
+          keepRuns: 50
         })
       // If the minute were a fraction, each turn would have a separate row.
       const minutes = yield* Effect.orDie(test.sql`SELECT typeof(minute) AS kind FROM fleet_minute`)

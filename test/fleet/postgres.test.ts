@@ -4,10 +4,11 @@ import { Deferred, Effect, Exit, Fiber, Layer, Option, Redacted, Scope } from "e
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import type { Outcome } from "../../src/fleet/CompanyState.ts"
-import { type Claim, type FleetStore, makeFleetStore } from "../../src/fleet/FleetStore.ts"
 import { FleetRunner, type RunnerOptions } from "../../src/fleet/node/index.ts"
+import { routes } from "../../src/fleet/node/page/serve.ts"
 import { LeastTakeover } from "../../src/fleet/node/run.ts"
-import { routes } from "../../src/fleet/node/serve.ts"
+import type { Claim } from "../../src/fleet/store/claims.ts"
+import { type FleetStore, makeFleetStore } from "../../src/fleet/store/FleetStore.ts"
 import type { TimePunches } from "../../src/index.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import type { FakeService } from "../../src/testing/index.ts"
@@ -238,7 +239,8 @@ describe("the page of a fleet over PostgreSQL", () => {
         yield* store.end("b", ending(claim, { pages: 2, rows: 7 }), {
           credentials: "shared",
           sweepEvery: 1e9,
-          fullSweepEvery: 0
+          fullSweepEvery: 0,
+          keepRuns: 50
         })
         const minutes = yield* store.sql`SELECT pg_typeof(minute)::text AS kind, runs FROM fleet_minute`
         const handle = yield* routes({ store, name: "a", takeover: 10_000, lastBeat: monotonic })

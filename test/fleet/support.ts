@@ -2,7 +2,9 @@
 import { Effect, Layer, Option, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Outcome } from "../../src/fleet/CompanyState.ts"
-import { type Claim, type End, type FleetStore, makeFleetStore } from "../../src/fleet/FleetStore.ts"
+import type { Claim } from "../../src/fleet/store/claims.ts"
+import type { End } from "../../src/fleet/store/ends.ts"
+import { type FleetStore, makeFleetStore } from "../../src/fleet/store/FleetStore.ts"
 import { CompanyId } from "../../src/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { hasPostgres, noPostgres, postgresClient } from "../support/postgres.ts"
@@ -60,7 +62,12 @@ export const claiming = (runner = "a", more: Partial<Parameters<FleetStore["clai
   ...more
 })
 
-export const settings = { credentials: "shared", sweepEvery: 86_400_000, fullSweepEvery: 30 * 86_400_000 } as const
+export const settings = {
+  credentials: "shared",
+  sweepEvery: 86_400_000,
+  fullSweepEvery: 30 * 86_400_000,
+  keepRuns: 50
+} as const
 
 /** The end of a turn, complete where nothing else is said. */
 export const ending = (claim: Claim, more: Partial<End> = {}): End => ({

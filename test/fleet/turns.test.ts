@@ -2,12 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Deferred, Effect, Fiber, Layer, Logger, Metric, Option, Result, Stream, Tracer } from "effect"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
-import type { FleetStore } from "../../src/fleet/FleetStore.ts"
+import { decideTick } from "../../src/fleet/node/decideTick.ts"
 import { isPruning } from "../../src/fleet/node/keeper.ts"
 import { elapsed } from "../../src/fleet/node/loop.ts"
-import { judgeName } from "../../src/fleet/node/name.ts"
-import { decideTick, makeRunner, planOf } from "../../src/fleet/node/turns.ts"
-import { readSettings } from "../../src/fleet/Schedule.ts"
+import { decideName } from "../../src/fleet/node/name.ts"
+import { makeRunner } from "../../src/fleet/node/turns.ts"
+import { planOf } from "../../src/fleet/node/work.ts"
+import { readSettings } from "../../src/fleet/Settings.ts"
+import type { FleetStore } from "../../src/fleet/store/FleetStore.ts"
 import { CompanyId, Cursor, type Page, TimePunches } from "../../src/index.ts"
 import { SyncError, SyncStore } from "../../src/sync/index.ts"
 import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
@@ -427,13 +429,13 @@ describe("planOf", () => {
   })
 })
 
-describe("judgeName", () => {
+describe("decideName", () => {
   it("gives the name up only after it was taken by another for longer than the takeover", () => {
-    assert.deepStrictEqual(judgeName(100, "taken", undefined, 10_000), { since: 100, isLost: false })
-    assert.deepStrictEqual(judgeName(11_099, "taken", 100, 10_000), { since: 100, isLost: false })
-    assert.deepStrictEqual(judgeName(11_100, "taken", 100, 10_000), { since: 100, isLost: true })
-    assert.deepStrictEqual(judgeName(99_999, "ours", 100, 10_000), { since: undefined, isLost: false })
-    assert.deepStrictEqual(judgeName(99_999, "unknown", 100, 10_000), { since: 100, isLost: false })
+    assert.deepStrictEqual(decideName(100, "taken", undefined, 10_000), { since: 100, isLost: false })
+    assert.deepStrictEqual(decideName(11_099, "taken", 100, 10_000), { since: 100, isLost: false })
+    assert.deepStrictEqual(decideName(11_100, "taken", 100, 10_000), { since: 100, isLost: true })
+    assert.deepStrictEqual(decideName(99_999, "ours", 100, 10_000), { since: undefined, isLost: false })
+    assert.deepStrictEqual(decideName(99_999, "unknown", 100, 10_000), { since: 100, isLost: false })
   })
 })
 

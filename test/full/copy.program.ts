@@ -50,7 +50,7 @@ export const names = {
   error: new SyncError({ reason: "Superseded", companyId: company }),
   status: SqlStore.status(company),
   purge: (id: CompanyId) => SqlStore.purge(id, { table: "punches" }),
-  noteError: SqlStore.noteError(company, new SyncError({ reason: "Store" })),
+  recordError: SqlStore.recordError(company, new SyncError({ reason: "Store" })),
   ddl: SqlStore.migrations("punches").ddl("pg")
 }
 

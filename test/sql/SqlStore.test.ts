@@ -207,8 +207,8 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     Effect.gen(function*() {
       const { store } = yield* storeIn(table)
       const lastError = Effect.map(SqlStore.status(company, { table }), ({ lastError }) => lastError)
-      yield* SqlStore.noteError(company, { _tag: "Forbidden", message: "no" }, { table })
-      yield* SqlStore.noteError(company, { _tag: "RateLimited", message: `\0\uD800${"x".repeat(5000)}` }, { table })
+      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" }, { table })
+      yield* SqlStore.recordError(company, { _tag: "RateLimited", message: `\0\uD800${"x".repeat(5000)}` }, { table })
       const noted = yield* lastError
       assert.deepStrictEqual(Option.map(noted, ({ tag }) => tag), Option.some("RateLimited"))
       assert.strictEqual(Option.getOrThrow(noted).text, `\uFFFD\uFFFD${"x".repeat(1998)}`)
@@ -232,7 +232,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
         { ...ofOther, punches: rows(2).map(({ id }) => punch({ id, companyId: other })) },
         Option.none()
       )
-      yield* SqlStore.noteError(company, { _tag: "Forbidden", message: "no" }, { table })
+      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" }, { table })
 
       yield* SqlStore.purge(company, { table })
 
@@ -270,7 +270,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
       const calls = [
         SqlStore.status(company, { table }),
         SqlStore.purge(company, { table }),
-        SqlStore.noteError(company, { _tag: "Forbidden", message: "no" }, { table })
+        SqlStore.recordError(company, { _tag: "Forbidden", message: "no" }, { table })
       ]
       for (const call of calls) {
         const error = yield* Effect.flip(call)
@@ -351,7 +351,7 @@ describe("SqlStore", () => {
         history: true
       })
       yield* store.commit(batchOf(1, { punches: rows(2) }), Option.none())
-      yield* SqlStore.noteError(company, { _tag: "Forbidden", message: "no" })
+      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" })
       const status = yield* SqlStore.status(company)
       const sent = JSON.stringify(Schema.encodeSync(CopyStatus)(status))
 
@@ -362,7 +362,7 @@ describe("SqlStore", () => {
     Effect.gen(function*() {
       yield* TestClock.setTime(1_700_000_000_123)
       yield* Layer.build(SqlStore.layer())
-      yield* SqlStore.noteError(company, { _tag: "Forbidden", message: "no" })
+      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" })
 
       const { lastError } = yield* SqlStore.status(company)
       assert.deepStrictEqual(Option.getOrThrow(lastError).at, DateTime.makeUnsafe(1_700_000_000_123))

@@ -356,7 +356,7 @@ describe.each(databases())("a history in $name", (database) => {
   test("begins where an error was noted before the first commit", (opened) =>
     Effect.gen(function*() {
       const error = { _tag: "Forbidden", message: "no access" }
-      yield* opened.run(SqlStore.noteError(company, error, { table: opened.table }))
+      yield* opened.run(SqlStore.recordError(company, error, { table: opened.table }))
       yield* commit(opened.kept, company, rows(1))
       yield* commit(opened.plain, company, rows(1, "x"))
 

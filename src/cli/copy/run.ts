@@ -279,7 +279,7 @@ const finished = <R>(
 /** Keeps the error of a pass in the database until a pass is complete, for `--status` and `doctor`. */
 const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, R>) =>
   Effect.tapError(pass, (error) => {
-    const note = SqlStore.noteError(company.id, error)
+    const note = SqlStore.recordError(company.id, error)
     // A database that failed was attempted for 5 seconds already: the note does not wait for it again.
     const isStore = error._tag === "SyncError" && error.reason === "Store"
     return Effect.ignore(isStore ? Effect.timeoutOption(note, "200 millis") : note)

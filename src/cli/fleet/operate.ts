@@ -12,10 +12,10 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as Close from "../../close/Close.ts"
 import type { Company } from "../../Company.ts"
-import { CompanyStatus, type State } from "../../fleet/CompanyState.ts"
+import { CompanyStatus, type FleetState } from "../../fleet/CompanyState.ts"
 import { Fleet, type FleetCompany } from "../../fleet/Fleet.ts"
-import type { Changed, Pause, Run } from "../../fleet/FleetStore.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
+import type { ChangeResult, FleetTurn, Pause } from "../../fleet/store/operator.ts"
 import { CompanyGuid, CompanyId } from "../../Ids.ts"
 import { retried } from "../../internal/sql/transaction.ts"
 import { escaped } from "../../internal/wire/issue.ts"
@@ -198,7 +198,7 @@ const done = { trigger: "due now", sweep: "due now for a sweep", pause: "paused"
 export const resume = Effect.fnUntraced(function*(
   input: WithDatabase & {
     readonly ids: ReadonlyArray<CompanyId>
-    readonly state: Option.Option<Exclude<State, "active">>
+    readonly state: Option.Option<Exclude<FleetState, "active">>
     readonly reason: Option.Option<string>
   }
 ) {
@@ -224,17 +224,17 @@ export const resumeAll = Effect.fnUntraced(function*(input: WithDatabase) {
   yield* printLines(["No pause of the fleet holds any more."])
 })
 
-const printChanged = Effect.fnUntraced(function*(changed: Changed, what: string, inactive: string) {
+const printChanged = Effect.fnUntraced(function*(changed: ChangeResult, what: string, inactive: string) {
   yield* printLines([`${counted(changed.changed.length, "company", "companies")} ${what}`])
   if (changed.inactive.length > 0) yield* printWarning(`time-punches: ${inactive}: ${changed.inactive.join(", ")}`)
   yield* failOnUnknown(changed)
 })
 
-const failOnUnknown = ({ unknown }: Changed) =>
+const failOnUnknown = ({ unknown }: ChangeResult) =>
   unknown.length === 0 ? Effect.void : Effect.fail(usage(`not in the fleet: ${unknown.join(", ")}`))
 
 export const list = Effect.fnUntraced(function*(
-  input: WithDatabase & { readonly late: boolean; readonly state: Option.Option<State>; readonly json: boolean }
+  input: WithDatabase & { readonly late: boolean; readonly state: Option.Option<FleetState>; readonly json: boolean }
 ) {
   const states = Option.getOrUndefined(Option.map(input.state, (state) => [state]))
   const { companies, pauses } = yield* withFleet(
@@ -340,7 +340,7 @@ const statusColumns: Parameters<typeof makeTable<CompanyStatus>>[0] = [
   { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right", leaves: 1 }
 ]
 
-const runColumns: Parameters<typeof makeTable<Run>>[0] = [
+const runColumns: Parameters<typeof makeTable<FleetTurn>>[0] = [
   { title: "began", cell: ({ beganAt }) => DateTime.formatIso(beganAt) },
   {
     title: "took",

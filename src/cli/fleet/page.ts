@@ -4,7 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Http from "node:http"
-import { type Served, servePage } from "../../fleet/node/serve.ts"
+import { servePage } from "../../fleet/node/page/serve.ts"
+import type { Served } from "../../fleet/node/run.ts"
 import { CommandFailure, errorCode, exitCode } from "../failure.ts"
 
 /** Serves the page of this process. Open streams of events would keep the server from ending. */

@@ -8,7 +8,7 @@ import type { TimePunches } from "../../TimePunches.ts"
 import { Fleet } from "../Fleet.ts"
 import type { FleetError } from "../FleetError.ts"
 import { type EmbeddedOptions, type RunnerOptions, start, startEmbedded } from "./run.ts"
-export type { GivenSettings } from "../Schedule.ts"
+export type { GivenSettings } from "../Settings.ts"
 export { type EmbeddedOptions, migrate, type RunnerOptions } from "./run.ts"
 
 /**

@@ -20,7 +20,7 @@ import type * as Scope from "effect/Scope"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import { shards } from "../FleetStore.ts"
+import { shards } from "../store/statements.ts"
 import { reasonOf } from "./loop.ts"
 
 /** Prefix of the engine's tables, for ever. */
@@ -129,8 +129,8 @@ export const engineVersions = Effect.gen(function*() {
   const needed = Math.max(...(yield* loader).map(([id]) => id))
   const found = yield* sql`SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass(${migrationsTable}::text)`
   if (found.length === 0) return { at: 0, needed }
-  const [row] = yield* sql<{ readonly version: unknown }>`SELECT coalesce(max(migration_id), 0) AS version FROM ${
-    sql(migrationsTable)
-  }`
+  const [row] = yield* sql<{ readonly version: unknown }>`
+    SELECT coalesce(max(migration_id), 0) AS version
+    FROM ${sql(migrationsTable)}`
   return { at: Number(row?.version), needed }
 })

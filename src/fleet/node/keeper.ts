@@ -5,8 +5,8 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { pruneHistory } from "../../sql/SqlStore.ts"
 import type { SyncError } from "../../sync/SyncError.ts"
-import type { FleetStore } from "../FleetStore.ts"
-import type { Settings } from "../Schedule.ts"
+import type { Settings } from "../Settings.ts"
+import type { FleetStore } from "../store/FleetStore.ts"
 import { makeLoop } from "./loop.ts"
 import * as metrics from "./metrics.ts"
 
@@ -20,12 +20,11 @@ export const isPruning = (now: number, prunedAt: number | undefined, historyDays
 
 /** Nothing else depends on the keeper: what fails is tried again a minute later. */
 export const makeKeeper = (store: FleetStore, settings: Settings) => {
-  let seen = 0
   let prunedAt: number | undefined
   const runOnce: Effect.Effect<void, SqlError | SyncError> = Effect.gen(function*() {
     yield* store.correctTimes(settings)
     yield* metrics.watched(yield* store.gauges)
-    seen = yield* store.trim(settings.keepRuns, seen)
+    yield* store.trim
     const now = yield* DateTime.now
     if (settings.historyDays === undefined || !isPruning(now.epochMilliseconds, prunedAt, settings.historyDays)) return
     const before = DateTime.subtract(now, { days: settings.historyDays })

@@ -1,7 +1,9 @@
 /** What an operator of a fleet counts: turns by outcome, pages and rows, refused writes, and how late companies are. */
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import type { Claim, End, Gauges } from "../FleetStore.ts"
+import type { Claim } from "../store/claims.ts"
+import type { End } from "../store/ends.ts"
+import type { Gauges } from "../store/keeping.ts"
 
 const gauge = (name: string, description: string, unit = "{company}") =>
   Metric.gauge(`time_punches_fleet_${name}`, { description, attributes: { unit } })

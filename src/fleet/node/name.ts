@@ -9,7 +9,7 @@ import { FleetError } from "../FleetError.ts"
 import { elapsed, makeLoop } from "./loop.ts"
 
 /** What to make of an answer. Pure. `since`: since when the name was found taken without a break. */
-export const judgeName = (
+export const decideName = (
   now: number,
   answer: "ours" | "taken" | "unknown",
   since: number | undefined,
@@ -72,9 +72,9 @@ export const holdName = (
 
     const look = (answer: "ours" | "taken" | "unknown") =>
       Effect.map(elapsed, (now) => {
-        const judged = judgeName(now, answer, since, takeover)
-        since = judged.since
-        return judged.isLost
+        const decided = decideName(now, answer, since, takeover)
+        since = decided.since
+        return decided.isLost
       })
 
     while (true) {

@@ -9,7 +9,6 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { Row } from "effect/sql/SqlConnection"
 import * as Fs from "node:fs"
 import { hostname } from "node:os"
 import * as Path from "node:path"
@@ -24,14 +23,24 @@ import { SyncStore } from "../../sync/SyncStore.ts"
 import type { TimePunches } from "../../TimePunches.ts"
 import { Fleet, operatorOf } from "../Fleet.ts"
 import { FleetError, invalidInput, storeError, translated } from "../FleetError.ts"
-import { type FleetStore, makeFleetStore, notMigrated } from "../FleetStore.ts"
-import { type GivenSettings, readSettings, type Settings } from "../Schedule.ts"
+import { type GivenSettings, readSettings, type Settings } from "../Settings.ts"
+import { type FleetStore, makeFleetStore } from "../store/FleetStore.ts"
+import { notMigrated } from "../store/tables.ts"
 import { engineVersions, migrateEngine, startEngine } from "./engine.ts"
 import { makeKeeper } from "./keeper.ts"
 import { reasonOf } from "./loop.ts"
 import { holdName } from "./name.ts"
-import type { Served } from "./serve.ts"
 import { makeRunner, type Runner } from "./turns.ts"
+
+/** What the routes of a page need of a runner. */
+export interface Served {
+  readonly store: FleetStore
+  readonly name: string
+  /** In milliseconds. */
+  readonly takeover: number
+  /** When its leases were held last, by `elapsed`; `undefined`: not yet. */
+  readonly lastBeat: () => number | undefined
+}
 
 /** A runner that has started, in the scope. */
 export interface Started {
@@ -145,7 +154,7 @@ export const startEmbedded = Effect.fnUntraced(function*(
 /** A container has a new host name at each start: the one process of a file has a name that stays. */
 const embeddedName = "embedded"
 
-/** Step 1, tried for ever before the loops begin: what a predecessor of this name held would be counted as failed starts. */
+/** Frees what a predecessor of this name held, tried for ever before the loops begin: it would be counted as failed starts. */
 const begin = Effect.fnUntraced(function*(
   store: FleetStore,
   runner: Runner,
@@ -201,22 +210,23 @@ const verifyEngine = ({ sql }: FleetStore): Effect.Effect<void, FleetError> =>
  * A session that is frozen within a transaction keeps its row locks, and its companies are passed over in silence: the server must
  * end it. The engine's heartbeats have no zone.
  */
-const checkSession = ({ sql }: FleetStore, { takeover }: Settings): Effect.Effect<void, FleetError> =>
+const checkSession = ({ query }: FleetStore, { takeover }: Settings): Effect.Effect<void, FleetError> =>
   Effect.gen(function*() {
     const [row] = yield* retried(
-      sql<
-        Row
-      >`SELECT current_setting('TimeZone') AS zone, (SELECT setting FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout') AS idle`
+      query`
+        SELECT
+          current_setting('TimeZone') AS zone,
+          (SELECT setting FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout') AS idle`
     )
-    const idle = numberOf(row?.["idle"])
+    const idle = numberOf(row?.idle)
     const advice = "give FleetRunner.sessionParameters to the client as startupParameters"
     if (!(idle > 0 && idle <= takeover)) {
       return yield* invalidInput(
         `idle_in_transaction_session_timeout is ${idle} milliseconds, and must be from 1 to takeover (${takeover}): ${advice}`
       )
     }
-    if (row?.["zone"] !== "UTC") {
-      return yield* invalidInput(`timezone is ${String(row?.["zone"])}, and must be UTC: ${advice}`)
+    if (row?.zone !== "UTC") {
+      return yield* invalidInput(`timezone is ${String(row?.zone)}, and must be UTC: ${advice}`)
     }
   }).pipe(translated("the settings of the session cannot be read"))
 

@@ -8,38 +8,18 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
-import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
-import { foreignName, foreignPage, foreignSite, isLoopbackAddress, pageHeaders } from "../../internal/page/guard.ts"
-import { stylesheet } from "../../internal/page/html.ts"
-import { numberOf, orUndefined, textOrUndefined } from "../../internal/sql/dialect.ts"
-import { type FleetStore, type Gauges, statusOf } from "../FleetStore.ts"
-import { elapsed } from "./loop.ts"
-import * as metrics from "./metrics.ts"
-import {
-  companiesHtml,
-  fleetPage,
-  mostLive,
-  type PageQuery,
-  readQuery,
-  script,
-  statusJson,
-  style,
-  summaryHtml,
-  type View,
-  type Watched
-} from "./page.ts"
-
-/** What the routes need of a runner. */
-export interface Served {
-  readonly store: FleetStore
-  readonly name: string
-  /** In milliseconds. */
-  readonly takeover: number
-  /** When its leases were held last, by `elapsed`; `undefined`: not yet. */
-  readonly lastBeat: () => number | undefined
-}
+import { foreignName, foreignPage, foreignSite, isLoopbackAddress, pageHeaders } from "../../../internal/page/guard.ts"
+import { stylesheet } from "../../../internal/page/html.ts"
+import { numberOf, orUndefined, textOrUndefined } from "../../../internal/sql/dialect.ts"
+import type { Gauges } from "../../store/keeping.ts"
+import { statusOf } from "../../store/rows.ts"
+import { elapsed } from "../loop.ts"
+import * as metrics from "../metrics.ts"
+import type { Served } from "../run.ts"
+import { companiesHtml, fleetPage, script, style, summaryHtml } from "./html.ts"
+import { mostLive, type PageQuery, readQuery, statusJson, type View, type Watched } from "./view.ts"
 
 /** How often the database is read while somebody looks, in milliseconds. */
 const period = 5000
@@ -51,16 +31,19 @@ const patience = 5000
 const readView = ({ store, takeover }: Served): Effect.Effect<View, SqlError> =>
   store.withNow((now) =>
     Effect.gen(function*() {
-      const { operator, sql } = store
-      const rows = yield* sql<
-        Row
-      >`SELECT ${store.statusColumns(now)}, runner, CASE WHEN heartbeat_at >= ${now} - ${
-        store.dialect.bigint(takeover)
-      } THEN 1 ELSE 0 END AS held FROM fleet_company ORDER BY company_id`
-      const minutes = yield* sql<
-        Row
-      >`SELECT minute, runner, runs, pages, rows, failures FROM fleet_minute WHERE minute > ${now} / 60000 - 60`
-      const [clock] = yield* sql<Row>`SELECT ${now} AS now`
+      const { dialect, operator, query, statusColumns } = store
+      const rows = yield* query`
+        SELECT
+          ${statusColumns(now)},
+          runner,
+          CASE WHEN heartbeat_at >= ${now} - ${dialect.bigint(takeover)} THEN 1 ELSE 0 END AS held
+        FROM fleet_company
+        ORDER BY company_id`
+      const minutes = yield* query`
+        SELECT minute, runner, runs, pages, rows, failures
+        FROM fleet_minute
+        WHERE minute > ${now} / 60000 - 60`
+      const [clock] = yield* query`SELECT ${now} AS now`
       const companies: Array<Watched> = []
       for (const [at, row] of rows.entries()) {
         // Heartbeats and claims continue meanwhile.
@@ -106,12 +89,37 @@ const shared = <A, E>(read: Effect.Effect<A, E>, every: number) =>
 /** As fast as a person reads, and no faster: a scrape and a probe of health are cheap. */
 const shortPeriod = 1000
 
+/** What is new of the view, each five seconds; a comment shows that the connection is alive. */
+const eventsOf = <E>(view: Effect.Effect<View, E>) =>
+  Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
+    const query = readQuery(url)
+    let lastEvents: ReadonlyArray<string> = []
+    const once = Effect.map(Effect.exit(view), (read) => {
+      if (Exit.isFailure(read)) {
+        lastEvents = []
+        return "event: away\ndata: 0\n\n"
+      }
+      const now = [
+        eventOf("summary", summaryHtml(read.value)),
+        ...(query.limit > mostLive ? [] : [eventOf("companies", companiesHtml(read.value, query))])
+      ]
+      const fresh = now.filter((event) => !lastEvents.includes(event))
+      lastEvents = now
+      return fresh.length === 0 ? ":\n\n" : fresh.join("")
+    })
+    const stream = Stream.concat(
+      Stream.fromEffect(once),
+      Stream.forever(Stream.fromEffect(Effect.andThen(Effect.sleep(period), once)))
+    )
+    return HttpServerResponse.stream(Stream.encodeText(stream), { contentType: "text/event-stream" })
+  })
+
 /** The routes. A request of a page elsewhere gets status 403. */
 export const routes = Effect.fnUntraced(function*(served: Served) {
   const { lastBeat, name, store, takeover } = served
   const view = yield* shared(readView(served), period)
   const gauges = yield* shared(store.gauges, period)
-  const alive = yield* shared(store.sql`SELECT 1`, shortPeriod)
+  const alive = yield* shared(store.query`SELECT 1`, shortPeriod)
   let known: { readonly gauges: Gauges; readonly at: number } | undefined
 
   const unavailable = text(503, "the database does not answer")
@@ -142,30 +150,6 @@ export const routes = Effect.fnUntraced(function*(served: Served) {
     return isFresh ? text(200, "ok") : text(503, "this runner does not hold its leases")
   })
 
-  const events = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
-    const query = readQuery(url)
-    let told: ReadonlyArray<string> = []
-    const once = Effect.map(Effect.exit(view), (read) => {
-      if (Exit.isFailure(read)) {
-        told = []
-        return "event: away\ndata: 0\n\n"
-      }
-      const now = [
-        eventOf("summary", summaryHtml(read.value)),
-        ...(query.limit > mostLive ? [] : [eventOf("companies", companiesHtml(read.value, query))])
-      ]
-      const fresh = now.filter((event) => !told.includes(event))
-      told = now
-      // A comment shows that the connection is alive.
-      return fresh.length === 0 ? ":\n\n" : fresh.join("")
-    })
-    const stream = Stream.concat(
-      Stream.fromEffect(once),
-      Stream.forever(Stream.fromEffect(Effect.andThen(Effect.sleep(period), once)))
-    )
-    return HttpServerResponse.stream(Stream.encodeText(stream), { contentType: "text/event-stream" })
-  })
-
   const router = yield* HttpRouter.make
   yield* router.add(
     "GET",
@@ -174,7 +158,7 @@ export const routes = Effect.fnUntraced(function*(served: Served) {
       HttpServerResponse.text(fleetPage(view, query, name), { contentType: "text/html; charset=utf-8" })
     )
   )
-  yield* router.add("GET", "/events", events)
+  yield* router.add("GET", "/events", eventsOf(view))
   yield* router.add("GET", "/page.css", HttpServerResponse.text(stylesheet + style, { contentType: "text/css" }))
   yield* router.add("GET", "/page.js", HttpServerResponse.text(script, { contentType: "text/javascript" }))
   yield* router.add(

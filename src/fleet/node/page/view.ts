@@ -1,0 +1,177 @@
+/** What the page of a fleet shows, from what was read of the database, and the same as JSON. It has no secret, no cursor and no wage. Pure. */
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { CompanyStatus, FleetState } from "../../CompanyState.ts"
+import type { Pause } from "../../store/operator.ts"
+
+/** A company, with the process that has it or had it last. */
+export interface Watched extends CompanyStatus {
+  readonly runner: string | undefined
+  readonly isInWork: boolean
+}
+
+/** What one process did in one minute. */
+interface Minute {
+  /** Minutes since 1970. */
+  readonly minute: number
+  readonly runner: string
+  readonly runs: number
+  readonly pages: number
+  readonly rows: number
+  readonly failures: number
+}
+
+/** The whole fleet at one time, by the clock of the database. */
+export interface View {
+  readonly at: DateTime.Utc
+  readonly companies: ReadonlyArray<Watched>
+  /** Of the last hour. */
+  readonly minutes: ReadonlyArray<Minute>
+  readonly pauses: ReadonlyArray<Pause>
+}
+
+export const kinds = ["all", "late", "failing", ...FleetState.literals] as const
+export const orders = ["trouble", "late", "failures", "next", "company"] as const
+
+/** Which companies are shown, and in which order. */
+export const PageQuery = Schema.Struct({
+  show: Schema.Literals(kinds),
+  sort: Schema.Literals(orders),
+  /** The beginning of an id; empty for all. */
+  find: Schema.String,
+  limit: Schema.Int
+})
+
+export type PageQuery = typeof PageQuery.Type
+
+/** Rows of a page, at most. Above `mostLive` they are not replaced while the page is open. */
+export const mostRows = 10_000
+export const mostLive = 500
+
+/** The query of a URL. What is not understood is as if it were left out. */
+export const readQuery = (url: string): PageQuery => {
+  const given = new URLSearchParams(url.split("?")[1] ?? "")
+  const limit = Number(given.get("limit") ?? "")
+  const find = (given.get("find") ?? "").trim()
+  return {
+    show: kinds.find((kind) => kind === given.get("show")) ?? "all",
+    sort: orders.find((order) => order === given.get("sort")) ?? "trouble",
+    find: /^\d{1,16}$/.test(find) ? find : "",
+    limit: Number.isInteger(limit) && limit >= 1 ? Math.min(limit, mostRows) : 100
+  }
+}
+
+const isFailing = ({ failures, state }: CompanyStatus) =>
+  state === "blocked" || state === "quarantined" || (state === "active" && failures > 0)
+export const isLate = ({ everySeconds, lateSeconds, state }: CompanyStatus) =>
+  state === "active" && lateSeconds > everySeconds
+
+/** What needs a person comes first, then what is late, then what fails. A company that an operator paused is last. */
+const rankOf = (company: CompanyStatus): number =>
+  company.state === "quarantined" || company.state === "blocked"
+    ? 0
+    : company.state === "paused"
+    ? 4
+    : isLate(company)
+    ? 1
+    : company.failures > 0
+    ? 2
+    : 3
+
+const comparisons: { readonly [Order in PageQuery["sort"]]: (one: Watched, other: Watched) => number } = {
+  trouble: (one, other) =>
+    rankOf(one) - rankOf(other) || other.lateSeconds - one.lateSeconds || other.failures - one.failures,
+  late: (one, other) => other.lateSeconds - one.lateSeconds,
+  failures: (one, other) => other.failures - one.failures,
+  next: (one, other) => one.nextAt.epochMilliseconds - other.nextAt.epochMilliseconds,
+  company: () => 0
+}
+
+/** The companies of a query: those that are shown, and how many there are. */
+export const select = ({ companies }: View, { find, limit, show, sort }: PageQuery) => {
+  const found = companies.filter((company) =>
+    (show === "all" ||
+      (show === "late" ? isLate(company) : show === "failing" ? isFailing(company) : company.state === show)) &&
+    `${company.company}`.startsWith(find)
+  )
+  const compare = comparisons[sort]
+  const sorted = found.toSorted((one, other) => compare(one, other) || one.company - other.company)
+  return { shown: sorted.slice(0, limit), count: found.length }
+}
+
+/** What the head of the page says, and `status.json`. */
+export const summaryOf = ({ at, companies, minutes }: View) => {
+  const runners = new Map<
+    string,
+    { companies: number; inWork: number; runs: number; pages: number; rows: number; failures: number }
+  >()
+  const runnerOf = (name: string) => {
+    const known = runners.get(name) ?? { companies: 0, inWork: 0, runs: 0, pages: 0, rows: 0, failures: 0 }
+    runners.set(name, known)
+    return known
+  }
+  for (const { isInWork, runner } of companies) {
+    if (runner === undefined) continue
+    runnerOf(runner).companies += 1
+    if (isInWork) runnerOf(runner).inWork += 1
+  }
+  for (const { failures, pages, rows, runner, runs } of minutes) {
+    const one = runnerOf(runner)
+    one.runs += runs
+    one.pages += pages
+    one.rows += rows
+    one.failures += failures
+  }
+  const count = (is: (company: Watched) => boolean) => companies.filter(is).length
+  const active = companies.filter(({ state }) => state === "active")
+  return {
+    companies: companies.length,
+    states: Object.fromEntries(
+      FleetState.literals.map((state) => [state, count((company) => company.state === state)])
+    ),
+    inWork: count(({ isInWork }) => isInWork),
+    due: active.filter(({ nextAt }) => nextAt.epochMilliseconds <= at.epochMilliseconds).length,
+    late: count(isLate),
+    failing: count(isFailing),
+    lateSeconds: active.reduce((most, { lateSeconds }) => Math.max(most, lateSeconds), 0),
+    runners: [...runners].map(([name, does]) => Object.assign({ name }, does)).toSorted((one, other) =>
+      one.name < other.name ? -1 : 1
+    )
+  }
+}
+
+/** The sums of each of the last 60 minutes, the oldest first; the last one is not over. */
+export const sumsOf = ({ at, minutes }: View) => {
+  const last = Math.floor(at.epochMilliseconds / 60_000)
+  return Array.from({ length: 60 }, (_, index) => {
+    const of = minutes.filter(({ minute }) => minute === last - 59 + index)
+    const sum = (field: "runs" | "pages" | "rows" | "failures") => of.reduce((total, one) => total + one[field], 0)
+    return { runs: sum("runs"), pages: sum("pages"), rows: sum("rows"), failures: sum("failures") }
+  })
+}
+
+const encodeStatus = Schema.encodeSync(CompanyStatus)
+const encodePauses = (pauses: View["pauses"]) =>
+  pauses.map(({ reason, until }) => ({ reason, until: Option.getOrNull(Option.map(until, DateTime.formatIso)) }))
+
+/** The same as JSON. */
+export const statusJson = (view: View, query: PageQuery, runner: string) => {
+  const { count, shown } = select(view, query)
+  return {
+    at: DateTime.formatIso(view.at),
+    runner,
+    ...summaryOf(view),
+    pauses: encodePauses(view.pauses),
+    found: count,
+    list: shown.map((company) => {
+      const encoded = encodeStatus(company)
+      const { lastError } = encoded
+      const shownError = lastError === null
+        ? null
+        : { at: lastError.at, tag: lastError.tag }
+      const { isInWork, runner } = company
+      return Object.assign({}, encoded, { lastError: shownError, runner: runner ?? null, inWork: isInWork })
+    })
+  }
+}

@@ -1,0 +1,79 @@
+/** What a runner has in work, and what its loops tell each other. */
+import type * as Fiber from "effect/Fiber"
+import type { SyncSummary } from "../../sync/SyncOptions.ts"
+import type { SyncStore } from "../../sync/SyncStore.ts"
+import type { TimePunches } from "../../TimePunches.ts"
+import type { Settings } from "../Settings.ts"
+import type { Claim } from "../store/claims.ts"
+import type { FleetStore } from "../store/FleetStore.ts"
+
+/** What a runner stands on. */
+export interface RunnerBase {
+  readonly store: FleetStore
+  readonly settings: Settings
+  /** The name of the runner in the rows that it holds. */
+  readonly name: string
+  /** The shards that are its own now; `undefined` if the fleet has one process. */
+  readonly mine: () => ReadonlyArray<number> | undefined
+}
+
+/** What brought a company into work: its schedule, a suspicion, or a pause that is tried. */
+export type Kind = "ordinary" | "suspect" | "probe"
+
+/** A company in work. */
+export interface Turn {
+  readonly claim: Claim
+  readonly kind: Kind
+  /** Nothing else may run in this process. */
+  readonly isAlone: boolean
+  isPaged: boolean
+  /** Its end is being written, so a heartbeat that misses it means nothing. */
+  isEnding: boolean
+  /** Another turn holds the company: nothing may be written. */
+  isLost: boolean
+  fiber: Fiber.Fiber<void> | undefined
+  pages: number
+  rows: number
+  /** The pass that it was at last. */
+  at: SyncSummary["kind"] | undefined
+}
+
+/** What the loops and the turns of a runner share. */
+export interface RunnerState {
+  readonly turns: Map<number, Turn>
+  isDraining: boolean
+  /** Whether a pause holds that a probe may end. The search for suspects reads it too: a statement less for an idle fleet. */
+  isPaused: boolean
+  /** One ordinary claim comes between two suspects. */
+  mustClaim: boolean
+  /** Whether the last claim found as many as it could take. The next one then begins when there is room for half of the most. */
+  isFull: boolean
+  isClosing: boolean
+  /** By `elapsed`, as the two below. */
+  closingSince: number
+  probedAt: number
+  /** When the leases were held last; `undefined`: not yet. */
+  beatenAt: number | undefined
+}
+
+export const initialState = (): RunnerState => ({
+  turns: new Map(),
+  isDraining: false,
+  isPaused: false,
+  mustClaim: false,
+  isFull: false,
+  isClosing: false,
+  closingSince: -Infinity,
+  probedAt: -Infinity,
+  beatenAt: undefined
+})
+
+/** Whether a suspect, which nothing else may run beside, is in work here. */
+export const isAlone = ({ turns }: RunnerState): boolean => [...turns.values()].some((turn) => turn.isAlone)
+
+/** A runner with the services of its turns. */
+export interface TurnBase extends RunnerBase {
+  readonly state: RunnerState
+  readonly syncStore: SyncStore["Service"]
+  readonly punches: TimePunches["Service"]
+}

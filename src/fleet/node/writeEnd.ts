@@ -1,0 +1,102 @@
+/** How a turn writes its end. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import type { SqlError } from "effect/sql/SqlError"
+import { CompanyId } from "../../Ids.ts"
+import type { SyncStore } from "../../sync/SyncStore.ts"
+import { defectOf, outcomeName, phaseAfter } from "../CompanyState.ts"
+import type { Claim } from "../store/claims.ts"
+import type { End, Ended } from "../store/ends.ts"
+import { elapsed, reasonOf } from "./loop.ts"
+import * as metrics from "./metrics.ts"
+import type { RunnerState, Turn, TurnBase } from "./state.ts"
+import type { Worked } from "./work.ts"
+
+const retryEvery = 500
+/** How long the end of a turn is tried to be written while the runner closes, in milliseconds. */
+const closingPatience = 4000
+
+const endOf = Effect.fnUntraced(function*(syncStore: SyncStore["Service"], turn: Turn, { outcome, plan }: Worked) {
+  const { claim, pages, rows } = turn
+  return {
+    claim,
+    outcome,
+    phase: phaseAfter(claim.phase, outcome, turn.at),
+    isFullSweep: claim.phase === "first" || (plan?._tag === "Sweep" && plan.from === undefined),
+    proven: outcome._tag !== "Complete" ? undefined : outcome.isResumed ? yield* provenBy(syncStore, claim) : "began",
+    isProbe: turn.kind === "probe",
+    pages,
+    rows
+  } satisfies End
+})
+
+/** A resumed pass proves only what was there when it began. */
+const provenBy = (syncStore: SyncStore["Service"], { company }: Claim): Effect.Effect<number | undefined> =>
+  syncStore.load(CompanyId.make(company)).pipe(
+    Effect.map((stored) => Option.flatMap(stored, ({ at }) => at)),
+    Effect.catchCause(() => Effect.succeedNone),
+    Effect.map((at) => Option.match(at, { onNone: () => undefined, onSome: (at) => at.epochMilliseconds }))
+  )
+
+/** Tries until it is written; while the runner closes, for 4 seconds, after which the lease expires by itself. */
+export const persist = <A>(
+  state: RunnerState,
+  what: string,
+  write: Effect.Effect<A, SqlError>
+): Effect.Effect<Option.Option<A>> =>
+  Effect.suspend(() => {
+    let failures = 0
+    return Effect.sandbox(write).pipe(
+      Effect.tapError((cause) =>
+        failures++ % (60_000 / retryEvery) === 0
+          ? Effect.logWarning(`${what} cannot be written yet: ${reasonOf(cause)}`)
+          : Effect.void
+      ),
+      Effect.retry({
+        schedule: Schedule.spaced(retryEvery),
+        while: () => Effect.map(elapsed, (now) => !state.isClosing || now - state.closingSince < closingPatience)
+      }),
+      Effect.option
+    )
+  })
+
+/** Writes how a turn ended, or that it was interrupted, and says what an operator acts on. */
+export const writeEnd = Effect.fnUntraced(function*(base: TurnBase, turn: Turn, exit: Exit.Exit<Worked | undefined>) {
+  const { name, settings, state, store, syncStore } = base
+  const { company } = turn.claim
+  if (turn.isLost) return
+  // Else something in the sync interrupted itself: a turn that is put back without a word would begin again at once, for ever.
+  if (state.isClosing && Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) {
+    yield* persist(state, `that company ${company} was interrupted`, store.release(turn.claim))
+    return
+  }
+  const worked = Exit.isFailure(exit) ? { outcome: defectOf(reasonOf(exit.cause)) } : exit.value
+  if (worked === undefined) return
+  const end = yield* endOf(syncStore, turn, worked)
+  const ended = Option.getOrUndefined(
+    yield* persist(state, `the end of company ${company}`, store.end(name, end, settings))
+  )
+  if (ended === undefined) return
+  yield* metrics.ended(outcomeName(end.outcome), end)
+  yield* report(end, ended)
+})
+
+/** One line for each change of state: what an operator acts on. */
+const report = (
+  { claim, outcome }: End,
+  { isLifted, pause, reason, state }: Ended
+): Effect.Effect<void> => {
+  const why = "failure" in outcome ? `: ${outcome.failure.text}` : ""
+  const lines: Array<Effect.Effect<void>> = []
+  if (reason !== undefined && (state === "blocked" || state === "quarantined")) {
+    lines.push(Effect.logWarning(`company ${claim.company} is ${state} (${reason})${why}`))
+  }
+  if (pause !== undefined) lines.push(Effect.logWarning(`the fleet is paused (${pause.reason})${why}`))
+  if (isLifted) lines.push(Effect.logInfo("the fleet is no longer paused"))
+  return lines.length === 0
+    ? Effect.logDebug(`company ${claim.company}: ${outcomeName(outcome)}${why}`)
+    : Effect.all(lines, { discard: true })
+}
