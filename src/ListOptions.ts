@@ -8,8 +8,8 @@ import type { Cursor } from "./Ids.ts"
 export interface ListOptions {
   /** Rows in one request, 1 to 200. Default 200. */
   readonly pageSize?: number | undefined
-  /** The cursor to start from, such as `resumeFrom` of an error. Default: the first page. */
-  readonly from?: Cursor | Option.Option<Cursor> | undefined
+  /** The cursor of the first page to read, such as `resumeFrom` of an error. Default: the first page. */
+  readonly cursor?: Cursor | Option.Option<Cursor> | undefined
   /**
    * A guard: a run that would read more pages fails with `PaginationError`, reason `MaxPages`. To stop early without a
    * failure use `Stream.take`. Default: no guard.
@@ -25,7 +25,7 @@ export interface ListOptions {
    *
    * Give it an end (`Schedule.upTo`, `Schedule.recurs`), or the run a deadline (`Effect.timeout`).
    */
-  readonly resume?: Schedule.Schedule<unknown, ListError> | undefined
+  readonly resumeSchedule?: Schedule.Schedule<unknown, ListError> | undefined
 }
 
 /** Which page to request, and how large. */

@@ -88,7 +88,7 @@ export class TimePunches extends Context.Service<TimePunches, {
   /**
    * Streams every punch of a long range, which is read in windows concurrently. On data that does not change, each
    * punch is emitted exactly once; windows are emitted as they complete unless `order` is `"byTime"`. Fails with a
-   * `BackfillError` that names the unfinished parts, which `resume` takes.
+   * `BackfillError` that names the unfinished parts, which `segments` takes.
    */
   readonly backfill: (
     company: CompanyId | Company,
@@ -206,8 +206,8 @@ export class TimePunches extends Context.Service<TimePunches, {
    * import { Effect, type Option, Stream } from "effect"
    * import { CompanyId, type Cursor, type TimePunch, TimePunches } from "effect-time-punches"
    *
-   * const run = (save: (punch: TimePunch) => Effect.Effect<void>, from?: Option.Option<Cursor>) =>
-   *   Stream.runForEach(TimePunches.list(CompanyId.make(4021), { approved: true }, { from }), save)
+   * const run = (save: (punch: TimePunch) => Effect.Effect<void>, cursor?: Option.Option<Cursor>) =>
+   *   Stream.runForEach(TimePunches.list(CompanyId.make(4021), { approved: true }, { cursor }), save)
    *
    * export const copy = (save: (punch: TimePunch) => Effect.Effect<void>) =>
    *   Effect.catchTag(run(save), "ServiceUnavailable", ({ resumeFrom }) => run(save, resumeFrom))
@@ -229,7 +229,7 @@ export class TimePunches extends Context.Service<TimePunches, {
    *   save: (punches: ReadonlyArray<TimePunch>, next: Option.Option<Cursor>) => Effect.Effect<void>,
    *   checkpoint: Option.Option<Cursor>
    * ) =>
-   *   TimePunches.pages(CompanyId.make(4021), {}, { from: checkpoint }).pipe(
+   *   TimePunches.pages(CompanyId.make(4021), {}, { cursor: checkpoint }).pipe(
    *     Stream.runForEach(({ cursor, items }) => save(items, cursor.next))
    *   )
    * ```
@@ -254,7 +254,7 @@ export class TimePunches extends Context.Service<TimePunches, {
   /**
    * Streams every punch of a long range, which is read in windows concurrently. On data that does not change, each punch
    * is emitted exactly once; windows are emitted as they complete unless `order` is `"byTime"`. Fails with a
-   * `BackfillError` that names the unfinished parts, which `resume` takes.
+   * `BackfillError` that names the unfinished parts, which `segments` takes.
    *
    * **Example** (Read a year with eight requests in flight)
    *
@@ -268,7 +268,7 @@ export class TimePunches extends Context.Service<TimePunches, {
    * }
    *
    * export const copy = (save: (punch: TimePunch) => Effect.Effect<void>, unfinished?: ReadonlyArray<BackfillSegment>) =>
-   *   TimePunches.backfill(CompanyId.make(4021), { clockedIn }, { concurrency: 8, resume: unfinished }).pipe(
+   *   TimePunches.backfill(CompanyId.make(4021), { clockedIn }, { concurrency: 8, segments: unfinished }).pipe(
    *     Stream.runForEach(save),
    *     Effect.as<ReadonlyArray<BackfillSegment>>([]),
    *     Effect.catch((error) => Effect.succeed(error.unfinished))

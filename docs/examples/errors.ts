@@ -32,7 +32,7 @@ export const count = (company: Company) =>
 
 /** Runs again later, from where it stopped, if time alone may cure the error. */
 export const worthAnotherRun = (error: ListError) =>
-  error.isRetryable ? Option.some({ from: error.resumeFrom }) : Option.none()
+  error.isRetryable ? Option.some({ cursor: error.resumeFrom }) : Option.none()
 
 /** More attempts, for a nightly job. The policy is provided *to* the layer that reads it. */
 export const patient = TimePunches.layerFromConfig.pipe(
@@ -58,7 +58,9 @@ export const limited = TimePunches.layerFromConfig.pipe(
 
 /** Resumes by itself for up to two hours of each outage, and says what a person may do about any other failure. */
 export const overnight = (company: Company, save: (punch: TimePunch) => Effect.Effect<void>) =>
-  TimePunches.list(company, {}, { resume: Schedule.upTo(Schedule.spaced("5 minutes"), { duration: "2 hours" }) }).pipe(
+  TimePunches.list(company, {}, {
+    resumeSchedule: Schedule.upTo(Schedule.spaced("5 minutes"), { duration: "2 hours" })
+  }).pipe(
     Stream.runForEach(save),
     Effect.tapError((error) => Effect.logError(`${error.message}. ${adviceOf(error)}`))
   )

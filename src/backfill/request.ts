@@ -40,7 +40,7 @@ export const planBackfill = (
   options: BackfillOptions
 ) =>
   Result.mapError(validateCall(run, company, filter, options), (cause) => {
-    const unfinished = decodeSegments(options.resume ?? wholeRange(filter))
+    const unfinished = decodeSegments(options.segments ?? wholeRange(filter))
     return new BackfillError({ cause, unfinished: Option.getOrElse(unfinished, () => []) })
   })
 
@@ -48,7 +48,7 @@ const knownOptions: { readonly [K in keyof BackfillOptions]-?: true } = {
   concurrency: true,
   pageSize: true,
   order: true,
-  resume: true
+  segments: true
 }
 
 const validateCall = (run: Run, company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) =>
@@ -68,9 +68,9 @@ const validateCall = (run: Run, company: CompanyId | Company, filter: BackfillFi
     yield* validateCount(companyId, "concurrency", concurrency, 1, maxConcurrency)
     if (order !== "asCompleted" && order !== "byTime")
       return yield* invalid(companyId, "order", "must be asCompleted or byTime")
-    const segments = decodeSegments(options.resume ?? [range])
+    const segments = decodeSegments(options.segments ?? [range])
     if (Option.isNone(segments) || !areWithin(segments.value, range)) {
-      return yield* invalid(companyId, "resume", "must be what a backfill of the same range left unfinished")
+      return yield* invalid(companyId, "segments", "must be what a backfill of the same range left unfinished")
     }
 
     const fetch = (gte: DateTime.Utc, lte: DateTime.Utc, direction: "asc" | "desc"): Fetch<TimePunch> => {

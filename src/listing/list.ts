@@ -27,14 +27,15 @@ export const makeListings = (client: Client) => {
     (company: CompanyId | Company, filter?: PunchFilter, options?: ListOptions): Stream.Stream<B, ListError> =>
       streamSpan(
         Stream.unwrap(Effect.gen(function*() {
-          const { query, resume, ...bounds } = yield* Effect.fromResult(plan(company, filter, options))
+          const { query, resumeSchedule, ...bounds } = yield* Effect.fromResult(plan(company, filter, options))
           const run = yield* startRun(client)
           return walk({
             companyId: query.company.id,
             ...bounds,
-            fetch: resume === undefined
+            fetch: resumeSchedule === undefined
               ? (cursor, index) => fetchRows(run, decoderOf(decoders, cursor), query, cursor, index)
-              : (cursor, index) => resuming(fetchRows(run, decoderOf(decoders, cursor), query, cursor, index), resume),
+              : (cursor, index) =>
+                resuming(fetchRows(run, decoderOf(decoders, cursor), query, cursor, index), resumeSchedule),
             select: (page) => select(page, query)
           })
         })),
@@ -53,7 +54,7 @@ export const makeListings = (client: Client) => {
       Effect.gen(function*() {
         const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
         yield* Effect.fromResult(checkOptions(query.company.id, options, pageOptions))
-        const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options?.cursor))
+        const sent = yield* Effect.fromResult(startAt(query.company.id, options?.cursor))
         const page = yield* fetchRows(yield* startRun(client), decoderOf(ofPages, sent), query, sent, 0)
         return toPage({ ...page, sent, index: 0 }, query)
       }).pipe(Effect.scoped)
@@ -111,10 +112,10 @@ const pageOptions: { readonly [K in keyof PageOptions]-?: true } = { pageSize: t
 
 const listOptions: { readonly [K in keyof ListOptions]-?: true } = {
   pageSize: true,
-  from: true,
+  cursor: true,
   maxPages: true,
   prefetchPages: true,
-  resume: true
+  resumeSchedule: true
 }
 
 /** What a run needs, validated before any request. */
@@ -123,16 +124,16 @@ const plan = (company: CompanyId | Company, filter: PunchFilter | undefined, opt
     const query = yield* buildQuery(company, filter, options?.pageSize)
     const companyId = query.company.id
     yield* checkOptions(companyId, options, listOptions)
-    const from = yield* startAt(companyId, "from", options?.from)
+    const from = yield* startAt(companyId, options?.cursor)
     const maxPages = options?.maxPages ?? Infinity
     if (maxPages !== Infinity) yield* validateCount(companyId, "maxPages", maxPages, 1)
     const prefetchPages = options?.prefetchPages ?? 0
     yield* validateCount(companyId, "prefetchPages", prefetchPages, 0, mostPrefetchPages)
-    const resume = options?.resume
-    if (resume !== undefined && !Schedule.isSchedule(resume)) {
-      return yield* invalid(companyId, "resume", "must be a Schedule")
+    const resumeSchedule = options?.resumeSchedule
+    if (resumeSchedule !== undefined && !Schedule.isSchedule(resumeSchedule)) {
+      return yield* invalid(companyId, "resumeSchedule", "must be a Schedule")
     }
-    return { query, from, maxPages, prefetchPages, resume }
+    return { query, from, maxPages, prefetchPages, resumeSchedule }
   })
 
 const itemsOf = ({ rows }: Step<TimePunch>, { isInRange }: Query): ReadonlyArray<TimePunch> =>
