@@ -3,6 +3,7 @@ import type * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import { ListError } from "./ApiError.ts"
 import { Cursor } from "./Ids.ts"
+import type { RunOptions } from "./ListOptions.ts"
 import type { PunchCriteria } from "./PunchFilter.ts"
 
 /**
@@ -58,7 +59,7 @@ export type BackfillFilter = Omit<PunchCriteria, "sortBy" | "localizeSearchTime"
 }
 
 /** How to backfill. */
-export interface BackfillOptions {
+export interface BackfillOptions extends RunOptions {
   /** Pages to read at once, a whole number from 1 to 64. With 1 it is the plain listing of the range. */
   readonly concurrency: number
   /** Rows per page, 1 to 200. Default: 200. */

@@ -18,9 +18,9 @@ import { Endpoints } from "./Endpoints.ts"
 import type { CompanyId } from "./Ids.ts"
 import { secureClient } from "./internal/http/client.ts"
 import { streamSpan } from "./internal/telemetry/tracing.ts"
-import { type Client, makePolicy, startRun } from "./listing/fetch.ts"
 import { makeListings } from "./listing/list.ts"
 import { privateParameters } from "./listing/parameters.ts"
+import { type Client, makePolicy, startRun } from "./listing/run.ts"
 import type { ListOptions, PageOptions } from "./ListOptions.ts"
 import type { Page } from "./Page.ts"
 import type { PunchFilter } from "./PunchFilter.ts"
@@ -97,8 +97,8 @@ export class TimePunches extends Context.Service<TimePunches, {
   ) => Stream.Stream<TimePunch, BackfillError>
 }>()("effect-time-punches/TimePunches") {
   /**
-   * Builds the client as a value, for a program that holds its services itself. Reads `ApiVersion`, `RetryPolicy` and
-   * `TracePropagation` when it is run.
+   * Builds the client as a value, for a program that holds its services itself. Its settings
+   * are the `ApiVersion`, `RetryPolicy` and `TracePropagation` that it is run with; a run may have others.
    */
   static get make(): Effect.Effect<
     TimePunches["Service"],
@@ -109,8 +109,8 @@ export class TimePunches extends Context.Service<TimePunches, {
   }
 
   /**
-   * The client over an `HttpClient`, `Credentials` and `Endpoints`. Reads `ApiVersion`, `RetryPolicy` and
-   * `TracePropagation` when it is built: provide them *to* this layer. Provided beside it, they have no effect.
+   * The client over an `HttpClient`, `Credentials` and `Endpoints`. Its settings are the
+   * `ApiVersion`, `RetryPolicy` and `TracePropagation` that it is provided with; a run that is provided with others has those.
    *
    * **Example** (Wire the client from values)
    *
@@ -311,25 +311,27 @@ const makeOperations = Effect.fnUntraced(
   function*(transform?: ClientOptions<unknown, unknown>["transformClient"]) {
     const { baseUrl } = yield* Endpoints
     const { sign } = yield* Credentials
+    const propagate = yield* TracePropagation
+    const retry = yield* RetryPolicy
     const client: Client = {
       baseUrl,
       version: yield* ApiVersion,
       sign,
       send: secureClient(yield* HttpClient.HttpClient, {
-        propagate: yield* TracePropagation,
+        propagate: (context) => Context.getOrUndefined(context, TracePropagation) ?? propagate,
         privateParameters,
         transform
       }),
-      policy: makePolicy(yield* RetryPolicy)
+      retry,
+      policy: makePolicy(retry)
     }
     return {
       ...makeListings(client),
       backfill: (company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) => {
         const punches = Stream.unwrap(Effect.gen(function*() {
-          const run = yield* startRun(client)
-          const planned = planBackfill(run, company, { ...filter }, { ...options })
-          const { reader, segments, ...bounds } = yield* Effect.fromResult(planned)
-          return backfill(reader, segments, bounds)
+          const planned = planBackfill(client, yield* Effect.context(), company, { ...filter }, { ...options })
+          const { readerOf, segments, settings, ...bounds } = yield* Effect.fromResult(planned)
+          return backfill(readerOf(yield* startRun(client, settings)), segments, bounds)
         }))
         return streamSpan(punches, "TimePunches.backfill")
       }

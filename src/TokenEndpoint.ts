@@ -105,8 +105,9 @@ const bodyCap = 64 * 1024
 
 const make = Effect.fnUntraced(function*(client: OAuthClient) {
   const { authUrl } = yield* Endpoints
+  const propagate = yield* TracePropagation
   const send = secureClient(yield* HttpClient.HttpClient, {
-    propagate: yield* TracePropagation,
+    propagate: () => propagate,
     privateParameters: []
   })
   yield* validateClientId("clientId", client.clientId)

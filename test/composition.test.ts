@@ -1,11 +1,23 @@
 /** Each service of the main entry, replaced at its place in the composition: the replacement is asked. */
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Duration, Effect, Exit, Layer, Redacted, Ref, Result, Stream } from "effect"
-import { type CachedToken, Credentials, Endpoints, TimePunches, TokenCache, TokenEndpoint } from "effect-time-punches"
+import { Cause, Duration, Effect, Exit, Layer, Option, Redacted, Ref, Result, Stream } from "effect"
+import {
+  ApiVersion,
+  type CachedToken,
+  Credentials,
+  Endpoints,
+  RetryPolicy,
+  TimePunches,
+  TokenCache,
+  TokenEndpoint,
+  TracePropagation
+} from "effect-time-punches"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { company, stranger } from "./support/client.ts"
+import { recorder } from "./support/recorder.ts"
 import { says } from "./support/scripted.ts"
 import { building, surfaces } from "./support/settings.ts"
+import { letTimePass } from "./support/time.ts"
 import { untyped } from "./support/untyped.ts"
 import { wirePage } from "./support/wire.ts"
 
@@ -135,6 +147,44 @@ describe("the composition of a client", () => {
       assert.deepStrictEqual(authorizations(seen), ["Bearer from-a-vault", "Bearer from-a-vault"])
       assert.strictEqual(yield* Ref.get(requests), 1)
     }))
+})
+
+describe("the settings of a client", () => {
+  const settings = [
+    ["ApiVersion", Layer.succeed(ApiVersion, Option.some("2025-01-01"))],
+    ["RetryPolicy", RetryPolicy.layerNone],
+    ["TracePropagation", Layer.succeed(TracePropagation, true)]
+  ] as const
+
+  /** What one page shows of the three settings, in their order. */
+  const shown = (provided: Layer.Layer<never>, run: typeof TimePunches.page) =>
+    Effect.gen(function*() {
+      const { layer, seen } = recording([503])
+      const client = TimePunches.layer.pipe(
+        Layer.provide(provided),
+        Layer.provide([Credentials.layerAccessToken(Redacted.make("token")), endpoints, layer])
+      )
+      yield* letTimePass(
+        Effect.exit(run(company).pipe(Effect.provide(client), Effect.withTracer(recorder().tracer)))
+      )
+      const headers = seen[0]?.headers ?? {}
+      return [headers["x-api-version"] === "2025-01-01", seen.length === 1, "traceparent" in headers]
+    })
+
+  it.effect.each(settings)(
+    "are asked of %s, at the layer and at the run, and nowhere without it",
+    ([name, setting]) =>
+      Effect.gen(function*() {
+        const expected = settings.map(([other]) => other === name)
+
+        assert.deepStrictEqual(yield* shown(setting, TimePunches.page), expected)
+        assert.deepStrictEqual(
+          yield* shown(Layer.empty, (...args) => Effect.provide(TimePunches.page(...args), setting)),
+          expected
+        )
+        assert.deepStrictEqual(yield* shown(Layer.empty, TimePunches.page), [false, false, false])
+      })
+  )
 })
 
 describe("Credentials.layerOAuthNoDeps", () => {

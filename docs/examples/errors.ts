@@ -34,13 +34,19 @@ export const count = (company: Company) =>
 export const worthAnotherRun = (error: ListError) =>
   error.isRetryable ? Option.some({ cursor: error.resumeFrom }) : Option.none()
 
-/** More attempts, for a nightly job. The policy is provided *to* the layer that reads it. */
+/** More attempts, for a nightly job: the policy of the client. */
 export const patient = TimePunches.layerFromConfig.pipe(
   Layer.provide(RetryPolicy.layer({ attempts: 6, maxDelay: "1 minute", pageTimeout: "10 minutes" }))
 )
 
-/** Pitfall: a policy merged beside the layer has no effect. The defaults apply, and nothing warns of it. */
-export const notPatient = Layer.merge(TimePunches.layerFromConfig, RetryPolicy.layer({ attempts: 6 }))
+/** One listing that is not retried, of another version, and no longer than five minutes. The client stays as it is. */
+export const quick = (company: Company) =>
+  TimePunches.list(company, {}, { retry: { attempts: 1 }, apiVersion: "2026-01-15", deadline: "5 minutes" }).pipe(
+    Stream.runCount
+  )
+
+/** The same policy for all runs of a part of a program. */
+export const atOnce = <A, E, R>(part: Effect.Effect<A, E, R>) => Effect.provide(part, RetryPolicy.layerNone)
 
 /** The settings as options: an address, credentials, and what differs from the defaults. */
 export const withOptions = TimePunches.layerWith({

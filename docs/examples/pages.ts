@@ -52,7 +52,7 @@ export const copy = <E, R>(
 
 /** A deadline on the whole run fails it, so that some rows never pass for all rows. */
 export const countInTime = (company: Company) =>
-  TimePunches.list(company).pipe(Stream.runCount, Effect.timeout("10 minutes"))
+  TimePunches.list(company, {}, { deadline: "10 minutes" }).pipe(Stream.runCount)
 
 /** A deadline between two chunks: it fails the stream, it never ends it. */
 export const neverSilent = (company: Company) =>
