@@ -256,7 +256,8 @@ const paginationSentences = {
   WrongObject: "the page lists another kind of object than time punches",
   CountMismatch: "the page does not have as many rows as it counts",
   EmptyPages: "too many pages in a row were empty",
-  MaxPages: "the listing has more pages than maxPages allows"
+  MaxPages: "the listing has more pages than maxPages allows",
+  Deadline: "the time that deadline allows is over"
 } as const
 
 /**
@@ -267,15 +268,16 @@ export class PaginationError
   extends Schema.TaggedError<PaginationError>("effect-time-punches/ApiError/PaginationError")("PaginationError", {
     ...where,
     /**
-     * Why the run stopped. The first three judge the page that carries them; the others stop before the next page.
+     * Why the run stopped. The first three judge the page that carries them; the others stop before the page that was not read.
      *
      * - `CursorCycle`: the page leads to a cursor that this run has already requested.
      * - `WrongObject`: the page lists another kind of object than time punches.
      * - `CountMismatch`: the page does not have as many rows as its `count` says.
      * - `EmptyPages`: a hundred pages in a row were empty, and another follows.
      * - `MaxPages`: the listing has more pages than `maxPages` allows.
+     * - `Deadline`: the time of the run, which `deadline` limits, is over. A request in flight was interrupted.
      */
-    reason: Schema.Literals(["CursorCycle", "WrongObject", "CountMismatch", "EmptyPages", "MaxPages"])
+    reason: Schema.Literals(["CursorCycle", "WrongObject", "CountMismatch", "EmptyPages", "MaxPages", "Deadline"])
   })
 {
   /** What failed, and at which page of the run: one printable line for a log. */
@@ -386,6 +388,9 @@ export const ListError = Schema.Union([
 ])
 export type ListError = typeof ListError.Type
 
+/** Whether a value is an error of a listing, such as the `cause` of another error, or what untyped code caught. */
+export const isListError: (value: unknown) => value is ListError = Schema.is(ListError)
+
 /** What a person may do about an error of a listing: one sentence or two for a log or a screen, without a value of the call. */
 export const adviceOf = (error: ListError): string => {
   switch (error._tag) {
@@ -404,7 +409,7 @@ export const adviceOf = (error: ListError): string => {
     case "DecodeError":
       return findCause
     case "PaginationError":
-      return error.reason === "MaxPages" ? "Narrow the filter, or raise maxPages." : findCause
+      return paginationAdvice(error.reason)
     case "TransportError":
       return transportAdvice(error.reason)
     case "TokenError":
@@ -419,6 +424,13 @@ export const adviceOf = (error: ListError): string => {
 const retryLater = "This may pass: try again later."
 
 const findCause = "Run time-punches doctor to find the cause."
+
+const paginationAdvice = (reason: PaginationError["reason"]): string =>
+  reason === "MaxPages"
+    ? "Narrow the filter, or raise maxPages."
+    : reason === "Deadline"
+    ? "Continue from the cursor of the error, or raise deadline."
+    : findCause
 
 const transportAdvice = (reason: TransportError["reason"]): string =>
   reason === "tls"

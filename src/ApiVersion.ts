@@ -9,9 +9,8 @@ import { BusinessDate } from "./Ids.ts"
 import { invalidSetting } from "./internal/wire/issue.ts"
 
 /**
- * The version that each page request names, a date as `YYYY-MM-DD`; `None` sends none. Default: `2026-06-01`. The
- * setting is read when `TimePunches.layer` is built: provide it *to* that layer, not beside it (see "Pitfall: provide
- * settings to the client layer" in the docs).
+ * The version that each page request names, a date as `YYYY-MM-DD`; `None` sends none. Default: `2026-06-01`. Provide
+ * it to `TimePunches.layer`, or to a run, which then has this version instead of the one of its client.
  */
 export class ApiVersion extends Context.Reference<Option.Option<string>>("effect-time-punches/ApiVersion", {
   defaultValue: () => Option.some("2026-06-01")

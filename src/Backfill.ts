@@ -3,10 +3,11 @@ import type * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import { ListError } from "./ApiError.ts"
 import { Cursor } from "./Ids.ts"
+import type { RunOptions } from "./ListOptions.ts"
 import type { PunchCriteria } from "./PunchFilter.ts"
 
 /**
- * A part of the range that is not read yet, as `unfinished` names it and `resume` takes it: the instants from `gte` to
+ * A part of the range that is not read yet, as `unfinished` names it and `segments` takes it: the instants from `gte` to
  * `until`. A plain value with a JSON form, so that it can be stored until the service is available again.
  */
 export const BackfillSegment = Schema.Struct({
@@ -58,7 +59,7 @@ export type BackfillFilter = Omit<PunchCriteria, "sortBy" | "localizeSearchTime"
 }
 
 /** How to backfill. */
-export interface BackfillOptions {
+export interface BackfillOptions extends RunOptions {
   /** Pages to read at once, a whole number from 1 to 64. With 1 it is the plain listing of the range. */
   readonly concurrency: number
   /** Rows per page, 1 to 200. Default: 200. */
@@ -69,12 +70,12 @@ export interface BackfillOptions {
    */
   readonly order?: "asCompleted" | "byTime" | undefined
   /** Segments to read: the `unfinished` of an earlier failure with the same filter. Default: the whole range. */
-  readonly resume?: ReadonlyArray<BackfillSegment> | undefined
+  readonly segments?: ReadonlyArray<BackfillSegment> | undefined
 }
 
 /**
  * A backfill that failed. The pages in flight are read to their end before, and none is begun. Each row was either
- * emitted or lies in `unfinished`: continue with `resume: error.unfinished`.
+ * emitted or lies in `unfinished`: continue with `segments: error.unfinished`.
  */
 export class BackfillError
   extends Schema.TaggedError<BackfillError>("effect-time-punches/Backfill/BackfillError")("BackfillError", {

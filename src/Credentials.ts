@@ -16,7 +16,7 @@ import { CompanyGuid, CompanyId } from "./Ids.ts"
 import { cookieHeader, isSendable, validateClientId, validateSecret } from "./internal/http/secret.ts"
 import { invalidSetting, unknownKey } from "./internal/wire/issue.ts"
 import { credentialVariables } from "./internal/wire/names.ts"
-import { TokenCache } from "./TokenCache.ts"
+import { type CachedToken, TokenCache } from "./TokenCache.ts"
 import { type OAuthClient, OAuthScope, TokenEndpoint } from "./TokenEndpoint.ts"
 
 /** A signed request. */
@@ -95,13 +95,7 @@ export class Credentials extends Context.Service<Credentials, {
           Effect.flatMap(Effect.mapError(Effect.provideContext(tokenOf(company.id), context), lookupFailure), (token) =>
             isSendable("accessToken", token)
               ? Effect.succeed(bearer(request, token))
-              : Effect.fail(
-                new InvalidRequest({
-                  companyId: company.id,
-                  field: "accessToken",
-                  detail: "must be 4 or more visible ASCII characters without spaces"
-                })
-              ))
+              : Effect.fail(unsendableToken(company.id)))
       }))
     )
 
@@ -119,31 +113,66 @@ export class Credentials extends Context.Service<Credentials, {
   ): Layer.Layer<Credentials, Config.ConfigError> => sessionCookieLayer("sessionCookie", cookie, options.name)
 
   /**
-   * An OAuth client with its own `TokenCache` and `TokenEndpoint`. After a 401 a page is sent once more with a new
-   * token. Every request carries a guid: `Company.guid`, or the guid of the option `company` for that id only, since a guid
-   * never crosses companies; without one the call is an `InvalidRequest`, and nothing is sent. Fails with a
-   * `ConfigError` on an id, a secret or a company that cannot be sent.
+   * An OAuth client with its own standard `TokenCache` and `TokenEndpoint`; `layerOAuthNoDeps` takes a given cache. After a 401 a page is sent once more with a new token. Every request carries a guid: `Company.guid`, or the
+   * guid of the option `company` for that id only, since a guid never crosses companies; without one the call is an
+   * `InvalidRequest`, and nothing is sent. Fails with a `ConfigError` on an id, a secret or a company that cannot be sent.
    */
   static readonly layerOAuth = (
-    options: OAuthClient & {
-      /** Gives the guid of calls for this company id that have none; no default. A company without a guid does not compile. */
-      readonly company?: (Company & { readonly guid: CompanyGuid }) | undefined
-    }
+    options: OAuthClient & Pick<OAuthOptions, "company">
   ): Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints> =>
-    Layer.effect(Credentials, makeOAuth(options)).pipe(
+    Credentials.layerOAuthNoDeps(options).pipe(
       Layer.provide(TokenCache.layer),
       Layer.provide(TokenEndpoint.layer(options))
     )
 
   /**
+   * As `layerOAuth`, with the tokens of the `TokenCache` that it is provided with: one that several clients share, one
+   * over another `TokenEndpoint`, or a fixed token in a test. A token of it that a header cannot carry, or of fewer than 4
+   * characters, is an `InvalidRequest`, and nothing is sent. Fails with a `ConfigError` on a company that cannot be sent.
+   *
+   * **Example** (Two clients with one cache)
+   *
+   * ```ts
+   * import { Layer, Redacted } from "effect"
+   * import { Credentials, Endpoints, TimePunches, TokenCache, TokenEndpoint } from "effect-time-punches"
+   *
+   * const clientSecret = Redacted.make("a client secret")
+   * const endpoints = Endpoints.layer({ baseUrl: "https://api.example.com" })
+   *
+   * export const tokens = TokenCache.layer.pipe(
+   *   Layer.provide(TokenEndpoint.layer({ clientId: "a client", clientSecret })),
+   *   Layer.provide(endpoints)
+   * )
+   *
+   * export const client = TimePunches.layer.pipe(
+   *   Layer.provide(Credentials.layerOAuthNoDeps({ clientSecret })),
+   *   Layer.provide(endpoints),
+   *   Layer.provide(tokens)
+   * )
+   * ```
+   */
+  static readonly layerOAuthNoDeps = (
+    options: OAuthOptions = {}
+  ): Layer.Layer<Credentials, Config.ConfigError, TokenCache> => Layer.effect(Credentials, makeOAuth(options))
+
+  /**
    * Reads one of `TIME_PUNCHES_ACCESS_TOKEN`, `TIME_PUNCHES_CLIENT_ID` with `TIME_PUNCHES_CLIENT_SECRET`, and
    * `TIME_PUNCHES_SESSION_COOKIE`. A client may also have `TIME_PUNCHES_SCOPES` (separated by spaces) and
    * `TIME_PUNCHES_COMPANY_ID` with `TIME_PUNCHES_COMPANY_GUID`. Fails with a `ConfigError` that names the variables,
-   * and never a value: none, several kinds, half of a pair, or one that cannot be sent.
+   * and never a value: none, several kinds, half of a pair, or one that cannot be sent. The client is that of
+   * `layerOAuth`: it takes no given `TokenCache`.
    */
   static get layerFromConfig(): Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints> {
     return configLayer
   }
+}
+
+/** The options of an OAuth client that do not concern its token requests. */
+export interface OAuthOptions {
+  /** Gives the guid of calls for this company id that have none; no default. A company without a guid does not compile. */
+  readonly company?: (Company & { readonly guid: CompanyGuid }) | undefined
+  /** Scrubbed from the problem bodies of the service, although no page request carries it. Default: none is known. */
+  readonly clientSecret?: Redacted.Redacted | undefined
 }
 
 const isSigningError = Schema.is(Schema.Union([TokenError, InvalidRequest]))
@@ -187,30 +216,38 @@ const sessionCookieLayer = (setting: string, cookie: Redacted.Redacted, name = "
 
 const hasGuid = Schema.is(Schema.Struct({ id: CompanyId, guid: CompanyGuid }))
 
-const makeOAuth = Effect.fnUntraced(
-  function*(options: OAuthClient & { readonly company?: (Company & { readonly guid: CompanyGuid }) | undefined }) {
-    const cache = yield* TokenCache
-    const { clientSecret, company: known } = options
-    if (known !== undefined && !hasGuid(known)) {
-      return yield* invalidSetting("company", "a company id with its guid")
-    }
-    return Credentials.of({
-      sign: (request, company) => {
-        const guid = company.guid ?? (known?.id === company.id ? known.guid : undefined)
-        if (guid === undefined) return Effect.fail(missingGuid(company.id))
-        return Effect.map(cache.get, (used) => ({
-          request: HttpClientRequest.setHeader(
-            HttpClientRequest.bearerToken(request, used.token),
-            "x-company-guid",
-            guid
-          ),
-          onUnauthorized: Effect.as(cache.invalidate(used), true),
-          secrets: [clientSecret, Redacted.make(guid)]
-        }))
-      }
-    })
+const makeOAuth = Effect.fnUntraced(function*({ clientSecret, company: known }: OAuthOptions) {
+  const cache = yield* TokenCache
+  if (known !== undefined && !hasGuid(known)) {
+    return yield* invalidSetting("company", "a company id with its guid")
   }
-)
+  const signWith = (
+    request: HttpClientRequest.HttpClientRequest,
+    guid: CompanyGuid,
+    used: CachedToken
+  ): SignedRequest => ({
+    request: HttpClientRequest.setHeader(HttpClientRequest.bearerToken(request, used.token), "x-company-guid", guid),
+    onUnauthorized: Effect.as(cache.invalidate(used), true),
+    secrets: clientSecret === undefined ? [Redacted.make(guid)] : [clientSecret, Redacted.make(guid)]
+  })
+  return Credentials.of({
+    sign: (request, company) => {
+      const guid = company.guid ?? (known?.id === company.id ? known.guid : undefined)
+      if (guid === undefined) return Effect.fail(missingGuid(company.id))
+      return Effect.flatMap(cache.get, (used) =>
+        isSendable("accessToken", used.token)
+          ? Effect.succeed(signWith(request, guid, used))
+          : Effect.fail(unsendableToken(company.id)))
+    }
+  })
+})
+
+const unsendableToken = (companyId: CompanyId) =>
+  new InvalidRequest({
+    companyId,
+    field: "accessToken",
+    detail: "must be 4 or more visible ASCII characters without spaces"
+  })
 
 const missingGuid = (companyId: CompanyId) =>
   new InvalidRequest({

@@ -1,15 +1,39 @@
 /** The options of a listing and of a single page: page size, start, guards. */
+import type * as Duration from "effect/Duration"
 import type * as Option from "effect/Option"
 import type * as Schedule from "effect/Schedule"
 import type { ListError } from "./ApiError.ts"
 import type { Cursor } from "./Ids.ts"
+import type { RetryOptions } from "./RetryPolicy.ts"
+
+/** What one run has instead of the settings of its client. It also hears the services that are provided to the run. */
+export interface RunOptions {
+  /**
+   * The version that requests name, a date as `YYYY-MM-DD`; `Option.none()` sends none, so that the version of the access
+   * token applies. Default: the `ApiVersion` of the run, or of the client.
+   */
+  readonly apiVersion?: string | Option.Option<string> | undefined
+  /**
+   * Changes of the `RetryPolicy` of the run, or of the client. The run shares the budget of the client, unless it names
+   * another `budget`: that one is for this run alone. Default: no change.
+   */
+  readonly retry?: { readonly [Setting in keyof RetryOptions]?: RetryOptions[Setting] | undefined } | undefined
+  /**
+   * The time of the whole run, from its start to its last page, waits and the work of the consumer included. When it is
+   * over, the request in flight is interrupted, and the run fails with `PaginationError`, reason `Deadline`, whose
+   * `resumeFrom` continues it; in a `BackfillError` this is the `cause`. Work on rows that were emitted is not interrupted. A
+   * failure whose next attempt would come later fails the run at once. For a limit of one request or page see `attemptTimeout`
+   * and `pageTimeout` of `retry`. Default: none.
+   */
+  readonly deadline?: Duration.Input | undefined
+}
 
 /** How a listing starts and what bounds it. */
-export interface ListOptions {
+export interface ListOptions extends RunOptions {
   /** Rows in one request, 1 to 200. Default 200. */
   readonly pageSize?: number | undefined
-  /** The cursor to start from, such as `resumeFrom` of an error. Default: the first page. */
-  readonly from?: Cursor | Option.Option<Cursor> | undefined
+  /** The cursor of the first page to read, such as `resumeFrom` of an error. Default: the first page. */
+  readonly cursor?: Cursor | Option.Option<Cursor> | undefined
   /**
    * A guard: a run that would read more pages fails with `PaginationError`, reason `MaxPages`. To stop early without a
    * failure use `Stream.take`. Default: no guard.
@@ -23,13 +47,13 @@ export interface ListOptions {
    * starts again for each page that fails; when it ends, the stream fails with the last error. No row comes twice and none
    * is lost. Each resumption is counted and logged. Default: the stream fails.
    *
-   * Give it an end (`Schedule.upTo`, `Schedule.recurs`), or the run a deadline (`Effect.timeout`).
+   * Give it an end (`Schedule.upTo`, `Schedule.recurs`), or the run a `deadline`.
    */
-  readonly resume?: Schedule.Schedule<unknown, ListError> | undefined
+  readonly resumeSchedule?: Schedule.Schedule<unknown, ListError> | undefined
 }
 
 /** Which page to request, and how large. */
-export interface PageOptions {
+export interface PageOptions extends RunOptions {
   /** Rows in the page, 1 to 200. Default 200. */
   readonly pageSize?: number | undefined
   /** The cursor of the page: `next` or `prev` of another page. Default: the first page. */

@@ -18,9 +18,9 @@ import { Endpoints } from "./Endpoints.ts"
 import type { CompanyId } from "./Ids.ts"
 import { secureClient } from "./internal/http/client.ts"
 import { streamSpan } from "./internal/telemetry/tracing.ts"
-import { type Client, makePolicy, startRun } from "./listing/fetch.ts"
 import { makeListings } from "./listing/list.ts"
 import { privateParameters } from "./listing/parameters.ts"
+import { type Client, makePolicy, startRun } from "./listing/run.ts"
 import type { ListOptions, PageOptions } from "./ListOptions.ts"
 import type { Page } from "./Page.ts"
 import type { PunchFilter } from "./PunchFilter.ts"
@@ -88,7 +88,7 @@ export class TimePunches extends Context.Service<TimePunches, {
   /**
    * Streams every punch of a long range, which is read in windows concurrently. On data that does not change, each
    * punch is emitted exactly once; windows are emitted as they complete unless `order` is `"byTime"`. Fails with a
-   * `BackfillError` that names the unfinished parts, which `resume` takes.
+   * `BackfillError` that names the unfinished parts, which `segments` takes.
    */
   readonly backfill: (
     company: CompanyId | Company,
@@ -97,8 +97,8 @@ export class TimePunches extends Context.Service<TimePunches, {
   ) => Stream.Stream<TimePunch, BackfillError>
 }>()("effect-time-punches/TimePunches") {
   /**
-   * Builds the client as a value, for a program that holds its services itself. Reads `ApiVersion`, `RetryPolicy` and
-   * `TracePropagation` when it is run.
+   * Builds the client as a value, for a program that holds its services itself. Its settings
+   * are the `ApiVersion`, `RetryPolicy` and `TracePropagation` that it is run with; a run may have others.
    */
   static get make(): Effect.Effect<
     TimePunches["Service"],
@@ -109,8 +109,8 @@ export class TimePunches extends Context.Service<TimePunches, {
   }
 
   /**
-   * The client over an `HttpClient`, `Credentials` and `Endpoints`. Reads `ApiVersion`, `RetryPolicy` and
-   * `TracePropagation` when it is built: provide them *to* this layer. Provided beside it, they have no effect.
+   * The client over an `HttpClient`, `Credentials` and `Endpoints`. Its settings are the
+   * `ApiVersion`, `RetryPolicy` and `TracePropagation` that it is provided with; a run that is provided with others has those.
    *
    * **Example** (Wire the client from values)
    *
@@ -206,8 +206,8 @@ export class TimePunches extends Context.Service<TimePunches, {
    * import { Effect, type Option, Stream } from "effect"
    * import { CompanyId, type Cursor, type TimePunch, TimePunches } from "effect-time-punches"
    *
-   * const run = (save: (punch: TimePunch) => Effect.Effect<void>, from?: Option.Option<Cursor>) =>
-   *   Stream.runForEach(TimePunches.list(CompanyId.make(4021), { approved: true }, { from }), save)
+   * const run = (save: (punch: TimePunch) => Effect.Effect<void>, cursor?: Option.Option<Cursor>) =>
+   *   Stream.runForEach(TimePunches.list(CompanyId.make(4021), { approved: true }, { cursor }), save)
    *
    * export const copy = (save: (punch: TimePunch) => Effect.Effect<void>) =>
    *   Effect.catchTag(run(save), "ServiceUnavailable", ({ resumeFrom }) => run(save, resumeFrom))
@@ -229,7 +229,7 @@ export class TimePunches extends Context.Service<TimePunches, {
    *   save: (punches: ReadonlyArray<TimePunch>, next: Option.Option<Cursor>) => Effect.Effect<void>,
    *   checkpoint: Option.Option<Cursor>
    * ) =>
-   *   TimePunches.pages(CompanyId.make(4021), {}, { from: checkpoint }).pipe(
+   *   TimePunches.pages(CompanyId.make(4021), {}, { cursor: checkpoint }).pipe(
    *     Stream.runForEach(({ cursor, items }) => save(items, cursor.next))
    *   )
    * ```
@@ -254,7 +254,7 @@ export class TimePunches extends Context.Service<TimePunches, {
   /**
    * Streams every punch of a long range, which is read in windows concurrently. On data that does not change, each punch
    * is emitted exactly once; windows are emitted as they complete unless `order` is `"byTime"`. Fails with a
-   * `BackfillError` that names the unfinished parts, which `resume` takes.
+   * `BackfillError` that names the unfinished parts, which `segments` takes.
    *
    * **Example** (Read a year with eight requests in flight)
    *
@@ -268,7 +268,7 @@ export class TimePunches extends Context.Service<TimePunches, {
    * }
    *
    * export const copy = (save: (punch: TimePunch) => Effect.Effect<void>, unfinished?: ReadonlyArray<BackfillSegment>) =>
-   *   TimePunches.backfill(CompanyId.make(4021), { clockedIn }, { concurrency: 8, resume: unfinished }).pipe(
+   *   TimePunches.backfill(CompanyId.make(4021), { clockedIn }, { concurrency: 8, segments: unfinished }).pipe(
    *     Stream.runForEach(save),
    *     Effect.as<ReadonlyArray<BackfillSegment>>([]),
    *     Effect.catch((error) => Effect.succeed(error.unfinished))
@@ -311,25 +311,27 @@ const makeOperations = Effect.fnUntraced(
   function*(transform?: ClientOptions<unknown, unknown>["transformClient"]) {
     const { baseUrl } = yield* Endpoints
     const { sign } = yield* Credentials
+    const propagate = yield* TracePropagation
+    const retry = yield* RetryPolicy
     const client: Client = {
       baseUrl,
       version: yield* ApiVersion,
       sign,
       send: secureClient(yield* HttpClient.HttpClient, {
-        propagate: yield* TracePropagation,
+        propagate: (context) => Context.getOrUndefined(context, TracePropagation) ?? propagate,
         privateParameters,
         transform
       }),
-      policy: makePolicy(yield* RetryPolicy)
+      retry,
+      policy: makePolicy(retry)
     }
     return {
       ...makeListings(client),
       backfill: (company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) => {
         const punches = Stream.unwrap(Effect.gen(function*() {
-          const run = yield* startRun(client)
-          const planned = planBackfill(run, company, { ...filter }, { ...options })
-          const { reader, segments, ...bounds } = yield* Effect.fromResult(planned)
-          return backfill(reader, segments, bounds)
+          const planned = planBackfill(client, yield* Effect.context(), company, { ...filter }, { ...options })
+          const { readerOf, segments, settings, ...bounds } = yield* Effect.fromResult(planned)
+          return backfill(readerOf(yield* startRun(client, settings)), segments, bounds)
         }))
         return streamSpan(punches, "TimePunches.backfill")
       }

@@ -18,7 +18,10 @@ import { TokenEndpoint, type TokenFailure } from "./TokenEndpoint.ts"
 
 export type { CachedToken } from "./internal/resilience/tokenState.ts"
 
-/** Holds the token of one OAuth client and renews it. */
+/**
+ * Holds the token of one OAuth client and renews it. `Credentials.layerOAuth` has the standard one; provide this one, or
+ * your own, to `Credentials.layerOAuthNoDeps`.
+ */
 export class TokenCache extends Context.Service<TokenCache, {
   /**
    * The current token. Answers from memory, or waits for the renewal in flight, which all callers share. A renewal has

@@ -81,7 +81,10 @@ export interface OAuthClient {
   readonly scopes?: ReadonlyArray<OAuthScope> | undefined
 }
 
-/** Requests tokens for `TokenCache`. Provide your own for a service that issues them in another way. */
+/**
+ * Requests tokens for `TokenCache.layer`. For a service that issues them in another way, provide your own to that layer, and
+ * the cache to `Credentials.layerOAuthNoDeps`.
+ */
 export class TokenEndpoint extends Context.Service<TokenEndpoint, {
   /** Sends one request for a token; no cache, no retry. In `TokenEndpoint.layer` it takes 10 seconds at most. */
   readonly requestToken: Effect.Effect<IssuedToken, TokenFailure>
@@ -102,8 +105,9 @@ const bodyCap = 64 * 1024
 
 const make = Effect.fnUntraced(function*(client: OAuthClient) {
   const { authUrl } = yield* Endpoints
+  const propagate = yield* TracePropagation
   const send = secureClient(yield* HttpClient.HttpClient, {
-    propagate: yield* TracePropagation,
+    propagate: () => propagate,
     privateParameters: []
   })
   yield* validateClientId("clientId", client.clientId)

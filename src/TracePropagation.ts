@@ -2,9 +2,9 @@
 import * as Context from "effect/Context"
 
 /**
- * Whether requests carry `traceparent` and `b3`. Default: `false`, since the service is a third party. The setting is
- * read when `TimePunches.layer` and `TokenEndpoint.layer` are built: provide it *to* those layers, not beside them (see
- * "Pitfall: provide settings to the client layer" in the docs).
+ * Whether requests carry `traceparent` and `b3`. Default: `false`, since the service is a third party. Provide
+ * it to `TimePunches.layer` and `TokenEndpoint.layer`, or to a run: its page requests then follow it, and token requests,
+ * which runs share, follow their layer.
  */
 export class TracePropagation extends Context.Reference<boolean>("effect-time-punches/TracePropagation", {
   defaultValue: () => false

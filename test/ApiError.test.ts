@@ -11,6 +11,7 @@ import {
   Forbidden,
   InvalidPunch,
   InvalidRequest,
+  isListError,
   ListError,
   PaginationError,
   RateLimited,
@@ -204,6 +205,7 @@ describe("an error that may be retried", () => {
     assert.include(adviceOf(cursor), "without a cursor")
     assert.include(adviceOf(new TransportError({ reason: "tls" })), "NODE_EXTRA_CA_CERTS")
     assert.include(adviceOf(new PaginationError({ reason: "MaxPages" })), "maxPages")
+    assert.include(adviceOf(new PaginationError({ reason: "Deadline" })), "deadline")
     assert.include(adviceOf(new TokenError({ reason: "Lookup" })), "lookup")
   })
 })
@@ -239,6 +241,22 @@ describe("TokenError", () => {
     const error = new TokenError({ reason: "Transport", transport, attempts: 1 })
 
     assert.strictEqual(error.message, `no token: Transport: ${text} [company 1, page 1, 1 token request]`)
+  })
+})
+
+describe("isListError", () => {
+  it.each(plain)("is true of %s", (_tag, _message, error) => {
+    assert.isTrue(isListError(error))
+  })
+
+  it.each([
+    ["an InvalidPunch", new InvalidPunch({ index: 0, path: "id" })],
+    ["a SyncError", new SyncError({ reason: "Store" })],
+    ["a record with its fields", { ...new Forbidden({}) }],
+    ["an Error", new Error("Forbidden")],
+    ["nothing", undefined]
+  ])("is false of %s", (_name, value) => {
+    assert.isFalse(isListError(value))
   })
 })
 
@@ -312,7 +330,8 @@ describe("the message of an error", () => {
       "the listing stopped (WrongObject): the page lists another kind of object than time punches [company 7, page 3, 4 requests]",
       "the listing stopped (CountMismatch): the page does not have as many rows as it counts [company 7, page 3, 4 requests]",
       "the listing stopped (EmptyPages): too many pages in a row were empty [company 7, page 3, 4 requests]",
-      "the listing stopped (MaxPages): the listing has more pages than maxPages allows [company 7, page 3, 4 requests]"
+      "the listing stopped (MaxPages): the listing has more pages than maxPages allows [company 7, page 3, 4 requests]",
+      "the listing stopped (Deadline): the time that deadline allows is over [company 7, page 3, 4 requests]"
     ])
   })
 

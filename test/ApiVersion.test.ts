@@ -87,14 +87,14 @@ describe("ApiVersion", () => {
       })
   )
 
-  it.effect("takes effect when provided to the layer of the client, not beside it", () =>
+  it.effect("takes effect when provided to the layer of the client, beside it, and around both", () =>
     Effect.gen(function*() {
       const version = ApiVersion.layer("2022-05-01")
       const to = client().pipe(Layer.provide(version), Layer.provideMerge(service))
       const beside = Layer.mergeAll(client().pipe(Layer.provideMerge(service)), version)
 
       assert.strictEqual(yield* Effect.provide(sent, to), "2022-05-01")
-      assert.strictEqual(yield* Effect.provide(sent, beside), "2026-06-01")
+      assert.strictEqual(yield* Effect.provide(sent, beside), "2022-05-01")
       assert.strictEqual(
         yield* sent.pipe(Effect.provide(client().pipe(Layer.provideMerge(service))), Effect.provide(version)),
         "2022-05-01"

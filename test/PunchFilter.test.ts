@@ -279,10 +279,10 @@ describe("the options of a call", () => {
     (cursor) =>
       Effect.gen(function*() {
         const service = yield* FakeService
-        const from = yield* Effect.flip(Stream.runDrain(TimePunches.list(company, {}, untyped({ from: cursor }))))
+        const from = yield* Effect.flip(Stream.runDrain(TimePunches.list(company, {}, untyped({ cursor }))))
         const at = yield* Effect.flip(TimePunches.page(company, {}, untyped({ cursor })))
 
-        assert.deepInclude(from, { _tag: "InvalidRequest", field: "from" })
+        assert.deepInclude(from, { _tag: "InvalidRequest", field: "cursor" })
         assert.deepInclude(at, { _tag: "InvalidRequest", field: "cursor" })
         assert.isEmpty(yield* service.requests)
       }).pipe(Effect.provide(app()))

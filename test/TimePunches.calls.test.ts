@@ -20,7 +20,7 @@ describe("an option that does not exist", () => {
     [{ pagesize: 5 }, "pagesize", "is not an option; did you mean pageSize?"],
     [{ maxPage: 5 }, "maxPage", "is not an option; did you mean maxPages?"],
     [{ prefetch: 5 }, "prefetch", "is not an option; did you mean prefetchPages?"],
-    [{ cursor: "c" }, "cursor", "is not an option"]
+    [{ from: "c" }, "from", "is not an option"]
   ])("is refused by list, pages and listResults: %j", ([options, field, detail]) =>
     Effect.gen(function*() {
       for (const run of [TimePunches.list, TimePunches.pages, TimePunches.listResults]) {

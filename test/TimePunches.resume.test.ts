@@ -59,7 +59,7 @@ const runToEnd = Effect.fnUntraced(function*(filter: PunchFilter, options: ListO
   let from: Option.Option<Cursor> = Option.none()
   while (errors.length < 50) {
     const before = seen.length
-    const list = TimePunches.list(company, filter, { ...options, from })
+    const list = TimePunches.list(company, filter, { ...options, cursor: from })
     const result = yield* Effect.result(Stream.runForEach(list, ({ id }) => Effect.sync(() => seen.push(id))))
     if (Result.isSuccess(result)) return { seen, errors }
     errors.push(result.failure)
@@ -116,7 +116,7 @@ describe("TimePunches.list, resumed from each of its failures", () => {
     Effect.gen(function*() {
       yield* inject(Fault.status(403), { requests: 3 })
       const error = yield* Effect.flip(Stream.runDrain(TimePunches.list(company, {}, { pageSize: 10 })))
-      const rest = yield* Stream.runCollect(TimePunches.pages(company, {}, { pageSize: 25, from: error.resumeFrom }))
+      const rest = yield* Stream.runCollect(TimePunches.pages(company, {}, { pageSize: 25, cursor: error.resumeFrom }))
 
       assert.deepStrictEqual(rest.flatMap(({ items }) => items), [...expected(punches)].slice(20))
       assert.strictEqual(rest[0]?.index, 0)
@@ -167,7 +167,7 @@ describe("ListOptions.resume", () => {
               resumedRun(filter, {
                 pageSize: random.pick([1, 3, 9]),
                 prefetchPages,
-                resume: Schedule.spaced("10 minutes")
+                resumeSchedule: Schedule.spaced("10 minutes")
               })
             )
 
@@ -186,7 +186,7 @@ describe("ListOptions.resume", () => {
       Effect.gen(function*() {
         for (const request of [3, 4, 5, 6, 7]) yield* inject(Fault.status(503), { requests: request })
         const { error, seen } = yield* letTimePass(
-          resumedRun({ deleted: "include" }, { pageSize, prefetchPages, resume: Schedule.recurs(2) })
+          resumedRun({ deleted: "include" }, { pageSize, prefetchPages, resumeSchedule: Schedule.recurs(2) })
         )
         const cursors = (yield* pageRequests).map(({ query }) => query["cursor"])
 
@@ -200,7 +200,7 @@ describe("ListOptions.resume", () => {
   it.effect("counts its pages, its guard and its place over the resumptions", () =>
     Effect.gen(function*() {
       for (const request of [3, 4, 5, 6]) yield* inject(Fault.status(503), { requests: request })
-      const options = { pageSize, maxPages: 3, resume: Schedule.recurs(1) }
+      const options = { pageSize, maxPages: 3, resumeSchedule: Schedule.recurs(1) }
       const pages: Array<number> = []
       const error = yield* letTimePass(Effect.flip(
         Stream.runForEach(TimePunches.pages(company, {}, options), ({ index }) => Effect.sync(() => pages.push(index)))
@@ -215,7 +215,7 @@ describe("ListOptions.resume", () => {
       // Pages 2 and 3 fail once, page 4 twice.
       for (const request of [2, 3, 4, 5, 7, 8, 9, 10]) yield* inject(Fault.status(503), { requests: request })
       for (let request = 12; request < 20; request++) yield* inject(Fault.status(500), { requests: request })
-      const { error } = yield* letTimePass(resumedRun({}, { pageSize, resume: Schedule.recurs(1) }))
+      const { error } = yield* letTimePass(resumedRun({}, { pageSize, resumeSchedule: Schedule.recurs(1) }))
 
       assert.deepInclude(error, { _tag: "ServerError", pagesCompleted: 3, attempts: 4 })
     }).pipe(Effect.provide(app({ punches }))))
@@ -223,7 +223,7 @@ describe("ListOptions.resume", () => {
   it.effect("fails at once with what time does not cure", () =>
     Effect.gen(function*() {
       yield* inject(Fault.status(403), { requests: 2 })
-      const { error } = yield* letTimePass(resumedRun({}, { pageSize, resume: Schedule.forever }))
+      const { error } = yield* letTimePass(resumedRun({}, { pageSize, resumeSchedule: Schedule.forever }))
 
       assert.strictEqual(error?._tag, "Forbidden")
       assert.strictEqual((yield* pageRequests).length, 2)
@@ -235,7 +235,7 @@ describe("ListOptions.resume", () => {
       const lines: Array<unknown> = []
       const logger = Logger.make(({ message }) => void lines.push(message))
       const [duration] = yield* letTimePass(
-        Effect.timed(resumedRun({}, { pageSize, resume: Schedule.spaced("1 second") }))
+        Effect.timed(resumedRun({}, { pageSize, resumeSchedule: Schedule.spaced("1 second") }))
       ).pipe(Effect.provide(Logger.layer([logger])))
       const counted = (yield* Metric.snapshot).find(({ id }) => id === "time_punches_resumptions")
 
@@ -248,7 +248,7 @@ describe("ListOptions.resume", () => {
   it.effect("stops when its consumer stops, also during a wait", () =>
     Effect.gen(function*() {
       for (let request = 1; request < 9; request++) yield* inject(Fault.status(503), { requests: request })
-      const run = Effect.timeout(resumedRun({}, { resume: Schedule.spaced("1 hour") }), "30 minutes")
+      const run = Effect.timeout(resumedRun({}, { resumeSchedule: Schedule.spaced("1 hour") }), "30 minutes")
 
       assert.strictEqual((yield* letTimePass(Effect.flip(run)))._tag, "TimeoutError")
       assert.strictEqual((yield* pageRequests).length, 4)
@@ -256,8 +256,8 @@ describe("ListOptions.resume", () => {
 
   it.effect("must be a Schedule", () =>
     Effect.gen(function*() {
-      const { error } = yield* resumedRun({}, untyped({ resume: 3 }))
+      const { error } = yield* resumedRun({}, untyped({ resumeSchedule: 3 }))
 
-      assert.deepInclude(error, { _tag: "InvalidRequest", field: "resume", detail: "must be a Schedule" })
+      assert.deepInclude(error, { _tag: "InvalidRequest", field: "resumeSchedule", detail: "must be a Schedule" })
     }).pipe(Effect.provide(app({ punches }))))
 })

@@ -165,7 +165,7 @@ describe("TimePunches.pages and TimePunches.page", () => {
       const options = { pageSize: 7 }
       const pages = yield* Stream.runCollect(TimePunches.pages(company, {}, options))
       for (const [index, { cursor, items }] of pages.entries()) {
-        const rest = Stream.runCollect(TimePunches.list(company, {}, { ...options, from: cursor.next }))
+        const rest = Stream.runCollect(TimePunches.list(company, {}, { ...options, cursor: cursor.next }))
         const here = yield* TimePunches.page(company, {}, { ...options, cursor: cursor.sent })
 
         assert.deepStrictEqual(here.items, items)

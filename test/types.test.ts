@@ -202,7 +202,7 @@ describe("a filter", () => {
         clockedOut: undefined,
         businessDate: undefined
       })
-    accepts<ListOptions>({ pageSize: undefined, from: undefined, maxPages: undefined, prefetchPages: undefined })
+    accepts<ListOptions>({ pageSize: undefined, cursor: undefined, maxPages: undefined, prefetchPages: undefined })
     accepts<PageOptions>({ pageSize: undefined, cursor: undefined })
     accepts<Company>({ id: company, guid: undefined })
     Endpoints.layer({ baseUrl: "https://api.test", authUrl: undefined })
@@ -260,7 +260,7 @@ describe("a filter", () => {
 
 describe("the options of a call", () => {
   it("accept a cursor as an error or a page has it", () => {
-    const resume = (error: ListError) => TimePunches.list(company, {}, { from: error.resumeFrom })
+    const resume = (error: ListError) => TimePunches.list(company, {}, { cursor: error.resumeFrom })
     const follow = (page: Page) => TimePunches.page({ id: company }, {}, { cursor: page.cursor.prev })
     // @ts-expect-error a text is not a cursor
     accepts<ListOptions>({ from: "next" })

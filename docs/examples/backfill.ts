@@ -10,9 +10,9 @@ const march = {
 export const copyMarch = (
   company: Company,
   write: (punches: ReadonlyArray<TimePunch>) => Effect.Effect<void>,
-  resume?: ReadonlyArray<BackfillSegment>
+  segments?: ReadonlyArray<BackfillSegment>
 ) =>
-  TimePunches.backfill(company, march, { concurrency: 8, resume }).pipe(
+  TimePunches.backfill(company, march, { concurrency: 8, segments }).pipe(
     Stream.runForEachArray(write),
     Effect.as<ReadonlyArray<BackfillSegment>>([]),
     Effect.catchTag("BackfillError", (error) => Effect.as(Console.log(error.message), error.unfinished))

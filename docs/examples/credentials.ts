@@ -6,7 +6,10 @@ import {
   Credentials,
   Endpoints,
   InvalidRequest,
-  TimePunches
+  type OAuthClient,
+  TimePunches,
+  TokenCache,
+  TokenEndpoint
 } from "effect-time-punches"
 import { HttpClientRequest } from "effect/http"
 
@@ -17,6 +20,10 @@ export const withAccessToken = (token: Redacted.Redacted) => client(Credentials.
 export const withOAuth = (clientSecret: Redacted.Redacted, company: Company & { readonly guid: CompanyGuid }) =>
   client(Credentials.layerOAuth({ clientId: "fake-client", clientSecret, company }))
 
+/** A partner's client with the `TokenCache` that it is provided with, such as one that several clients share. */
+export const withTokenCache = (clientSecret: Redacted.Redacted) =>
+  client(Credentials.layerOAuthNoDeps({ clientSecret }))
+
 /** The session of a user who is logged in. */
 export const withSession = (cookie: Redacted.Redacted) => client(Credentials.layerSessionCookie(cookie))
 
@@ -24,6 +31,13 @@ export const withSession = (cookie: Redacted.Redacted) => client(Credentials.lay
 const client = <E, R>(credentials: Layer.Layer<Credentials, E, R>) =>
   TimePunches.layer.pipe(
     Layer.provide(credentials),
+    Layer.provide(Endpoints.layer({ baseUrl: "https://punches.example.com" }))
+  )
+
+/** The standard cache as a separate layer: all clients that it is provided to share one token. */
+export const tokens = (oauth: OAuthClient) =>
+  TokenCache.layer.pipe(
+    Layer.provide(TokenEndpoint.layer(oauth)),
     Layer.provide(Endpoints.layer({ baseUrl: "https://punches.example.com" }))
   )
 

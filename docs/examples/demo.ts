@@ -43,7 +43,7 @@ const summary = Effect.gen(function*() {
 })
 
 /** The service no longer knows this cursor: the error names the parameter, and the run starts again without it. */
-const fromAnOldCursor = TimePunches.list(company, {}, { from: Cursor.make("kept-for-too-long") }).pipe(
+const fromAnOldCursor = TimePunches.list(company, {}, { cursor: Cursor.make("kept-for-too-long") }).pipe(
   Stream.tapErrorTag("UnprocessableEntity", (error) => Console.log(`\nHandled: ${error.message}`)),
   Stream.catchTag(
     "UnprocessableEntity",
@@ -68,7 +68,7 @@ const brokenAndResumed = Effect.gen(function*() {
   yield* Console.log(`\nBroken:  ${error.message}\n         ${yield* Ref.get(counted)} punches came before`)
 
   yield* service.clearFaults
-  yield* TimePunches.list(company, {}, { from: error.resumeFrom }).pipe(count)
+  yield* TimePunches.list(company, {}, { cursor: error.resumeFrom }).pipe(count)
   yield* Console.log(`Resumed: ${yield* Ref.get(counted)} punches in all`)
   return yield* Ref.get(counted)
 })

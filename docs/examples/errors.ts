@@ -32,15 +32,21 @@ export const count = (company: Company) =>
 
 /** Runs again later, from where it stopped, if time alone may cure the error. */
 export const worthAnotherRun = (error: ListError) =>
-  error.isRetryable ? Option.some({ from: error.resumeFrom }) : Option.none()
+  error.isRetryable ? Option.some({ cursor: error.resumeFrom }) : Option.none()
 
-/** More attempts, for a nightly job. The policy is provided *to* the layer that reads it. */
+/** More attempts, for a nightly job: the policy of the client. */
 export const patient = TimePunches.layerFromConfig.pipe(
   Layer.provide(RetryPolicy.layer({ attempts: 6, maxDelay: "1 minute", pageTimeout: "10 minutes" }))
 )
 
-/** Pitfall: a policy merged beside the layer has no effect. The defaults apply, and nothing warns of it. */
-export const notPatient = Layer.merge(TimePunches.layerFromConfig, RetryPolicy.layer({ attempts: 6 }))
+/** One listing that is not retried, of another version, and no longer than five minutes. The client stays as it is. */
+export const quick = (company: Company) =>
+  TimePunches.list(company, {}, { retry: { attempts: 1 }, apiVersion: "2026-01-15", deadline: "5 minutes" }).pipe(
+    Stream.runCount
+  )
+
+/** The same policy for all runs of a part of a program. */
+export const atOnce = <A, E, R>(part: Effect.Effect<A, E, R>) => Effect.provide(part, RetryPolicy.layerNone)
 
 /** The settings as options: an address, credentials, and what differs from the defaults. */
 export const withOptions = TimePunches.layerWith({
@@ -58,7 +64,9 @@ export const limited = TimePunches.layerFromConfig.pipe(
 
 /** Resumes by itself for up to two hours of each outage, and says what a person may do about any other failure. */
 export const overnight = (company: Company, save: (punch: TimePunch) => Effect.Effect<void>) =>
-  TimePunches.list(company, {}, { resume: Schedule.upTo(Schedule.spaced("5 minutes"), { duration: "2 hours" }) }).pipe(
+  TimePunches.list(company, {}, {
+    resumeSchedule: Schedule.upTo(Schedule.spaced("5 minutes"), { duration: "2 hours" })
+  }).pipe(
     Stream.runForEach(save),
     Effect.tapError((error) => Effect.logError(`${error.message}. ${adviceOf(error)}`))
   )

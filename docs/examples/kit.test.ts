@@ -1,7 +1,7 @@
 /** A program over a mock, over the fake service in memory, and over the fake server: each in one layer of the kit. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Stream } from "effect"
-import { Credentials, TimePunches } from "effect-time-punches"
+import { Credentials, Endpoints, TimePunches, TokenCache } from "effect-time-punches"
 import { NodeTransport } from "effect-time-punches/node"
 import { FakeService, Fault } from "effect-time-punches/testing"
 import { layerTest, punch, punchBreak, testCompany } from "effect-time-punches/testing/kit"
@@ -33,6 +33,31 @@ describe("open punches", () => {
       assert.strictEqual((yield* Effect.flip(openPunches))._tag, "Unauthorized")
       assert.deepStrictEqual(yield* openPunches, [8])
     }).pipe(Effect.provide(layerTest({ punches }))))
+})
+
+/** A client whose tokens come from the test: no token is requested. */
+const withFixedToken = TimePunches.layer.pipe(
+  Layer.provide(Credentials.layerOAuthNoDeps()),
+  Layer.provide(Layer.succeed(TokenCache, {
+    get: Effect.succeed({
+      token: Redacted.make("fake-access-token-of-company-4021"),
+      generation: 1,
+      renewAt: BigInt(0),
+      expiresAt: BigInt(0)
+    }),
+    invalidate: () => Effect.void
+  })),
+  Layer.provide(Endpoints.layer({ baseUrl: "https://punches.example.com" })),
+  Layer.provide(FakeService.layerClient),
+  Layer.provideMerge(FakeService.layer())
+)
+
+describe("open punches, of an OAuth client", () => {
+  it.effect("are none in an empty service, with a fixed token", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* openPunches, [])
+      assert.strictEqual(yield* FakeService.use((service) => service.tokensIssued), 0)
+    }).pipe(Effect.provide(withFixedToken)))
 })
 
 /** The client over a socket, to a fake server on a free port. */

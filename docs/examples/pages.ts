@@ -29,9 +29,9 @@ export const resuming = (
   company: Company,
   filter: PunchFilter,
   rounds: number,
-  from: Option.Option<Cursor> = Option.none()
+  cursor: Option.Option<Cursor> = Option.none()
 ): Stream.Stream<TimePunch, ListError, TimePunches> =>
-  TimePunches.list(company, filter, { from }).pipe(
+  TimePunches.list(company, filter, { cursor }).pipe(
     Stream.catchTag(["ServerError", "ServiceUnavailable", "TransportError"], (error) =>
       rounds === 0
         ? Stream.fail(error)
@@ -45,14 +45,14 @@ export const copy = <E, R>(
   checkpoint: Ref.Ref<Option.Option<Cursor>>,
   write: (punches: ReadonlyArray<TimePunch>) => Effect.Effect<void, E, R>
 ) =>
-  Effect.flatMap(Ref.get(checkpoint), (from) =>
-    TimePunches.pages(company, filter, { from }).pipe(
+  Effect.flatMap(Ref.get(checkpoint), (cursor) =>
+    TimePunches.pages(company, filter, { cursor }).pipe(
       Stream.runForEach((page) => Effect.andThen(write(page.items), Ref.set(checkpoint, page.cursor.next)))
     ))
 
 /** A deadline on the whole run fails it, so that some rows never pass for all rows. */
 export const countInTime = (company: Company) =>
-  TimePunches.list(company).pipe(Stream.runCount, Effect.timeout("10 minutes"))
+  TimePunches.list(company, {}, { deadline: "10 minutes" }).pipe(Stream.runCount)
 
 /** A deadline between two chunks: it fails the stream, it never ends it. */
 export const neverSilent = (company: Company) =>

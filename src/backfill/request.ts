@@ -1,4 +1,5 @@
 /** From a call of `backfill` to the segments and queries to read: everything is validated before anything is sent. */
+import type * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -7,9 +8,10 @@ import * as Schema from "effect/Schema"
 import { BackfillError, type BackfillFilter, type BackfillOptions, BackfillSegment } from "../Backfill.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
-import { fetchRows, type Run } from "../listing/fetch.ts"
+import { fetchRows } from "../listing/fetch.ts"
 import { buildQuery, checkOptions, invalid, maxPageSize, validateCount } from "../listing/request.ts"
 import { decodePunches } from "../listing/rows.ts"
+import { type Client, type Run, runOptions, settingsOf } from "../listing/run.ts"
 import type { Fetch } from "../listing/walk.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
@@ -34,13 +36,14 @@ const wholeRange = ({ clockedIn }: BackfillFilter): ReadonlyArray<BackfillSegmen
 
 /** Validates a call and prepares how its windows are read. After a refused call everything is unfinished. */
 export const planBackfill = (
-  run: Run,
+  client: Client,
+  context: Context.Context<never>,
   company: CompanyId | Company,
   filter: BackfillFilter,
   options: BackfillOptions
 ) =>
-  Result.mapError(validateCall(run, company, filter, options), (cause) => {
-    const unfinished = decodeSegments(options.resume ?? wholeRange(filter))
+  Result.mapError(validateCall(client, context, company, filter, options), (cause) => {
+    const unfinished = decodeSegments(options.segments ?? wholeRange(filter))
     return new BackfillError({ cause, unfinished: Option.getOrElse(unfinished, () => []) })
   })
 
@@ -48,10 +51,17 @@ const knownOptions: { readonly [K in keyof BackfillOptions]-?: true } = {
   concurrency: true,
   pageSize: true,
   order: true,
-  resume: true
+  segments: true,
+  ...runOptions
 }
 
-const validateCall = (run: Run, company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) =>
+const validateCall = (
+  client: Client,
+  context: Context.Context<never>,
+  company: CompanyId | Company,
+  filter: BackfillFilter,
+  options: BackfillOptions
+) =>
   Result.gen(function*() {
     const { concurrency, order = "asCompleted", pageSize = maxPageSize } = options
     const query = yield* buildQuery(company, filter, pageSize)
@@ -68,37 +78,42 @@ const validateCall = (run: Run, company: CompanyId | Company, filter: BackfillFi
     yield* validateCount(companyId, "concurrency", concurrency, 1, maxConcurrency)
     if (order !== "asCompleted" && order !== "byTime")
       return yield* invalid(companyId, "order", "must be asCompleted or byTime")
-    const segments = decodeSegments(options.resume ?? [range])
+    const segments = decodeSegments(options.segments ?? [range])
     if (Option.isNone(segments) || !areWithin(segments.value, range)) {
-      return yield* invalid(companyId, "resume", "must be what a backfill of the same range left unfinished")
+      return yield* invalid(companyId, "segments", "must be what a backfill of the same range left unfinished")
     }
 
-    const fetch = (gte: DateTime.Utc, lte: DateTime.Utc, direction: "asc" | "desc"): Fetch<TimePunch> => {
-      const part = buildQuery(
-        company,
-        { ...filter, clockedIn: { gte, lte }, sortBy: [["clockedIn", direction]] },
-        pageSize
-      )
-      return (cursor, index) =>
-        Effect.flatMap(Effect.fromResult(part), (query) => fetchRows(run, decodePunches, query, cursor, index))
-    }
-    const firstPage = (direction: "asc" | "desc") => fetch(range.gte, range.until, direction)(Option.none(), 0)
+    const settings = yield* settingsOf(client, context, companyId, options)
 
-    const reader: Reader = {
-      companyId,
-      fetch: ({ gte, queriedUntil }) => fetch(DateTime.makeUnsafe(gte), DateTime.makeUnsafe(queriedUntil), "asc"),
-      survey: Effect.map(
-        Effect.all([firstPage("asc"), firstPage("desc")], { concurrency: 2 }),
-        ([first, descending]) => {
-          const last = descending.rows.toReversed()
-          const isSmall = Option.isNone(first.cursor.next)
-          const ordered = isOrdered(first.rows, last)
-          const isUsable = isUnread(segments.value, range) && (isSmall || ordered)
-          return { isSmall, ordered, pages: isUsable ? { first, last } : undefined }
-        }
-      )
+    const fetchWith =
+      (run: Run) => (gte: DateTime.Utc, lte: DateTime.Utc, direction: "asc" | "desc"): Fetch<TimePunch> => {
+        const part = buildQuery(
+          company,
+          { ...filter, clockedIn: { gte, lte }, sortBy: [["clockedIn", direction]] },
+          pageSize
+        )
+        return (cursor, index) =>
+          Effect.flatMap(Effect.fromResult(part), (query) => fetchRows(run, decodePunches, query, cursor, index))
+      }
+    const readerOf = (run: Run): Reader => {
+      const fetch = fetchWith(run)
+      const firstPage = (direction: "asc" | "desc") => fetch(range.gte, range.until, direction)(Option.none(), 0)
+      return {
+        companyId,
+        fetch: ({ gte, queriedUntil }) => fetch(DateTime.makeUnsafe(gte), DateTime.makeUnsafe(queriedUntil), "asc"),
+        survey: Effect.map(
+          Effect.all([firstPage("asc"), firstPage("desc")], { concurrency: 2 }),
+          ([first, descending]) => {
+            const last = descending.rows.toReversed()
+            const isSmall = Option.isNone(first.cursor.next)
+            const ordered = isOrdered(first.rows, last)
+            const isUsable = isUnread(segments.value, range) && (isSmall || ordered)
+            return { isSmall, ordered, pages: isUsable ? { first, last } : undefined }
+          }
+        )
+      }
     }
-    return { reader, segments: segments.value, workers: concurrency, pageSize, order }
+    return { readerOf, settings, segments: segments.value, workers: concurrency, pageSize, order }
   })
 
 /** Whether the segments are the whole range, of which nothing was read. */

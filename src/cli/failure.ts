@@ -304,7 +304,6 @@ const settingMessage = ({ cause }: Config.ConfigError): string => {
 /** Flags by the path of the argument that the library rejects. */
 const flagOf: Partial<Record<string, string>> = {
   pageSize: "--page-size",
-  from: "--from",
   cursor: "--from",
   company: "--company",
   "company.guid": "--guid (or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID)",

@@ -1,7 +1,6 @@
 /** One page, with all its attempts: sign, send, read, decode; deadlines, retries, one replay after a 401. */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -9,58 +8,22 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type { ListError } from "../ApiError.ts"
-import type { Credentials, SignedRequest } from "../Credentials.ts"
+import type { SignedRequest } from "../Credentials.ts"
 import type { Cursor } from "../Ids.ts"
-import { type SendRequest, wasRedirected } from "../internal/http/client.ts"
+import { wasRedirected } from "../internal/http/client.ts"
 import { requestIdOf } from "../internal/http/problem.ts"
 import { secretsOf } from "../internal/http/secret.ts"
-import { timedOut, transportFailureOf } from "../internal/http/transportFailure.ts"
-import { type Deadlines, makeDeadlines, timed, type Watch } from "../internal/resilience/deadline.ts"
-import { type Budget, type Limits, makeBudget, retry } from "../internal/resilience/retry.ts"
+import { transportFailureOf } from "../internal/http/transportFailure.ts"
+import { timed, type Watch } from "../internal/resilience/deadline.ts"
+import { retry } from "../internal/resilience/retry.ts"
 import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
 import { span } from "../internal/telemetry/tracing.ts"
 import { userAgent } from "../internal/wire/userAgent.ts"
 import type { PageResponse } from "../Page.ts"
-import type { RetryOptions } from "../RetryPolicy.ts"
 import { type Failure, foreignOrigin, signFailure, transportFailure } from "./failure.ts"
 import { pageRequest, type Query } from "./request.ts"
 import { type Decode, type FetchedPage, readPage } from "./rows.ts"
-
-/** What every page request of a client shares. */
-export interface Client {
-  readonly baseUrl: string
-  readonly version: Option.Option<string>
-  readonly sign: Credentials["Service"]["sign"]
-  readonly send: SendRequest
-  readonly policy: Policy
-}
-
-/** A client with what the pages of one run share. */
-export interface Run extends Client {
-  readonly deadlines: Deadlines<Failure>
-}
-
-export const startRun = (client: Client) =>
-  Effect.map(makeDeadlines(client.policy.attemptTimeout, expired), (deadlines): Run => ({ ...client, deadlines }))
-
-const expired = Effect.fail(transportFailure(timedOut))
-
-/** `RetryPolicy` in milliseconds, with the budget that all pages of a client share. */
-export interface Policy extends Limits {
-  readonly attemptTimeout: number
-  readonly budget: Budget
-}
-
-export const makePolicy = (options: RetryOptions): Policy => ({
-  attempts: options.attempts,
-  attemptTimeout: Duration.toMillis(options.attemptTimeout),
-  total: Duration.toMillis(options.pageTimeout),
-  baseDelay: Duration.toMillis(options.baseDelay),
-  throttleDelay: Duration.toMillis(options.throttleDelay),
-  maxDelay: Duration.toMillis(options.maxDelay),
-  retryAfterCap: Duration.toMillis(options.retryAfterCap),
-  budget: makeBudget(options.budget)
-})
+import { deadlineFailure, type Run } from "./run.ts"
 
 /**
  * Fetches the page at `cursor`. Fails with one listing error, whose `resumeFrom` is that cursor; a page that fails
@@ -73,7 +36,7 @@ export const fetchRows = <A>(
   cursor: Option.Option<Cursor>,
   pagesCompleted: number
 ): Effect.Effect<FetchedPage<A>, ListError> => {
-  const { deadlines, policy } = run
+  const { deadlines, end, policy } = run
   const rows = Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
     const page: Fetching = {
       run,
@@ -84,6 +47,9 @@ export const fetchRows = <A>(
       requestId: Option.none(),
       isReplayed: false
     }
+    const at = Number(started) / 1e6
+    if (at >= end) return Effect.fail(locate(deadlineFailure, page))
+    const total = Math.min(policy.total, end - at)
     const attempt = (watch: Watch) =>
       Effect.flatMap(
         readOnce(page, watch),
@@ -91,10 +57,10 @@ export const fetchRows = <A>(
           Effect.fromResult(Result.map(decode(json, query.company.id), (rows) => ({ ...rows, receipt })))
       )
     const attempts = retry({
-      attempt: deadlines.bounded(Number(started) / 1e6 + policy.total, attempt),
+      attempt: deadlines.bounded(at + total, attempt),
       started,
       retryOf: (failure) => failure.retry,
-      limits: policy,
+      limits: total === policy.total ? policy : { ...policy, total },
       budget: policy.budget,
       onRetry: ({ kind }, next) => retrying({ what: "page", reason: kind, ...next })
     })

@@ -1,5 +1,6 @@
 /** The listings of a client: a stream of what its pages hold, or one page. */
 import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -10,15 +11,17 @@ import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId, Cursor } from "../Ids.ts"
+import { monotonicMillis } from "../internal/resilience/retry.ts"
 import { resumed } from "../internal/telemetry/metrics.ts"
 import { streamSpan } from "../internal/telemetry/tracing.ts"
 import type { ListOptions, PageOptions } from "../ListOptions.ts"
 import type { Page } from "../Page.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { type Client, fetchRows, startRun } from "./fetch.ts"
+import { fetchRows } from "./fetch.ts"
 import { buildQuery, checkOptions, invalid, type Query, startAt, validateCount } from "./request.ts"
 import { type Decode, decodeFirst, decodePunches, decodeResults } from "./rows.ts"
+import { type Client, runOptions, settingsOf, startRun } from "./run.ts"
 import { type Step, walk } from "./walk.ts"
 
 export const makeListings = (client: Client) => {
@@ -27,14 +30,16 @@ export const makeListings = (client: Client) => {
     (company: CompanyId | Company, filter?: PunchFilter, options?: ListOptions): Stream.Stream<B, ListError> =>
       streamSpan(
         Stream.unwrap(Effect.gen(function*() {
-          const { query, resume, ...bounds } = yield* Effect.fromResult(plan(company, filter, options))
-          const run = yield* startRun(client)
+          const planned = plan(client, yield* Effect.context(), company, filter, options)
+          const { query, resumeSchedule, settings, ...bounds } = yield* Effect.fromResult(planned)
+          const run = yield* startRun(client, settings)
           return walk({
             companyId: query.company.id,
             ...bounds,
-            fetch: resume === undefined
+            fetch: resumeSchedule === undefined
               ? (cursor, index) => fetchRows(run, decoderOf(decoders, cursor), query, cursor, index)
-              : (cursor, index) => resuming(fetchRows(run, decoderOf(decoders, cursor), query, cursor, index), resume),
+              : (cursor, index) =>
+                resuming(fetchRows(run, decoderOf(decoders, cursor), query, cursor, index), resumeSchedule, run.end),
             select: (page) => select(page, query)
           })
         })),
@@ -53,8 +58,10 @@ export const makeListings = (client: Client) => {
       Effect.gen(function*() {
         const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
         yield* Effect.fromResult(checkOptions(query.company.id, options, pageOptions))
-        const sent = yield* Effect.fromResult(startAt(query.company.id, "cursor", options?.cursor))
-        const page = yield* fetchRows(yield* startRun(client), decoderOf(ofPages, sent), query, sent, 0)
+        const sent = yield* Effect.fromResult(startAt(query.company.id, options?.cursor))
+        const settings = settingsOf(client, yield* Effect.context(), query.company.id, { ...options })
+        const run = yield* startRun(client, yield* Effect.fromResult(settings))
+        const page = yield* fetchRows(run, decoderOf(ofPages, sent), query, sent, 0)
         return toPage({ ...page, sent, index: 0 }, query)
       }).pipe(Effect.scoped)
   }
@@ -62,11 +69,12 @@ export const makeListings = (client: Client) => {
 
 /**
  * Fetches a page again while time alone may cure its failure. Nothing of the run is repeated: a page that failed gave no
- * row, and has not moved the walk.
+ * row, and has not moved the walk. It never waits past the end of the run: it fails at once instead.
  */
 const resuming = <A>(
   fetch: Effect.Effect<A, ListError>,
-  schedule: Schedule.Schedule<unknown, ListError>
+  schedule: Schedule.Schedule<unknown, ListError>,
+  end: number
 ): Effect.Effect<A, ListError> =>
   Effect.catch(fetch, (first) => {
     if (!first.isRetryable) return Effect.fail(first)
@@ -77,9 +85,13 @@ const resuming = <A>(
             Pull.matchEffect(step(now, error), {
               onSuccess: ([, delay]) => {
                 const wait = Duration.max(delay, retryAfterOf(error))
-                return resumed(error, wait).pipe(
+                const next = resumed(error, wait).pipe(
                   Effect.andThen(Effect.sleep(wait)),
                   Effect.andThen(Effect.catch(fetch, again))
+                )
+                return Effect.flatMap(
+                  monotonicMillis,
+                  (at) => at + Duration.toMillis(wait) < end ? next : Effect.fail(error)
                 )
               },
               onFailure: Effect.failCause,
@@ -107,32 +119,44 @@ const decoderOf = <A>({ first, later }: Decoders<A>, cursor: Option.Option<Curso
 /** The most pages that may be read ahead. */
 const mostPrefetchPages = 100
 
-const pageOptions: { readonly [K in keyof PageOptions]-?: true } = { pageSize: true, cursor: true }
+const pageOptions: { readonly [K in keyof PageOptions]-?: true } = {
+  pageSize: true,
+  cursor: true,
+  ...runOptions
+}
 
 const listOptions: { readonly [K in keyof ListOptions]-?: true } = {
   pageSize: true,
-  from: true,
+  cursor: true,
   maxPages: true,
   prefetchPages: true,
-  resume: true
+  resumeSchedule: true,
+  ...runOptions
 }
 
 /** What a run needs, validated before any request. */
-const plan = (company: CompanyId | Company, filter: PunchFilter | undefined, options: ListOptions | undefined) =>
+const plan = (
+  client: Client,
+  context: Context.Context<never>,
+  company: CompanyId | Company,
+  filter: PunchFilter | undefined,
+  options: ListOptions | undefined
+) =>
   Result.gen(function*() {
     const query = yield* buildQuery(company, filter, options?.pageSize)
     const companyId = query.company.id
     yield* checkOptions(companyId, options, listOptions)
-    const from = yield* startAt(companyId, "from", options?.from)
+    const from = yield* startAt(companyId, options?.cursor)
     const maxPages = options?.maxPages ?? Infinity
     if (maxPages !== Infinity) yield* validateCount(companyId, "maxPages", maxPages, 1)
     const prefetchPages = options?.prefetchPages ?? 0
     yield* validateCount(companyId, "prefetchPages", prefetchPages, 0, mostPrefetchPages)
-    const resume = options?.resume
-    if (resume !== undefined && !Schedule.isSchedule(resume)) {
-      return yield* invalid(companyId, "resume", "must be a Schedule")
+    const resumeSchedule = options?.resumeSchedule
+    if (resumeSchedule !== undefined && !Schedule.isSchedule(resumeSchedule)) {
+      return yield* invalid(companyId, "resumeSchedule", "must be a Schedule")
     }
-    return { query, from, maxPages, prefetchPages, resume }
+    const settings = yield* settingsOf(client, context, companyId, { ...options })
+    return { query, from, maxPages, prefetchPages, resumeSchedule, settings }
   })
 
 const itemsOf = ({ rows }: Step<TimePunch>, { isInRange }: Query): ReadonlyArray<TimePunch> =>

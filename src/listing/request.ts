@@ -77,13 +77,12 @@ export const checkOptions = (
 /** The cursor of a call: plain, or in the `Option` that a page or an error holds. */
 export const startAt = (
   companyId: CompanyId,
-  field: "from" | "cursor",
   cursor: Cursor | Option.Option<Cursor> | undefined
 ): Result.Result<Option.Option<Cursor>, InvalidRequest> => {
   const start = Option.isOption(cursor) ? cursor : Option.fromUndefinedOr(cursor)
   return Option.isNone(start) || isCursor(start.value)
     ? Result.succeed(start)
-    : invalid(companyId, field, "must be a cursor that the service gave, not an empty or broken text")
+    : invalid(companyId, "cursor", "must be a cursor that the service gave, not an empty or broken text")
 }
 
 /** The request for one page. */

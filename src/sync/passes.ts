@@ -325,7 +325,7 @@ export const makePasses = (
 
     const open = Effect.fnUntraced(function*({ pages, running }: Reading) {
       const inner = yield* Scope.fork(scope)
-      const listed = service.pages(call.company, filterOf(running), { from: running.cursor, pageSize: 200 })
+      const listed = service.pages(call.company, filterOf(running), { cursor: running.cursor, pageSize: 200 })
       const bounded = call.maxPages === Infinity ? listed : Stream.take(listed, call.maxPages - pages)
       const ahead = call.prefetchPages === 0
         ? bounded

@@ -77,7 +77,7 @@ describe("TimePunches.backfill", () => {
       const codec = Schema.fromJsonString(Schema.toCodecJson(Schema.Array(BackfillSegment)))
       const stored = yield* Schema.encodeEffect(codec)(first.error?.unfinished ?? [])
       const resume = yield* Schema.decodeEffect(codec)(stored)
-      const second = yield* runBackfill(march, { concurrency: 3, pageSize: 20, resume })
+      const second = yield* runBackfill(march, { concurrency: 3, pageSize: 20, segments: resume })
 
       assert.isTrue(
         resume.some(({ cursor, queriedUntil }) => Option.isSome(cursor) && queriedUntil !== undefined),
@@ -93,7 +93,7 @@ describe("TimePunches.backfill", () => {
       const first = yield* runBackfill(march, { concurrency: 16, pageSize: 20 })
       yield* service.clearRequests
       const resume = first.error?.unfinished ?? []
-      const second = yield* runBackfill(march, { concurrency: 1, pageSize: 20, resume })
+      const second = yield* runBackfill(march, { concurrency: 1, pageSize: 20, segments: resume })
       const requests = (yield* pageRequests).length
 
       assert.isAbove(resume.length, 10)

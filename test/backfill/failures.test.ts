@@ -65,7 +65,7 @@ describe("a backfill that fails", () => {
           const second = yield* runBackfill(spring, {
             concurrency: 3,
             pageSize: 20,
-            resume: first.error?.unfinished ?? []
+            segments: first.error?.unfinished ?? []
           })
 
           assert.instanceOf(first.error, BackfillError)
@@ -96,7 +96,7 @@ describe("a backfill that fails", () => {
       const first = yield* runBackfill(spring, { concurrency: 4, pageSize: 20 })
       yield* inject(Fault.status(403))
       const resume = first.error?.unfinished ?? []
-      const second = yield* runBackfill(spring, { concurrency: 4, pageSize: 20, resume })
+      const second = yield* runBackfill(spring, { concurrency: 4, pageSize: 20, segments: resume })
 
       assert.isAbove(resume.length, 1)
       assert.deepStrictEqual(second.error?.unfinished, resume)
@@ -182,7 +182,7 @@ describe("an invalid backfill", () => {
     )
 
   const resumed = (options: object | null | undefined) =>
-    options && "resume" in options && Array.isArray(options.resume) ? options.resume.length : 0
+    options && "segments" in options && Array.isArray(options.segments) ? options.segments.length : 0
 
   const part = { ...whole, until: at("2026-03-01T00:00:00Z"), cursor: Option.some(Cursor.make("c")) }
   const rest = { ...whole, gte: at("2026-03-01T00:00:00Z") }
@@ -203,11 +203,21 @@ describe("an invalid backfill", () => {
     ["a filter that does not exist", { ...spring, locationID: 1 }, { concurrency: 2 }, "locationID"],
     ["both ends at once", { clockedIn: { gte, lt, lte: lt } }, { concurrency: 2 }, "clockedIn"],
     ["an end before its start", { clockedIn: { gte: lt, lte: gte } }, { concurrency: 2 }, "clockedIn"],
-    ["a part outside the range", { clockedIn: { gte, lt: rest.gte } }, { concurrency: 2, resume: [rest] }, "resume"],
-    ["an end beyond the range", spring, { concurrency: 2, resume: [{ ...rest, inclusive: true }] }, "resume"],
-    ["parts that overlap", spring, { concurrency: 2, resume: [whole, rest] }, "resume"],
-    ["parts that share an instant", spring, { concurrency: 2, resume: [{ ...part, inclusive: true }, rest] }, "resume"],
-    ["a part that ends before it starts", spring, { concurrency: 2, resume: [{ ...rest, until: gte }] }, "resume"]
+    [
+      "a part outside the range",
+      { clockedIn: { gte, lt: rest.gte } },
+      { concurrency: 2, segments: [rest] },
+      "segments"
+    ],
+    ["an end beyond the range", spring, { concurrency: 2, segments: [{ ...rest, inclusive: true }] }, "segments"],
+    ["parts that overlap", spring, { concurrency: 2, segments: [whole, rest] }, "segments"],
+    [
+      "parts that share an instant",
+      spring,
+      { concurrency: 2, segments: [{ ...part, inclusive: true }, rest] },
+      "segments"
+    ],
+    ["a part that ends before it starts", spring, { concurrency: 2, segments: [{ ...rest, until: gte }] }, "segments"]
   ])(
     "is refused with %s, with nothing sent and everything unfinished",
     ([, filter, options, field]) =>
@@ -215,7 +225,7 @@ describe("an invalid backfill", () => {
         const { cause, unfinished } = yield* run(filter, options)
 
         assert.deepInclude(cause, { _tag: "InvalidRequest", companyId: company.id, field })
-        assert.strictEqual(unfinished.length, field === "resume" ? resumed(options) : 1)
+        assert.strictEqual(unfinished.length, field === "segments" ? resumed(options) : 1)
       })
   )
 
@@ -239,20 +249,20 @@ describe("an invalid backfill", () => {
     ["a text", "all"],
     ["parts of another kind", [{ gte: 1, until: 2 }]],
     ["null", [null]]
-  ])("is refused with %s for resume, without a defect", ([, resume]) =>
+  ])("is refused with %s for segments, without a defect", ([, segments]) =>
     Effect.gen(function*() {
-      const { cause } = yield* run(spring, { concurrency: 2, resume })
+      const { cause } = yield* run(spring, { concurrency: 2, segments })
 
-      assert.deepInclude(cause, { _tag: "InvalidRequest", field: "resume" })
+      assert.deepInclude(cause, { _tag: "InvalidRequest", field: "segments" })
     }))
 
   it.effect("resumes segments that touch, and reads nothing if none is unfinished", () =>
     Effect.gen(function*() {
-      const nothing = yield* runBackfill(spring, { concurrency: 2, resume: [] })
+      const nothing = yield* runBackfill(spring, { concurrency: 2, segments: [] })
       const requests = yield* pageRequests
       const touching = yield* runBackfill(spring, {
         concurrency: 2,
-        resume: [{ ...part, cursor: Option.none() }, rest]
+        segments: [{ ...part, cursor: Option.none() }, rest]
       })
 
       assert.isEmpty(requests)

@@ -37,7 +37,7 @@ const untilRead = Effect.fnUntraced(function*(options: BackfillOptions) {
   let stored: string | undefined
   while (runs.length < 300) {
     const resume = stored === undefined ? undefined : yield* Schema.decodeEffect(Unfinished)(stored)
-    const run = yield* runBackfill(spring, { ...options, resume })
+    const run = yield* runBackfill(spring, { ...options, segments: resume })
     runs.push(run)
     if (run.error === undefined) return runs
     stored = yield* Schema.encodeEffect(Unfinished)(run.error.unfinished)
@@ -105,7 +105,7 @@ describe("a backfill that fails often", () => {
         const first = yield* letTimePass(runBackfill(march, { concurrency: 8, pageSize: 200, order }))
         const requests = (yield* pageRequests).length
         const resume = first.error?.unfinished ?? []
-        const second = yield* letTimePass(runBackfill(march, { concurrency: 8, pageSize: 200, resume }))
+        const second = yield* letTimePass(runBackfill(march, { concurrency: 8, pageSize: 200, segments: resume }))
 
         assert.strictEqual(first.error?.cause._tag, "Forbidden")
         // Two for the survey, one for each worker.
@@ -169,7 +169,7 @@ describe("the length of a window", () => {
     "is learned from both ends of the range by %s, or not",
     ([_who, concurrency, resume, surveys]) =>
       Effect.gen(function*() {
-        const { emitted } = yield* runBackfill(spring, { concurrency, pageSize: 50, resume })
+        const { emitted } = yield* runBackfill(spring, { concurrency, pageSize: 50, segments: resume })
         const requests = yield* pageRequests
 
         assert.lengthOf(requests.filter((request) => request.query["sort_by"] === "clocked_in.desc"), surveys)
@@ -179,8 +179,8 @@ describe("the length of a window", () => {
 
   it.effect.each([0, -1, 0.5, NaN, Infinity, "1"])("is refused as %j", (windowLength) =>
     Effect.gen(function*() {
-      const { error } = yield* runBackfill(spring, { concurrency: 2, resume: untyped([{ ...whole, windowLength }]) })
+      const { error } = yield* runBackfill(spring, { concurrency: 2, segments: untyped([{ ...whole, windowLength }]) })
 
-      assert.deepInclude(error?.cause, { _tag: "InvalidRequest", field: "resume" })
+      assert.deepInclude(error?.cause, { _tag: "InvalidRequest", field: "segments" })
     }).pipe(Effect.provide(jostled(prng(1), {}))))
 })

@@ -100,12 +100,12 @@ export const runBackfill = Effect.fnUntraced(function*(filter: BackfillFilter, o
 /** Resumes after each failure, with other options, until a run succeeds. */
 export const runResumed = Effect.fnUntraced(function*(filter: BackfillFilter, next: () => BackfillOptions) {
   const runs: Array<Run> = []
-  let resume: ReadonlyArray<BackfillSegment> | undefined
+  let segments: ReadonlyArray<BackfillSegment> | undefined
   while (runs.length < 60) {
-    const run: Run = yield* runBackfill(filter, { ...next(), ...(resume && { resume }) })
+    const run: Run = yield* runBackfill(filter, { ...next(), ...(segments && { segments }) })
     runs.push(run)
     if (run.error === undefined) return runs
-    resume = run.error.unfinished
+    segments = run.error.unfinished
   }
   return yield* Effect.die(new Error("sixty failures"))
 })

@@ -4,7 +4,7 @@ import { type Config, ConfigProvider, Effect, Fiber, Layer, Option, Ref, Schema,
 import type { HttpClient } from "effect/http"
 import { TestClock, TestConsole } from "effect/testing"
 import { copyMarch, Unfinished } from "../../docs/examples/backfill.ts"
-import { count, notPatient, overnight, patient, worthAnotherRun } from "../../docs/examples/errors.ts"
+import { atOnce, count, overnight, patient, quick, worthAnotherRun } from "../../docs/examples/errors.ts"
 import {
   ahead,
   copy,
@@ -121,7 +121,7 @@ describe("docs/examples/pages.ts", () => {
       const run = yield* Effect.forkChild(Effect.flip(countInTime(company)))
       yield* TestClock.adjust("10 minutes")
 
-      assert.strictEqual((yield* Fiber.join(run))._tag, "TimeoutError")
+      assert.deepInclude(yield* Fiber.join(run), { _tag: "PaginationError", reason: "Deadline" })
       assert.strictEqual((yield* pageRequests).length, 24)
     }).pipe(Effect.provide(withService(TimePunches.layerFromConfig, { punches: manyPunches }))))
 
@@ -209,19 +209,30 @@ describe("docs/examples/errors.ts", () => {
       assert.deepStrictEqual(saved, ids)
     }).pipe(Effect.provide(withService())))
 
-  const attemptsOf = (client: typeof patient) =>
+  const attemptsOf = (client: typeof patient, part: typeof atOnce = (self) => self) =>
     Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject(Fault.status(503))
-      const run = yield* Effect.forkChild(Effect.flip(TimePunches.page(company)))
+      const run = yield* Effect.forkChild(part(Effect.flip(TimePunches.page(company))))
       yield* TestClock.adjust("20 minutes")
       return (yield* Fiber.join(run)).attempts
     }).pipe(Effect.provide(withService(client)))
 
-  it.effect("makes six attempts with the policy provided to the layer, four with it merged beside it", () =>
+  it.effect("makes six attempts with the policy of the layer, and one with the policy of a part", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual([yield* attemptsOf(patient), yield* attemptsOf(notPatient)], [6, 4])
+      assert.deepStrictEqual([yield* attemptsOf(patient), yield* attemptsOf(patient, atOnce)], [6, 1])
     }))
+
+  it.effect("changes the settings of one listing", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.status(503), { requests: 1 })
+      const error = yield* Effect.flip(quick(company))
+      const [request] = yield* pageRequests
+
+      assert.deepInclude<object>(error, { _tag: "ServiceUnavailable", attempts: 1 })
+      assert.strictEqual(request?.headers["x-api-version"], "2026-01-15")
+    }).pipe(Effect.provide(withService())))
 
   const limited = TimePunches.layerFromConfig.pipe(Layer.provide(RateLimit.layer({ perSecond: 10 })))
 

@@ -131,7 +131,7 @@ describe("a row without a required field", () => {
           assert.deepStrictEqual(seen, ids.slice(0, 20))
           assert.strictEqual(requests, 3)
           const rest = yield* Stream.runCollect(
-            TimePunches.list(company, {}, { pageSize: 10, from: error?.resumeFrom })
+            TimePunches.list(company, {}, { pageSize: 10, cursor: error?.resumeFrom })
           )
           assert.deepStrictEqual([...seen, ...rest.map(({ id }) => Number(id))], ids)
         }).pipe(Effect.provide(app({ punches }))), { discard: true })

@@ -42,7 +42,7 @@ describe("a cursor that the service refuses", () => {
   it.effect("[P14] of another query fails the run before a row is emitted", () =>
     Effect.gen(function*() {
       const first = yield* TimePunches.page(company, {}, { pageSize: 10 })
-      const { error, seen } = yield* run({ from: first.cursor.next }, { locationId: LocationId.make(301) })
+      const { error, seen } = yield* run({ cursor: first.cursor.next }, { locationId: LocationId.make(301) })
 
       assert.deepInclude(error, { _tag: "UnprocessableEntity", attempts: 1, pagesCompleted: 0 })
       assert.deepStrictEqual(error?.resumeFrom, first.cursor.next)

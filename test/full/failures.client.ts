@@ -40,7 +40,7 @@ let from = Option.none<never>()
 const failUntil = (total: number) =>
   Effect.whileLoop({
     while: () => failures < total,
-    body: () => Effect.result(Stream.runDrain(TimePunches.list(company, {}, { pageSize: 10, from }))),
+    body: () => Effect.result(Stream.runDrain(TimePunches.list(company, {}, { pageSize: 10, cursor: from }))),
     step: (result) => {
       if (Result.isSuccess(result)) return
       failures++

@@ -162,7 +162,7 @@ const cached: Effect.Effect<CachedToken, TokenError, TokenCache> = TokenCache.us
 const cacheOverVault: Layer.Layer<TokenCache> = Layer.provide(TokenCache.layer, vault)
 
 // Listings.
-const options: ListOptions = { pageSize: 50, from: Option.none(), maxPages: 100, prefetchPages: 1 }
+const options: ListOptions = { pageSize: 50, cursor: Option.none(), maxPages: 100, prefetchPages: 1 }
 const onePage: PageOptions = { pageSize: 50, cursor: Cursor.make("eyJpZCI6MX0=") }
 const rows: Stream.Stream<TimePunch, ListError, TimePunches> = TimePunches.list(company, filters[0], options)
 const pages: Stream.Stream<Page, ListError, TimePunches> = TimePunches.pages(company.id)
@@ -186,7 +186,7 @@ const history = TimePunches.backfill(company, window, parallel).pipe(
     TimePunches.backfill(company, window, {
       concurrency: 1,
       order: "asCompleted",
-      resume: resumable(error.unfinished)
+      segments: resumable(error.unfinished)
     }))
 )
 
@@ -214,7 +214,7 @@ const advise = (error: ListError): string => {
       return `${error.reason} ${Option.getOrElse(error.status, () => 0)}`
   }
 }
-const resume = (error: ListError) => TimePunches.list(company, {}, { from: error.resumeFrom })
+const resume = (error: ListError) => TimePunches.list(company, {}, { cursor: error.resumeFrom })
 const logged = Schema.encodeEffect(ListError)
 const problem: typeof Problem.Type = { title: "Forbidden", code: 1000 }
 const made: ReadonlyArray<ListError> = [

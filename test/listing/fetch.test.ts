@@ -4,9 +4,10 @@ import { Clock, DateTime, Effect, Fiber, Option, Redacted, Result } from "effect
 import { HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { type Company, CompanyId, Cursor, InvalidRequest, RetryPolicy, TokenError } from "../../src/index.ts"
-import { type Client, fetchRows, makePolicy, startRun } from "../../src/listing/fetch.ts"
+import { fetchRows } from "../../src/listing/fetch.ts"
 import { buildQuery } from "../../src/listing/request.ts"
 import { decodePunches } from "../../src/listing/rows.ts"
+import { type Client, makePolicy, startRun } from "../../src/listing/run.ts"
 import { letTimePass } from "../support/time.ts"
 import { wirePage, wirePunch } from "../support/wire.ts"
 
@@ -33,10 +34,12 @@ const scripted = Effect.fnUntraced(
   function*({ delay = 0, onUnauthorized = Effect.succeed(true), responses, signing = 0 }: Script) {
     const sent: Array<{ readonly credential: string | undefined; readonly at: number }> = []
     let credentials = 0
+    const retry = yield* RetryPolicy
     const client: Client = {
       baseUrl: "https://api.test",
       version: Option.some("2026-06-01"),
-      policy: makePolicy(yield* RetryPolicy),
+      retry,
+      policy: makePolicy(retry),
       sign: (request) =>
         Effect.sync(() => ({
           request: HttpClientRequest.setHeader(request, "authorization", `Bearer ${++credentials}`),
@@ -54,7 +57,10 @@ const scripted = Effect.fnUntraced(
 )
 
 const fetchOf = (client: Client) =>
-  Effect.scoped(Effect.flatMap(startRun(client), (run) => fetchRows(run, decodePunches, query, cursor, 2)))
+  Effect.scoped(
+    Effect.flatMap(startRun(client, { ...client, timeout: Infinity }), (run) =>
+      fetchRows(run, decodePunches, query, cursor, 2))
+  )
 
 /** The page or the error of a script, with the requests sent. */
 const fetched = Effect.fnUntraced(function*(script: Script) {

@@ -260,10 +260,10 @@ describe("startAt", () => {
 
   it("accepts a cursor, the option of a page or an error, or nothing", () => {
     for (const from of [cursor, Option.some(cursor)]) {
-      assert.deepStrictEqual(startAt(company, "from", from), Result.succeed(Option.some(cursor)))
+      assert.deepStrictEqual(startAt(company, from), Result.succeed(Option.some(cursor)))
     }
     for (const from of [undefined, Option.none()]) {
-      assert.deepStrictEqual(startAt(company, "from", from), Result.succeed(Option.none()))
+      assert.deepStrictEqual(startAt(company, from), Result.succeed(Option.none()))
     }
   })
 })

@@ -75,7 +75,7 @@ describe("Page.unknown", () => {
       const first = yield* TimePunches.page(company, {}, { pageSize: 20 })
       const cursor = Option.getOrThrow(first.cursor.next)
       const second = yield* TimePunches.page(company, {}, { pageSize: 20, cursor })
-      const [resumed] = yield* Stream.runCollect(TimePunches.pages(company, {}, { pageSize: 20, from: cursor }))
+      const [resumed] = yield* Stream.runCollect(TimePunches.pages(company, {}, { pageSize: 20, cursor: cursor }))
 
       assert.deepStrictEqual([first.unknown, second.unknown, resumed?.unknown], [["data[].overtime"], [], []])
     }).pipe(Effect.provide(app({ punches }))))

@@ -61,7 +61,7 @@ describe("a walk whose cursors repeat", () => {
     Effect.gen(function*() {
       const first = yield* TimePunches.page(company, {}, { pageSize: 10 })
       yield* inject(Fault.repeatedCursor)
-      const { error, seen } = yield* run({}, { pageSize: 10, from: first.cursor.next })
+      const { error, seen } = yield* run({}, { pageSize: 10, cursor: first.cursor.next })
 
       assert.deepInclude(error, { _tag: "PaginationError", reason: "CursorCycle", pagesCompleted: 0 })
       assert.isEmpty(seen)
@@ -103,7 +103,7 @@ describe("a walk over empty pages", () => {
       assert.strictEqual((yield* pageRequests).length, 101)
 
       yield* FakeService.use((service) => service.clearFaults)
-      const rest = yield* run({}, { pageSize: 10, from: error?.resumeFrom })
+      const rest = yield* run({}, { pageSize: 10, cursor: error?.resumeFrom })
       assert.deepStrictEqual([...seen, ...rest.seen], ids)
     }).pipe(Effect.provide(app({ punches }))))
 
@@ -126,7 +126,7 @@ describe("a walk with maxPages", () => {
       assert.deepStrictEqual(seen, ids.slice(0, 10 * maxPages))
       assert.strictEqual((yield* pageRequests).length, maxPages)
 
-      const rest = yield* run({}, { pageSize: 10, from: error?.resumeFrom })
+      const rest = yield* run({}, { pageSize: 10, cursor: error?.resumeFrom })
       assert.deepStrictEqual([...seen, ...rest.seen], ids)
     }).pipe(Effect.provide(app({ punches }))))
 
@@ -164,7 +164,7 @@ describe("an inconsistent envelope", () => {
         assert.deepStrictEqual(seen, ids.slice(0, 30))
         assert.strictEqual((yield* pageRequests).length, 4)
         assert.deepStrictEqual(error?.resumeFrom, Option.some(Cursor.make(sent ?? "none")))
-        assert.deepStrictEqual((yield* run({}, { pageSize: 10, from: error?.resumeFrom })).seen, ids.slice(30))
+        assert.deepStrictEqual((yield* run({}, { pageSize: 10, cursor: error?.resumeFrom })).seen, ids.slice(30))
       }).pipe(Effect.provide(app({ punches })))
   )
 })

@@ -31,6 +31,7 @@ export const groups: Readonly<Record<string, Group>> = {
   pages: {
     modules: [
       "src/listing/fetch.ts",
+      "src/listing/run.ts",
       "src/internal/resilience/retry.ts",
       "src/internal/resilience/deadline.ts",
       "src/listing/walk.ts"
@@ -38,7 +39,7 @@ export const groups: Readonly<Record<string, Group>> = {
     tests: [
       "test/listing/{fetch,receipt,walk}.test.ts",
       "test/internal/resilience/*.test.ts",
-      "test/{ApiVersion,RetryPolicy,Credentials,Credentials.oauth,TimePunches}.test.ts",
+      "test/{ApiVersion,RetryPolicy,Credentials,Credentials.oauth,TimePunches,TimePunches.runSettings}.test.ts",
       "test/faults/{answers,pages,waits}.test.ts",
       "test/full/outage.test.ts"
     ]

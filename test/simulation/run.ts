@@ -140,7 +140,7 @@ const runOnce = Effect.fnUntraced(function*(
   const { list, listResults, pages } = yield* TimePunches
   const company = companyOf(plan)
   const { filter } = plan.selection
-  const options = { pageSize: plan.pageSize, prefetchPages: plan.prefetchPages, from }
+  const options = { pageSize: plan.pageSize, prefetchPages: plan.prefetchPages, cursor: from }
   const seen: Seen = { pages: 0, next: from }
   const rest = plan.pace === 0 ? Effect.void : pause(plan.pace)
 

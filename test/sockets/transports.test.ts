@@ -80,7 +80,7 @@ describe.each(cases)("over %s with %s", (_transport, kind, http, credentials) =>
           ({ id }) => Effect.sync(() => seen.push(id))
         )
       )
-      const rest = yield* Stream.runCollect(TimePunches.list(company, {}, { from: error.resumeFrom }))
+      const rest = yield* Stream.runCollect(TimePunches.list(company, {}, { cursor: error.resumeFrom }))
 
       assert.deepInclude<object>(error, { _tag: "Forbidden", status: 403, pagesCompleted: 4, attempts: 1 })
       assert.deepStrictEqual([...seen, ...idsOf(rest)], idsOf(expected(punches)))

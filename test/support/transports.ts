@@ -80,7 +80,7 @@ export interface Outcome {
 export const listingOutcome = (from?: Option.Option<Cursor>): Effect.Effect<Outcome, never, TimePunches> =>
   Effect.gen(function*() {
     const ids: Array<number> = []
-    const exit = yield* TimePunches.list(company, {}, { from }).pipe(
+    const exit = yield* TimePunches.list(company, {}, { cursor: from }).pipe(
       Stream.runForEach((punch: TimePunch) => Effect.sync(() => ids.push(punch.id))),
       Effect.exit
     )

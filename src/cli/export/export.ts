@@ -79,7 +79,7 @@ export const exportCommand = Command.make(
       const from = isResumed ? start.cursor : flags.from
       const pageSize = Option.getOrUndefined(flags.pageSize)
 
-      const listing = client.pages(company, filter, { pageSize, from, prefetchPages: 1 }).pipe(
+      const listing = client.pages(company, filter, { pageSize, cursor: from, prefetchPages: 1 }).pipe(
         Stream.runForEach(Effect.fnUntraced(function*({ cursor, items }) {
           const kept = yield* Effect.fromResult(keptOf(items, flags))
           const text = yield* pageText(kept, flags.format, progress.totals().pages === 0, style)

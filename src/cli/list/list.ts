@@ -63,7 +63,7 @@ export const list = Command.make(
       const hintAt = (cursor: typeof next) =>
         Option.isSome(cursor) ? [...resumeHint(cursor), ...fixedWindowHint(flags)] : []
 
-      yield* client.pages(company, filter, { pageSize, from: flags.from }).pipe(
+      yield* client.pages(company, filter, { pageSize, cursor: flags.from }).pipe(
         Stream.mapEffect(({ cursor, items }) =>
           Effect.map(Effect.fromResult(keptOf(items, flags)), (kept) => ({ cursor, items, kept }))
         ),

@@ -35,9 +35,9 @@ export type SendRequest = <A, E>(
   }
 ) => Effect.Effect<A, E>
 
-/** Whether trace headers are sent, which query parameters are redacted in spans, and a change of the client below. */
+/** Whether trace headers are sent in a context, which query parameters are redacted in spans, and a change of the client below. */
 export interface SecureClientOptions {
-  readonly propagate: boolean
+  readonly propagate: (context: Context.Context<never>) => boolean
   readonly privateParameters: ReadonlyArray<string>
   readonly transform?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
 }
@@ -50,7 +50,7 @@ export const secureClient = (client: HttpClient.HttpClient, options: SecureClien
     Context.add(
       transform === undefined ? context : guardContext(context, options),
       HttpClient.TracerPropagationEnabled,
-      propagate
+      propagate(context)
     )
   )
   const inside = guardInside(client, options)
@@ -102,8 +102,9 @@ const withoutRedirects = (client: HttpClient.HttpClient): HttpClient.HttpClient 
 
 const guardContext = (
   context: Context.Context<never>,
-  { privateParameters, propagate }: SecureClientOptions
+  { privateParameters, ...options }: SecureClientOptions
 ): Context.Context<never> => {
+  const propagate = options.propagate(context)
   const init = Context.getOrUndefined(context, FetchHttpClient.RequestInit)
   const manual = Context.add(context, FetchHttpClient.RequestInit, { ...init, redirect: "manual" })
   const guarded = propagate ? manual : Context.add(manual, HttpClient.TracerPropagationEnabled, false)

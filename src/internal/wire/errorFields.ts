@@ -28,7 +28,7 @@ const unansweredWhere = {
   /** The company of the listing. Default for a mock: 1. */
   companyId: withDefault(CompanyId, unnamedCompany),
   /**
-   * The cursor of the page that failed: `list(…, { from: error.resumeFrom })` continues without loss or repeat. `None`
+   * The cursor of the page that failed: `list(…, { cursor: error.resumeFrom })` continues without loss or repeat. `None`
    * (the default): the first page failed.
    */
   resumeFrom: withDefault(Schema.OptionFromNullOr(Cursor), Option.none()),

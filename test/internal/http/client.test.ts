@@ -11,7 +11,7 @@ import {
   UrlParams
 } from "effect/http"
 import { inspect } from "node:util"
-import { secureClient, wasRedirected } from "../../../src/internal/http/client.ts"
+import { secureClient, type SecureClientOptions, wasRedirected } from "../../../src/internal/http/client.ts"
 import { recorder } from "../../support/recorder.ts"
 
 const request = HttpClientRequest.get("https://api.test/punches?cursor=canary&limit=2").pipe(
@@ -54,9 +54,12 @@ const transport = (failure?: string) => {
 /** Sends the request through the guards and answers with the status. */
 const status = (
   client: HttpClient.HttpClient,
-  options: { readonly propagate?: boolean; readonly privateParameters?: ReadonlyArray<string> } = {}
+  options: {
+    readonly propagate?: SecureClientOptions["propagate"]
+    readonly privateParameters?: ReadonlyArray<string>
+  } = {}
 ) =>
-  secureClient(client, { propagate: false, privateParameters: ["cursor"], ...options })(request, {
+  secureClient(client, { propagate: () => false, privateParameters: ["cursor"], ...options })(request, {
     response: (response) => Effect.succeed(response.status),
     error: (error) => error.reason._tag
   })
@@ -75,7 +78,7 @@ describe("an exchange", () => {
   it.effect("releases a response that was not read with success", () =>
     Effect.gen(function*() {
       const { body, client } = transport()
-      const send = secureClient(client, { propagate: false, privateParameters: [] })
+      const send = secureClient(client, { propagate: () => false, privateParameters: [] })
       const exit = yield* Effect.exit(
         send(request, { response: () => Effect.fail("unread"), error: () => "not sent" })
       )
@@ -87,7 +90,7 @@ describe("an exchange", () => {
   it.effect("releases a response that is being read when it is interrupted", () =>
     Effect.gen(function*() {
       const { body, client } = transport()
-      const send = secureClient(client, { propagate: false, privateParameters: [] })
+      const send = secureClient(client, { propagate: () => false, privateParameters: [] })
       const fiber = yield* Effect.forkChild(send(request, { response: () => Effect.never, error: () => "not sent" }), {
         startImmediately: true
       })
@@ -143,7 +146,7 @@ describe("the guards", () => {
     Effect.gen(function*() {
       const { client, seen } = transport()
       const { spans, tracer } = recorder()
-      yield* Effect.withTracer(status(client, { propagate }), tracer)
+      yield* Effect.withTracer(status(client, { propagate: () => propagate }), tracer)
 
       assert.strictEqual(spans.length, 1)
       assert.deepStrictEqual(

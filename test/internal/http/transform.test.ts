@@ -36,7 +36,7 @@ const transport = (respond: (index: number) => Response | undefined) => {
 type Transform = (client: HttpClient.HttpClient) => HttpClient.HttpClient
 
 const status = (client: HttpClient.HttpClient, transform: Transform) =>
-  secureClient(client, { propagate: false, privateParameters: ["cursor"], transform })(request, {
+  secureClient(client, { propagate: () => false, privateParameters: ["cursor"], transform })(request, {
     response: (response) => Effect.succeed(response.status),
     error: (error) => error.reason._tag
   })

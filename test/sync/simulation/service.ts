@@ -238,7 +238,7 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
       return {
         ...mock,
         pages: (_, filter = {}, options = {}) => {
-          const from = Option.isOption(options.from) ? options.from : Option.fromUndefinedOr(options.from)
+          const from = Option.isOption(options.cursor) ? options.cursor : Option.fromUndefinedOr(options.cursor)
           return Stream.suspend(() => {
             const walk: Walk = { index: 0, empty: 0, seen: new Set(Option.toArray(from)) }
             return Stream.paginate(
