@@ -2,15 +2,34 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as ChildProcess from "node:child_process"
+import * as Fs from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { defaultCompany, FakeService } from "../../src/testing/index.ts"
 import { commandOf, environmentOf, start } from "../cli/child.ts"
 import { cli, linesOf, temporaryFolder, without } from "../cli/support.ts"
+import { needs } from "../support/needs.ts"
+import { emptyDatabase, hasPostgres, noPostgres } from "../support/postgres.ts"
+import { servicePunch } from "../support/wire.ts"
 
 const guid = "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60"
 
-const kinds = "open,unapproved,overlap,tooLong,anomaly,zeroWage,stale,empty"
+const hasScript = ChildProcess.spawnSync("script", ["--version"]).status === 0
+
+/** The company whose week is closed, and its punches: 8 hours each for 15.00, with 5.00 of tips. */
+const paid = defaultCompany.id
+const paidPunches = [1, 2].map((id) =>
+  servicePunch({
+    id,
+    user_id: 500 + id,
+    hourly_wage: 1500,
+    tips: 500,
+    breaks: [],
+    approved: true,
+    clocked_in: `2026-03-0${2 + id}T14:00:00Z`,
+    clocked_out: `2026-03-0${2 + id}T22:00:00Z`
+  })
+)
 
 /** A command over a separate file. */
 const inFile = Effect.map(temporaryFolder, (folder) => {
@@ -23,24 +42,6 @@ const inFile = Effect.map(temporaryFolder, (folder) => {
       Effect.orDie(Effect.provide(Effect.flatMap(SqlClient.SqlClient, use), NodeSqlite.layer({ filename: database })))
   }
 })
-
-const hasScript = ChildProcess.spawnSync("script", ["--version"]).status === 0
-
-/** What a terminal shows of the bundled command, whose question gets this answer. */
-const answered = (args: ReadonlyArray<string>, answer: string) =>
-  new Promise<string>((resolve) => {
-    const words = [process.execPath, ...commandOf(args)].map((word) => `'${word}'`).join(" ")
-    const child = ChildProcess.spawn("script", ["-qec", `stty cols 100; ${words}`, "/dev/null"], {
-      env: { ...process.env, TERM: "xterm" },
-      stdio: ["pipe", "pipe", "ignore"]
-    })
-    let text = ""
-    child.stdout.setEncoding("utf8").on("data", (part: string) => {
-      text += part
-      if (part.includes("Erase them for ever?") && !child.stdin.writableEnded) child.stdin.write(answer)
-    })
-    child.on("close", () => resolve(text))
-  })
 
 const test = <E>(title: string, body: Effect.Effect<void, E, FakeService | Scope.Scope>) =>
   it.live(title, () => body.pipe(Effect.provide(FakeService.layer())))
@@ -187,75 +188,133 @@ describe("time-punches fleet", () => {
     Effect.gen(function*() {
       const { fleet, sql } = yield* inFile
       yield* fleet("add 1 2")
+      // A checkpoint that cannot be read does not keep a copy from being erased.
       yield* sql((sql) => sql`INSERT INTO time_punches_sync (company_id, checkpoint) VALUES (1, 'x'), (2, 'y')`)
       const purged = yield* fleet("remove 1 --purge --yes")
       const left = yield* sql((sql) => sql<{ readonly company_id: number }>`SELECT company_id FROM time_punches_sync`)
 
       assert.strictEqual(purged.code, 0, purged.stderr)
-      assert.include(purged.stdout, "closes")
+      assert.strictEqual(purged.stdout, "1 company removed, with all their punches, checkpoints and histories\n")
       assert.deepStrictEqual(left.map(({ company_id }) => company_id), [2])
     })
   )
 
   test(
-    "remove --purge asks: nothing is erased without an answer, and no program is taken for a person",
+    "remove --purge erases nothing outside a terminal, and says what to type",
     Effect.gen(function*() {
       const { fleet, sql } = yield* inFile
       yield* fleet("add 1 2")
-      const piped = yield* fleet("remove 1 --purge", { stdin: "y\n" })
-      const withoutPurge = yield* fleet("remove 1 --yes")
-      const left = yield* sql((sql) => sql`SELECT company_id FROM fleet_company`)
+      yield* sql((sql) => sql`INSERT INTO time_punches_sync (company_id, checkpoint) VALUES (1, 'x')`)
+      const piped = yield* fleet("remove 1 2 --purge", { stdin: "y\n", terminal: true })
+      const redirected = yield* fleet("remove 1 2 --purge")
+      const alone = yield* fleet("remove 1 --yes")
+      const closesToo = yield* fleet("remove 1 --closes-too")
+      const listed: unknown = JSON.parse((yield* fleet("list --json")).stdout)
+      const left = yield* sql((sql) => sql`SELECT 1 FROM time_punches_sync`)
 
-      assert.deepStrictEqual([piped.code, withoutPurge.code], [2, 2])
-      assert.include(piped.stderr, "--yes")
-      assert.lengthOf(left, 2)
+      for (const { code, stderr, stdout } of [piped, redirected]) {
+        assert.deepStrictEqual([code, stdout], [2, ""])
+        assert.include(stderr, "company 1: 0 punches, 0 older versions, 0 closes")
+        assert.include(stderr, "time-punches fleet remove 1 2 --purge --yes")
+      }
+      assert.deepStrictEqual([alone.code, closesToo.code], [2, 2])
+      assert.include(alone.stderr, "go with --purge")
+      assert.lengthOf(Array.isArray(listed) ? listed : [], 2)
+      assert.lengthOf(left, 1)
     })
   )
 
-  it.live.skipIf(!hasScript)(
-    "remove --purge lists what goes in a terminal, and takes no for an answer, yes for another",
-    () =>
-      Effect.gen(function*() {
-        const { database, fleet } = yield* inFile
-        yield* fleet("add 1 2")
-        const answers = yield* Effect.forEach(["n", "y"], (answer) =>
-          Effect.promise(() => answered(["fleet", "remove", "1", "--purge", "--database", database], answer)))
-        const listed = yield* fleet("list")
+  it.live.each(["SQLite", "PostgreSQL"] as const)(
+    "remove --purge refuses a company that has closes, and --closes-too erases them: %s",
+    (kind, context) => {
+      needs(context, kind === "SQLite" || hasPostgres, noPostgres)
+      return Effect.gen(function*() {
+        const database = kind === "SQLite" ? `${yield* temporaryFolder}/punches.db` : yield* emptyDatabase
+        const run = (args: string) => cli([...args.split(" "), "--database", database])
+        for (
+          const args of [
+            "sync --history",
+            "fleet migrate",
+            `fleet add ${paid} 4100`,
+            "close --week 2026-03-02 --zone America/New_York"
+          ]
+        ) {
+          const { code, stderr } = yield* run(args)
+          assert.strictEqual(code, 0, `${args}: ${stderr}`)
+        }
+        const corrected = yield* run("void 1.1 --note unpaid")
+        assert.strictEqual(corrected.code, 0, corrected.stderr)
+        const closes = yield* run("closes")
 
-        assert.include(answers[0], "1: its punches, history and checkpoint")
-        assert.include(answers[0], "Nothing is erased.")
-        assert.include(answers[1], "1 company removed, with all")
-        assert.notMatch(listed.stdout, /^1 /m)
-        assert.match(listed.stdout, /^2 /m)
-      }).pipe(Effect.provide(FakeService.layer()))
+        const refused = yield* run(`fleet remove --purge --yes 4100 ${paid}`)
+        assert.deepStrictEqual([refused.code, refused.stdout], [2, ""])
+        assert.include(refused.stderr, `company ${paid} has closes: 1`)
+        assert.include(
+          refused.stderr,
+          "close 1, 2026-03-02 to 2026-03-08: 1.1 cost 240.00, tips 10.00; 1.2 void"
+        )
+        assert.include(refused.stderr, `company ${paid}: 2 punches, 0 older versions, 1 close`)
+        assert.include(refused.stderr, "--closes-too")
+        assert.deepStrictEqual(yield* run("closes"), closes)
+        assert.lengthOf(linesOf((yield* run("fleet list")).stdout), 3)
+
+        const unasked = yield* run(`fleet remove --purge --closes-too ${paid}`)
+        assert.deepStrictEqual([unasked.code, unasked.stdout], [2, ""])
+        assert.include(unasked.stderr, `fleet remove ${paid} --purge --closes-too --yes`)
+        assert.deepStrictEqual(yield* run("closes"), closes)
+
+        const erased = yield* run(`fleet remove --purge --closes-too --yes ${paid}`)
+        assert.deepStrictEqual([erased.code, erased.stderr], [0, ""])
+        assert.include((yield* run("closes")).stderr, "no period was closed yet")
+      }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches: paidPunches })))
+    },
+    60_000
   )
 
-  test(
-    "remove --purge refuses a company that has closes, also with --yes, unless they are named",
-    Effect.gen(function*() {
-      const { database, fleet, sql } = yield* inFile
-      const company = `${defaultCompany.id}`
-      yield* cli(["sync", "--history", "--database", database])
-      const closed = yield* cli(
-        `close --week 2026-03-09 --zone America/New_York --database ${database} --accept ${kinds}`.split(" ")
-      )
-      yield* fleet(`add ${company}`)
-      const count = sql((sql) => sql<{ readonly n: number }>`SELECT count(*) AS n FROM time_punches_close_state`)
-      const [before] = yield* count
-      const refused = yield* fleet(`remove ${company} --purge --yes`)
-      const [kept] = yield* count
-      const purged = yield* fleet(`remove ${company} --purge --yes --closes-too`)
-      const [after] = yield* count
+  it.live.each([
+    { answer: "n", code: 130, left: 1 },
+    { answer: "\r", code: 130, left: 1 },
+    { answer: "\u0003", code: 130, left: 1 },
+    { answer: "y", code: 0, left: 0 }
+  ])(
+    "remove --purge shows in a terminal what goes, and asks: $answer",
+    ({ answer, code, left }, context) => {
+      needs(context, hasScript, "script of util-linux, which opens a terminal")
+      return Effect.gen(function*() {
+        const { database, fleet, sql } = yield* inFile
+        yield* fleet("add 1")
+        yield* sql((sql) => sql`INSERT INTO time_punches_sync (company_id, checkpoint) VALUES (1, 'x')`)
+        // Standard output is a file: the question is not in it.
+        const command = commandOf(["fleet", "remove", "1", "--purge", "--database", database])
+        const words = [process.execPath, ...command].map((word) => `'${word}'`).join(" ")
+        const ended = yield* Effect.callback<{ readonly text: string; readonly code: number | null }>((resume) => {
+          const child = ChildProcess.spawn("script", ["-qec", `${words} > '${database}.out'`, "/dev/null"], {
+            env: { ...environmentOf("http://127.0.0.1:9"), TERM: "xterm" },
+            stdio: ["pipe", "pipe", "ignore"]
+          })
+          let text = ""
+          let isAnswered = false
+          child.stdout.setEncoding("utf8").on("data", (part: string) => {
+            text += part
+            if (isAnswered || !text.includes("(y/N)")) return
+            isAnswered = true
+            child.stdin.write(answer)
+          })
+          child.on("close", (code) => resume(Effect.succeed({ text, code })))
+          return Effect.sync(() => child.kill("SIGHUP"))
+        })
 
-      assert.strictEqual(closed.code, 0, closed.stderr)
-      assert.strictEqual(refused.code, 2)
-      assert.include(refused.stderr, "2026-03-09")
-      assert.include(refused.stderr, "--closes-too")
-      assert.isAbove(before?.n ?? 0, 0)
-      assert.deepStrictEqual(kept, before)
-      assert.strictEqual(purged.code, 0, purged.stderr)
-      assert.strictEqual(after?.n, 0)
-    })
+        assert.strictEqual(ended.code, code, ended.text)
+        assert.include(ended.text, "company 1: 0 punches, 0 older versions, 0 closes")
+        assert.lengthOf(yield* sql((sql) => sql`SELECT 1 FROM time_punches_sync`), left)
+        assert.lengthOf(yield* sql((sql) => sql`SELECT 1 FROM fleet_company`), left)
+        assert.strictEqual(
+          Fs.readFileSync(`${database}.out`, "utf8"),
+          left === 1 ? "" : "1 company removed, with all their punches, checkpoints and histories\n"
+        )
+      }).pipe(Effect.scoped, Effect.provide(FakeService.layer()))
+    },
+    60_000
   )
 
   test(

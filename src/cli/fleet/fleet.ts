@@ -122,14 +122,21 @@ const add = Command.make("add", {
 const remove = Command.make("remove", {
   database,
   ids,
-  purge: onFlag("purge", "Erase their punches, checkpoints and histories too, after a question"),
-  closesToo: onFlag(
-    "closes-too",
-    "With --purge: erase the closes of payroll as well; else a company that has some is refused"
-  ),
-  yes: onFlag("yes", "With --purge: do not ask; a program must give it")
+  purge: onFlag("purge", "Erase their punches, checkpoints and histories too; asks first"),
+  closesToo: onFlag("closes-too", "With --purge: erase also companies that have closes, which are payroll records"),
+  yes: onFlag("yes", "With --purge: do not ask; needed outside a terminal")
 }, (input) => operating(({ remove }) => remove(input))).pipe(
-  Command.withDescription("Remove companies. Their punches stay in the copy, except with --purge.")
+  Command.withDescription(
+    `Remove companies. Their punches stay in the copy, except with --purge.
+
+  --purge shows in a terminal what goes, and asks. A company that has closes is
+  refused, unless --closes-too is given.`
+  ),
+  Command.withShortDescription("Remove companies"),
+  Command.withExamples([
+    { command: "time-punches fleet remove --database punches.db 4021", description: "Its punches stay" },
+    { command: "time-punches fleet remove --database punches.db 4021 --purge", description: "Erase them too" }
+  ])
 )
 
 const list = Command.make("list", {

@@ -1,5 +1,4 @@
 /** What an operator does with a fleet by the command: one connection, one call, one table or JSON. */
-import * as Prompt from "effect/cli/Prompt"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -7,19 +6,15 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as SqlClient from "effect/sql/SqlClient"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
-import * as Close from "../../close/Close.ts"
 import type { Company } from "../../Company.ts"
 import { CompanyStatus, type FleetState } from "../../fleet/CompanyState.ts"
 import { Fleet, type FleetCompany } from "../../fleet/Fleet.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
 import type { ChangeResult, FleetTurn, Pause } from "../../fleet/store/operator.ts"
 import { CompanyGuid, CompanyId } from "../../Ids.ts"
-import { retried } from "../../internal/sql/transaction.ts"
 import { escaped } from "../../internal/wire/issue.ts"
-import * as SqlStore from "../../sql/SqlStore.ts"
 import { type DatabaseTarget, layerDatabase, targetOf } from "../database/database.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { parseCsvFile } from "../flags/csvFile.ts"
@@ -29,6 +24,7 @@ import { jsonArray } from "../print/machine.ts"
 import { printWarning } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { makeTable } from "../print/table.ts"
+import { erase, type Erasure } from "./erase.ts"
 
 interface WithDatabase {
   readonly database: Option.Option<string>
@@ -106,83 +102,24 @@ const companiesOfInput = Effect.gen(function*() {
 })
 
 export const remove = Effect.fnUntraced(function*(
-  input: WithDatabase & {
-    readonly ids: ReadonlyArray<CompanyId>
-    readonly purge: boolean
-    readonly closesToo: boolean
-    readonly yes: boolean
-  }
+  input: WithDatabase & Erasure & { readonly ids: ReadonlyArray<CompanyId>; readonly purge: boolean }
 ) {
-  if (!input.purge && (input.closesToo || input.yes)) return yield* usage("--closes-too and --yes go with --purge")
-  if (input.purge) {
-    const found = yield* withFleet(input, "reads", () => Effect.forEach(input.ids, erasureOf))
-    if (!input.closesToo) yield* refuseCloses(found)
-    if (!input.yes && !(yield* confirmErasure(found))) return yield* printLines(["Nothing is erased."])
-  }
-  const changed = yield* withFleet(input, "changes", (fleet) =>
-    Effect.gen(function*() {
-      if (!input.purge) return yield* fleet.remove(input.ids)
-      const sql = yield* SqlClient.SqlClient
-      // As one: a turn in flight would write again what was erased before its company is removed. The closes are read again,
-      // because one may have been written while the question was open.
-      return yield* retried(sql.withTransaction(Effect.gen(function*() {
-        const changed = yield* fleet.remove(input.ids)
-        if (!input.closesToo) yield* refuseCloses(yield* Effect.forEach(input.ids, erasureOf))
-        for (const id of input.ids) yield* SqlStore.purge(id)
-        return changed
-      })))
-    }))
+  const { ids, purge } = input
+  if (!purge && (input.yes || input.closesToo)) return yield* usage("--yes and --closes-too go with --purge")
+  const changed = yield* withFleet(
+    input,
+    "changes",
+    (fleet) => purge ? erase(input, fleet.remove(ids)) : fleet.remove(ids)
+  )
   yield* printLines([
     `${counted(changed.changed.length, "company", "companies")} removed${
-      input.purge
-        ? ", with all their punches, checkpoints, histories and closes"
+      purge
+        ? `, with all their punches, checkpoints and histories${input.closesToo ? ", and their closes" : ""}`
         : "; their punches stay in the copy"
     }`
   ])
   // Purged in any case: the copy may have a company that the fleet does not.
   yield* failOnUnknown(changed)
-})
-
-/** The closes of a company that a purge erases. */
-interface Erasure {
-  readonly id: CompanyId
-  readonly closes: ReadonlyArray<string>
-}
-
-const erasureOf = (id: CompanyId) =>
-  Effect.map(Close.list(id), (closes): Erasure => ({
-    id,
-    closes: closes.map(({ close, terms }) => `${close} (${terms.first} to ${terms.last})`)
-  }))
-
-/** Payroll records have to be kept for years in most places, so that they never go along with a copy. */
-const refuseCloses = (found: ReadonlyArray<Erasure>) => {
-  const kept = found.filter(({ closes }) => closes.length > 0)
-  if (kept.length === 0) return Effect.void
-  return Effect.fail(usage(
-    `${kept.map(({ closes, id }) => `company ${id} has ${closesText(closes)}`).join("; ")}: nothing is erased`,
-    "Keep the record first: time-punches closes --json. Then give --closes-too to erase it as well."
-  ))
-}
-
-const closesText = (closes: ReadonlyArray<string>): string =>
-  `${counted(closes.length, "close", "closes")} of payroll: ${closes.join(", ")}`
-
-/** Asks a person; a program has to say `--yes`. */
-const confirmErasure = Effect.fnUntraced(function*(found: ReadonlyArray<Erasure>) {
-  const stdio = yield* Stdio.Stdio
-  if (!(yield* stdio.stdinIsTerminal) || !(yield* stdio.stdoutIsTerminal)) {
-    return yield* usage("--purge erases punches and histories for ever", "Give --yes if this is meant.")
-  }
-  yield* printLines(
-    found.map(({ closes, id }) =>
-      `${id}: its punches, history and checkpoint${closes.length === 0 ? "" : `, and ${closesText(closes)}`}`
-    )
-  )
-  // Ctrl-C is an answer too.
-  return yield* Prompt.run(Prompt.Confirm({ message: "Erase them for ever?" })).pipe(
-    Effect.catchTag("QuitError", () => Effect.succeed(false))
-  )
 })
 
 export const change = Effect.fnUntraced(function*(

@@ -1,0 +1,96 @@
+/** Erases the copies of companies: what goes is shown first, a person is asked, and a payroll record goes only by name. */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { CompanyId } from "../../Ids.ts"
+import { retried } from "../../internal/sql/transaction.ts"
+import { printable } from "../../internal/wire/issue.ts"
+import { type HeldClose, type Holdings, holdingsOf } from "../../sql/holdings.ts"
+import * as SqlStore from "../../sql/SqlStore.ts"
+import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { canAsk, confirm } from "../print/confirm.ts"
+import { counted, countedPunches, formatMoney } from "../print/format.ts"
+import { printError } from "../print/messages.ts"
+
+/** What a person has allowed. */
+export interface Erasure {
+  readonly ids: ReadonlyArray<CompanyId>
+  /** Companies that have closes are erased too. */
+  readonly closesToo: boolean
+  /** The person has agreed already: no question. */
+  readonly yes: boolean
+}
+
+/** Runs `remove` and erases what the copy has of these companies, in one transaction, if that is allowed. */
+export const erase = Effect.fnUntraced(function*<A, E, R>(input: Erasure, remove: Effect.Effect<A, E, R>) {
+  const { closesToo, ids, yes } = input
+  const shown = yield* Effect.forEach([...new Set(ids)], holdingsOf)
+  if (!closesToo) yield* refuseCloses(shown)
+  if (!yes) yield* ask(input, shown)
+  const sql = yield* SqlClient.SqlClient
+  // As one: a turn in flight would write again what was erased before its company is removed.
+  return yield* retried(sql.withTransaction(Effect.gen(function*() {
+    const removed = yield* remove
+    for (const before of shown) {
+      const held = yield* holdingsOf(before.company)
+      if (!closesToo) yield* refuseCloses([held])
+      // The question may have stood for hours.
+      if (!yes && revisionsOf(held) !== revisionsOf(before)) {
+        return yield* new CommandFailure({
+          message: `the closes of company ${before.company} have changed meanwhile`,
+          advice: ["Nothing was erased. Run the same command again."],
+          code: exitCode.system
+        })
+      }
+      yield* SqlStore.purge(before.company)
+    }
+    return removed
+  })))
+})
+
+const ask = Effect.fnUntraced(function*({ closesToo, ids }: Erasure, shown: ReadonlyArray<Holdings>) {
+  const lines = shown.flatMap(linesOf)
+  if (!(yield* canAsk)) {
+    return yield* usage(
+      "--purge asks before it erases, and standard input and standard error are not both a terminal",
+      ...lines,
+      // The ids come first: a flag takes a 1 or a 0 after it for its value.
+      `To erase this: time-punches fleet remove ${ids.join(" ")} --purge${closesToo ? " --closes-too" : ""} --yes`
+    )
+  }
+  yield* printError("This is erased, and cannot be brought back:", ...lines.map((line) => `  ${line}`))
+  if (yield* confirm("Erase it?")) return
+  return yield* new CommandFailure({ message: "nothing was erased", advice: [], code: exitCode.interrupted })
+})
+
+const refuseCloses = (shown: ReadonlyArray<Holdings>) => {
+  const found = shown.filter(({ closes }) => closes.length > 0)
+  return found.length === 0 ? Effect.void : Effect.fail(usage(
+    found
+      .map(({ closes, company }) => `company ${company} has closes: ${closes.map(({ close }) => close).join(", ")}`)
+      .join("; "),
+    ...found.flatMap(linesOf),
+    "Nothing was erased. Closes are the records of what was paid: keep time-punches closes N --json of each. --closes-too erases them too."
+  ))
+}
+
+const linesOf = ({ closes, company, punches, versions }: Holdings): ReadonlyArray<string> => [
+  `company ${company}: ${countedPunches(punches)}, ${counted(versions, "older version")}, ${
+    counted(closes.length, "close")
+  }`,
+  ...closes.map((close) => `  ${closeLine(close)}`)
+]
+
+const closeLine = ({ close, period, revisions }: HeldClose): string => {
+  const dates = Option.match(period, {
+    onNone: () => "",
+    onSome: ({ first, last }) => `, ${printable(first)} to ${printable(last)}`
+  })
+  const sums = revisions.map(({ cost, isVoid, revision, tips }) =>
+    isVoid ? `${revision} void` : `${revision} cost ${formatMoney(cost)}, tips ${formatMoney(tips)}`
+  )
+  return `close ${close}${dates}: ${sums.join("; ")}`
+}
+
+const revisionsOf = ({ closes }: Holdings): string =>
+  closes.flatMap(({ revisions }) => revisions.map(({ revision }) => revision)).join(" ")
