@@ -111,7 +111,7 @@ describe("time-punches fleet", () => {
       const { fleet } = yield* inFile
       yield* fleet("add 1 2 3")
       const paused = yield* fleet("pause 1 9")
-      const again = yield* fleet("trigger 1 2")
+      const again = yield* fleet("sync 1 2")
       const resumed = yield* fleet("resume --state paused")
       const both = yield* fleet("resume 1 --state paused")
       const removed = yield* fleet("remove 3")
@@ -133,20 +133,103 @@ describe("time-punches fleet", () => {
     Effect.gen(function*() {
       const { fleet } = yield* inFile
       yield* fleet("add 1")
-      yield* fleet("pause-all")
+      yield* fleet("pause --all")
       const [first] = linesOf((yield* fleet("list")).stdout)
       const json: unknown = JSON.parse((yield* fleet("list --json")).stdout)
-      yield* fleet("resume-all")
+      yield* fleet("resume --all")
       const [after] = linesOf((yield* fleet("list")).stdout)
 
-      assert.strictEqual(first, "PAUSED: operator, until resume-all")
+      assert.strictEqual(first, "PAUSED: operator, until fleet resume --all")
       assert.lengthOf(Array.isArray(json) ? json : [], 1)
       assert.match(after ?? "", /^company/)
     })
   )
 
   test(
-    "status and runs show one company, with its last error",
+    "pause and resume take ids or the whole fleet, and never both or neither",
+    Effect.gen(function*() {
+      const { fleet, sql } = yield* inFile
+      yield* fleet("add 1")
+      for (const args of ["pause", "pause 1 --all", "resume", "resume 1 --all", "resume --all --state paused"]) {
+        const { code, stderr, stdout } = yield* fleet(args)
+        assert.deepStrictEqual([code, stdout], [2, ""], args)
+        assert.match(stderr, /takes (ids, or --all|one of: ids, --state, --all)/, args)
+      }
+      const paused = yield* fleet("pause --all")
+
+      assert.deepStrictEqual([paused.code, paused.stdout], [
+        0,
+        "The fleet is paused; syncs that are in flight finish.\n"
+      ])
+      assert.include(paused.stderr, "time-punches fleet resume --all")
+      assert.lengthOf(yield* sql((sql) => sql`SELECT 1 FROM fleet_company WHERE state = 'active'`), 1)
+    })
+  )
+
+  test(
+    "sync makes companies due, with --full for a sweep",
+    Effect.gen(function*() {
+      const { fleet, sql } = yield* inFile
+      yield* fleet("add 1 2")
+      yield* sql((sql) => sql`UPDATE fleet_company SET next_at = 9e15, sweep_at = 9e15`)
+      const plain = yield* fleet("sync 1")
+      const full = yield* fleet("sync 2 --full")
+      const due = yield* sql((sql) =>
+        sql`SELECT company_id AS id, next_at < 9e15 AS syncs, sweep_at < 9e15 AS sweeps FROM fleet_company ORDER BY 1`
+      )
+
+      assert.deepStrictEqual([plain.stdout, full.stdout], ["1 company due now\n", "1 company due now for a sweep\n"])
+      assert.deepStrictEqual(due.map((row) => Object.values(row).map(Number)), [[1, 1, 0], [2, 1, 1]])
+    })
+  )
+
+  test(
+    "prints JSON alone on standard output with --json, whatever the command",
+    Effect.gen(function*() {
+      const { fleet } = yield* inFile
+      const printed: Array<unknown> = []
+      for (
+        const args of [
+          "migrate",
+          "add 1 2 3",
+          "sync 1 9",
+          "pause 1",
+          "pause 1",
+          "resume 1",
+          "resume --state blocked",
+          "pause --all",
+          "resume --all",
+          "list",
+          "remove 3",
+          "remove 2 --purge --yes"
+        ]
+      ) {
+        const { code, stdout } = yield* fleet(`${args} --json`)
+        assert.strictEqual(code, args === "sync 1 9" ? 2 : 0, args)
+        const json: unknown = JSON.parse(stdout)
+        printed.push(Array.isArray(json) ? json.length : json)
+      }
+      const changed = (ids: ReadonlyArray<number>, more = {}) => ({ changed: ids, inactive: [], unknown: [], ...more })
+
+      assert.deepStrictEqual(printed, [
+        { migrated: true },
+        { added: [1, 2, 3], changed: [] },
+        changed([1], { unknown: [9] }),
+        changed([1]),
+        changed([], { inactive: [1] }),
+        changed([1]),
+        changed([]),
+        { pauses: [{ reason: "operator", until: null }] },
+        { pauses: [] },
+        3,
+        changed([3]),
+        changed([2])
+      ])
+    })
+  )
+
+  test(
+    "status shows one company, its last error and its last ten turns",
     Effect.gen(function*() {
       const { fleet, sql } = yield* inFile
       yield* fleet("add 1")
@@ -158,19 +241,21 @@ describe("time-punches fleet", () => {
         sql`INSERT INTO fleet_company SELECT 3, guid, state, phase, reason, every_ms, added_at, next_at, sweep_at, full_sweep_at, heartbeat_at, runner, epoch, starts, failures, tag, tag_count, tag_since, probed_at, last_ok_at, last_error, rows FROM fleet_company`
       )
       yield* sql((sql) => sql`INSERT INTO fleet_run VALUES (3, 7, 'a', 9000, 3000, 2, 300, 'Complete')`)
-      const back = yield* fleet("runs 3")
+      const back = yield* fleet("status 3")
       const wrong = yield* fleet("status 0")
       const status = yield* fleet("status 1")
-      const runs = yield* fleet("runs 1")
-      const json: unknown = JSON.parse((yield* fleet("runs 1 --json")).stdout)
+      const json: { readonly company: number; readonly runs: ReadonlyArray<unknown> } = JSON.parse(
+        (yield* fleet("status 1 --json")).stdout
+      )
       const unknown = yield* fleet("status 2")
 
       assert.include(status.stdout, "blocked (Forbidden)")
       assert.include(status.stdout, "last error, 2026-11-22T10:00:00.000Z: Forbidden: 403 the plan")
-      assert.match(runs.stdout, /2s +a +2 +300 +Complete/)
+      assert.match(status.stdout, /2s +a +2 +300 +Complete/)
       assert.match(back.stdout, / 0s +a/, "the clock was set back meanwhile")
       assert.deepStrictEqual([wrong.code, /from 1 to/.test(wrong.stderr)], [2, true], wrong.stderr)
-      assert.deepStrictEqual(json, [{
+      assert.strictEqual(json.company, 1)
+      assert.deepStrictEqual(json.runs, [{
         epoch: 7,
         runner: "a",
         beganAt: "1970-01-01T00:00:01.000Z",
@@ -179,6 +264,15 @@ describe("time-punches fleet", () => {
         rows: 300,
         outcome: "Complete"
       }])
+      yield* sql((sql) =>
+        sql`WITH RECURSIVE n (at) AS (SELECT 8 UNION ALL SELECT at + 1 FROM n WHERE at < 20)
+          INSERT INTO fleet_run SELECT 1, at, 'a', 1000 * at, 3000 * at, 2, 300, 'Complete' FROM n`
+      )
+      const many: { readonly runs: ReadonlyArray<{ readonly epoch: number }> } = JSON.parse(
+        (yield* fleet("status 1 --json")).stdout
+      )
+      assert.deepStrictEqual(many.runs.map(({ epoch }) => epoch), [20, 19, 18, 17, 16, 15, 14, 13, 12, 11])
+      assert.lengthOf(linesOf((yield* fleet("status 1")).stdout), 2 + 1 + 1 + 10)
       assert.deepStrictEqual([unknown.code, unknown.stdout], [2, ""])
     })
   )

@@ -83,7 +83,7 @@ const required: Readonly<Record<string, (folder: string) => ReadonlyArray<string
   export: (folder) => ["--output", `${folder}/punches`],
   void: () => ["1.1"],
   ...Object.fromEntries(
-    ["remove", "status", "runs", "trigger", "sweep", "pause"].map((name) => [`fleet ${name}`, () => ["4021"]])
+    ["remove", "status", "sync", "pause"].map((name) => [`fleet ${name}`, () => ["4021"]])
   )
 }
 

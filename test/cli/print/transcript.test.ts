@@ -125,14 +125,12 @@ const after = (last: string): ReadonlyArray<Call> => [
   { call: `fleet run ${fleet}`, until: "company 4100 is" },
   { call: `fleet list ${fleet}` },
   { call: `fleet status ${fleet} 4100` },
-  { call: `fleet runs ${fleet} 4100` },
-  { call: `fleet trigger ${fleet} ${defaultCompany.id}` },
-  { call: `fleet sweep ${fleet} ${defaultCompany.id}` },
+  { call: `fleet sync ${fleet} ${defaultCompany.id}` },
   { call: `fleet pause ${fleet} ${defaultCompany.id}` },
   { call: `fleet resume ${fleet} ${defaultCompany.id}` },
-  { call: `fleet pause-all ${fleet}` },
+  { call: `fleet pause --all ${fleet}` },
   { call: `fleet list ${fleet} --state active` },
-  { call: `fleet resume-all ${fleet}` },
+  { call: `fleet resume --all ${fleet}` },
   { call: `fleet remove ${fleet} ${defaultCompany.id}` },
   ...subcommands.map((name) => ({ call: `${name} --help` }))
 ]
@@ -215,12 +213,12 @@ const check = (columns: number, shown: ReadonlyArray<readonly [call: string, sho
   const [red, yellow] = [/\u001b\[31m[^\u001b]+\u001b\[0m/, /\u001b\[33m[^\u001b]+\u001b\[0m/]
   const written = (call: string) => find(call)?.written ?? ""
   const ofCopy = ["list", "summary", "check", "sync --status", "changes", "closes", "correct", "config show"]
-  for (const call of [...ofCopy, "fleet list", "fleet status", "fleet runs"]) {
+  for (const call of [...ofCopy, "fleet list", "fleet status"]) {
     assert.match(written(call), bold, call)
   }
   for (const call of ["closes 1 --changed", "correct", "changes"]) assert.match(written(call), red, call)
   assert.match(written("correct"), /\u001b\[31mclose 1: user \d+ .* lost all hours/)
-  for (const call of ["list", "summary", "check", "close", "fleet list", "fleet status", "fleet runs"]) {
+  for (const call of ["list", "summary", "check", "close", "fleet list", "fleet status"]) {
     assert.match(written(call), yellow, call)
   }
   for (const [call, each] of shown) if (call.includes("--json")) assert.notInclude(each.written, "\u001b")

@@ -1,0 +1,27 @@
+/** What the verbs of `time-punches fleet` share: ids, flags, and what they load only when they run. */
+import * as Argument from "effect/cli/Argument"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { CompanyId } from "../../Ids.ts"
+import { databaseFlag } from "../database/database.ts"
+import { onFlag, readWhole, wholeNumber } from "../flags/values.ts"
+
+/** The id of a company. */
+export const readId = (value: string) => Option.flatMap(readWhole(value), CompanyId.makeOption)
+
+export const idArgument = (description: string) =>
+  Argument.String("id").pipe(
+    Argument.withMetavar("ID"),
+    Argument.withDescription(description),
+    Argument.filterMap(readId, () => wholeNumber(1))
+  )
+
+/** One company or more. */
+export const ids = Argument.variadic(idArgument("Companies"), { min: 1 })
+
+export const database = databaseFlag
+
+export const json = onFlag("json", "JSON, whose times are ISO 8601 and whose missing values are null")
+
+/** The drivers of the databases are large, so they are loaded only by what needs them. */
+export const operating = Effect.promise(() => import("./operate.ts"))

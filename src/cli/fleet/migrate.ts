@@ -1,0 +1,16 @@
+/** `time-punches fleet migrate`: the tables of a fleet and of its copy. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { printLines } from "../print/output.ts"
+import { database, json, operating } from "./arguments.ts"
+
+export const migrate = Command.make(
+  "migrate",
+  { database, json },
+  Effect.fnUntraced(function*(input) {
+    yield* (yield* operating).migrated(input)
+    yield* printLines([input.json ? JSON.stringify({ migrated: true }) : "The tables are those of this release."])
+  })
+).pipe(
+  Command.withDescription("Create the tables of the fleet and of its copy, or bring them to this release.")
+)

@@ -1,0 +1,37 @@
+/** `time-punches fleet pause`: companies, or the whole fleet. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { usage } from "../failure.ts"
+import { onFlag } from "../flags/values.ts"
+import { printHint } from "../print/messages.ts"
+import { database, idArgument, json, operating } from "./arguments.ts"
+
+export const pause = Command.make(
+  "pause",
+  {
+    database,
+    ids: Argument.variadic(idArgument("Companies, or --all")),
+    all: onFlag("all", "The whole fleet, until resume --all"),
+    json
+  },
+  Effect.fnUntraced(function*(input) {
+    const { all, ids } = input
+    if (all === (ids.length > 0)) return yield* usage("pause takes ids, or --all")
+    const { printChange, printPauses, withFleet } = yield* operating
+    if (!all) {
+      const result = yield* withFleet(input, "changes", (fleet) => fleet.pause(ids))
+      return yield* printChange(input, result, (companies) => `${companies} paused`, "not active")
+    }
+    // Without a question: it erases nothing, and is for the moment in which something goes wrong.
+    const pauses = yield* withFleet(input, "changes", (fleet) => Effect.andThen(fleet.pauseAll, fleet.pauses))
+    yield* printPauses(input, pauses, "The fleet is paused; syncs that are in flight finish.")
+    yield* printHint("time-punches fleet resume --all ends the pause.")
+  })
+).pipe(
+  Command.withDescription("Pause companies, or with --all the whole fleet. Syncs that are in flight finish."),
+  Command.withExamples([
+    { command: "time-punches fleet pause --database punches.db 4021", description: "One company" },
+    { command: "time-punches fleet pause --database punches.db --all", description: "The whole fleet" }
+  ])
+)

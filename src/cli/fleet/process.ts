@@ -1,0 +1,121 @@
+/** One process of the fleet, from its first line to the signal that ends it. Loaded only by `fleet run`. */
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { Fleet } from "../../fleet/Fleet.ts"
+import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
+import { start, startEmbedded } from "../../fleet/node/run.ts"
+import { invalidSetting } from "../../internal/wire/issue.ts"
+import * as SqlStore from "../../sql/SqlStore.ts"
+import { layerDatabase, targetOf } from "../database/database.ts"
+import { exitCode, usage } from "../failure.ts"
+import { layerClient } from "../flags/connection.ts"
+import { withServerLog } from "../print/messages.ts"
+
+interface RunInput {
+  readonly database: Option.Option<string>
+  readonly name: Option.Option<string>
+  readonly history: boolean
+  readonly historyDays: Option.Option<number>
+  readonly http: Option.Option<number>
+  readonly httpHost: Option.Option<string>
+}
+
+/** Connections to PostgreSQL: one is held for the name, one by the engine. */
+const connections = 16
+
+/** The process ends after this time in any case, in milliseconds. */
+const patience = 5000
+
+export const run = Effect.fnUntraced(function*(input: RunInput) {
+  if (Option.isSome(input.historyDays) && !input.history) return yield* usage("--history-days goes with --history")
+  const target = yield* targetOf(input.database, "fleet")
+  yield* requireOAuth
+  const settings = { historyDays: Option.getOrUndefined(input.historyDays) }
+  const name = Option.getOrUndefined(input.name)
+  if (target._tag === "Sqlite" && name !== undefined) {
+    return yield* usage("--name goes with PostgreSQL: a file has one process")
+  }
+  if (Option.isSome(input.httpHost) && Option.isNone(input.http)) return yield* usage("--http-host goes with --http")
+  const signal = yield* firstSignal
+  const started = target._tag === "Sqlite"
+    ? startEmbedded({ ...settings, filename: target.filename, history: input.history })
+    : Effect.flatMap(
+      Layer.build(
+        SqlStore.layer({ migrate: false, history: input.history }).pipe(
+          // Fails first if the tables are not there, and names the command that makes them.
+          Layer.provide(Fleet.layer),
+          Layer.provideMerge(layerDatabase(target, { connections, parameters: FleetRunner.sessionParameters() }))
+        )
+      ),
+      (context) => Effect.provideContext(start({ ...settings, name }), context)
+    )
+  const running = Effect.gen(function*() {
+    const { fleet, lost, served } = yield* started
+    const companies = (yield* fleet.list()).length
+    yield* Effect.logInfo(
+      `the fleet runs: ${target.shown}, ${companies} companies${name === undefined ? "" : `, as ${name}`}`
+    )
+    if (Option.isSome(input.http)) {
+      const { showPage } = yield* Effect.promise(() => import("./page.ts"))
+      yield* showPage(served, input.http.value, Option.getOrUndefined(input.httpHost))
+    }
+    yield* lost
+  })
+  yield* Effect.raceFirst(signal, running).pipe(
+    Effect.andThen(Effect.logInfo("the fleet ends: turns in flight are put back")),
+    Effect.scoped,
+    Effect.provide(layerClient),
+    withServerLog
+  )
+}, Effect.scoped)
+
+/** Companies have guids, which an OAuth client alone sends: any other credential is of one company. */
+const requireOAuth = Effect.gen(function*() {
+  for (const variable of ["TIME_PUNCHES_ACCESS_TOKEN", "TIME_PUNCHES_SESSION_COOKIE"]) {
+    if (Option.isSome(yield* Config.option(Config.NonEmptyString(variable)))) {
+      return yield* invalidSetting(
+        variable,
+        "left out: a fleet needs TIME_PUNCHES_CLIENT_ID and TIME_PUNCHES_CLIENT_SECRET"
+      )
+    }
+  }
+  yield* Config.NonEmptyString("TIME_PUNCHES_CLIENT_ID")
+})
+
+/**
+ * The first SIGTERM or SIGINT. The listeners of the runtime would interrupt the command, and swallow the second signal, which ends
+ * the process here at once.
+ */
+const firstSignal = Effect.acquireRelease(
+  Effect.sync(() => {
+    const others = (["SIGINT", "SIGTERM"] as const).map((signal) => {
+      const listeners = process.listeners(signal)
+      process.removeAllListeners(signal)
+      return [signal, listeners] as const
+    })
+    let resume: (() => void) | undefined
+    let count = 0
+    const listener = () => {
+      count += 1
+      if (count > 1) return process.exit(exitCode.interrupted)
+      // The database may be away.
+      setTimeout(() => process.exit(exitCode.ok), patience).unref()
+      resume?.()
+    }
+    for (const [signal] of others) process.on(signal, listener)
+    const wait = Effect.callback<void>((done) => {
+      resume = () => done(Effect.void)
+      if (count > 0) resume()
+    })
+    return { wait, others, listener }
+  }),
+  ({ listener, others }) =>
+    Effect.sync(() => {
+      for (const [signal, listeners] of others) {
+        process.removeListener(signal, listener)
+        for (const each of listeners) process.on(signal, each)
+      }
+    })
+).pipe(Effect.map(({ wait }) => wait))

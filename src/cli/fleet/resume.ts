@@ -1,0 +1,65 @@
+/** `time-punches fleet resume`: companies, all in one state, or the whole fleet. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { usage } from "../failure.ts"
+import { nonBlank, onFlag } from "../flags/values.ts"
+import { database, idArgument, json, operating } from "./arguments.ts"
+
+export const resume = Command.make(
+  "resume",
+  {
+    database,
+    ids: Argument.variadic(idArgument("Companies, or --state, or --all")),
+    state: Flag.Literals("state", ["paused", "blocked", "quarantined"]).pipe(
+      Flag.withDescription("All companies in this state"),
+      Flag.optional
+    ),
+    reason: nonBlank(
+      "reason",
+      "TAG",
+      "With --state: only those with this reason, such as Forbidden",
+      "a reason as list shows it, such as Forbidden"
+    ),
+    all: onFlag("all", "End all pauses of the whole fleet; companies that are paused or blocked stay so"),
+    json
+  },
+  Effect.fnUntraced(function*(input) {
+    const { all, ids, reason, state } = input
+    if ([ids.length > 0, Option.isSome(state), all].filter(Boolean).length !== 1) {
+      return yield* usage("resume takes one of: ids, --state, --all")
+    }
+    if (Option.isSome(reason) && Option.isNone(state)) return yield* usage("--reason goes with --state")
+    const { printChange, printPauses, withFleet } = yield* operating
+    if (all) {
+      const pauses = yield* withFleet(input, "changes", (fleet) => Effect.andThen(fleet.resumeAll, fleet.pauses))
+      return yield* printPauses(input, pauses, "No pause of the fleet holds any more.")
+    }
+    const result = yield* withFleet(input, "changes", (fleet) =>
+      Option.match(state, {
+        onNone: () => fleet.resume(ids),
+        onSome: (state) =>
+          Effect.map(
+            fleet.resumeWhere({ state, reason: Option.getOrUndefined(reason) }),
+            (changed) => ({ changed, inactive: [], unknown: [] })
+          )
+      }))
+    yield* printChange(input, result, (companies) => `${companies} resumed`, "active already")
+  })
+).pipe(
+  Command.withDescription(
+    `Resume companies that are paused, blocked or quarantined: they are due at once.
+
+  --all ends the pauses of the whole fleet instead.`
+  ),
+  Command.withShortDescription("Resume companies, or the whole fleet"),
+  Command.withExamples([
+    {
+      command: "time-punches fleet resume --database punches.db --state blocked --reason Forbidden",
+      description: "All that had one cause"
+    },
+    { command: "time-punches fleet resume --database punches.db --all", description: "The whole fleet" }
+  ])
+)

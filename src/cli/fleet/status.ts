@@ -1,0 +1,48 @@
+/** `time-punches fleet status`: one company, its last error and its last turns. */
+import * as Command from "effect/cli/Command"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { escaped } from "../../internal/wire/issue.ts"
+import { usage } from "../failure.ts"
+import { printError } from "../print/messages.ts"
+import { printLines, screen } from "../print/output.ts"
+import { database, idArgument, json, operating } from "./arguments.ts"
+
+/** How many turns are shown. */
+const shownTurns = 10
+
+export const status = Command.make(
+  "status",
+  { database, id: idArgument("The company"), json },
+  Effect.fnUntraced(function*(input) {
+    const { encodeStatus, encodeTurn, turnTable, statusTable, withFleet } = yield* operating
+    const found = yield* withFleet(
+      input,
+      "reads",
+      (fleet) => Effect.all({ status: fleet.status(input.id), all: fleet.runs(input.id) })
+    )
+    if (Option.isNone(found.status)) return yield* usage(`not in the fleet: ${input.id}`)
+    const { value } = found.status
+    const runs = found.all.slice(0, shownTurns)
+    if (input.json) {
+      return yield* printLines([JSON.stringify({ ...encodeStatus(value), runs: runs.map(encodeTurn) })])
+    }
+    const shownOn = yield* screen
+    yield* printLines([
+      ...statusTable(shownOn, [value]),
+      ...Option.toArray(
+        Option.map(
+          value.lastError,
+          ({ at, tag, text }) =>
+            shownOn.styles.yellow(`last error, ${DateTime.formatIso(at)}: ${tag}: ${escaped(text)}`)
+        )
+      ),
+      ...(runs.length === 0 ? [] : ["", ...turnTable(shownOn, runs)])
+    ])
+    if (runs.length === 0) yield* printError("no turn has ended yet")
+  })
+).pipe(
+  Command.withDescription("Show a company, its last error, and its last ten turns, the latest first."),
+  Command.withShortDescription("Show a company and its last turns")
+)
