@@ -194,6 +194,14 @@ describe("the defaults of flags", () => {
       "summary --by user,week --names x",
       "summary --by user,week --names x --zones=/z.csv --day-starts=04:00 --week-starts=sunday"
     ],
+    [
+      "summary --above-day 8h --names x",
+      "summary --above-day 8h --names x --zones=/z.csv --day-starts=04:00"
+    ],
+    [
+      "summary --above 40h --names x",
+      "summary --above 40h --names x --zones=/z.csv --day-starts=04:00 --week-starts=sunday"
+    ],
     ["changes --close 7", "changes --close 7 --names=/n.csv --database=/p.db"],
     ["sync", "sync --database=/p.db"],
     [
@@ -267,6 +275,8 @@ describe("the defaults of flags", () => {
           "summary --month 2026-03 --by day",
           "summary --pay-period 2026-03-02",
           "summary --by user,week --week 2026-03-01 --above 40h",
+          "summary --by user --above 40h",
+          "summary --by user --above-day 8h",
           "summary --start 2026-03-01 --end 2026-03-07 --above-day 8h --by user",
           "check --week 2026-03-01",
           "check --pay-period 2026-03-02",
