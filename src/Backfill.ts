@@ -30,7 +30,6 @@ export const BackfillSegment = Schema.Struct({
   windowLength: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0)))
 })
 
-/** A part of the range that is not read yet. */
 export type BackfillSegment = typeof BackfillSegment.Type
 
 /**

@@ -13,7 +13,6 @@ const PositiveId = Schema.Int.check(Schema.isGreaterThan(0))
  */
 export const TimePunchId = Id.pipe(Schema.brand("TimePunchId")).annotate({ identifier: "TimePunchId" })
 
-/** Identifies a time punch. */
 export type TimePunchId = typeof TimePunchId.Type
 
 /**
@@ -23,7 +22,6 @@ export type TimePunchId = typeof TimePunchId.Type
  */
 export const CompanyId = PositiveId.pipe(Schema.brand("CompanyId")).annotate({ identifier: "CompanyId" })
 
-/** Identifies a company, in the path of every listing. */
 export type CompanyId = typeof CompanyId.Type
 
 /**
@@ -33,7 +31,6 @@ export type CompanyId = typeof CompanyId.Type
  */
 export const UserId = Id.pipe(Schema.brand("UserId")).annotate({ identifier: "UserId" })
 
-/** Identifies the user who clocks in. */
 export type UserId = typeof UserId.Type
 
 /**
@@ -43,7 +40,6 @@ export type UserId = typeof UserId.Type
  */
 export const LocationId = Id.pipe(Schema.brand("LocationId")).annotate({ identifier: "LocationId" })
 
-/** Identifies a location. */
 export type LocationId = typeof LocationId.Type
 
 /**
@@ -54,7 +50,6 @@ export type LocationId = typeof LocationId.Type
  */
 export const DepartmentId = Id.pipe(Schema.brand("DepartmentId")).annotate({ identifier: "DepartmentId" })
 
-/** Identifies a department. */
 export type DepartmentId = typeof DepartmentId.Type
 
 /**
@@ -64,7 +59,6 @@ export type DepartmentId = typeof DepartmentId.Type
  */
 export const RoleId = Id.pipe(Schema.brand("RoleId")).annotate({ identifier: "RoleId" })
 
-/** Identifies a role. */
 export type RoleId = typeof RoleId.Type
 
 /**
@@ -75,7 +69,6 @@ export type RoleId = typeof RoleId.Type
  */
 export const ShiftId = Id.pipe(Schema.brand("ShiftId")).annotate({ identifier: "ShiftId" })
 
-/** Identifies a scheduled shift. */
 export type ShiftId = typeof ShiftId.Type
 
 /**
@@ -85,7 +78,6 @@ export type ShiftId = typeof ShiftId.Type
  */
 export const BreakId = Id.pipe(Schema.brand("BreakId")).annotate({ identifier: "BreakId" })
 
-/** Identifies a break. */
 export type BreakId = typeof BreakId.Type
 
 /**
@@ -96,7 +88,6 @@ export type BreakId = typeof BreakId.Type
  */
 export const CustomBreakId = Id.pipe(Schema.brand("CustomBreakId")).annotate({ identifier: "CustomBreakId" })
 
-/** Identifies a type of break. */
 export type CustomBreakId = typeof CustomBreakId.Type
 
 /**
@@ -108,7 +99,6 @@ export const CompanyGuid = Schema.String.check(Schema.isGUID()).pipe(Schema.bran
   identifier: "CompanyGuid"
 })
 
-/** The UUID of a company that granted access to an OAuth client. */
 export type CompanyGuid = typeof CompanyGuid.Type
 
 /**
@@ -121,7 +111,6 @@ export const Cursor = Schema.NonEmptyString
   .check(Schema.makeFilter((text: string) => !/\p{Surrogate}/u.test(text), { expected: "a text that a URL can carry" }))
   .pipe(Schema.brand("Cursor")).annotate({ identifier: "Cursor" })
 
-/** The place of a page in a listing. */
 export type Cursor = typeof Cursor.Type
 
 /** A date is real if its midnight is an instant. */
@@ -136,7 +125,6 @@ export const BusinessDate = Schema.String
   .check(Schema.makeFilter(isCalendarDate, { expected: "a real date as YYYY-MM-DD" }))
   .pipe(Schema.brand("BusinessDate")).annotate({ identifier: "BusinessDate" })
 
-/** A date of the calendar, `YYYY-MM-DD`. */
 export type BusinessDate = typeof BusinessDate.Type
 
 /**
@@ -146,5 +134,4 @@ export type BusinessDate = typeof BusinessDate.Type
  */
 export const Cents = Schema.Int.pipe(Schema.brand("Cents")).annotate({ identifier: "Cents" })
 
-/** An amount in minor currency units, of any sign. */
 export type Cents = typeof Cents.Type

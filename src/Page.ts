@@ -17,7 +17,6 @@ export const PageCursor = Schema.Struct({
   count: Schema.Option(Schema.Int)
 })
 
-/** The cursors of a page, as `PageCursor` decodes them. */
 export type PageCursor = typeof PageCursor.Type
 
 /** What the response of a page says beside its rows. No other header is kept. */
@@ -37,7 +36,6 @@ export const PageResponse = Schema.Struct({
   remaining: Schema.Option(Schema.Int)
 })
 
-/** The response of a page, as `PageResponse` decodes it. */
 export type PageResponse = typeof PageResponse.Type
 
 /** One page of a listing. */

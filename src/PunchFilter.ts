@@ -14,13 +14,11 @@ import { TimePunch } from "./TimePunch.ts"
  */
 export const PunchFlag = Schema.Literals(["late", "auto_clocked_out", "missed_break"])
 
-/** A mark that the service puts on a punch. */
 export type PunchFlag = typeof PunchFlag.Type
 
 /** The employee's own approval of a punch: not given yet, given, or disputed. */
 export const EmployeeApprovalStatus = Schema.Literals(["pending", "approved", "disputed"])
 
-/** The employee's own approval of a punch. */
 export type EmployeeApprovalStatus = typeof EmployeeApprovalStatus.Type
 
 /**

@@ -19,7 +19,6 @@ export const Window = Schema.Struct({
   lt: Schema.optionalKey(Instant)
 })
 
-/** A range of clock-ins, as `Window` decodes it. */
 export type Window = typeof Window.Type
 
 /**
@@ -32,7 +31,6 @@ export type Window = typeof Window.Type
  */
 export const PassKind = Schema.Literals(["first", "increment", "sweep", "confirm"])
 
-/** What a pass reads, as `PassKind` decodes it. */
 export type PassKind = typeof PassKind.Type
 
 /** A pass that is not complete. */
@@ -68,7 +66,6 @@ export const RunningPass = Schema.Struct({
   sorted: Schema.optionalKey(Schema.Boolean)
 })
 
-/** A pass that is not complete, as `RunningPass` decodes it. */
 export type RunningPass = typeof RunningPass.Type
 
 /** How far the copy of a company is. A store commits it in one transaction with the rows of its batch. */
