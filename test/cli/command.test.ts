@@ -118,7 +118,7 @@ describe("time-punches", () => {
       [["summary", "--by", "year"], /--by/],
       [["summary", "--zone", "Mars/Olympus"], /--zone/],
       [["list", "--page-size", "201"], /1 to 200/],
-      [["list", "--from", ""], /--from/]
+      [["list", "--cursor", ""], /--cursor/]
     ] as const
   )("reports a usage error on standard error only: %j", ([args, message]) =>
     Effect.gen(function*() {

@@ -265,7 +265,7 @@ export const firstOf = Effect.fnUntraced(function*(sources: ReadonlyArray<Settin
 /** The flags before a subcommand or the number of a close whose value is the next argument. */
 const valued = /^--(log-level|completions|company|database|names|map|codes|pay-date|output)$/
 
-const periods = ["week", "month", "pay-period", "last", "start", "end"]
+const periods = ["week", "month", "pay-period", "last", "from", "to"]
 
 /**
  * The arguments with the defaults of a profile. A default counts only where its flag is legal, and a given flag replaces it:

@@ -98,13 +98,13 @@ interface Copy {
 const described = (description: string) => Schema.optional(Schema.String.annotate({ description }))
 
 const period = {
-  week: described("A date YYYY-MM-DD in the week, or last, or current. Give one of week, month, payPeriod, start."),
+  week: described("A date YYYY-MM-DD in the week, or last, or current. Give one of week, month, payPeriod, from."),
   weekStarts: described("The first day of the week, such as sunday. Default: monday"),
   month: described("YYYY-MM, or last, or current"),
   payPeriod: described("A date in the pay period, or last, or current; needs calendar"),
   calendar: described("The pay periods: 14d:2026-01-05 (every 14 days from a date), 1,16 (twice a month) or 26"),
-  start: described("The first date YYYY-MM-DD; needs end"),
-  end: described("The last date YYYY-MM-DD; needs start"),
+  from: described("The first date YYYY-MM-DD; needs to"),
+  to: described("The last date YYYY-MM-DD; needs from"),
   zone: described("The time zone of the period, such as America/New_York; needed unless the server knows all zones"),
   dayStarts: described("When a business day begins, such as 04:00. Default: 00:00")
 }
@@ -239,8 +239,8 @@ export const layerTools = (copy: Copy) =>
         ["month", given.month],
         ["pay-period", given.payPeriod],
         ["calendar", given.calendar],
-        ["start", given.start],
-        ["end", given.end],
+        ["from", given.from],
+        ["to", given.to],
         ["zone", given.zone],
         ["zones", given.zone === undefined ? Option.getOrUndefined(zones) : undefined],
         ["day-starts", given.dayStarts],
@@ -256,9 +256,9 @@ export const layerTools = (copy: Copy) =>
     return {
       status: () => Effect.provideContext(Effect.mapError(copyStatus(copy), refusedOf), context),
       summary: (given) =>
-        [given.week, given.month, given.payPeriod, given.start].every((each) => each === undefined)
+        [given.week, given.month, given.payPeriod, given.from].every((each) => each === undefined)
           ? Effect.fail(
-            new Refused({ message: "summary needs a period: give week, month, payPeriod or start and end" })
+            new Refused({ message: "summary needs a period: give week, month, payPeriod or from and to" })
           )
           : answer(
             [

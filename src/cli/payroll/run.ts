@@ -38,7 +38,7 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
   if (Option.isNone(flags.dates)) {
     return yield* usage(
       "close takes no --last: its dates depend on the day",
-      "Give --pay-period, --week, --month or --start."
+      "Give --pay-period, --week, --month or --from."
     )
   }
   const names = yield* readNames(flags.names)

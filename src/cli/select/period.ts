@@ -59,8 +59,8 @@ export const periodFlags = {
     "a number of days from 1d to 366d, such as 7d",
     readLastDays
   ),
-  start: date("start", "Clocked in on this local date or later; goes with --end"),
-  end: date("end", "Clocked in on this local date or earlier; goes with --start"),
+  from: date("from", "Clocked in on this local date or later; goes with --to"),
+  to: date("to", "Clocked in on this local date or earlier; goes with --from"),
   weekStarts: Flag.Literals("week-starts", Period.Weekday.literals).pipe(
     Flag.withDescription("The first day of --week, and of the weeks of summary --above (default: monday)"),
     Flag.optional
@@ -274,8 +274,8 @@ export const keptOf = (
 }
 
 /** Whether a period is given. */
-export const isPeriodGiven = ({ end, last, month, payPeriod, start, week }: PeriodInput): boolean =>
-  Option.isSome(last) || [week, month, payPeriod, start, end].some((flag) => Option.isSome(flag))
+export const isPeriodGiven = ({ from, last, month, payPeriod, to, week }: PeriodInput): boolean =>
+  Option.isSome(last) || [week, month, payPeriod, from, to].some((flag) => Option.isSome(flag))
 
 /**
  * What a run that resumes this one on another day has to know of a period that depends on the day: its date, or for
@@ -290,7 +290,7 @@ export const fixedWindowHint = (flags: FilterInput & PeriodInput & LocalPeriod):
   if (Option.isNone(flags.last)) return []
   if (Option.isSome(flags.zones)) {
     return [
-      "Only until the next midnight of a location: then --last has other days. Start over after it, without --from."
+      "Only until the next midnight of a location: then --last has other days. Start over after it, without --cursor."
     ]
   }
   const window = describeFilter(flags)
@@ -352,7 +352,7 @@ const readWord = (
 }
 
 const periodsOf = (flags: PeriodInput): Result.Result<ReadonlyArray<FlaggedPeriod>, CommandFailure> => {
-  const { calendar, end, last, month, payPeriod, start, week } = flags
+  const { calendar, from, last, month, payPeriod, to, week } = flags
   const firstDay = Option.getOrUndefined(flags.weekStarts)
   if (Option.isSome(payPeriod) !== Option.isSome(calendar)) {
     return Option.isSome(payPeriod)
@@ -378,16 +378,16 @@ const periodsOf = (flags: PeriodInput): Result.Result<ReadonlyArray<FlaggedPerio
     Option.flatMap(calendar, (each) => named("--pay-period", payPeriod, each)),
     Option.map(last, (days) => ({ _tag: "LastDays", flag: "--last", days })),
     Option.map(
-      Option.all([start, end]),
-      ([first, last]) => ({ _tag: "Dates", flag: "--start", dates: { first, last } })
+      Option.all([from, to]),
+      ([first, last]) => ({ _tag: "Dates", flag: "--from", dates: { first, last } })
     )
   ]
-  if (Option.isSome(start) !== Option.isSome(end)) {
-    const [flag, missing] = Option.isSome(start) ? ["--start", "--end"] : ["--end", "--start"]
+  if (Option.isSome(from) !== Option.isSome(to)) {
+    const [flag, missing] = Option.isSome(from) ? ["--from", "--to"] : ["--to", "--from"]
     return refused(`${flag} goes with ${missing}, which is missing: the two are the first and the last date`)
   }
-  if (Option.isSome(start) && Option.isSome(end) && end.value < start.value) {
-    return refused(`--end ${end.value} is before --start ${start.value}`)
+  if (Option.isSome(from) && Option.isSome(to) && to.value < from.value) {
+    return refused(`--to ${to.value} is before --from ${from.value}`)
   }
   return Result.succeed(periods.flatMap((period) => Option.toArray(period)))
 }

@@ -171,7 +171,7 @@ describe("a flag that is misspelt", () => {
     ["list --locaton 3", "did you mean --location-id?"],
     ["summary --nothing-like-it", "--nothing-like-it is not a flag\n"],
     ["list --profle x", "did you mean --profile?"],
-    ["summary --take 20", "--take is not a flag\n"],
+    ["summary --limit 20", "--limit is not a flag\n"],
     ["summary --bu user", "did you mean --by?"],
     ["list --\u001b[31mjsn", "--\\u001b[31mjsn is not a flag"]
   ])("%j says %j", ([args, message]) =>
@@ -191,7 +191,7 @@ describe("an argument that begins with a minus", () => {
     [["list", "--json", "-h"], ["list", "--json", "-h"]],
     [["list", "-o=-x"], ["list", "-o=-x"]],
     [["list", "--", "-16h"], ["list", "--", "-16h"]],
-    [["list", "--from", "-abc", "--json"], ["list", "--from=-abc", "--json"]]
+    [["list", "--cursor", "-abc", "--json"], ["list", "--cursor=-abc", "--json"]]
   ])("%j becomes %j", (args, joined) => {
     assert.deepStrictEqual(joinMinusValues(args), Result.succeed(joined))
   })

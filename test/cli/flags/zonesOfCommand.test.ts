@@ -66,7 +66,7 @@ const periods: ReadonlyArray<readonly [call: string, first: string, last: string
   ["--week 2026-03-08", "2026-03-02", "2026-03-08"],
   ["--week 2026-03-08 --week-starts sunday", "2026-03-08", "2026-03-14"],
   ["--month 2026-03", "2026-03-01", "2026-03-31"],
-  ["--start 2026-03-08 --end 2026-03-08", "2026-03-08", "2026-03-08"]
+  ["--from 2026-03-08 --to 2026-03-08", "2026-03-08", "2026-03-08"]
 ]
 
 describe("--zones", () => {
@@ -112,7 +112,7 @@ describe("--zones", () => {
 
   it.effect("shows local times by the zone of each punch, and machine forms in UTC", () =>
     inFake(Effect.gen(function*() {
-      const flags = ["--zones", yield* fileOf(zones), "--clocked-in-gte", "2026-03-08T12:00:00Z", "--take", "3"]
+      const flags = ["--zones", yield* fileOf(zones), "--clocked-in-gte", "2026-03-08T12:00:00Z", "--limit", "3"]
       const table = yield* cli(["list", ...flags])
       const csv = yield* cli(["list", "--format", "csv", ...flags])
       const times = linesOf(table.stdout).slice(1).map((line) => /\d{4}-\S+/.exec(line)?.[0])
@@ -125,16 +125,16 @@ describe("--zones", () => {
       assert.include(csv.stdout, ",2026-03-08T12:00:00Z,")
     })))
 
-  it.effect("takes as many as --take says of those that belong, and resumes behind them", () =>
+  it.effect("takes as many as --limit says of those that belong, and resumes behind them", () =>
     inFake(Effect.gen(function*() {
       const flags = ["--format", "ndjson", "--zones", yield* fileOf(zones), ...week]
       const expected = idsIn("2026-03-02", "2026-03-08")
-      const some = yield* cli(["list", "--take", "5", ...flags])
+      const some = yield* cli(["list", "--limit", "5", ...flags])
       const asked = (yield* queries).length
       yield* failAfter(4)
       const broken = yield* cli(["list", "--page-size", "20", ...flags])
-      const [, from = ""] = /--from='([^']+)'/.exec(broken.stderr) ?? []
-      const rest = yield* cli(["list", "--page-size", "20", `--from=${from}`, ...flags])
+      const [, from = ""] = /--cursor='([^']+)'/.exec(broken.stderr) ?? []
+      const rest = yield* cli(["list", "--page-size", "20", `--cursor=${from}`, ...flags])
 
       assert.deepStrictEqual(idsOf(some.stdout), expected.slice(0, 5))
       assert.strictEqual(asked, 1)
@@ -207,8 +207,8 @@ describe("a location that is not in the file of --zones", () => {
       Effect.gen(function*() {
         const call = ["list", "--format", "ndjson", "--page-size", "20", ...week]
         const failed = yield* cli([...call, "--zones", yield* fileOf(zones)])
-        const [, from = ""] = /--from='([^']+)'/.exec(failed.stderr) ?? []
-        const rest = yield* cli([...call, `--from=${from}`, "--zones", yield* fileOf({ ...zones, 309: "-12:00" })])
+        const [, from = ""] = /--cursor='([^']+)'/.exec(failed.stderr) ?? []
+        const rest = yield* cli([...call, `--cursor=${from}`, "--zones", yield* fileOf({ ...zones, 309: "-12:00" })])
 
         assert.strictEqual(rest.code, 0)
         assert.deepStrictEqual(idsOf(failed.stdout + rest.stdout), [...idsIn("2026-03-02", "2026-03-08"), 9000])

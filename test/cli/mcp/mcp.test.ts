@@ -213,9 +213,9 @@ describe("the tools of an assistant", () => {
       yield* cli(["sync", "--database", database])
       const closed = yield* cli([
         "close",
-        "--start",
+        "--from",
         "2026-03-02",
-        "--end",
+        "--to",
         "2026-03-04",
         "--zone",
         "America/New_York",

@@ -115,7 +115,7 @@ describe("time-punches check", () => {
         const zones = ["--zones", writeZones(folder)]
         const table = yield* cli([...week, ...zones])
         const json = yield* cli([...week, ...zones, "--json"])
-        const one = yield* cli(["check", "--start", "2026-03-02", "--end", "2026-03-02", ...zones, "--user-id", "1"])
+        const one = yield* cli(["check", "--from", "2026-03-02", "--to", "2026-03-02", ...zones, "--user-id", "1"])
 
         assert.deepStrictEqual([table.code, table.stdout, table.stderr], [
           0,

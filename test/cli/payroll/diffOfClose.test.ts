@@ -26,7 +26,7 @@ const punches = [
   punch(3)
 ]
 
-const period = ["--start", "2026-03-05", "--end", "2026-03-11", "--zone", "America/New_York"]
+const period = ["--from", "2026-03-05", "--to", "2026-03-11", "--zone", "America/New_York"]
 
 /** No credential and no address: nothing is sent. */
 const env: Environment = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
@@ -146,7 +146,7 @@ describe("time-punches changes --close", () => {
         Fs.writeFileSync(zones, "location_id,zone,day_starts\n301,Europe/Berlin,04:00\n")
         const contradicting: ReadonlyArray<ReadonlyArray<string>> = [
           ["--since", "2026-03-20T00:00:00Z"],
-          ["--start", "2026-03-05", "--end", "2026-03-12"],
+          ["--from", "2026-03-05", "--to", "2026-03-12"],
           ["--week", "2026-03-02"],
           ["--month", "current"],
           ["--pay-period", "2026-03-05", "--calendar", "14d:2026-03-05"],
@@ -179,7 +179,7 @@ describe("time-punches changes --close", () => {
         const service = yield* FakeService
         const zones = `${file}.zones.csv`
         Fs.writeFileSync(zones, "location_id,zone\n301,America/New_York\n")
-        yield* run("close", "--start", "2026-03-05", "--end", "2026-03-11", "--zones", zones)
+        yield* run("close", "--from", "2026-03-05", "--to", "2026-03-11", "--zones", zones)
         yield* service.seed([punch(5, { location_id: 303 })])
         yield* service.edit([5], { tips: 5 })
         yield* sync

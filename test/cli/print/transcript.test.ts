@@ -86,7 +86,7 @@ const shownBy = Effect.fnUntraced(function*(columns: number, folder: string, cal
   return shown
 })
 
-const period = "--start 2026-03-01 --end 2026-04-30 --zone America/New_York"
+const period = "--from 2026-03-01 --to 2026-04-30 --zone America/New_York"
 const named = `${period} --names names.csv`
 
 const before: ReadonlyArray<Call> = [
@@ -101,7 +101,7 @@ const fleet = "--database fleet.db"
 
 /** The calls after the punches have changed. `last`: the instant of the state before. */
 const after = (last: string): ReadonlyArray<Call> => [
-  { call: `list ${named} --take 60` },
+  { call: `list ${named} --limit 60` },
   { call: `summary --by user ${named}` },
   { call: `check ${named}` },
   { call: "sync" },

@@ -61,7 +61,7 @@ describe("a period", () => {
       ["--last 1d --zone America/New_York", "2026-03-10T04:00:00Z", "2026-03-11T04:00:00Z"],
       ["--last 7d --zone America/New_York", "2026-03-04T05:00:00Z", "2026-03-11T04:00:00Z"],
       ["--last 7d --zone Europe/Berlin", "2026-03-04T23:00:00Z", "2026-03-11T23:00:00Z"],
-      ["--start 2026-03-29 --end 2026-03-29 --zone Europe/Berlin", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"],
+      ["--from 2026-03-29 --to 2026-03-29 --zone Europe/Berlin", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"],
       // A fortnight, half months and a month from the 26th.
       ["--pay-period 2026-03-11 --calendar 14d:2026-01-05 --zone UTC", "2026-03-02T00:00:00Z", "2026-03-16T00:00:00Z"],
       ["--pay-period 2026-02-20 --calendar 1,16 --zone UTC", "2026-02-16T00:00:00Z", "2026-03-01T00:00:00Z"],
@@ -85,7 +85,7 @@ describe("a period", () => {
       ["--last 1d --zone UTC --day-starts 04:00", "2026-03-10T04:00:00Z", "2026-03-11T04:00:00Z"],
       ["--week 2026-03-11 --zone UTC --day-starts=-02:00", "2026-03-08T22:00:00Z", "2026-03-15T22:00:00Z"],
       ["--month 2026-03 --zone America/New_York --day-starts 04:00", "2026-03-01T09:00:00Z", "2026-04-01T08:00:00Z"],
-      ["--start 2026-01-01 --end 2026-01-14 --zone Asia/Tokyo", "2025-12-31T15:00:00Z", "2026-01-14T15:00:00Z"]
+      ["--from 2026-01-01 --to 2026-01-14 --zone Asia/Tokyo", "2025-12-31T15:00:00Z", "2026-01-14T15:00:00Z"]
     ] as const
   )("of %s is a window from %s to before %s", ([call, gte, lt]) =>
     Effect.gen(function*() {
@@ -111,7 +111,7 @@ describe("a period", () => {
     "--month 2026-03",
     "--pay-period last --calendar 1,16",
     "--last 7d",
-    "--start 2026-03-01 --end 2026-03-02"
+    "--from 2026-03-01 --to 2026-03-02"
   ]
 
   const flagOf = (call: string) => call.split(/[ =]/)[0] ?? ""
@@ -165,9 +165,9 @@ describe("a period", () => {
 
   it.effect.each(
     [
-      ["--start 2026-03-01 --zone UTC", /^--start goes with --end, which is missing/],
-      ["--end 2026-03-01 --zone UTC", /^--end goes with --start, which is missing/],
-      ["--start 2026-03-02 --end 2026-03-01 --zone UTC", /^--end 2026-03-01 is before --start 2026-03-02/],
+      ["--from 2026-03-01 --zone UTC", /^--from goes with --to, which is missing/],
+      ["--to 2026-03-01 --zone UTC", /^--to goes with --from, which is missing/],
+      ["--from 2026-03-02 --to 2026-03-01 --zone UTC", /^--to 2026-03-01 is before --from 2026-03-02/],
       [
         "--month 2026-03 --week-starts sunday --zone UTC",
         /^--week-starts is the first day of --week, which is missing/
@@ -175,7 +175,7 @@ describe("a period", () => {
       ["--pay-period last --zone UTC", /^--pay-period goes with --calendar, which is missing/],
       ["--calendar 1,16 --zone UTC", /^--calendar goes with --pay-period, which is missing/],
       ["--day-starts 04:00", /^--day-starts has no zone: a local day begins by the clocks of a place/],
-      ["--start 2011-12-30 --end 2011-12-30 --zone Pacific/Apia", /^--start has no instant in Pacific\/Apia/]
+      ["--from 2011-12-30 --to 2011-12-30 --zone Pacific/Apia", /^--from has no instant in Pacific\/Apia/]
     ] as const
   )("of %s is refused", ([call, expected]) =>
     Effect.gen(function*() {
@@ -194,7 +194,7 @@ describe("a period", () => {
     "--last 24h",
     "--last 1.5d",
     "--last 367d",
-    "--start 01.03.2026",
+    "--from 01.03.2026",
     "--week-starts Sun",
     "--zone Mars/Olympus",
     "--week next",
@@ -254,7 +254,7 @@ describe("a period", () => {
 
       assert.strictEqual(yield* datesOf("--week last --zone UTC"), "2026-03-02 to 2026-03-08")
       assert.strictEqual(yield* datesOf("--month 2024-02 --zone UTC"), "2024-02-01 to 2024-02-29")
-      assert.strictEqual(yield* datesOf("--start 2026-03-02 --end 2026-03-03 --zone UTC"), "2026-03-02 to 2026-03-03")
+      assert.strictEqual(yield* datesOf("--from 2026-03-02 --to 2026-03-03 --zone UTC"), "2026-03-02 to 2026-03-03")
       assert.strictEqual(yield* datesOf("--last 7d --zone UTC"), null)
     }))
 })
@@ -402,7 +402,7 @@ describe("a period by the zone of each location", () => {
     Effect.gen(function*() {
       const [hint = "", ...more] = fixedWindowHint(yield* resolved("--last 7d --zones FILE"))
 
-      assert.match(hint, /^Only until the next midnight of a location: .*without --from/)
+      assert.match(hint, /^Only until the next midnight of a location: .*without --cursor/)
       assert.deepStrictEqual(more, [])
     }))
 })
@@ -417,7 +417,7 @@ describe("The window of every period by locations", () => {
   it.effect.prop("covers the period also in a zone that no location has", [Case], ([each]) =>
     Effect.gen(function*() {
       const elsewhere = DateTime.zoneMakeOffset(each.quarters * 900_000)
-      for (const call of [`--last ${each.days}d`, "--week 2026-03-08", "--start 2026-03-01 --end 2026-03-14"]) {
+      for (const call of [`--last ${each.days}d`, "--week 2026-03-08", "--from 2026-03-01 --to 2026-03-14"]) {
         const flags = yield* resolved(
           `${call} --zones FILE`,
           DateTime.makeUnsafe(each.now * 1000),

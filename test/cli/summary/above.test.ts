@@ -130,7 +130,7 @@ describe("summary --above and --above-day", () => {
       const zone = ["--zone", "America/New_York", "--above", "40h", "--user-id", "1", "--by", "user", "--json"]
       const [first, second, whole] = yield* Effect.forEach(
         [["2026-03-01", "2026-03-12"], ["2026-03-13", "2026-03-31"], ["2026-03-01", "2026-03-31"]],
-        ([start = "", end = ""]) => cli(["summary", ...zone, "--start", start, "--end", end])
+        ([start = "", end = ""]) => cli(["summary", ...zone, "--from", start, "--to", end])
       )
       const sums = [first, second, whole].map((run) => {
         const [row] = rowsOf(run?.stdout ?? "[]")
