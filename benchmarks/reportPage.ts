@@ -64,8 +64,8 @@ try {
       `| of ${punches} punches in SQLite | seconds | cpu seconds | peak MB | kB printed |`,
       "| --- | ---: | ---: | ---: | ---: |",
       measured("summary", "--json"),
-      measured("summary", "--by", "user", "--json", "--above", "40h"),
-      measured("report", "--above", "40h"),
+      measured("summary", "--by", "user", "--json", "--weekly-threshold", "40h"),
+      measured("report", "--weekly-threshold", "40h"),
       ""
     ].join("\n")
   )

@@ -159,7 +159,7 @@ const describe = (error: ExpectedError): Description => {
     case "MissingZone":
       return {
         code: exitCode.usage,
-        advice: ["Add it and its zone to the file of --zones: without one, its punches belong to no local day."]
+        advice: ["Add it and its zone to the file of --zone-file: without one, its punches belong to no local day."]
       }
     case "PeriodClosed":
       return {

@@ -34,7 +34,7 @@ const argumentsOf = (call: string, folder: string) =>
     .map(([, quoted, plain]) => quoted ?? plain ?? "")
     .slice(1)
     .map((word, at, words) =>
-      ["--output", "--database", "--names", "--zones"].includes(words[at - 1] ?? "") ? `${folder}/${word}` : word
+      ["--output", "--database", "--names", "--zone-file"].includes(words[at - 1] ?? "") ? `${folder}/${word}` : word
     )
 
 const runs = (call: string) =>

@@ -315,7 +315,7 @@ const writers: Readonly<
   close: {
     args: (
       folder
-    ) => [...week, "--above", "2h", "--accept", "unapproved,overlap", "--database", `${folder}/punches.db`],
+    ) => [...week, "--weekly-threshold", "2h", "--accept", "unapproved,overlap", "--database", `${folder}/punches.db`],
     files: ["punches.db-shm", "punches.db-wal"]
   },
   "closes --map": {

@@ -54,7 +54,7 @@ export const exportCommand = Command.make(
     function*(input) {
       const flags = yield* resolvePeriod(input)
       if (Option.isSome(flags.clock) && !isPeriodGiven(flags)) {
-        const flag = Option.isSome(flags.zone) ? "--zone" : "--zones"
+        const flag = Option.isSome(flags.zone) ? "--zone" : "--zone-file"
         return yield* usage(`${flag} goes with a period, such as --week; the times in the file are in UTC`)
       }
       const style = yield* Effect.fromResult(csvStyleOf(flags, flags.format))
@@ -130,7 +130,7 @@ export const exportCommand = Command.make(
       description: "A month for a spreadsheet"
     },
     {
-      command: "time-punches export --output week.ndjson --week 2026-03-02 --zones zones.csv",
+      command: "time-punches export --output week.ndjson --week 2026-03-02 --zone-file zones.csv",
       description: "The week of each location, by its own clock"
     },
     {

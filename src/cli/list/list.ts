@@ -128,7 +128,7 @@ export const list = Command.make(
       command: "time-punches list --location-id 301 --week 2026-03-02 --zone America/New_York",
       description: "A week of one location, in its local time"
     },
-    { command: "time-punches list --last 7d --zones zones.csv", description: "Each location by its own clock" },
+    { command: "time-punches list --last 7d --zone-file zones.csv", description: "Each location by its own clock" },
     { command: "time-punches list --approved false --format ndjson", description: "Unapproved punches, for jq" },
     {
       command: "time-punches list --flags late,missed_break --format csv",

@@ -51,7 +51,7 @@ import { summary } from "../summary/summary.ts"
 interface McpInput {
   readonly database: Option.Option<string>
   readonly company: Option.Option<CompanyId>
-  readonly zones: Option.Option<string>
+  readonly zoneFile: Option.Option<string>
   readonly names: Option.Option<string>
   readonly withWages: boolean
 }
@@ -164,8 +164,8 @@ const toolkit = Toolkit.make(
       ...period,
       ...selection,
       by: described("Groups: some of user, location, role, department, day, week, joined by commas. Default: location"),
-      above: described("A weekly threshold such as 40h: adds the hours above it; needs by user, week or day"),
-      aboveDay: described("A daily threshold such as 8h: adds the hours above it"),
+      weeklyThreshold: described("A weekly threshold such as 40h: adds the hours above it; needs by user, week or day"),
+      dailyThreshold: described("A daily threshold such as 8h: adds the hours above it"),
       asOf: described("Count open punches up to this instant, such as 2026-03-09T15:00:00Z")
     })
   ),
@@ -175,7 +175,7 @@ const toolkit = Toolkit.make(
     Schema.Struct({
       ...period,
       ...selection,
-      maxDuration: described("Report longer punches, such as 12h. Default: 16h")
+      maxShift: described("Report longer punches, such as 12h. Default: 16h")
     })
   ),
   makeTool(
@@ -216,7 +216,7 @@ const toolkit = Toolkit.make(
 export const layerTools = (copy: Copy) =>
   McpServer.toolkit(toolkit).pipe(Layer.provide(toolkit.toLayer(Effect.gen(function*() {
     const context = yield* Effect.context<CommandServices>()
-    const { input: { names, withWages, zones }, database } = copy
+    const { input: { names, withWages, zoneFile }, database } = copy
     const allowed = { wages: withWages, names: Option.isSome(names) }
     const answer = (args: ReadonlyArray<readonly [flag: string, value: string | undefined]>, ...words: Array<string>) =>
       Effect.gen(function*() {
@@ -242,7 +242,7 @@ export const layerTools = (copy: Copy) =>
         ["from", given.from],
         ["to", given.to],
         ["zone", given.zone],
-        ["zones", given.zone === undefined ? Option.getOrUndefined(zones) : undefined],
+        ["zone-file", given.zone === undefined ? Option.getOrUndefined(zoneFile) : undefined],
         ["day-starts", given.dayStarts],
         ["names", Option.getOrUndefined(names)]
       ] as const
@@ -265,8 +265,8 @@ export const layerTools = (copy: Copy) =>
               ...local(given),
               ...selected(given),
               ["by", given.by],
-              ["above", given.above],
-              ["above-day", given.aboveDay],
+              ["weekly-threshold", given.weeklyThreshold],
+              ["daily-threshold", given.dailyThreshold],
               ["as-of", given.asOf]
             ],
             "summary",
@@ -274,7 +274,7 @@ export const layerTools = (copy: Copy) =>
           ),
       check: (given) =>
         Effect.map(
-          answer([...local(given), ...selected(given), ["max-duration", given.maxDuration]], "check", "--json"),
+          answer([...local(given), ...selected(given), ["max-shift", given.maxShift]], "check", "--json"),
           (found) => withWages ? found : { ...found, remarks: [...found.remarks, wagesUnseen] }
         ),
       changes: (given) => answer([...local(given), ["since", given.since]], "changes", "--json"),

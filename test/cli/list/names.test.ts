@@ -155,7 +155,7 @@ describe("a table with names", () => {
   const calls = [
     "list --zone Europe/Berlin",
     "list",
-    "summary --by user --zone UTC --above 40h --above-day 8h",
+    "summary --by user --zone UTC --weekly-threshold 40h --daily-threshold 8h",
     "summary"
   ]
 

@@ -93,7 +93,11 @@ const before: ReadonlyArray<Call> = [
   { call: "sync --history" },
   { call: "sync --status --json" },
   { call: `close ${named} --week-starts monday` },
-  { call: `close ${named} --week-starts monday --above 20h --above-day 8h --accept ${Obstacle.literals.join(",")}` }
+  {
+    call: `close ${named} --week-starts monday --weekly-threshold 20h --daily-threshold 8h --accept ${
+      Obstacle.literals.join(",")
+    }`
+  }
 ]
 
 const guid = defaultCompany.guid
@@ -107,7 +111,10 @@ const after = (last: string): ReadonlyArray<Call> => [
   { call: "sync" },
   { call: "sync --status" },
   { call: `changes ${named} --since ${last}` },
-  { call: `summary --by user ${named} --database punches.db --week-starts monday --above 20h --above-day 8h` },
+  {
+    call:
+      `summary --by user ${named} --database punches.db --week-starts monday --weekly-threshold 20h --daily-threshold 8h`
+  },
   { call: "closes" },
   { call: "closes 1 --changed --names names.csv" },
   { call: "correct 1 --names names.csv" },

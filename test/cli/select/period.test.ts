@@ -275,7 +275,7 @@ const punchAt = (locationId: LocationId, instant: string) =>
 describe("a period by the zone of each location", () => {
   it.effect("is a window over all zones of the world, of which each location keeps its own", () =>
     Effect.gen(function*() {
-      const flags = yield* resolved("--week 2026-03-08 --zones FILE")
+      const flags = yield* resolved("--week 2026-03-08 --zone-file FILE")
       // 23:30 of Sunday in Honolulu is Monday morning in New York.
       const instant = "2026-03-09T09:30:00Z"
 
@@ -292,10 +292,10 @@ describe("a period by the zone of each location", () => {
     }))
 
   it.effect.each(["", "--week 2026-03-08 "])(
-    "fails for a location that has none, with %s--zones",
+    "fails for a location that has none, with %s--zone-file",
     (period) =>
       Effect.gen(function*() {
-        const flags = yield* resolved(`${period}--zones FILE`)
+        const flags = yield* resolved(`${period}--zone-file FILE`)
         const missing = Result.fail(new MissingZone({ locationId: unknown }))
 
         for (const instant of ["2026-03-04T00:00:00Z", "2026-06-01T00:00:00Z"]) {
@@ -313,7 +313,7 @@ describe("a period by the zone of each location", () => {
       const punches = [punchAt(east, "2026-03-04T00:00:00Z"), punchAt(far, "2020-01-01T00:00:00Z")]
       const without = yield* Effect.flatMap(parse("--user-id 5"), (flags) => Effect.fromResult(withPeriod(flags, now)))
 
-      assert.deepStrictEqual(keptOf(punches, yield* resolved("--zones FILE")), Result.succeed(punches))
+      assert.deepStrictEqual(keptOf(punches, yield* resolved("--zone-file FILE")), Result.succeed(punches))
       assert.deepStrictEqual(
         keptOf([...punches, punchAt(unknown, "2020-01-01T00:00:00Z")], without).pipe(
           Result.map((kept) => kept.length)
@@ -325,22 +325,22 @@ describe("a period by the zone of each location", () => {
 
   it.effect("gives the clock and the period to a command that needs them, and refuses to be without", () =>
     Effect.gen(function*() {
-      const flags = yield* resolved("--month 2026-03 --zones FILE")
+      const flags = yield* resolved("--month 2026-03 --zone-file FILE")
       const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "check"))
-      const without = requirePeriod(yield* resolved("--zones FILE"), "check")
+      const without = requirePeriod(yield* resolved("--zone-file FILE"), "check")
       const failure = yield* Effect.flip(Effect.fromResult(without))
 
       assert.isFalse(DateTime.isTimeZone(clock))
       assert.strictEqual(DateTime.formatIso(period(zone("Asia/Tokyo")).gte), "2026-02-28T15:00:00.000Z")
       assert.deepStrictEqual([failure.code, failure.message], [2, "check needs a period"])
-      assert.include(failure.advice.join(), "--zone or --zones")
+      assert.include(failure.advice.join(), "--zone or --zone-file")
     }))
 
   it.effect("is refused beside --zone", () =>
     Effect.gen(function*() {
-      const failure = yield* Effect.flip(resolved("--week 2026-03-08 --zone UTC --zones FILE"))
+      const failure = yield* Effect.flip(resolved("--week 2026-03-08 --zone UTC --zone-file FILE"))
 
-      assert.strictEqual(failure.message, "--zone and --zones both say which clock counts")
+      assert.strictEqual(failure.message, "--zone and --zone-file both say which clock counts")
     }))
 
   it.effect("counts weeks from another day for a command that counts them, also without --week", () =>
@@ -355,16 +355,16 @@ describe("a period by the zone of each location", () => {
     Effect.gen(function*() {
       // Sunday evening in Honolulu, Monday morning in New York.
       const monday = DateTime.makeUnsafe("2026-03-16T08:00:00Z")
-      const words = yield* parse("--week last --zones FILE")
+      const words = yield* parse("--week last --zone-file FILE")
       const two = yield* Effect.flip(
         Effect.fromResult(withPeriod(words, monday, { locations: Option.some(locations) }))
       )
-      const later = yield* resolved("--week last --zones FILE", DateTime.add(monday, { hours: 3 }))
+      const later = yield* resolved("--week last --zone-file FILE", DateTime.add(monday, { hours: 3 }))
       const nights: LocationClocks = new Map<LocationId, LocalClock>([
         [east, { zone: zone("America/New_York"), dayStarts: "6 hours" }],
         [far, zone("Pacific/Honolulu")]
       ])
-      const one = yield* resolved("--week last --zones FILE", monday, nights)
+      const one = yield* resolved("--week last --zone-file FILE", monday, nights)
 
       assert.deepStrictEqual([two.code, two.message, two.advice], [
         2,
@@ -384,7 +384,7 @@ describe("a period by the zone of each location", () => {
         [far, zone("Pacific/Honolulu")]
       ])
       // 02:00 of the 11th in New York.
-      const flags = yield* resolved("--last 1d --zones FILE", DateTime.makeUnsafe("2026-03-11T06:00:00Z"), clocks)
+      const flags = yield* resolved("--last 1d --zone-file FILE", DateTime.makeUnsafe("2026-03-11T06:00:00Z"), clocks)
       const keeps = (instant: string) => Result.getOrThrow(flags.keeps(punchAt(east, instant)))
 
       assert.deepStrictEqual(["2026-03-10T07:59:00Z", "2026-03-10T08:00:00Z", "2026-03-11T07:59:00Z"].map(keeps), [
@@ -400,7 +400,7 @@ describe("a period by the zone of each location", () => {
 
   it.effect("names no window for --last: the days of each location change at its own midnight", () =>
     Effect.gen(function*() {
-      const [hint = "", ...more] = fixedWindowHint(yield* resolved("--last 7d --zones FILE"))
+      const [hint = "", ...more] = fixedWindowHint(yield* resolved("--last 7d --zone-file FILE"))
 
       assert.match(hint, /^Only until the next midnight of a location: .*without --cursor/)
       assert.deepStrictEqual(more, [])
@@ -419,7 +419,7 @@ describe("The window of every period by locations", () => {
       const elsewhere = DateTime.zoneMakeOffset(each.quarters * 900_000)
       for (const call of [`--last ${each.days}d`, "--week 2026-03-08", "--from 2026-03-01 --to 2026-03-14"]) {
         const flags = yield* resolved(
-          `${call} --zones FILE`,
+          `${call} --zone-file FILE`,
           DateTime.makeUnsafe(each.now * 1000),
           new Map([[east, zone("Pacific/Kiritimati")]])
         )
@@ -455,7 +455,7 @@ describe("The punches of every week by locations", () => {
         const start = Date.UTC(2026, 0, 5 + 7 * each.monday)
         const [first, last] = [0, 6].map((days) => new Date(start + days * 86_400_000).toISOString().slice(0, 10))
         const zones: LocationClocks = new Map(each.zones.map((name, at) => [LocationId.make(at), zone(name)]))
-        const flags = yield* resolved(`--week ${last} --zones FILE`, now, zones)
+        const flags = yield* resolved(`--week ${last} --zone-file FILE`, now, zones)
         const punches = each.shifts.map(({ at, hours }) =>
           punchAt(LocationId.make(at % each.zones.length), new Date(start + hours * 3_600_000).toISOString())
         )
