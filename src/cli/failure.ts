@@ -147,7 +147,7 @@ const describe = (error: ExpectedError): Description => {
     case "UnprocessableEntity":
       return {
         code: exitCode.data,
-        advice: [`${adviceOf(error)}${isCursorRejected(error) ? " Leave --from out; an export needs --force." : ""}`]
+        advice: [`${adviceOf(error)}${isCursorRejected(error) ? " Leave --cursor out; an export needs --force." : ""}`]
       }
     case "UnwritablePunch":
       return { code: exitCode.data, advice: ["Run time-punches doctor to find the cause."] }
@@ -159,7 +159,7 @@ const describe = (error: ExpectedError): Description => {
     case "MissingZone":
       return {
         code: exitCode.usage,
-        advice: ["Add it and its zone to the file of --zones: without one, its punches belong to no local day."]
+        advice: ["Add it and its zone to the file of --zone-file: without one, its punches belong to no local day."]
       }
     case "PeriodClosed":
       return {
@@ -304,7 +304,7 @@ const settingMessage = ({ cause }: Config.ConfigError): string => {
 /** Flags by the path of the argument that the library rejects. */
 const flagOf: Partial<Record<string, string>> = {
   pageSize: "--page-size",
-  cursor: "--from",
+  cursor: "--cursor",
   company: "--company",
   "company.guid": "--guid (or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID)",
   modifiedSince: "--modified-since",

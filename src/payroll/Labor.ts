@@ -529,7 +529,7 @@ interface Excess {
   aboveDay: number
 }
 
-/** Counts `--above` and `--above-day`: the sum of a week, date by date, less its threshold; and the sum of each date. */
+/** Counts the hours above the thresholds: the sum of a week, date by date, less its threshold; and the sum of each date. */
 const hoursOf = (
   person: Person,
   options: HoursAboveOptions<unknown>,

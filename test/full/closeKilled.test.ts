@@ -30,7 +30,7 @@ const punches = Array.from({ length: 20 }, (_, at) =>
 const inService = <A, E>(effect: Effect.Effect<A, E, FakeServer | FakeService | import("effect").Scope.Scope>) =>
   effect.pipe(Effect.scoped, Effect.provide(Layer.provideMerge(FakeServer.layer(), FakeService.layer({ punches }))))
 
-const week = ["close", "--week", "2026-03-02", "--zone", "America/New_York", "--above", "30h"]
+const week = ["close", "--week", "2026-03-02", "--zone", "America/New_York", "--weekly-threshold", "30h"]
 
 const variables = ({ url }: Database) => ({
   PATH: process.env["PATH"] ?? "",

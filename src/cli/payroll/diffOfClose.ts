@@ -88,8 +88,8 @@ const refuseContradiction = Effect.fnUntraced(function*(
     return yield* refuse("--rounding", terms.rounding)
   }
   if (Option.exists(weekStarts, (day) => day !== terms.firstDay)) return yield* refuse("--week-starts", terms.firstDay)
-  if (Option.isSome(zone) && Option.isSome(input.zones)) {
-    return yield* usage("--zone and --zones both say which clock counts", "Give one or the other.")
+  if (Option.isSome(zone) && Option.isSome(input.zoneFile)) {
+    return yield* usage("--zone and --zone-file both say which clock counts", "Give one or the other.")
   }
   const otherZone = terms.clocks.find((each) =>
     Option.exists(zone, (zone) => DateTime.zoneToString(zone) !== each.zone)
@@ -99,7 +99,7 @@ const refuseContradiction = Effect.fnUntraced(function*(
     Option.exists(dayStarts, (dayStarts) => !Duration.equals(dayStarts, each.dayStarts))
   )
   // Beside a file, the flag is only for the locations that the file gives no start of the day.
-  if (otherStart !== undefined && Option.isNone(input.zones)) {
+  if (otherStart !== undefined && Option.isNone(input.zoneFile)) {
     return yield* refuse("--day-starts", `days that begin ${Duration.format(otherStart.dayStarts)} after midnight`)
   }
   if (!isPeriodGiven(input) && Option.isNone(input.calendar)) return
@@ -129,17 +129,17 @@ const clocksOf = ({ clocks, locations }: CloseRecord.CloseTerms): ReadonlyMap<Lo
       ]
   }))
 
-/** The file may add locations that the record lacks, as `correct --zones` does. */
+/** The file may add locations that the record lacks, as `correct --zone-file` does. */
 const withZones = Effect.fnUntraced(function*(
   id: number,
   recorded: CloseRecord.CloseTerms,
-  { dayStarts, zones }: ChangesInput
+  { dayStarts, zoneFile }: ChangesInput
 ) {
   let terms = recorded
-  for (const [locationId, clock] of Option.getOrElse(yield* readZones(zones, dayStarts), () => new Map())) {
+  for (const [locationId, clock] of Option.getOrElse(yield* readZones(zoneFile, dayStarts), () => new Map())) {
     if (CloseRecord.hasOtherClock(recorded, locationId, clock)) {
       return yield* usage(
-        `--zones contradicts close ${id}: location ${locationId} has another clock there`,
+        `--zone-file contradicts close ${id}: location ${locationId} has another clock there`,
         "The record keeps the clock that the period was closed with. Leave the flag out, or the location."
       )
     }

@@ -17,8 +17,8 @@ import {
   wholeNumber,
   words
 } from "../flags/values.ts"
-import { zonesFlag } from "../flags/zones.ts"
-import { maxDuration } from "../select/maxDuration.ts"
+import { zoneFileFlag } from "../flags/zones.ts"
+import { maxShift } from "../select/maxShift.ts"
 import { periodFlags } from "../select/period.ts"
 import { thresholdFlags } from "../select/thresholds.ts"
 
@@ -39,7 +39,7 @@ export const closeFlags = {
   ...periodFlags,
   ...thresholdFlags,
   rounding,
-  maxDuration,
+  maxShift,
   accept: text(
     "accept",
     "KINDS",
@@ -54,7 +54,7 @@ export const closeFlags = {
 export const correctFlags = {
   ...shared,
   closes: closeNumber.pipe(Argument.variadic()),
-  zones: zonesFlag,
+  zoneFile: zoneFileFlag,
   dayStarts: periodFlags.dayStarts,
   accept: words("accept", ["rules", "gap"], "Correct although the sums had other rules, or leave a gap"),
   note,

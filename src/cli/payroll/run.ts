@@ -38,7 +38,7 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
   if (Option.isNone(flags.dates)) {
     return yield* usage(
       "close takes no --last: its dates depend on the day",
-      "Give --pay-period, --week, --month or --start."
+      "Give --pay-period, --week, --month or --from."
     )
   }
   const names = yield* readNames(flags.names)
@@ -47,9 +47,9 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
     clock: isZones(clock) ? Option.getOrElse(flags.locations, () => new Map()) : clock,
     firstDay: Option.getOrUndefined(flags.weekStarts),
     rounding: flags.rounding,
-    weeklyThreshold: Option.getOrUndefined(flags.above),
-    dailyThreshold: Option.getOrUndefined(flags.aboveDay),
-    maxDuration: Option.getOrUndefined(flags.maxDuration),
+    weeklyThreshold: Option.getOrUndefined(flags.weeklyThreshold),
+    dailyThreshold: Option.getOrUndefined(flags.dailyThreshold),
+    maxDuration: Option.getOrUndefined(flags.maxShift),
     accept: Option.getOrUndefined(flags.accept),
     ...written(flags.note)
   })
@@ -62,7 +62,7 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
 
 export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
   const { company, layer, shown } = yield* copyOf(input, "correct")
-  const clocks = Option.getOrUndefined(yield* readZones(input.zones, input.dayStarts))
+  const clocks = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
   const names = yield* readNames(input.names)
   const { before, corrected } = yield* Effect.gen(function*() {
     const corrected = yield* Close.correct(company, {

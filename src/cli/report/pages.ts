@@ -19,7 +19,7 @@ import { flagNameOf, noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
 import { printError } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
-import { defaultMaxDuration, refuseBeyondCalendar } from "../select/maxDuration.ts"
+import { defaultMaxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
 import { requirePeriod, resolvePeriod } from "../select/period.ts"
 import { disputedIn, disputesUnknown, selectedOf, selects, widerFilter } from "../select/selection.ts"
 import { periodInput, type ReportInput } from "./flags.ts"
@@ -39,10 +39,10 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "report"))
   const names = yield* readNames(flags.names)
   const knowsDisputes = Option.isNone(flags.database)
-  const maxDuration = Option.getOrElse(flags.maxDuration, () => defaultMaxDuration)
+  const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
   const source = yield* openSource(flags)
   const { id } = yield* companyOf(flags)
-  yield* refuseBeyondCalendar(flags, maxDuration)
+  yield* refuseBeyondCalendar(flags, maxShift)
   const selected = selectedOf(flags)
   const list = (filter: Parameters<typeof source>[0]) =>
     Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
@@ -55,10 +55,10 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     period,
     rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
     asOf: Option.getOrUndefined(flags.asOf),
-    weeklyThreshold: Option.getOrUndefined(flags.above),
-    dailyThreshold: Option.getOrUndefined(flags.aboveDay),
+    weeklyThreshold: Option.getOrUndefined(flags.weeklyThreshold),
+    dailyThreshold: Option.getOrUndefined(flags.dailyThreshold),
     firstDay: Option.getOrUndefined(flags.weekStarts),
-    maxDuration,
+    maxDuration: maxShift,
     disputed,
     isSelected,
     names,

@@ -69,7 +69,7 @@ describe("time-punches close", () => {
       const file = yield* copy
       const service = yield* FakeService
       const run = on(file)
-      const closed = yield* run("close", ...week, "--above", "7h", "--note", "signed")
+      const closed = yield* run("close", ...week, "--weekly-threshold", "7h", "--note", "signed")
       assert.strictEqual(closed.code, 0, closed.stderr)
       assert.match(
         closed.stdout,
@@ -231,7 +231,7 @@ describe("time-punches close", () => {
       const run = on(file)
       yield* service.edit([2], { clocked_out: null })
       yield* sync(file)
-      assert.strictEqual((yield* run("close", ...week, "--above", "7h", "--accept", "open")).code, 0)
+      assert.strictEqual((yield* run("close", ...week, "--weekly-threshold", "7h", "--accept", "open")).code, 0)
       yield* service.edit([1], { deleted: true })
       yield* service.edit([2], { deleted: true })
       yield* sync(file)
