@@ -90,7 +90,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "internal/wire"
   ],
   "cli/print": ["cli/base", "names", "internal/page", "internal/telemetry", "internal/wire"],
-  "cli/base": ["close", "fleet/base", "sql", "sync", "export", "payroll", "names", "internal/wire"],
+  "cli/base": ["close", "fleet/base", "sql", "sync", "export", "payroll", "names", "internal/sql", "internal/wire"],
   "testing/kit": ["testing", "testing/service", "testing/base", "client", "names", "internal/wire"],
   testing: [
     "testing/service",

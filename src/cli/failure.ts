@@ -14,6 +14,7 @@ import { adviceOf, type ListError } from "../ApiError.ts"
 import type { CloseChanged, PeriodClosed, RecordDiffers, UnknownClose } from "../close/Close.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
+import { messageOf } from "../internal/sql/failure.ts"
 import { firstIssue, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import type { MissingZone } from "../payroll/Period.ts"
@@ -191,7 +192,7 @@ const describe = (error: ExpectedError): Description => {
         code: exitCode.system,
         advice: [isLoginRefused(error) ? checkLogin : checkDatabase],
         message: error._tag === "SqlError"
-          ? `the database failed: ${printable(causeOf(error))}${explained(error)}`
+          ? `the database failed: ${printable(messageOf(error))}${explained(error)}`
           : `the database failed: ${printable(error.message)}`
       }
     case "PlatformError":
@@ -242,10 +243,6 @@ const fleetEnds: { readonly [R in FleetError["reason"]]: Omit<Description, "mess
   AlreadyRunning: { code: exitCode.system, advice: ["Give each process its own --name; a file has one process."] },
   Store: { code: exitCode.system, advice: [checkDatabase] }
 }
-
-/** What the system or the server said: the message of a driver may only be that it failed to connect. */
-const causeOf = ({ message, reason: { cause } }: SqlError): string =>
-  Predicate.isError(cause) && cause.message !== "" ? cause.message : message
 
 /** What the code of the system means, if the file of a database could not be opened: the same words as for other files. */
 const explained = (error: unknown): string => {

@@ -14,7 +14,7 @@ import { type DialectName, numberOf, orUndefined, textOrUndefined } from "../int
 import { migrate, statementsOf } from "../internal/sql/migrate.ts"
 import { retried, transact } from "../internal/sql/transaction.ts"
 import { Instant } from "../internal/wire/schema.ts"
-import { Checkpoint, Count } from "../sync/Checkpoint.ts"
+import { Checkpoint } from "../sync/Checkpoint.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { SyncStore } from "../sync/SyncStore.ts"
 import { storable } from "./columns.ts"
@@ -138,11 +138,11 @@ export class CopyStatus extends Schema.Opaque<CopyStatus>()(Schema.Struct({
   /** How far the copy is; `None` before the first commit. */
   checkpoint: Schema.OptionFromNullOr(Checkpoint),
   /** All rows, with those that are deleted or gone. */
-  rows: Count,
+  rows: Schema.Natural,
   /** Rows that the service shows as deleted. */
-  deleted: Count,
+  deleted: Schema.Natural,
   /** Rows that the service no longer shows. */
-  gone: Count,
+  gone: Schema.Natural,
   /** The last error that `recordError` kept; `None` if there was none, or a pass was completed since. */
   lastError: Schema.OptionFromNullOr(LastError),
   /** Since when the past of the copy is known; `None` if no history is kept, or the first load has not ended. */

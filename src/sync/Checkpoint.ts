@@ -9,7 +9,7 @@ import { firstIssue } from "../internal/wire/issue.ts"
 import { Instant } from "../internal/wire/schema.ts"
 
 /** A whole number from 0 on. @internal */
-export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+export const Count = Schema.Natural
 
 /** A range of clock-ins, half-open: `gte` is inside, `lt` is not. A side that is left out is open. */
 export const Window = Schema.Struct({
@@ -38,7 +38,7 @@ export const RunningPass = Schema.Struct({
   /** What the pass reads. */
   kind: PassKind,
   /** The number of this attempt, with which its rows are stamped. Before its first page: the highest number so far. */
-  pass: Count,
+  pass: Schema.Natural,
   /** The `modified_since` of its requests; `None` in a first load and a sweep, which send none. */
   since: Schema.OptionFromNullOr(Instant),
   /** The service's clock at the first page of the attempt; `None` before it, and if it came without a valid `Date`. */
@@ -55,13 +55,13 @@ export const RunningPass = Schema.Struct({
   /** A cursor that the attempt has met, replaced at pages 1, 2, 4, 8 …: a page that leads to it again closes a cycle. */
   landmark: Schema.OptionFromNullOr(Cursor),
   /** Pages that the attempt has read. */
-  pages: Count,
+  pages: Schema.Natural,
   /** How many times the pass began again because its cursors were refused or led in a circle. */
-  restarts: Count,
+  restarts: Schema.Natural,
   /** The window of a sweep and of its confirm; `None` in a first load and an increment. */
   window: Schema.OptionFromNullOr(Window),
   /** In a confirm, the number of its sweep: rows of the window with a lower one were not seen. */
-  before: Schema.OptionFromNullOr(Count),
+  before: Schema.OptionFromNullOr(Schema.Natural),
   /** Whether the pass asks for the order of ids. Absent: it asks for no order. */
   sorted: Schema.optionalKey(Schema.Boolean)
 })
@@ -75,7 +75,7 @@ export class Checkpoint extends Schema.Opaque<Checkpoint>()(Schema.Struct({
   /** The company of the copy. */
   company: CompanyId,
   /** The highest pass number ever used, also by an attempt that was abandoned. */
-  pass: Count,
+  pass: Schema.Natural,
   /** The copy has every change that the service showed before this instant of its clock; `None` before a first load. */
   watermark: Schema.OptionFromNullOr(Instant),
   /** The local clock when the first page of the last pass with a `Date` was requested, or of a first load without one. */

@@ -3,16 +3,16 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { InvalidRequest } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
+import { monotonicMillis } from "../internal/resilience/retry.ts"
 import { isWritable } from "../internal/wire/instant.ts"
-import { wholeNumber } from "../internal/wire/issue.ts"
 import { Instant } from "../internal/wire/schema.ts"
-import { type Checkpoint, Count, type Window } from "./Checkpoint.ts"
-import { type Call, type Goal, monotonicNow } from "./passes.ts"
+import { validateCount } from "../listing/request.ts"
+import type { Checkpoint, Window } from "./Checkpoint.ts"
+import type { Call, Goal } from "./passes.ts"
 import { unreadable } from "./SyncError.ts"
 
 /** How a sync reads. */
@@ -76,17 +76,17 @@ export class SyncSummary extends Schema.Opaque<SyncSummary>()(Schema.Struct({
   /** Whether it continued a stored pass. Such a pass only proves what was there when that pass began. */
   resumed: Schema.Boolean,
   /** Pages of the service that were read. */
-  pages: Count,
+  pages: Schema.Natural,
   /** Rows in those pages. */
-  punches: Count,
+  punches: Schema.Natural,
   /** Rows that were inserted or changed. */
-  written: Count,
+  written: Schema.Natural,
   /** Rows that were equal already. */
-  unchanged: Count,
+  unchanged: Schema.Natural,
   /** Rows that were marked as gone. */
-  gone: Count,
+  gone: Schema.Natural,
   /** How many times a pass began again because its cursors were refused. */
-  restarts: Count,
+  restarts: Schema.Natural,
   /** The watermark of the copy; `None` before the end of a first load. */
   watermark: Schema.OptionFromNullOr(Instant),
   /**
@@ -115,9 +115,9 @@ export const callOf = (
       return yield* invalid(named.id, "overlap", "a duration of at least 1 minute")
     }
     const prefetchPages = options.prefetchPages ?? 0
-    yield* validateCount(named.id, "prefetchPages", prefetchPages, 0, 100)
+    yield* Effect.fromResult(validateCount(named.id, "prefetchPages", prefetchPages, 0, 100))
     const { duration, pages } = options.stopAfter ?? {}
-    if (pages !== undefined) yield* validateCount(named.id, "stopAfter.pages", pages, 1)
+    if (pages !== undefined) yield* Effect.fromResult(validateCount(named.id, "stopAfter.pages", pages, 1))
     const limit = Duration.fromInput(duration ?? Duration.infinity)
     if (Option.isNone(limit) || !Duration.isPositive(limit.value)) {
       return yield* invalid(named.id, "stopAfter.duration", "a positive duration")
@@ -129,7 +129,7 @@ export const callOf = (
       sortById: options.sortById ?? false,
       prefetchPages,
       maxPages: pages ?? Infinity,
-      deadline: (yield* monotonicNow) + Duration.toMillis(limit.value),
+      deadline: (yield* monotonicMillis) + Duration.toMillis(limit.value),
       writer: globalThis.crypto.randomUUID()
     }
   })
@@ -155,13 +155,7 @@ export const sweepCallOf = (
   })
 
 const invalid = (companyId: CompanyId, field: string, mustBe: string) =>
-  Effect.fail(new InvalidRequest({ companyId, field, detail: `must be ${mustBe}` }))
-
-const validateCount = (companyId: CompanyId, field: string, value: number, least: number, most?: number) =>
-  Result.match(wholeNumber(value, least, most), {
-    onFailure: (mustBe) => invalid(companyId, field, mustBe),
-    onSuccess: () => Effect.void
-  })
+  new InvalidRequest({ companyId, field, detail: `must be ${mustBe}` })
 
 /** Fails if a checkpoint is of another company, before anything is sent. */
 export const validateCheckpoint = ({ company }: Call, from: Option.Option<Checkpoint>) =>

@@ -12,6 +12,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
+import { monotonicMillis } from "../internal/resilience/retry.ts"
 import type { Page } from "../Page.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import { TimePunches } from "../TimePunches.ts"
@@ -303,9 +304,6 @@ const isCursorRefused = (error: ListError): boolean =>
     (error._tag === "UnprocessableEntity" ||
       (error._tag === "UnexpectedStatus" && unknownCursor.includes(error.status))))
 
-/** The monotonic clock, in milliseconds. */
-export const monotonicNow = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
-
 /** The batches of a call. */
 export interface Passes {
   /** The next batch. `None`: the call is complete, or may read no further page. */
@@ -342,7 +340,7 @@ export const makePasses = (
 
     const next: Passes["next"] = Effect.gen(function*() {
       while (true) {
-        const request = nextRequest(call, state, yield* monotonicNow)
+        const request = nextRequest(call, state, yield* monotonicMillis)
         if (request._tag !== "Read") yield* close
         switch (request._tag) {
           case "End":
@@ -355,7 +353,7 @@ export const makePasses = (
           case "Read": {
             attempt ??= yield* open(request.state)
             const outcome = yield* Effect.result(Pull.catchDone(attempt.pull, () => endedEarly))
-            const now = { local: yield* Clock.currentTimeMillis, monotonic: yield* monotonicNow }
+            const now = { local: yield* Clock.currentTimeMillis, monotonic: yield* monotonicMillis }
             const stepped = step(call, request.state, Result.map(outcome, ([page]) => page), now)
             if (Result.isFailure(stepped) || stepped.success.isEnded) yield* close
             if (Result.isFailure(stepped)) return yield* Effect.fail(stepped.failure)

@@ -288,7 +288,8 @@ export const complete = (
   const isReport = subcommand === "report"
   const namesClose = subcommand === "closes" && words.length > 1
   const takesMap = namesClose && (has("output") || has("pay-date") || has("codes"))
-  const needsClock = (hasPeriod || countsDays || subcommand === "correct") && !has("close")
+  const hasThreshold = has("above") || has("above-day")
+  const needsClock = (hasPeriod || countsDays || hasThreshold || subcommand === "correct") && !has("close")
   const applies: Readonly<Record<DefaultKey, boolean>> = {
     zone: needsClock && !hasClock,
     zoneFile: needsClock && !hasClock,

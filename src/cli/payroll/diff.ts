@@ -15,7 +15,7 @@ export const changes = Command.make(
   It reads a copy that time-punches sync --history keeps, and sends nothing.
   --close ID shows the punches behind the next correction of a close: its
   record has the period, the clocks, the thresholds and the instant, and a flag
-  that contradicts it is refused. Without --close, give for --since the instant
+  for one of them is refused. Without --close, give for --since the instant
   that summary --database printed on standard error at that time.
 
   It lists each punch that has changed, with its kind: edited, added (the copy

@@ -1,6 +1,5 @@
-/** `changes --close`: what the record of a close says of the next correction, and the flags that contradict it. */
+/** `changes --close`: what the record of a close says of the next correction, and the flags that it replaces. */
 import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -14,11 +13,10 @@ import type { Comparison } from "../../sql/history.ts"
 import type { CopyStatus } from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { usage } from "../failure.ts"
-import { noFilter } from "../flags/filter.ts"
 import { readZone } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
 import { printHint } from "../print/messages.ts"
-import { isPeriodGiven, textOfDates, withPeriod } from "../select/period.ts"
+import { periodFlags, refuseBesideClose, textOfDates } from "../select/period.ts"
 import type { ChangesInput } from "./diffFlags.ts"
 
 /** What is compared, and how its punches are read. */
@@ -29,11 +27,10 @@ export interface Subject<E> extends LaborOptions {
   readonly zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>
 }
 
-/** The changes since the newest state that stands. Every flag that is given must say what the record says. */
+/** The changes since the newest state that stands. */
 export const ofClose = Effect.fnUntraced(
   function*(company: CompanyId, id: number, input: ChangesInput, { history }: CopyStatus) {
     const { state, terms: recorded } = yield* readRecord(company, id)
-    yield* refuseContradiction(id, state, recorded, input)
     const terms = yield* withZones(id, recorded, input)
     const known = Option.map(history, ({ since }) => since)
     if (!Option.exists(known, (since) => DateTime.isLessThanOrEqualTo(since, state.at))) {
@@ -61,6 +58,17 @@ export const ofClose = Effect.fnUntraced(
   }
 )
 
+/** Refuses the flags whose value the record has. A file of zones may add locations, with their starts of the day. */
+export const refuseRecorded = (input: ChangesInput) => {
+  const { dayStarts, zoneFile: _, ...others } = periodFlags
+  return refuseBesideClose(input, [
+    ...Object.keys(Option.isSome(input.zoneFile) ? others : { ...others, dayStarts }),
+    "since",
+    "asOf",
+    "rounding"
+  ])
+}
+
 /** The newest state that stands, and the terms of its sums. */
 const readRecord = Effect.fnUntraced(function*(company: CompanyId, id: number) {
   const refuse = (detail: string) => new Close.UnknownClose({ companyId: company, name: `${id}`, detail })
@@ -70,64 +78,6 @@ const readRecord = Effect.fnUntraced(function*(company: CompanyId, id: number) {
   if (Option.isNone(newest)) return yield* refuse("the close is over: each of its states is voided")
   return { state: newest.value, terms: CloseRecord.termsAt(close, newest.value) }
 })
-
-const refuseContradiction = Effect.fnUntraced(function*(
-  id: number,
-  { at, state }: Close.RecordedState,
-  terms: CloseRecord.CloseTerms,
-  input: ChangesInput
-) {
-  const { dayStarts, rounding, since, weekStarts, zone } = input
-  const refuse = (flag: string, recorded: string) =>
-    usage(`${flag} contradicts close ${id}, which has ${recorded}`, "Leave the flag out: the record has its value.")
-  if (Option.exists(since, (since) => since.epochMilliseconds !== at.epochMilliseconds)) {
-    return yield* refuse("--since", `${DateTime.formatIso(at)} in its state ${state}`)
-  }
-  if (Option.isSome(input.asOf)) return yield* refuse("--as-of", "the time of an open punch when it has ended")
-  if (Option.exists(rounding, (rounding) => rounding !== terms.rounding)) {
-    return yield* refuse("--rounding", terms.rounding)
-  }
-  if (Option.exists(weekStarts, (day) => day !== terms.firstDay)) return yield* refuse("--week-starts", terms.firstDay)
-  if (Option.isSome(zone) && Option.isSome(input.zoneFile)) {
-    return yield* usage("--zone and --zone-file both say which clock counts", "Give one or the other.")
-  }
-  const otherZone = terms.clocks.find((each) =>
-    Option.exists(zone, (zone) => DateTime.zoneToString(zone) !== each.zone)
-  )
-  if (otherZone !== undefined) return yield* refuse("--zone", otherZone.zone)
-  const otherStart = terms.clocks.find((each) =>
-    Option.exists(dayStarts, (dayStarts) => !Duration.equals(dayStarts, each.dayStarts))
-  )
-  // Beside a file, the flag is only for the locations that the file gives no start of the day.
-  if (otherStart !== undefined && Option.isNone(input.zoneFile)) {
-    return yield* refuse("--day-starts", `days that begin ${Duration.format(otherStart.dayStarts)} after midnight`)
-  }
-  if (!isPeriodGiven(input) && Option.isNone(input.calendar)) return
-  const { dates, periodFlag } = yield* Effect.fromResult(withPeriod(
-    { ...noFilter, ...input, zone: Option.none(), dayStarts: Option.none() },
-    yield* DateTime.now,
-    { countsWeeks: true, locations: Option.some(clocksOf(terms)) }
-  ))
-  const flag = Option.getOrElse(periodFlag, () => "--calendar")
-  if (!Option.exists(dates, ({ first, last }) => first === terms.first && last === terms.last)) {
-    return yield* refuse(flag, textOfDates(terms))
-  }
-})
-
-/** A clock for each location; for a record with one clock for all, that clock at a location of no importance. */
-const clocksOf = ({ clocks, locations }: CloseRecord.CloseTerms): ReadonlyMap<LocationId, Period.LocalClock> =>
-  new Map(locations.flatMap(({ clock, locationId }) => {
-    const known = clocks[clock]
-    const zone = known === undefined ? Option.none() : readZone(known.zone)
-    return known === undefined || Option.isNone(zone)
-      ? []
-      : [
-        [
-          Option.getOrElse(locationId, () => LocationId.make(0)),
-          { zone: zone.value, dayStarts: known.dayStarts }
-        ] as const
-      ]
-  }))
 
 /** The file may add locations that the record lacks, as `correct --zone-file` does. */
 const withZones = Effect.fnUntraced(function*(

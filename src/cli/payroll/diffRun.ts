@@ -20,17 +20,18 @@ import { printError } from "../print/messages.ts"
 import { print, screen } from "../print/output.ts"
 import { requirePeriod, resolvePeriod } from "../select/period.ts"
 import type { ChangesInput } from "./diffFlags.ts"
-import { ofClose, type Subject } from "./diffOfClose.ts"
+import { ofClose, refuseRecorded, type Subject } from "./diffOfClose.ts"
 import { jsonOf, linesOf, peopleCsv, punchesCsv } from "./diffPrint.ts"
 
 export const run = Effect.fnUntraced(function*(input: ChangesInput) {
+  const { close } = input
+  if (Option.isSome(close)) yield* refuseRecorded(input)
   const company = yield* companyOf(input)
   const target = yield* targetOf(
     input.database,
     "changes",
     "The service does not show earlier versions of a punch; a copy that time-punches sync --history keeps has them."
   )
-  const { close } = input
   const period = Option.isSome(close) ? undefined : yield* ofPeriod(input)
   const format = yield* Effect.fromResult(formatOf(input))
   const style = yield* Effect.fromResult(csvStyleOf(input, format))

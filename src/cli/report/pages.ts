@@ -15,12 +15,12 @@ import { targetOf } from "../database/database.ts"
 import { openSource } from "../database/source.ts"
 import { usage } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
-import { flagNameOf, noFilter } from "../flags/filter.ts"
+import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
 import { printError } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
 import { defaultMaxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
-import { requirePeriod, resolvePeriod } from "../select/period.ts"
+import { refuseBesideClose, requirePeriod, resolvePeriod } from "../select/period.ts"
 import { disputedIn, disputesUnknown, selectedOf, selects, widerFilter } from "../select/selection.ts"
 import { periodInput, type ReportInput } from "./flags.ts"
 
@@ -78,14 +78,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
 
 /** A report of a close. Everything else is in its record. */
 const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
-  const given = Object.entries(input).find(([key, value]) =>
-    (key in periodInput || key === "pageSize") && isGiven(value)
-  )
-  if (given !== undefined) {
-    return yield* usage(
-      `--close goes without --${flagNameOf(given[0])}: dates, zones, thresholds and rounding are those of the record`
-    )
-  }
+  yield* refuseBesideClose(input, [...Object.keys(periodInput), "pageSize"])
   const company = yield* companyOf(input)
   const target = yield* targetOf(input.database, "report --close", "Closes are recorded in a copy.")
   const names = yield* readNames(input.names)
@@ -105,8 +98,6 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
       )
     })), input.maxAge).pipe(Stream.runHead, Effect.map(Option.getOrThrow))
 })
-
-const isGiven = (flag: unknown): boolean => Option.isOption(flag) && Option.isSome(flag)
 
 const exists = (file: string) =>
   usage(`--output ${printable(file)} exists: a report replaces no file`, "Choose another name, or remove that file.")

@@ -12,7 +12,7 @@ import * as Period from "../../payroll/Period.ts"
 import { dayStartsOf, isZones, zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, refused, usage } from "../failure.ts"
-import { describeFilter, type FilterInput } from "../flags/filter.ts"
+import { describeFilter, type FilterInput, flagNameOf } from "../flags/filter.ts"
 import {
   calendar,
   date,
@@ -257,6 +257,16 @@ export const requirePeriod = (
     Option.all({ clock, period }),
     () => usage(`${command} needs a period`, "Add one, such as --week DATE, with --zone or --zone-file.")
   )
+
+/** Refuses the first of these flags that is given beside `--close`. `keys` are those of the parsed flags. */
+export const refuseBesideClose = (input: object, keys: ReadonlyArray<string>) => {
+  const given = Object.entries(input).find(([key, value]) =>
+    keys.includes(key) && Option.isOption(value) && Option.isSome(value)
+  )
+  return given === undefined ? Effect.void : usage(
+    `--close goes without --${flagNameOf(given[0])}: dates, zones, thresholds and rounding are those of the record`
+  )
+}
 
 /** The punches of a page that belong to the period, in their order. */
 export const keptOf = (

@@ -5,46 +5,20 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 
-const pages = Metric.counter("time_punches_pages", {
-  description: "Pages read whole",
-  incremental: true,
-  attributes: { unit: "{page}" }
-})
+const counter = (name: string, description: string, unit: string) =>
+  Metric.counter(`time_punches_${name}`, { description, incremental: true, attributes: { unit } })
 
-const punches = Metric.counter("time_punches_punches", {
-  description: "Punches in those pages",
-  incremental: true,
-  attributes: { unit: "{punch}" }
-})
+const pages = counter("pages", "Pages read whole", "{page}")
+const punches = counter("punches", "Punches in those pages", "{punch}")
+const retries = counter("retries", "Retries of pages and tokens, by reason", "{retry}")
+const resumptions = counter("resumptions", "Runs that resumed by themselves, by the tag of the error", "{resumption}")
+const retryWait = counter("retry_wait_seconds", "Time spent waiting before retries", "s")
+const renewals = counter("token_renewals", "Token requests that ended, by outcome", "{renewal}")
 
 const pageDuration = Metric.histogram("time_punches_page_duration_seconds", {
   description: "From the first request of a page to its rows, waits included",
   attributes: { unit: "s" },
   boundaries: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
-})
-
-const retries = Metric.counter("time_punches_retries", {
-  description: "Retries of pages and tokens, by reason",
-  incremental: true,
-  attributes: { unit: "{retry}" }
-})
-
-const resumptions = Metric.counter("time_punches_resumptions", {
-  description: "Runs that resumed by themselves, by the tag of the error",
-  incremental: true,
-  attributes: { unit: "{resumption}" }
-})
-
-const retryWait = Metric.counter("time_punches_retry_wait_seconds", {
-  description: "Time spent waiting before retries",
-  incremental: true,
-  attributes: { unit: "s" }
-})
-
-const renewals = Metric.counter("time_punches_token_renewals", {
-  description: "Token requests that ended, by outcome",
-  incremental: true,
-  attributes: { unit: "{renewal}" }
 })
 
 /** Counts a page and its rows, and records its duration since `started`, in nanoseconds of the monotonic clock. */

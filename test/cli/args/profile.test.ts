@@ -194,6 +194,14 @@ describe("the defaults of flags", () => {
       "summary --by user,week --names x",
       "summary --by user,week --names x --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday"
     ],
+    [
+      "summary --daily-threshold 8h --names x",
+      "summary --daily-threshold 8h --names x --zone-file=/z.csv --day-starts=04:00"
+    ],
+    [
+      "summary --weekly-threshold 40h --names x",
+      "summary --weekly-threshold 40h --names x --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday"
+    ],
     ["changes --close 7", "changes --close 7 --names=/n.csv --database=/p.db"],
     ["sync", "sync --database=/p.db"],
     [
@@ -267,6 +275,8 @@ describe("the defaults of flags", () => {
           "summary --month 2026-03 --by day",
           "summary --pay-period 2026-03-02",
           "summary --by user,week --week 2026-03-01 --weekly-threshold 40h",
+          "summary --by user --weekly-threshold 40h",
+          "summary --by user --daily-threshold 8h",
           "summary --from 2026-03-01 --to 2026-03-07 --daily-threshold 8h --by user",
           "check --week 2026-03-01",
           "check --pay-period 2026-03-02",
