@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import { Obstacle } from "../../../src/close/CloseRecord.ts"
+import { Blocker } from "../../../src/close/CloseError.ts"
 import { FakeServer } from "../../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../../src/testing/index.ts"
 import { needs } from "../../support/needs.ts"
@@ -93,7 +93,7 @@ const before: ReadonlyArray<Call> = [
   { call: "sync --history" },
   { call: "sync --status --json" },
   { call: `close ${named} --week-starts monday` },
-  { call: `close ${named} --week-starts monday --above 20h --above-day 8h --accept ${Obstacle.literals.join(",")}` }
+  { call: `close ${named} --week-starts monday --above 20h --above-day 8h --accept ${Blocker.literals.join(",")}` }
 ]
 
 const guid = defaultCompany.guid
