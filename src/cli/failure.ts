@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
 import { adviceOf, type ListError } from "../ApiError.ts"
-import type { CloseChanged, PeriodClosed, RecordDiffers, UnknownClose } from "../close/Close.ts"
+import type { CloseChanged, PeriodClosed, UnknownClose, VerificationFailed } from "../close/CloseError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
 import { messageOf } from "../internal/sql/failure.ts"
@@ -69,7 +69,7 @@ export type ExpectedError =
   | PeriodClosed
   | UnknownClose
   | CloseChanged
-  | RecordDiffers
+  | VerificationFailed
 
 /** The command was called wrongly. */
 export const usage = (message: string, ...advice: ReadonlyArray<string>) =>
@@ -173,7 +173,7 @@ const describe = (error: ExpectedError): Description => {
       return { code: exitCode.usage, advice: ["time-punches closes lists the closes and their states."] }
     case "CloseChanged":
       return { code: exitCode.system, advice: ["Nothing was written. Run the same command again."] }
-    case "RecordDiffers":
+    case "VerificationFailed":
       return {
         code: exitCode.data,
         advice: [

@@ -288,7 +288,7 @@ export const complete = (
   const isReport = subcommand === "report"
   const namesClose = subcommand === "closes" && words.length > 1
   const takesMap = namesClose && (has("output") || has("pay-date") || has("codes"))
-  const hasThreshold = has("above") || has("above-day")
+  const hasThreshold = has("weekly-threshold") || has("daily-threshold")
   const needsClock = (hasPeriod || countsDays || hasThreshold || subcommand === "correct") && !has("close")
   const applies: Readonly<Record<DefaultKey, boolean>> = {
     zone: needsClock && !hasClock,

@@ -1,7 +1,9 @@
 /** The flags of `time-punches close`, `correct`, `void` and `closes`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
-import { Obstacle } from "../../close/CloseRecord.ts"
+import * as Option from "effect/Option"
+import { Blocker } from "../../close/CloseError.ts"
+import * as RevisionId from "../../close/RevisionId.ts"
 import { databaseFlag } from "../database/database.ts"
 import { fileFlags } from "../files/payrollFile.ts"
 import { companyFlags } from "../flags/connection.ts"
@@ -43,9 +45,9 @@ export const closeFlags = {
   accept: text(
     "accept",
     "KINDS",
-    `Close although these were found, and record their numbers: some of ${Obstacle.literals.join(", ")}`,
-    `some of ${Obstacle.literals.join(", ")}, joined by commas`,
-    readWords(Obstacle.literals)
+    `Close although these were found, and record their numbers: some of ${Blocker.literals.join(", ")}`,
+    `some of ${Blocker.literals.join(", ")}, joined by commas`,
+    readWords(Blocker.literals)
   ),
   note,
   names: namesFlag
@@ -68,7 +70,7 @@ export const closesFlags = {
   // `7` is a close, `7.2` a state of it.
   name: Argument.String("ID|STATE").pipe(
     Argument.filter(
-      (text) => /^[1-9]\d{0,8}(\.[1-9]\d{0,8})?$/.test(text),
+      (text) => Option.isSome(RevisionId.parse(text)),
       () => "a close such as 7, or a state such as 7.2"
     ),
     Argument.optional

@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Close from "../../close/Close.ts"
+import { UnknownClose } from "../../close/CloseError.ts"
 import { closeListing, toHtmlCloseReport } from "../../close/report.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { byLocation, type MissingZone } from "../../payroll/Zones.ts"
@@ -86,7 +87,7 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
     Stream.fromEffect(Effect.gen(function*() {
       const [close] = yield* Close.list(company.id, id)
       if (close === undefined) {
-        return yield* new Close.UnknownClose({ companyId: company.id, name: `${id}`, detail: "there is no such close" })
+        return yield* new UnknownClose({ companyId: company.id, name: `${id}`, detail: "there is no such close" })
       }
       const punches = Option.map(closeListing(close), ({ at, clockedIn }) =>
         SqlStore.list(company.id, { clockedIn }, { at }))

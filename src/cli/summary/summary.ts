@@ -6,7 +6,8 @@ import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as CloseRecord from "../../close/CloseRecord.ts"
+import * as CloseSums from "../../close/CloseSums.ts"
+import * as CloseTerms from "../../close/CloseTerms.ts"
 import type { UserId } from "../../Ids.ts"
 import * as Labor from "../../payroll/Labor.ts"
 import type * as Period from "../../payroll/Period.ts"
@@ -155,7 +156,7 @@ const preview = Effect.fnUntraced(function*(
     )
   }
   const company = yield* companyOf(input)
-  const terms = CloseRecord.makeTerms({
+  const terms = CloseTerms.make({
     ...dates.value,
     companyId: company.id,
     clock: isZones(clock.value) ? Option.getOrElse(locations, () => new Map()) : clock.value,
@@ -165,8 +166,8 @@ const preview = Effect.fnUntraced(function*(
     dailyThreshold: Option.getOrUndefined(dailyThreshold)
   })
   const source = yield* openSource(input)
-  const punches = Stream.flatMap(source({ clockedIn: CloseRecord.window(terms) }), (page) => Stream.fromArray(page))
-  const sums = yield* Stream.run(punches, CloseRecord.sums(terms))
+  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.window(terms) }), (page) => Stream.fromArray(page))
+  const sums = yield* Stream.run(punches, CloseSums.sum(terms))
   yield* printFile(form, `preview of ${textOfDates(dates.value)}`, { ...dates.value, ...sums })
 })
 

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import { Obstacle } from "../../../src/close/CloseRecord.ts"
+import { Blocker } from "../../../src/close/CloseError.ts"
 import { FakeServer } from "../../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../../src/testing/index.ts"
 import { needs } from "../../support/needs.ts"
@@ -95,7 +95,7 @@ const before: ReadonlyArray<Call> = [
   { call: `close ${named} --week-starts monday` },
   {
     call: `close ${named} --week-starts monday --weekly-threshold 20h --daily-threshold 8h --accept ${
-      Obstacle.literals.join(",")
+      Blocker.literals.join(",")
     }`
   }
 ]
