@@ -57,7 +57,7 @@ const folder = mkdtempSync(join(tmpdir(), "time-punches-changes-"))
 try {
   const file = join(folder, "punches.db")
   const since = await fill(file, Number(values.punches))
-  const copy = ["--start", "2000-01-01", "--end", "2099-12-31", "--zone", "UTC", "--company", "7", "--database", file]
+  const copy = ["--from", "2000-01-01", "--to", "2099-12-31", "--zone", "UTC", "--company", "7", "--database", file]
   const changes = ["changes", ...copy, "--since", since]
   const cases: Readonly<Record<string, ReadonlyArray<string>>> = {
     "summary --by user": ["summary", "--by", "user", ...copy],

@@ -39,7 +39,7 @@ try {
   const env = { ...process.env, ...JSON.parse(settings) }
   const database = join(folder, "punches.db")
   execFileSync(process.execPath, [main, "sync", "--database", database], { env, stdio: "ignore" })
-  const period = ["--start", "2026-03-02", "--end", "2026-06-15", "--zone", "America/New_York", "--database", database]
+  const period = ["--from", "2026-03-02", "--to", "2026-06-15", "--zone", "America/New_York", "--database", database]
 
   const measured = (...args: ReadonlyArray<string>) => {
     const runs = Array.from({ length: rounds }, () => {
@@ -64,8 +64,8 @@ try {
       `| of ${punches} punches in SQLite | seconds | cpu seconds | peak MB | kB printed |`,
       "| --- | ---: | ---: | ---: | ---: |",
       measured("summary", "--json"),
-      measured("summary", "--by", "user", "--json", "--above", "40h"),
-      measured("report", "--above", "40h"),
+      measured("summary", "--by", "user", "--json", "--weekly-threshold", "40h"),
+      measured("report", "--weekly-threshold", "40h"),
       ""
     ].join("\n")
   )

@@ -15,7 +15,7 @@ const id = CompanyId.make(defaultCompany.id)
 const codes: PayrollFile.PayrollCodes = { codeOf: (kind, id) => kind === "user" ? `E${id}` : undefined }
 
 /** Closes the week of 2 March. Punches without an approval are closed too, and recorded with their number. */
-export const closeWeek = Close.make(id, {
+export const closeWeek = Close.create(id, {
   first: BusinessDate.make("2026-03-02"),
   last: BusinessDate.make("2026-03-08"),
   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
@@ -26,18 +26,20 @@ export const closeWeek = Close.make(id, {
   note: "signed"
 })
 
-/** The file of a state, such as `1.2`: of the first one its sums, of a later one what it has more than the state before. */
+/** The file of a revision, such as `1.2`: of the first one its sums, of a later one what it has more than the one before. */
 export const fileOf = Effect.fnUntraced(function*(name: string) {
-  const { before, state } = yield* Close.find(id, name)
+  const { previous, revision } = yield* Close.find(id, name)
   const form = yield* Effect.fromResult(mapping)
-  return yield* Effect.fromResult(PayrollFile.encode(form, codes, state, before))
+  return yield* Effect.fromResult(PayrollFile.encode(form, codes, revision, previous))
 })
 
-/** Every week: what changed in any close that stands is its next state. The names of the new states. */
+/** Every week: what changed in any active close is its next revision. The names of the new revisions. */
 export const correctAll = Effect.fnUntraced(function*(note: string) {
-  const { lost, states } = yield* Close.correct(id, { user: "payroll", note })
-  for (const { causes, userId } of lost) yield* Console.log(`user ${userId} lost all hours: ${JSON.stringify(causes)}`)
-  return states.map(({ state }) => state)
+  const { peopleWithoutHours, revisions } = yield* Close.correct(id, { user: "payroll", note })
+  for (const { causes, userId } of peopleWithoutHours) {
+    yield* Console.log(`user ${userId} lost all hours: ${JSON.stringify(causes)}`)
+  }
+  return revisions.map(({ id }) => id)
 })
 
 const print = (name: string) =>
@@ -46,14 +48,14 @@ const print = (name: string) =>
 export const main = Effect.gen(function*() {
   const service = yield* FakeService
   yield* Sync.run(id)
-  const { state } = yield* closeWeek
-  yield* print(state)
+  const { id: first } = yield* closeWeek
+  yield* print(first)
   // A manager finds that a punch ended later.
   yield* service.edit([1001], { clocked_out: "2026-03-02T23:59:00Z" })
   yield* Sync.run(id)
   yield* Effect.forEach(yield* correctAll("found by the manager"), print)
-  const { states } = yield* Close.verify(id)
-  yield* Console.log(`${states} states verified`)
+  const { revisions } = yield* Close.verify(id)
+  yield* Console.log(`${revisions} revisions verified`)
 })
 
 /** A fake service in this process, and a copy with a history in memory. */

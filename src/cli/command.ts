@@ -87,7 +87,7 @@ export const command = Command.make("time-punches").pipe(
   ]),
   Command.withGlobalFlags([colourFlag, ...messageFlags, ...profileFlags]),
   Command.withExamples([
-    { command: "time-punches list --take 20", description: "Print the first punches" }
+    { command: "time-punches list --limit 20", description: "Print the first punches" }
   ])
 )
 

@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
 import { adviceOf, type ListError } from "../ApiError.ts"
-import type { CloseChanged, PeriodClosed, RecordDiffers, UnknownClose } from "../close/Close.ts"
+import type { CloseChanged, PeriodClosed, UnknownClose, VerificationFailed } from "../close/CloseError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
 import { messageOf } from "../internal/sql/failure.ts"
@@ -69,7 +69,7 @@ export type ExpectedError =
   | PeriodClosed
   | UnknownClose
   | CloseChanged
-  | RecordDiffers
+  | VerificationFailed
 
 /** The command was called wrongly. */
 export const usage = (message: string, ...advice: ReadonlyArray<string>) =>
@@ -148,7 +148,7 @@ const describe = (error: ExpectedError): Description => {
     case "UnprocessableEntity":
       return {
         code: exitCode.data,
-        advice: [`${adviceOf(error)}${isCursorRejected(error) ? " Leave --from out; an export needs --force." : ""}`]
+        advice: [`${adviceOf(error)}${isCursorRejected(error) ? " Leave --cursor out; an export needs --force." : ""}`]
       }
     case "UnwritablePunch":
       return { code: exitCode.data, advice: ["Run time-punches doctor to find the cause."] }
@@ -160,7 +160,7 @@ const describe = (error: ExpectedError): Description => {
     case "MissingZone":
       return {
         code: exitCode.usage,
-        advice: ["Add it and its zone to the file of --zones: without one, its punches belong to no local day."]
+        advice: ["Add it and its zone to the file of --zone-file: without one, its punches belong to no local day."]
       }
     case "PeriodClosed":
       return {
@@ -173,7 +173,7 @@ const describe = (error: ExpectedError): Description => {
       return { code: exitCode.usage, advice: ["time-punches closes lists the closes and their states."] }
     case "CloseChanged":
       return { code: exitCode.system, advice: ["Nothing was written. Run the same command again."] }
-    case "RecordDiffers":
+    case "VerificationFailed":
       return {
         code: exitCode.data,
         advice: [
@@ -301,7 +301,7 @@ const settingMessage = ({ cause }: Config.ConfigError): string => {
 /** Flags by the path of the argument that the library rejects. */
 const flagOf: Partial<Record<string, string>> = {
   pageSize: "--page-size",
-  cursor: "--from",
+  cursor: "--cursor",
   company: "--company",
   "company.guid": "--guid (or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID)",
   modifiedSince: "--modified-since",

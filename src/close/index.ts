@@ -1,4 +1,20 @@
 /** The `./close` subpath: payroll periods of a copy that are closed, corrected and voided, and their report. */
 export * as Close from "./Close.ts"
-export * as CloseRecord from "./CloseRecord.ts"
+export { Blocker, CloseChanged, NotReady, PeriodClosed, UnknownClose, VerificationFailed } from "./CloseError.ts"
+export * as CloseSums from "./CloseSums.ts"
+export * as CloseTerms from "./CloseTerms.ts"
 export { type CloseListing, closeListing, type CloseReportOptions, toHtmlCloseReport } from "./report.ts"
+export {
+  type ActiveRevision,
+  activeRevisions,
+  ClosedPeriod,
+  type LinkedPeriod,
+  type LinkedRevision,
+  newestRevision,
+  previousOf,
+  RecordedRevision,
+  Revision,
+  termsAt,
+  voidOf
+} from "./Revision.ts"
+export * as RevisionId from "./RevisionId.ts"

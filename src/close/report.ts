@@ -1,4 +1,4 @@
-/** A close as one page of HTML: its states, their differences and what each person got, always from its record. */
+/** A close as one page of HTML: its revisions, their differences and what each person got, always from its record. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -16,22 +16,30 @@ import { figuresOf } from "../report/figures.ts"
 import * as Page from "../report/page.ts"
 import { byTime, hoursSections, sumsSections } from "../report/report.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import type { Close, RecordedState } from "./Close.ts"
-import * as CloseRecord from "./CloseRecord.ts"
+import * as CloseSums from "./CloseSums.ts"
+import * as CloseTerms from "./CloseTerms.ts"
+import {
+  activeRevisions,
+  type ClosedPeriod,
+  newestRevision,
+  previousOf,
+  type RecordedRevision,
+  termsAt
+} from "./Revision.ts"
 
 /** What a report of a close lists: the punches of this range, as the copy had them at this instant. */
 export interface CloseListing {
-  /** The instant of the newest state that stands. */
+  /** The instant of the newest active revision. */
   readonly at: DateTime.Utc
   /** The clock-ins: the days of the close, and what is read around them for overlaps. */
   readonly clockedIn: Interval
 }
 
-/** What to list for the report of a close; `None` if none of its states stands. */
-export const closeListing = (close: Close): Option.Option<CloseListing> =>
-  Option.map(CloseRecord.newestOf(close.states), (state) => {
-    const terms = CloseRecord.termsAt(close, state)
-    const [one, other] = [CloseRecord.window(terms), PeriodCheck.window(checkOf(terms))]
+/** What to list for the report of a close; `None` if none of its revisions is active. */
+export const closeListing = (close: ClosedPeriod): Option.Option<CloseListing> =>
+  Option.map(newestRevision(close.revisions), (state) => {
+    const terms = termsAt(close, state)
+    const [one, other] = [CloseTerms.window(terms), PeriodCheck.window(checkOf(terms))]
     return { at: state.at, clockedIn: { gte: DateTime.min(one.gte, other.gte), lt: DateTime.max(one.lt, other.lt) } }
   })
 
@@ -44,10 +52,10 @@ export interface CloseReportOptions {
 }
 
 /**
- * Writes a close as one HTML file without a script, which loads nothing. Its states, their differences, what each person got
+ * Writes a close as one HTML file without a script, which loads nothing. Its revisions, their differences, what each person got
  * and all sums are those of the record.
  *
- * Hours by day, people on the clock and findings need the punches that the newest state summed:
+ * Hours by day, people on the clock and findings need the punches that the newest revision summed:
  * `SqlStore.list(company, { clockedIn }, { at })` with what `closeListing` gives. `None` leaves these parts out, with a line
  * that says so. The page also says if the hours of the punches are not those of the record.
  *
@@ -74,16 +82,16 @@ export interface CloseReportOptions {
  * ```
  */
 export const toHtmlCloseReport = <E, R>(
-  close: Close,
+  close: ClosedPeriod,
   punches: Option.Option<Stream.Stream<TimePunch, E, R>>,
   options: CloseReportOptions = {}
 ): Effect.Effect<string, E | MissingZone | Labor.SumOverflow, R> =>
   Effect.gen(function*() {
     const { companyId, first, last } = close.terms
     const { names, title = `Close ${close.close} of company ${companyId}: ${first} to ${last}` } = options
-    const newest = Option.getOrUndefined(CloseRecord.newestOf(close.states))
-    const terms = newest === undefined ? close.terms : CloseRecord.termsAt(close, newest)
-    const sums = newest ?? CloseRecord.nothing
+    const newest = Option.getOrUndefined(newestRevision(close.revisions))
+    const terms = newest === undefined ? close.terms : termsAt(close, newest)
+    const sums = newest ?? CloseSums.empty
     const people = peopleOf(sums).toSorted(byTime)
     const locations = Page.sumsBy(sums.rows, ({ locationId }) => locationId).toSorted(byTime)
     const thresholds = {
@@ -102,11 +110,11 @@ export const toHtmlCloseReport = <E, R>(
         `By the clocks of ${zones.join("; ")}, as recorded`,
         newest === undefined
           ? "No state of this close stands: it is over."
-          : `The sums are those of state ${newest.state}, of the copy at ${DateTime.formatIso(newest.at)}.`
+          : `The sums are those of state ${newest.id}, of the copy at ${DateTime.formatIso(newest.at)}.`
       ],
       [
         Page.keyFigures(people),
-        statesSection(close),
+        revisionsSection(close),
         ...(people.length === 0 ? [] : [
           gotSection(close, people, names),
           ...(shown === undefined ? [] : [shown.byDay]),
@@ -120,7 +128,7 @@ export const toHtmlCloseReport = <E, R>(
               "Left out",
               Page.note(
                 `Hours by day, people on the clock and what to look at are left out: the history of the copy does not reach ` +
-                  `${DateTime.formatIso(newest.at)}, the instant of state ${newest.state}.`
+                  `${DateTime.formatIso(newest.at)}, the instant of state ${newest.id}.`
               )
             )
           ]
@@ -136,7 +144,7 @@ export const toHtmlCloseReport = <E, R>(
   })
 
 /** The clocks of the record, for what its instants do not have: the hour of the day, and times in a text. */
-const zonesOf = (terms: CloseRecord.CloseTerms): Zones<MissingZone> => {
+const zonesOf = (terms: CloseTerms.CloseTerms): Zones<MissingZone> => {
   const clocks = terms.clocks.map(({ dayStarts, zone }): LocalClock => ({
     zone: Option.getOrThrow(DateTime.zoneFromString(zone)),
     dayStarts
@@ -144,44 +152,39 @@ const zonesOf = (terms: CloseRecord.CloseTerms): Zones<MissingZone> => {
   return {
     all: clocks,
     clockOf: (locationId) => {
-      const clock = clocks[CloseRecord.locationOf(terms, locationId)?.clock ?? -1]
+      const clock = clocks[CloseTerms.locationOf(terms, locationId)?.clock ?? -1]
       return clock === undefined ? Result.fail(new MissingZone({ locationId })) : Result.succeed(clock)
     }
   }
 }
 
-const checkOf = (terms: CloseRecord.CloseTerms): PeriodCheck.PeriodCheckOptions<MissingZone> => ({
-  clock: zonesOf(terms),
-  // A beginning may be moved by less than 48 hours.
-  period: (clock) => Period.localDays(clock, terms.daysFrom, terms.last),
-  isChecked: CloseRecord.contains(terms)
-})
+const checkOf = (terms: CloseTerms.CloseTerms) => CloseTerms.checkOptions(terms, zonesOf(terms))
 
 /** What the punches show. `people`: the sums of the record, which the punches must have too. */
 const ofPunches = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
-  terms: CloseRecord.CloseTerms,
+  terms: CloseTerms.CloseTerms,
   people: ReadonlyArray<Page.Sums>,
   names: Page.NameOf | undefined
 ) =>
   Effect.gen(function*() {
     const check = checkOf(terms)
     const { clockOf } = zonesOf(terms)
-    const { gte, lt } = CloseRecord.window(terms)
-    const isOurs = CloseRecord.contains(terms)
+    const { gte, lt } = CloseTerms.window(terms)
+    const isOurs = CloseTerms.contains(terms)
     const starts = terms.clocks.map(({ starts }) => starts.map(({ epochMilliseconds }) => epochMilliseconds))
     const clocks = new Map<LocationId, ReturnType<typeof clockOf>>()
     const figures = yield* figuresOf(
       // Around the close a punch may be at a location that is newer than the record: its findings are not of the close.
       Stream.filter(punches, ({ clockedIn, locationId }) =>
-        CloseRecord.locationOf(terms, locationId) !== undefined ||
+        CloseTerms.locationOf(terms, locationId) !== undefined ||
         (DateTime.isGreaterThanOrEqualTo(clockedIn, gte) && DateTime.isLessThan(clockedIn, lt))),
       {
         placeOf: (punch) => {
           const clock = clocks.get(punch.locationId) ?? clockOf(punch.locationId)
           clocks.set(punch.locationId, clock)
           return Result.map(clock, (clock) => {
-            const days = starts[CloseRecord.locationOf(terms, punch.locationId)?.clock ?? -1] ?? []
+            const days = starts[CloseTerms.locationOf(terms, punch.locationId)?.clock ?? -1] ?? []
             const day = days.findLastIndex((start) => start <= punch.clockedIn.epochMilliseconds)
             return isOurs(punch)
               ? { date: Option.getOrElse(Period.addDays(terms.daysFrom, day), () => terms.first), clock }
@@ -213,9 +216,9 @@ const ofPunches = <E, R>(
   })
 
 /** The sums of each person, with the time over the thresholds. */
-const peopleOf = (sums: CloseRecord.CloseSums): ReadonlyArray<Page.Sums> => {
+const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<Page.Sums> => {
   const groups = new Map(Page.sumsBy(sums.rows, ({ userId }) => userId).map((group) => [group.key, group]))
-  return CloseRecord.byPerson(sums).map(({ above, aboveDay, cost, net, punches, tips, userId }) => ({
+  return CloseSums.byPerson(sums).map(({ above, aboveDay, cost, net, punches, tips, userId }) => ({
     key: userId,
     punches,
     incomplete: groups.get(userId)?.incomplete ?? 0,
@@ -227,22 +230,24 @@ const peopleOf = (sums: CloseRecord.CloseSums): ReadonlyArray<Page.Sums> => {
   }))
 }
 
-/** What a state has more than the one before it; of a void, what it takes away. */
-const differenceOf = ({ states }: Close, state: RecordedState): CloseRecord.CloseSums => {
-  const before = states.find((each) => Option.contains(state.before, each.state)) ?? CloseRecord.nothing
-  return CloseRecord.difference(state.kind === "void" ? CloseRecord.nothing : state, before)
+/** What a revision has more than the one before it; of a void, what it takes away. */
+const differenceOf = ({ revisions }: ClosedPeriod, revision: RecordedRevision): CloseSums.CloseSums => {
+  const voided = revisions.find(({ id }) => Option.contains(revision.voids, id))
+  return voided === undefined
+    ? CloseSums.difference(revision, previousOf(revisions, revision) ?? CloseSums.empty)
+    : CloseSums.difference(CloseSums.empty, voided)
 }
 
-const statesSection = (close: Close): Html => {
-  const standing = new Set(CloseRecord.standing(close.states).map(({ state }) => state))
-  const due = (state: RecordedState) => Page.totalOf(peopleOf(differenceOf(close, state)))
-  const columns: ReadonlyArray<Page.Column<RecordedState>> = [
-    { title: "state", cell: ({ state }) => state },
+const revisionsSection = (close: ClosedPeriod): Html => {
+  const active = new Set(activeRevisions(close.revisions).map(({ id }) => id))
+  const due = (revision: RecordedRevision) => Page.totalOf(peopleOf(differenceOf(close, revision)))
+  const columns: ReadonlyArray<Page.Column<RecordedRevision>> = [
+    { title: "state", cell: ({ id }) => id },
     { title: "kind", cell: ({ kind }) => kind },
-    { title: "of", cell: ({ before }) => Option.getOrElse(before, () => "") },
+    { title: "of", cell: ({ previous, voids }) => Option.getOrElse(Option.orElse(previous, () => voids), () => "") },
     {
       title: "stands",
-      cell: ({ kind, state }) => kind === "void" ? "" : standing.has(state) ? "yes" : "no: it was not paid"
+      cell: ({ id, kind }) => kind === "void" ? "" : active.has(id) ? "yes" : "no: it was not paid"
     },
     {
       title: "written",
@@ -250,9 +255,9 @@ const statesSection = (close: Close): Html => {
       cell: ({ closedAt }) => DateTime.formatIso(closedAt).replace(/T(\d\d:\d\d).*/, " $1 UTC")
     },
     { title: "people", isNumber: true, cell: ({ people }) => Page.count(people.length) },
-    { title: "net", isNumber: true, cell: (state) => Page.time(Page.totalOf(peopleOf(state)).net) },
-    { title: "cost", isNumber: true, cell: (state) => Page.money(Page.totalOf(peopleOf(state)).cost) },
-    { title: "difference", isNumber: true, cell: (state) => Page.money(due(state).cost) },
+    { title: "net", isNumber: true, cell: (revision) => Page.time(Page.totalOf(peopleOf(revision)).net) },
+    { title: "cost", isNumber: true, cell: (revision) => Page.money(Page.totalOf(peopleOf(revision)).cost) },
+    { title: "difference", isNumber: true, cell: (revision) => Page.money(due(revision).cost) },
     { title: "user", cell: ({ user }) => user },
     { title: "note", cell: ({ note }) => note },
     {
@@ -260,20 +265,20 @@ const statesSection = (close: Close): Html => {
       cell: ({ accepted }) => Object.entries(accepted).map(([kind, found]) => `${kind} ${found}`).join(", ")
     }
   ]
-  return Page.section("States", Page.table(counted(close.states.length, "state"), columns, close.states))
+  return Page.section("States", Page.table(counted(close.revisions.length, "state"), columns, close.revisions))
 }
 
-/** What each person got with each state that stands, and in all. */
-const gotSection = (close: Close, people: ReadonlyArray<Page.Sums>, names: Page.NameOf | undefined): Html => {
-  const states = CloseRecord.standing(close.states).map((state) => ({
-    name: state.state,
-    people: new Map(peopleOf(differenceOf(close, state)).map((person) => [person.key, person]))
+/** What each person got with each active revision, and in all. */
+const gotSection = (close: ClosedPeriod, people: ReadonlyArray<Page.Sums>, names: Page.NameOf | undefined): Html => {
+  const revisions = activeRevisions(close.revisions).map((revision) => ({
+    name: revision.id,
+    people: new Map(peopleOf(differenceOf(close, revision)).map((person) => [person.key, person]))
   }))
-  const keys = new Set([...people.map(({ key }) => key), ...states.flatMap(({ people }) => [...people.keys()])])
+  const keys = new Set([...people.map(({ key }) => key), ...revisions.flatMap(({ people }) => [...people.keys()])])
   const newest = new Map(people.map((person) => [person.key, person]))
   const columns: ReadonlyArray<Page.Column<number | string>> = [
     { title: "person", cell: (key) => typeof key === "string" ? key : Page.labelOf("user", key, names) },
-    ...states.flatMap(({ name, people }): ReadonlyArray<Page.Column<number | string>> => [
+    ...revisions.flatMap(({ name, people }): ReadonlyArray<Page.Column<number | string>> => [
       { title: `${name} net`, isNumber: true, cell: (key) => Page.time(people.get(key)?.net ?? Duration.zero) },
       { title: `${name} cost`, isNumber: true, cell: (key) => Page.money(people.get(key)?.cost ?? 0) }
     ]),
@@ -288,14 +293,14 @@ const gotSection = (close: Close, people: ReadonlyArray<Page.Sums>, names: Page.
   )
 }
 
-const differencesSection = (close: Close, names: Page.NameOf | undefined): Html =>
+const differencesSection = (close: ClosedPeriod, names: Page.NameOf | undefined): Html =>
   Page.section(
     "Differences",
-    ...close.states.map((state) => {
-      const of = Option.match(state.before, {
-        onNone: () => "all of it",
-        onSome: (before) => state.kind === "void" ? `${before} was not paid` : `more than ${before}`
-      })
-      return Page.sumsTable(`${state.state}: ${of}`, "user", peopleOf(differenceOf(close, state)), names)
+    ...close.revisions.map((revision) => {
+      const { id, previous, voids } = revision
+      const of = Option.isSome(voids)
+        ? `${voids.value} was not paid`
+        : Option.match(previous, { onNone: () => "all of it", onSome: (previous) => `more than ${previous}` })
+      return Page.sumsTable(`${id}: ${of}`, "user", peopleOf(differenceOf(close, revision)), names)
     })
   )

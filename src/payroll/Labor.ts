@@ -13,6 +13,7 @@ import { BusinessDate, Cents, TimePunchId, type UserId } from "../Ids.ts"
 import { type Cell, csvRecord } from "../internal/wire/csv.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as Period from "./Period.ts"
+import { addTime, type DayOf, hoursOf, type PersonTime, timeOf } from "./personHours.ts"
 import { divide, type Rounding } from "./Rounding.ts"
 import * as WorkedTime from "./WorkedTime.ts"
 import { byLocation, type Interval, type LocalClock, type Zones, zonesOf } from "./Zones.ts"
@@ -309,13 +310,14 @@ export const hoursAbove = <E = never>(
   options: HoursAboveOptions<E>
 ): Sink.Sink<HashMap.HashMap<UserId, HoursOverThreshold>, TimePunch, never, E | SumOverflow> =>
   Sink.foldArray(
-    () => ({ people: new Map<UserId, Person>(), dayOf: makeDayOf(options) }),
+    () => ({ people: new Map<UserId, PersonTime>(), dayOf: makeDayOf(options) }),
     Function.constTrue,
     (state, punches: ReadonlyArray<TimePunch>) => {
       for (const punch of punches) {
         const day = state.dayOf(punch)
         if (Result.isFailure(day)) return Effect.fail<E | SumOverflow>(day.failure)
-        if (!addTime(personOf(state.people, punch.userId), day.success, punch, options)) {
+        const { durations } = WorkedTime.measure(punch, options)
+        if (!addTime(timeOf(state.people, punch.userId), day.success, durations)) {
           return Effect.fail(new SumOverflow({ field: "net", punchId: punch.id }))
         }
       }
@@ -449,37 +451,6 @@ const rankOf = (cell: Cell): number => {
   return typeof cell === "number" ? 0 : 1
 }
 
-/** Running sums in milliseconds. */
-interface Person {
-  /** Number of punches in the period. */
-  punches: number
-  incomplete: number
-  /** Time in the period and before it. */
-  net: number
-  readonly days: Map<BusinessDate, DayTime>
-}
-
-/** The time of a day: of punches before the period, and in it. A period that begins with a day has days of one kind only. */
-interface DayTime {
-  before: number
-  /** `undefined` without a punch of known time in the period. */
-  within: number | undefined
-}
-
-const personOf = (people: Map<UserId, Person>, userId: UserId): Person => {
-  const known = people.get(userId)
-  if (known !== undefined) return known
-  const person: Person = { punches: 0, incomplete: 0, net: 0, days: new Map() }
-  people.set(userId, person)
-  return person
-}
-
-/** Where a punch counts. */
-interface DayOf {
-  readonly date: BusinessDate
-  readonly place: "before" | "within" | "after"
-}
-
 /** The local date of the clock-in of a punch, and on which side of the period it lies. What is computed of a clock is kept. */
 const makeDayOf = <E>({ clock, period }: HoursAboveOptions<E>): (punch: TimePunch) => Result.Result<DayOf, E> => {
   const { clockOf } = zonesOf(clock)
@@ -499,81 +470,3 @@ const makeDayOf = <E>({ clock, period }: HoursAboveOptions<E>): (punch: TimePunc
   })
   return (punch) => Result.map(clockOf(punch.locationId), (each) => daysOf(each)(punch.clockedIn))
 }
-
-/** Whether the sum is exact with the punch. No part of it exceeds the whole. */
-const addTime = (
-  person: Person,
-  { date, place }: DayOf,
-  punch: TimePunch,
-  options: WorkedTime.WorkedTimeOptions
-): boolean => {
-  if (place === "after") return true
-  if (place === "within") person.punches += 1
-  const { durations } = WorkedTime.measure(punch, options)
-  if (Option.isNone(durations)) {
-    if (place === "within") person.incomplete += 1
-    return true
-  }
-  const net = Duration.toMillis(durations.value.net)
-  person.net += net
-  const day = person.days.get(date) ?? { before: 0, within: undefined }
-  person.days.set(date, day)
-  day[place] = (day[place] ?? 0) + net
-  return Number.isSafeInteger(person.net)
-}
-
-/** Time in milliseconds, and the parts of it above the thresholds. */
-interface Excess {
-  net: number
-  above: number
-  aboveDay: number
-}
-
-/** Counts `--above` and `--above-day`: the sum of a week, date by date, less its threshold; and the sum of each date. */
-const hoursOf = (
-  person: Person,
-  options: HoursAboveOptions<unknown>,
-  weekOf: (date: BusinessDate) => BusinessDate
-): HoursOverThreshold => {
-  const weekly = leastOf(options.weeklyThreshold)
-  const daily = leastOf(options.dailyThreshold)
-  const all: Excess = { net: 0, above: 0, aboveDay: 0 }
-  const days = new Map<BusinessDate, Excess>()
-  const weeks = new Map<BusinessDate, Excess>()
-  /** The time of a week up to a date. */
-  const reached = new Map<BusinessDate, number>()
-  for (const [date, { before, within }] of [...person.days].toSorted(([a], [b]) => a < b ? -1 : 1)) {
-    const week = weekOf(date)
-    const from = (reached.get(week) ?? 0) + before
-    reached.set(week, from + (within ?? 0))
-    if (within === undefined) continue
-    const day: Excess = {
-      net: within,
-      above: beyond(weekly, from + within) - beyond(weekly, from),
-      aboveDay: beyond(daily, before + within) - beyond(daily, before)
-    }
-    days.set(date, day)
-    const ofWeek = weeks.get(week) ?? { net: 0, above: 0, aboveDay: 0 }
-    weeks.set(week, ofWeek)
-    for (const sums of [ofWeek, all]) {
-      sums.net += day.net
-      sums.above += day.above
-      sums.aboveDay += day.aboveDay
-    }
-  }
-  return { incomplete: person.incomplete, ...durationsOf(all), weeks: timesOf(weeks), days: timesOf(days) }
-}
-
-/** A negative threshold counts as zero: no more than all time is above it. */
-const leastOf = (threshold: Duration.Input = Duration.infinity): number => Math.max(0, Duration.toMillis(threshold))
-
-const beyond = (threshold: number, time: number): number => Math.max(0, time - threshold)
-
-const durationsOf = ({ above, aboveDay, net }: Excess) => ({
-  net: Duration.millis(net),
-  above: Duration.millis(above),
-  aboveDay: Duration.millis(aboveDay)
-})
-
-const timesOf = (sums: ReadonlyMap<BusinessDate, Excess>): ReadonlyArray<TimeOverThreshold> =>
-  Array.from(sums, ([date, each]) => ({ date, ...durationsOf(each) }))

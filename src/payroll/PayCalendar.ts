@@ -45,7 +45,6 @@ const Months = Schema.Struct({
  */
 export const PayCalendar = Schema.Union([Days, Months])
 
-/** The periods by which people are paid, as `PayCalendar` decodes them. */
 export type PayCalendar = typeof PayCalendar.Type
 
 /** A pay period: its first and its last date, both inclusive. */
@@ -56,5 +55,4 @@ export const PayPeriod = Schema.Struct({
   last: BusinessDate
 })
 
-/** A pay period, as `PayPeriod` decodes it. */
 export type PayPeriod = typeof PayPeriod.Type

@@ -3,6 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import type { BusinessDate, Cents, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
 import { csvCell } from "../internal/wire/csv.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
@@ -11,7 +12,6 @@ import { divide, Rounding } from "./Rounding.ts"
 /** What the rows of a file may be by, and what has a code and a name. */
 export const Grouping = Schema.Literals(["user", "location", "department", "role"])
 
-/** What the rows of a file may be by. */
 export type Grouping = typeof Grouping.Type
 
 /** What a cell has of an id. */
@@ -52,25 +52,13 @@ type NumberValue = typeof numberValues[number]
 
 /** What the cells of a column have. */
 export const Value = Schema.Literals([
-  "userCode",
-  "userName",
-  "userId",
-  "locationCode",
-  "locationName",
-  "locationId",
-  "departmentCode",
-  "departmentName",
-  "departmentId",
-  "roleCode",
-  "roleName",
-  "roleId",
+  ...Struct.keys(idValues),
   "payCode",
   "closeId",
   ...dateValues,
   ...numberValues
 ])
 
-/** What the cells of a column have. */
 export type Value = typeof Value.Type
 
 /** How a date is written. */
@@ -85,7 +73,6 @@ export const DateFormat = Schema.Literals([
   "MM/DD/YY"
 ])
 
-/** How a date is written. */
 export type DateFormat = typeof DateFormat.Type
 
 /** A column of the file: a value, or the same text in every row. */
@@ -106,7 +93,6 @@ export const Column = Schema.Union([
   })
 ])
 
-/** A column of the file. */
 export type Column = typeof Column.Type
 
 const valueOf = (column: Column): Value | undefined => "value" in column ? column.value : undefined
@@ -254,7 +240,7 @@ export interface PayrollPerson {
   readonly aboveDay: Option.Option<Duration.Duration>
 }
 
-/** The sums of a pay period: whole sums, never differences. A state of a close is one. */
+/** The sums of a pay period: whole sums, never differences. A revision of a close is one. */
 export interface PayrollState {
   /** The first date of the period. */
   readonly first: BusinessDate
@@ -285,17 +271,17 @@ export interface PayrollFile {
   /** Number of rows, without titles. */
   readonly rows: number
   /** Of each column of hours, how much the exact sum has more than the cells: what rounding has left out. */
-  readonly rests: ReadonlyArray<{ readonly header: string; readonly rest: Duration.Duration }>
+  readonly remainders: ReadonlyArray<{ readonly header: string; readonly remainder: Duration.Duration }>
   /** Users of one code who both have hours, if the file has hours above a threshold: these are of each user alone. */
-  readonly shared: ReadonlyArray<{ readonly code: string; readonly userIds: ReadonlyArray<UserId> }>
+  readonly sharedCodes: ReadonlyArray<{ readonly code: string; readonly userIds: ReadonlyArray<UserId> }>
 }
 
 /**
- * Writes the sums as the file of a mapping; with `before`, the difference to the file of `before`: what is still to pay.
+ * Writes the sums as the file of a mapping; with `previous`, the difference to the file of `previous`: what is still to pay.
  * Rows with the same texts are one row, which is summed before it is rounded. Rows that are zero in every number are left
  * out.
  *
- * Laws: equal arguments are equal bytes. The file of `before` and the difference add up, cell by cell, to the file of the
+ * Laws: equal arguments are equal bytes. The file of `previous` and the difference add up, cell by cell, to the file of the
  * sums: time that rounding left out of one is in the next. The hours below and above a threshold add up to the
  * hours of the row.
  *
@@ -331,17 +317,17 @@ export const encode = (
   mapping: Mapping,
   codes: PayrollCodes,
   state: PayrollState,
-  before?: PayrollState
+  previous?: PayrollState
 ): Result.Result<PayrollFile, MappingError | MissingCodes | FormulaText> => {
-  const states = before === undefined ? [state] : [state, before]
+  const states = previous === undefined ? [state] : [state, previous]
   const problem = problemOf(mapping) ?? problemOfStates(mapping, states) ?? missingOf(mapping, codes, states) ??
     formulaOf(mapping, codes, states)
   if (problem !== undefined) return Result.fail(problem)
   const now = rowsOf(mapping, codes, state, state)
   // The texts of both files are those of the newer one: only numbers differ.
-  const then = before === undefined ? new Map<string, FileRow>() : rowsOf(mapping, codes, before, state)
+  const then = previous === undefined ? new Map<string, FileRow>() : rowsOf(mapping, codes, previous, state)
   const unit = BigInt(hourUnits[mapping.hours])
-  const rests = mapping.columns.map(() => 0n)
+  const remainders = mapping.columns.map(() => 0n)
   const rows: Array<Pick<FileRow, "order" | "texts"> & { readonly cells: ReadonlyArray<bigint | undefined> }> = []
   for (const key of new Set([...now.keys(), ...then.keys()])) {
     const [one, other] = [now.get(key), then.get(key)]
@@ -353,7 +339,7 @@ export const encode = (
       const round = ([more, less]: Quantity = [0n, 0n]) =>
         isHour ? divide(more, unit, mapping.rounding) - divide(less, unit, mapping.rounding) : more - less
       const cell = round(plus) - round(minus)
-      if (isHour) rests[at] = (rests[at] ?? 0n) + exact(plus) - exact(minus) - cell * unit
+      if (isHour) remainders[at] = (remainders[at] ?? 0n) + exact(plus) - exact(minus) - cell * unit
       return cell
     })
     if (cells.some((cell) => cell !== undefined && cell !== 0n)) rows.push({ order, texts, cells })
@@ -367,10 +353,12 @@ export const encode = (
   return Result.succeed({
     text: textOf(mapping, records),
     rows: records.length,
-    rests: mapping.columns.flatMap((column, at) =>
-      isHourValue(valueOf(column)) ? [{ header: column.header, rest: Duration.millis(Number(rests[at])) }] : []
+    remainders: mapping.columns.flatMap((column, at) =>
+      isHourValue(valueOf(column))
+        ? [{ header: column.header, remainder: Duration.millis(Number(remainders[at])) }]
+        : []
     ),
-    shared: sharedOf(mapping, codes, states)
+    sharedCodes: sharedCodesOf(mapping, codes, states)
   })
 }
 
@@ -743,11 +731,11 @@ const formulaOf = (
   return found === undefined ? undefined : new FormulaText({ path: found[0], text: found[1] })
 }
 
-const sharedOf = (
+const sharedCodesOf = (
   mapping: Mapping,
   { codeOf }: PayrollCodes,
   states: ReadonlyArray<PayrollState>
-): PayrollFile["shared"] => {
+): PayrollFile["sharedCodes"] => {
   const hasExcess = mapping.payCodes?.above !== undefined ||
     mapping.columns.map(valueOf).some(isPartValue)
   if (!hasExcess || !kindsOf(mapping, "code").includes("user")) return []

@@ -31,7 +31,6 @@ export const localDays = (clock: LocalClock, first: BusinessDate, last: Business
 /** The days of a week, from Sunday, as dates count them. */
 export const Weekday = Schema.Literals(["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"])
 
-/** A day of a week, such as the first one. */
 export type Weekday = typeof Weekday.Type
 
 /**

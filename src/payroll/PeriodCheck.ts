@@ -25,7 +25,6 @@ import { byLocation, type Interval, type LocalClock, type LocalPeriods, zoneOf, 
  */
 export const Kind = Schema.Literals(["open", "unapproved", "disputed", "overlap", "tooLong", "anomaly", "zeroWage"])
 
-/** Why a punch should be looked at. */
 export type Kind = typeof Kind.Type
 
 /** A reason to look at a punch. It is a fact, not an error. */

@@ -7,7 +7,6 @@ import * as Schema from "effect/Schema"
  */
 export const Rounding = Schema.Literals(["halfUp", "halfEven", "down", "up"])
 
-/** How a fraction is rounded. */
 export type Rounding = typeof Rounding.Type
 
 /** The rounded quotient of two integers, of which the dividend is not negative and the divisor positive. */

@@ -28,7 +28,6 @@ export const Anomaly = Schema.Literals([
   "NegativeBreak",
   "OpenBreakInClosedPunch"
 ])
-/** Something odd about a punch: a fact and never an error. */
 export type Anomaly = typeof Anomaly.Type
 
 /**

@@ -67,12 +67,13 @@ export const opened = Effect.fnUntraced(function*(company: CompanyId, { table = 
 /** Runs a stream in one snapshot, in which the schema is checked once for all its reads of the copy. @internal */
 export const inOneState = <A, E, R>(
   company: CompanyId,
-  stream: Stream.Stream<A, E, R>
+  stream: Stream.Stream<A, E, R>,
+  { table = defaultTable }: TableOptions = {}
 ): Stream.Stream<A, E | SqlError | SyncError, R | SqlClient.SqlClient> =>
-  Stream.unwrap(Effect.map(connect(), (client) => {
+  Stream.unwrap(Effect.map(connect(table), (client) => {
     const checked = Effect.map(
-      opened(company, {}),
-      (database) => Stream.provideService(stream, Checked, { table: defaultTable, database })
+      opened(company, { table }),
+      (database) => Stream.provideService(stream, Checked, { table, database })
     )
     return inSnapshot(client, Stream.unwrap(checked))
   }))

@@ -59,7 +59,6 @@ export const ChangeKind = Schema.Literals([
   "back"
 ])
 
-/** How a punch differs from what it was, as `ChangeKind` decodes it. */
 export type ChangeKind = typeof ChangeKind.Type
 
 /** A punch of the period that is not what it was. */
@@ -239,21 +238,30 @@ const statesOf = (
 ) => {
   const { dialect: { bigint, tables, timestamp }, sql } = database
   const isOurs = sql`company_id = ${bigint(company)}`
-  const isInWindow = sql`clocked_in >= ${timestamp(gte.epochMilliseconds)} AND clocked_in < ${
-    timestamp(lt.epochMilliseconds)
-  }`
+  const isInWindow = sql`clocked_in >= ${timestamp(gte.epochMilliseconds)}
+      AND clocked_in < ${timestamp(lt.epochMilliseconds)}`
   const then = isAtInstant(database, since)
   const columns = rowColumns(database.dialect)
   return sql<Row>`WITH changed AS (
-    SELECT id FROM ${tables.rows}
-      WHERE ${isOurs} AND ${isInWindow} AND valid_from > ${timestamp(since.epochMilliseconds)}
-    UNION SELECT id FROM ${tables.history} WHERE ${isOurs} AND ${isInWindow} AND ${then.version}
+    SELECT id
+    FROM ${tables.rows}
+    WHERE ${isOurs} AND ${isInWindow} AND valid_from > ${timestamp(since.epochMilliseconds)}
+    UNION
+    SELECT id
+    FROM ${tables.history}
+    WHERE ${isOurs} AND ${isInWindow} AND ${then.version}
   ), states AS (
-    SELECT 1 AS is_now, ${columns} FROM ${tables.rows} WHERE ${isOurs} AND id IN (SELECT id FROM changed)
+    SELECT 1 AS is_now, ${columns}
+    FROM ${tables.rows}
+    WHERE ${isOurs} AND id IN (SELECT id FROM changed)
     UNION ALL
-    SELECT 0, ${columns} FROM ${tables.history} WHERE ${isOurs} AND id IN (SELECT id FROM changed) AND ${then.version}
+    SELECT 0, ${columns}
+    FROM ${tables.history}
+    WHERE ${isOurs} AND id IN (SELECT id FROM changed) AND ${then.version}
   )
-  SELECT states.*, min(user_id) OVER (PARTITION BY id) AS first_user FROM states ORDER BY first_user, id, is_now DESC`
+  SELECT states.*, min(user_id) OVER (PARTITION BY id) AS first_user
+  FROM states
+  ORDER BY first_user, id, is_now DESC`
 }
 
 /** A punch of a copy, at one time. */

@@ -119,8 +119,13 @@ const readAt = (
     const tests = sql.and([...ofCompany(database, company), ...conditions.map(testOf(database))])
     const columns = rowColumns(dialect)
     const then = isAtInstant(database, at)
-    const rows = sql<Row>`SELECT ${columns} FROM ${dialect.tables.rows} AS t WHERE ${tests} AND ${then.row}
-      UNION ALL SELECT ${columns} FROM ${dialect.tables.history} AS t WHERE ${tests} AND ${then.version}
+    const rows = sql<Row>`SELECT ${columns}
+      FROM ${dialect.tables.rows} AS t
+      WHERE ${tests} AND ${then.row}
+      UNION ALL
+      SELECT ${columns}
+      FROM ${dialect.tables.history} AS t
+      WHERE ${tests} AND ${then.version}
       ORDER BY clocked_in, id`
     const punches = Stream.unwrap(Effect.as(requireKnown(database, company, at), rows.stream)).pipe(
       Stream.mapEffect((row) => Effect.fromResult(punchOf(company, rowOf(row))))
@@ -253,8 +258,11 @@ const pageAfter = (
   const rest = conditions.filter(({ test }) => after.length === 0 || test !== "t.clocked_in >=")
   const tests = sql.and([...ofCompany({ dialect, sql }, company), ...after, ...rest.map(testOf({ dialect, sql }))])
   // `t.`: without it the order would be by the columns of the result, which have the same names and no index.
-  return sql`SELECT ${rowColumns(dialect)} FROM ${tables.rows} AS t WHERE ${tests}
-    ORDER BY t.clocked_in, t.id LIMIT ${raw(String(size))}`
+  return sql`SELECT ${rowColumns(dialect)}
+    FROM ${tables.rows} AS t
+    WHERE ${tests}
+    ORDER BY t.clocked_in, t.id
+    LIMIT ${raw(String(size))}`
 }
 
 /** The rows of a company that are not gone. */
@@ -285,19 +293,25 @@ export const readRows = (
   Effect.gen(function*() {
     const { dialect, sql } = yield* connect()
     const { bigint, tables, timestamp } = dialect
-    const select = sql`SELECT ${rowColumns(dialect)} FROM ${tables.rows} WHERE company_id = ${bigint(company)}`
+    const select = sql`SELECT ${rowColumns(dialect)}
+      FROM ${tables.rows}
+      WHERE company_id = ${bigint(company)}`
     const statementOf = (): Statement.Statement<Row> => {
       switch (selection._tag) {
         case "Sample":
-          return sql`${select} AND gone_at IS NULL ORDER BY random() LIMIT ${bigint(selection.count)}`
+          return sql`${select} AND gone_at IS NULL
+            ORDER BY random()
+            LIMIT ${bigint(selection.count)}`
         case "Window":
-          return sql`${select} AND clocked_in >= ${timestamp(selection.gte)} AND clocked_in < ${
-            timestamp(selection.lt)
-          }`
+          return sql`${select}
+            AND clocked_in >= ${timestamp(selection.gte)}
+            AND clocked_in < ${timestamp(selection.lt)}`
         case "Ids":
           return sql`${select} AND id IN (${sql.csv([raw("NULL"), ...selection.ids.map(bigint)])})`
         case "After":
-          return sql`${select} AND id > ${bigint(selection.id)} ORDER BY id LIMIT ${bigint(selection.count)}`
+          return sql`${select} AND id > ${bigint(selection.id)}
+            ORDER BY id
+            LIMIT ${bigint(selection.count)}`
       }
     }
     return (yield* retried(statementOf())).map(rowOf)

@@ -64,9 +64,9 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
     )
 
   const noteBegan = (company: CompanyId, began: DateTime.Utc) =>
-    sql`UPDATE ${tables.sync} SET pass_began = ${timestamp(began.epochMilliseconds)} WHERE company_id = ${
-      bigint(company)
-    }`
+    sql`UPDATE ${tables.sync}
+      SET pass_began = ${timestamp(began.epochMilliseconds)}
+      WHERE company_id = ${bigint(company)}`
 
   /** A first load replaces what was kept, every other pass adds. */
   const noteUnknown = Effect.fnUntraced(function*({ company, kind, unknown: found }: Batch) {
@@ -74,18 +74,25 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
     const before = kind === "first" ? [] : yield* readUnknown(database, company)
     const paths = unknownOf(before, found.value)
     const text = paths.length === 0 ? raw("NULL") : sql`${JSON.stringify(paths)}`
-    yield* sql`UPDATE ${tables.sync} SET unknown = ${text} WHERE company_id = ${bigint(company)}`
+    yield* sql`UPDATE ${tables.sync}
+      SET unknown = ${text}
+      WHERE company_id = ${bigint(company)}`
   })
 
   const clearError = (company: CompanyId) =>
-    sql`UPDATE ${tables.sync} SET error_at = NULL, error_tag = NULL, error_text = NULL
+    sql`UPDATE ${tables.sync}
+      SET error_at = NULL, error_tag = NULL, error_text = NULL
       WHERE company_id = ${bigint(company)}`
 
   const knowFromNow = (company: CompanyId) =>
-    sql`UPDATE ${tables.sync} SET known_since = history_last WHERE company_id = ${bigint(company)}`
+    sql`UPDATE ${tables.sync}
+      SET known_since = history_last
+      WHERE company_id = ${bigint(company)}`
 
   const lowerStamps = (company: CompanyId, pass: number) =>
-    sql`UPDATE ${tables.rows} SET pass = 0 WHERE company_id = ${bigint(company)} AND pass >= ${bigint(pass)}`
+    sql`UPDATE ${tables.rows}
+      SET pass = 0
+      WHERE company_id = ${bigint(company)} AND pass >= ${bigint(pass)}`
 
   const markGone = Effect.fnUntraced(function*(company: CompanyId, gone: Gone, at: number | undefined) {
     const { gte, lt } = gone.window
@@ -95,15 +102,17 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
       ...(lt === undefined ? [] : [sql`clocked_in < ${timestamp(lt.epochMilliseconds)}`])
     ])
     const isMissing = sql`pass < ${bigint(gone.before)}`
-    const [found] = yield* sql`SELECT count(*) AS present,
-      coalesce(sum(CASE WHEN ${isMissing} THEN 1 ELSE 0 END), 0) AS missing FROM ${tables.rows} WHERE ${isInWindow}`
+    const [found] = yield* sql`SELECT count(*) AS present, count(*) FILTER (WHERE ${isMissing}) AS missing
+      FROM ${tables.rows}
+      WHERE ${isInWindow}`
     const missing = numberOf(found?.["missing"])
     const present = numberOf(found?.["present"])
     if (!gone.accepted && isTooManyGone(missing, present))
       return yield* Effect.fail(tooManyGone(company, missing, present))
     if (missing === 0) return 0
     const keepsVersion = at === undefined ? raw("") : sql`, valid_from = ${timestamp(at)}`
-    yield* sql`UPDATE ${tables.rows} SET gone_at = ${timestamp(yield* Clock.currentTimeMillis)}${keepsVersion}
+    yield* sql`UPDATE ${tables.rows}
+      SET gone_at = ${timestamp(yield* Clock.currentTimeMillis)}${keepsVersion}
       WHERE ${isInWindow} AND ${isMissing}`
     return missing
   })

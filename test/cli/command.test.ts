@@ -34,7 +34,7 @@ const argumentsOf = (call: string, folder: string) =>
     .map(([, quoted, plain]) => quoted ?? plain ?? "")
     .slice(1)
     .map((word, at, words) =>
-      ["--output", "--database", "--names", "--zones"].includes(words[at - 1] ?? "") ? `${folder}/${word}` : word
+      ["--output", "--database", "--names", "--zone-file"].includes(words[at - 1] ?? "") ? `${folder}/${word}` : word
     )
 
 const runs = (call: string) =>
@@ -118,7 +118,7 @@ describe("time-punches", () => {
       [["summary", "--by", "year"], /--by/],
       [["summary", "--zone", "Mars/Olympus"], /--zone/],
       [["list", "--page-size", "201"], /1 to 200/],
-      [["list", "--from", ""], /--from/]
+      [["list", "--cursor", ""], /--cursor/]
     ] as const
   )("reports a usage error on standard error only: %j", ([args, message]) =>
     Effect.gen(function*() {

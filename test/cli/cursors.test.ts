@@ -102,7 +102,7 @@ describe("a cursor full of control characters", () => {
   it.live("is in the hint of a listing, and resumes it when that is pasted into bash", () =>
     provided(Effect.gen(function*() {
       const failed = yield* cli(["list"], { env, http: layerOf(() => problem(503)) })
-      const [, hint = ""] = /add (--from=.*)$/m.exec(failed.stderr) ?? []
+      const [, hint = ""] = /add (--cursor=.*)$/m.exec(failed.stderr) ?? []
       const folder = yield* temporaryFolder
       const word = ChildProcess.execFileSync("bash", ["--norc", "-c", `printf %s ${hint}`], { cwd: folder }).toString(
         "utf8"
@@ -147,7 +147,7 @@ describe("a cursor full of control characters", () => {
 
       assert.match(
         stderr.join(""),
-        /^interrupted after 1 page, 1 punch\nTo resume from there, add --from=\$'x\\x1b\]0;/
+        /^interrupted after 1 page, 1 punch\nTo resume from there, add --cursor=\$'x\\x1b\]0;/
       )
       assert.isTrue(isHarmless(stderr.join("")), JSON.stringify(stderr))
     }))

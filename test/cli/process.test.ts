@@ -38,7 +38,7 @@ const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effec
 /** Slows the service down, so that a signal arrives while the command runs. */
 const slowly = FakeService.use((service) => service.inject(Fault.slow("40 millis")))
 
-const fromOf = (text: string) => /--from='([^']+)'/.exec(text)?.[1] ?? ""
+const cursorOf = (text: string) => /--cursor='([^']+)'/.exec(text)?.[1] ?? ""
 
 const idsOf = (lines: ReadonlyArray<string>) => lines.map((line) => Number(/^{"id":(\d+)/.exec(line)?.[1]))
 
@@ -73,7 +73,7 @@ describe("the time-punches process", () => {
       running.child.kill("SIGINT")
       const first = yield* ended(running)
       yield* FakeService.use((service) => service.clearFaults)
-      const rest = yield* finished(["list", "--format", "ndjson", `--from=${fromOf(first.stderr)}`])
+      const rest = yield* finished(["list", "--format", "ndjson", `--cursor=${cursorOf(first.stderr)}`])
       const lines = [...linesOf(first.stdout), ...linesOf(rest.stdout)]
 
       assert.deepStrictEqual([first.code, rest.code], [130, 0])
@@ -121,7 +121,7 @@ describe("the time-punches process", () => {
         )
         const whole = Number(/keep the first ([\d,]+) punch/.exec(stderr)?.[1]?.replaceAll(",", ""))
         const kept = read.split("\n").slice(0, whole)
-        const rest = yield* finished(["list", "--format", "ndjson", `--from=${fromOf(stderr)}`])
+        const rest = yield* finished(["list", "--format", "ndjson", `--cursor=${cursorOf(stderr)}`])
 
         assert.isAbove(whole, 0, stderr)
         assert.deepStrictEqual(idsOf([...kept, ...linesOf(rest.stdout)]), punches.map(({ id }) => id))
@@ -183,7 +183,7 @@ describe("the time-punches process", () => {
       const sandbox = yield* spawn(["sandbox", "--port", "0", "--punches", "300", "--json"])
       const printed = yield* Effect.promise(() => sandbox.printed("\n"))
       const variables: Record<string, string> = JSON.parse(printed)
-      const list = yield* finished(["list", "--json", "--take", "5"], variables)
+      const list = yield* finished(["list", "--json", "--limit", "5"], variables)
       sandbox.child.kill("SIGINT")
       yield* ended(sandbox)
 
@@ -228,7 +228,7 @@ describe("the time-punches process", () => {
   it.live("says a retry in one line on standard error", () =>
     inService(Effect.gen(function*() {
       yield* FakeService.use((service) => service.inject(Fault.retryAfter("1", 503), { requests: 1, times: 1 }))
-      const { code, stderr, stdout } = yield* finished(["list", "--take", "1", "--format", "ndjson"])
+      const { code, stderr, stdout } = yield* finished(["list", "--limit", "1", "--format", "ndjson"])
 
       assert.strictEqual(code, 0)
       assert.strictEqual(linesOf(stdout).length, 1)

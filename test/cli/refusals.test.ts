@@ -196,7 +196,7 @@ describe("[M12] a message", () => {
 
   it.effect.each([
     ["check", "--month", "0001-01", "--zone", "America/New_York"],
-    ["check", "--start", "0001-01-01", "--end", "0001-01-03", "--zone", "UTC"],
+    ["check", "--from", "0001-01-01", "--to", "0001-01-03", "--zone", "UTC"],
     ["check", "--month", "9999-12", "--zone", "UTC"],
     ["summary", "--month", "9999-12", "--zone", "UTC"],
     ["list", "--week", "9999-12-31", "--zone", "UTC"],
@@ -315,7 +315,7 @@ const writers: Readonly<
   close: {
     args: (
       folder
-    ) => [...week, "--above", "2h", "--accept", "unapproved,overlap", "--database", `${folder}/punches.db`],
+    ) => [...week, "--weekly-threshold", "2h", "--accept", "unapproved,overlap", "--database", `${folder}/punches.db`],
     files: ["punches.db-shm", "punches.db-wal"]
   },
   "closes --map": {

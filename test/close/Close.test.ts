@@ -2,8 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
-import * as CloseRecord from "../../src/close/CloseRecord.ts"
+import { Blocker } from "../../src/close/CloseError.ts"
+import * as CloseSums from "../../src/close/CloseSums.ts"
 import { Close } from "../../src/close/index.ts"
+import { ClosedPeriod, Revision } from "../../src/close/Revision.ts"
 import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import { SqlStore } from "../../src/sql/index.ts"
@@ -47,69 +49,66 @@ const shift = (id: number, clockedIn: string, hours: number, changes: Partial<Ti
   })
 }
 
-/** The sums of the states that stand: the newest of each close. */
-const standing = (closes: ReadonlyArray<Close.Close>) =>
-  closes.flatMap(({ states }) => {
-    const voided = new Set(states.flatMap(({ before, kind }) => kind === "void" ? [Option.getOrNull(before)] : []))
-    return states.findLast(({ kind, state }) => kind !== "void" && !voided.has(state)) ?? []
+/** The sums of the newest active revision of each close. */
+const active = (closes: ReadonlyArray<ClosedPeriod>) =>
+  closes.flatMap(({ revisions }) => {
+    const voided = new Set(revisions.map(({ voids }) => Option.getOrNull(voids)))
+    return revisions.findLast(({ id, kind }) => kind !== "void" && !voided.has(id)) ?? []
   })
 
-const hours = ({ rows }: CloseRecord.CloseSums) => rows.reduce((sum, { net }) => sum + Duration.toHours(net), 0)
+const hours = ({ rows }: CloseSums.CloseSums) => rows.reduce((sum, { net }) => sum + Duration.toHours(net), 0)
 
-/** What each state of a close has more than the one before: what was due with it. */
-const due = ({ states }: Close.Close) =>
-  states.map((state) => {
-    const before = states.find((each) => Option.contains(state.before, each.state))
-    return state.kind === "void"
-      ? [state.state, -hours(CloseRecord.difference(before ?? CloseRecord.nothing, beforeOf(states, before)))]
-      : [state.state, hours(CloseRecord.difference(state, before ?? CloseRecord.nothing))]
+/** What each revision of a close has more than the one before: what was due with it. */
+const due = ({ revisions }: ClosedPeriod) =>
+  revisions.map((revision) => {
+    const find = (name: Option.Option<string>) => revisions.find(({ id }) => Option.contains(name, id))
+    const of = find(revision.voids) ?? revision
+    const more = hours(CloseSums.difference(of, find(of.previous) ?? CloseSums.empty))
+    return [revision.id, of === revision ? more : -more]
   })
-
-const beforeOf = (states: Close.Close["states"], state: Close.RecordedState | undefined) =>
-  states.find((each) => Option.contains(state?.before ?? Option.none(), each.state)) ?? CloseRecord.nothing
 
 for (const database of databases()) {
   const itWithCopy = itWithTable(database, "closes", (table) => openHistory(database.client, table))
 
   describe(`Close in ${database.name}`, () => {
-    const make = ({ run, table }: OpenHistory, options: Close.CloseOptions = march) =>
-      run(Close.make(company, { accept: ["stale", "gap", "empty"], ...options }, { table }))
+    const create = ({ run, table }: OpenHistory, options: Close.CloseOptions = march) =>
+      run(Close.create(company, { accept: ["stale", "gap", "empty"], ...options }, { table }))
     const correct = ({ run, table }: OpenHistory, options: Close.CorrectOptions = {}) =>
       run(Close.correct(company, options, { table }))
-    const voidState = ({ run, table }: OpenHistory, state: string) =>
-      run(Close.voidState(company, { state, note: "the file was not sent" }, { table }))
+    const voidRevision = ({ run, table }: OpenHistory, state: string) =>
+      run(Close.voidRevision(company, { revision: state, note: "the file was not sent" }, { table }))
     const list = ({ run, table }: OpenHistory) => run(Close.list(company, undefined, { table }))
     const week = [shift(1, "2026-03-02T14:00:00Z", 8), shift(2, "2026-03-03T14:00:00Z", 8)]
 
     itWithCopy("records the sums of a period at an instant of the copy", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.kept, company, week)
-        const state = yield* make(copy)
+        const state = yield* create(copy)
 
         assert.deepStrictEqual(
-          [state.close, state.state, state.before, state.kind, hours(state), state.accepted],
+          [state.close, state.id, state.previous, state.kind, hours(state), state.accepted],
           [1, "1.1", Option.none(), "close", 16, { stale: 1 }]
         )
         const [close] = yield* list(copy)
-        const text = JSON.stringify(Schema.encodeSync(Close.Close)(close ?? assert.fail("no close")))
-        assert.deepStrictEqual(Schema.decodeSync(Close.Close)(JSON.parse(text)), close)
+        const text = JSON.stringify(Schema.encodeSync(ClosedPeriod)(close ?? assert.fail("no close")))
+        assert.deepStrictEqual(Schema.decodeSync(ClosedPeriod)(JSON.parse(text)), close)
       }))
 
     itWithCopy("pays each difference once: edit, edit back, void, correct", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.kept, company, week)
-        yield* make(copy)
+        yield* create(copy)
         yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
-        assert.deepStrictEqual((yield* correct(copy)).states.map((state) => [state.state, hours(state)]), [["1.2", 18]])
-        assert.deepStrictEqual((yield* correct(copy)).states, [])
+        assert.deepStrictEqual((yield* correct(copy)).revisions.map((state) => [state.id, hours(state)]), [["1.2", 18]])
+        assert.deepStrictEqual((yield* correct(copy)).revisions, [])
         // An edit and its undoing cancel.
         yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 12)])
         yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
-        assert.deepStrictEqual((yield* correct(copy)).states, [])
-        yield* voidState(copy, "1.2")
+        assert.deepStrictEqual((yield* correct(copy)).revisions, [])
+        yield* voidRevision(copy, "1.2")
         yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 11)])
         assert.deepStrictEqual(
-          (yield* correct(copy)).states.map(({ before, state }) => [state, Option.getOrNull(before)]),
+          (yield* correct(copy)).revisions.map(({ id, previous }) => [id, Option.getOrNull(previous)]),
           [["1.4", "1.1"]]
         )
 
@@ -118,42 +117,44 @@ for (const database of databases()) {
           "1.4",
           3
         ]])
-        assert.deepStrictEqual(standing(yield* list(copy)).map(hours), [19])
+        assert.deepStrictEqual(active(yield* list(copy)).map(hours), [19])
         assert.deepStrictEqual(yield* copy.run(Close.verify(company, undefined, { table: copy.table })), {
-          states: 3,
-          outOfReach: 0
+          revisions: 3,
+          unverifiable: 0
         })
       }))
 
     itWithCopy("refuses to void twice, a void, and a state in the middle", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.kept, company, week)
-        yield* make(copy)
+        yield* create(copy)
         yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
         yield* correct(copy)
-        const why = (state: string) => Effect.map(Effect.flip(voidState(copy, state)), ({ message }) => message)
+        const why = (state: string) => Effect.map(Effect.flip(voidRevision(copy, state)), ({ message }) => message)
 
         assert.match(yield* why("1.1"), /newest state that stands is 1\.2.*print its file again/)
-        yield* voidState(copy, "1.2")
+        yield* voidRevision(copy, "1.2")
         assert.match(yield* why("1.2"), /voided already, by 1\.3/)
         assert.match(yield* why("1.3"), /itself a void, of 1\.2/)
         assert.match(yield* why("1"), /such as 7\.2/)
         assert.match(yield* why("8.1"), /no such state/)
-        yield* voidState(copy, "1.1")
+        yield* voidRevision(copy, "1.1")
         // None stands: the close is over, and the period can be closed again.
-        assert.deepStrictEqual((yield* correct(copy)).states, [])
+        assert.deepStrictEqual((yield* correct(copy)).revisions, [])
         assert.match((yield* Effect.flip(correct(copy, { closes: [1] }))).message, /the close is over/)
-        assert.strictEqual((yield* make(copy)).state, "2.1")
+        assert.strictEqual((yield* create(copy)).id, "2.1")
       }))
 
     itWithCopy("refuses a period of which another close that stands has an instant", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.kept, company, week)
-        yield* make(copy)
-        const error = yield* Effect.flip(make(copy, { ...march, first: date("2026-03-15"), last: date("2026-03-20") }))
+        yield* create(copy)
+        const error = yield* Effect.flip(
+          create(copy, { ...march, first: date("2026-03-15"), last: date("2026-03-20") })
+        )
 
         assert.strictEqual(error._tag, "PeriodClosed")
-        assert.strictEqual((yield* make(copy, next)).state, "2.1")
+        assert.strictEqual((yield* create(copy, next)).id, "2.1")
       }))
 
     itWithCopy(
@@ -165,11 +166,11 @@ for (const database of databases()) {
             shift(3, "2026-03-04T14:00:00Z", 0, { clockedOut: Option.none() })
           ])
           const found = (options: Close.CloseOptions) =>
-            Effect.map(Effect.flip(make(copy, options)), (error) => error._tag === "NotReady" ? error.found : error)
+            Effect.map(Effect.flip(create(copy, options)), (error) => error._tag === "NotReady" ? error.found : error)
 
           assert.deepStrictEqual(yield* found({ ...march, accept: [] }), { open: 1, stale: 1 })
           assert.deepStrictEqual(
-            (yield* make(copy, { ...march, accept: ["open", "stale"] })).accepted,
+            (yield* create(copy, { ...march, accept: ["open", "stale"] })).accepted,
             { open: 1, stale: 1 }
           )
           assert.deepStrictEqual(
@@ -189,30 +190,30 @@ for (const database of databases()) {
         }
         // 15 March ends at 04:00Z in New York.
         yield* began("2026-03-16T03:59:59.999Z")
-        const error = yield* Effect.flip(make(copy, { ...march, accept: [] }))
+        const error = yield* Effect.flip(create(copy, { ...march, accept: [] }))
         assert.match(
           error.message,
           /stale 1; the last complete pass began 2026-03-16T03:59:59\.999Z, and the period ends/
         )
         yield* began("2026-03-16T04:00:00Z")
-        assert.deepStrictEqual((yield* make(copy, { ...march, accept: [] })).accepted, {})
+        assert.deepStrictEqual((yield* create(copy, { ...march, accept: [] })).accepted, {})
       }))
 
     itWithCopy("moves a punch between two closes in one write", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.kept, company, week)
-        yield* make(copy)
-        yield* make(copy, next)
+        yield* create(copy)
+        yield* create(copy, next)
         yield* commit(copy.kept, company, [shift(2, "2026-03-17T14:00:00Z", 8)])
         const named = yield* correct(copy, { closes: [2] })
 
-        assert.deepStrictEqual([named.states.map(({ state }) => state), named.others], [["2.2"], [1]])
-        yield* voidState(copy, "2.2")
-        assert.deepStrictEqual((yield* correct(copy)).states.map((state) => [state.state, hours(state)]), [
+        assert.deepStrictEqual([named.revisions.map(({ id }) => id), named.otherCloses], [["2.2"], [1]])
+        yield* voidRevision(copy, "2.2")
+        assert.deepStrictEqual((yield* correct(copy)).revisions.map((state) => [state.id, hours(state)]), [
           ["1.2", 8],
           ["2.4", 8]
         ])
-        assert.deepStrictEqual(standing(yield* list(copy)).map(hours), [8, 8])
+        assert.deepStrictEqual(active(yield* list(copy)).map(hours), [8, 8])
       }))
 
     itWithCopy(
@@ -223,41 +224,43 @@ for (const database of databases()) {
           const days = ["09", "10", "11"].map((day, at) => shift(10 + at, `2026-03-${day}T12:00:00Z`, 12))
           yield* commit(copy.kept, company, [...days, shift(20, "2026-03-12T14:00:00Z", 8)])
           const half = { ...march, first: date("2026-03-12"), last: date("2026-03-31") }
-          const above = (state: Close.CloseState) =>
+          const above = (state: Revision) =>
             state.people.map(({ above }) => Option.getOrNull(Option.map(above, Duration.toHours)))
 
-          assert.deepStrictEqual(above(yield* make(copy, half)), [4])
+          assert.deepStrictEqual(above(yield* create(copy, half)), [4])
           yield* commit(copy.kept, company, [shift(12, "2026-03-11T12:00:00Z", 8)])
-          const [edited] = (yield* correct(copy)).states
+          const [edited] = (yield* correct(copy)).revisions
           assert.deepStrictEqual(edited === undefined ? [] : above(edited), [0])
-          yield* commit(copy.kept, company, [shift(20, "2026-03-12T14:00:00Z", 8, { roleId: RoleId.make(99) })])
-          assert.lengthOf((yield* correct(copy)).states, 1)
+          yield* commit(copy.kept, company, [
+            shift(20, "2026-03-12T14:00:00Z", 8, { roleId: RoleId.make(99) })
+          ])
+          assert.lengthOf((yield* correct(copy)).revisions, 1)
         })
     )
 
     itWithCopy("adds a location that the record lacks, and changes none", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.kept, company, week)
-        yield* make(copy, { ...march, clock: new Map([[east, newYork]]) })
+        yield* create(copy, { ...march, clock: new Map([[east, newYork]]) })
         yield* commit(copy.kept, company, [shift(30, "2026-03-05T14:00:00Z", 4, { locationId: late })])
 
         assert.strictEqual((yield* Effect.flip(correct(copy)))._tag, "MissingZone")
         const clocks = new Map([[late, berlin], [east, berlin], [far, berlin]])
         const corrected = yield* correct(copy, { clocks })
-        assert.deepStrictEqual(corrected.states.map(hours), [20])
-        assert.deepStrictEqual(corrected.kept, [east])
+        assert.deepStrictEqual(corrected.revisions.map(hours), [20])
+        assert.deepStrictEqual(corrected.unchangedLocations, [east])
         assert.deepStrictEqual(
-          corrected.states.length === 0
+          corrected.revisions.length === 0
             ? []
-            : (yield* list(copy))[0]?.states[1]?.added.locations.map(({ locationId }) => locationId),
+            : (yield* list(copy))[0]?.revisions[1]?.added.locations.map(({ locationId }) => locationId),
           [Option.some(late)]
         )
         // Its clock is that of the record from now on.
         yield* commit(copy.kept, company, [shift(31, "2026-03-05T14:00:00Z", 1, { locationId: late })])
-        assert.deepStrictEqual((yield* correct(copy)).states.map(hours), [21])
+        assert.deepStrictEqual((yield* correct(copy)).revisions.map(hours), [21])
         // As Berlin in the one and New York in the next, five hours would be in no close, or in both.
         const error = yield* Effect.flip(
-          make(copy, { ...next, clock: new Map([[late, newYork]]), accept: ["stale", "empty"] })
+          create(copy, { ...next, clock: new Map([[late, newYork]]), accept: ["stale", "empty"] })
         )
         assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
       }))
@@ -267,15 +270,15 @@ for (const database of databases()) {
       (copy) =>
         Effect.gen(function*() {
           yield* commit(copy.kept, company, week)
-          yield* make(copy)
+          yield* create(copy)
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
           yield* copy.query(`UPDATE ${copy.table}_history SET hourly_wage = hourly_wage + 1`)
           const error = yield* Effect.flip(correct(copy))
           const verified = yield* Effect.flip(copy.run(Close.verify(company, undefined, { table: copy.table })))
 
-          assert.deepStrictEqual([error._tag, verified._tag], ["RecordDiffers", "RecordDiffers"])
+          assert.deepStrictEqual([error._tag, verified._tag], ["VerificationFailed", "VerificationFailed"])
           assert.match(error.message, /1\.1: its history was edited, users 501/)
-          assert.lengthOf((yield* list(copy))[0]?.states ?? [], 1)
+          assert.lengthOf((yield* list(copy))[0]?.revisions ?? [], 1)
         })
     )
 
@@ -284,7 +287,7 @@ for (const database of databases()) {
       (copy) =>
         Effect.gen(function*() {
           yield* commit(copy.kept, company, week)
-          yield* make(copy)
+          yield* create(copy)
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
           yield* copy.run(
             SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
@@ -292,11 +295,11 @@ for (const database of databases()) {
 
           assert.strictEqual(
             (yield* Effect.flip(copy.run(Close.verify(company, undefined, { table: copy.table }))))._tag,
-            "RecordDiffers"
+            "VerificationFailed"
           )
           yield* copy.query(`UPDATE ${copy.table}_close_state SET rules = 0`)
           assert.match((yield* Effect.flip(correct(copy))).message, /its rules are others/)
-          assert.lengthOf((yield* correct(copy, { accept: ["rules"] })).states, 1)
+          assert.lengthOf((yield* correct(copy, { accept: ["rules"] })).revisions, 1)
           yield* copy.query(`UPDATE ${copy.table}_close_state SET rules = 1`)
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)])
           yield* copy.run(
@@ -317,13 +320,13 @@ for (const database of databases()) {
             shift(3, "2026-03-16T07:00:00Z", 1),
             shift(4, "2026-03-16T09:00:00Z", 2)
           ])
-          assert.strictEqual(hours(yield* make(copy, { ...march, clock: at(4) })), 17)
+          assert.strictEqual(hours(yield* create(copy, { ...march, clock: at(4) })), 17)
           const later = { ...next, clock: at(2) }
-          assert.strictEqual((yield* Effect.flip(make(copy, later)))._tag, "PeriodClosed")
-          const state = yield* make(copy, { ...later, accept: ["stale", "edge"] })
+          assert.strictEqual((yield* Effect.flip(create(copy, later)))._tag, "PeriodClosed")
+          const state = yield* create(copy, { ...later, accept: ["stale", "edge"] })
 
           assert.deepStrictEqual([hours(state), state.accepted], [2, { stale: 1, edge: 1 }])
-          assert.deepStrictEqual((yield* correct(copy)).states, [])
+          assert.deepStrictEqual((yield* correct(copy)).revisions, [])
           assert.deepStrictEqual(
             (yield* list(copy))[1]?.terms.locations.map(({ begins }) => Option.map(begins, DateTime.formatIso)),
             [Option.some("2026-03-16T08:00:00.000Z")]
@@ -335,10 +338,13 @@ for (const database of databases()) {
       "refuses an added location whose clock is not that which the next close has",
       (copy) =>
         Effect.gen(function*() {
-          yield* commit(copy.kept, company, [...week, shift(40, "2026-03-17T14:00:00Z", 2, { locationId: late })])
-          yield* make(copy, { ...march, clock: new Map([[east, newYork]]) })
+          yield* commit(copy.kept, company, [
+            ...week,
+            shift(40, "2026-03-17T14:00:00Z", 2, { locationId: late })
+          ])
+          yield* create(copy, { ...march, clock: new Map([[east, newYork]]) })
           const clockOf = (clock: DateTime.TimeZone) => new Map([[east, newYork], [late, clock]])
-          yield* make(copy, { ...next, clock: clockOf(newYork) })
+          yield* create(copy, { ...next, clock: clockOf(newYork) })
           yield* commit(copy.kept, company, [shift(30, "2026-03-05T14:00:00Z", 4, { locationId: late })])
           const added = (clock: DateTime.TimeZone, accept: ReadonlyArray<"gap"> = []) =>
             correct(copy, { closes: [1], clocks: new Map([[late, clock]]), accept })
@@ -349,7 +355,7 @@ for (const database of databases()) {
           // As Honolulu in the first, six hours are in both; no acceptance lets that through.
           const overlap = yield* Effect.flip(added(honolulu, ["gap"]))
           assert.strictEqual(overlap._tag === "PeriodClosed" ? overlap.close : 0, 2, overlap.message)
-          assert.deepStrictEqual((yield* added(newYork)).states.map(({ state }) => state), ["1.2"])
+          assert.deepStrictEqual((yield* added(newYork)).revisions.map(({ id }) => id), ["1.2"])
         })
     )
 
@@ -361,23 +367,23 @@ for (const database of databases()) {
             shift(id, "2026-03-03T14:00:00Z", 8, { userId: UserId.make(user), ...changes })
           const all = [of(1, 501), of(2, 502), of(3, 503), of(4, 504), of(5, 505)]
           yield* commit(copy.kept, company, all)
-          yield* make(copy)
+          yield* create(copy)
           // 501 is gone, 502 deleted, 503 given to 505, 504 moved to the next period.
           const later = shift(4, "2026-03-18T14:00:00Z", 8, { userId: UserId.make(504) })
           const now = [of(2, 502, { deleted: true }), of(3, 505), later, of(5, 505)]
           yield* commit(copy.kept, company, now, true)
 
-          assert.deepStrictEqual((yield* correct(copy)).lost, [
+          assert.deepStrictEqual((yield* correct(copy)).peopleWithoutHours, [
             { close: 1, userId: UserId.make(501), causes: { gone: 1 } },
             { close: 1, userId: UserId.make(502), causes: { deleted: 1 } },
             { close: 1, userId: UserId.make(503), causes: { moved: 1 } },
             { close: 1, userId: UserId.make(504), causes: { moved: 1 } }
           ])
-          yield* voidState(copy, "1.2")
+          yield* voidRevision(copy, "1.2")
           yield* copy.run(
             SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
           )
-          assert.deepStrictEqual((yield* correct(copy)).lost.map(({ causes }) => causes), [
+          assert.deepStrictEqual((yield* correct(copy)).peopleWithoutHours.map(({ causes }) => causes), [
             { gone: 1 },
             { deleted: 1 },
             {},
@@ -389,9 +395,9 @@ for (const database of databases()) {
     itWithCopy("needs a history, and is erased with its copy", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.plain, company, week)
-        assert.strictEqual((yield* Effect.flip(make(copy)))._tag, "HistoryUnknown")
+        assert.strictEqual((yield* Effect.flip(create(copy)))._tag, "HistoryUnknown")
         yield* commit(copy.kept, company, week)
-        yield* make(copy)
+        yield* create(copy)
         yield* copy.run(SqlStore.purge(company, { table: copy.table }))
 
         assert.deepStrictEqual(yield* list(copy), [])
@@ -429,7 +435,7 @@ for (const database of databases()) {
           yield* commit(copy.kept, company, week)
           const purged = yield* between(copy, copy.run(SqlStore.purge(company, { table })))
           assert.match(
-            (yield* Effect.flip(purged(Close.make(company, options, { table })))).message,
+            (yield* Effect.flip(purged(Close.create(company, options, { table })))).message,
             /the copy was erased/
           )
           assert.deepStrictEqual(yield* list(copy), [])
@@ -440,7 +446,7 @@ for (const database of databases()) {
             copy.run(SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table }))
           )
           const pruned = yield* between(copy, prune)
-          const error = yield* Effect.flip(pruned(Close.make(company, options, { table })))
+          const error = yield* Effect.flip(pruned(Close.create(company, options, { table })))
           assert.match(error.message, /the history of the instant that was summed is gone/)
           assert.deepStrictEqual(yield* list(copy), [])
         })
@@ -452,9 +458,9 @@ for (const database of databases()) {
         Effect.gen(function*() {
           const { table } = copy
           yield* commit(copy.kept, company, week)
-          const closing = yield* between(copy, make(copy))
+          const closing = yield* between(copy, create(copy))
           assert.strictEqual(
-            (yield* Effect.flip(closing(Close.make(company, options, { table }))))._tag,
+            (yield* Effect.flip(closing(Close.create(company, options, { table }))))._tag,
             "PeriodClosed"
           )
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)])
@@ -464,10 +470,10 @@ for (const database of databases()) {
             "CloseChanged"
           )
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
-          const voiding = yield* between(copy, voidState(copy, "1.2"))
+          const voiding = yield* between(copy, voidRevision(copy, "1.2"))
           assert.strictEqual((yield* Effect.flip(voiding(Close.correct(company, {}, { table }))))._tag, "CloseChanged")
 
-          assert.deepStrictEqual((yield* list(copy)).flatMap(({ states }) => states.map(({ state }) => state)), [
+          assert.deepStrictEqual((yield* list(copy)).flatMap(({ revisions }) => revisions.map(({ id }) => id)), [
             "1.1",
             "1.2",
             "1.3"
@@ -481,13 +487,16 @@ for (const database of databases()) {
         Effect.gen(function*() {
           const { table } = copy
           yield* commit(copy.kept, company, week)
-          const synced = yield* between(copy, commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 12)]))
-          assert.strictEqual(hours(yield* synced(Close.make(company, options, { table }))), 16)
+          const synced = yield* between(
+            copy,
+            commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 12)])
+          )
+          assert.strictEqual(hours(yield* synced(Close.create(company, options, { table }))), 16)
           assert.deepStrictEqual(yield* copy.run(Close.verify(company, undefined, { table })), {
-            states: 1,
-            outOfReach: 0
+            revisions: 1,
+            unverifiable: 0
           })
-          assert.deepStrictEqual((yield* correct(copy)).states.map(hours), [20])
+          assert.deepStrictEqual((yield* correct(copy)).revisions.map(hours), [20])
         })
     )
 
@@ -517,23 +526,23 @@ for (const database of databases()) {
               })
             }
             yield* commit(copy.kept, company, [edit(), edit(), edit()])
-            const { close } = yield* make(copy, {
+            const { close } = yield* create(copy, {
               ...march,
               first: dateOf(0),
               last: dateOf(13),
               weeklyThreshold: Duration.hours(9),
-              accept: [...CloseRecord.Obstacle.literals]
+              accept: [...Blocker.literals]
             })
             const stands: Array<string> = [`${close}.1`]
             const voids: Array<string> = []
             for (let step = 0; step < 8; step++) {
               if (stands.length > 1 && random.between(0, 2) === 0) {
                 const state = stands.pop() ?? ""
-                voids.push(state, (yield* voidState(copy, state)).state)
+                voids.push(state, (yield* voidRevision(copy, state)).id)
               } else {
                 yield* commit(copy.kept, company, [edit()])
-                const { states } = yield* correct(copy, { closes: [close] })
-                stands.push(...states.map(({ state }) => state))
+                const { revisions } = yield* correct(copy, { closes: [close] })
+                stands.push(...revisions.map(({ id }) => id))
               }
             }
             // Half of the plans have a row for each pay code.
@@ -555,7 +564,7 @@ for (const database of databases()) {
               lineEnd: "\n"
             }))
             const codes: PayrollFile.PayrollCodes = { codeOf: (_, id) => id === 501 ? "A" : "B" }
-            const numbersOf = (state: CloseRecord.CloseSums & PayrollFile.PayrollState, before?: typeof state) => {
+            const numbersOf = (state: CloseSums.CloseSums & PayrollFile.PayrollState, before?: typeof state) => {
               const { text } = Result.getOrThrow(PayrollFile.encode(mapping, codes, state, before))
               return text.split("\n").filter((line) => line !== "").flatMap((line) => {
                 const cells = line.split(",")
@@ -578,14 +587,14 @@ for (const database of databases()) {
             printed += files.length
 
             assert.deepStrictEqual(
-              sumOf(files.flatMap(({ before, state }) => numbersOf(state, before))),
-              sumOf(numbersOf((files.at(-1) ?? assert.fail("no state")).state))
+              sumOf(files.flatMap(({ previous, revision }) => numbersOf(revision, previous))),
+              sumOf(numbersOf((files.at(-1) ?? assert.fail("no state")).revision))
             )
             for (const name of voids) {
               assert.strictEqual((yield* Effect.flip(run(Close.find(company, name, { table }))))._tag, "UnknownClose")
             }
             if (codesOfPay !== undefined) {
-              const newest = files.at(-1)?.state ?? assert.fail("no state")
+              const newest = files.at(-1)?.revision ?? assert.fail("no state")
               for (const [key, value] of numbersOf(newest))
                 coded.set(key.slice(2), (coded.get(key.slice(2)) ?? 0) + value)
               voidedWithCodes += voids.length
@@ -613,12 +622,12 @@ for (const database of databases()) {
           })
         }))
 
-        assert.strictEqual((yield* run(Close.make(company, options, { table }))).state, "1.1")
+        assert.strictEqual((yield* run(Close.create(company, options, { table }))).id, "1.1")
         assert.isTrue(isLost)
         isLost = false
-        const voided = yield* run(Close.voidState(company, { state: "1.1", note: "again" }, { table }))
-        assert.strictEqual(voided.state, "1.2")
-        assert.lengthOf((yield* list(copy))[0]?.states ?? [], 2)
+        const voided = yield* run(Close.voidRevision(company, { revision: "1.1", note: "again" }, { table }))
+        assert.strictEqual(voided.id, "1.2")
+        assert.lengthOf((yield* list(copy))[0]?.revisions ?? [], 2)
       }))
   })
 }
@@ -650,14 +659,14 @@ describe("Rights in PostgreSQL", () => {
       ) yield* owner.query(text)
 
       const options: Close.CloseOptions = { ...march, accept: ["stale"] }
-      const locked = yield* Effect.flip(as("closer")(Close.make(company, options)))
+      const locked = yield* Effect.flip(as("closer")(Close.create(company, options)))
       assert.match(locked.message, /the close cannot be written/)
       yield* owner.query("GRANT UPDATE (company_id) ON time_punches_sync TO closer")
-      assert.strictEqual((yield* as("closer")(Close.make(company, options))).state, "1.1")
+      assert.strictEqual((yield* as("closer")(Close.create(company, options))).id, "1.1")
       yield* commit(owner.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)])
-      assert.deepStrictEqual((yield* as("closer")(Close.correct(company))).states.map(({ state }) => state), ["1.2"])
-      yield* as("closer")(Close.voidState(company, { state: "1.2", note: "not sent" }))
-      assert.deepStrictEqual(yield* as("closer")(Close.verify(company)), { states: 2, outOfReach: 0 })
+      assert.deepStrictEqual((yield* as("closer")(Close.correct(company))).revisions.map(({ id }) => id), ["1.2"])
+      yield* as("closer")(Close.voidRevision(company, { revision: "1.2", note: "not sent" }))
+      assert.deepStrictEqual(yield* as("closer")(Close.verify(company)), { revisions: 2, unverifiable: 0 })
       // Rows are only inserted: not even the role that closes may change or remove one.
       for (const text of ["UPDATE time_punches_close_row SET net_ms = 0", "DELETE FROM time_punches_close_state"]) {
         const { reason } = yield* Effect.flip(ask("closer", text))

@@ -28,7 +28,10 @@ describe("a hover over a public name", () => {
 
   it("is left out for the few names that the declarations leave out", () => {
     assert.deepStrictEqual(internal.toSorted(), [
-      "CloseRecord.contains",
+      "CloseTerms.checkOptions",
+      "CloseTerms.contains",
+      "CloseTerms.datesOf",
+      "CloseTerms.daysAt",
       "CompanySchema",
       "NodeSqlite.createFile",
       "explain"

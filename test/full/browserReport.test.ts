@@ -73,7 +73,16 @@ describe("a report in Chromium", () => {
       needs(context, hasChromium, noChromium)
       return inFake(Effect.gen(function*() {
         const { names } = yield* files
-        const ran = yield* cli(["report", ...week, "--names", names, "--above", "38h", "--above-day", "9h"])
+        const ran = yield* cli([
+          "report",
+          ...week,
+          "--names",
+          names,
+          "--weekly-threshold",
+          "38h",
+          "--daily-threshold",
+          "9h"
+        ])
         assert.strictEqual(ran.code, 0, ran.stderr)
         const { requested, url } = yield* served(ran.stdout)
         const { open } = yield* browser
@@ -94,9 +103,9 @@ describe("a report in Chromium", () => {
           "--by",
           "user",
           ...week,
-          "--above",
+          "--weekly-threshold",
           "38h",
-          "--above-day",
+          "--daily-threshold",
           "9h",
           "--json"
         ])
@@ -130,7 +139,7 @@ describe("a report in Chromium", () => {
     needs(context, hasChromium, noChromium)
     return inFake(Effect.gen(function*() {
       const { names } = yield* files
-      const { stdout } = yield* cli(["report", ...week, "--names", names, "--above", "38h"])
+      const { stdout } = yield* cli(["report", ...week, "--names", names, "--weekly-threshold", "38h"])
       const { url } = yield* served(stdout)
       const { open } = yield* browser
       const page = yield* open(url)
@@ -182,7 +191,7 @@ describe("a report in Chromium", () => {
       const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", database])
       yield* on("sync", "--history")
       const kinds = "open,unapproved,overlap,tooLong,anomaly,zeroWage,gap,stale"
-      yield* on("close", ...week, "--above", "38h", "--accept", kinds, "--note", evil)
+      yield* on("close", ...week, "--weekly-threshold", "38h", "--accept", kinds, "--note", evil)
       yield* service.edit([1002, 1003, 1010], { clocked_out: "2026-03-05T12:00:00Z" })
       yield* on("sync", "--history")
       yield* on("correct")

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import * as CloseRecord from "../../src/close/CloseRecord.ts"
+import * as CloseSums from "../../src/close/CloseSums.ts"
 import { Close } from "../../src/close/index.ts"
 import { CompanyId } from "../../src/Ids.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
@@ -30,7 +30,7 @@ const punches = Array.from({ length: 20 }, (_, at) =>
 const inService = <A, E>(effect: Effect.Effect<A, E, FakeServer | FakeService | import("effect").Scope.Scope>) =>
   effect.pipe(Effect.scoped, Effect.provide(Layer.provideMerge(FakeServer.layer(), FakeService.layer({ punches }))))
 
-const week = ["close", "--week", "2026-03-02", "--zone", "America/New_York", "--above", "30h"]
+const week = ["close", "--week", "2026-03-02", "--zone", "America/New_York", "--weekly-threshold", "30h"]
 
 const variables = ({ url }: Database) => ({
   PATH: process.env["PATH"] ?? "",
@@ -54,11 +54,11 @@ const ask = ({ client }: Database, ...texts: ReadonlyArray<string>) =>
 const closes = ({ client }: Database) => Effect.provide(Close.list(company), Layer.fresh(client))
 
 const namesIn = (database: Database) =>
-  Effect.map(closes(database), (all) => all.flatMap(({ states }) => states.map(({ state }) => state)))
+  Effect.map(closes(database), (all) => all.flatMap(({ revisions }) => revisions.map(({ id }) => id)))
 
 /** Nothing is due, and the newest state that stands has the sums of now. */
 const assertPaid = Effect.fnUntraced(function*(database: Database) {
-  assert.deepStrictEqual(yield* Effect.provide(Close.changed(company), Layer.fresh(database.client)), [])
+  assert.deepStrictEqual(yield* Effect.provide(Close.due(company), Layer.fresh(database.client)), [])
 })
 
 /** Rows of the tables of closes that belong to no state, or states without their sums. */
@@ -66,8 +66,8 @@ const torn = (database: Database) =>
   Effect.map(
     closes(database),
     (all) =>
-      all.flatMap(({ states }) =>
-        states.filter(({ kind, people, rows }) => kind !== "void" && (rows.length === 0 || people.length === 0))
+      all.flatMap(({ revisions }) =>
+        revisions.filter(({ kind, people, rows }) => kind !== "void" && (rows.length === 0 || people.length === 0))
       )
   )
 
@@ -175,17 +175,17 @@ describe("time-punches close, correct and void, killed at a step of their write,
         }
         // What was due with each state adds up to the newest one, row by row.
         const [close] = yield* closes(database)
-        const states = close?.states ?? []
+        const revisions = close?.revisions ?? []
         const sum = new Map<number, number>()
-        for (const state of states) {
-          const before = states.find((each) => Option.contains(state.before, each.state)) ?? CloseRecord.nothing
-          for (const row of CloseRecord.difference(state, before).rows) {
+        for (const revision of revisions) {
+          const previous = revisions.find(({ id }) => Option.contains(revision.previous, id)) ?? CloseSums.empty
+          for (const row of CloseSums.difference(revision, previous).rows) {
             sum.set(row.userId, (sum.get(row.userId) ?? 0) + row.cost)
           }
         }
         assert.deepStrictEqual(
           [...sum],
-          CloseRecord.byPerson(states.at(-1) ?? CloseRecord.nothing).map(({ cost, userId }) => [userId, cost])
+          CloseSums.byPerson(revisions.at(-1) ?? CloseSums.empty).map(({ cost, userId }) => [userId, cost])
         )
       })),
     180_000

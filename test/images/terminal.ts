@@ -242,7 +242,7 @@ const pictures: ReadonlyArray<readonly [name: string, call: string]> = [
   ["check", `time-punches check ${week}`],
   [
     "close",
-    `time-punches close ${week} --above 38h --accept tooLong,unapproved,overlap`
+    `time-punches close ${week} --weekly-threshold 38h --accept tooLong,unapproved,overlap`
   ],
   ["changes", `time-punches changes ${week} --since SINCE`],
   ["fleet-list", "time-punches fleet list"]

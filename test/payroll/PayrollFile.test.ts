@@ -173,13 +173,13 @@ describe("A payroll file", () => {
   })
 
   it("says how much its rounding has left out, and how many rows it has", () => {
-    const { rests, rows } = fileOf(byCode)
+    const { remainders, rows } = fileOf(byCode)
 
     // 17 s of all hours, whatever their code: 46.0047 h are printed as 46.00.
-    assert.deepStrictEqual(rests, [{ header: "Hours", rest: Duration.seconds(17) }])
+    assert.deepStrictEqual(remainders, [{ header: "Hours", remainder: Duration.seconds(17) }])
     assert.strictEqual(rows, 6)
     // 17 s are a whole minute.
-    assert.deepStrictEqual(fileOf(byCentre).rests, [{ header: "minutes", rest: Duration.seconds(-43) }])
+    assert.deepStrictEqual(fileOf(byCentre).remainders, [{ header: "minutes", remainder: Duration.seconds(-43) }])
   })
 
   it.each([
@@ -233,13 +233,13 @@ describe("A payroll file", () => {
       rows: [row({ user: 1, seconds: 15 }), row({ user: 2, seconds: 15 })],
       people: [person(1, 0), person(2, 0)]
     }
-    const { shared, text } = fileOf(byCode, two, undefined, one)
+    const { sharedCodes, text } = fileOf(byCode, two, undefined, one)
 
     assert.strictEqual(text.split("\r\n")[1], "E1,REG,0.01,,03/15/2026,W12")
-    assert.deepStrictEqual(shared, [{ code: "E1", userIds: [UserId.make(1), UserId.make(2)] }])
-    assert.deepStrictEqual(fileOf(byCode).shared, [])
+    assert.deepStrictEqual(sharedCodes, [{ code: "E1", userIds: [UserId.make(1), UserId.make(2)] }])
+    assert.deepStrictEqual(fileOf(byCode).sharedCodes, [])
     assert.deepStrictEqual(
-      fileOf({ ...byCode, payCodes: { hours: "REG", tips: "TIPS" } }, two, undefined, one).shared,
+      fileOf({ ...byCode, payCodes: { hours: "REG", tips: "TIPS" } }, two, undefined, one).sharedCodes,
       []
     )
   })

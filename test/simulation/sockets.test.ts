@@ -1,14 +1,13 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { seedsFrom } from "./series.ts"
-import { assertCoverage, overSockets } from "./suite.ts"
-
-const file = "test/simulation/sockets.test.ts"
+import { assertVolume, files, overSockets } from "./suite.ts"
 
 describe("TimePunches under random faults, over undici, fetch, node:http and NodeTransport", () => {
+  // Their timing decides which failures so few plans meet: `npm run test:full` asks for each of them, in 300.
   it.live(
-    "emits every row once and in order over all resumes, in 300 plans",
-    () => Effect.map(overSockets(file, seedsFrom(30_001, 300), 30), (figures) => assertCoverage(figures, 1)),
+    "emits every row once and in order over all resumes, in 100 plans",
+    () => Effect.map(overSockets(files.overSockets, seedsFrom(30_201, 100), 30), assertVolume),
     300_000
   )
 })

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
 import { CompanyId, TimePunchId } from "../../src/Ids.ts"
-import { retried } from "../../src/internal/sql/transaction.ts"
+import { Patience, retried } from "../../src/internal/sql/transaction.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { checkpointText } from "../../src/sync/Checkpoint.ts"
@@ -129,16 +129,26 @@ describe("SQLite that another connection has locked", () => {
       yield* Fiber.join(holder)
     })))
 
-  it.live("is given up after five seconds, and works again afterwards", () =>
+  it.effect("is attempted for five seconds", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* Patience, Duration.seconds(5))
+    }))
+
+  it.live("is given up when the patience ends, and works again afterwards", () =>
     Effect.scoped(Effect.gen(function*() {
       const filename = join(yield* temporary, "punches.db")
       const { rows: found, store } = yield* openSql(NodeSqlite.layer({ filename }))
       const holder = yield* Effect.forkChild(holdFor(filename, "30 seconds"))
       yield* Effect.sleep("100 millis")
 
-      const error = yield* Effect.flip(store.commit(batchOf(1, { punches: rows(3) }), Option.none()))
+      const [took, error] = yield* Effect.timed(
+        Effect.flip(store.commit(batchOf(1, { punches: rows(3) }), Option.none()))
+      ).pipe(
+        Effect.provideService(Patience, Duration.millis(500))
+      )
       assert.strictEqual(error.reason, "Store")
       assert.include(error.detail, "locked")
+      assert.isAtLeast(Duration.toMillis(took), 450)
       yield* Fiber.interrupt(holder)
 
       yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
@@ -383,7 +393,7 @@ describe("PostgreSQL", () => {
     Effect.gen(function*() {
       const error = yield* Effect.flip(
         Effect.scoped(Layer.build(Layer.provide(SqlStore.layer(), clientOf("postgres://someone:word@127.0.0.1:1/x"))))
-      )
+      ).pipe(Effect.provideService(Patience, Duration.millis(100)))
 
       assert.strictEqual(error._tag, "SqlError")
       assert.notInclude(inspect(error, { depth: 20 }), "word")

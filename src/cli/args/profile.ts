@@ -36,7 +36,7 @@ const zoned = ["list", "export", "summary", "check", "close", "changes", "report
 /** The flags that a profile gives a default, and the subcommands that take it. */
 export const defaults = {
   zone: { flag: "zone", of: zoned },
-  zones: { flag: "zones", of: [...zoned, "correct"] },
+  zoneFile: { flag: "zone-file", of: [...zoned, "correct"] },
   dayStarts: { flag: "day-starts", of: [...zoned, "correct"] },
   weekStarts: { flag: "week-starts", of: zoned },
   calendar: { flag: "calendar", of: zoned },
@@ -49,7 +49,7 @@ export const defaults = {
 type DefaultKey = keyof typeof defaults
 
 /** Defaults that name a file, relative to the folder of the profiles. */
-const files: ReadonlySet<string> = new Set<DefaultKey>(["zones", "names", "codes", "map", "database"])
+const files: ReadonlySet<string> = new Set<DefaultKey>(["zoneFile", "names", "codes", "map", "database"])
 
 /** Where a variable may come from, the first one that has it. */
 interface SettingSource {
@@ -223,8 +223,8 @@ const readProfile = Effect.fnUntraced(function*(file: string, name: string) {
       )
     }
   }
-  if (found.zone !== undefined && found.zones !== undefined) {
-    return yield* invalid(`${shown}: ${printable(name)} has zone and zones`, "Keep one of them.")
+  if (found.zone !== undefined && found.zoneFile !== undefined) {
+    return yield* invalid(`${shown}: ${printable(name)} has zone and zoneFile`, "Keep one of them.")
   }
   return { name: `profile ${name}`, values, defaults: found, provider: ConfigProvider.fromEnv({ env: values }) }
 })
@@ -265,7 +265,7 @@ export const firstOf = Effect.fnUntraced(function*(sources: ReadonlyArray<Settin
 /** The flags before a subcommand or the number of a close whose value is the next argument. */
 const valued = /^--(log-level|completions|company|database|names|map|codes|pay-date|output)$/
 
-const periods = ["week", "month", "pay-period", "last", "start", "end"]
+const periods = ["week", "month", "pay-period", "last", "from", "to"]
 
 /**
  * The arguments with the defaults of a profile. A default counts only where its flag is legal, and a given flag replaces it:
@@ -284,17 +284,17 @@ export const complete = (
   const hasPeriod = periods.some(has)
   const countsDays = flags.some((arg, at) => /^--by(=|$)/.test(arg) && /day|week/.test(`${arg} ${flags[at + 1]}`))
   const countsWeeks = flags.some((arg, at) => /^--by(=|$)/.test(arg) && /week/.test(`${arg} ${flags[at + 1]}`))
-  const hasClock = has("zone") || has("zones")
+  const hasClock = has("zone") || has("zone-file")
   const isReport = subcommand === "report"
   const namesClose = subcommand === "closes" && words.length > 1
   const takesMap = namesClose && (has("output") || has("pay-date") || has("codes"))
-  const hasThreshold = has("above") || has("above-day")
+  const hasThreshold = has("weekly-threshold") || has("daily-threshold")
   const needsClock = (hasPeriod || countsDays || hasThreshold || subcommand === "correct") && !has("close")
   const applies: Readonly<Record<DefaultKey, boolean>> = {
     zone: needsClock && !hasClock,
-    zones: needsClock && !hasClock,
-    dayStarts: needsClock && (hasClock || profile.zone !== undefined || profile.zones !== undefined),
-    weekStarts: (has("week") || has("above") || countsWeeks || (isReport && hasPeriod)) && !has("close"),
+    zoneFile: needsClock && !hasClock,
+    dayStarts: needsClock && (hasClock || profile.zone !== undefined || profile.zoneFile !== undefined),
+    weekStarts: (has("week") || has("weekly-threshold") || countsWeeks || (isReport && hasPeriod)) && !has("close"),
     calendar: has("pay-period"),
     names: true,
     codes: has("map") || (takesMap && profile.map !== undefined),

@@ -287,7 +287,7 @@ const windowHint = (then: ExportSpec, now: ExportSpec): ReadonlyArray<string> =>
   const ends = ["--clocked-in-gte", "--clocked-in-lt"]
   const isMoved = ends.some((name) => then[name] !== now[name])
   const isKnown = ends.every((name) => Option.isSome(readInstant(then[name] ?? "")))
-  return isMoved && isKnown && then["--zones"] === undefined
+  return isMoved && isKnown && then["--zone-file"] === undefined
     ? [`Its window, in place of a period: ${ends.map((name) => `${name} ${then[name]}`).join(" ")}`]
     : []
 }

@@ -12,7 +12,7 @@ import { type ExpectedError, mapToCommandFailure, usage } from "../failure.ts"
 import { pageText } from "../files/pageText.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
-import { fromFlag, makePageSizeFlag } from "../flags/paging.ts"
+import { cursorFlag, makePageSizeFlag } from "../flags/paging.ts"
 import { csvFlags, csvStyleOf, fileFormats, formatFlag, onFlag } from "../flags/values.ts"
 import { describeZones } from "../flags/zones.ts"
 import { counted, countedPunches, formatNumber } from "../print/format.ts"
@@ -44,7 +44,7 @@ const flags = {
   output,
   force,
   pageSize: makePageSizeFlag(),
-  from: fromFlag
+  cursor: cursorFlag
 }
 
 export const exportCommand = Command.make(
@@ -54,7 +54,7 @@ export const exportCommand = Command.make(
     function*(input) {
       const flags = yield* resolvePeriod(input)
       if (Option.isSome(flags.clock) && !isPeriodGiven(flags)) {
-        const flag = Option.isSome(flags.zone) ? "--zone" : "--zones"
+        const flag = Option.isSome(flags.zone) ? "--zone" : "--zone-file"
         return yield* usage(`${flag} goes with a period, such as --week; the times in the file are in UTC`)
       }
       const style = yield* Effect.fromResult(csvStyleOf(flags, flags.format))
@@ -76,10 +76,10 @@ export const exportCommand = Command.make(
       }
       const isResumed = start.pages > 0
       if (isResumed) yield* printHint(`resuming after ${sizeOf(start)}`)
-      const from = isResumed ? start.cursor : flags.from
+      const cursor = isResumed ? start.cursor : flags.cursor
       const pageSize = Option.getOrUndefined(flags.pageSize)
 
-      const listing = client.pages(company, filter, { pageSize, cursor: from, prefetchPages: 1 }).pipe(
+      const listing = client.pages(company, filter, { pageSize, cursor, prefetchPages: 1 }).pipe(
         Stream.runForEach(Effect.fnUntraced(function*({ cursor, items }) {
           const kept = yield* Effect.fromResult(keptOf(items, flags))
           const text = yield* pageText(kept, flags.format, progress.totals().pages === 0, style)
@@ -130,7 +130,7 @@ export const exportCommand = Command.make(
       description: "A month for a spreadsheet"
     },
     {
-      command: "time-punches export --output week.ndjson --week 2026-03-02 --zones zones.csv",
+      command: "time-punches export --output week.ndjson --week 2026-03-02 --zone-file zones.csv",
       description: "The week of each location, by its own clock"
     },
     {
@@ -156,7 +156,7 @@ const specOf = Effect.fnUntraced(function*(flags: Input & LocalPeriod, company: 
     ...(flags.excel ? { "--excel": "given" } : {}),
     // The default is not written: a comma that is given makes the same file.
     ...(Option.contains(flags.separator, ";") ? { "--separator": "semicolon" } : {}),
-    ...Option.match(flags.from, { onNone: () => ({}), onSome: (from) => ({ "--from": from }) }),
+    ...Option.match(flags.cursor, { onNone: () => ({}), onSome: (cursor) => ({ "--cursor": cursor }) }),
     ...describeFilter(flags),
     ...Option.match(Option.all([flags.locations, flags.period]), {
       onNone: () => ({}),

@@ -115,13 +115,13 @@ export const printFile = Effect.fnUntraced(function*(
   else yield* printText(file.text)
   yield* printHint(`${shown}: ${counted(file.rows, "row")}`)
   yield* printWarning(
-    ...file.rests.map(({ header, rest }) => {
-      const time = formatExactHours(Duration.abs(rest))
+    ...file.remainders.map(({ header, remainder }) => {
+      const time = formatExactHours(Duration.abs(remainder))
       return `${printable(header)}: the rows add up to ${
-        Duration.isZero(rest) ? "" : `${time} ${Duration.isPositive(rest) ? "less than " : "more than "}`
+        Duration.isZero(remainder) ? "" : `${time} ${Duration.isPositive(remainder) ? "less than " : "more than "}`
       }the exact sum`
     }),
-    ...file.shared.map(({ code, userIds }) =>
+    ...file.sharedCodes.map(({ code, userIds }) =>
       `users ${userIds.join(", ")} have the code ${
         printable(code)
       }: the hours above a threshold are counted for each of them alone`

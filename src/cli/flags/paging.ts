@@ -11,8 +11,8 @@ export { maxPageSize }
 export const makePageSizeFlag = (usual: number = maxPageSize) =>
   whole("page-size", "N", `Punches to request per page, 1 to ${maxPageSize} (default: ${usual})`, 1, maxPageSize)
 
-export const fromFlag = text(
-  "from",
+export const cursorFlag = text(
+  "cursor",
   "CURSOR",
   "Resume at this cursor, which the message of an earlier run names",
   "a cursor",
@@ -27,8 +27,8 @@ export const resumeHint = (cursor: Option.Option<Cursor>): ReadonlyArray<string>
       // An argument ends at the character NUL.
       text.includes("\0")
         ? "It cannot be resumed from there: the cursor contains a NUL, which no argument can."
-        : `To resume from there, add --from=${shellWord(text)}`
+        : `To resume from there, add --cursor=${shellWord(text)}`
     ]
   })
 
-export const takeFlag = whole("take", "N", "Stop after this many punches", 1)
+export const limitFlag = whole("limit", "N", "Stop after this many punches", 1)

@@ -1,4 +1,4 @@
-/** A clock for each location, from a file of the user: `--zones FILE`. */
+/** A clock for each location, from a file of the user: `--zone-file FILE`. */
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,8 +17,8 @@ export type LocationClocks = ReadonlyMap<LocationId, Period.LocalClock>
 
 const headers = ["location_id,zone", "location_id,zone,day_starts"]
 
-export const zonesFlag = nonBlank(
-  "zones",
+export const zoneFileFlag = nonBlank(
+  "zone-file",
   "FILE",
   "A zone for each location, from a CSV file with the columns location_id,zone and maybe day_starts",
   "the name of a file"
@@ -80,7 +80,7 @@ export const describeZones = (
     const [from, to] = [gte, lt].map(({ epochMilliseconds }) => formatInstant(epochMilliseconds))
     return [`period in ${name}`, `${from} to ${to}`] as const
   })
-  return { "--zones": `${locations.size} with sha256 ${hash}`, ...Object.fromEntries(periods) }
+  return { "--zone-file": `${locations.size} with sha256 ${hash}`, ...Object.fromEntries(periods) }
 }
 
 /** A zone, and when its days begin if not at midnight: `America/New_York,04:00`. */

@@ -13,7 +13,7 @@ import { jsonText, pageText } from "../files/pageText.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
 import { idColumns, nameColumns, type Names, namesFlag, readNames } from "../flags/names.ts"
-import { fromFlag, makePageSizeFlag, resumeHint, takeFlag } from "../flags/paging.ts"
+import { cursorFlag, limitFlag, makePageSizeFlag, resumeHint } from "../flags/paging.ts"
 import { csvFlags, csvStyleOf, fileFormats, formatFlags, formatOf } from "../flags/values.ts"
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../print/format.ts"
 import { jsonEnd } from "../print/machine.ts"
@@ -35,9 +35,9 @@ export const list = Command.make(
     ),
     ...csvFlags,
     names: namesFlag,
-    take: takeFlag,
+    limit: limitFlag,
     pageSize: makePageSizeFlag(),
-    from: fromFlag
+    cursor: cursorFlag
   },
   Effect.fnUntraced(
     function*(input) {
@@ -48,7 +48,7 @@ export const list = Command.make(
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const names = yield* readNames(flags.names)
       const further = names && nameColumns(names)
-      const most = Option.getOrElse(flags.take, () => Infinity)
+      const most = Option.getOrElse(flags.limit, () => Infinity)
       // With several zones, not every punch of a page is in the period of its location.
       const usual = Option.isSome(flags.locations) ? maxPageSize : Math.min(most, maxPageSize)
       const pageSize = Option.getOrElse(flags.pageSize, () => usual)
@@ -58,16 +58,16 @@ export const list = Command.make(
       })
       const client = yield* TimePunches
       const table = makeTable(columnsOf(flags, names), yield* screen)
-      let next = flags.from
+      let next = flags.cursor
       let isPrinting = false
       const hintAt = (cursor: typeof next) =>
         Option.isSome(cursor) ? [...resumeHint(cursor), ...fixedWindowHint(flags)] : []
 
-      yield* client.pages(company, filter, { pageSize, cursor: flags.from }).pipe(
+      yield* client.pages(company, filter, { pageSize, cursor: flags.cursor }).pipe(
         Stream.mapEffect(({ cursor, items }) =>
           Effect.map(Effect.fromResult(keptOf(items, flags)), (kept) => ({ cursor, items, kept }))
         ),
-        // The page that reaches --take is the last request.
+        // The page that reaches --limit is the last request.
         Stream.takeUntil(({ kept }) => totals().punches + kept.length >= most),
         Stream.tap(Effect.fnUntraced(function*({ cursor, items, kept }) {
           const { pages, punches } = totals()
@@ -119,16 +119,16 @@ export const list = Command.make(
     `Print the punches of a company, in the service's order.
 
   If the listing fails or is interrupted, a line on standard error has the
-  --from to resume it with.`
+  --cursor to resume it with.`
   ),
   Command.withShortDescription("Print punches"),
   Command.withExamples([
-    { command: "time-punches list --take 20", description: "A first look" },
+    { command: "time-punches list --limit 20", description: "A first look" },
     {
       command: "time-punches list --location-id 301 --week 2026-03-02 --zone America/New_York",
       description: "A week of one location, in its local time"
     },
-    { command: "time-punches list --last 7d --zones zones.csv", description: "Each location by its own clock" },
+    { command: "time-punches list --last 7d --zone-file zones.csv", description: "Each location by its own clock" },
     { command: "time-punches list --approved false --format ndjson", description: "Unapproved punches, for jq" },
     {
       command: "time-punches list --flags late,missed_break --format csv",

@@ -5,14 +5,14 @@ import { companyFlags } from "../flags/connection.ts"
 import { lazyCommand } from "../flags/lazy.ts"
 import { namesFlag } from "../flags/names.ts"
 import { onFlag } from "../flags/values.ts"
-import { zonesFlag } from "../flags/zones.ts"
+import { zoneFileFlag } from "../flags/zones.ts"
 
 export const mcp = lazyCommand(
   "mcp",
   {
     database: makeDatabaseFlag("The copy to read: a file of SQLite, or postgres://host/database (required)"),
     company: companyFlags.company,
-    zones: zonesFlag,
+    zoneFile: zoneFileFlag,
     names: namesFlag,
     withWages: onFlag("with-wages", "Let answers contain wages, costs and tips")
   },
@@ -35,7 +35,7 @@ export const mcp = lazyCommand(
   Command.withExamples([
     { command: "time-punches mcp --database punches.db", description: "Serve the copy, without wages and names" },
     {
-      command: "time-punches mcp --database punches.db --zones zones.csv --names names.csv --with-wages",
+      command: "time-punches mcp --database punches.db --zone-file zones.csv --names names.csv --with-wages",
       description: "With the clock of each location, names and wages"
     }
   ])

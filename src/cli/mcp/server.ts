@@ -51,7 +51,7 @@ import { summary } from "../summary/summary.ts"
 interface McpInput {
   readonly database: Option.Option<string>
   readonly company: Option.Option<CompanyId>
-  readonly zones: Option.Option<string>
+  readonly zoneFile: Option.Option<string>
   readonly names: Option.Option<string>
   readonly withWages: boolean
 }
@@ -98,13 +98,13 @@ interface Copy {
 const described = (description: string) => Schema.optional(Schema.String.annotate({ description }))
 
 const period = {
-  week: described("A date YYYY-MM-DD in the week, or last, or current. Give one of week, month, payPeriod, start."),
+  week: described("A date YYYY-MM-DD in the week, or last, or current. Give one of week, month, payPeriod, from."),
   weekStarts: described("The first day of the week, such as sunday. Default: monday"),
   month: described("YYYY-MM, or last, or current"),
   payPeriod: described("A date in the pay period, or last, or current; needs calendar"),
   calendar: described("The pay periods: 14d:2026-01-05 (every 14 days from a date), 1,16 (twice a month) or 26"),
-  start: described("The first date YYYY-MM-DD; needs end"),
-  end: described("The last date YYYY-MM-DD; needs start"),
+  from: described("The first date YYYY-MM-DD; needs to"),
+  to: described("The last date YYYY-MM-DD; needs from"),
   zone: described("The time zone of the period, such as America/New_York; needed unless the server knows all zones"),
   dayStarts: described("When a business day begins, such as 04:00. Default: 00:00")
 }
@@ -164,8 +164,8 @@ const toolkit = Toolkit.make(
       ...period,
       ...selection,
       by: described("Groups: some of user, location, role, department, day, week, joined by commas. Default: location"),
-      above: described("A weekly threshold such as 40h: adds the hours above it; needs by user, week or day"),
-      aboveDay: described("A daily threshold such as 8h: adds the hours above it"),
+      weeklyThreshold: described("A weekly threshold such as 40h: adds the hours above it; needs by user, week or day"),
+      dailyThreshold: described("A daily threshold such as 8h: adds the hours above it"),
       asOf: described("Count open punches up to this instant, such as 2026-03-09T15:00:00Z")
     })
   ),
@@ -175,7 +175,7 @@ const toolkit = Toolkit.make(
     Schema.Struct({
       ...period,
       ...selection,
-      maxDuration: described("Report longer punches, such as 12h. Default: 16h")
+      maxShift: described("Report longer punches, such as 12h. Default: 16h")
     })
   ),
   makeTool(
@@ -216,7 +216,7 @@ const toolkit = Toolkit.make(
 export const layerTools = (copy: Copy) =>
   McpServer.toolkit(toolkit).pipe(Layer.provide(toolkit.toLayer(Effect.gen(function*() {
     const context = yield* Effect.context<CommandServices>()
-    const { input: { names, withWages, zones }, database } = copy
+    const { input: { names, withWages, zoneFile }, database } = copy
     const allowed = { wages: withWages, names: Option.isSome(names) }
     const answer = (args: ReadonlyArray<readonly [flag: string, value: string | undefined]>, ...words: Array<string>) =>
       Effect.gen(function*() {
@@ -239,10 +239,10 @@ export const layerTools = (copy: Copy) =>
         ["month", given.month],
         ["pay-period", given.payPeriod],
         ["calendar", given.calendar],
-        ["start", given.start],
-        ["end", given.end],
+        ["from", given.from],
+        ["to", given.to],
         ["zone", given.zone],
-        ["zones", given.zone === undefined ? Option.getOrUndefined(zones) : undefined],
+        ["zone-file", given.zone === undefined ? Option.getOrUndefined(zoneFile) : undefined],
         ["day-starts", given.dayStarts],
         ["names", Option.getOrUndefined(names)]
       ] as const
@@ -256,17 +256,17 @@ export const layerTools = (copy: Copy) =>
     return {
       status: () => Effect.provideContext(Effect.mapError(copyStatus(copy), refusedOf), context),
       summary: (given) =>
-        [given.week, given.month, given.payPeriod, given.start].every((each) => each === undefined)
+        [given.week, given.month, given.payPeriod, given.from].every((each) => each === undefined)
           ? Effect.fail(
-            new Refused({ message: "summary needs a period: give week, month, payPeriod or start and end" })
+            new Refused({ message: "summary needs a period: give week, month, payPeriod or from and to" })
           )
           : answer(
             [
               ...local(given),
               ...selected(given),
               ["by", given.by],
-              ["above", given.above],
-              ["above-day", given.aboveDay],
+              ["weekly-threshold", given.weeklyThreshold],
+              ["daily-threshold", given.dailyThreshold],
               ["as-of", given.asOf]
             ],
             "summary",
@@ -274,7 +274,7 @@ export const layerTools = (copy: Copy) =>
           ),
       check: (given) =>
         Effect.map(
-          answer([...local(given), ...selected(given), ["max-duration", given.maxDuration]], "check", "--json"),
+          answer([...local(given), ...selected(given), ["max-shift", given.maxShift]], "check", "--json"),
           (found) => withWages ? found : { ...found, remarks: [...found.remarks, wagesUnseen] }
         ),
       changes: (given) => answer([...local(given), ["since", given.since]], "changes", "--json"),

@@ -19,7 +19,7 @@ import { namesFlag, readNames } from "../flags/names.ts"
 import { csvFlags, csvStyleOf, formatFlags, formatOf, instant, onFlag } from "../flags/values.ts"
 import { printError, printWarning } from "../print/messages.ts"
 import { printText, screen } from "../print/output.ts"
-import { defaultMaxDuration, maxDuration, refuseBeyondCalendar } from "../select/maxDuration.ts"
+import { defaultMaxShift, maxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
 import { type LocationClock, periodFlags, requirePeriod, resolvePeriod } from "../select/period.ts"
 import {
   disputedIn,
@@ -43,7 +43,7 @@ export const check = Command.make(
     ...sourceFlags,
     ...selectionFlags,
     ...periodFlags,
-    maxDuration,
+    maxShift,
     allowEmpty: onFlag("allow-empty", "Exit with 0 if no punch matches; without it the exit code is then 9"),
     asOf: instant("as-of", "Treat open punches as clocked out at this instant; without it only their clock-in counts"),
     ...formatFlags(["table", "csv", "json"], "table for people; csv and json for programs"),
@@ -58,13 +58,13 @@ export const check = Command.make(
     const names = yield* readNames(flags.names)
     const knowsDisputes = Option.isNone(flags.database)
     const source = yield* openSource(flags)
-    const maxDuration = Option.getOrElse(flags.maxDuration, () => defaultMaxDuration)
-    yield* refuseBeyondCalendar(resolved, maxDuration)
+    const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
+    yield* refuseBeyondCalendar(resolved, maxShift)
     const { checked, issues: all } = yield* findIssues({
       ...local,
       clockedIn: resolved.clockedIn,
       selected: selectedOf(flags),
-      maxDuration,
+      maxDuration: maxShift,
       asOf: Option.getOrUndefined(flags.asOf),
       knowsDisputes
     }, (filter) => Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches)))
@@ -99,7 +99,7 @@ export const check = Command.make(
       description: "A payroll week"
     },
     {
-      command: "time-punches check --week 2026-03-02 --zone America/New_York --location-id 301 --max-duration 12h",
+      command: "time-punches check --week 2026-03-02 --zone America/New_York --location-id 301 --max-shift 12h",
       description: "One location, and report punches over 12 hours"
     },
     {
@@ -107,7 +107,7 @@ export const check = Command.make(
       description: "A month for a program, with names"
     },
     {
-      command: "time-punches check --week 2026-03-02 --zones zones.csv --database punches.db",
+      command: "time-punches check --week 2026-03-02 --zone-file zones.csv --database punches.db",
       description: "Each location by its own clock, from a copy and without a request"
     }
   ])

@@ -21,8 +21,8 @@ export const close = lazyCommand("close", closeFlags, load, ({ runClose }) => ru
   Command.withShortDescription("Close a payroll period and record its sums"),
   Command.withExamples([
     {
-      command: "time-punches close --pay-period last --calendar 14d:2026-01-05 --zones zones.csv --above 40h " +
-        "--database punches.db",
+      command: "time-punches close --pay-period last --calendar 14d:2026-01-05 --zone-file zones.csv " +
+        "--weekly-threshold 40h --database punches.db",
       description: "The last fortnight"
     },
     {
@@ -41,7 +41,7 @@ export const correct = lazyCommand("correct", correctFlags, load, ({ runCorrect 
   every close that was not voided, in one write: a punch that was moved leaves
   one close and enters the other.
 
-  The zones, thresholds and days are those of the record. --zones adds
+  The zones, thresholds and days are those of the record. --zone-file adds
   locations that a record lacks, and changes none. The state before is computed
   again from the history first; if that is not what was recorded, nothing is
   written (exit code 7).`

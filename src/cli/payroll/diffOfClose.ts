@@ -4,7 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Close from "../../close/Close.ts"
-import * as CloseRecord from "../../close/CloseRecord.ts"
+import { UnknownClose } from "../../close/CloseError.ts"
+import * as CloseTerms from "../../close/CloseTerms.ts"
+import { newestRevision, termsAt } from "../../close/Revision.ts"
 import { type CompanyId, LocationId } from "../../Ids.ts"
 import type { LaborOptions } from "../../payroll/Labor.ts"
 import * as Period from "../../payroll/Period.ts"
@@ -27,31 +29,31 @@ export interface Subject<E> extends LaborOptions {
   readonly zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>
 }
 
-/** The changes since the newest state that stands. */
+/** The changes since the newest active revision. */
 export const ofClose = Effect.fnUntraced(
   function*(company: CompanyId, id: number, input: ChangesInput, { history }: CopyStatus) {
-    const { state, terms: recorded } = yield* readRecord(company, id)
+    const { revision, terms: recorded } = yield* readRecord(company, id)
     const terms = yield* withZones(id, recorded, input)
     const known = Option.map(history, ({ since }) => since)
-    if (!Option.exists(known, (since) => DateTime.isLessThanOrEqualTo(since, state.at))) {
+    if (!Option.exists(known, (since) => DateTime.isLessThanOrEqualTo(since, revision.at))) {
       return yield* usage(
         `${
           Option.match(known, {
             onNone: () => "the copy has no history",
             onSome: (since) => `the history is known since ${DateTime.formatIso(since)}`
           })
-        }, and state ${state.state} sums the copy of ${DateTime.formatIso(state.at)}`,
+        }, and state ${revision.id} sums the copy of ${DateTime.formatIso(revision.at)}`,
         `time-punches closes ${id} --changed prints what is due, without the punches.`
       )
     }
-    yield* printHint(`state ${state.state}: ${textOfDates(terms)}, as of ${DateTime.formatIso(state.at)}`)
+    yield* printHint(`state ${revision.id}: ${textOfDates(terms)}, as of ${DateTime.formatIso(revision.at)}`)
     return {
-      comparison: comparisonOf(terms, state.at),
+      comparison: comparisonOf(terms, revision.at),
       rounding: terms.rounding,
       asOf: undefined,
       zoneOf: ({ locationId }) =>
         Option.flatMap(
-          Option.fromUndefinedOr(CloseRecord.locationOf(terms, locationId)),
+          Option.fromUndefinedOr(CloseTerms.locationOf(terms, locationId)),
           ({ clock }) => Option.flatMap(Option.fromUndefinedOr(terms.clocks[clock]), ({ zone }) => readZone(zone))
         )
     } satisfies Subject<MissingZone>
@@ -60,54 +62,54 @@ export const ofClose = Effect.fnUntraced(
 
 /** Refuses the flags whose value the record has. A file of zones may add locations, with their starts of the day. */
 export const refuseRecorded = (input: ChangesInput) => {
-  const { dayStarts, zones: _, ...others } = periodFlags
+  const { dayStarts, zoneFile: _, ...others } = periodFlags
   return refuseBesideClose(input, [
-    ...Object.keys(Option.isSome(input.zones) ? others : { ...others, dayStarts }),
+    ...Object.keys(Option.isSome(input.zoneFile) ? others : { ...others, dayStarts }),
     "since",
     "asOf",
     "rounding"
   ])
 }
 
-/** The newest state that stands, and the terms of its sums. */
+/** The newest active revision, and the terms of its sums. */
 const readRecord = Effect.fnUntraced(function*(company: CompanyId, id: number) {
-  const refuse = (detail: string) => new Close.UnknownClose({ companyId: company, name: `${id}`, detail })
+  const refuse = (detail: string) => new UnknownClose({ companyId: company, name: `${id}`, detail })
   const [close] = yield* Close.list(company, id)
   if (close === undefined) return yield* refuse("there is no such close")
-  const newest = CloseRecord.newestOf(close.states)
+  const newest = newestRevision(close.revisions)
   if (Option.isNone(newest)) return yield* refuse("the close is over: each of its states is voided")
-  return { state: newest.value, terms: CloseRecord.termsAt(close, newest.value) }
+  return { revision: newest.value, terms: termsAt(close, newest.value) }
 })
 
-/** The file may add locations that the record lacks, as `correct --zones` does. */
+/** The file may add locations that the record lacks, as `correct --zone-file` does. */
 const withZones = Effect.fnUntraced(function*(
   id: number,
-  recorded: CloseRecord.CloseTerms,
-  { dayStarts, zones }: ChangesInput
+  recorded: CloseTerms.CloseTerms,
+  { dayStarts, zoneFile }: ChangesInput
 ) {
   let terms = recorded
-  for (const [locationId, clock] of Option.getOrElse(yield* readZones(zones, dayStarts), () => new Map())) {
-    if (CloseRecord.hasOtherClock(recorded, locationId, clock)) {
+  for (const [locationId, clock] of Option.getOrElse(yield* readZones(zoneFile, dayStarts), () => new Map())) {
+    if (CloseTerms.hasOtherClock(recorded, locationId, clock)) {
       return yield* usage(
-        `--zones contradicts close ${id}: location ${locationId} has another clock there`,
+        `--zone-file contradicts close ${id}: location ${locationId} has another clock there`,
         "The record keeps the clock that the period was closed with. Leave the flag out, or the location."
       )
     }
-    if (CloseRecord.locationOf(terms, locationId) === undefined) {
-      terms = CloseRecord.withLocation(terms, locationId, clock)
+    if (CloseTerms.locationOf(terms, locationId) === undefined) {
+      terms = CloseTerms.withLocation(terms, locationId, clock)
     }
   }
   return terms
 })
 
 /** The punches that the sums of the close count. Of the days before a cut week they are shown too, and are in no difference. */
-const comparisonOf = (terms: CloseRecord.CloseTerms, since: DateTime.Utc): Comparison<MissingZone> => {
+const comparisonOf = (terms: CloseTerms.CloseTerms, since: DateTime.Utc): Comparison<MissingZone> => {
   const places = new Map<LocationId, Place | undefined>()
   const firstCounted = firstCountedDay(terms)
   const placeOf = (locationId: LocationId): Place | undefined => {
     if (places.has(locationId)) return places.get(locationId)
-    const span = CloseRecord.spanOf(terms, locationId)
-    const clock = terms.clocks[CloseRecord.locationOf(terms, locationId)?.clock ?? -1]
+    const span = CloseTerms.spanOf(terms, locationId)
+    const clock = terms.clocks[CloseTerms.locationOf(terms, locationId)?.clock ?? -1]
     const shownFrom = firstCounted === undefined ? undefined : clock?.starts[firstCounted]?.epochMilliseconds
     const place = span === undefined ? undefined : { ...span, shownFrom: shownFrom ?? span.from }
     places.set(locationId, place)
@@ -115,7 +117,7 @@ const comparisonOf = (terms: CloseRecord.CloseTerms, since: DateTime.Utc): Compa
   }
   return {
     since,
-    widest: CloseRecord.window(terms),
+    widest: CloseTerms.window(terms),
     contains: ({ clockedIn: { epochMilliseconds: at }, locationId }) => {
       const place = placeOf(locationId)
       return place === undefined
@@ -130,12 +132,12 @@ const comparisonOf = (terms: CloseRecord.CloseTerms, since: DateTime.Utc): Compa
 }
 
 /** The close at a location; a punch before it counts towards its thresholds from `shownFrom` on. */
-interface Place extends CloseRecord.Span {
+interface Place extends CloseTerms.Span {
   readonly shownFrom: number
 }
 
 /** The first day whose time counts towards a threshold, as its place in `CloseClock.starts`; `undefined` without thresholds. */
-const firstCountedDay = (terms: CloseRecord.CloseTerms): number | undefined => {
+const firstCountedDay = (terms: CloseTerms.CloseTerms): number | undefined => {
   const { clocks, dailyThreshold, daysFrom, first, locations, weeklyThreshold } = terms
   if (Option.isNone(weeklyThreshold) && Option.isNone(dailyThreshold)) return undefined
   const days = Array.from({ length: clocks[0]?.starts.length ?? 0 }, (_, day) => Period.addDays(daysFrom, day))

@@ -1,7 +1,9 @@
 /** The flags of `time-punches close`, `correct`, `void` and `closes`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
-import { Obstacle } from "../../close/CloseRecord.ts"
+import * as Option from "effect/Option"
+import { Blocker } from "../../close/CloseError.ts"
+import * as RevisionId from "../../close/RevisionId.ts"
 import { databaseFlag } from "../database/database.ts"
 import { fileFlags } from "../files/payrollFile.ts"
 import { companyFlags } from "../flags/connection.ts"
@@ -17,8 +19,8 @@ import {
   wholeNumber,
   words
 } from "../flags/values.ts"
-import { zonesFlag } from "../flags/zones.ts"
-import { maxDuration } from "../select/maxDuration.ts"
+import { zoneFileFlag } from "../flags/zones.ts"
+import { maxShift } from "../select/maxShift.ts"
 import { periodFlags } from "../select/period.ts"
 import { thresholdFlags } from "../select/thresholds.ts"
 
@@ -39,13 +41,13 @@ export const closeFlags = {
   ...periodFlags,
   ...thresholdFlags,
   rounding,
-  maxDuration,
+  maxShift,
   accept: text(
     "accept",
     "KINDS",
-    `Close although these were found, and record their numbers: some of ${Obstacle.literals.join(", ")}`,
-    `some of ${Obstacle.literals.join(", ")}, joined by commas`,
-    readWords(Obstacle.literals)
+    `Close although these were found, and record their numbers: some of ${Blocker.literals.join(", ")}`,
+    `some of ${Blocker.literals.join(", ")}, joined by commas`,
+    readWords(Blocker.literals)
   ),
   note,
   names: namesFlag
@@ -54,7 +56,7 @@ export const closeFlags = {
 export const correctFlags = {
   ...shared,
   closes: closeNumber.pipe(Argument.variadic()),
-  zones: zonesFlag,
+  zoneFile: zoneFileFlag,
   dayStarts: periodFlags.dayStarts,
   accept: words("accept", ["rules", "gap"], "Correct although the sums had other rules, or leave a gap"),
   note,
@@ -68,7 +70,7 @@ export const closesFlags = {
   // `7` is a close, `7.2` a state of it.
   name: Argument.String("ID|STATE").pipe(
     Argument.filter(
-      (text) => /^[1-9]\d{0,8}(\.[1-9]\d{0,8})?$/.test(text),
+      (text) => Option.isSome(RevisionId.parse(text)),
       () => "a close such as 7, or a state such as 7.2"
     ),
     Argument.optional

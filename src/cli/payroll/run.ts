@@ -6,7 +6,9 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Os from "node:os"
 import * as Close from "../../close/Close.ts"
-import * as CloseRecord from "../../close/CloseRecord.ts"
+import { type NotReady, UnknownClose } from "../../close/CloseError.ts"
+import * as CloseSums from "../../close/CloseSums.ts"
+import { ClosedPeriod, newestRevision, previousOf, Revision } from "../../close/Revision.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { version } from "../../internal/wire/userAgent.ts"
@@ -38,59 +40,61 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
   if (Option.isNone(flags.dates)) {
     return yield* usage(
       "close takes no --last: its dates depend on the day",
-      "Give --pay-period, --week, --month or --start."
+      "Give --pay-period, --week, --month or --from."
     )
   }
   const names = yield* readNames(flags.names)
-  const closing = Close.make(company, {
+  const closing = Close.create(company, {
     ...flags.dates.value,
     clock: isZones(clock) ? Option.getOrElse(flags.locations, () => new Map()) : clock,
     firstDay: Option.getOrUndefined(flags.weekStarts),
     rounding: flags.rounding,
-    weeklyThreshold: Option.getOrUndefined(flags.above),
-    dailyThreshold: Option.getOrUndefined(flags.aboveDay),
-    maxDuration: Option.getOrUndefined(flags.maxDuration),
+    weeklyThreshold: Option.getOrUndefined(flags.weeklyThreshold),
+    dailyThreshold: Option.getOrUndefined(flags.dailyThreshold),
+    maxDuration: Option.getOrUndefined(flags.maxShift),
     accept: Option.getOrUndefined(flags.accept),
     ...written(flags.note)
   })
-  const state = yield* closing.pipe(
+  const revision = yield* closing.pipe(
     Effect.provide(layer),
     Effect.catchTag("NotReady", (error) => Effect.andThen(printNotReady(error, names), new Findings()))
   )
-  yield* printWritten([state], [CloseRecord.nothing], input, names, shown)
+  yield* printWritten([revision], [CloseSums.empty], input, names, shown)
 })
 
 export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
   const { company, layer, shown } = yield* copyOf(input, "correct")
-  const clocks = Option.getOrUndefined(yield* readZones(input.zones, input.dayStarts))
+  const clocks = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
   const names = yield* readNames(input.names)
-  const { before, corrected } = yield* Effect.gen(function*() {
+  const { corrected, previous } = yield* Effect.gen(function*() {
     const corrected = yield* Close.correct(company, {
       closes: input.closes.length === 0 ? undefined : input.closes,
       clocks,
       accept: Option.getOrUndefined(input.accept),
       ...written(input.note)
     })
-    return { corrected, before: yield* sumsBefore(company, corrected.states) }
+    return { corrected, previous: yield* previousSums(company, corrected.revisions) }
   }).pipe(
     Effect.provide(layer),
     Effect.catchTag("NotReady", (error) => Effect.andThen(printNotReady(error, names), new Findings()))
   )
-  const { kept, lost, others, states, unverified } = corrected
-  yield* printWritten(states, before, input, names, shown)
+  const { otherCloses, peopleWithoutHours, revisions, unchangedLocations, unverified } = corrected
+  yield* printWritten(revisions, previous, input, names, shown)
   const { stderr } = yield* Colours
-  if (states.length === 0) yield* printError("nothing to correct")
+  if (revisions.length === 0) yield* printError("nothing to correct")
   yield* printWarning(
     ...(unverified.length === 0
       ? []
       : [`the history does not reach ${unverified.join(", ")}: only the rules of their sums were compared`]),
-    ...(others.length === 0
+    ...(otherCloses.length === 0
       ? []
-      : [`the sums of close ${others.join(", ")} differ too: correct without an ID writes all`]),
-    ...(kept.length === 0 ? [] : [`location ${kept.join(", ")} keeps the clock of the record`])
+      : [`the sums of close ${otherCloses.join(", ")} differ too: correct without an ID writes all`]),
+    ...(unchangedLocations.length === 0
+      ? []
+      : [`location ${unchangedLocations.join(", ")} keeps the clock of the record`])
   )
-  yield* printError(...lost.map((each) => stderr.red(lossLine(each, names))))
-  if (lost.some(({ causes }) => causes.gone !== undefined)) {
+  yield* printError(...peopleWithoutHours.map((each) => stderr.red(lossLine(each, names))))
+  if (peopleWithoutHours.some(({ causes }) => causes.gone !== undefined)) {
     yield* printWarning(
       "A permission that was withdrawn looks like gone punches: check it before you take hours from anyone."
     )
@@ -111,14 +115,14 @@ const lossLine = ({ causes, close, userId }: Close.LostHours, names: Names | und
 export const runVoid = Effect.fnUntraced(function*(input: VoidInput) {
   const { company, layer } = yield* copyOf(input, "void")
   if (Option.isNone(input.note)) return yield* usage("void needs --note WHY: why the state was not paid")
-  const { isOver, state } = yield* Effect.gen(function*() {
-    const state = yield* Close.voidState(company, { state: input.state, ...written(input.note) })
-    const states = (yield* Close.list(company, state.close)).flatMap(({ states }) => states)
-    return { state, isOver: Option.isNone(CloseRecord.newestOf(states)) }
+  const { isOver, revision } = yield* Effect.gen(function*() {
+    const revision = yield* Close.voidRevision(company, { revision: input.state, ...written(input.note) })
+    const revisions = (yield* Close.list(company, revision.close)).flatMap(({ revisions }) => revisions)
+    return { revision, isOver: Option.isNone(newestRevision(revisions)) }
   }).pipe(Effect.provide(layer))
-  if (input.json) return yield* printJson([state])
+  if (input.json) return yield* printJson([revision])
   yield* printLines([
-    `${state.state}: ${Option.getOrElse(state.before, () => "")} was not paid; its amounts are due again`
+    `${revision.id}: ${Option.getOrElse(revision.voids, () => "")} was not paid; its amounts are due again`
   ])
   if (isOver) yield* printWarning("no state of this close stands: it is over")
 })
@@ -132,50 +136,50 @@ export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
   const name = Option.getOrUndefined(input.name)
   if (Option.isSome(form)) {
     if (name === undefined) return yield* usage("--map prints one state: name it, such as closes 7.2 --map FILE")
-    const { before, state } = yield* Effect.provide(Close.find(company, name), layer)
-    const shown = before === undefined ? state.state : `${state.state} less ${before.state}`
-    return yield* printFile(form.value, shown, state, before)
+    const { previous, revision } = yield* Effect.provide(Close.find(company, name), layer)
+    const shown = previous === undefined ? revision.id : `${revision.id} less ${previous.id}`
+    return yield* printFile(form.value, shown, revision, previous)
   }
   const [close, number] = name?.split(".").map(Number) ?? []
   if (number !== undefined && (changed || verify)) {
     return yield* usage(`--${changed ? "changed" : "verify"} takes a close and not a state`, `Give ${close} alone.`)
   }
   if (verify) {
-    const verified = yield* Effect.provide(Close.verify(company, close), layer)
-    if (json) return yield* printLines([JSON.stringify(verified)])
-    yield* printLines([`${counted(verified.states, "state")} verified`])
-    if (verified.outOfReach > 0) {
-      yield* printWarning(`${counted(verified.outOfReach, "state")} out of reach of the history`)
+    const { revisions: states, unverifiable: outOfReach } = yield* Effect.provide(Close.verify(company, close), layer)
+    if (json) return yield* printLines([JSON.stringify({ states, outOfReach })])
+    yield* printLines([`${counted(states, "state")} verified`])
+    if (outOfReach > 0) {
+      yield* printWarning(`${counted(outOfReach, "state")} out of reach of the history`)
     }
     return
   }
   if (changed) {
-    const due = yield* Effect.provide(Close.changed(company, close), layer)
+    const due = yield* Effect.provide(Close.due(company, close), layer)
     if (json) return yield* printLines([jsonArray(due.map((each) => encodeDue(each)))])
-    for (const { difference, state } of due) {
-      yield* printLines([`due after ${state}`, ...peopleLines(difference, names, yield* screen)])
+    for (const { after, difference } of due) {
+      yield* printLines([`due after ${after}`, ...peopleLines(difference, names, yield* screen)])
     }
     if (due.length === 0) yield* printError("nothing is due")
     return
   }
   const found = yield* Effect.provide(Close.list(company, close), layer)
-  const rows = found.flatMap(({ states }) =>
-    states
-      .filter(({ state }) => number === undefined || state === name)
-      .map((state) => ({ state, before: beforeIn(states, state) }))
+  const rows = found.flatMap(({ revisions }) =>
+    revisions
+      .filter(({ id }) => number === undefined || id === name)
+      .map((revision) => ({ revision, previous: previousOf(revisions, revision) ?? CloseSums.empty }))
   )
   if (name !== undefined && rows.length === 0) {
     const detail = `there is no such ${number === undefined ? "close" : "state"}`
-    return yield* new Close.UnknownClose({ companyId: company, name, detail })
+    return yield* new UnknownClose({ companyId: company, name, detail })
   }
   if (json) {
     const [whole] = found
     return yield* name === undefined || number !== undefined || whole === undefined
-      ? printJson(rows.map(({ state }) => state))
-      : printLines([JSON.stringify(Schema.encodeSync(Close.Close)(whole))])
+      ? printJson(rows.map(({ revision }) => revision))
+      : printLines([JSON.stringify(Schema.encodeSync(ClosedPeriod)(whole))])
   }
   if (rows.length === 0) return yield* printError("no period was closed yet")
-  yield* printLines(makeTable(stateColumns, yield* screen).lines(rows))
+  yield* printLines(makeTable(revisionColumns, yield* screen).lines(rows))
 })
 
 const copyOf = Effect.fnUntraced(function*(
@@ -207,35 +211,32 @@ const userName = (): string => {
   }
 }
 
-/** The sums of the state that each of these follows. */
-const sumsBefore = Effect.fnUntraced(function*(company: CompanyId, states: ReadonlyArray<Close.CloseState>) {
+/** The sums of the revision that each of these follows. */
+const previousSums = Effect.fnUntraced(function*(company: CompanyId, revisions: ReadonlyArray<Revision>) {
   const closes = yield* Effect.forEach(
-    [...new Set(states.map(({ close }) => close))],
+    [...new Set(revisions.map(({ close }) => close))],
     (close) => Close.list(company, close)
   )
-  const all = closes.flatMap((found) => found.flatMap(({ states }) => states))
-  return states.map((state) => beforeIn(all, state))
+  const all = closes.flatMap((found) => found.flatMap(({ revisions }) => revisions))
+  return revisions.map((revision) => previousOf(all, revision) ?? CloseSums.empty)
 })
 
-const beforeIn = (states: ReadonlyArray<Close.CloseState>, state: Close.CloseState): CloseRecord.CloseSums =>
-  states.find((each) => Option.contains(state.before, each.state)) ?? CloseRecord.nothing
+const encodeRevision = Schema.encodeSync(Revision)
 
-const encodeState = Schema.encodeSync(Close.CloseState)
+const encodeRow = Schema.encodeSync(CloseSums.RowDifference)
+const encodePerson = Schema.encodeSync(CloseSums.ClosePerson)
 
-const encodeRow = Schema.encodeSync(CloseRecord.RowDifference)
-const encodePerson = Schema.encodeSync(CloseRecord.ClosePerson)
-
-const encodeDue = ({ difference: { people, rows }, state }: Close.Due) => ({
-  state,
+const encodeDue = ({ after, difference: { people, rows } }: Close.AmountDue) => ({
+  state: after,
   rows: rows.map((row) => encodeRow(row)),
   people: people.map((person) => encodePerson(person))
 })
 
-const printJson = (states: ReadonlyArray<Close.CloseState>) =>
-  printLines([jsonArray(states.map((state) => encodeState(state)))])
+const printJson = (revisions: ReadonlyArray<Revision>) =>
+  printLines([jsonArray(revisions.map((revision) => encodeRevision(revision)))])
 
 const printNotReady = Effect.fnUntraced(function*(
-  { details, found, issues }: Close.NotReady,
+  { details, found, issues }: NotReady,
   names: Names | undefined
 ) {
   yield* printText(textOf("table", issues, names, yield* screen))
@@ -247,47 +248,47 @@ const printNotReady = Effect.fnUntraced(function*(
   )
 })
 
-/** What was written: each state, and what is due with it by person. */
+/** What was written: each revision, and what is due with it by person. */
 const printWritten = Effect.fnUntraced(function*(
-  states: ReadonlyArray<Close.CloseState>,
-  before: ReadonlyArray<CloseRecord.CloseSums>,
+  revisions: ReadonlyArray<Revision>,
+  previous: ReadonlyArray<CloseSums.CloseSums>,
   { company, json }: Pick<CloseInput, "company" | "json">,
   names: Names | undefined,
   shown: string
 ) {
-  if (json) return yield* printJson(states)
+  if (json) return yield* printJson(revisions)
   const shownOn = yield* screen
-  for (const [at, state] of states.entries()) {
-    const difference = CloseRecord.difference(state, before[at] ?? CloseRecord.nothing)
-    const accepted = Object.entries(state.accepted).map(([kind, count]) => `${kind} ${count}`)
+  for (const [at, revision] of revisions.entries()) {
+    const difference = CloseSums.difference(revision, previous[at] ?? CloseSums.empty)
+    const accepted = Object.entries(revision.accepted).map(([kind, count]) => `${kind} ${count}`)
     yield* printLines([
-      `${state.state}: ${state.first} to ${state.last}, as of ${DateTime.formatIso(state.at)}`,
+      `${revision.id}: ${revision.first} to ${revision.last}, as of ${DateTime.formatIso(revision.at)}`,
       ...peopleLines(difference, names, shownOn)
     ])
     yield* printWarning(
       ...(accepted.length === 0 ? [] : [`accepted: ${accepted.join(", ")}`]),
-      ...(state.kind === "close" ? [disputesUnknown] : [])
+      ...(revision.kind === "close" ? [disputesUnknown] : [])
     )
     // The environment may name another company than the flag.
     const flag = Option.match(company, { onNone: () => "", onSome: (company) => ` --company ${company}` })
-    yield* printHint(`The record: time-punches closes ${state.close} --json${flag} --database ${shellWord(shown)}`)
+    yield* printHint(`The record: time-punches closes ${revision.close} --json${flag} --database ${shellWord(shown)}`)
   }
 })
 
 /** A line for each person, with what is due. */
-const peopleLines = (sums: CloseRecord.CloseSums, names: Names | undefined, screen: Screen): ReadonlyArray<string> => {
-  const people = CloseRecord.byPerson(sums)
-  const over = (title: string, field: "above" | "aboveDay"): ReadonlyArray<Column<CloseRecord.PersonSums>> => {
-    const cell = (person: CloseRecord.PersonSums) =>
+const peopleLines = (sums: CloseSums.CloseSums, names: Names | undefined, screen: Screen): ReadonlyArray<string> => {
+  const people = CloseSums.byPerson(sums)
+  const over = (title: string, field: "above" | "aboveDay"): ReadonlyArray<Column<CloseSums.PersonSums>> => {
+    const cell = (person: CloseSums.PersonSums) =>
       Option.match(person[field], { onNone: () => "", onSome: formatSignedHours })
     return people.some((person) => Option.isSome(person[field])) ? [{ title, align: "right", cell }] : []
   }
-  const columns: ReadonlyArray<Column<CloseRecord.PersonSums>> = [
+  const columns: ReadonlyArray<Column<CloseSums.PersonSums>> = [
     { title: "user_id", align: "right", cell: ({ userId }) => `${userId}` },
     ...names === undefined
       ? []
       : [
-        nameColumn<CloseRecord.PersonSums>("user", ({ userId }) => names("user", userId), ({ userId }) => `${userId}`)
+        nameColumn<CloseSums.PersonSums>("user", ({ userId }) => names("user", userId), ({ userId }) => `${userId}`)
       ],
     { title: "punches", align: "right", cell: ({ punches }) => `${punches}`, leaves: 2 },
     { title: "net", align: "right", cell: ({ net }) => formatSignedHours(net) },
@@ -299,42 +300,50 @@ const peopleLines = (sums: CloseRecord.CloseSums, names: Names | undefined, scre
   return people.length === 0 ? [] : makeTable(columns, screen).lines(people)
 }
 
-interface StateRow {
-  readonly state: Close.CloseState
-  readonly before: CloseRecord.CloseSums
+interface RevisionRow {
+  readonly revision: Revision
+  readonly previous: CloseSums.CloseSums
 }
 
-const sumOf = ({ rows }: CloseRecord.CloseSums) => ({
+const sumOf = ({ rows }: CloseSums.CloseSums) => ({
   net: Duration.millis(rows.reduce((sum, { net }) => sum + Duration.toMillis(net), 0)),
   cost: rows.reduce((sum, { cost }) => sum + cost, 0),
   people: new Set(rows.map(({ userId }) => userId)).size
 })
 
-const stateColumns: ReadonlyArray<Column<StateRow>> = [
-  { title: "state", cell: ({ state }) => state.state },
-  { title: "kind", cell: ({ state }) => state.kind },
-  { title: "of", cell: ({ state }) => Option.getOrElse(state.before, () => ""), leaves: 4 },
-  { title: "first", cell: ({ state }) => state.first },
-  { title: "last", cell: ({ state }) => state.last },
-  { title: "written", cell: ({ state }) => `${DateTime.formatIso(state.closedAt).slice(0, 16)}Z`, leaves: 2 },
+const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
+  { title: "state", cell: ({ revision }) => revision.id },
+  { title: "kind", cell: ({ revision }) => revision.kind },
+  {
+    title: "of",
+    cell: ({ revision }) => Option.getOrElse(Option.orElse(revision.previous, () => revision.voids), () => ""),
+    leaves: 4
+  },
+  { title: "first", cell: ({ revision }) => revision.first },
+  { title: "last", cell: ({ revision }) => revision.last },
+  { title: "written", cell: ({ revision }) => `${DateTime.formatIso(revision.closedAt).slice(0, 16)}Z`, leaves: 2 },
   {
     title: "people",
     align: "right",
-    cell: ({ state }) => state.kind === "void" ? "" : `${sumOf(state).people}`,
+    cell: ({ revision }) => revision.kind === "void" ? "" : `${sumOf(revision).people}`,
     leaves: 3
   },
   {
     title: "net",
     align: "right",
-    cell: ({ state }) => state.kind === "void" ? "" : formatSignedHours(sumOf(state).net)
+    cell: ({ revision }) => revision.kind === "void" ? "" : formatSignedHours(sumOf(revision).net)
   },
-  { title: "cost", align: "right", cell: ({ state }) => state.kind === "void" ? "" : formatMoney(sumOf(state).cost) },
+  {
+    title: "cost",
+    align: "right",
+    cell: ({ revision }) => revision.kind === "void" ? "" : formatMoney(sumOf(revision).cost)
+  },
   {
     title: "due",
     align: "right",
-    cell: ({ before, state }) =>
-      state.kind === "void" ? "" : formatMoney(sumOf(CloseRecord.difference(state, before)).cost)
+    cell: ({ previous, revision }) =>
+      revision.kind === "void" ? "" : formatMoney(sumOf(CloseSums.difference(revision, previous)).cost)
   },
-  { title: "user", cell: ({ state }) => state.user, leaves: 1, maxWidth: 16 },
-  { title: "note", cell: ({ state }) => state.note, least: 12 }
+  { title: "user", cell: ({ revision }) => revision.user, leaves: 1, maxWidth: 16 },
+  { title: "note", cell: ({ revision }) => revision.note, least: 12 }
 ]

@@ -3,7 +3,7 @@ import type * as Command from "effect/cli/Command"
 import { sourceFlags } from "../database/source.ts"
 import { namesFlag } from "../flags/names.ts"
 import { asOf, nonBlank, optionalRounding, whole } from "../flags/values.ts"
-import { maxDuration } from "../select/maxDuration.ts"
+import { maxShift } from "../select/maxShift.ts"
 import { periodFlags } from "../select/period.ts"
 import { selectionFlags } from "../select/selection.ts"
 import { thresholdFlags } from "../select/thresholds.ts"
@@ -13,7 +13,7 @@ export const periodInput = {
   ...selectionFlags,
   ...periodFlags,
   ...thresholdFlags,
-  maxDuration,
+  maxShift,
   asOf,
   rounding: optionalRounding
 }

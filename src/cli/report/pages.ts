@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Close from "../../close/Close.ts"
+import { UnknownClose } from "../../close/CloseError.ts"
 import { closeListing, toHtmlCloseReport } from "../../close/report.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { byLocation, type MissingZone } from "../../payroll/Zones.ts"
@@ -20,7 +21,7 @@ import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
 import { printError } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
-import { defaultMaxDuration, refuseBeyondCalendar } from "../select/maxDuration.ts"
+import { defaultMaxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
 import { refuseBesideClose, requirePeriod, resolvePeriod } from "../select/period.ts"
 import { disputedIn, disputesUnknown, selectedOf, selects, widerFilter } from "../select/selection.ts"
 import { periodInput, type ReportInput } from "./flags.ts"
@@ -40,10 +41,10 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "report"))
   const names = yield* readNames(flags.names)
   const knowsDisputes = Option.isNone(flags.database)
-  const maxDuration = Option.getOrElse(flags.maxDuration, () => defaultMaxDuration)
+  const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
   const source = yield* openSource(flags)
   const { id } = yield* companyOf(flags)
-  yield* refuseBeyondCalendar(flags, maxDuration)
+  yield* refuseBeyondCalendar(flags, maxShift)
   const selected = selectedOf(flags)
   const list = (filter: Parameters<typeof source>[0]) =>
     Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
@@ -56,10 +57,10 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     period,
     rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
     asOf: Option.getOrUndefined(flags.asOf),
-    weeklyThreshold: Option.getOrUndefined(flags.above),
-    dailyThreshold: Option.getOrUndefined(flags.aboveDay),
+    weeklyThreshold: Option.getOrUndefined(flags.weeklyThreshold),
+    dailyThreshold: Option.getOrUndefined(flags.dailyThreshold),
     firstDay: Option.getOrUndefined(flags.weekStarts),
-    maxDuration,
+    maxDuration: maxShift,
     disputed,
     isSelected,
     names,
@@ -87,7 +88,7 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
     Stream.fromEffect(Effect.gen(function*() {
       const [close] = yield* Close.list(company.id, id)
       if (close === undefined) {
-        return yield* new Close.UnknownClose({ companyId: company.id, name: `${id}`, detail: "there is no such close" })
+        return yield* new UnknownClose({ companyId: company.id, name: `${id}`, detail: "there is no such close" })
       }
       const punches = Option.map(closeListing(close), ({ at, clockedIn }) =>
         SqlStore.list(company.id, { clockedIn }, { at }))

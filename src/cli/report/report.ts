@@ -14,10 +14,11 @@ export const report = lazyCommand(
     `Write a period as one page of HTML, for people who look and do not compute.
 
   The page has hours by day and location, cost by location, hours by person
-  with those above --above and --above-day marked, the people on the clock by
-  weekday and hour, what check finds, and the sums of summary as tables. It is
-  one file without a script that loads nothing: it can be sent and printed.
-  It holds wages: --output writes a file that only its owner may read.
+  with those above --weekly-threshold and --daily-threshold marked, the people
+  on the clock by weekday and hour, what check finds, and the sums of summary
+  as tables. It is one file without a script that loads nothing: it can be
+  sent and printed. It holds wages: --output writes a file that only its owner
+  may read.
 
   --close reports a close from its record in the copy of --database: its
   states, their differences and what each person got. Dates, zones and
@@ -30,8 +31,9 @@ export const report = lazyCommand(
       description: "A payroll week"
     },
     {
-      command: "time-punches report --pay-period last --calendar 14d:2026-01-05 --zones zones.csv --names names.csv " +
-        "--above 40h --database punches.db --output fortnight.html",
+      command:
+        "time-punches report --pay-period last --calendar 14d:2026-01-05 --zone-file zones.csv --names names.csv " +
+        "--weekly-threshold 40h --database punches.db --output fortnight.html",
       description: "The last fortnight from a copy, each location by its own clock"
     },
     {

@@ -26,14 +26,14 @@ import {
   text,
   zone
 } from "../flags/values.ts"
-import { clockAt, type LocationClocks, readZones, zonesFlag } from "../flags/zones.ts"
+import { clockAt, type LocationClocks, readZones, zoneFileFlag } from "../flags/zones.ts"
 import { printHint } from "../print/messages.ts"
 
 export const periodFlags = {
   week: dateOrWord(
     "week",
     "DATE",
-    "Clocked in during the local week of this date; every period needs --zone or --zones",
+    "Clocked in during the local week of this date; every period needs --zone or --zone-file",
     dateForm,
     readDate
   ),
@@ -59,14 +59,14 @@ export const periodFlags = {
     "a number of days from 1d to 366d, such as 7d",
     readLastDays
   ),
-  start: date("start", "Clocked in on this local date or later; goes with --end"),
-  end: date("end", "Clocked in on this local date or earlier; goes with --start"),
+  from: date("from", "Clocked in on this local date or later; goes with --to"),
+  to: date("to", "Clocked in on this local date or earlier; goes with --from"),
   weekStarts: Flag.Literals("week-starts", Period.Weekday.literals).pipe(
-    Flag.withDescription("The first day of --week, and of the weeks of summary --above (default: monday)"),
+    Flag.withDescription("The first day of --week, and of the weeks of summary --weekly-threshold (default: monday)"),
     Flag.optional
   ),
   zone,
-  zones: zonesFlag,
+  zoneFile: zoneFileFlag,
   dayStarts
 }
 
@@ -78,9 +78,9 @@ export type LocationClock = Period.LocalClock | Period.Zones<Period.MissingZone>
 
 /** What a period and its clocks mean for the punches. */
 export interface LocalPeriod {
-  /** None without `--zone` and `--zones`. */
+  /** None without `--zone` and `--zone-file`. */
   readonly clock: Option.Option<LocationClock>
-  /** The clocks of the file; none without `--zones`. */
+  /** The clocks of the file; none without `--zone-file`. */
   readonly locations: Option.Option<LocationClocks>
   /** The flag of the period, as errors name it; none without a period. */
   readonly periodFlag: Option.Option<string>
@@ -91,11 +91,11 @@ export interface LocalPeriod {
   /** What `last` or `current` means now; none without such a word. */
   readonly word: Option.Option<ResolvedWord>
   /**
-   * Whether a punch belongs to the period of its location; every punch does without a period. With `--zones` it fails for
+   * Whether a punch belongs to the period of its location; every punch does without a period. With `--zone-file` it fails for
    * a location that is not in the file, also without a period and for a punch that is in no period.
    */
   readonly keeps: (punch: TimePunch) => Result.Result<boolean, Period.MissingZone>
-  /** The clock of a punch that `keeps` accepts; none without `--zone` and `--zones`. */
+  /** The clock of a punch that `keeps` accepts; none without `--zone` and `--zone-file`. */
   readonly clockOf: (punch: TimePunch) => Option.Option<Period.LocalClock>
   /** The zone of that clock, in which its times are shown. */
   readonly zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>
@@ -145,7 +145,7 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
       return yield* refused("--week-starts is the first day of --week, which is missing")
     }
     if (Option.isSome(flags.zone) && Option.isSome(locations)) {
-      return yield* refused("--zone and --zones both say which clock counts", "Give one or the other.")
+      return yield* refused("--zone and --zone-file both say which clock counts", "Give one or the other.")
     }
     const { dayStarts, zone } = flags
     const clock: Option.Option<LocationClock> = Option.isSome(zone)
@@ -218,7 +218,7 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
   })
 
 const zoneAdvice =
-  "Add --zone, such as --zone America/New_York, or --zone UTC; or --zones FILE, a zone for each location."
+  "Add --zone, such as --zone America/New_York, or --zone UTC; or --zone-file FILE, a zone for each location."
 
 const intervalOf = (clock: Period.LocalClock, { first, last }: PayPeriod) => Period.localDays(clock, first, last)
 
@@ -230,7 +230,7 @@ export const resolvePeriod = Effect.fnUntraced(function*<Input extends FilterInp
   flags: Input,
   options?: { readonly countsWeeks?: boolean }
 ) {
-  const locations = yield* readZones(flags.zones, flags.dayStarts)
+  const locations = yield* readZones(flags.zoneFile, flags.dayStarts)
   const resolved = yield* Effect.fromResult(withPeriod(flags, yield* DateTime.now, { ...options, locations }))
   if (Option.isSome(resolved.word)) {
     const { dates, given } = resolved.word.value
@@ -255,7 +255,7 @@ export const requirePeriod = (
 > =>
   Result.fromOption(
     Option.all({ clock, period }),
-    () => usage(`${command} needs a period`, "Add one, such as --week DATE, with --zone or --zones.")
+    () => usage(`${command} needs a period`, "Add one, such as --week DATE, with --zone or --zone-file.")
   )
 
 /** Refuses the first of these flags that is given beside `--close`. `keys` are those of the parsed flags. */
@@ -284,8 +284,8 @@ export const keptOf = (
 }
 
 /** Whether a period is given. */
-export const isPeriodGiven = ({ end, last, month, payPeriod, start, week }: PeriodInput): boolean =>
-  Option.isSome(last) || [week, month, payPeriod, start, end].some((flag) => Option.isSome(flag))
+export const isPeriodGiven = ({ from, last, month, payPeriod, to, week }: PeriodInput): boolean =>
+  Option.isSome(last) || [week, month, payPeriod, from, to].some((flag) => Option.isSome(flag))
 
 /**
  * What a run that resumes this one on another day has to know of a period that depends on the day: its date, or for
@@ -298,9 +298,9 @@ export const fixedWindowHint = (flags: FilterInput & PeriodInput & LocalPeriod):
     return [`On another day, replace ${given} by ${fixed}`]
   }
   if (Option.isNone(flags.last)) return []
-  if (Option.isSome(flags.zones)) {
+  if (Option.isSome(flags.zoneFile)) {
     return [
-      "Only until the next midnight of a location: then --last has other days. Start over after it, without --from."
+      "Only until the next midnight of a location: then --last has other days. Start over after it, without --cursor."
     ]
   }
   const window = describeFilter(flags)
@@ -362,7 +362,7 @@ const readWord = (
 }
 
 const periodsOf = (flags: PeriodInput): Result.Result<ReadonlyArray<FlaggedPeriod>, CommandFailure> => {
-  const { calendar, end, last, month, payPeriod, start, week } = flags
+  const { calendar, from, last, month, payPeriod, to, week } = flags
   const firstDay = Option.getOrUndefined(flags.weekStarts)
   if (Option.isSome(payPeriod) !== Option.isSome(calendar)) {
     return Option.isSome(payPeriod)
@@ -388,16 +388,16 @@ const periodsOf = (flags: PeriodInput): Result.Result<ReadonlyArray<FlaggedPerio
     Option.flatMap(calendar, (each) => named("--pay-period", payPeriod, each)),
     Option.map(last, (days) => ({ _tag: "LastDays", flag: "--last", days })),
     Option.map(
-      Option.all([start, end]),
-      ([first, last]) => ({ _tag: "Dates", flag: "--start", dates: { first, last } })
+      Option.all([from, to]),
+      ([first, last]) => ({ _tag: "Dates", flag: "--from", dates: { first, last } })
     )
   ]
-  if (Option.isSome(start) !== Option.isSome(end)) {
-    const [flag, missing] = Option.isSome(start) ? ["--start", "--end"] : ["--end", "--start"]
+  if (Option.isSome(from) !== Option.isSome(to)) {
+    const [flag, missing] = Option.isSome(from) ? ["--from", "--to"] : ["--to", "--from"]
     return refused(`${flag} goes with ${missing}, which is missing: the two are the first and the last date`)
   }
-  if (Option.isSome(start) && Option.isSome(end) && end.value < start.value) {
-    return refused(`--end ${end.value} is before --start ${start.value}`)
+  if (Option.isSome(from) && Option.isSome(to) && to.value < from.value) {
+    return refused(`--to ${to.value} is before --from ${from.value}`)
   }
   return Result.succeed(periods.flatMap((period) => Option.toArray(period)))
 }

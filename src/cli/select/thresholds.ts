@@ -1,4 +1,4 @@
-/** `--above` and `--above-day`: the thresholds of a week and of a day, and the clock by which they count. */
+/** `--weekly-threshold` and `--daily-threshold`: the thresholds of a week and of a day, and the clock by which they count. */
 import type * as Command from "effect/cli/Command"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -11,12 +11,12 @@ import type { LocalPeriod } from "./period.ts"
 const hours = (name: string, description: string) => text(name, "HOURS", description, hoursForm, readHours)
 
 export const thresholdFlags = {
-  above: hours(
-    "above",
+  weeklyThreshold: hours(
+    "weekly-threshold",
     "Show the net time of each person above this in each local week, such as 40h: a figure, not a pay rule"
   ),
-  aboveDay: hours(
-    "above-day",
+  dailyThreshold: hours(
+    "daily-threshold",
     "Show the net time of each person above this on each local day, such as 8h: a figure, not a pay rule"
   )
 }
@@ -29,12 +29,16 @@ export type ThresholdInput = Command.Command.Config.Infer<typeof thresholdFlags>
  * hours do not have, and if no local date is known.
  */
 export const thresholdsOf = (
-  { above, aboveDay, by, clock, period, weekStarts }: ThresholdInput & LocalPeriod & {
+  { by, clock, dailyThreshold, period, weekStarts, weeklyThreshold }: ThresholdInput & LocalPeriod & {
     readonly by: ReadonlyArray<string>
     readonly weekStarts: Option.Option<Weekday>
   }
 ): Result.Result<Option.Option<Labor.HoursAboveOptions<MissingZone>>, CommandFailure> => {
-  const flag = Option.isSome(above) ? "--above" : Option.isSome(aboveDay) ? "--above-day" : undefined
+  const flag = Option.isSome(weeklyThreshold)
+    ? "--weekly-threshold"
+    : Option.isSome(dailyThreshold)
+    ? "--daily-threshold"
+    : undefined
   if (flag === undefined) return Result.succeedNone
   const other = by.find((each) => each !== "user" && each !== "week" && each !== "day")
   if (other !== undefined) {
@@ -47,14 +51,14 @@ export const thresholdsOf = (
   if (Option.isNone(clock)) {
     return refused(
       `${flag} has no zone: local days and weeks begin by the clocks of a place`,
-      "Add --zone, such as --zone America/New_York, or --zones FILE, a zone for each location."
+      "Add --zone, such as --zone America/New_York, or --zone-file FILE, a zone for each location."
     )
   }
   return Result.succeedSome({
     clock: clock.value,
     period: Option.getOrUndefined(period),
-    weeklyThreshold: Option.getOrUndefined(above),
-    dailyThreshold: Option.getOrUndefined(aboveDay),
+    weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
+    dailyThreshold: Option.getOrUndefined(dailyThreshold),
     firstDay: Option.getOrUndefined(weekStarts)
   })
 }

@@ -28,7 +28,7 @@ export const defaultBy: Groupings = ["location"]
 export const by = text(
   "by",
   groupings.join(","),
-  "What to sum by, in this order; a day and a week are those of the clock-in by --zone or --zones, else in UTC (default: " +
+  "What to sum by, in this order; a day and a week are those of the clock-in by --zone or --zone-file, else in UTC (default: " +
     "location)",
   `some of ${groupings.join(", ")}, each once, joined by commas`,
   (text): Option.Option<Groupings> =>
@@ -122,7 +122,7 @@ export interface AboveColumn {
 
 /** The columns of the thresholds that are given: of each group, the hours of its people on its days. */
 export const aboveColumns = (
-  { above, aboveDay, by, weekStarts }: ThresholdInput & {
+  { by, dailyThreshold, weekStarts, weeklyThreshold }: ThresholdInput & {
     readonly by: Groupings
     readonly weekStarts: Option.Option<Weekday>
   },
@@ -151,7 +151,7 @@ export const aboveColumns = (
     }
   }
   return [
-    ...(Option.isSome(above) ? [column("above", "above_seconds", "aboveSeconds", "above")] : []),
-    ...(Option.isSome(aboveDay) ? [column("above day", "above_day_seconds", "aboveDaySeconds", "aboveDay")] : [])
+    ...(Option.isSome(weeklyThreshold) ? [column("above", "above_seconds", "aboveSeconds", "above")] : []),
+    ...(Option.isSome(dailyThreshold) ? [column("above day", "above_day_seconds", "aboveDaySeconds", "aboveDay")] : [])
   ]
 }

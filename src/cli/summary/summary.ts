@@ -6,7 +6,8 @@ import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as CloseRecord from "../../close/CloseRecord.ts"
+import * as CloseSums from "../../close/CloseSums.ts"
+import * as CloseTerms from "../../close/CloseTerms.ts"
 import type { UserId } from "../../Ids.ts"
 import * as Labor from "../../payroll/Labor.ts"
 import type * as Period from "../../payroll/Period.ts"
@@ -45,7 +46,7 @@ export const summary = Command.make(
   },
   Effect.fnUntraced(
     function*(input) {
-      const countsWeeks = Option.isSome(input.above) || input.by.includes("week")
+      const countsWeeks = Option.isSome(input.weeklyThreshold) || input.by.includes("week")
       const flags = yield* resolvePeriod(input, { countsWeeks })
       // Once: the file may be a pipe.
       const names = yield* readNames(flags.names)
@@ -77,8 +78,8 @@ export const summary = Command.make(
       else if (format === "csv") yield* printText(csvOf(flags.by, entries, further, style))
       else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, further, yield* screen))
       if (entries.length === 0) yield* printError("no punch matches")
-      if (Option.isSome(flags.above) && Option.isNone(flags.period)) {
-        yield* printWarning("--above: a week that the listed punches cover in part counts with that part")
+      if (Option.isSome(flags.weeklyThreshold) && Option.isNone(flags.period)) {
+        yield* printWarning("--weekly-threshold: a week that the listed punches cover in part counts with that part")
       }
       const incomplete = HashMap.reduce(groups, 0, (sum, totals) => sum + totals.incomplete)
       if (incomplete > 0) {
@@ -97,9 +98,9 @@ export const summary = Command.make(
 
   net is the time worked without unpaid breaks, in hours and minutes. cost is
   net time at the hourly wage of each punch, rounded to the cent for each
-  punch, without tips: an estimate, not a payroll. --above and --above-day add
-  columns with the part of net above a threshold, for --by user, also with week
-  or day: figures, not a pay rule.
+  punch, without tips: an estimate, not a payroll. --weekly-threshold and
+  --daily-threshold add columns with the part of net above a threshold, for
+  --by user, also with week or day: figures, not a pay rule.
 
   --map prints the file of a payroll program that a close would have now: a
   preview, which checks and records nothing.
@@ -122,7 +123,8 @@ export const summary = Command.make(
       description: "A month for a program, with names"
     },
     {
-      command: "time-punches summary --by user --week 2026-03-02 --zones zones.csv --above 40h --above-day 8h",
+      command: "time-punches summary --by user --week 2026-03-02 --zone-file zones.csv --weekly-threshold 40h " +
+        "--daily-threshold 8h",
       description: "Hours above 40 a week and 8 a day, each location by its own clock"
     },
     {
@@ -136,15 +138,15 @@ export const summary = Command.make(
 const preview = Effect.fnUntraced(function*(
   form: FileForm,
   input: FilterInput & SourceInput & { readonly zone: Option.Option<DateTime.TimeZone> },
-  { above, aboveDay, clock, dates, locations, rounding, weekStarts }: LocalPeriod & {
-    readonly above: Option.Option<Duration.Duration>
-    readonly aboveDay: Option.Option<Duration.Duration>
+  { clock, dailyThreshold, dates, locations, rounding, weekStarts, weeklyThreshold }: LocalPeriod & {
+    readonly weeklyThreshold: Option.Option<Duration.Duration>
+    readonly dailyThreshold: Option.Option<Duration.Duration>
     readonly rounding: Labor.Rounding
     readonly weekStarts: Option.Option<Period.Weekday>
   }
 ) {
   if (Option.isNone(dates) || Option.isNone(clock)) {
-    return yield* usage("--map needs a period of dates", "Add one, such as --week DATE, with --zone or --zones.")
+    return yield* usage("--map needs a period of dates", "Add one, such as --week DATE, with --zone or --zone-file.")
   }
   const [filter] = Object.keys(describeFilter(input))
   if (filter !== undefined) {
@@ -154,18 +156,18 @@ const preview = Effect.fnUntraced(function*(
     )
   }
   const company = yield* companyOf(input)
-  const terms = CloseRecord.makeTerms({
+  const terms = CloseTerms.make({
     ...dates.value,
     companyId: company.id,
     clock: isZones(clock.value) ? Option.getOrElse(locations, () => new Map()) : clock.value,
     firstDay: Option.getOrUndefined(weekStarts),
     rounding,
-    weeklyThreshold: Option.getOrUndefined(above),
-    dailyThreshold: Option.getOrUndefined(aboveDay)
+    weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
+    dailyThreshold: Option.getOrUndefined(dailyThreshold)
   })
   const source = yield* openSource(input)
-  const punches = Stream.flatMap(source({ clockedIn: CloseRecord.window(terms) }), (page) => Stream.fromArray(page))
-  const sums = yield* Stream.run(punches, CloseRecord.sums(terms))
+  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.window(terms) }), (page) => Stream.fromArray(page))
+  const sums = yield* Stream.run(punches, CloseSums.sum(terms))
   yield* printFile(form, `preview of ${textOfDates(dates.value)}`, { ...dates.value, ...sums })
 })
 

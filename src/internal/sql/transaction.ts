@@ -1,6 +1,8 @@
 /** Whole transactions, attempted again after locks, deadlocks and lost connections; and snapshots for streams. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -12,8 +14,13 @@ import * as Stream from "effect/Stream"
 import type { Database } from "./dialect.ts"
 import { isTransient } from "./failure.ts"
 
+/** How long a transaction is attempted. A test gives less, so that it need not wait. */
+export class Patience extends Context.Reference<Duration.Duration>("effect-time-punches/internal/sql/Patience", {
+  defaultValue: () => Duration.seconds(5)
+}) {}
+
 /**
- * Runs a transaction, and again for 5 seconds if another attempt may succeed. `isOpen` says that the outcome of the last
+ * Runs a transaction, and again for 5 seconds (`Patience`) if another attempt may succeed. `isOpen` says that the outcome of the last
  * attempt is not known, as of a COMMIT without an answer: the attempt after it finds out.
  */
 export const transact = <A, E>(
@@ -36,17 +43,17 @@ export const retried = <A, E, R>(
   self: Effect.Effect<A, E | SqlError, R>,
   isOpen: () => boolean = () => false
 ): Effect.Effect<A, E | SqlError, R> =>
-  Effect.flatMap(Clock.monotonicTimeNanos, (begin) =>
-    Effect.retry(surfaced(self), {
+  Effect.gen(function*() {
+    const patience = Duration.toNanosUnsafe(yield* Patience)
+    const begin = yield* Clock.monotonicTimeNanos
+    return yield* Effect.retry(surfaced(self), {
       schedule: pauses,
       while: (error) =>
         isSqlError(error) && (isTransient(error) || isOpen())
           ? Effect.map(Clock.monotonicTimeNanos, (now) => now - begin < patience)
           : false
-    }))
-
-/** How long a transaction is attempted, in nanoseconds. */
-const patience = 5_000_000_000n
+    })
+  })
 
 const pauses = Schedule.min([Schedule.exponential("10 millis"), Schedule.spaced("500 millis")]).pipe(Schedule.jittered)
 

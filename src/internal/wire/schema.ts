@@ -1,5 +1,6 @@
 /** The shapes of the wire, under their wire names: instants, breaks, punches, and the envelope of a page. */
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -36,6 +37,12 @@ export const instantFromText = {
       : Effect.fail(new Issue.InvalidValue({ expected: "an instant of the years 0001 to 9999" }, instant, options))
   )
 }
+
+/** A duration as seconds, with up to three decimals. */
+export const Seconds = Schema.Number.pipe(Schema.decodeTo(Schema.Duration, {
+  decode: Getter.transform((seconds: number) => Duration.millis(Math.round(seconds * 1000))),
+  encode: Getter.transform((duration: Duration.Duration) => Duration.toMillis(duration) / 1000)
+}))
 
 /** A text of the wire, as an instant. */
 export const Instant = Schema.String.pipe(Schema.decodeTo(Schema.DateTimeUtc, instantFromText))

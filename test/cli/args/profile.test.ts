@@ -77,7 +77,7 @@ describe("a profile", () => {
     ["an unknown key", { north: { zon: "UTC" } }, "north.zon is not a setting"],
     ["a list", { north: { zone: ["UTC"] } }, "north.zone must be a text"],
     ["no such profile", { south: {} }, "has no profile north"],
-    ["two clocks", { north: { zone: "UTC", zones: "zones.csv" } }, "has zone and zones"],
+    ["two clocks", { north: { zone: "UTC", zoneFile: "zones.csv" } }, "has zone and zoneFile"],
     ["an array", { north: [] }, "must be an object"],
     ["no JSON", "{", "must be a JSON object"],
     [
@@ -170,7 +170,7 @@ describe("time-punches config show", () => {
 
 describe("the defaults of flags", () => {
   const profile = {
-    zones: "/z.csv",
+    zoneFile: "/z.csv",
     dayStarts: "04:00",
     weekStarts: "sunday",
     calendar: "1,16",
@@ -183,30 +183,30 @@ describe("the defaults of flags", () => {
 
   it.each([
     ["list", "list --names=/n.csv"],
-    ["list --week last", "list --week last --zones=/z.csv --day-starts=04:00 --week-starts=sunday --names=/n.csv"],
+    ["list --week last", "list --week last --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday --names=/n.csv"],
     ["summary --month last --zone UTC", "summary --month last --zone UTC --day-starts=04:00 --names=/n.csv"],
     [
       "summary --pay-period last",
-      "summary --pay-period last --zones=/z.csv --day-starts=04:00 --calendar=1,16 --names=/n.csv"
+      "summary --pay-period last --zone-file=/z.csv --day-starts=04:00 --calendar=1,16 --names=/n.csv"
     ],
-    ["summary --by day --names x", "summary --by day --names x --zones=/z.csv --day-starts=04:00"],
+    ["summary --by day --names x", "summary --by day --names x --zone-file=/z.csv --day-starts=04:00"],
     [
       "summary --by user,week --names x",
-      "summary --by user,week --names x --zones=/z.csv --day-starts=04:00 --week-starts=sunday"
+      "summary --by user,week --names x --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday"
     ],
     [
-      "summary --above-day 8h --names x",
-      "summary --above-day 8h --names x --zones=/z.csv --day-starts=04:00"
+      "summary --daily-threshold 8h --names x",
+      "summary --daily-threshold 8h --names x --zone-file=/z.csv --day-starts=04:00"
     ],
     [
-      "summary --above 40h --names x",
-      "summary --above 40h --names x --zones=/z.csv --day-starts=04:00 --week-starts=sunday"
+      "summary --weekly-threshold 40h --names x",
+      "summary --weekly-threshold 40h --names x --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday"
     ],
     ["changes --close 7", "changes --close 7 --names=/n.csv --database=/p.db"],
     ["sync", "sync --database=/p.db"],
     [
       "report --month last",
-      "report --month last --zones=/z.csv --day-starts=04:00 --week-starts=sunday --names=/n.csv"
+      "report --month last --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday --names=/n.csv"
     ],
     ["report --close 7 --database /q.db", "report --close 7 --database /q.db --names=/n.csv"],
     ["summary --map x.json --zone UTC", "summary --map x.json --zone UTC --names=/n.csv --codes=/c.csv"],
@@ -236,7 +236,7 @@ describe("the defaults of flags", () => {
 
   it.live.each<readonly [what: string, clock: Readonly<Record<string, string>>]>([
     ["a zone", { zone: "America/New_York" }],
-    ["a file of zones", { zones: "zones.csv" }]
+    ["a file of zones", { zoneFile: "zones.csv" }]
   ])("make no legal call illegal, with %s", ([, clock]) =>
     Effect.gen(function*() {
       const { call, folder } = yield* withProfiles({
@@ -274,14 +274,14 @@ describe("the defaults of flags", () => {
           "summary --week 2026-03-01",
           "summary --month 2026-03 --by day",
           "summary --pay-period 2026-03-02",
-          "summary --by user,week --week 2026-03-01 --above 40h",
-          "summary --by user --above 40h",
-          "summary --by user --above-day 8h",
-          "summary --start 2026-03-01 --end 2026-03-07 --above-day 8h --by user",
+          "summary --by user,week --week 2026-03-01 --weekly-threshold 40h",
+          "summary --by user --weekly-threshold 40h",
+          "summary --by user --daily-threshold 8h",
+          "summary --from 2026-03-01 --to 2026-03-07 --daily-threshold 8h --by user",
           "check --week 2026-03-01",
           "check --pay-period 2026-03-02",
           `close --week 2026-03-01 ${accept}`,
-          `close --start 2026-03-08 --end 2026-03-14 --above 40h ${accept}`,
+          `close --from 2026-03-08 --to 2026-03-14 --weekly-threshold 40h ${accept}`,
           "closes",
           "closes 1",
           "closes 1 --json",
@@ -294,7 +294,7 @@ describe("the defaults of flags", () => {
           "changes --close 1",
           "report --week 2026-03-01",
           "report --month 2026-03",
-          "report --pay-period 2026-03-02 --above 40h",
+          "report --pay-period 2026-03-02 --weekly-threshold 40h",
           `report --close 1 ${database}`,
           "void 1.1 --note x",
           "doctor",

@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { vi } from "vitest"
+import { Patience } from "../../../src/internal/sql/transaction.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
 import { cli, environment, linesOf, queries, temporaryFolder, without } from "../support.ts"
 
@@ -87,19 +88,21 @@ describe("time-punches sync", () => {
       assert.strictEqual((Fs.statSync(file).mode & 0o777).toString(8), "600")
     })))
 
-  it.live("gives up after 5 seconds if another process has locked the file", () =>
+  it.live("gives up when its patience ends if another process has locked the file", () =>
     Effect.gen(function*() {
       const file = `${yield* temporaryFolder}/punches.db`
       yield* sync(file)
       const other = new DatabaseSync(file)
       other.exec("BEGIN IMMEDIATE")
-      const [took, locked] = yield* Effect.timed(sync(file))
+      const [took, locked] = yield* Effect.timed(sync(file)).pipe(
+        Effect.provideService(Patience, Duration.millis(800))
+      )
       other.close()
 
       assert.strictEqual(locked.code, 8)
       assert.match(locked.stderr, /database is locked/)
-      assert.isAbove(Duration.toSeconds(took), 4.5)
-      assert.isBelow(Duration.toSeconds(took), 8)
+      assert.isAbove(Duration.toSeconds(took), 0.7)
+      assert.isBelow(Duration.toSeconds(took), 4.5)
     }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches }))), 20_000)
 
   it.effect("shows the fields that it does not know, without their values", () =>
@@ -331,7 +334,9 @@ describe("time-punches sync", () => {
 
   it.live("says why a server cannot be reached", () =>
     Effect.gen(function*() {
-      const { code, stderr } = yield* cli(["sync", "--database", "postgres://me@127.0.0.1:1/a"])
+      const { code, stderr } = yield* cli(["sync", "--database", "postgres://me@127.0.0.1:1/a"]).pipe(
+        Effect.provideService(Patience, Duration.millis(100))
+      )
 
       assert.strictEqual(code, 8)
       assert.match(stderr, /^time-punches: the database failed: connect ECONNREFUSED 127\.0\.0\.1:1\n/)
@@ -340,7 +345,9 @@ describe("time-punches sync", () => {
   it.live("reads the database from the environment, without a word of its password", () =>
     Effect.gen(function*() {
       const env = { ...environment, TIME_PUNCHES_DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/a" }
-      const { code, stderr, stdout } = yield* cli(["sync", "--status"], { env })
+      const { code, stderr, stdout } = yield* cli(["sync", "--status"], { env }).pipe(
+        Effect.provideService(Patience, Duration.millis(100))
+      )
 
       assert.strictEqual(code, 8)
       assert.notInclude(stderr + stdout, "hunter2")

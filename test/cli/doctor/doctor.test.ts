@@ -291,7 +291,7 @@ describe("one advice for a cursor that the service does not know any more", () =
 
       assert.strictEqual(code, 7)
       assert.match(stderr, advice)
-      assert.notInclude(stderr, "--from=")
+      assert.notInclude(stderr, "--cursor=")
     }).pipe(Effect.provide(fake)))
 
   it.effect("export does not say that the same command resumes it", () =>

@@ -12,7 +12,7 @@ describe("resumeHint", () => {
   })
 
   it("names the flag that resumes at a cursor", () => {
-    assert.strictEqual(hintOf("WyJuIiwz"), "To resume from there, add --from='WyJuIiwz'")
+    assert.strictEqual(hintOf("WyJuIiwz"), "To resume from there, add --cursor='WyJuIiwz'")
   })
 
   it.each([
@@ -23,7 +23,7 @@ describe("resumeHint", () => {
     ["時給\u00a0", "$'時給\\xc2\\xa0'"],
     ["it's 時給", "'it'\\''s 時給'"]
   ])("escapes what a terminal does not show: %j as %s", (cursor, word) => {
-    assert.strictEqual(hintOf(cursor), `To resume from there, add --from=${word}`)
+    assert.strictEqual(hintOf(cursor), `To resume from there, add --cursor=${word}`)
   })
 
   it("has no word for a cursor with a NUL, at which an argument ends", () => {
@@ -43,19 +43,19 @@ describe("resumeHint", () => {
     Schema.Literals(["C", "C.UTF-8"])
   ], ([characters, locale]) => {
     const cursor = characters.join("")
-    const word = hintOf(cursor).replace(/^.*?(?=--from=)/, "")
+    const word = hintOf(cursor).replace(/^.*?(?=--cursor=)/, "")
     const bytes = ChildProcess.execFileSync("bash", ["--norc", "-c", `printf %s ${word}`], { env: { LC_ALL: locale } })
 
     assert.notMatch(word, /[\p{C}\p{Zl}\p{Zp}]/u)
-    assert.strictEqual(bytes.toString("utf8"), `--from=${cursor}`)
+    assert.strictEqual(bytes.toString("utf8"), `--cursor=${cursor}`)
   }, { arbitrary: { runs: 150, seed: 1 } })
 
   it.prop("quotes a cursor as one word of a shell", [
     Schema.String.check(Schema.isPattern(/^[\x20-\x7e]{1,20}$/))
   ], ([cursor]) => {
-    const flag = hintOf(cursor).replace(/^.*?(?=--from=)/, "")
+    const flag = hintOf(cursor).replace(/^.*?(?=--cursor=)/, "")
     const printed = ChildProcess.execFileSync("sh", ["-c", `printf %s ${flag}`], { encoding: "utf8" })
 
-    assert.strictEqual(printed, `--from=${cursor}`)
+    assert.strictEqual(printed, `--cursor=${cursor}`)
   })
 })

@@ -137,7 +137,7 @@ describe("the identity of zones", () => {
 
   it.effect("has the zones as a hash, and the period in each", () =>
     Effect.gen(function*() {
-      const { "--zones": zones, ...periods } = yield* identity("2026-03-08", "302,Asia/Tokyo", "301,UTC", "303,UTC")
+      const { "--zone-file": zones, ...periods } = yield* identity("2026-03-08", "302,Asia/Tokyo", "301,UTC", "303,UTC")
 
       assert.match(zones ?? "", /^3 with sha256 [0-9a-f]{64}$/)
       assert.deepStrictEqual(periods, {
@@ -154,11 +154,11 @@ describe("the identity of zones", () => {
           (zones) => describeZones(zones, week("2026-03-08"))
         )
       const [midnight, empty, four, evening] = yield* Effect.forEach(["00:00", "", "04:00", "-02:30"], of)
-      const { "--zones": zones, ...periods } = four ?? {}
+      const { "--zone-file": zones, ...periods } = four ?? {}
 
       assert.deepStrictEqual(midnight, empty)
       assert.deepStrictEqual(empty, yield* identity("2026-03-08", "301,UTC", "302,UTC"))
-      assert.notStrictEqual(zones, empty?.["--zones"])
+      assert.notStrictEqual(zones, empty?.["--zone-file"])
       assert.notDeepEqual(evening, four)
       assert.deepStrictEqual(periods, {
         "period in UTC,04:00": "2026-03-02T04:00:00Z to 2026-03-09T04:00:00Z",

@@ -66,15 +66,15 @@ const periods: ReadonlyArray<readonly [call: string, first: string, last: string
   ["--week 2026-03-08", "2026-03-02", "2026-03-08"],
   ["--week 2026-03-08 --week-starts sunday", "2026-03-08", "2026-03-14"],
   ["--month 2026-03", "2026-03-01", "2026-03-31"],
-  ["--start 2026-03-08 --end 2026-03-08", "2026-03-08", "2026-03-08"]
+  ["--from 2026-03-08 --to 2026-03-08", "2026-03-08", "2026-03-08"]
 ]
 
-describe("--zones", () => {
+describe("--zone-file", () => {
   it.effect.each(periods)(
     "counts each punch in the period of its own location: %s",
     ([call, first, last]) =>
       inFake(Effect.gen(function*() {
-        const flags = [...call.split(" "), "--zones", yield* fileOf(zones)]
+        const flags = [...call.split(" "), "--zone-file", yield* fileOf(zones)]
         const output = `${yield* temporaryFolder}/punches`
         const listed = yield* cli(["list", "--format", "ndjson", ...flags])
         const exported = yield* cli(["export", "--output", output, ...flags])
@@ -100,7 +100,7 @@ describe("--zones", () => {
     inFake(Effect.gen(function*() {
       // Monday in New York and Berlin, Sunday in Honolulu.
       yield* TestClock.setTime(Date.parse("2026-03-09T08:00:00Z"))
-      const { stdout } = yield* cli(["list", "--format", "ndjson", "--last", "2d", "--zones", yield* fileOf(zones)])
+      const { stdout } = yield* cli(["list", "--format", "ndjson", "--last", "2d", "--zone-file", yield* fileOf(zones)])
       const expected = punches.filter((punch) =>
         punch.location_id === 303
           ? ["2026-03-07", "2026-03-08"].includes(dateOf(punch))
@@ -112,7 +112,7 @@ describe("--zones", () => {
 
   it.effect("shows local times by the zone of each punch, and machine forms in UTC", () =>
     inFake(Effect.gen(function*() {
-      const flags = ["--zones", yield* fileOf(zones), "--clocked-in-gte", "2026-03-08T12:00:00Z", "--take", "3"]
+      const flags = ["--zone-file", yield* fileOf(zones), "--clocked-in-gte", "2026-03-08T12:00:00Z", "--limit", "3"]
       const table = yield* cli(["list", ...flags])
       const csv = yield* cli(["list", "--format", "csv", ...flags])
       const times = linesOf(table.stdout).slice(1).map((line) => /\d{4}-\S+/.exec(line)?.[0])
@@ -125,16 +125,16 @@ describe("--zones", () => {
       assert.include(csv.stdout, ",2026-03-08T12:00:00Z,")
     })))
 
-  it.effect("takes as many as --take says of those that belong, and resumes behind them", () =>
+  it.effect("takes as many as --limit says of those that belong, and resumes behind them", () =>
     inFake(Effect.gen(function*() {
-      const flags = ["--format", "ndjson", "--zones", yield* fileOf(zones), ...week]
+      const flags = ["--format", "ndjson", "--zone-file", yield* fileOf(zones), ...week]
       const expected = idsIn("2026-03-02", "2026-03-08")
-      const some = yield* cli(["list", "--take", "5", ...flags])
+      const some = yield* cli(["list", "--limit", "5", ...flags])
       const asked = (yield* queries).length
       yield* failAfter(4)
       const broken = yield* cli(["list", "--page-size", "20", ...flags])
-      const [, from = ""] = /--from='([^']+)'/.exec(broken.stderr) ?? []
-      const rest = yield* cli(["list", "--page-size", "20", `--from=${from}`, ...flags])
+      const [, from = ""] = /--cursor='([^']+)'/.exec(broken.stderr) ?? []
+      const rest = yield* cli(["list", "--page-size", "20", `--cursor=${from}`, ...flags])
 
       assert.deepStrictEqual(idsOf(some.stdout), expected.slice(0, 5))
       assert.strictEqual(asked, 1)
@@ -145,7 +145,7 @@ describe("--zones", () => {
 
   it.effect("has titles as wide as the rows, also where the first page has none of the period", () =>
     inFake(Effect.gen(function*() {
-      const flags = ["--zones", yield* fileOf(zones), ...week, "--page-size", "5"]
+      const flags = ["--zone-file", yield* fileOf(zones), ...week, "--page-size", "5"]
       const { stdout } = yield* cli(["list", ...flags])
       const json = yield* cli(["list", "--json", ...flags])
       const [head = "", row = ""] = linesOf(stdout)
@@ -159,42 +159,42 @@ describe("--zones", () => {
     (call) =>
       inFake(Effect.gen(function*() {
         const file = yield* fileOf({ ...zones, 304: "Mars/Olympus" })
-        const wrong = yield* cli([...call.split(" "), ...week, "--zones", file])
-        const missing = yield* cli([...call.split(" "), ...week, "--zones", `${file}.none`])
-        const both = yield* cli([...call.split(" "), ...week, "--zones", yield* fileOf(zones), "--zone", "UTC"])
+        const wrong = yield* cli([...call.split(" "), ...week, "--zone-file", file])
+        const missing = yield* cli([...call.split(" "), ...week, "--zone-file", `${file}.none`])
+        const both = yield* cli([...call.split(" "), ...week, "--zone-file", yield* fileOf(zones), "--zone", "UTC"])
 
         assert.deepStrictEqual([wrong.code, missing.code, both.code], [2, 8, 2])
         assert.include(wrong.stderr, `${file}, line 5: the zone must be the name of a time zone`)
         assert.include(missing.stderr, `${file}.none: there is no such file`)
-        assert.include(both.stderr, "--zone and --zones both say which clock counts")
+        assert.include(both.stderr, "--zone and --zone-file both say which clock counts")
         assert.deepStrictEqual(yield* queries, [])
       }))
   )
 
   it.effect("of an export goes with a period", () =>
     inFake(Effect.gen(function*() {
-      const { code, stderr } = yield* cli(["export", "--output", "punches", "--zones", yield* fileOf(zones)])
+      const { code, stderr } = yield* cli(["export", "--output", "punches", "--zone-file", yield* fileOf(zones)])
 
       assert.strictEqual(code, 2)
-      assert.match(stderr, /--zones goes with a period/)
+      assert.match(stderr, /--zone-file goes with a period/)
     })))
 })
 
 /** With a punch of another location: after the week in each of the three zones, but in that of Baker Island. */
 const beyond = FakeService.layer({ punches: [...punches, ...punchAt(9000, 309, Date.parse("2026-03-09T11:00:00Z"))] })
 
-describe("a location that is not in the file of --zones", () => {
+describe("a location that is not in the file of --zone-file", () => {
   it.effect.each(["list", "summary"])(
     "fails %s, also where its punch is in no period of the others",
     (command) =>
       inFake(
         Effect.gen(function*() {
-          const { code, stderr, stdout } = yield* cli([command, "--json", ...week, "--zones", yield* fileOf(zones)])
+          const { code, stderr, stdout } = yield* cli([command, "--json", ...week, "--zone-file", yield* fileOf(zones)])
 
           assert.strictEqual(code, 2)
           assert.match(
             stderr,
-            /^time-punches: location 309 has no zone\n {2}Add it and its zone to the file of --zones/
+            /^time-punches: location 309 has no zone\n {2}Add it and its zone to the file of --zone-file/
           )
           assert.throws(() => JSON.parse(stdout))
         }),
@@ -206,9 +206,14 @@ describe("a location that is not in the file of --zones", () => {
     inFake(
       Effect.gen(function*() {
         const call = ["list", "--format", "ndjson", "--page-size", "20", ...week]
-        const failed = yield* cli([...call, "--zones", yield* fileOf(zones)])
-        const [, from = ""] = /--from='([^']+)'/.exec(failed.stderr) ?? []
-        const rest = yield* cli([...call, `--from=${from}`, "--zones", yield* fileOf({ ...zones, 309: "-12:00" })])
+        const failed = yield* cli([...call, "--zone-file", yield* fileOf(zones)])
+        const [, from = ""] = /--cursor='([^']+)'/.exec(failed.stderr) ?? []
+        const rest = yield* cli([
+          ...call,
+          `--cursor=${from}`,
+          "--zone-file",
+          yield* fileOf({ ...zones, 309: "-12:00" })
+        ])
 
         assert.strictEqual(rest.code, 0)
         assert.deepStrictEqual(idsOf(failed.stdout + rest.stdout), [...idsIn("2026-03-02", "2026-03-08"), 9000])
@@ -221,27 +226,27 @@ describe("a location that is not in the file of --zones", () => {
       Effect.gen(function*() {
         const output = `${yield* temporaryFolder}/punches`
         const call = ["export", "--page-size", "20", "--output", output, ...week]
-        const failed = yield* cli([...call, "--zones", yield* fileOf(zones)])
-        const complete = ["--zones", yield* fileOf({ ...zones, 309: "-12:00" })]
+        const failed = yield* cli([...call, "--zone-file", yield* fileOf(zones)])
+        const complete = ["--zone-file", yield* fileOf({ ...zones, 309: "-12:00" })]
         const refused = yield* cli([...call, ...complete])
         const forced = yield* cli([...call, ...complete, "--force"])
 
         assert.deepStrictEqual([failed.code, refused.code, forced.code], [2, 2, 0])
         assert.match(failed.stderr, /location 309 has no zone\n.*\n {2}Then start over, with --force\.\n$/)
-        assert.match(refused.stderr, /with other flags: --zones 3 with sha256 [0-9a-f]+, now 4 with sha256/)
+        assert.match(refused.stderr, /with other flags: --zone-file 3 with sha256 [0-9a-f]+, now 4 with sha256/)
         assert.deepStrictEqual(idsOf(Fs.readFileSync(output, "utf8")), [...idsIn("2026-03-02", "2026-03-08"), 9000])
       }),
       beyond
     ))
 })
 
-describe("an unfinished export with --zones", () => {
+describe("an unfinished export with --zone-file", () => {
   const begun = Effect.fnUntraced(function*(format: string, period: ReadonlyArray<string>, pages: number) {
     yield* TestClock.setTime(Date.parse("2026-03-11T03:00:00Z"))
     const file = yield* fileOf(zones)
     const output = `${yield* temporaryFolder}/punches`
     const whole = `${output}.whole`
-    const call = ["export", "--format", format, "--page-size", "20", ...period, "--zones"]
+    const call = ["export", "--format", format, "--page-size", "20", ...period, "--zone-file"]
     yield* cli([...call, file, "--output", whole])
     yield* failAfter(pages)
     const first = yield* cli([...call, file, "--output", output])
@@ -273,8 +278,8 @@ describe("an unfinished export with --zones", () => {
       const resumed = yield* cli([...call, same, "--output", output])
 
       assert.deepStrictEqual([refused.code, single.code, resumed.code], [2, 2, 0])
-      assert.match(refused.stderr, /--zones 3 with sha256 .*period in Europe\/London \(none\), now /)
-      assert.include(single.stderr, "--zones 3 with sha256")
+      assert.match(refused.stderr, /--zone-file 3 with sha256 .*period in Europe\/London \(none\), now /)
+      assert.include(single.stderr, "--zone-file 3 with sha256")
       assert.match(resumed.stderr, /^resuming after /)
       assert.strictEqual(Fs.readFileSync(output, "utf8"), whole)
     })))

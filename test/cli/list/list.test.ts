@@ -14,7 +14,7 @@ const punches = Schema.decodeUnknownSync(Schema.Array(TimePunch.fromWire))(gener
 
 const idsOf = (table: string) => linesOf(table).slice(1).map((line) => Number(line.trim().split(" ")[0]))
 
-const fromFlag = /--from='([^']+)'/
+const cursorFlag = /--cursor='([^']+)'/
 
 describe("time-punches list", () => {
   it.effect("prints every punch as a table with one header", () =>
@@ -36,9 +36,9 @@ describe("time-punches list", () => {
       assert.strictEqual(csv.stdout, yield* Stream.mkString(toCsv(Stream.fromIterable(punches))))
     }).pipe(Effect.provide(fake)))
 
-  it.effect("sends the filters, and requests no page after --take punches", () =>
+  it.effect("sends the filters, and requests no page after --limit punches", () =>
     Effect.gen(function*() {
-      const { stdout } = yield* cli(["list", "--take", "30", "--page-size", "20", "--deleted", "include"])
+      const { stdout } = yield* cli(["list", "--limit", "30", "--page-size", "20", "--deleted", "include"])
       const asked = yield* queries
 
       assert.deepStrictEqual(idsOf(stdout), punches.slice(0, 30).map(({ id }) => id))
@@ -47,7 +47,7 @@ describe("time-punches list", () => {
 
   it.effect("requests no larger page than it prints", () =>
     Effect.gen(function*() {
-      yield* cli(["list", "--take", "3"])
+      yield* cli(["list", "--limit", "3"])
 
       assert.deepStrictEqual((yield* queries).map(({ limit }) => limit), ["3"])
     }).pipe(Effect.provide(fake)))
@@ -58,7 +58,7 @@ describe("time-punches list", () => {
       const [first] = generated
       const notes = "\u001b[2J\u202eclear\nme\u0007 " + "long ".repeat(20)
       if (first !== undefined) yield* service.seed([{ ...toWire(first), notes }])
-      const { stdout } = yield* cli(["list", "--user-id", `${first?.user_id}`, "--take", "200"])
+      const { stdout } = yield* cli(["list", "--user-id", `${first?.user_id}`, "--limit", "200"])
 
       // oxlint-disable-next-line no-control-regex
       assert.notMatch(stdout.replaceAll("\n", ""), /[\u0000-\u001f\u007f-\u009f\u202e]/)
@@ -79,8 +79,8 @@ describe("time-punches list", () => {
       const service = yield* FakeService
       yield* service.inject(Fault.status(404), { requests: 3, times: 1 })
       const broken = yield* cli(["list", "--format", "ndjson", "--page-size", "100"])
-      const cursor = fromFlag.exec(broken.stderr)?.[1] ?? ""
-      const rest = yield* cli(["list", "--format", "ndjson", "--page-size", "100", `--from=${cursor}`])
+      const cursor = cursorFlag.exec(broken.stderr)?.[1] ?? ""
+      const rest = yield* cli(["list", "--format", "ndjson", "--page-size", "100", `--cursor=${cursor}`])
 
       assert.strictEqual(broken.code, 7)
       assert.strictEqual(linesOf(broken.stdout).length, 200)
@@ -101,7 +101,7 @@ describe("time-punches list", () => {
   it.effect("takes company and guid from flags", () =>
     Effect.gen(function*() {
       const { TIME_PUNCHES_COMPANY_GUID: guid = "", ...env } = environment
-      const byFlags = yield* cli(["list", "--take", "1", "--company", "4021", "--guid", guid], { env })
+      const byFlags = yield* cli(["list", "--limit", "1", "--company", "4021", "--guid", guid], { env })
       const other = yield* cli(["list", "--company", "4022"])
 
       assert.deepStrictEqual([byFlags.code, byFlags.stderr], [0, ""])

@@ -39,7 +39,7 @@ const cellsOf = (csv: string) =>
 describe("list --names", () => {
   it.effect("shows names beside the ids, without what controls a terminal", () =>
     inFake(Effect.gen(function*() {
-      const { code, stdout } = yield* cli(["list", "--names", yield* namesFile, "--take", "200"])
+      const { code, stdout } = yield* cli(["list", "--names", yield* namesFile, "--limit", "200"])
       const [head = "", row = ""] = linesOf(stdout)
 
       assert.strictEqual(code, 0)
@@ -114,7 +114,7 @@ describe("list --json", () => {
       const flags = ["--page-size", "50", "--names", yield* namesFile]
       const json = yield* cli(["list", "--json", ...flags])
       const ndjson = yield* cli(["list", "--format", "ndjson", ...flags])
-      const some = yield* cli(["list", "--format", "json", "--json", "--take", "60", "--page-size", "30"])
+      const some = yield* cli(["list", "--format", "json", "--json", "--limit", "60", "--page-size", "30"])
 
       assert.strictEqual(json.code, 0)
       assert.deepStrictEqual(JSON.parse(json.stdout), linesOf(ndjson.stdout).map((line) => JSON.parse(line)))
@@ -155,7 +155,7 @@ describe("a table with names", () => {
   const calls = [
     "list --zone Europe/Berlin",
     "list",
-    "summary --by user --zone UTC --above 40h --above-day 8h",
+    "summary --by user --zone UTC --weekly-threshold 40h --daily-threshold 8h",
     "summary"
   ]
 

@@ -50,7 +50,7 @@ const withTools = Effect.fnUntraced(function*(
   const input = {
     database: Option.some(database),
     company: Option.none(),
-    zones: fileOf("zones.csv", given.zones),
+    zoneFile: fileOf("zones.csv", given.zones),
     names: fileOf("names.csv", given.names),
     withWages: given.withWages ?? false
   }
@@ -213,9 +213,9 @@ describe("the tools of an assistant", () => {
       yield* cli(["sync", "--database", database])
       const closed = yield* cli([
         "close",
-        "--start",
+        "--from",
         "2026-03-02",
-        "--end",
+        "--to",
         "2026-03-04",
         "--zone",
         "America/New_York",
@@ -240,7 +240,7 @@ describe("the tools of an assistant", () => {
       const { ask, database } = yield* withTools()
       const period = ["--week", "2026-03-02", "--zone", "America/New_York", "--database", database]
       const accept = "unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
-      const closed = yield* cli(["close", ...period, "--above", "1h", "--accept", accept, "--note", prompt])
+      const closed = yield* cli(["close", ...period, "--weekly-threshold", "1h", "--accept", accept, "--note", prompt])
       assert.strictEqual(closed.code, 0, closed.stderr)
       const since = DateTime.formatIso(yield* DateTime.now)
       yield* Effect.sleep("5 millis")
@@ -250,7 +250,7 @@ describe("the tools of an assistant", () => {
       const corrected = yield* cli(["correct", "1", "--note", prompt, "--database", database])
       assert.strictEqual(corrected.code, 0, corrected.stderr)
       const answers = yield* Effect.all([
-        ask("summary", { ...week, by: "user,day", above: "1h" }),
+        ask("summary", { ...week, by: "user,day", weeklyThreshold: "1h" }),
         ask("check", week),
         ask("changes", { ...week, since }),
         ask("closes"),

@@ -95,7 +95,7 @@ describe("time-punches check", () => {
   it.effect("finds each planted problem and nothing else, in a week with a change of clocks, in three zones", () =>
     over(everything, (folder) =>
       Effect.gen(function*() {
-        const { code, stderr, stdout } = yield* cli([...week, "--zones", writeZones(folder), "--json"])
+        const { code, stderr, stdout } = yield* cli([...week, "--zone-file", writeZones(folder), "--json"])
 
         assert.deepStrictEqual(told(stdout), expected)
         // All but the two of other weeks with an overlap, the four of other weeks without, and the deleted one.
@@ -112,10 +112,10 @@ describe("time-punches check", () => {
   it.effect("finds nothing in a calm week, and says how much it checked", () =>
     over(calm, (folder) =>
       Effect.gen(function*() {
-        const zones = ["--zones", writeZones(folder)]
+        const zones = ["--zone-file", writeZones(folder)]
         const table = yield* cli([...week, ...zones])
         const json = yield* cli([...week, ...zones, "--json"])
-        const one = yield* cli(["check", "--start", "2026-03-02", "--end", "2026-03-02", ...zones, "--user-id", "1"])
+        const one = yield* cli(["check", "--from", "2026-03-02", "--to", "2026-03-02", ...zones, "--user-id", "1"])
 
         assert.deepStrictEqual([table.code, table.stdout, table.stderr], [
           0,
@@ -146,10 +146,10 @@ describe("time-punches check", () => {
         ])
       })))
 
-  it.effect("reads --max-duration more on each side by clock-in, and the disputed punches of the period", () =>
+  it.effect("reads --max-shift more on each side by clock-in, and the disputed punches of the period", () =>
     over(calm, () =>
       Effect.gen(function*() {
-        yield* cli([...newYork, "--max-duration", "90m", "--location-id", "301", "--user-id", "2", "--page-size", "50"])
+        yield* cli([...newYork, "--max-shift", "90m", "--location-id", "301", "--user-id", "2", "--page-size", "50"])
         const [disputed, all, ...more] = yield* queries
 
         const common = { limit: "50", user_id: "2" }
@@ -198,7 +198,7 @@ describe("time-punches check", () => {
     [
       [["check", "--zone", "UTC"], /check needs a period\n.*--week DATE/],
       [week, /--week has no zone/],
-      [[...newYork, "--max-duration", "tooLong"], /--max-duration.*a time from 1s to 366d, such as 16h/],
+      [[...newYork, "--max-shift", "tooLong"], /--max-shift.*a time from 1s to 366d, such as 16h/],
       [[...newYork, "--approved", "true"], /--approved/],
       [[...newYork, "--deleted", "include"], /--deleted/],
       [[...newYork, "--flags", "late"], /--flags/],
@@ -226,16 +226,16 @@ describe("time-punches check", () => {
       ["after it by every clock of the file", "2026-03-09T09:45:00Z"]
     ] as const
   )(
-    "names a location that the file of --zones does not have: %s",
+    "names a location that the file of --zone-file does not have: %s",
     ([_, clockedIn]) =>
       over([...calm, alone(1, clockedIn, 8, { location_id: 307 })], (folder) =>
         Effect.gen(function*() {
           const zones = writeZones(folder, [["301", "America/New_York"], ["302", "Europe/Berlin"]])
           const { code, stderr, stdout } = yield* cli([
             ...week,
-            "--zones",
+            "--zone-file",
             zones,
-            "--max-duration",
+            "--max-shift",
             "1h",
             "--user-id",
             "101"
@@ -244,7 +244,7 @@ describe("time-punches check", () => {
           assert.deepStrictEqual([code, stdout], [2, ""])
           assert.match(
             stderr,
-            /^time-punches: location 307 has no zone\n {2}Add it and its zone to the file of --zones/
+            /^time-punches: location 307 has no zone\n {2}Add it and its zone to the file of --zone-file/
           )
         }))
   )
@@ -298,8 +298,8 @@ describe("what a check found", () => {
   it.effect("is a table in local time, with names that cannot control the terminal", () =>
     over(found, (folder) =>
       Effect.gen(function*() {
-        const plain = yield* cli([...week, "--zones", writeZones(folder)])
-        const named = yield* cli([...week, "--zones", writeZones(folder), "--names", namesOf(folder)])
+        const plain = yield* cli([...week, "--zone-file", writeZones(folder)])
+        const named = yield* cli([...week, "--zone-file", writeZones(folder), "--names", namesOf(folder)])
 
         assert.deepStrictEqual(linesOf(plain.stdout), [
           "user_id  location_id  punch_id  clocked_in                 kind        text",
@@ -320,7 +320,7 @@ describe("what a check found", () => {
     (columns) =>
       over(everything, (folder) =>
         Effect.gen(function*() {
-          const flags = ["--zones", writeZones(folder), "--names", namesOf(folder)]
+          const flags = ["--zone-file", writeZones(folder), "--names", namesOf(folder)]
           const { stdout } = yield* cli([...week, ...flags], { terminal: true, columns })
           const lines = linesOf(stdout)
 
@@ -333,7 +333,7 @@ describe("what a check found", () => {
   it.effect("is CSV with the instant and the local time, guarded against formulas", () =>
     over(found, (folder) =>
       Effect.gen(function*() {
-        const flags = ["--zones", writeZones(folder), "--names", namesOf(folder), "--format", "csv"]
+        const flags = ["--zone-file", writeZones(folder), "--names", namesOf(folder), "--format", "csv"]
         const { code, stdout } = yield* cli([...week, ...flags])
 
         assert.strictEqual(code, 9)
@@ -349,7 +349,7 @@ describe("what a check found", () => {
   it.effect("is JSON with these keys, and names or null", () =>
     over(found, (folder) =>
       Effect.gen(function*() {
-        const flags = ["--zones", writeZones(folder)]
+        const flags = ["--zone-file", writeZones(folder)]
         const plain = yield* cli([...week, ...flags, "--format", "json"])
         const named = yield* cli([...week, ...flags, "--json", "--names", namesOf(folder)])
         const last = {

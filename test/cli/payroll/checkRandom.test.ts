@@ -101,14 +101,14 @@ describe("time-punches check", () => {
           disputed: new Set(punches.filter((each) => each.employeeApprovalStatus === "disputed").map(({ id }) => id)),
           isChecked
         })
-        const zone = byLocation ? ["--zones", writeZones(yield* temporaryFolder)] : ["--zone", "America/New_York"]
+        const zone = byLocation ? ["--zone-file", writeZones(yield* temporaryFolder)] : ["--zone", "America/New_York"]
         const asOfFlags = instant === null ? [] : ["--as-of", instant]
         const common = [
           "check",
           "--json",
           "--week",
           first,
-          "--max-duration",
+          "--max-shift",
           `${longest}h`,
           "--page-size",
           `${pageSize}`

@@ -45,7 +45,7 @@ export const zones: Readonly<Record<number, string>> = {
   303: "Pacific/Honolulu"
 }
 
-/** Writes a file for `--zones`, of all these locations or of some. */
+/** Writes a file for `--zone-file`, of all these locations or of some. */
 export const writeZones = (
   folder: string,
   locations: ReadonlyArray<readonly [string, string]> = Object.entries(zones)

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import * as Fs from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { commandFailureOf } from "../../../src/cli/failure.ts"
-import { Close } from "../../../src/close/index.ts"
+import { CloseChanged } from "../../../src/close/index.ts"
 import { CompanyId } from "../../../src/Ids.ts"
 import { SqlStore } from "../../../src/sql/index.ts"
 import { NodeSqlite } from "../../../src/sql/node/index.ts"
@@ -48,8 +48,17 @@ const copy = Effect.gen(function*() {
 
 const on = (file: string) => (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env })
 
-const closes = (stdout: string): ReadonlyArray<{ readonly state: string; readonly before: string | null }> =>
-  JSON.parse(stdout)
+interface Printed {
+  readonly state: string
+  readonly previous: string | null
+  readonly voids: string | null
+}
+
+/** The name of each state, the one that it follows, and the one that it voids. */
+const closes = (stdout: string) => {
+  const printed: ReadonlyArray<Printed> = JSON.parse(stdout)
+  return printed.map(({ previous, state, voids }) => [state, previous, voids])
+}
 
 describe("time-punches close", () => {
   it.live("names the record by the company of the flag, since the environment may have another one", () =>
@@ -69,7 +78,7 @@ describe("time-punches close", () => {
       const file = yield* copy
       const service = yield* FakeService
       const run = on(file)
-      const closed = yield* run("close", ...week, "--above", "7h", "--note", "signed")
+      const closed = yield* run("close", ...week, "--weekly-threshold", "7h", "--note", "signed")
       assert.strictEqual(closed.code, 0, closed.stderr)
       assert.match(
         closed.stdout,
@@ -95,7 +104,7 @@ describe("time-punches close", () => {
         people: [{ userId: 501, aboveSeconds: 3600, aboveDaySeconds: null }]
       }])
       const corrected = yield* run("correct", "--json")
-      assert.deepStrictEqual(closes(corrected.stdout).map(({ before, state }) => [state, before]), [["1.2", "1.1"]])
+      assert.deepStrictEqual(closes(corrected.stdout), [["1.2", "1.1", null]])
       const nothing = yield* run("correct")
       assert.deepStrictEqual([nothing.code, nothing.stdout], [0, ""])
       assert.match(nothing.stderr, /^nothing to correct\n/)
@@ -106,11 +115,11 @@ describe("time-punches close", () => {
       assert.match(twice.stderr, /1\.2: it was voided already, by 1\.3/)
       yield* run("correct")
       const all = yield* run("closes", "--json")
-      assert.deepStrictEqual(closes(all.stdout).map(({ before, state }) => [state, before]), [
-        ["1.1", null],
-        ["1.2", "1.1"],
-        ["1.3", "1.2"],
-        ["1.4", "1.1"]
+      assert.deepStrictEqual(closes(all.stdout), [
+        ["1.1", null, null],
+        ["1.2", "1.1", null],
+        ["1.3", null, "1.2"],
+        ["1.4", "1.1", null]
       ])
       const one = JSON.parse((yield* run("closes", "1", "--json")).stdout)
       assert.deepInclude(one.terms, {
@@ -215,7 +224,7 @@ describe("time-punches close", () => {
       assert.include(ran.map(({ code }) => code), 0)
       for (const { code, stderr } of ran)
         assert.match(`${code} ${stderr}`, /^(?:0 |8 [^]*another process wrote a state)/)
-      const erased = new Close.CloseChanged({ companyId: CompanyId.make(1), detail: "the copy was erased" })
+      const erased = new CloseChanged({ companyId: CompanyId.make(1), detail: "the copy was erased" })
       assert.deepStrictEqual(commandFailureOf(erased).code, 8)
       assert.lengthOf(closes((yield* run("closes", "--json")).stdout), 2)
       yield* Effect.provide(SqlStore.purge(CompanyId.make(defaultCompany.id)), NodeSqlite.layer({ filename: file }))
@@ -231,7 +240,7 @@ describe("time-punches close", () => {
       const run = on(file)
       yield* service.edit([2], { clocked_out: null })
       yield* sync(file)
-      assert.strictEqual((yield* run("close", ...week, "--above", "7h", "--accept", "open")).code, 0)
+      assert.strictEqual((yield* run("close", ...week, "--weekly-threshold", "7h", "--accept", "open")).code, 0)
       yield* service.edit([1], { deleted: true })
       yield* service.edit([2], { deleted: true })
       yield* sync(file)

@@ -172,7 +172,18 @@ describe("time-punches changes", () => {
       yield* service.edit([8, 9], { tips: 5 })
       yield* sync(file)
       const zones = `${file}.zones.csv`
-      const call = ["changes", "--week", "2026-03-02", "--zones", zones, "--since", at, "--database", file, "--json"]
+      const call = [
+        "changes",
+        "--week",
+        "2026-03-02",
+        "--zone-file",
+        zones,
+        "--since",
+        at,
+        "--database",
+        file,
+        "--json"
+      ]
       Fs.writeFileSync(zones, "location_id,zone\n301,America/New_York\n303,Europe/Berlin\n")
       const both = yield* cli(call, { env })
       Fs.writeFileSync(zones, "location_id,zone\n301,America/New_York\n")

@@ -26,7 +26,7 @@ const punches = [
   punch(3)
 ]
 
-const period = ["--start", "2026-03-05", "--end", "2026-03-11", "--zone", "America/New_York"]
+const period = ["--from", "2026-03-05", "--to", "2026-03-11", "--zone", "America/New_York"]
 
 /** No credential and no address: nothing is sent. */
 const env: Environment = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
@@ -63,7 +63,7 @@ describe("time-punches changes --close", () => {
     inCopy(({ file, run, sync }) =>
       Effect.gen(function*() {
         const service = yield* FakeService
-        const closed = yield* run("close", ...period, "--above", "10h", "--rounding", "down")
+        const closed = yield* run("close", ...period, "--weekly-threshold", "10h", "--rounding", "down")
         assert.strictEqual(closed.code, 0, closed.stderr)
         yield* service.edit([1], { clocked_out: "2026-03-04T04:00:00Z" })
         yield* service.edit([3], { clocked_out: "2026-03-06T23:00:00Z" })
@@ -111,7 +111,7 @@ describe("time-punches changes --close", () => {
     inCopy(({ run, sync }) =>
       Effect.gen(function*() {
         const service = yield* FakeService
-        yield* run("close", ...period, "--above", "10h")
+        yield* run("close", ...period, "--weekly-threshold", "10h")
         yield* service.edit([1], { clocked_in: "2026-03-05T14:00:00Z", clocked_out: "2026-03-05T15:00:00Z" })
         yield* service.edit([2], { clocked_in: "2026-03-04T14:00:00Z", clocked_out: "2026-03-04T15:00:00Z" })
         yield* sync
@@ -131,7 +131,7 @@ describe("time-punches changes --close", () => {
         Fs.writeFileSync(zones, "location_id,zone,day_starts\n301,Europe/Berlin,04:00\n")
         const recorded: ReadonlyArray<ReadonlyArray<string>> = [
           ["--since", "2026-03-20T00:00:00Z"],
-          ["--start", "2026-03-05", "--end", "2026-03-12"],
+          ["--from", "2026-03-05", "--to", "2026-03-12"],
           ["--week", "2026-03-02"],
           ["--month", "current"],
           ["--pay-period", "2026-03-05", "--calendar", "14d:2026-03-05"],
@@ -147,10 +147,10 @@ describe("time-punches changes --close", () => {
           assert.deepStrictEqual([code, stdout], [2, ""], flags.join(" "))
           assert.include(stderr, `--close goes without ${flags[0]}`, stderr)
         }
-        for (const flags of [["--zones", zones], ["--zones", zones, "--day-starts", "05:00"]]) {
+        for (const flags of [["--zone-file", zones], ["--zone-file", zones, "--day-starts", "05:00"]]) {
           const { code, stderr, stdout } = yield* run("changes", "--close", "1", ...flags)
           assert.deepStrictEqual([code, stdout], [2, ""], flags.join(" "))
-          assert.include(stderr, "--zones contradicts close 1: location 301 has another clock there", stderr)
+          assert.include(stderr, "--zone-file contradicts close 1: location 301 has another clock there", stderr)
         }
         const unknown = yield* run("changes", "--close", "2")
         assert.deepStrictEqual([unknown.code, unknown.stdout], [2, ""])
@@ -162,13 +162,13 @@ describe("time-punches changes --close", () => {
       })
     ))
 
-  it.live("names a location that the record lacks, which --zones adds", () =>
+  it.live("names a location that the record lacks, which --zone-file adds", () =>
     inCopy(({ file, run, sync }) =>
       Effect.gen(function*() {
         const service = yield* FakeService
         const zones = `${file}.zones.csv`
         Fs.writeFileSync(zones, "location_id,zone\n301,America/New_York\n")
-        yield* run("close", "--start", "2026-03-05", "--end", "2026-03-11", "--zones", zones)
+        yield* run("close", "--from", "2026-03-05", "--to", "2026-03-11", "--zone-file", zones)
         yield* service.seed([punch(5, { location_id: 303 })])
         yield* service.edit([5], { tips: 5 })
         yield* sync
@@ -177,7 +177,7 @@ describe("time-punches changes --close", () => {
         assert.match(missing.stderr, /location 303 has no zone/)
         Fs.writeFileSync(zones, "location_id,zone\n301,America/New_York\n303,Europe/Berlin\n")
 
-        const added = yield* run("changes", "--close", "1", "--zones", zones, "--json")
+        const added = yield* run("changes", "--close", "1", "--zone-file", zones, "--json")
         assert.deepStrictEqual(read(added.stdout).punches, [[5, "added"]], added.stderr)
       })
     ))

@@ -132,7 +132,7 @@ const check = (env: Environment, folder: string, [flag, value]: readonly [flag: 
 const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
 
-const clocks = [["--zone", "America/New_York"], ["--zones", "zones.csv"]] as const
+const clocks = [["--zone", "America/New_York"], ["--zone-file", "zones.csv"]] as const
 
 describe("the totals of a closed week and the changes since", () => {
   it.live.each(clocks)(

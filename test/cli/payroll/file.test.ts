@@ -133,7 +133,16 @@ const sumOf = (files: ReadonlyArray<ReadonlyMap<string, number>>) => {
   return [...sums].filter(([, value]) => value !== 0).toSorted()
 }
 
-const period = ["--pay-period", "2026-03-10", "--calendar", "14d:2026-03-02", "--zones", "zones.csv", "--above", "40h"]
+const period = [
+  "--pay-period",
+  "2026-03-10",
+  "--calendar",
+  "14d:2026-03-02",
+  "--zone-file",
+  "zones.csv",
+  "--weekly-threshold",
+  "40h"
+]
 
 const printed = (name: MappingName) => [
   "--map",

@@ -129,7 +129,7 @@ const three = generatePunches({ seed: 4, count: 3, companyId: defaultCompany.id,
 
 const fake = FakeService.layer({ punches: three })
 
-const week = ["--start", "2026-01-01", "--end", "2026-12-31", "--zone", "UTC"]
+const week = ["--from", "2026-01-01", "--to", "2026-12-31", "--zone", "UTC"]
 
 const failOnce = FakeService.use((service) => service.inject(Fault.retryAfter("1", 503), { times: 1, target: "page" }))
 
@@ -292,9 +292,9 @@ describe("the process", () => {
     () =>
       Effect.gen(function*() {
         yield* failPage
-        const verbose = yield* run(["list", "--take", "1", "--format", "ndjson", "-v"])
+        const verbose = yield* run(["list", "--limit", "1", "--format", "ndjson", "-v"])
         yield* failPage
-        const both = yield* run(["list", "--take", "1", "--format", "ndjson", "-v", "--log-format", "json"])
+        const both = yield* run(["list", "--limit", "1", "--format", "ndjson", "-v", "--log-format", "json"])
 
         assert.deepStrictEqual([verbose.code, both.code], [0, 0])
         assert.match(verbose.stderr, /level=WARN .*page failed \(503\), next attempt in 1s/)
@@ -306,7 +306,7 @@ describe("the process", () => {
 
   it.live.each([
     ["summary", ...week],
-    ["list", "--take", "5"],
+    ["list", "--limit", "5"],
     ["export", "--output", "FILE", "--page-size", "50"]
   ])("rewrites a retry in a terminal, and leaves nothing of it: %s", (args, context) => {
     needs(context, hasScript, needed)

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import { Obstacle } from "../../../src/close/CloseRecord.ts"
+import { Blocker } from "../../../src/close/CloseError.ts"
 import { FakeServer } from "../../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../../src/testing/index.ts"
 import { needs } from "../../support/needs.ts"
@@ -86,14 +86,18 @@ const shownBy = Effect.fnUntraced(function*(columns: number, folder: string, cal
   return shown
 })
 
-const period = "--start 2026-03-01 --end 2026-04-30 --zone America/New_York"
+const period = "--from 2026-03-01 --to 2026-04-30 --zone America/New_York"
 const named = `${period} --names names.csv`
 
 const before: ReadonlyArray<Call> = [
   { call: "sync --history" },
   { call: "sync --status --json" },
   { call: `close ${named} --week-starts monday` },
-  { call: `close ${named} --week-starts monday --above 20h --above-day 8h --accept ${Obstacle.literals.join(",")}` }
+  {
+    call: `close ${named} --week-starts monday --weekly-threshold 20h --daily-threshold 8h --accept ${
+      Blocker.literals.join(",")
+    }`
+  }
 ]
 
 const guid = defaultCompany.guid
@@ -101,13 +105,16 @@ const fleet = "--database fleet.db"
 
 /** The calls after the punches have changed. `last`: the instant of the state before. */
 const after = (last: string): ReadonlyArray<Call> => [
-  { call: `list ${named} --take 60` },
+  { call: `list ${named} --limit 60` },
   { call: `summary --by user ${named}` },
   { call: `check ${named}` },
   { call: "sync" },
   { call: "sync --status" },
   { call: `changes ${named} --since ${last}` },
-  { call: `summary --by user ${named} --database punches.db --week-starts monday --above 20h --above-day 8h` },
+  {
+    call:
+      `summary --by user ${named} --database punches.db --week-starts monday --weekly-threshold 20h --daily-threshold 8h`
+  },
   { call: "closes" },
   { call: "closes 1 --changed --names names.csv" },
   { call: "correct 1 --names names.csv" },

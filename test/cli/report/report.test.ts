@@ -28,7 +28,7 @@ const named = (key: string, names: ReadonlyArray<string>) =>
 
 /** Compares the three tables of a report with `summary`, and its findings with `check`. */
 const assertSame = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
-  const above = ["--above", "30h", "--above-day", "7h"]
+  const above = ["--weekly-threshold", "30h", "--daily-threshold", "7h"]
   const page = yield* cli(["report", ...args, ...above])
   assert.strictEqual(page.code, 0, page.stderr)
   for (
@@ -68,7 +68,7 @@ const periods = [
   ["--week", "2026-03-04"],
   ["--week", "2026-03-10", "--week-starts", "thursday"],
   ["--month", "2026-03"],
-  ["--start", "2026-03-06", "--end", "2026-03-09"],
+  ["--from", "2026-03-06", "--to", "2026-03-09"],
   ["--pay-period", "2026-03-10", "--calendar", "1,16"]
 ] as const
 
@@ -90,7 +90,7 @@ describe("the numbers of time-punches report", () => {
         generateWeeks({ seed, companyId: defaultCompany.id, people: 12, weeks: 3, problems: 0.3 })
       ])
       return Effect.gen(function*() {
-        const zones = random.pick([["--zones", yield* zonesFile], ["--zone", "America/New_York"]])
+        const zones = random.pick([["--zone-file", yield* zonesFile], ["--zone", "America/New_York"]])
         const filter = random.pick<ReadonlyArray<string>>([[], [], ["--location-id", "302"], ["--user-id", "503"], [
           "--role-id",
           "11"
@@ -202,7 +202,7 @@ describe("time-punches report --close", () => {
       const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env: offline })
       const sync = Effect.suspend(() => cli(["sync", "--database", file, "--history"]))
       yield* sync
-      assert.strictEqual((yield* on("close", ...week, "--above", "7h", "--note", "<b>signed</b>")).code, 0)
+      assert.strictEqual((yield* on("close", ...week, "--weekly-threshold", "7h", "--note", "<b>signed</b>")).code, 0)
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
       yield* sync
       assert.strictEqual((yield* on("correct")).code, 0)

@@ -61,7 +61,7 @@ describe("a period", () => {
       ["--last 1d --zone America/New_York", "2026-03-10T04:00:00Z", "2026-03-11T04:00:00Z"],
       ["--last 7d --zone America/New_York", "2026-03-04T05:00:00Z", "2026-03-11T04:00:00Z"],
       ["--last 7d --zone Europe/Berlin", "2026-03-04T23:00:00Z", "2026-03-11T23:00:00Z"],
-      ["--start 2026-03-29 --end 2026-03-29 --zone Europe/Berlin", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"],
+      ["--from 2026-03-29 --to 2026-03-29 --zone Europe/Berlin", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"],
       // A fortnight, half months and a month from the 26th.
       ["--pay-period 2026-03-11 --calendar 14d:2026-01-05 --zone UTC", "2026-03-02T00:00:00Z", "2026-03-16T00:00:00Z"],
       ["--pay-period 2026-02-20 --calendar 1,16 --zone UTC", "2026-02-16T00:00:00Z", "2026-03-01T00:00:00Z"],
@@ -85,7 +85,7 @@ describe("a period", () => {
       ["--last 1d --zone UTC --day-starts 04:00", "2026-03-10T04:00:00Z", "2026-03-11T04:00:00Z"],
       ["--week 2026-03-11 --zone UTC --day-starts=-02:00", "2026-03-08T22:00:00Z", "2026-03-15T22:00:00Z"],
       ["--month 2026-03 --zone America/New_York --day-starts 04:00", "2026-03-01T09:00:00Z", "2026-04-01T08:00:00Z"],
-      ["--start 2026-01-01 --end 2026-01-14 --zone Asia/Tokyo", "2025-12-31T15:00:00Z", "2026-01-14T15:00:00Z"]
+      ["--from 2026-01-01 --to 2026-01-14 --zone Asia/Tokyo", "2025-12-31T15:00:00Z", "2026-01-14T15:00:00Z"]
     ] as const
   )("of %s is a window from %s to before %s", ([call, gte, lt]) =>
     Effect.gen(function*() {
@@ -111,7 +111,7 @@ describe("a period", () => {
     "--month 2026-03",
     "--pay-period last --calendar 1,16",
     "--last 7d",
-    "--start 2026-03-01 --end 2026-03-02"
+    "--from 2026-03-01 --to 2026-03-02"
   ]
 
   const flagOf = (call: string) => call.split(/[ =]/)[0] ?? ""
@@ -165,9 +165,9 @@ describe("a period", () => {
 
   it.effect.each(
     [
-      ["--start 2026-03-01 --zone UTC", /^--start goes with --end, which is missing/],
-      ["--end 2026-03-01 --zone UTC", /^--end goes with --start, which is missing/],
-      ["--start 2026-03-02 --end 2026-03-01 --zone UTC", /^--end 2026-03-01 is before --start 2026-03-02/],
+      ["--from 2026-03-01 --zone UTC", /^--from goes with --to, which is missing/],
+      ["--to 2026-03-01 --zone UTC", /^--to goes with --from, which is missing/],
+      ["--from 2026-03-02 --to 2026-03-01 --zone UTC", /^--to 2026-03-01 is before --from 2026-03-02/],
       [
         "--month 2026-03 --week-starts sunday --zone UTC",
         /^--week-starts is the first day of --week, which is missing/
@@ -175,7 +175,7 @@ describe("a period", () => {
       ["--pay-period last --zone UTC", /^--pay-period goes with --calendar, which is missing/],
       ["--calendar 1,16 --zone UTC", /^--calendar goes with --pay-period, which is missing/],
       ["--day-starts 04:00", /^--day-starts has no zone: a local day begins by the clocks of a place/],
-      ["--start 2011-12-30 --end 2011-12-30 --zone Pacific/Apia", /^--start has no instant in Pacific\/Apia/]
+      ["--from 2011-12-30 --to 2011-12-30 --zone Pacific/Apia", /^--from has no instant in Pacific\/Apia/]
     ] as const
   )("of %s is refused", ([call, expected]) =>
     Effect.gen(function*() {
@@ -194,7 +194,7 @@ describe("a period", () => {
     "--last 24h",
     "--last 1.5d",
     "--last 367d",
-    "--start 01.03.2026",
+    "--from 01.03.2026",
     "--week-starts Sun",
     "--zone Mars/Olympus",
     "--week next",
@@ -254,7 +254,7 @@ describe("a period", () => {
 
       assert.strictEqual(yield* datesOf("--week last --zone UTC"), "2026-03-02 to 2026-03-08")
       assert.strictEqual(yield* datesOf("--month 2024-02 --zone UTC"), "2024-02-01 to 2024-02-29")
-      assert.strictEqual(yield* datesOf("--start 2026-03-02 --end 2026-03-03 --zone UTC"), "2026-03-02 to 2026-03-03")
+      assert.strictEqual(yield* datesOf("--from 2026-03-02 --to 2026-03-03 --zone UTC"), "2026-03-02 to 2026-03-03")
       assert.strictEqual(yield* datesOf("--last 7d --zone UTC"), null)
     }))
 })
@@ -275,7 +275,7 @@ const punchAt = (locationId: LocationId, instant: string) =>
 describe("a period by the zone of each location", () => {
   it.effect("is a window over all zones of the world, of which each location keeps its own", () =>
     Effect.gen(function*() {
-      const flags = yield* resolved("--week 2026-03-08 --zones FILE")
+      const flags = yield* resolved("--week 2026-03-08 --zone-file FILE")
       // 23:30 of Sunday in Honolulu is Monday morning in New York.
       const instant = "2026-03-09T09:30:00Z"
 
@@ -292,10 +292,10 @@ describe("a period by the zone of each location", () => {
     }))
 
   it.effect.each(["", "--week 2026-03-08 "])(
-    "fails for a location that has none, with %s--zones",
+    "fails for a location that has none, with %s--zone-file",
     (period) =>
       Effect.gen(function*() {
-        const flags = yield* resolved(`${period}--zones FILE`)
+        const flags = yield* resolved(`${period}--zone-file FILE`)
         const missing = Result.fail(new MissingZone({ locationId: unknown }))
 
         for (const instant of ["2026-03-04T00:00:00Z", "2026-06-01T00:00:00Z"]) {
@@ -313,7 +313,7 @@ describe("a period by the zone of each location", () => {
       const punches = [punchAt(east, "2026-03-04T00:00:00Z"), punchAt(far, "2020-01-01T00:00:00Z")]
       const without = yield* Effect.flatMap(parse("--user-id 5"), (flags) => Effect.fromResult(withPeriod(flags, now)))
 
-      assert.deepStrictEqual(keptOf(punches, yield* resolved("--zones FILE")), Result.succeed(punches))
+      assert.deepStrictEqual(keptOf(punches, yield* resolved("--zone-file FILE")), Result.succeed(punches))
       assert.deepStrictEqual(
         keptOf([...punches, punchAt(unknown, "2020-01-01T00:00:00Z")], without).pipe(
           Result.map((kept) => kept.length)
@@ -325,22 +325,22 @@ describe("a period by the zone of each location", () => {
 
   it.effect("gives the clock and the period to a command that needs them, and refuses to be without", () =>
     Effect.gen(function*() {
-      const flags = yield* resolved("--month 2026-03 --zones FILE")
+      const flags = yield* resolved("--month 2026-03 --zone-file FILE")
       const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "check"))
-      const without = requirePeriod(yield* resolved("--zones FILE"), "check")
+      const without = requirePeriod(yield* resolved("--zone-file FILE"), "check")
       const failure = yield* Effect.flip(Effect.fromResult(without))
 
       assert.isFalse(DateTime.isTimeZone(clock))
       assert.strictEqual(DateTime.formatIso(period(zone("Asia/Tokyo")).gte), "2026-02-28T15:00:00.000Z")
       assert.deepStrictEqual([failure.code, failure.message], [2, "check needs a period"])
-      assert.include(failure.advice.join(), "--zone or --zones")
+      assert.include(failure.advice.join(), "--zone or --zone-file")
     }))
 
   it.effect("is refused beside --zone", () =>
     Effect.gen(function*() {
-      const failure = yield* Effect.flip(resolved("--week 2026-03-08 --zone UTC --zones FILE"))
+      const failure = yield* Effect.flip(resolved("--week 2026-03-08 --zone UTC --zone-file FILE"))
 
-      assert.strictEqual(failure.message, "--zone and --zones both say which clock counts")
+      assert.strictEqual(failure.message, "--zone and --zone-file both say which clock counts")
     }))
 
   it.effect("counts weeks from another day for a command that counts them, also without --week", () =>
@@ -355,16 +355,16 @@ describe("a period by the zone of each location", () => {
     Effect.gen(function*() {
       // Sunday evening in Honolulu, Monday morning in New York.
       const monday = DateTime.makeUnsafe("2026-03-16T08:00:00Z")
-      const words = yield* parse("--week last --zones FILE")
+      const words = yield* parse("--week last --zone-file FILE")
       const two = yield* Effect.flip(
         Effect.fromResult(withPeriod(words, monday, { locations: Option.some(locations) }))
       )
-      const later = yield* resolved("--week last --zones FILE", DateTime.add(monday, { hours: 3 }))
+      const later = yield* resolved("--week last --zone-file FILE", DateTime.add(monday, { hours: 3 }))
       const nights: LocationClocks = new Map<LocationId, LocalClock>([
         [east, { zone: zone("America/New_York"), dayStarts: "6 hours" }],
         [far, zone("Pacific/Honolulu")]
       ])
-      const one = yield* resolved("--week last --zones FILE", monday, nights)
+      const one = yield* resolved("--week last --zone-file FILE", monday, nights)
 
       assert.deepStrictEqual([two.code, two.message, two.advice], [
         2,
@@ -384,7 +384,7 @@ describe("a period by the zone of each location", () => {
         [far, zone("Pacific/Honolulu")]
       ])
       // 02:00 of the 11th in New York.
-      const flags = yield* resolved("--last 1d --zones FILE", DateTime.makeUnsafe("2026-03-11T06:00:00Z"), clocks)
+      const flags = yield* resolved("--last 1d --zone-file FILE", DateTime.makeUnsafe("2026-03-11T06:00:00Z"), clocks)
       const keeps = (instant: string) => Result.getOrThrow(flags.keeps(punchAt(east, instant)))
 
       assert.deepStrictEqual(["2026-03-10T07:59:00Z", "2026-03-10T08:00:00Z", "2026-03-11T07:59:00Z"].map(keeps), [
@@ -400,9 +400,9 @@ describe("a period by the zone of each location", () => {
 
   it.effect("names no window for --last: the days of each location change at its own midnight", () =>
     Effect.gen(function*() {
-      const [hint = "", ...more] = fixedWindowHint(yield* resolved("--last 7d --zones FILE"))
+      const [hint = "", ...more] = fixedWindowHint(yield* resolved("--last 7d --zone-file FILE"))
 
-      assert.match(hint, /^Only until the next midnight of a location: .*without --from/)
+      assert.match(hint, /^Only until the next midnight of a location: .*without --cursor/)
       assert.deepStrictEqual(more, [])
     }))
 })
@@ -417,9 +417,9 @@ describe("The window of every period by locations", () => {
   it.effect.prop("covers the period also in a zone that no location has", [Case], ([each]) =>
     Effect.gen(function*() {
       const elsewhere = DateTime.zoneMakeOffset(each.quarters * 900_000)
-      for (const call of [`--last ${each.days}d`, "--week 2026-03-08", "--start 2026-03-01 --end 2026-03-14"]) {
+      for (const call of [`--last ${each.days}d`, "--week 2026-03-08", "--from 2026-03-01 --to 2026-03-14"]) {
         const flags = yield* resolved(
-          `${call} --zones FILE`,
+          `${call} --zone-file FILE`,
           DateTime.makeUnsafe(each.now * 1000),
           new Map([[east, zone("Pacific/Kiritimati")]])
         )
@@ -455,7 +455,7 @@ describe("The punches of every week by locations", () => {
         const start = Date.UTC(2026, 0, 5 + 7 * each.monday)
         const [first, last] = [0, 6].map((days) => new Date(start + days * 86_400_000).toISOString().slice(0, 10))
         const zones: LocationClocks = new Map(each.zones.map((name, at) => [LocationId.make(at), zone(name)]))
-        const flags = yield* resolved(`--week ${last} --zones FILE`, now, zones)
+        const flags = yield* resolved(`--week ${last} --zone-file FILE`, now, zones)
         const punches = each.shifts.map(({ at, hours }) =>
           punchAt(LocationId.make(at % each.zones.length), new Date(start + hours * 3_600_000).toISOString())
         )

@@ -44,7 +44,7 @@ const periods: ReadonlyArray<readonly [call: string, zone: string, first: string
   ["--week 2026-03-29", "Europe/Berlin", "2026-03-23", "2026-03-29"],
   ["--month 2026-03", "Asia/Kolkata", "2026-03-01", "2026-03-31"],
   ["--last 7d", "Australia/Lord_Howe", "2026-03-05", "2026-03-11"],
-  ["--start 2026-03-29 --end 2026-04-05", "Australia/Lord_Howe", "2026-03-29", "2026-04-05"]
+  ["--from 2026-03-29 --to 2026-04-05", "Australia/Lord_Howe", "2026-03-29", "2026-04-05"]
 ]
 
 const atNoon = TestClock.setTime(Date.parse("2026-03-11T12:00:00Z"))
@@ -102,10 +102,10 @@ describe("a period of the command", () => {
       yield* service.inject(Fault.status(404), { requests: 2, times: 1 })
       const call = ["list", "--format", "ndjson", "--page-size", "100"]
       const broken = yield* cli([...call, "--last", "7d", "--zone", "UTC"])
-      const [, from = ""] = /--from='([^']+)'/.exec(broken.stderr) ?? []
+      const [, from = ""] = /--cursor='([^']+)'/.exec(broken.stderr) ?? []
       const [, window = ""] = /replace --last by (.*)\n/.exec(broken.stderr) ?? []
       yield* TestClock.adjust("2 days")
-      const rest = yield* cli([...call, `--from=${from}`, ...window.split(" ")])
+      const rest = yield* cli([...call, `--cursor=${from}`, ...window.split(" ")])
 
       assert.deepStrictEqual([broken.code, rest.code], [7, 0])
       assert.deepStrictEqual(idsIn(broken.stdout + rest.stdout), idsAt("UTC", "2026-03-05", "2026-03-11"))
@@ -132,7 +132,7 @@ describe("an unfinished export of --last", () => {
     Effect.gen(function*() {
       const { call, output } = yield* begun
       yield* TestClock.adjust("11 hours")
-      const ran = yield* cli([...call, "--start", "2026-03-05", "--end", "2026-03-11", "--zone", "UTC"])
+      const ran = yield* cli([...call, "--from", "2026-03-05", "--to", "2026-03-11", "--zone", "UTC"])
 
       assert.strictEqual(ran.code, 0)
       assert.match(ran.stderr, /^resuming after 200 punches/)

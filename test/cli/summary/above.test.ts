@@ -46,16 +46,16 @@ const zonesFile = Effect.map(temporaryFolder, (folder) => {
 })
 
 const week = ["summary", "--by", "user", "--week", "2026-03-11"]
-const above = ["--above", "40h", "--above-day", "8h"]
+const above = ["--weekly-threshold", "40h", "--daily-threshold", "8h"]
 
 const rowsOf = (json: string): ReadonlyArray<Record<string, unknown>> => JSON.parse(json)
 
 const secondsOf = (json: string) => rowsOf(json).map((row) => [row["aboveSeconds"], row["aboveDaySeconds"]])
 
-describe("summary --above and --above-day", () => {
+describe("summary --weekly-threshold and --daily-threshold", () => {
   it.effect("show the hours of each person above the thresholds, by the clock of each location", () =>
     inFake(Effect.gen(function*() {
-      const { code, stderr, stdout } = yield* cli([...week, ...above, "--zones", yield* zonesFile])
+      const { code, stderr, stdout } = yield* cli([...week, ...above, "--zone-file", yield* zonesFile])
 
       assert.strictEqual(code, 0)
       assert.deepStrictEqual(linesOf(stdout), [
@@ -69,7 +69,7 @@ describe("summary --above and --above-day", () => {
 
   it.effect("are exact in CSV and JSON, as columns before the sums", () =>
     inFake(Effect.gen(function*() {
-      const flags = ["--zones", yield* zonesFile]
+      const flags = ["--zone-file", yield* zonesFile]
       const csv = yield* cli([...week, ...above, ...flags, "--format", "csv"])
       const json = yield* cli([...week, ...above, ...flags, "--json"])
 
@@ -88,8 +88,8 @@ describe("summary --above and --above-day", () => {
   it.effect("count by one zone, with fractions of an hour, and each alone", () =>
     inFake(Effect.gen(function*() {
       const zone = ["--zone", "America/New_York", "--json"]
-      const one = yield* cli([...week, ...zone, "--above", "37.5h"])
-      const other = yield* cli([...week, ...zone, "--above-day", "360m"])
+      const one = yield* cli([...week, ...zone, "--weekly-threshold", "37.5h"])
+      const other = yield* cli([...week, ...zone, "--daily-threshold", "360m"])
 
       // The evening in Honolulu is the next date in New York.
       assert.deepStrictEqual(secondsOf(one.stdout), [[12.5 * 3600, undefined], [0, undefined]])
@@ -98,7 +98,7 @@ describe("summary --above and --above-day", () => {
 
   it.effect("count open punches up to --as-of", () =>
     inFake(Effect.gen(function*() {
-      const flags = ["--zones", yield* zonesFile, "--as-of", "2026-03-14T13:00:00Z", "--json"]
+      const flags = ["--zone-file", yield* zonesFile, "--as-of", "2026-03-14T13:00:00Z", "--json"]
       const { stdout } = yield* cli([...week, ...above, ...flags])
 
       assert.deepStrictEqual(secondsOf(stdout), [[36_000, 18_000], [0, (5 + 16) * 3600]])
@@ -106,10 +106,10 @@ describe("summary --above and --above-day", () => {
 
   it.effect("begin weeks on --week-starts also without --week", () =>
     inFake(Effect.gen(function*() {
-      const month = ["summary", "--by", "user", "--month", "2026-03", "--json", "--zones", yield* zonesFile]
-      const monday = yield* cli([...month, "--above", "47h"])
-      const sunday = yield* cli([...month, "--above", "47h", "--week-starts", "sunday"])
-      const daily = yield* cli([...month, "--above-day", "8h", "--week-starts", "sunday"])
+      const month = ["summary", "--by", "user", "--month", "2026-03", "--json", "--zone-file", yield* zonesFile]
+      const monday = yield* cli([...month, "--weekly-threshold", "47h"])
+      const sunday = yield* cli([...month, "--weekly-threshold", "47h", "--week-starts", "sunday"])
+      const daily = yield* cli([...month, "--daily-threshold", "8h", "--week-starts", "sunday"])
 
       assert.deepStrictEqual([monday, sunday].map(({ stdout }) => rowsOf(stdout)[0]?.["aboveSeconds"]), [3 * 3600, 0])
       assert.deepStrictEqual([daily.code, daily.stdout], [2, ""])
@@ -121,16 +121,29 @@ describe("summary --above and --above-day", () => {
       const within = yield* cli([...all, "--week", "2026-03-11"])
       const without = yield* cli(all)
 
-      assert.match(without.stderr, /^--above: a week that the listed punches cover in part counts with that part\n/)
-      assert.notInclude(within.stderr, "--above")
+      assert.match(
+        without.stderr,
+        /^--weekly-threshold: a week that the listed punches cover in part counts with that part\n/
+      )
+      assert.notInclude(within.stderr, "--weekly-threshold")
     })))
 
   it.effect("have of a week that the period cuts the hours of its own days: those of two periods are those of the week", () =>
     inFake(Effect.gen(function*() {
-      const zone = ["--zone", "America/New_York", "--above", "40h", "--user-id", "1", "--by", "user", "--json"]
+      const zone = [
+        "--zone",
+        "America/New_York",
+        "--weekly-threshold",
+        "40h",
+        "--user-id",
+        "1",
+        "--by",
+        "user",
+        "--json"
+      ]
       const [first, second, whole] = yield* Effect.forEach(
         [["2026-03-01", "2026-03-12"], ["2026-03-13", "2026-03-31"], ["2026-03-01", "2026-03-31"]],
-        ([start = "", end = ""]) => cli(["summary", ...zone, "--start", start, "--end", end])
+        ([start = "", end = ""]) => cli(["summary", ...zone, "--from", start, "--to", end])
       )
       const sums = [first, second, whole].map((run) => {
         const [row] = rowsOf(run?.stdout ?? "[]")
@@ -143,7 +156,7 @@ describe("summary --above and --above-day", () => {
 
   it.effect("are those of each date and each week of a person, and of all people", () =>
     inFake(Effect.gen(function*() {
-      const flags = [...above, "--zones", yield* zonesFile]
+      const flags = [...above, "--zone-file", yield* zonesFile]
       const of = (by: string) =>
         Effect.map(cli(["summary", "--week", "2026-03-11", ...flags, "--by", by, "--json"]), ({ stdout }) =>
           rowsOf(stdout).map((row) => [
@@ -181,17 +194,17 @@ describe("summary --above and --above-day", () => {
   it.effect.each(
     [
       [
-        "--above 40h --zone UTC",
-        /--above does not go with --by location: the hours of all locations.*\n {2}Give --by user;/
+        "--weekly-threshold 40h --zone UTC",
+        /--weekly-threshold does not go with --by location: the hours of all locations.*\n {2}Give --by user;/
       ],
-      ["--above-day 8h --by user,role --zone UTC", /--above-day does not go with --by role:/],
-      ["--above 40h --by user", /--above has no zone: .*\n {2}Add --zone/],
+      ["--daily-threshold 8h --by user,role --zone UTC", /--daily-threshold does not go with --by role:/],
+      ["--weekly-threshold 40h --by user", /--weekly-threshold has no zone: .*\n {2}Add --zone/],
       [
-        "--above 40 --by user --zone UTC",
-        /--above: "40".*hours up to 99999\.99h or minutes up to 9999999m, such as 40h, 37\.5h or 450m/
+        "--weekly-threshold 40 --by user --zone UTC",
+        /--weekly-threshold: "40".*hours up to 99999\.99h or minutes up to 9999999m, such as 40h, 37\.5h or 450m/
       ],
-      ["--above 1d --by user --zone UTC", /--above: "1d"/],
-      ["--above-day=-8h --by user --zone UTC", /--above-day/]
+      ["--weekly-threshold 1d --by user --zone UTC", /--weekly-threshold: "1d"/],
+      ["--daily-threshold=-8h --by user --zone UTC", /--daily-threshold/]
     ] as const
   )("are refused: %s", ([flags, message]) =>
     inFake(Effect.gen(function*() {

@@ -138,8 +138,8 @@ describe("a week with a change of clocks at three locations in three zones", () 
   it.effect("has the totals of a second count, for each person to the second and the cent", () =>
     Effect.gen(function*() {
       const { names, zones } = yield* files
-      const flags = ["--by", "user", "--week", "2026-03-04", "--zones", zones, "--names", names]
-      const ran = yield* cli(["summary", ...flags, "--above", "40h", "--above-day", "8h", "--json"])
+      const flags = ["--by", "user", "--week", "2026-03-04", "--zone-file", zones, "--names", names]
+      const ran = yield* cli(["summary", ...flags, "--weekly-threshold", "40h", "--daily-threshold", "8h", "--json"])
       const rows: ReadonlyArray<Record<string, unknown>> = JSON.parse(ran.stdout)
       const counted = rows.map((
         { anomalous: _, grossSeconds: _1, paidBreakSeconds: _2, unpaidBreakSeconds: _3, ...row }
@@ -152,7 +152,7 @@ describe("a week with a change of clocks at three locations in three zones", () 
   it.effect("has the same total by day, by location and in the table, and the same punches in list and export", () =>
     Effect.gen(function*() {
       const { names, zones } = yield* files
-      const flags = ["--week", "2026-03-04", "--zones", zones]
+      const flags = ["--week", "2026-03-04", "--zone-file", zones]
       const output = `${yield* temporaryFolder}/week`
       const byDay = yield* cli(["summary", "--by", "day", "--json", ...flags])
       const byPlace = yield* cli(["summary", "--by", "location", "--json", ...flags])

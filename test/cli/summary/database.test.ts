@@ -86,7 +86,18 @@ const argumentsOf = (random: ReturnType<typeof prng>, served: ReadonlyArray<Stor
     flagsOf(randomFilter(random, served)),
     ["--by", random.pick(groupings), ...flagsOf(randomFilter(random, served))],
     ["--by", random.pick(groupings), "--zone", "America/New_York", "--as-of", "2026-04-20T00:00:00Z"],
-    ["--by", "user", "--week", "2026-03-11", "--zones", zones, "--above", "40h", "--above-day", "8h"]
+    [
+      "--by",
+      "user",
+      "--week",
+      "2026-03-11",
+      "--zone-file",
+      zones,
+      "--weekly-threshold",
+      "40h",
+      "--daily-threshold",
+      "8h"
+    ]
   ]),
   "--format",
   random.pick(["table", "csv", "json"])

@@ -2,6 +2,7 @@
  * Plans through the whole client over the fake service: URLs, decoding, dates, retries. Each is one sync or two, whose time the
  * driver moves while rows change, requests fail and calls stop; at the end the copy must have what the service lists.
  */
+import { assert } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { RetryPolicy, TimePunches } from "../../../src/index.ts"
@@ -10,9 +11,10 @@ import { type Prng, prng } from "../../../src/testing/base/prng.ts"
 import { FakeService, type FakeServiceOptions, Fault } from "../../../src/testing/index.ts"
 import { app, company } from "../../support/client.ts"
 import { generatePlain } from "../../support/densities.ts"
-import { makeCopy } from "../support.ts"
+import { makeCopy, noon } from "../support.ts"
 import { Broken } from "./judge.ts"
 import { minute, pickAny, second } from "./plan.ts"
+import { isReplay } from "./series.ts"
 
 /** What a plan draws once. */
 interface ClientPlan {
@@ -59,10 +61,33 @@ const drawPlan = (random: Prng, dates: { frozen: string | undefined }): ClientPl
 }
 
 /** Calls by how they ended. */
-export type Ends = Map<string, number>
+type Ends = Map<string, number>
+
+/** Runs the plans of some seeds. Fails with what one of them broke, and unless the calls ended in every way. */
+export const runPlans = Effect.fnUntraced(function*(seeds: Iterable<number>) {
+  const ends: Ends = new Map()
+  yield* TestClock.setTime(noon)
+  for (const seed of seeds) yield* runPlan(seed, ends)
+
+  if (isReplay) return
+  for (
+    const end of [
+      "complete",
+      "stopped",
+      "Superseded",
+      "CursorLost",
+      "Forbidden",
+      "ServiceUnavailable",
+      "RateLimited",
+      "TransportError",
+      "DecodeError",
+      "PaginationError"
+    ]
+  ) assert.isAbove(ends.get(end) ?? 0, 0, end)
+})
 
 /** Runs the plan of a seed. Fails with what it broke. */
-export const runPlan = (seed: number, ends: Ends) => {
+const runPlan = (seed: number, ends: Ends) => {
   const random = prng(seed)
   const dates: { frozen: string | undefined } = { frozen: undefined }
   const plan = drawPlan(random, dates)

@@ -1,4 +1,4 @@
-/** `--max-duration`: how long a punch may be, and how much time around a period is read for overlaps. */
+/** `--max-shift`: how long a punch may be, and how much time around a period is read for overlaps. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,10 +9,10 @@ import type { FilterInput } from "../flags/filter.ts"
 import { intervalForm, readInterval, text } from "../flags/values.ts"
 import type { LocalPeriod } from "./period.ts"
 
-export const defaultMaxDuration = Duration.hours(16)
+export const defaultMaxShift = Duration.hours(16)
 
-export const maxDuration = text(
-  "max-duration",
+export const maxShift = text(
+  "max-shift",
   "TIME",
   "Report longer punches; also how much time around the period is read for overlaps (default: 16h)",
   intervalForm("16h"),
@@ -22,15 +22,15 @@ export const maxDuration = text(
 /** The time around the period must be in the calendar too. Fails before anything is sent. */
 export const refuseBeyondCalendar = (
   { clockedIn, periodFlag }: LocalPeriod & Pick<FilterInput, "clockedIn">,
-  maxDuration: Duration.Duration
+  maxShift: Duration.Duration
 ): Effect.Effect<void, CommandFailure> => {
-  const [gte, lt] = [Option.map(clockedIn.gte, DateTime.subtractDuration(maxDuration)), clockedIn.lt]
+  const [gte, lt] = [Option.map(clockedIn.gte, DateTime.subtractDuration(maxShift)), clockedIn.lt]
   const isInCalendar = [gte, lt].every((end) => !Option.exists(end, (at) => !isWritable(at.epochMilliseconds)))
   return isInCalendar
     ? Effect.void
     : usage(
-      `${Option.getOrElse(periodFlag, () => "the period")} begins less than --max-duration (${
-        Duration.format(maxDuration)
+      `${Option.getOrElse(periodFlag, () => "the period")} begins less than --max-shift (${
+        Duration.format(maxShift)
       }) after the year 0001, and that time is read for overlaps`
     )
 }

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Option, Schema, Stream } from "effect"
-import * as CloseRecord from "../../src/close/CloseRecord.ts"
+import * as CloseSums from "../../src/close/CloseSums.ts"
+import * as CloseTerms from "../../src/close/CloseTerms.ts"
 import { BusinessDate, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as Labor from "../../src/payroll/Labor.ts"
 import * as Period from "../../src/payroll/Period.ts"
@@ -12,8 +13,8 @@ const [newYork, berlin] = [zoneOf("America/New_York"), zoneOf("Europe/Berlin")]
 const [east, far] = [LocationId.make(301), LocationId.make(303)]
 const date = (text: string) => BusinessDate.make(text)
 
-const terms = (options: Partial<CloseRecord.CloseTermsOptions> = {}) =>
-  CloseRecord.makeTerms({
+const terms = (options: Partial<CloseTerms.CloseTermsOptions> = {}) =>
+  CloseTerms.make({
     companyId: CompanyId.make(7),
     first: date("2026-03-02"),
     last: date("2026-03-15"),
@@ -36,16 +37,16 @@ const shift = (clockedIn: string, hours: number, changes: Partial<TimePunch> = {
   })
 }
 
-const run = (punches: ReadonlyArray<TimePunch>, of: CloseRecord.CloseTerms) =>
-  Stream.run(Stream.fromArray(punches), CloseRecord.sums(of))
+const run = (punches: ReadonlyArray<TimePunch>, of: CloseTerms.CloseTerms) =>
+  Stream.run(Stream.fromArray(punches), CloseSums.sum(of))
 
-const aboves = ({ people }: CloseRecord.CloseSums) =>
+const aboves = ({ people }: CloseSums.CloseSums) =>
   people.map(({ above, aboveDay, userId }) => [
     userId,
     ...[above, aboveDay].map((each) => Option.getOrNull(Option.map(each, Duration.toHours)))
   ])
 
-describe("CloseRecord.makeTerms", () => {
+describe("CloseTerms.make", () => {
   it("takes a threshold in every form of a duration, as the check and the hours above do", () => {
     const ofTexts = terms({ weeklyThreshold: "40 hours", dailyThreshold: "8 hours" })
 
@@ -65,13 +66,13 @@ describe("CloseRecord.makeTerms", () => {
 
   it("reads back from its JSON", () => {
     const own = terms({ clock: new Map([[far, berlin], [east, newYork]]), dailyThreshold: Duration.minutes(450) })
-    const text = JSON.stringify(Schema.encodeSync(CloseRecord.CloseTerms)(own))
+    const text = JSON.stringify(Schema.encodeSync(CloseTerms.CloseTerms)(own))
 
-    assert.deepStrictEqual(Schema.decodeSync(CloseRecord.CloseTerms)(JSON.parse(text)), own)
+    assert.deepStrictEqual(Schema.decodeSync(CloseTerms.CloseTerms)(JSON.parse(text)), own)
   })
 })
 
-describe("CloseRecord.sums", () => {
+describe("CloseSums.sum", () => {
   it.effect("has a row for each person, location, department and role", () =>
     Effect.gen(function*() {
       const cook = RoleId.make(22)
@@ -154,9 +155,9 @@ describe("CloseRecord.sums", () => {
         const other = yield* run(punches, terms({ clock, ...thresholds, first: after }))
 
         // What the whole has more than the one part is the other part.
-        const rest = CloseRecord.difference(whole, one)
+        const rest = CloseSums.difference(whole, one)
         assert.isTrue(
-          CloseRecord.isSame(rest, CloseRecord.difference(other, CloseRecord.nothing))
+          CloseSums.equals(rest, CloseSums.difference(other, CloseSums.empty))
         )
       })
   )
@@ -177,7 +178,7 @@ describe("CloseRecord.sums", () => {
         })
         const sums = yield* run(punches, terms({ clock, ...thresholds }))
         const inside = punches.filter((each) => {
-          const span = CloseRecord.spanOf(terms({ clock }), each.locationId)
+          const span = CloseTerms.spanOf(terms({ clock }), each.locationId)
           const at = each.clockedIn.epochMilliseconds
           return span !== undefined && span.from <= at && at < span.to
         })
@@ -198,23 +199,23 @@ describe("CloseRecord.sums", () => {
 })
 
 describe("two closes", () => {
-  const named = (of: CloseRecord.CloseTerms) => ({ terms: of })
+  const named = (of: CloseTerms.CloseTerms) => ({ terms: of })
   const first = terms()
   const next = terms({ first: date("2026-03-16"), last: date("2026-03-29") })
-  const hours = (found: ReadonlyArray<CloseRecord.Neighbour<unknown>>) =>
+  const hours = (found: ReadonlyArray<CloseTerms.Neighbour<unknown>>) =>
     found.map(({ locationId, span }) => [locationId, (span.to - span.from) / 3_600_000])
 
   it("meet without an overlap or a gap under one clock", () => {
-    assert.deepStrictEqual(hours(CloseRecord.overlaps(next, [named(first)])), [])
-    assert.deepStrictEqual(hours(CloseRecord.gaps(next, [named(first)])), [])
+    assert.deepStrictEqual(hours(CloseTerms.overlaps(next, [named(first)])), [])
+    assert.deepStrictEqual(hours(CloseTerms.gaps(next, [named(first)])), [])
   })
 
   it("overlap by instants, location by location, where one has another zone", () => {
     const moved = terms({ first: next.first, last: next.last, clock: new Map([[far, berlin]]) })
 
     // Berlin begins its day five hours earlier than New York after the change of its clocks.
-    assert.deepStrictEqual(hours(CloseRecord.overlaps(moved, [named(first)])), [[far, 5]])
-    assert.deepStrictEqual(hours(CloseRecord.gaps(terms({ clock: new Map([[far, berlin]]) }), [named(next)])), [[
+    assert.deepStrictEqual(hours(CloseTerms.overlaps(moved, [named(first)])), [[far, 5]])
+    assert.deepStrictEqual(hours(CloseTerms.gaps(terms({ clock: new Map([[far, berlin]]) }), [named(next)])), [[
       far,
       5
     ]])
@@ -222,33 +223,33 @@ describe("two closes", () => {
 
   it("meet again where the beginning is aligned with the end of the one before", () => {
     const moved = terms({ first: next.first, last: next.last, clock: new Map([[far, berlin], [east, newYork]]) })
-    const aligned = CloseRecord.alignEdges(moved, [first])
+    const aligned = CloseTerms.alignEdges(moved, [first])
 
-    assert.deepStrictEqual(hours(CloseRecord.overlaps(aligned, [named(first)])), [])
-    assert.deepStrictEqual(hours(CloseRecord.gaps(aligned, [named(first)])), [])
-    assert.strictEqual(CloseRecord.spanOf(aligned, far)?.from, CloseRecord.spanOf(first, far)?.to)
+    assert.deepStrictEqual(hours(CloseTerms.overlaps(aligned, [named(first)])), [])
+    assert.deepStrictEqual(hours(CloseTerms.gaps(aligned, [named(first)])), [])
+    assert.strictEqual(CloseTerms.spanOf(aligned, far)?.from, CloseTerms.spanOf(first, far)?.to)
   })
 
   it("are not aligned over two days and more, nor where the period is the same", () => {
     const later = terms({ first: date("2026-03-19"), last: date("2026-03-29") })
 
-    assert.deepStrictEqual(CloseRecord.alignEdges(later, [first]), later)
-    assert.deepStrictEqual(CloseRecord.alignEdges(first, [first]), first)
-    assert.lengthOf(CloseRecord.overlaps(first, [named(first)]), 1)
+    assert.deepStrictEqual(CloseTerms.alignEdges(later, [first]), later)
+    assert.deepStrictEqual(CloseTerms.alignEdges(first, [first]), first)
+    assert.lengthOf(CloseTerms.overlaps(first, [named(first)]), 1)
   })
 
   it("are not aligned if the one before reaches to their end, since no instant would be left", () => {
     const day = terms({ first: first.last, last: first.last })
 
-    assert.deepStrictEqual(CloseRecord.alignEdges(day, [first]), day)
-    assert.isNotEmpty(CloseRecord.overlaps(day, [named(first)]))
+    assert.deepStrictEqual(CloseTerms.alignEdges(day, [first]), day)
+    assert.isNotEmpty(CloseTerms.overlaps(day, [named(first)]))
   })
 
   it.effect("count a punch of the moved beginning once", () =>
     Effect.gen(function*() {
       // New York closed up to Monday 04:00Z; Berlin would begin on Sunday 23:00Z.
       const moved = terms({ first: next.first, last: next.last, clock: new Map([[far, berlin], [east, newYork]]) })
-      const aligned = CloseRecord.alignEdges(moved, [first])
+      const aligned = CloseTerms.alignEdges(moved, [first])
       const night = shift("2026-03-16T01:00:00Z", 2, { locationId: far })
       const one = yield* run([night], first)
       const other = yield* run([night], aligned)
@@ -257,16 +258,16 @@ describe("two closes", () => {
     }))
 })
 
-describe("CloseRecord.difference", () => {
+describe("CloseSums.difference", () => {
   it.effect("is empty after an edit and its undoing, and has both rows of a changed role", () =>
     Effect.gen(function*() {
       const before = [shift("2026-03-03T14:00:00Z", 8), shift("2026-03-04T14:00:00Z", 8)]
       const moved = before.map((each, at) => at === 0 ? { ...each, roleId: RoleId.make(99) } : each)
       const [one, other] = [yield* run(before, terms()), yield* run(moved, terms())]
 
-      assert.isTrue(CloseRecord.isSame(one, yield* run(before, terms())))
+      assert.isTrue(CloseSums.equals(one, yield* run(before, terms())))
       assert.deepStrictEqual(
-        CloseRecord.difference(other, one).rows.map((
+        CloseSums.difference(other, one).rows.map((
           { net, punches, roleId }
         ) => [roleId, punches, Duration.toHours(net)]),
         [[punch({}).roleId, -1, -8], [99, 1, 8]]

@@ -1,0 +1,105 @@
+/** Why a close, a correction, a void or a verification wrote nothing, and what keeps a period from being closed. */
+import * as Schema from "effect/Schema"
+import { CompanyId, UserId } from "../Ids.ts"
+import * as PeriodCheck from "../payroll/PeriodCheck.ts"
+
+/** What keeps a period from being closed: a kind of `PeriodCheck`, or one of the whole period. */
+export const Blocker = Schema.Literals([
+  // Disputes are not in a copy.
+  ...PeriodCheck.Kind.pick(["open", "unapproved", "overlap", "tooLong", "anomaly", "zeroWage"]).literals,
+  // Time lies between this close and the nearest active one.
+  "gap",
+  // The last complete pass began before the end of the period.
+  "stale",
+  // No punch is in the period.
+  "empty",
+  // The close begins at the end of the one before, less than 48 hours from its own beginning.
+  "edge"
+])
+
+export type Blocker = typeof Blocker.Type
+
+/** The period is not ready: something is to be looked at, or to be accepted by name. Nothing was written. */
+export class NotReady extends Schema.TaggedError<NotReady>("effect-time-punches/close/NotReady")("NotReady", {
+  /** The company. */
+  companyId: CompanyId,
+  /** How often each kind was found that was not accepted. */
+  found: Schema.Record(Schema.String, Schema.Natural),
+  /** The punches to look at. */
+  issues: Schema.Array(PeriodCheck.Issue),
+  /** Gaps and the age of the copy, a sentence each. */
+  details: Schema.Array(Schema.String)
+}) {
+  /** The kinds, with their numbers. */
+  override get message(): string {
+    const found = Object.entries(this.found).map(([kind, count]) => `${kind} ${count}`).join(", ")
+    return `the period is not ready to be closed: ${[found, ...this.details].join("; ")} [company ${this.companyId}]`
+  }
+}
+
+/** Instants of the period are in another active close. Nothing was written. */
+export class PeriodClosed
+  extends Schema.TaggedError<PeriodClosed>("effect-time-punches/close/PeriodClosed")("PeriodClosed", {
+    /** The company. */
+    companyId: CompanyId,
+    /** The other close. */
+    close: Schema.Natural,
+    /** The instants that both have, and where. */
+    detail: Schema.String
+  })
+{
+  /** The other close, and the instants that both have. */
+  override get message(): string {
+    return `close ${this.close} has ${this.detail} [company ${this.companyId}]`
+  }
+}
+
+/** No close or revision of that name can be meant. Nothing was written. */
+export class UnknownClose
+  extends Schema.TaggedError<UnknownClose>("effect-time-punches/close/UnknownClose")("UnknownClose", {
+    /** The company. */
+    companyId: CompanyId,
+    /** What was named. */
+    name: Schema.String,
+    /** Why it cannot be meant. */
+    detail: Schema.String
+  })
+{
+  /** What was named, and why it cannot be meant. */
+  override get message(): string {
+    return `${this.name}: ${this.detail} [company ${this.companyId}]`
+  }
+}
+
+/** The copy or the closes are not what was read: the copy was erased or pruned, or another process wrote a revision. */
+export class CloseChanged
+  extends Schema.TaggedError<CloseChanged>("effect-time-punches/close/CloseChanged")("CloseChanged", {
+    /** The company. */
+    companyId: CompanyId,
+    /** What changed. */
+    detail: Schema.String
+  })
+{
+  /** What changed. */
+  override get message(): string {
+    return `${this.detail} [company ${this.companyId}]`
+  }
+}
+
+/** A revision that is computed again from the history is not what was recorded. Nothing was written. */
+export class VerificationFailed
+  extends Schema.TaggedError<VerificationFailed>("effect-time-punches/close/VerificationFailed")("VerificationFailed", {
+    /** The company. */
+    companyId: CompanyId,
+    /** The revisions that differ, with the people whose sums do; without people if the history does not reach the revision. */
+    revisions: Schema.Array(Schema.Struct({ id: Schema.String, people: Schema.Array(UserId), cause: Schema.String }))
+  })
+{
+  /** The revisions, the people and the cause. */
+  override get message(): string {
+    const revisions = this.revisions.map(({ cause, id, people }) =>
+      `${id}: ${cause}${people.length === 0 ? "" : `, users ${people.join(", ")}`}`
+    )
+    return `the record is not what the history gives: ${revisions.join("; ")} [company ${this.companyId}]`
+  }
+}

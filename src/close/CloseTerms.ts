@@ -1,0 +1,343 @@
+/** The terms of a close: its days as instants, and how it lies beside other closes: spans, edges, overlaps and gaps. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { BusinessDate, CompanyId, LocationId } from "../Ids.ts"
+import { Instant, Seconds } from "../internal/wire/schema.ts"
+import { Rounding } from "../payroll/Labor.ts"
+import * as Period from "../payroll/Period.ts"
+import * as PeriodCheck from "../payroll/PeriodCheck.ts"
+import { clockKey, dayStartsOf, type LocalClock, type MissingZone, zoneOf, type Zones } from "../payroll/Zones.ts"
+import type { TimePunch } from "../TimePunch.ts"
+
+/** The days of one local clock, as instants: a later change of the zone's rules does not move them. */
+export const CloseClock = Schema.Struct({
+  /** The time zone that the days were counted by. */
+  zone: Schema.String,
+  /** When a business day begins, after midnight, or before it if negative. */
+  dayStarts: Seconds,
+  /** The first instant of each day from `CloseTerms.daysFrom` to `last`, and of the day after `last`. */
+  starts: Schema.Array(Instant)
+})
+
+export type CloseClock = typeof CloseClock.Type
+
+/** A location of a close, and its clock. */
+export const CloseLocation = Schema.Struct({
+  /** The location; `None` stands for every location without its own entry. */
+  locationId: Schema.OptionFromNullOr(LocationId),
+  /** The place of its clock in `CloseTerms.clocks`. */
+  clock: Schema.Natural,
+  /** The first instant of the close at this location, if it is not the beginning of `first`. */
+  begins: Schema.OptionFromNullOr(Instant)
+})
+
+export type CloseLocation = typeof CloseLocation.Type
+
+/** What all states of a close share: its period, its days, and how it is summed. */
+export const CloseTerms = Schema.Struct({
+  /** The company. A close is of all its locations. */
+  companyId: CompanyId,
+  /** The first date of the period. */
+  first: BusinessDate,
+  /** The last date of the period. */
+  last: BusinessDate,
+  /** The date of the first instant in `CloseClock.starts`: a week that the period cuts is read from its first day. */
+  daysFrom: BusinessDate,
+  /** The first day of a week. */
+  firstDay: Period.Weekday,
+  /** How a fraction of a cent is rounded. */
+  rounding: Rounding,
+  /** The threshold of a week. */
+  weeklyThreshold: Schema.OptionFromNullOr(Seconds),
+  /** The threshold of a day. */
+  dailyThreshold: Schema.OptionFromNullOr(Seconds),
+  /** The clocks of the locations, each once. */
+  clocks: Schema.Array(CloseClock),
+  /** The locations of the close. */
+  locations: Schema.Array(CloseLocation)
+})
+
+export type CloseTerms = typeof CloseTerms.Type
+
+/** A half-open range of instants, in epoch milliseconds. */
+export interface Span {
+  /** The first instant. */
+  readonly from: number
+  /** The first instant after it. */
+  readonly to: number
+}
+
+/** What a close is of. */
+export interface CloseTermsOptions {
+  /** The company. */
+  readonly companyId: CompanyId
+  /** The first date of the period. */
+  readonly first: BusinessDate
+  /** The last date of the period. */
+  readonly last: BusinessDate
+  /** One clock for all locations, or a map with the clock of each: the map, not `Period.zones`, since the record lists it. */
+  readonly clock: LocalClock | ReadonlyMap<LocationId, LocalClock>
+  /** The first day of a week. Default: `"monday"`. */
+  readonly firstDay?: Period.Weekday | undefined
+  /** How a fraction of a cent is rounded. */
+  readonly rounding: Rounding
+  /** The threshold for the net time of a local week. Default: none. */
+  readonly weeklyThreshold?: Duration.Input | undefined
+  /** The threshold for the net time of a local day. Default: none. */
+  readonly dailyThreshold?: Duration.Input | undefined
+}
+
+/** Whether there is a clock for each location. */
+export const isByLocation = (
+  clock: CloseTermsOptions["clock"]
+): clock is ReadonlyMap<LocationId, LocalClock> => Predicate.isIterable(clock)
+
+/** The terms of a close: the days of the period as instants, from the first week that it may cut. */
+export const make = (options: CloseTermsOptions): CloseTerms => {
+  const { clock, companyId, dailyThreshold, first, firstDay = "monday", last, rounding, weeklyThreshold } = options
+  // A beginning may be moved by less than 48 hours, so that three days before the period may hold some of its punches.
+  const earliest = plusDays(first, -3)
+  const daysFrom = weeklyThreshold === undefined ? earliest : Period.firstDateOfWeek(earliest, { firstDay })
+  const clocks: Array<CloseClock> = []
+  const places = new Map<string, number>()
+  const placeOf = (clock: LocalClock): number => {
+    const key = clockKey(clock)
+    // Many locations share a clock, and the days of one take some time to find.
+    const place = places.get(key) ?? clocks.push(clockOf(clock, daysFrom, last)) - 1
+    places.set(key, place)
+    return place
+  }
+  const entries = isByLocation(clock)
+    ? [...clock].toSorted(([one], [other]) => one - other)
+    : [[undefined, clock] as const]
+  const locations = entries.map(([locationId, clock]): CloseLocation => ({
+    locationId: Option.fromUndefinedOr(locationId),
+    clock: placeOf(clock),
+    begins: Option.none()
+  }))
+  return {
+    companyId,
+    first,
+    last,
+    daysFrom,
+    firstDay,
+    rounding,
+    weeklyThreshold: Option.map(Option.fromUndefinedOr(weeklyThreshold), Duration.fromInputUnsafe),
+    dailyThreshold: Option.map(Option.fromUndefinedOr(dailyThreshold), Duration.fromInputUnsafe),
+    clocks,
+    locations
+  }
+}
+
+/** The entry of a location: its own, or the one that stands for every other. */
+export const locationOf = ({ locations }: CloseTerms, locationId: LocationId): CloseLocation | undefined =>
+  locations.find((each) => Option.contains(each.locationId, locationId)) ??
+    locations.find((each) => Option.isNone(each.locationId))
+
+/** The instants of the close at a location; `undefined` if the close does not have the location. */
+export const spanOf = (terms: CloseTerms, locationId: LocationId): Span | undefined => {
+  const location = locationOf(terms, locationId)
+  return location === undefined ? undefined : spanAt(terms, location)
+}
+
+/** Whether a punch was clocked in during the close, by the clock of its location. @internal */
+export const contains = (terms: CloseTerms) => ({ clockedIn, locationId }: TimePunch): boolean => {
+  const span = spanOf(terms, locationId)
+  return span !== undefined && span.from <= clockedIn.epochMilliseconds && clockedIn.epochMilliseconds < span.to
+}
+
+/** What `PeriodCheck` looks for in a close. @internal */
+export const checkOptions = (
+  terms: CloseTerms,
+  clock: LocalClock | Zones<MissingZone>,
+  maxDuration?: Duration.Input
+): PeriodCheck.PeriodCheckOptions<MissingZone> => ({
+  clock,
+  // A beginning may be moved by less than 48 hours.
+  period: (clock) => Period.localDays(clock, terms.daysFrom, terms.last),
+  isChecked: contains(terms),
+  maxDuration
+})
+
+/** The instants of the close at a location, and the first one of each of its days. @internal */
+export const daysAt = (
+  terms: CloseTerms,
+  locationId: LocationId
+): { readonly starts: ReadonlyArray<number>; readonly span: Span } | undefined => {
+  const location = locationOf(terms, locationId)
+  return location === undefined
+    ? undefined
+    : { starts: startsOf(terms, location.clock), span: spanAt(terms, location) }
+}
+
+/** The dates of the days that the clocks of a close have. @internal */
+export const datesOf = ({ daysFrom, last }: Pick<CloseTerms, "daysFrom" | "last">): ReadonlyArray<BusinessDate> =>
+  Array.from({ length: daysBetween(daysFrom, last) + 1 }, (_, day) => plusDays(daysFrom, day))
+
+const spanAt = (terms: CloseTerms, { begins, clock }: CloseLocation): Span => {
+  const starts = startsOf(terms, clock)
+  return {
+    from: Option.match(begins, {
+      onNone: () => starts[daysBetween(terms.daysFrom, terms.first)] ?? Infinity,
+      onSome: ({ epochMilliseconds }) => epochMilliseconds
+    }),
+    to: starts.at(-1) ?? -Infinity
+  }
+}
+
+const startsOf = ({ clocks }: CloseTerms, clock: number): ReadonlyArray<number> =>
+  (clocks[clock]?.starts ?? []).map(({ epochMilliseconds }) => epochMilliseconds)
+
+/**
+ * The instants to list for the sums of a close. They contain its days by every clock of the world, so that a punch of a
+ * location without an entry fails instead of missing.
+ */
+export const window = ({ clocks, daysFrom, last }: CloseTerms): Period.Interval => {
+  const starts = clocks.flatMap(({ starts }) => starts.map(({ epochMilliseconds }) => epochMilliseconds))
+  // A day begins at the earliest at UTC+14:00, 12 hours before midnight; at the latest at UTC-12:00, 12 hours after it.
+  const [before, after] = [26 * 3_600_000, 24 * 3_600_000]
+  return {
+    gte: DateTime.makeUnsafe(Math.min(dayOf(daysFrom) * dayMillis - before, ...starts)),
+    lt: DateTime.makeUnsafe(Math.max((dayOf(last) + 1) * dayMillis + after, ...starts))
+  }
+}
+
+/** How a close lies beside another one at a location. */
+export interface Neighbour<A> {
+  /** The other close. */
+  readonly other: A
+  /** The location; `undefined` stands for every location without its own entry. */
+  readonly locationId: LocationId | undefined
+  /** The instants that lie in both, or in neither. */
+  readonly span: Span
+}
+
+/** The locations that either has an entry for, each once. */
+const locationIdsOf = (one: CloseTerms, other: CloseTerms): ReadonlyArray<LocationId | undefined> => [
+  ...new Set([...one.locations, ...other.locations].map(({ locationId }) => Option.getOrUndefined(locationId)))
+]
+
+const spanOrAll = (terms: CloseTerms, locationId: LocationId | undefined): Span | undefined => {
+  if (locationId !== undefined) return spanOf(terms, locationId)
+  const all = terms.locations.find((each) => Option.isNone(each.locationId))
+  return all === undefined ? undefined : spanAt(terms, all)
+}
+
+/** Instants that lie in a close and in another active one, location by location. */
+export const overlaps = <A extends { readonly terms: CloseTerms }>(
+  terms: CloseTerms,
+  others: ReadonlyArray<A>
+): ReadonlyArray<Neighbour<A>> =>
+  others.flatMap((other) =>
+    locationIdsOf(terms, other.terms).flatMap((locationId) => {
+      const [own, its] = [spanOrAll(terms, locationId), spanOrAll(other.terms, locationId)]
+      if (own === undefined || its === undefined) return []
+      const span = { from: Math.max(own.from, its.from), to: Math.min(own.to, its.to) }
+      return span.from < span.to ? [{ other, locationId, span }] : []
+    })
+  )
+
+/** Instants between a close and the nearest active one, before or after it, location by location. */
+export const gaps = <A extends { readonly terms: CloseTerms }>(
+  terms: CloseTerms,
+  others: ReadonlyArray<A>
+): ReadonlyArray<Neighbour<A>> => {
+  const locationIds = new Set(others.flatMap((other) => locationIdsOf(terms, other.terms)))
+  return [...locationIds].flatMap((locationId) => {
+    const own = spanOrAll(terms, locationId)
+    if (own === undefined) return []
+    const spans = others.flatMap((other) => {
+      const span = spanOrAll(other.terms, locationId)
+      return span === undefined ? [] : [{ other, span }]
+    })
+    const before = spans.filter(({ span }) => span.to <= own.from).toSorted((a, b) => b.span.to - a.span.to)[0]
+    const after = spans.filter(({ span }) => span.from >= own.to).toSorted((a, b) => a.span.from - b.span.from)[0]
+    const found: Array<Neighbour<A>> = []
+    if (before !== undefined && before.span.to < own.from) {
+      found.push({ other: before.other, locationId, span: { from: before.span.to, to: own.from } })
+    }
+    if (after !== undefined && after.span.from > own.to) {
+      found.push({ other: after.other, locationId, span: { from: own.to, to: after.span.from } })
+    }
+    return found
+  })
+}
+
+/** A close begins at the end of the one before if the two are less than this apart. */
+const edgeMillis = 48 * 3_600_000
+
+/**
+ * The terms with their beginnings moved: a close begins at each location at the end of the one before, if that lies less than
+ * 48 hours from its own beginning, such as after a day start or a zone was corrected.
+ */
+export const alignEdges = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>): CloseTerms => {
+  const locationIds = new Set(others.flatMap((other) => locationIdsOf(terms, other)))
+  const moved = [...locationIds].flatMap((locationId) => {
+    const own = spanOrAll(terms, locationId)
+    if (own === undefined) return []
+    const ends = others.flatMap((other) => {
+      const span = spanOrAll(other, locationId)
+      return span !== undefined && span.from < own.from ? [span.to] : []
+    })
+    const end = Math.max(...ends)
+    // A beginning at or after the own end would leave no instant: the two overlap, and are refused as such.
+    if (end === own.from || end >= own.to || Math.abs(end - own.from) >= edgeMillis) return []
+    const known = locationId === undefined ? undefined : locationOf(terms, locationId)
+    const location = known ?? terms.locations.find((each) => Option.isNone(each.locationId))
+    if (location === undefined) return []
+    return [{
+      ...location,
+      locationId: Option.fromUndefinedOr(locationId),
+      begins: Option.some(DateTime.makeUnsafe(end))
+    }]
+  })
+  const isMoved = ({ locationId }: CloseLocation) =>
+    moved.some((each) => Option.getOrUndefined(each.locationId) === Option.getOrUndefined(locationId))
+  return { ...terms, locations: [...terms.locations.filter((each) => !isMoved(each)), ...moved] }
+}
+
+/** The terms with the clock of one more location. */
+export const withLocation = (terms: CloseTerms, locationId: LocationId, clock: LocalClock): CloseTerms => {
+  const { clocks, daysFrom, last, locations } = terms
+  const known = clocks.findIndex((each) => isClock(each, clock))
+  return {
+    ...terms,
+    clocks: known < 0 ? [...clocks, clockOf(clock, daysFrom, last)] : clocks,
+    locations: [...locations, {
+      locationId: Option.some(locationId),
+      clock: known < 0 ? clocks.length : known,
+      begins: Option.none()
+    }]
+  }
+}
+
+/** Whether the terms have a location, and under another clock than this one. */
+export const hasOtherClock = (terms: CloseTerms, locationId: LocationId, clock: LocalClock): boolean => {
+  const location = locationOf(terms, locationId)
+  const known = location === undefined ? undefined : terms.clocks[location.clock]
+  return known !== undefined && !isClock(known, clock)
+}
+
+const clockOf = (clock: LocalClock, from: BusinessDate, last: BusinessDate): CloseClock => ({
+  zone: DateTime.zoneToString(zoneOf(clock)),
+  dayStarts: Duration.millis(dayStartsOf(clock)),
+  starts: [
+    ...datesOf({ daysFrom: from, last }).map((date) => Period.localDays(clock, date, date).gte),
+    Period.localDays(clock, last, last).lt
+  ]
+})
+
+const isClock = ({ dayStarts, zone }: CloseClock, clock: LocalClock): boolean =>
+  zone === DateTime.zoneToString(zoneOf(clock)) && Duration.toMillis(dayStarts) === dayStartsOf(clock)
+
+const dayMillis = 86_400_000
+
+const dayOf = (date: BusinessDate): number => DateTime.makeUnsafe(date).epochMilliseconds / dayMillis
+
+const daysBetween = (from: BusinessDate, to: BusinessDate): number => dayOf(to) - dayOf(from)
+
+const plusDays = (date: BusinessDate, days: number): BusinessDate =>
+  Option.getOrElse(Period.addDays(date, days), () => date)

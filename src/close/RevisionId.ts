@@ -1,0 +1,28 @@
+/** The name of a revision, such as `7.2`: the second revision of close 7. */
+import * as Option from "effect/Option"
+
+/** A close, and which of its revisions, counted from 1. */
+export interface RevisionId {
+  /** The number of the close. */
+  readonly close: number
+  /** The number of the revision. */
+  readonly number: number
+}
+
+const pattern = /^([1-9]\d{0,8})(?:\.([1-9]\d{0,8}))?$/
+
+/** Reads `7.2`, or `7` for a whole close, whose `number` is `None`. */
+export const parse = (
+  text: string
+): Option.Option<{ readonly close: number; readonly number: Option.Option<number> }> => {
+  const [, close, number] = pattern.exec(text) ?? []
+  return close === undefined
+    ? Option.none()
+    : Option.some({ close: Number(close), number: Option.map(Option.fromUndefinedOr(number), Number) })
+}
+
+/** Writes it as `7.2`. */
+export const print = ({ close, number }: RevisionId): string => `${close}.${number}`
+
+/** The revision that follows the last one of a close with this many. */
+export const next = (close: number, count: number): RevisionId => ({ close, number: count + 1 })

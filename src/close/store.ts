@@ -1,0 +1,587 @@
+/** Closes in the tables of a copy: what is read of them, what is written, and whether the history gives a revision again. */
+import * as Arr from "effect/Array"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type { Row } from "effect/sql/SqlConnection"
+import { isSqlError } from "effect/sql/SqlError"
+import * as Statement from "effect/sql/Statement"
+import * as Stream from "effect/Stream"
+import { Cents, type CompanyId, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
+import { type Database, numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
+import { retried, transact } from "../internal/sql/transaction.ts"
+import { firstIssue } from "../internal/wire/issue.ts"
+import type * as Period from "../payroll/Period.ts"
+import { storable } from "../sql/columns.ts"
+import { failedWith, inOneState, opened, type TableOptions } from "../sql/connection.ts"
+import type { Dialect } from "../sql/Dialect.ts"
+import { HistoryUnknown, list as listPunches, type ListOptions, punchOf, rowColumns, rowOf } from "../sql/read.ts"
+import { storeFailed, type SyncError } from "../sync/SyncError.ts"
+import type { TimePunch } from "../TimePunch.ts"
+import { CloseChanged, type VerificationFailed } from "./CloseError.ts"
+import { type ClosePerson, type CloseRow, type CloseSums, difference, sum } from "./CloseSums.ts"
+import { CloseTerms, contains, window } from "./CloseTerms.ts"
+import { newestRevision, RecordedRevision, Revision, termsAt } from "./Revision.ts"
+import * as RevisionId from "./RevisionId.ts"
+
+/** The number of the rules by which a revision is summed. It changes with a release that sums in another way. */
+export const sumRules = 1
+
+export type Db = Database<Dialect>
+
+/** Runs an effect whose statements all see one snapshot of the database. */
+export const inCopy = <A, E, R>(
+  company: CompanyId,
+  tableOptions: TableOptions,
+  use: (database: Db) => Effect.Effect<A, E, R>
+) =>
+  inOneState(company, Stream.fromEffect(Effect.flatMap(opened(company, tableOptions), use)), tableOptions).pipe(
+    Stream.catchIf(isSqlError, (error) => Stream.fail(failedWith(company, "the copy cannot be read")(error))),
+    Stream.runHead,
+    Effect.map(Option.getOrThrow)
+  )
+
+/** What is read of the copy. */
+export interface Copy {
+  /** Since when its history is known. */
+  readonly since: DateTime.Utc
+  /** The instant of its last commit. */
+  readonly at: DateTime.Utc
+  /** When the last complete pass began, by the service's clock. */
+  readonly passBegan: DateTime.Utc | undefined
+}
+
+export const readCopy = Effect.fnUntraced(function*({ dialect, sql }: Db, company: CompanyId) {
+  const { bigint, millisOf, tables } = dialect
+  const query = sql<Row>
+  const [row] = yield* retried(
+    query`SELECT ${millisOf("known_since")} AS known_since,
+        ${millisOf("history_last")} AS history_last,
+        ${millisOf("pass_began")} AS pass_began
+      FROM ${tables.sync}
+      WHERE company_id = ${bigint(company)}`
+  ).pipe(Effect.mapError(failedWith(company, "the copy cannot be read")))
+  const [since, at, passBegan] = ["known_since", "history_last", "pass_began"].map((name) => orUndefined(row?.[name]))
+  if (since === undefined || at === undefined) {
+    return yield* new HistoryUnknown({ companyId: company, since: Option.none(), asked: yield* DateTime.now })
+  }
+  return {
+    since: DateTime.makeUnsafe(since),
+    at: DateTime.makeUnsafe(at),
+    passBegan: passBegan === undefined ? undefined : DateTime.makeUnsafe(passBegan)
+  } satisfies Copy
+})
+
+/** A revision as it is stored, without its sums. */
+export interface StoredRevision extends Omit<RecordedRevision, "first" | "last" | "rows" | "people"> {
+  readonly number: number
+  /** Random, one for each write. */
+  readonly token: string
+}
+
+export interface StoredClose {
+  readonly close: number
+  readonly terms: CloseTerms
+  readonly revisions: ReadonlyArray<StoredRevision>
+}
+
+/** A close with an active revision. */
+export interface ActiveClose {
+  readonly close: number
+  readonly newest: StoredRevision
+  /** How many revisions it has. */
+  readonly count: number
+  /** The terms of the newest revision, with the locations that were added. */
+  readonly terms: CloseTerms
+}
+
+export const activeOf = (closes: ReadonlyArray<StoredClose>): ReadonlyArray<ActiveClose> =>
+  closes.flatMap((close) =>
+    Option.toArray(newestRevision(close.revisions)).map((newest) => ({
+      close: close.close,
+      newest,
+      count: close.revisions.length,
+      terms: termsAt(close, newest)
+    }))
+  )
+
+/** The columns behind the key of each table, in the order of its statements. */
+const columnsOf = {
+  revision: [
+    "before",
+    "kind",
+    "at",
+    "closed_at",
+    "user_name",
+    "note",
+    "accepted",
+    "added",
+    "release",
+    "rules",
+    "token"
+  ],
+  row: [
+    "place",
+    "user_id",
+    "location_id",
+    "department_id",
+    "role_id",
+    "punches",
+    "incomplete",
+    "net_ms",
+    "cost_cents",
+    "tips_cents"
+  ],
+  person: ["user_id", "above_ms", "above_day_ms"]
+} as const
+
+const keyColumns = "company_id, close_id, number"
+
+const instants: ReadonlySet<string> = new Set(["at", "closed_at"])
+
+const optional = (value: unknown): Option.Option<number> => Option.fromUndefinedOr(orUndefined(value))
+
+const TermsText = Schema.fromJsonString(CloseTerms)
+const AddedText = Schema.fromJsonString(RecordedRevision.to.fields.added)
+const AcceptedText = Schema.fromJsonString(Revision.to.fields.accepted)
+
+/** The row of a revision, as a driver returns it. */
+const RevisionRow = Schema.Struct({
+  kind: Revision.to.fields.kind,
+  user_name: Schema.String,
+  note: Schema.String,
+  release: Schema.String,
+  accepted: AcceptedText,
+  added: AddedText,
+  token: Schema.String
+})
+
+/** The closes of a company, in turn, with their revisions but without sums. */
+export const readCloses = Effect.fnUntraced(function*({ dialect, sql }: Db, company: CompanyId) {
+  const { bigint, millisOf, tables } = dialect
+  const query = sql<Row>
+  const failed = failedWith(company, "the closes cannot be read")
+  const closes = yield* Effect.mapError(
+    query`SELECT close_id, terms
+      FROM ${tables.close}
+      WHERE company_id = ${bigint(company)}
+      ORDER BY close_id`,
+    failed
+  )
+  const columns = columnsOf.revision.map((name) =>
+    instants.has(name) ? sql`${millisOf(name)} AS ${raw(name)}` : raw(name)
+  )
+  const revisions = yield* Effect.mapError(
+    query`SELECT close_id, number, ${Statement.csv(columns)}
+      FROM ${tables.closeState}
+      WHERE company_id = ${bigint(company)}
+      ORDER BY close_id, number`,
+    failed
+  )
+  const decoded = yield* Effect.forEach(
+    revisions,
+    Effect.fnUntraced(function*(row) {
+      const { user_name: user, ...texts } = yield* decodeStored(company, RevisionRow, row)
+      const [close, number] = [numberOf(row["close_id"]), numberOf(row["number"])]
+      const before = Option.map(optional(row["before"]), (before) => RevisionId.print({ close, number: before }))
+      const isVoid = texts.kind === "void"
+      return {
+        ...texts,
+        user,
+        close,
+        number,
+        id: RevisionId.print({ close, number }),
+        previous: isVoid ? Option.none() : before,
+        voids: isVoid ? before : Option.none(),
+        at: DateTime.makeUnsafe(numberOf(row["at"])),
+        closedAt: DateTime.makeUnsafe(numberOf(row["closed_at"])),
+        rules: numberOf(row["rules"])
+      } satisfies StoredRevision
+    })
+  )
+  return yield* Effect.forEach(
+    closes,
+    Effect.fnUntraced(function*(row) {
+      const close = numberOf(row["close_id"])
+      const terms = yield* decodeStored(company, TermsText, row["terms"])
+      return { close, terms, revisions: decoded.filter((each) => each.close === close) } satisfies StoredClose
+    })
+  )
+})
+
+const decodeStored = <S extends Schema.Constraint & { readonly DecodingServices: never }>(
+  company: CompanyId,
+  schema: S,
+  value: unknown
+): Effect.Effect<S["Type"], SyncError> =>
+  Effect.mapError(
+    Schema.decodeUnknownEffect(schema)(value),
+    (error) => storeFailed(company, `a close cannot be read at ${firstIssue(error).path}`, error)
+  )
+
+/** The sums of a revision. */
+export const readSums = Effect.fnUntraced(function*(
+  { dialect, sql }: Db,
+  company: CompanyId,
+  { close, number }: RevisionId.RevisionId
+) {
+  const { bigint, tables } = dialect
+  const query = sql<Row>
+  const isOurs = sql`company_id = ${bigint(company)} AND close_id = ${bigint(close)} AND number = ${bigint(number)}`
+  const failed = failedWith(company, "the sums of a close cannot be read")
+  const rows = yield* Effect.mapError(
+    query`SELECT ${Statement.csv(columnsOf.row)}
+      FROM ${tables.closeRow}
+      WHERE ${isOurs}
+      ORDER BY place`,
+    failed
+  )
+  const people = yield* Effect.mapError(
+    query`SELECT ${Statement.csv(columnsOf.person)}
+      FROM ${tables.closePerson}
+      WHERE ${isOurs}
+      ORDER BY user_id`,
+    failed
+  )
+  const time = (value: unknown) => Option.map(optional(value), Duration.millis)
+  return {
+    rows: rows.map((row): CloseRow => ({
+      userId: UserId.make(numberOf(row["user_id"])),
+      locationId: LocationId.make(numberOf(row["location_id"])),
+      departmentId: Option.map(optional(row["department_id"]), (id) => DepartmentId.make(id)),
+      roleId: RoleId.make(numberOf(row["role_id"])),
+      punches: numberOf(row["punches"]),
+      incomplete: numberOf(row["incomplete"]),
+      net: Duration.millis(numberOf(row["net_ms"])),
+      cost: Cents.make(numberOf(row["cost_cents"])),
+      tips: Cents.make(numberOf(row["tips_cents"]))
+    })),
+    people: people.map((row): ClosePerson => ({
+      userId: UserId.make(numberOf(row["user_id"])),
+      above: time(row["above_ms"]),
+      aboveDay: time(row["above_day_ms"])
+    }))
+  } satisfies CloseSums
+})
+
+/** A revision with its sums, as it is shown. */
+export const recorded = (
+  database: Db,
+  company: CompanyId,
+  { terms: { first, last } }: StoredClose,
+  stored: StoredRevision
+) =>
+  Effect.map(readSums(database, company, stored), (sums): RecordedRevision => {
+    const { number: _number, token: _token, ...revision } = stored
+    return { ...revision, ...sums, first, last }
+  })
+
+/** What stands beside a revision when it is written. */
+export interface WriteOptions {
+  /** A note that is kept with it. */
+  readonly note?: string | undefined
+  /** Who writes it. Default: `unknown`. */
+  readonly user?: string | undefined
+  /** The release that writes it, for the record. */
+  readonly release?: string | undefined
+}
+
+export type Added = RecordedRevision["added"]
+
+export const nothingAdded: Added = { clocks: [], locations: [] }
+
+/** A revision to write. */
+export interface Planned extends RevisionId.RevisionId {
+  /** The number of the revision that it follows or voids. */
+  readonly before: number | undefined
+  readonly kind: Revision["kind"]
+  readonly terms: CloseTerms
+  readonly added: Added
+  readonly accepted: Readonly<Record<string, number>>
+  readonly sums: CloseSums
+  readonly options: WriteOptions
+}
+
+/**
+ * Writes revisions in one transaction, which holds up every commit of the company: `plan` sees the closes as they are then. The
+ * history must still be known at the instant that was summed. A COMMIT without an answer is looked up by a random token.
+ */
+export const write = <E>(
+  database: Db,
+  company: CompanyId,
+  at: DateTime.Utc | undefined,
+  plan: (closes: ReadonlyArray<StoredClose>) => Effect.Effect<ReadonlyArray<Planned>, E>
+) =>
+  Effect.suspend(() => {
+    const { dialect, sql } = database
+    const { bigint, millisOf, tables } = dialect
+    const query = sql<Row>
+    const token = globalThis.crypto.randomUUID()
+    let isOpen = false
+    const written = (closes: ReadonlyArray<StoredClose>) =>
+      Effect.forEach(
+        closes.flatMap((close) =>
+          close.revisions.filter((each) => each.token === token).map((revision) => ({ close, revision }))
+        ),
+        ({ close, revision }) => recorded(database, company, close, revision)
+      )
+    const body = Effect.gen(function*() {
+      const [row] = yield* query`SELECT ${millisOf("known_since")} AS known_since,
+          ${millisOf("history_last")} AS history_last
+        FROM ${tables.sync}
+        WHERE company_id = ${bigint(company)}
+        ${dialect.forUpdate}`
+      const before = yield* readCloses(database, company)
+      if (isOpen) {
+        const done = yield* written(before)
+        if (done.length > 0) return done
+      }
+      const changed = (detail: string) => new CloseChanged({ companyId: company, detail })
+      const [since, last] = ["known_since", "history_last"].map((name) => orUndefined(row?.[name]))
+      if (row === undefined || last === undefined) return yield* changed("the copy was erased")
+      if (at !== undefined && (since === undefined || since > at.epochMilliseconds)) {
+        return yield* changed("the history of the instant that was summed is gone")
+      }
+      for (const each of yield* plan(before))
+        yield* insert(database, company, each, at?.epochMilliseconds ?? last, token)
+      const after = yield* readCloses(database, company)
+      isOpen = true
+      return yield* written(after)
+    })
+    return transact(database, body, () => isOpen).pipe(
+      Effect.catchIf(isSqlError, (error) => Effect.fail(failedWith(company, "the close cannot be written")(error)))
+    )
+  })
+
+/** Rows of one statement. */
+const chunkSize = 200
+
+const insert = Effect.fnUntraced(function*(
+  { dialect, sql }: Db,
+  company: CompanyId,
+  { accepted, added, before, close, kind, number, options, sums, terms }: Planned,
+  at: number,
+  token: string
+) {
+  const { bigint, clock, tables, timestamp } = dialect
+  const orNull = (value: Option.Option<number>) => Option.match(value, { onNone: () => raw("NULL"), onSome: bigint })
+  if (kind === "close") {
+    const text = yield* Effect.orDie(Schema.encodeEffect(TermsText)(terms))
+    yield* sql`INSERT INTO ${tables.close} (company_id, close_id, terms)
+      VALUES (${bigint(company)}, ${bigint(close)}, ${text})`
+  }
+  const key = [bigint(company), bigint(close), bigint(number)]
+  const insertInto = (
+    table: Statement.Fragment,
+    columns: ReadonlyArray<string>,
+    tuples: ReadonlyArray<Statement.Fragment>
+  ) =>
+    sql`INSERT INTO ${table} (${raw(keyColumns)}, ${Statement.csv(columns)})
+      VALUES ${Statement.csv(tuples)}`
+  const tuple = (values: ReadonlyArray<Statement.Fragment>) => sql`(${Statement.csv([...key, ...values])})`
+  const acceptedText = yield* Effect.orDie(Schema.encodeEffect(AcceptedText)(accepted))
+  const addedText = yield* Effect.orDie(Schema.encodeEffect(AddedText)(added))
+  const { note = "", release = "", user = "unknown" } = options
+  yield* insertInto(tables.closeState, columnsOf.revision, [
+    tuple([
+      orNull(Option.fromUndefinedOr(before)),
+      sql`${kind}`,
+      timestamp(at),
+      clock,
+      sql`${storable(user)}`,
+      sql`${storable(note)}`,
+      sql`${acceptedText}`,
+      sql`${addedText}`,
+      sql`${release}`,
+      bigint(sumRules),
+      sql`${token}`
+    ])
+  ])
+  const rows = sums.rows.map((row, place) =>
+    tuple([
+      bigint(place),
+      bigint(row.userId),
+      bigint(row.locationId),
+      orNull(row.departmentId),
+      bigint(row.roleId),
+      bigint(row.punches),
+      bigint(row.incomplete),
+      bigint(Duration.toMillis(row.net)),
+      bigint(row.cost),
+      bigint(row.tips)
+    ])
+  )
+  const people = sums.people.map(({ above, aboveDay, userId }) =>
+    tuple([
+      bigint(userId),
+      orNull(Option.map(above, Duration.toMillis)),
+      orNull(Option.map(aboveDay, Duration.toMillis))
+    ])
+  )
+  for (const chunk of Arr.chunksOf(rows, chunkSize)) yield* insertInto(tables.closeRow, columnsOf.row, chunk)
+  for (const chunk of Arr.chunksOf(people, chunkSize)) yield* insertInto(tables.closePerson, columnsOf.person, chunk)
+})
+
+/** The sums of the punches of a close, now or at an instant of the history. */
+export const sumsOf = (company: CompanyId, terms: CloseTerms, tableOptions: TableOptions, at?: DateTime.Utc) =>
+  Stream.run(punchesIn(company, window(terms), { ...tableOptions, at }), sum(terms))
+
+export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: ListOptions) =>
+  Stream.catchTag(listPunches(company, { clockedIn }, options), "InvalidRequest", Stream.die)
+
+export type Differing = VerificationFailed["revisions"][number]
+
+/** Whether the history gives a revision again; if not, the people whose sums differ, and why. */
+export const verdictOf = Effect.fnUntraced(function*(
+  company: CompanyId,
+  { newest, terms }: Pick<ActiveClose, "newest" | "terms">,
+  stored: CloseSums,
+  copy: Copy,
+  tableOptions: TableOptions
+) {
+  if (newest.at.epochMilliseconds < copy.since.epochMilliseconds) return "outOfReach"
+  const again = yield* sumsOf(company, terms, tableOptions, newest.at)
+  const { people, rows } = difference(again, stored)
+  const userIds = new Set([...rows, ...people].map(({ userId }) => userId))
+  if (userIds.size === 0) return "same"
+  return {
+    id: newest.id,
+    people: [...userIds].toSorted((one, other) => one - other),
+    cause: newest.rules === sumRules ? "its history was edited" : "the rules of its sums are others"
+  } satisfies Differing
+})
+
+/**
+ * What became of a punch that counted in a revision:
+ *
+ * - `gone`: the service does not list it any more. A permission that was withdrawn looks like that too.
+ * - `deleted`: it is deleted.
+ * - `moved`: it was moved out of the close, or to another person.
+ * - `edited`: it counts, and has no hours any more: it is open, or its clock-out was moved.
+ */
+export const LossCause = Schema.Literals(["gone", "deleted", "moved", "edited"])
+
+export type LossCause = typeof LossCause.Type
+
+/** A person who had hours in a revision, and has none in the next one. */
+export interface LostHours {
+  /** The number of the close. */
+  readonly close: number
+  /** The person. */
+  readonly userId: UserId
+  /**
+   * How many punches of the person had each cause. If the history does not reach the revision before, only `gone` and
+   * `deleted` are known.
+   */
+  readonly causes: Readonly<Partial<Record<LossCause, number>>>
+}
+
+/** A close to correct: its recorded sums, and those of now. */
+export interface Corrected {
+  readonly close: ActiveClose
+  readonly stored: CloseSums
+  readonly terms: CloseTerms
+  readonly added: Added
+  readonly sums: CloseSums
+}
+
+/** The people of a correction who lost all their hours, and what became of their punches. */
+export const lossesOf = Effect.fnUntraced(function*(
+  database: Db,
+  company: CompanyId,
+  corrected: Corrected,
+  copy: Copy,
+  tableOptions: TableOptions
+) {
+  const { close, stored, sums } = corrected
+  const hoursOf = ({ rows }: CloseSums) =>
+    new Set(rows.flatMap(({ net, userId }) => Duration.toMillis(net) === 0 ? [] : [userId]))
+  const now = hoursOf(sums)
+  const losses = new Map(
+    [...hoursOf(stored)].filter((userId) => !now.has(userId)).map((userId) =>
+      [userId, new Map<LossCause, number>()] as const
+    )
+  )
+  if (losses.size === 0) return []
+  const lost = close.newest.at.epochMilliseconds < copy.since.epochMilliseconds
+    ? yield* lostWithoutHistory(database, company, corrected)
+    : yield* lostSince(database, company, corrected, (userId) => losses.has(userId), tableOptions)
+  for (const { cause, userId } of lost) {
+    const causes = losses.get(userId)
+    causes?.set(cause, (causes.get(cause) ?? 0) + 1)
+  }
+  return Array.from(losses, ([userId, causes]): LostHours => ({
+    close: close.close,
+    userId,
+    causes: Object.fromEntries(causes)
+  })).toSorted((one, other) => one.userId - other.userId)
+})
+
+/** The punches of the close that are gone or deleted now. */
+const lostWithoutHistory = Effect.fnUntraced(function*(database: Db, company: CompanyId, { terms }: Corrected) {
+  const { timestamp } = database.dialect
+  const { gte, lt } = window(terms)
+  const rows = yield* readRows(
+    database,
+    company,
+    database.sql`clocked_in >= ${timestamp(gte.epochMilliseconds)}
+      AND clocked_in < ${timestamp(lt.epochMilliseconds)}
+      AND (deleted OR gone_at IS NOT NULL)`
+  )
+  return rows.filter(({ punch }) => contains(terms)(punch)).map(({ isGone, punch: { userId } }) => ({
+    userId,
+    cause: isGone ? "gone" as const : "deleted" as const
+  }))
+})
+
+/** The punches that these people had in the close when its newest revision was summed. */
+const lostSince = Effect.fnUntraced(function*(
+  database: Db,
+  company: CompanyId,
+  { close, terms }: Corrected,
+  isWanted: (userId: UserId) => boolean,
+  tableOptions: TableOptions
+) {
+  const isWithin = contains(terms)
+  const then = yield* punchesIn(company, window(terms), { ...tableOptions, at: close.newest.at }).pipe(
+    Stream.filter((punch) => isWanted(punch.userId) && isWithin(punch)),
+    Stream.runCollect
+  )
+  const causeOf = (userId: UserId, row: CopiedPunch | undefined): LossCause => {
+    if (row === undefined || row.isGone) return "gone"
+    if (row.punch.deleted) return "deleted"
+    return isWithin(row.punch) && row.punch.userId === userId ? "edited" : "moved"
+  }
+  const { bigint } = database.dialect
+  const chunks = yield* Effect.forEach(
+    Arr.chunksOf(then, chunkSize),
+    (chunk) => readRows(database, company, database.sql`id IN (${Statement.csv(chunk.map(({ id }) => bigint(id)))})`)
+  )
+  const byId = new Map(chunks.flat().map((row) => [row.punch.id, row]))
+  return then.map(({ id, userId }) => ({ userId, cause: causeOf(userId, byId.get(id)) }))
+})
+
+/** A punch as the copy has it now. */
+interface CopiedPunch {
+  readonly isGone: boolean
+  readonly punch: TimePunch
+}
+
+const readRows = (
+  { dialect, sql }: Db,
+  company: CompanyId,
+  condition: Statement.Fragment
+): Effect.Effect<ReadonlyArray<CopiedPunch>, SyncError> => {
+  const query = sql<Row>
+  return query`SELECT ${rowColumns(dialect)}
+      FROM ${dialect.tables.rows}
+      WHERE company_id = ${dialect.bigint(company)} AND ${condition}`.pipe(
+    Effect.mapError(failedWith(company, "the rows cannot be read")),
+    Effect.flatMap(Effect.forEach((row) => {
+      const stored = rowOf(row)
+      return Effect.map(Effect.fromResult(punchOf(company, stored)), (punch) => ({ isGone: stored.isGone, punch }))
+    }))
+  )
+}

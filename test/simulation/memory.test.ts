@@ -1,0 +1,12 @@
+import { describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { seedsFrom } from "./series.ts"
+import { assertCoverage, atRest, files } from "./suite.ts"
+
+describe("TimePunches under random faults, in memory", () => {
+  it.live(
+    "emits every row once and in order over all resumes, in 800 plans",
+    () => Effect.map(atRest(files.atRest, seedsFrom(1, 800)), (figures) => assertCoverage(figures, 4)),
+    300_000
+  )
+})
