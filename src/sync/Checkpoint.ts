@@ -8,9 +8,6 @@ import { CompanyId, Cursor } from "../Ids.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { Instant } from "../internal/wire/schema.ts"
 
-/** A whole number from 0 on. @internal */
-export const Count = Schema.Natural
-
 /** A range of clock-ins, half-open: `gte` is inside, `lt` is not. A side that is left out is open. */
 export const Window = Schema.Struct({
   /** The first instant of the window. Absent: no first one. */
