@@ -46,8 +46,8 @@ const show = Command.make(
     yield* printLines(
       makeTable<typeof rows[number]>([
         { title: "setting", cell: ({ name }) => name },
-        { title: "value", cell: ({ value }) => value === null ? "" : printable(value), least: 24 },
-        { title: "from", cell: ({ from }) => from === null ? "" : printable(from), least: 12 }
+        { title: "value", cell: ({ value }) => value === null ? "" : printable(value), minWidth: 24 },
+        { title: "from", cell: ({ from }) => from === null ? "" : printable(from), minWidth: 12 }
       ], yield* screen).lines(rows)
     )
     yield* printHint(`profiles: ${printable(yield* profile.file)}`)

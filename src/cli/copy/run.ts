@@ -418,7 +418,7 @@ const statusLines = (statuses: ReadonlyArray<StatusFields>, screen: Screen): Rea
       warns: ({ ageSeconds }) => ageSeconds === null
     },
     { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right" },
-    { title: "deleted", cell: ({ deleted }) => formatNumber(deleted), align: "right", leaves: 1 },
+    { title: "deleted", cell: ({ deleted }) => formatNumber(deleted), align: "right", dropOrder: 1 },
     { title: "gone", cell: ({ gone }) => formatNumber(gone), align: "right" },
     { title: "running", cell: ({ running }) => running ?? "-" },
     {

@@ -15,7 +15,7 @@ import * as Crypto from "node:crypto"
 import type { Cursor } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
-import { cut, hashStart, ifExists, narrow, resolveTarget, sync, takeRights, writeAt } from "../files/files.ts"
+import { copyMode, hashStart, ifExists, resolveTarget, restrictMode, sync, truncate, writeAt } from "../files/files.ts"
 import { readInstant } from "../flags/values.ts"
 import {
   type ExportProgress,
@@ -170,9 +170,9 @@ export const openCheckpoint = Effect.fnUntraced(function*(
       yield* save
       yield* assertOwner
       if (!isRenamed) {
-        yield* cut(partFile, saved.bytes)
+        yield* truncate(partFile, saved.bytes)
         yield* verifyRows(partFile, saved.bytes, hash)
-        yield* takeRights(partFile, target)
+        yield* copyMode(partFile, target)
         // The rows took a while to read. A run that took over meanwhile has put its own rows under this name.
         yield* assertOwner
         yield* fs.rename(partFile, target)
@@ -224,7 +224,7 @@ const findRows = Effect.fnUntraced(function*(
     return yield* usage(`${partFile} is not a regular file`, "Move it away, or choose another --output.")
   }
   if (Number(part.value.size) < bytes) return Option.none()
-  yield* narrow(partFile, part.value)
+  yield* restrictMode(partFile, part.value)
   const { endsLine, hash } = yield* hashStart(partFile, bytes)
   if (!endsLine || hash.copy().digest("hex") !== rows) {
     return yield* usage(

@@ -97,7 +97,7 @@ export const sync = Effect.fnUntraced(function*(file: string, name = file) {
 })
 
 /** Cuts a file to its first bytes, on disk. */
-export const cut = Effect.fnUntraced(function*(file: string, bytes: number) {
+export const truncate = Effect.fnUntraced(function*(file: string, bytes: number) {
   const fs = yield* FileSystem.FileSystem
   yield* Effect.gen(function*() {
     const handle = yield* fs.open(file, { flag: "r+" })
@@ -111,7 +111,7 @@ export const cut = Effect.fnUntraced(function*(file: string, bytes: number) {
  * Gives a file the rights of a file in progress: an earlier version, or another program, may have left it open to others,
  * and a run that was killed before its last step may have left it without the right to write.
  */
-export const narrow = Effect.fnUntraced(function*(file: string, { mode }: FileSystem.File.Info) {
+export const restrictMode = Effect.fnUntraced(function*(file: string, { mode }: FileSystem.File.Info) {
   const fs = yield* FileSystem.FileSystem
   if ((mode & 0o777) === ownerOnly) return
   // A file system without such rights, as on many a memory stick, permits no change.
@@ -126,7 +126,7 @@ export const narrow = Effect.fnUntraced(function*(file: string, { mode }: FileSy
  * Gives a finished file the owner and the rights of the file that it will replace, before it does: at no moment may
  * anybody read the rows who could not read the file. Without such a file its owner alone may.
  */
-export const takeRights = Effect.fnUntraced(function*(file: string, replaced: string) {
+export const copyMode = Effect.fnUntraced(function*(file: string, replaced: string) {
   const fs = yield* FileSystem.FileSystem
   const old = yield* ifExists(fs.stat(replaced))
   if (Option.isNone(old)) return
@@ -160,7 +160,7 @@ export const writeWhole = Effect.fnUntraced(function*(output: string, bytes: Uin
   const part = `${target}.${Crypto.randomUUID()}.tmp`
   yield* writeAt(part, bytes, 0, target).pipe(
     Effect.andThen(sync(part, target)),
-    Effect.andThen(takeRights(part, target)),
+    Effect.andThen(copyMode(part, target)),
     Effect.andThen(fs.rename(part, target)),
     Effect.onError(() => Effect.ignore(fs.remove(part, { force: true }))),
     Effect.uninterruptible

@@ -87,23 +87,23 @@ export const nameColumns = (names: Names) => ({
 })
 
 /**
- * The column of the ids of a kind in a table and, with names, the column of their names. `leaves`: in which order the two leave
- * a terminal that is too narrow.
+ * The column of the ids of a kind in a table and, with names, the column of their names. `dropOrder`: in which order the two
+ * are left out of a terminal that is too narrow.
  */
 export const idColumns = <A>(
   kind: NameKind,
   names: Names | undefined,
   idOf: (row: A) => Option.Option<number>,
-  leaves: { readonly id?: number | undefined; readonly name?: number | undefined }
+  dropOrder: { readonly id?: number | undefined; readonly name?: number | undefined }
 ): ReadonlyArray<Column<A>> => {
   const textOf = (row: A) => Option.match(idOf(row), { onNone: () => "", onSome: String })
   return [
-    { title: `${kind}_id`, align: "right", cell: textOf, leaves: leaves.id },
+    { title: `${kind}_id`, align: "right", cell: textOf, dropOrder: dropOrder.id },
     ...(names === undefined ? [] : [nameColumn<A>(
       kind,
       (row) => Option.getOrUndefined(Option.flatMapNullishOr(idOf(row), (id) => names(kind, id))),
       textOf,
-      leaves.name
+      dropOrder.name
     )])
   ]
 }

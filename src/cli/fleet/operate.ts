@@ -131,12 +131,12 @@ const statusColumns: ReadonlyArray<Column<CompanyStatus>> = [
     cell: ({ reason, state }) => Option.match(reason, { onNone: () => state, onSome: (why) => `${state} (${why})` }),
     warns: ({ state }) => state !== "active"
   },
-  { title: "phase", cell: ({ phase }) => phase, leaves: 2 },
-  { title: "every", cell: ({ everySeconds }) => age(everySeconds), align: "right", leaves: 3 },
+  { title: "phase", cell: ({ phase }) => phase, dropOrder: 2 },
+  { title: "every", cell: ({ everySeconds }) => age(everySeconds), align: "right", dropOrder: 3 },
   {
     title: "last pass",
     cell: ({ lastOkAt }) => Option.match(lastOkAt, { onNone: () => "never", onSome: DateTime.formatIso }),
-    leaves: 4
+    dropOrder: 4
   },
   {
     title: "late",
@@ -153,10 +153,10 @@ const statusColumns: ReadonlyArray<Column<CompanyStatus>> = [
   {
     title: "last error",
     cell: ({ lastError }) => Option.match(lastError, { onNone: () => "-", onSome: ({ tag }) => tag }),
-    leaves: 5,
+    dropOrder: 5,
     warns: ({ lastError }) => Option.isSome(lastError)
   },
-  { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right", leaves: 1 }
+  { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right", dropOrder: 1 }
 ]
 
 const turnColumns: ReadonlyArray<Column<FleetTurn>> = [

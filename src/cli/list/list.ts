@@ -166,7 +166,7 @@ const columnsOf = (
         Option.match(WorkedTime.measure(punch).durations, { onNone: () => "?", onSome: ({ net }) => formatHours(net) }),
       warns: (punch) => Option.isNone(WorkedTime.measure(punch).durations)
     },
-    { title: "approved", cell: (punch) => punch.approved ? "yes" : "no", leaves: hasNames ? 6 : undefined },
-    { title: "notes", maxWidth: 40, least: 10, cell: (punch) => (punch.deleted ? "(deleted) " : "") + punch.notes }
+    { title: "approved", cell: (punch) => punch.approved ? "yes" : "no", dropOrder: hasNames ? 6 : undefined },
+    { title: "notes", maxWidth: 40, minWidth: 10, cell: (punch) => (punch.deleted ? "(deleted) " : "") + punch.notes }
   ]
 }

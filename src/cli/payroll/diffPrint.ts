@@ -64,13 +64,13 @@ const punchColumns = ({ names, zoneOf }: Reading, width: number): ReadonlyArray<
       title: "clocked_in",
       cell: ofPunch((punch) => formatTime(punch.clockedIn, zoneOf(punch))),
       short: ofPunch((punch) => formatShortTime(punch.clockedIn, zoneOf(punch))),
-      leaves: 4
+      dropOrder: 4
     },
     { title: "kind", cell: ofChange(({ kind }) => kind) },
     { title: "field", cell: ({ difference }) => difference.field },
     ...(["before", "after"] as const).map((side): Column<Line> => ({
       title: side,
-      least: 16,
+      minWidth: 16,
       keepsWords: true,
       cell: ({ difference }) => (width === Infinity ? difference : parted(difference))[side],
       short: ({ difference }) => shortened(difference)[side]

@@ -49,15 +49,15 @@ const tableOf = (issues: ReadonlyArray<Issue>, names: Names | undefined, screen:
   issues.length === 0 ? "" : makeTable(columnsOf(names), screen).lines(issues).map((line) => `${line}\n`).join("")
 
 const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
-  const columnsOfKind = (kind: Named, leaves: { readonly id?: number | undefined; readonly name?: number }) =>
-    idColumns<Issue>(kind, names, (issue) => Option.some(idOf(issue, kind)), leaves)
+  const columnsOfKind = (kind: Named, dropOrder: { readonly id?: number | undefined; readonly name?: number }) =>
+    idColumns<Issue>(kind, names, (issue) => Option.some(idOf(issue, kind)), dropOrder)
   return [
     ...columnsOfKind("user", { id: names && 2 }),
     ...columnsOfKind("location", { id: 1, name: 3 }),
     { title: "punch_id", align: "right", cell: (issue) => `${issue.punchId}` },
     { title: "clocked_in", cell: localOf, short: shortOf },
     { title: "kind", cell: (issue) => issue.kind, warns: () => true },
-    { title: "text", least: 24, cell: (issue) => issue.text }
+    { title: "text", minWidth: 24, cell: (issue) => issue.text }
   ]
 }
 

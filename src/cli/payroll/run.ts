@@ -290,7 +290,7 @@ const peopleLines = (sums: CloseSums.CloseSums, names: Names | undefined, screen
       : [
         nameColumn<CloseSums.PersonSums>("user", ({ userId }) => names("user", userId), ({ userId }) => `${userId}`)
       ],
-    { title: "punches", align: "right", cell: ({ punches }) => `${punches}`, leaves: 2 },
+    { title: "punches", align: "right", cell: ({ punches }) => `${punches}`, dropOrder: 2 },
     { title: "net", align: "right", cell: ({ net }) => formatSignedHours(net) },
     ...over("above", "above"),
     ...over("above_day", "aboveDay"),
@@ -317,16 +317,16 @@ const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
   {
     title: "of",
     cell: ({ revision }) => Option.getOrElse(Option.orElse(revision.previous, () => revision.voids), () => ""),
-    leaves: 4
+    dropOrder: 4
   },
   { title: "first", cell: ({ revision }) => revision.first },
   { title: "last", cell: ({ revision }) => revision.last },
-  { title: "written", cell: ({ revision }) => `${DateTime.formatIso(revision.closedAt).slice(0, 16)}Z`, leaves: 2 },
+  { title: "written", cell: ({ revision }) => `${DateTime.formatIso(revision.closedAt).slice(0, 16)}Z`, dropOrder: 2 },
   {
     title: "people",
     align: "right",
     cell: ({ revision }) => revision.kind === "void" ? "" : `${sumOf(revision).people}`,
-    leaves: 3
+    dropOrder: 3
   },
   {
     title: "net",
@@ -344,6 +344,6 @@ const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
     cell: ({ previous, revision }) =>
       revision.kind === "void" ? "" : formatMoney(sumOf(CloseSums.difference(revision, previous)).cost)
   },
-  { title: "user", cell: ({ revision }) => revision.user, leaves: 1, maxWidth: 16 },
-  { title: "note", cell: ({ revision }) => revision.note, least: 12 }
+  { title: "user", cell: ({ revision }) => revision.user, dropOrder: 1, maxWidth: 16 },
+  { title: "note", cell: ({ revision }) => revision.note, minWidth: 12 }
 ]

@@ -20,11 +20,11 @@ export interface Column<A> {
   readonly maxWidth?: number | undefined
   /** A cell in less space, for a terminal that is too narrow. */
   readonly short?: ((row: A) => string) | undefined
-  /** In which order columns leave a terminal that is still too narrow: 1 leaves first. Default: the column stays. */
-  readonly leaves?: number | undefined
+  /** In which order columns are left out of a terminal that is still too narrow: 1 is left out first. Default: the column stays. */
+  readonly dropOrder?: number | undefined
   /** How narrow the column may become. In less space than its text needs, its words wrap into the lines below. */
-  readonly least?: number | undefined
-  /** Whether a word that is wider than `least` is a reason to shorten cells and to leave columns out. */
+  readonly minWidth?: number | undefined
+  /** Whether a word that is wider than `minWidth` is a reason to shorten cells and to leave columns out. */
   readonly keepsWords?: boolean | undefined
   /** Whether the cell of a row is a warning. */
   readonly warns?: ((row: A) => boolean) | undefined
@@ -34,20 +34,20 @@ const ascii = /^[\x20-\x7e]*$/
 
 /**
  * A column of names. In a terminal that is too narrow they are shorter, and an id without a name is shown in its place: the
- * column of ids leaves before the column of names.
+ * column of ids is left out before the column of names.
  */
 export const nameColumn = <A>(
   title: string,
   cell: (row: A) => string | undefined,
   idOf: (row: A) => string,
-  leaves?: number,
+  dropOrder?: number,
   maxWidth = 24
 ): Column<A> => ({
   title,
   maxWidth,
   cell: (row) => cell(row) ?? "",
   short: (row) => fit(cell(row) ?? idOf(row), 12),
-  leaves
+  dropOrder
 })
 
 const widthOf = (text: string): number => ascii.test(text) ? text.length : displayWidth(text)
@@ -107,7 +107,9 @@ export const makeTable = <A>(columns: ReadonlyArray<Column<A>>, { styles, width 
                 ? styles.yellow
                 : undefined
             )
-          const wrapped = cells.map((cell, at) => shown[at]?.least === undefined ? [cell] : wrap(cell, fitted[at] ?? 0))
+          const wrapped = cells.map((cell, at) =>
+            shown[at]?.minWidth === undefined ? [cell] : wrap(cell, fitted[at] ?? 0)
+          )
           const height = Math.max(...wrapped.map((words) => words.length))
           return Array.from({ length: height }, (_, at) => line(wrapped.map((words) => words[at] ?? ""), ofCells))
         })
@@ -123,14 +125,14 @@ const fittedTo = <A>(
   widths: ReadonlyArray<number>
 ): ReadonlyArray<number> => {
   const fitted = [...widths]
-  const flexible = shown.flatMap(({ least }, at) =>
-    least === undefined ? [] : [{ at, least, natural: widths[at] ?? 0 }]
+  const flexible = shown.flatMap(({ minWidth }, at) =>
+    minWidth === undefined ? [] : [{ at, minWidth, natural: widths[at] ?? 0 }]
   )
     .toSorted((a, b) => a.natural - b.natural)
   let left = width - spaceOf(widths) + flexible.reduce((sum, { natural }) => sum + natural, 0)
-  flexible.forEach(({ at, least, natural }, index) => {
+  flexible.forEach(({ at, minWidth, natural }, index) => {
     const share = Math.floor(left / (flexible.length - index))
-    const taken = Math.min(natural, Math.max(least, share))
+    const taken = Math.min(natural, Math.max(minWidth, share))
     fitted[at] = taken
     left -= taken
   })
@@ -146,8 +148,12 @@ interface Shape<A> {
 /** The widest choice of columns that fits these rows. If none fits: the columns that never leave. */
 const shapeOf = <A>(columns: ReadonlyArray<Column<A>>, width: number, rows: ReadonlyArray<A>): Shape<A> => {
   const short = columns.map((column) => ({ ...column, cell: column.short ?? column.cell }))
-  const places = [...new Set(short.flatMap(({ leaves = [] }) => leaves))].toSorted((a, b) => a - b)
-  const choices = [columns, short, ...places.map((place) => short.filter(({ leaves = Infinity }) => leaves > place))]
+  const places = [...new Set(short.flatMap(({ dropOrder = [] }) => dropOrder))].toSorted((a, b) => a - b)
+  const choices = [
+    columns,
+    short,
+    ...places.map((place) => short.filter(({ dropOrder = Infinity }) => dropOrder > place))
+  ]
   const shown = choices.find((each) => width === Infinity || leastSpaceOf(each, rows) <= width)
   return shapeWith(shown ?? choices.at(-1) ?? columns)
 }
@@ -161,10 +167,10 @@ const leastSpaceOf = <A>(shown: ReadonlyArray<Column<A>>, rows: ReadonlyArray<A>
   const body = cellsOf(shown, rows, 0)
   const widths = widen(shapeWith(shown).widths, body)
   return spaceOf(widths.map((natural, at) => {
-    const { keepsWords = false, least } = shown[at] ?? {}
-    if (least === undefined) return natural
+    const { keepsWords = false, minWidth } = shown[at] ?? {}
+    if (minWidth === undefined) return natural
     const words = keepsWords ? body.flatMap((cells) => (cells[at] ?? "").split(" ")).map(widthOf) : []
-    return Math.min(natural, Math.max(least, ...words.map((word) => Math.min(word, longestWord))))
+    return Math.min(natural, Math.max(minWidth, ...words.map((word) => Math.min(word, longestWord))))
   }))
 }
 

@@ -51,13 +51,13 @@ const columnsOf = (by: Groupings, { above, names }: SummaryColumns): ReadonlyArr
     title: "incomplete",
     align: "right",
     cell: ({ totals }) => formatNumber(totals.incomplete),
-    leaves: 3,
+    dropOrder: 3,
     warns: ({ totals }) => totals.incomplete > 0
   },
   { title: "net", align: "right", cell: ({ totals }) => formatHours(totals.net) },
   ...(by.length > 1
     ? []
-    : [{ title: "", cell: (line: Line) => isTotal(line) ? "" : bar(line.share, barCells), leaves: 1 }]),
+    : [{ title: "", cell: (line: Line) => isTotal(line) ? "" : bar(line.share, barCells), dropOrder: 1 }]),
   ...above.map(({ of, title, total }): Column<Line> => ({
     title,
     align: "right",
@@ -79,7 +79,7 @@ const keyColumnsOf = (by: Grouping, at: number, names: Names | undefined): Reado
       : nameOfKey(by, names, keys[at] ?? null)
   const hasNames = names !== undefined && isId(by)
   return [
-    { title: isId(by) ? `${by}_id` : by, cell: idOf, leaves: hasNames ? 2 : undefined },
+    { title: isId(by) ? `${by}_id` : by, cell: idOf, dropOrder: hasNames ? 2 : undefined },
     ...hasNames ? [nameColumn(by, nameOf, idOf, undefined, 40)] : []
   ]
 }

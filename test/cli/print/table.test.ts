@@ -40,9 +40,9 @@ describe("a table", () => {
 describe("a table in a terminal", () => {
   const wide = [
     { title: "id", align: "right" as const, cell: () => "17" },
-    { title: "place", cell: () => "Main Street", short: () => "Main St", leaves: 2 },
-    { title: "bar", cell: () => "████", leaves: 1 },
-    { title: "text", cell: (text: string) => text, least: 8 }
+    { title: "place", cell: () => "Main Street", short: () => "Main St", dropOrder: 2 },
+    { title: "bar", cell: () => "████", dropOrder: 1 },
+    { title: "text", cell: (text: string) => text, minWidth: 8 }
   ]
   const linesAt = (width = Infinity, ...texts: ReadonlyArray<string>) =>
     makeTable(wide, { ...piped, width }).lines(texts)
@@ -98,7 +98,7 @@ describe("a table with colour", () => {
     readonly net: string
   }
   const columns: ReadonlyArray<Column<Row>> = [
-    { title: "name", cell: ({ name }) => name, least: 8, warns: ({ net }) => net === "?" },
+    { title: "name", cell: ({ name }) => name, minWidth: 8, warns: ({ net }) => net === "?" },
     { title: "net", align: "right", cell: ({ net }) => net, warns: ({ net }) => net === "?" }
   ]
   const rows = [
