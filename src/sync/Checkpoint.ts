@@ -50,7 +50,7 @@ export const RunningPass = Schema.Struct({
   /** The cursor of the next page; `None` before the first page of the attempt. */
   cursor: Schema.OptionFromNullOr(Cursor),
   /** A cursor that the attempt has met, replaced at pages 1, 2, 4, 8 …: a page that leads to it again closes a cycle. */
-  landmark: Schema.OptionFromNullOr(Cursor),
+  cycleGuard: Schema.OptionFromNullOr(Cursor),
   /** Pages that the attempt has read. */
   pages: Schema.Natural,
   /** How many times the pass began again because its cursors were refused or led in a circle. */
@@ -61,7 +61,10 @@ export const RunningPass = Schema.Struct({
   before: Schema.OptionFromNullOr(Schema.Natural),
   /** Whether the pass asks for the order of ids. Absent: it asks for no order. */
   sorted: Schema.optionalKey(Schema.Boolean)
-})
+}).pipe(
+  // The name in checkpoints that are stored.
+  Schema.encodeKeys({ cycleGuard: "landmark" })
+)
 
 export type RunningPass = typeof RunningPass.Type
 

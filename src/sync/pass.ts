@@ -58,7 +58,7 @@ export const begin = (
   at: Option.none(),
   latest: Option.none(),
   cursor: Option.none(),
-  landmark: Option.none(),
+  cycleGuard: Option.none(),
   pages: 0,
   restarts: 0,
   window: Option.fromUndefinedOr(sweep?.window),
@@ -76,7 +76,7 @@ export const restart = (running: RunningPass): RunningPass => ({
   at: Option.none(),
   latest: Option.none(),
   cursor: Option.none(),
-  landmark: Option.none(),
+  cycleGuard: Option.none(),
   pages: 0,
   restarts: running.restarts + 1
 })
@@ -93,7 +93,7 @@ export const stepPage = (checkpoint: Checkpoint, running: RunningPass, page: Pag
   const attempt = isFirst ? beginAttempt(checkpoint, running, page, facts) : running
   if ("_tag" in attempt) return attempt
   const { next } = page.cursor
-  if (Option.isSome(next) && Option.contains(attempt.landmark, next.value)) return { _tag: "Cycle" }
+  if (Option.isSome(next) && Option.contains(attempt.cycleGuard, next.value)) return { _tag: "Cycle" }
   const read: RunningPass = {
     ...attempt,
     pages: attempt.pages + 1,
@@ -109,7 +109,7 @@ export const stepPage = (checkpoint: Checkpoint, running: RunningPass, page: Pag
         ...checkpoint,
         pass: Math.max(checkpoint.pass, read.pass),
         writer: facts.writer,
-        running: Option.some({ ...read, cursor: next, landmark: isPowerOfTwo(read.pages) ? next : read.landmark })
+        running: Option.some({ ...read, cursor: next, cycleGuard: isPowerOfTwo(read.pages) ? next : read.cycleGuard })
       }
     }
 }

@@ -27,7 +27,7 @@ const running: Checkpoint = {
     at,
     latest: at,
     cursor: Option.some(Cursor.make("next")),
-    landmark: Option.some(Cursor.make("mark")),
+    cycleGuard: Option.some(Cursor.make("mark")),
     pages: 3,
     restarts: 1,
     window: Option.some({ gte: DateTime.makeUnsafe(noon) }),

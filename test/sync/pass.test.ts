@@ -97,7 +97,7 @@ describe("a pass", () => {
     assert.strictEqual(passId, noon + hour - 300)
     assert.include(checkpoint, { pass: passId, writer: "me", watermark: atNoon.watermark, at: atNoon.at })
     assert.deepInclude(running, { pass: passId, horizon: some(noon + hour - 300), at: some(noon + hour), pages: 1 })
-    assert.deepStrictEqual([running.cursor, running.landmark], [Option.some("2"), Option.some("2")])
+    assert.deepStrictEqual([running.cursor, running.cycleGuard], [Option.some("2"), Option.some("2")])
   })
 
   it("keeps horizon, at and number on later pages, whatever their Date, and moves the watermark with the last", () => {
@@ -426,13 +426,13 @@ describe("a pass that asks for the order of ids", () => {
   })
 })
 
-describe("a landmark", () => {
+describe("a cycle guard", () => {
   it("is replaced at pages 1, 2, 4, 8 and so on, and met again only in a cycle", () => {
     let now = atNoon
     const marks: Array<string> = []
     for (let number = 1; number <= 17; number++) {
       now = read(now, [{ asOf: noon + hour, next: `after ${number}` }])
-      marks.push(Option.getOrThrow(Option.getOrThrow(now.running).landmark))
+      marks.push(Option.getOrThrow(Option.getOrThrow(now.running).cycleGuard))
     }
     assert.deepStrictEqual(
       marks,

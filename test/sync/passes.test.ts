@@ -234,7 +234,7 @@ describe("a failed request", () => {
   })
 })
 
-describe("a page that leads to the landmark of its attempt", () => {
+describe("a page that leads to the cycle guard of its attempt", () => {
   it("[Y12] is discarded and counted, and begins the pass again", () => {
     const state = begun()
     const { batch, state: after } = answered(state, { next: "2" })

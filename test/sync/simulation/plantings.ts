@@ -239,9 +239,9 @@ export const plantings: ReadonlyArray<Planting> = [
     change: (plan) => ({ ...having("sweep", "moveClockIn")(plan), store: "memory" })
   },
   {
-    name: "no landmark",
+    name: "no cycle guard",
     edits: [
-      pass("if (Option.isSome(next) && Option.contains(attempt.landmark, next.value)) return { _tag: \"Cycle\" }", "")
+      pass("if (Option.isSome(next) && Option.contains(attempt.cycleGuard, next.value)) return { _tag: \"Cycle\" }", "")
     ],
     change: (plan) => ({ ...having("cycle", "stop")(plan), namesWalks: true, quietPages: 1 })
   },
