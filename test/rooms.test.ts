@@ -49,7 +49,7 @@ const ofCopy = ["cli/database", "sql", "sync", ...shared]
 /** The rooms of the verbs. None imports another, except the assistant's server, which runs some of them. */
 const verbs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/payroll": ["cli/files", "close", "export", ...ofCopy],
-  "cli/report": ["close", "report", ...ofCopy],
+  "cli/report": ["cli/files", "close", "report", ...ofCopy],
   "cli/summary": ["cli/files", "cli/database", "close", ...shared],
   "cli/copy": ofCopy,
   "cli/doctor": ofCopy,
@@ -66,7 +66,7 @@ const verbs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/export": ["cli/files", "export", ...shared],
   "cli/list": ["cli/files", "export", ...shared],
   "cli/config": shared,
-  "cli/sandbox": ["testing", "testing/page", "testing/service", "testing/base", ...shared]
+  "cli/sandbox": ["cli/files", "testing", "testing/page", "testing/service", "testing/base", ...shared]
 }
 
 /** Which rooms each room may import, from the highest to the lowest. A room always sees itself. */

@@ -1,13 +1,13 @@
 /** `time-punches sync`: keeps a copy of the punches of a company in a database. */
 import * as Command from "effect/cli/Command"
-import * as Effect from "effect/Effect"
+import { lazyCommand } from "../flags/lazy.ts"
 import { syncFlags } from "./flags.ts"
 
-export const sync = Command.make(
+export const sync = lazyCommand(
   "sync",
   syncFlags,
-  // The drivers of the databases are large, so they are loaded only here.
-  (input) => Effect.flatMap(Effect.promise(() => import("./run.ts")), ({ run }) => run(input))
+  () => import("./run.ts"),
+  ({ run }) => run
 ).pipe(
   Command.withDescription(
     `Keep a copy of the punches of a company in a database.

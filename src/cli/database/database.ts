@@ -1,7 +1,7 @@
 /** The database of a copy: its flag, the file or URL that is read from it, and the connection to it. */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
@@ -11,6 +11,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import { isLoopback } from "../../internal/wire/issue.ts"
 import { type CommandFailure, refused, usage } from "../failure.ts"
+import { readUserFile } from "../flags/file.ts"
 import { intervalForm, nonBlank, readInterval, text } from "../flags/values.ts"
 
 /** `--database`, for every subcommand that uses a copy. */
@@ -167,11 +168,10 @@ const postgres = Effect.fnUntraced(function*(
   { connections = 4, parameters = {} }: ConnectionOptions
 ) {
   const PgClient = yield* Effect.promise(() => import("@effect/sql-pg/PgClient"))
-  const fs = yield* FileSystem.FileSystem
   const fromEnvironment = yield* Config.option(Config.Redacted("PGPASSWORD"))
   const ca = Option.isNone(target.rootCertificate)
     ? Option.none()
-    : Option.some(yield* fs.readFileString(target.rootCertificate.value))
+    : Option.some(new TextDecoder().decode(yield* readUserFile(target.rootCertificate.value)))
   return PgClient.layer({
     host: target.host,
     port: target.port,

@@ -1,17 +1,17 @@
 /** `time-punches doctor`: checks settings and service, one line a check, and one advice. */
 import * as Command from "effect/cli/Command"
-import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
 import { companyFlags } from "../flags/connection.ts"
 import { filterFlags } from "../flags/filter.ts"
+import { lazyCommand } from "../flags/lazy.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
 import { jsonFlag, onFlag } from "../flags/values.ts"
 
 /** Small, so that a few punches still make several pages. */
 const usualPageSize = 20
 
-export const doctor = Command.make(
+export const doctor = lazyCommand(
   "doctor",
   {
     ...companyFlags,
@@ -21,12 +21,8 @@ export const doctor = Command.make(
     json: jsonFlag,
     pageSize: makePageSizeFlag(usualPageSize)
   },
-  // No other subcommand needs the checks, so they are loaded only here.
-  ({ pageSize, ...flags }) =>
-    Effect.flatMap(
-      Effect.promise(() => import("./diagnose.ts")),
-      ({ diagnose }) => diagnose(flags, Option.getOrElse(pageSize, () => usualPageSize))
-    )
+  () => import("./diagnose.ts"),
+  ({ diagnose }) => ({ pageSize, ...flags }) => diagnose(flags, Option.getOrElse(pageSize, () => usualPageSize))
 ).pipe(
   Command.withDescription(
     `Check settings and service, one line a check: ok, warn or FAIL, and at the

@@ -1,4 +1,4 @@
-/** The files of an export: which one it replaces, and how it writes them. Only their owner may read them: rows hold wages. */
+/** The files that are written: which one an export replaces, and how. Only their owner may read them: rows hold wages. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -164,6 +164,24 @@ export const writeWhole = Effect.fnUntraced(function*(output: string, bytes: Uin
     Effect.andThen(fs.rename(part, target)),
     Effect.onError(() => Effect.ignore(fs.remove(part, { force: true }))),
     Effect.uninterruptible
+  )
+})
+
+/**
+ * Writes a new file for its owner alone, and returns once it is on disk: it holds wages or secrets. A file that exists is left
+ * as it is, and fails with `exists`; one that was written in part does not stay.
+ */
+export const writeNew = Effect.fnUntraced(function*(file: string, text: string, exists: CommandFailure) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.open(file, { flag: "wx", mode: ownerOnly }).pipe(
+    Effect.catchIf((error) => error.reason._tag === "AlreadyExists", () => Effect.fail(exists)),
+    Effect.flatMap((handle) =>
+      Effect.andThen(handle.writeAll(new TextEncoder().encode(text)), handle.sync).pipe(
+        naming(file),
+        Effect.onError(() => Effect.ignore(fs.remove(file)))
+      )
+    ),
+    Effect.scoped
   )
 })
 

@@ -2,12 +2,12 @@
 import type * as Command from "effect/cli/Command"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { printable } from "../../internal/wire/issue.ts"
 import type * as PayrollFile from "../../payroll/PayrollFile.ts"
 import { usage } from "../failure.ts"
+import { readUserFile } from "../flags/file.ts"
 import { type Names, readCodes } from "../flags/names.ts"
 import { date, nonBlank } from "../flags/values.ts"
 import { counted, formatExactHours } from "../print/format.ts"
@@ -64,10 +64,9 @@ export const readForm = Effect.fnUntraced(function*(
   const other = others.find((flag) => flag !== false)
   if (other !== undefined) return yield* usage(`--map and ${other} do not go together`, "Give one of them.")
   const map = input.map.value
-  const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(map)
+  const text = new TextDecoder().decode(yield* readUserFile(map))
   const json = yield* Effect.fromResult(Result.try({
-    try: (): unknown => JSON.parse(text.replace(/^\uFEFF/, "")),
+    try: (): unknown => JSON.parse(text),
     catch: () => usage(`${printable(map)} is not JSON`, "It is the mapping: docs/14-payroll-files.md has examples.")
   }))
   const { decodeMapping } = yield* lazily

@@ -1,12 +1,13 @@
 /** Reads a CSV file of the user, such as names or zones. Each mistake is a usage error with the file and the line. */
 import * as Effect from "effect/Effect"
 import * as Csv from "effect/encoding/Csv"
-import * as FileSystem from "effect/FileSystem"
+import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as Stream from "effect/Stream"
 import { printable } from "../../internal/wire/issue.ts"
 import { type CommandFailure, usage } from "../failure.ts"
+import { readUserFile } from "./file.ts"
 
 /** What `parse` makes of the bytes of the file, if one is given. */
 export const readCsvFile = <A>(
@@ -16,7 +17,7 @@ export const readCsvFile = <A>(
   Option.match(file, {
     onNone: () => Effect.succeedNone,
     onSome: (file) =>
-      FileSystem.FileSystem.use((fs) => fs.readFile(file)).pipe(
+      readUserFile(file).pipe(
         Effect.flatMap((bytes) => parse(bytes, file)),
         Effect.asSome
       )

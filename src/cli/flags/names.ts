@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { TimePunch } from "../../TimePunch.ts"
 import type { CommandFailure } from "../failure.ts"
+import { type Column, nameColumn } from "../print/table.ts"
 import { parseCsvFile, readCsvFile } from "./csvFile.ts"
 import { nonBlank, readWhole, wholeNumber } from "./values.ts"
 
@@ -84,3 +85,25 @@ export const nameColumns = (names: Names) => ({
   columns: nameKinds.map((kind) => `${kind}_name`),
   cells: (punch: TimePunch) => nameKinds.map((kind) => nameOf(names, punch, kind))
 })
+
+/**
+ * The column of the ids of a kind in a table and, with names, the column of their names. `leaves`: in which order the two leave
+ * a terminal that is too narrow.
+ */
+export const idColumns = <A>(
+  kind: NameKind,
+  names: Names | undefined,
+  idOf: (row: A) => Option.Option<number>,
+  leaves: { readonly id?: number | undefined; readonly name?: number | undefined }
+): ReadonlyArray<Column<A>> => {
+  const textOf = (row: A) => Option.match(idOf(row), { onNone: () => "", onSome: String })
+  return [
+    { title: `${kind}_id`, align: "right", cell: textOf, leaves: leaves.id },
+    ...(names === undefined ? [] : [nameColumn<A>(
+      kind,
+      (row) => Option.getOrUndefined(Option.flatMapNullishOr(idOf(row), (id) => names(kind, id))),
+      textOf,
+      leaves.name
+    )])
+  ]
+}

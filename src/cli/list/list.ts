@@ -12,7 +12,7 @@ import { mapToCommandFailure } from "../failure.ts"
 import { jsonText, pageText } from "../files/pageText.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
-import { idOfKind, nameColumns, type NameKind, nameOf, type Names, namesFlag, readNames } from "../flags/names.ts"
+import { idColumns, nameColumns, type Names, namesFlag, readNames } from "../flags/names.ts"
 import { cursorFlag, limitFlag, makePageSizeFlag, resumeHint } from "../flags/paging.ts"
 import { csvFlags, csvStyleOf, fileFormats, formatFlags, formatOf } from "../flags/values.ts"
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../print/format.ts"
@@ -20,7 +20,7 @@ import { jsonEnd } from "../print/machine.ts"
 import { printError, printWarning } from "../print/messages.ts"
 import { printText, screen } from "../print/output.ts"
 import { makeProgress } from "../print/progress.ts"
-import { type Column, makeTable, nameColumn } from "../print/table.ts"
+import { type Column, makeTable } from "../print/table.ts"
 import { fixedWindowHint, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../select/period.ts"
 
 export const list = Command.make(
@@ -141,24 +141,14 @@ const columnsOf = (
   { zoneOf }: LocalPeriod,
   names: Names | undefined
 ): ReadonlyArray<Column<TimePunch>> => {
-  const named = (kind: NameKind, leaves?: number): ReadonlyArray<Column<TimePunch>> =>
-    names === undefined ? [] : [nameColumn(
-      kind,
-      (punch) => nameOf(names, punch, kind),
-      (punch) => Option.match(idOfKind(punch, kind), { onNone: () => "", onSome: String }),
-      leaves
-    )]
   const hasNames = names !== undefined
   const outOf = ({ clockedOut }: TimePunch, format: (at: DateTime.Utc) => string) =>
     Option.match(clockedOut, { onNone: () => "open", onSome: format })
   return [
     { title: "id", align: "right", cell: (punch) => `${punch.id}` },
-    { title: "user_id", align: "right", cell: (punch) => `${punch.userId}`, leaves: hasNames ? 3 : undefined },
-    ...named("user"),
-    { title: "location_id", align: "right", cell: (punch) => `${punch.locationId}`, leaves: 2 },
-    ...named("location", 5),
-    { title: "role_id", align: "right", cell: (punch) => `${punch.roleId}`, leaves: 1 },
-    ...named("role", 4),
+    ...idColumns<TimePunch>("user", names, ({ userId }) => Option.some(userId), { id: hasNames ? 3 : undefined }),
+    ...idColumns<TimePunch>("location", names, ({ locationId }) => Option.some(locationId), { id: 2, name: 5 }),
+    ...idColumns<TimePunch>("role", names, ({ roleId }) => Option.some(roleId), { id: 1, name: 4 }),
     {
       title: "clocked_in",
       cell: (punch) => formatTime(punch.clockedIn, zoneOf(punch)),

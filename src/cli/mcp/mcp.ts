@@ -1,13 +1,13 @@
 /** `time-punches mcp`: answers an assistant's questions from a copy, by the Model Context Protocol. */
 import * as Command from "effect/cli/Command"
-import * as Effect from "effect/Effect"
 import { makeDatabaseFlag } from "../database/database.ts"
 import { companyFlags } from "../flags/connection.ts"
+import { lazyCommand } from "../flags/lazy.ts"
 import { namesFlag } from "../flags/names.ts"
 import { onFlag } from "../flags/values.ts"
 import { zoneFileFlag } from "../flags/zones.ts"
 
-export const mcp = Command.make(
+export const mcp = lazyCommand(
   "mcp",
   {
     database: makeDatabaseFlag("The copy to read: a file of SQLite, or postgres://host/database (required)"),
@@ -16,8 +16,8 @@ export const mcp = Command.make(
     names: namesFlag,
     withWages: onFlag("with-wages", "Let answers contain wages, costs and tips")
   },
-  // The protocol and the drivers of the databases are large, so they are loaded only here.
-  (flags) => Effect.flatMap(Effect.promise(() => import("./server.ts")), ({ serve }) => serve(flags))
+  () => import("./server.ts"),
+  ({ serve }) => serve
 ).pipe(
   Command.withDescription(
     `Let an assistant read a copy, without the right to change anything.

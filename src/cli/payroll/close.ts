@@ -1,16 +1,11 @@
 /** `time-punches close`, `correct`, `void` and `closes`: a payroll period as a record of states. */
 import * as Command from "effect/cli/Command"
-import * as Effect from "effect/Effect"
+import { lazyCommand } from "../flags/lazy.ts"
 import { closeFlags, closesFlags, correctFlags, voidFlags } from "./flags.ts"
 
-/** The drivers of the databases are large, so they are loaded only where they are used. */
-const lazily = Effect.promise(() => import("./run.ts"))
+const load = () => import("./run.ts")
 
-export const close = Command.make(
-  "close",
-  closeFlags,
-  (flags) => Effect.flatMap(lazily, ({ runClose }) => runClose(flags))
-).pipe(
+export const close = lazyCommand("close", closeFlags, load, ({ runClose }) => runClose).pipe(
   Command.withDescription(
     `Close a payroll period: check it, sum it and record the sums.
 
@@ -38,11 +33,7 @@ export const close = Command.make(
   ])
 )
 
-export const correct = Command.make(
-  "correct",
-  correctFlags,
-  (flags) => Effect.flatMap(lazily, ({ runCorrect }) => runCorrect(flags))
-).pipe(
+export const correct = lazyCommand("correct", correctFlags, load, ({ runCorrect }) => runCorrect).pipe(
   Command.withDescription(
     `Record the next state of closes whose sums have changed.
 
@@ -62,11 +53,7 @@ export const correct = Command.make(
   ])
 )
 
-export const voidCommand = Command.make(
-  "void",
-  voidFlags,
-  (flags) => Effect.flatMap(lazily, ({ runVoid }) => runVoid(flags))
-).pipe(
+export const voidCommand = lazyCommand("void", voidFlags, load, ({ runVoid }) => runVoid).pipe(
   Command.withDescription(
     `Record that the newest state of a close was not paid.
 
@@ -87,11 +74,7 @@ export const voidCommand = Command.make(
   ])
 )
 
-export const closes = Command.make(
-  "closes",
-  closesFlags,
-  (flags) => Effect.flatMap(lazily, ({ runCloses }) => runCloses(flags))
-).pipe(
+export const closes = lazyCommand("closes", closesFlags, load, ({ runCloses }) => runCloses).pipe(
   Command.withDescription(
     `List the closes of a company with all their states, or one close.
 

@@ -1,13 +1,13 @@
 /** `time-punches changes`: compares a period with what it was when it was closed, in a copy with a history. */
 import * as Command from "effect/cli/Command"
-import * as Effect from "effect/Effect"
+import { lazyCommand } from "../flags/lazy.ts"
 import { changesFlags } from "./diffFlags.ts"
 
-export const changes = Command.make(
+export const changes = lazyCommand(
   "changes",
   changesFlags,
-  // The drivers of the databases are large, so they are loaded only here.
-  (flags) => Effect.flatMap(Effect.promise(() => import("./diffRun.ts")), ({ run }) => run(flags))
+  () => import("./diffRun.ts"),
+  ({ run }) => run
 ).pipe(
   Command.withDescription(
     `Compare the punches of a period with what they were when it was closed.

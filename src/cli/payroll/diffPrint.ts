@@ -9,10 +9,10 @@ import { csvCell } from "../../internal/wire/csv.ts"
 import type * as WorkedTime from "../../payroll/WorkedTime.ts"
 import type { Changes, PersonChange, PunchChange } from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { nameColumns, type Names } from "../flags/names.ts"
+import { idColumns, nameColumns, type Names } from "../flags/names.ts"
 import { formatExactHours, formatMoney, formatShortTime, formatTime } from "../print/format.ts"
 import { csvFile, type CsvStyle, guardedRecords, jsonArray, jsonElements, jsonEnd } from "../print/machine.ts"
-import { type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
+import { type Column, makeTable, type Screen } from "../print/table.ts"
 import { type Difference, differencesOf, parted, type Reading, shortened } from "./differences.ts"
 
 /** The lines of both tables; none if nothing changed. */
@@ -54,23 +54,12 @@ const punchColumns = ({ names, zoneOf }: Reading, width: number): ReadonlyArray<
     Option.match(change, { onNone: () => "", onSome: cell })
   const ofPunch = (cell: (punch: TimePunch) => string) =>
     ofChange((change) => Option.match(punchOf(change), { onNone: () => "", onSome: cell }))
-  const named = (kind: "user" | "location", leaves?: number): ReadonlyArray<Column<Line>> => {
-    if (names === undefined) return []
-    const idOf = ({ change }: Line): Option.Option<number> =>
-      Option.flatMap(
-        change,
-        (each): Option.Option<number> =>
-          kind === "user" ? Option.some(each.userId) : Option.map(punchOf(each), ({ locationId }) => locationId)
-      )
-    const nameOf = (line: Line) => Option.getOrUndefined(Option.map(idOf(line), (id) => names(kind, id)))
-    return [nameColumn(kind, nameOf, (line) => Option.match(idOf(line), { onNone: () => "", onSome: String }), leaves)]
-  }
+  const userOf = ({ change }: Line) => Option.map(change, ({ userId }) => userId)
+  const locationOf = ({ change }: Line) => Option.map(Option.flatMap(change, punchOf), ({ locationId }) => locationId)
   return [
     { title: "id", align: "right", cell: ofChange(({ id }) => `${id}`) },
-    { title: "user_id", align: "right", cell: ofChange(({ userId }) => `${userId}`), leaves: names && 2 },
-    ...named("user"),
-    { title: "location_id", align: "right", cell: ofPunch(({ locationId }) => `${locationId}`), leaves: 1 },
-    ...named("location", 3),
+    ...idColumns("user", names, userOf, { id: names && 2 }),
+    ...idColumns("location", names, locationOf, { id: 1, name: 3 }),
     {
       title: "clocked_in",
       cell: ofPunch((punch) => formatTime(punch.clockedIn, zoneOf(punch))),

@@ -2,10 +2,10 @@
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import type { Issue } from "../../payroll/PeriodCheck.ts"
-import type { Names } from "../flags/names.ts"
+import { idColumns, type Names } from "../flags/names.ts"
 import { counted, countedPunches, formatShortTime, formatTime } from "../print/format.ts"
 import { csvFile, type CsvStyle, jsonArray } from "../print/machine.ts"
-import { type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
+import { type Column, makeTable, type Screen } from "../print/table.ts"
 
 /** The kinds of id of an issue that may have a name. */
 const named = ["user", "location"] as const
@@ -49,15 +49,11 @@ const tableOf = (issues: ReadonlyArray<Issue>, names: Names | undefined, screen:
   issues.length === 0 ? "" : makeTable(columnsOf(names), screen).lines(issues).map((line) => `${line}\n`).join("")
 
 const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
-  const columnOf = (kind: Named, leaves?: number): ReadonlyArray<Column<Issue>> =>
-    names === undefined
-      ? []
-      : [nameColumn(kind, (issue) => nameOf(names, issue, kind), (issue) => `${idOf(issue, kind)}`, leaves)]
+  const columnsOfKind = (kind: Named, leaves: { readonly id?: number | undefined; readonly name?: number }) =>
+    idColumns<Issue>(kind, names, (issue) => Option.some(idOf(issue, kind)), leaves)
   return [
-    { title: "user_id", align: "right", cell: (issue) => `${issue.userId}`, leaves: names && 2 },
-    ...columnOf("user"),
-    { title: "location_id", align: "right", cell: (issue) => `${issue.locationId}`, leaves: 1 },
-    ...columnOf("location", 3),
+    ...columnsOfKind("user", { id: names && 2 }),
+    ...columnsOfKind("location", { id: 1, name: 3 }),
     { title: "punch_id", align: "right", cell: (issue) => `${issue.punchId}` },
     { title: "clocked_in", cell: localOf, short: shortOf },
     { title: "kind", cell: (issue) => issue.kind, warns: () => true },

@@ -15,6 +15,7 @@ import { withCopy } from "../database/copy.ts"
 import { targetOf } from "../database/database.ts"
 import { openSource } from "../database/source.ts"
 import { usage } from "../failure.ts"
+import { writeNew } from "../files/files.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
@@ -30,7 +31,7 @@ export const run = Effect.fnUntraced(function*(input: ReportInput) {
   const page = Option.isSome(input.close) ? yield* closePage(input, input.close.value) : yield* periodPage(input)
   yield* Option.match(input.output, {
     onNone: () => printText(page),
-    onSome: (file) => write(file, page)
+    onSome: (file) => writeNew(file, page, exists(file))
   })
 })
 
@@ -107,18 +108,4 @@ const exists = (file: string) =>
 const refuseExisting = Effect.fnUntraced(function*(file: string) {
   const fs = yield* FileSystem.FileSystem
   if (yield* fs.exists(file)) return yield* exists(file)
-})
-
-/** Writes a new file for its owner alone: it holds wages. A file that was written in part does not stay. */
-const write = Effect.fnUntraced(function*(file: string, page: string) {
-  const fs = yield* FileSystem.FileSystem
-  yield* fs.open(file, { flag: "wx", mode: 0o600 }).pipe(
-    Effect.catchIf((error) => error.reason._tag === "AlreadyExists", () => exists(file)),
-    Effect.flatMap((handle) =>
-      Effect.andThen(handle.writeAll(new TextEncoder().encode(page)), handle.sync).pipe(
-        Effect.onError(() => Effect.ignore(fs.remove(file)))
-      )
-    ),
-    Effect.scoped
-  )
 })

@@ -1,16 +1,14 @@
 /** `time-punches report`: a period, or a close, as one page of HTML. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import { lazyCommand } from "../flags/lazy.ts"
 import { reportFlags } from "./flags.ts"
 
-export const report = Command.make(
+export const report = lazyCommand(
   "report",
   reportFlags,
-  // The charts are large, so they are loaded only here.
-  Effect.fnUntraced(function*(flags) {
-    const { run } = yield* Effect.promise(() => import("./pages.ts"))
-    yield* run(flags)
-  }, Effect.scoped)
+  () => import("./pages.ts"),
+  ({ run }) => (flags) => Effect.scoped(run(flags))
 ).pipe(
   Command.withDescription(
     `Write a period as one page of HTML, for people who look and do not compute.

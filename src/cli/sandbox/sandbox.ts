@@ -1,13 +1,13 @@
 /** `time-punches sandbox`: the fake service on this machine, with faults on demand. */
 import * as Command from "effect/cli/Command"
-import * as Effect from "effect/Effect"
+import { lazyCommand } from "../flags/lazy.ts"
 import { sandboxFlags } from "./flags.ts"
 
-export const sandbox = Command.make(
+export const sandbox = lazyCommand(
   "sandbox",
   sandboxFlags,
-  // No other subcommand needs the service, so it is loaded only here.
-  (options) => Effect.flatMap(Effect.promise(() => import("./serve.ts")), ({ serve }) => serve(options))
+  () => import("./serve.ts"),
+  ({ serve }) => serve
 ).pipe(
   Command.withDescription(
     `Run a time-punch service on this machine, filled with made-up punches, until

@@ -10,7 +10,8 @@ import { type FakeCompany, FakeService, Fault, type StoredPunch } from "../../te
 import { editPath } from "../../testing/page/edits.ts"
 import { clientVariables, environmentLines } from "../../testing/page/environment.ts"
 import type { FakeAccess } from "../../testing/service/options.ts"
-import { CommandFailure, commandFailureOf, errorCode, exitCode, usage } from "../failure.ts"
+import { CommandFailure, errorCode, exitCode, usage } from "../failure.ts"
+import { writeNew } from "../files/files.ts"
 import { counted, countedPunches } from "../print/format.ts"
 import { printError, printHint } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
@@ -110,21 +111,16 @@ const companySettings = (
 ]
 
 /** Writes variables for `node --env-file`. A file that exists may have what its owner needs: it is left as it is. */
-const writeVariables = Effect.fnUntraced(function*(file: string, variables: Readonly<Record<string, string>>) {
-  const fs = yield* FileSystem.FileSystem
-  const text = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join("")
-  yield* fs.writeFileString(file, text, { mode: 0o600, flag: "wx" }).pipe(
-    Effect.mapError((error) =>
-      error.reason._tag === "AlreadyExists"
-        ? new CommandFailure({
-          message: `${file} exists, and --write-env writes over no file`,
-          advice: ["Remove it, or name another one."],
-          code: exitCode.system
-        })
-        : commandFailureOf(error)
-    )
+const writeVariables = (file: string, variables: Readonly<Record<string, string>>) =>
+  writeNew(
+    file,
+    Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join(""),
+    new CommandFailure({
+      message: `${file} exists, and --write-env writes over no file`,
+      advice: ["Remove it, or name another one."],
+      code: exitCode.system
+    })
   )
-})
 
 /** Writes ids and guids for `fleet add`; `true` if standard output has them. */
 const writeCompanies = Effect.fnUntraced(function*(
@@ -138,9 +134,7 @@ const writeCompanies = Effect.fnUntraced(function*(
     return true
   }
   const fs = yield* FileSystem.FileSystem
-  yield* fs.writeFileString(target.value, `${lines.join("\n")}\n`, { mode: 0o600 }).pipe(
-    Effect.mapError((error) => commandFailureOf(error))
-  )
+  yield* fs.writeFileString(target.value, `${lines.join("\n")}\n`, { mode: 0o600 })
   return false
 })
 
