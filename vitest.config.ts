@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import { faultReporter } from "./test/support/faultReporter.ts"
 
@@ -9,8 +10,8 @@ export default defineConfig({
     reporters: ["default", faultReporter({ script: "test", failsOnSkip: false })],
     globalSetup: "test/cli/bundle.ts",
     exclude: ["test/full/**", "test/soak/**", "**/node_modules/**"],
-    // One more than the cores of a small machine: some files wait more than they work.
-    maxWorkers: 3,
+    // One more than the cores: some files wait more than they work.
+    maxWorkers: availableParallelism() + 1,
     // Half of the processor's time went into loading the same modules again for each file. No test keeps state in a module.
     isolate: false,
     // A hung test must end; a slow machine must not fail one.

@@ -198,7 +198,7 @@ describe("the time-punches process", () => {
     () =>
       inService(Effect.gen(function*() {
         const found = yield* finished(march)
-        const none = yield* finished([...march, "--user-id", "1", "--allow-empty"])
+        const none = yield* finished([...march, "--user-id", "1", "--accept", "empty"])
         const issues: ReadonlyArray<{ readonly kind: string }> = JSON.parse(found.stdout)
 
         assert.deepStrictEqual([found.code, found.signal], [9, null])

@@ -80,10 +80,10 @@ describe("[M2] a check that looked at nothing", () => {
           const [name = "", value = ""] = flag
           const args = ["check", ...week, name, value === "punches.db" ? `${folder}/${value}` : value]
           const { code, stderr } = yield* cli(args)
-          const allowed = yield* cli([...args, "--allow-empty"])
+          const allowed = yield* cli([...args, "--accept", "empty"])
 
           assert.strictEqual(code, 9)
-          assert.include(stderr, "nothing was checked; --allow-empty accepts that")
+          assert.include(stderr, "nothing was checked; --accept empty lets it pass")
           assert.strictEqual(allowed.code, 0)
         }))
   )
@@ -129,7 +129,7 @@ describe("[M5] a flag that would be ignored", () => {
     ["--status", "--history"],
     ["--status", "--accept-gone"],
     ["--status", "--sort-by-id"],
-    ["--history-days", "3"]
+    ["--keep-history", "3d"]
   ])("is refused by name: %j", (args) =>
     over([], (folder) =>
       Effect.gen(function*() {

@@ -453,7 +453,7 @@ describe("time-punches fleet", () => {
       const token = yield* fleet("run", {
         env: { ...without("TIME_PUNCHES_CLIENT_ID"), TIME_PUNCHES_ACCESS_TOKEN: "a-token" }
       })
-      const days = yield* fleet("run --history-days 3")
+      const days = yield* fleet("run --keep-history 3d")
       const name = yield* fleet("run --name a")
 
       assert.deepStrictEqual([none, token, days, name].map(({ code }) => code), [3, 3, 2, 2])

@@ -19,7 +19,7 @@ const ended = (running: Running) => Effect.promise(() => running.ended)
 /** A sandbox that changes its punches for a while: its variables, and whether they still change. */
 const sandbox = Effect.gen(function*() {
   const running = yield* started(
-    ["sandbox", "--json", "--port", "0", "--punches", `${punches}`, "--churn-for", `${churnSeconds}`],
+    ["sandbox", "--json", "--port", "0", "--punches", `${punches}`, `--churn=${churnSeconds}s`],
     { PATH: process.env["PATH"] ?? "" }
   )
   let log = ""
@@ -64,7 +64,7 @@ const compared = ({ environment }: Sandbox, { url }: Database) =>
     return yield* ended(yield* started(["doctor", "--database", url, "--full"], environment))
   }).pipe(Effect.scoped)
 
-describe("time-punches sync --every 2s beside time-punches sandbox --churn-for", () => {
+describe("time-punches sync --every 2s beside time-punches sandbox --churn=10s", () => {
   it.live("has every row as it is, killed and started at random, once the punches no longer change", (context) => {
     needs(context, hasPostgres, noPostgres)
     return Effect.scoped(Effect.gen(function*() {

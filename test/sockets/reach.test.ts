@@ -189,28 +189,39 @@ describe.each(transports)("a token requested over $transport", ({ http }) => {
         assert.strictEqual(received(), 0, "the request was sent")
       })
   )
+})
+
+// Three requests, a second apart: all transports wait at once.
+describe("a token requested over each transport", () => {
+  const overEach = <E, R>(test: (transport: typeof transports[number]) => Effect.Effect<void, E, R>) =>
+    Effect.forEach(transports, test, { concurrency: "unbounded", discard: true })
 
   it.live("[row 19] says that no server listens", () =>
     Effect.gen(function*() {
       const url = `http://127.0.0.1:${yield* closedPort}`
-      const { error, origin, text } = yield* withoutToken(url, http)
+      yield* overEach(Effect.fnUntraced(function*({ http, transport }) {
+        const { error, origin, text } = yield* withoutToken(url, http)
 
-      assert.strictEqual(text, "TransportError connect ECONNREFUSED")
-      assert.strictEqual(origin, url)
-      assert.strictEqual(error.attempts, 3)
-      assert.include(
-        error.message,
-        `connect (ECONNREFUSED) at ${url} [company ${company.id}, page 1, 3 token requests]`
-      )
+        assert.strictEqual(text, "TransportError connect ECONNREFUSED", transport)
+        assert.strictEqual(origin, url, transport)
+        assert.strictEqual(error.attempts, 3, transport)
+        assert.include(
+          error.message,
+          `connect (ECONNREFUSED) at ${url} [company ${company.id}, page 1, 3 token requests]`,
+          transport
+        )
+      }))
     }))
 
   it.live("[row 19] says that its host is unknown", () =>
     Effect.gen(function*() {
       yield* failingLookup("ENOTFOUND")
-      const { origin, text } = yield* withoutToken("https://nowhere.test/auth", http)
+      yield* overEach(Effect.fnUntraced(function*({ http, transport }) {
+        const { origin, text } = yield* withoutToken("https://nowhere.test/auth", http)
 
-      assert.strictEqual(text, "TransportError connect ENOTFOUND")
-      assert.strictEqual(origin, "https://nowhere.test")
+        assert.strictEqual(text, "TransportError connect ENOTFOUND", transport)
+        assert.strictEqual(origin, "https://nowhere.test", transport)
+      }))
     }))
 })
 

@@ -72,9 +72,9 @@ export const config = Command.make("config").pipe(
 
   A profile is a table of config.json in the folder for settings of this user,
   which config show prints. It may have:
-    ${Object.keys(settings).join(", ")},
+  ${Object.keys(settings).join(", ")},
   and as defaults for flags:
-    ${Object.keys(defaults).join(", ")}.
+  ${Object.keys(defaults).join(", ")}.
   The names of files are relative to that folder. Secrets are refused.`
   ),
   Command.withExamples([

@@ -4,7 +4,7 @@ import type * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import { databaseFlag, maxAgeFlag } from "../database/database.ts"
 import { companyFlags, readCompany } from "../flags/connection.ts"
-import { intervalForm, onFlag, readInterval, readWhole, text, wholeNumber } from "../flags/values.ts"
+import { intervalForm, keepHistory, onFlag, readInterval, text, wholeNumber } from "../flags/values.ts"
 
 /** What a sweep compares: the clock-ins of the time up to now, or all punches. */
 export type SweepRange = Duration.Duration | "all"
@@ -12,9 +12,6 @@ export type SweepRange = Duration.Duration | "all"
 /** Reads `35d`, or `all`. */
 export const readSweepRange = (text: string): Option.Option<SweepRange> =>
   text === "all" ? Option.some("all") : readInterval(text)
-
-/** A century: no punch is older, and an instant must be in the calendar. */
-const mostHistoryDays = 36_525
 
 export const syncFlags = {
   ...companyFlags,
@@ -41,12 +38,8 @@ export const syncFlags = {
     readSweepRange
   ),
   history: onFlag("history", "Keep each version that a pass replaces, for time-punches changes"),
-  historyDays: text(
-    "history-days",
-    "DAYS",
-    "With --history: after each pass, remove versions that were replaced more than DAYS ago (default: keep all)",
-    `${wholeNumber(1, mostHistoryDays)}, the days that a version is kept`,
-    (value) => readWhole(value, 1, mostHistoryDays)
+  keepHistory: keepHistory(
+    "With --history: after each pass, remove versions that were replaced longer ago than this (default: keep all)"
   ),
   acceptGone: onFlag("accept-gone", "With --sweep: let it mark more than 20 % of its window as gone"),
   sortById: onFlag("sort-by-id", "Read in the order of ids, if doctor says that the service keeps it beside a cursor"),

@@ -29,11 +29,11 @@ import { makeTable, type Screen } from "../print/table.ts"
 import type { SweepRange, SyncInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: SyncInput) {
-  const { acceptGone, history, historyDays, sortById, sweep } = input
+  const { acceptGone, history, keepHistory, sortById, sweep } = input
   const companies = yield* companiesOf(input)
   const target = yield* targetOf(input.database, "sync")
   if (Option.isSome(input.maxAge) && !input.status) return yield* usage("--max-age goes with --status")
-  if (Option.isSome(historyDays) && !history) return yield* usage("--history-days goes with --history")
+  if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
   if (acceptGone && Option.isNone(sweep)) return yield* usage("--accept-gone goes with --sweep")
   const passFlag = Option.isSome(input.every)
     ? "--every"
@@ -57,7 +57,7 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
     sweep,
     acceptGone,
     sortById,
-    historyDays,
+    keepHistory,
     json
   }))
   const passes = Option.match(input.every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
@@ -106,7 +106,7 @@ interface SyncTask {
   /** Whether each pass asks for the order of ids. */
   readonly sortById: boolean
   /** How long the versions of a history are kept, in days. `None` keeps them for ever. */
-  readonly historyDays: Option.Option<number>
+  readonly keepHistory: Option.Option<number>
   /** Whether each pass is printed as one JSON object. */
   readonly json: boolean
 }
@@ -252,7 +252,7 @@ const finished = <R>(
   pass: (onCommit: RunOptions["onCommit"]) => Effect.Effect<SyncSummary, PassError, R>
 ) =>
   Effect.gen(function*() {
-    const { company, historyDays, json, named } = task
+    const { company, keepHistory, json, named } = task
     const { clear, onCommit, stored } = yield* startPass(task)
     const summary = yield* keepingError(company, pass(onCommit)).pipe(
       Effect.ensuring(clear),
@@ -262,17 +262,17 @@ const finished = <R>(
     )
     const printPass = (removed: number | null) => printLines([JSON.stringify(passFields(company.id, summary, removed))])
     if (!json) yield* printLines([named + describePass(summary)])
-    if (Option.isNone(historyDays)) {
+    if (Option.isNone(keepHistory)) {
       if (json) yield* printPass(null)
       return summary
     }
-    const before = DateTime.subtract(yield* DateTime.now, { days: historyDays.value })
+    const before = DateTime.subtract(yield* DateTime.now, { days: keepHistory.value })
     const removed = yield* keepingError(company, SqlStore.pruneHistory(company.id, { before })).pipe(
       // The pass is complete, also if the pruning after it fails.
       Effect.tapError(() => json ? printPass(null) : Effect.void)
     )
     if (json) yield* printPass(removed)
-    else if (removed > 0) yield* printLines([named + describePruning(removed, historyDays.value)])
+    else if (removed > 0) yield* printLines([named + describePruning(removed, keepHistory.value)])
     return summary
   })
 

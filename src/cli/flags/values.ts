@@ -248,6 +248,19 @@ export const readInterval = (text: string): Option.Option<Duration.Duration> => 
 export const readLastDays = (text: string): Option.Option<number> =>
   text.endsWith("d") ? Option.map(readInterval(text), (interval) => Duration.toDays(interval)) : Option.none()
 
+/** A century: no punch is older, and an instant must be in the calendar. */
+const mostKept = 36_525
+
+/** `--keep-history`: for how many days a version that was replaced is kept; without it for ever. */
+export const keepHistory = (description: string) =>
+  text(
+    "keep-history",
+    "DAYS",
+    description,
+    `a number of days from 1d to ${mostKept}d, such as 400d`,
+    (text) => text.endsWith("d") ? readWhole(text.slice(0, -1), 1, mostKept) : Option.none()
+  )
+
 /** What `readHours` expects; it completes "must be …". */
 export const hoursForm = "hours up to 99999.99h or minutes up to 9999999m, such as 40h, 37.5h or 450m"
 

@@ -17,7 +17,7 @@ interface RunInput {
   readonly database: Option.Option<string>
   readonly name: Option.Option<string>
   readonly history: boolean
-  readonly historyDays: Option.Option<number>
+  readonly keepHistory: Option.Option<number>
   readonly http: Option.Option<number>
   readonly httpHost: Option.Option<string>
 }
@@ -29,10 +29,10 @@ const connections = 16
 const patience = 5000
 
 export const run = Effect.fnUntraced(function*(input: RunInput) {
-  if (Option.isSome(input.historyDays) && !input.history) return yield* usage("--history-days goes with --history")
+  if (Option.isSome(input.keepHistory) && !input.history) return yield* usage("--keep-history goes with --history")
   const target = yield* targetOf(input.database, "fleet")
   yield* requireOAuth
-  const settings = { historyDays: Option.getOrUndefined(input.historyDays) }
+  const settings = { historyDays: Option.getOrUndefined(input.keepHistory) }
   const name = Option.getOrUndefined(input.name)
   if (target._tag === "Sqlite" && name !== undefined) {
     return yield* usage("--name goes with PostgreSQL: a file has one process")

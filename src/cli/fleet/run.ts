@@ -1,7 +1,7 @@
 /** `time-punches fleet run`: the flags of one process of the fleet. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import { nonBlank, onFlag, readWhole, text, wholeNumber } from "../flags/values.ts"
+import { keepHistory, nonBlank, onFlag, readWhole, text, wholeNumber } from "../flags/values.ts"
 import { database } from "./arguments.ts"
 
 export const run = Command.make("run", {
@@ -13,12 +13,8 @@ export const run = Command.make("run", {
     "a name that is not blank"
   ),
   history: onFlag("history", "Keep each version that a sync replaces, for time-punches changes"),
-  historyDays: text(
-    "history-days",
-    "DAYS",
-    "With --history: remove versions that were replaced more than DAYS ago, once a day (default: keep all)",
-    wholeNumber(1, 36_525),
-    (value) => readWhole(value, 1, 36_525)
+  keepHistory: keepHistory(
+    "With --history: once a day, remove versions that were replaced longer ago than this (default: keep all)"
   ),
   http: text(
     "http",

@@ -1,5 +1,6 @@
 /** `time-punches check`: what a person must look at before a period is closed. */
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -16,7 +17,7 @@ import { openSource, sourceFlags } from "../database/source.ts"
 import { Findings } from "../failure.ts"
 import { type FilterInput, noFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
-import { csvFlags, csvStyleOf, formatFlags, formatOf, instant, onFlag } from "../flags/values.ts"
+import { csvFlags, csvStyleOf, formatFlags, formatOf, instant } from "../flags/values.ts"
 import { printError, printWarning } from "../print/messages.ts"
 import { printText, screen } from "../print/output.ts"
 import { defaultMaxShift, maxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
@@ -44,7 +45,10 @@ export const check = Command.make(
     ...selectionFlags,
     ...periodFlags,
     maxShift,
-    allowEmpty: onFlag("allow-empty", "Exit with 0 if no punch matches; without it the exit code is then 9"),
+    accept: Flag.Literals("accept", ["empty"]).pipe(
+      Flag.withDescription("empty: exit with 0 if no punch matches; without it the exit code is then 9"),
+      Flag.optional
+    ),
     asOf: instant("as-of", "Treat open punches as clocked out at this instant; without it only their clock-in counts"),
     ...formatFlags(["table", "csv", "json"], "table for people; csv and json for programs"),
     ...csvFlags,
@@ -57,6 +61,7 @@ export const check = Command.make(
     const style = yield* Effect.fromResult(csvStyleOf(flags, format))
     const names = yield* readNames(flags.names)
     const knowsDisputes = Option.isNone(flags.database)
+    const acceptsEmpty = Option.isSome(flags.accept)
     const source = yield* openSource(flags)
     const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
     yield* refuseBeyondCalendar(resolved, maxShift)
@@ -73,13 +78,13 @@ export const check = Command.make(
     const issues = all.filter(({ kind }) => !hidden.includes(kind))
     const printVerdict = issues.length === 0 && checked > 0 ? printError : printWarning
     yield* printText(textOf(format, issues, names, yield* screen, style)).pipe(
-      Effect.andThen(printVerdict(verdictOf(issues, checked, flags.allowEmpty))),
+      Effect.andThen(printVerdict(verdictOf(issues, checked, acceptsEmpty))),
       Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),
       // What was found decides the exit code, also if its reader has read enough.
       Effect.catchTag("OutputClosed", () => Effect.void)
     )
     // A gate that looked at nothing must not open.
-    if (issues.length > 0 || (checked === 0 && !flags.allowEmpty)) return yield* new Findings()
+    if (issues.length > 0 || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
   }, Effect.scoped)
 ).pipe(
   Command.withDescription(

@@ -90,9 +90,9 @@ const jsonOf = (issues: ReadonlyArray<Issue>, names: Names | undefined): string 
 }
 
 /** One line for people: how much there is to look at, of how many punches. `checked`: the punches of the period. */
-export const verdictOf = (issues: ReadonlyArray<Issue>, checked: number, allowEmpty: boolean): string => {
+export const verdictOf = (issues: ReadonlyArray<Issue>, checked: number, acceptsEmpty: boolean): string => {
   if (checked === 0) {
-    return `no punch of the period matches: nothing was checked${allowEmpty ? "" : "; --allow-empty accepts that"}`
+    return `no punch of the period matches: nothing was checked${acceptsEmpty ? "" : "; --accept empty lets it pass"}`
   }
   const were = `${countedPunches(checked)} ${checked === 1 ? "was" : "were"} checked`
   if (issues.length === 0) return `nothing to look at: ${were}`

@@ -1,10 +1,22 @@
 /** The flags of `time-punches sandbox`. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import { jsonFlag, nonBlank, onFlag, text, whole } from "../flags/values.ts"
+import { intervalForm, jsonFlag, nonBlank, readInterval, readWhole, text, whole } from "../flags/values.ts"
 
 const mostCompanies = 20_000
+
+/** What `--churn` stands for without a value. */
+const always = "always"
+
+const aDay = 86_400_000
+
+/** In milliseconds: less than a second too, which no other time of the command is. */
+const readLatency = (text: string): Option.Option<number> =>
+  text.endsWith("ms")
+    ? readWhole(text.slice(0, -"ms".length), 0, aDay)
+    : Option.filter(Option.map(readInterval(text), Duration.toMillis), (millis) => millis <= aDay)
 
 const orElse = <A>(flag: Flag.Flag<Option.Option<A>>, otherwise: A) => Flag.map(flag, Option.getOrElse(() => otherwise))
 
@@ -41,9 +53,9 @@ export const sandboxFlags = {
     5_000_000
   ),
   seed: orElse(whole("seed", "N", "The same seed gives the same punches (default: 1)", 0), 1),
-  fail: orElse(
+  errorRate: orElse(
     text(
-      "fail",
+      "error-rate",
       "SHARE",
       "Share of the page requests, 0 to 1, that are answered with 503 (default: 0)",
       "a share from 0 to 1, such as 0.1",
@@ -52,16 +64,26 @@ export const sandboxFlags = {
     0
   ),
   latency: orElse(
-    whole("latency", "MILLIS", "Time from a request to its answer (default: 0)", 0, 86_400_000),
+    text(
+      "latency",
+      "TIME",
+      "Time from a request to its answer, such as 200ms (default: 0ms)",
+      "a time from 0ms to 1d, such as 200ms or 2s",
+      readLatency
+    ),
     0
   ),
-  churn: onFlag("churn", "Add, edit, delete and restore punches twice a second, for each hundred companies"),
-  churnFor: whole(
-    "churn-for",
-    "SECONDS",
-    "The same, and stop after this number of seconds; the service runs on",
-    1,
-    366 * 86_400
+  churn: Flag.String("churn").pipe(
+    Flag.withMetavar("TIME"),
+    Flag.withDescription(
+      "Add, edit, delete and restore punches twice a second, for each hundred companies; with =60s for that long"
+    ),
+    Flag.filterMap(
+      (text) => text === always ? Option.some(Duration.infinity) : readInterval(text),
+      () => intervalForm("60s")
+    ),
+    Flag.withOptionalValue(always),
+    Flag.optional
   )
 }
 

@@ -24,7 +24,7 @@ export const sandbox = lazyCommand(
   Command.withExamples([
     { command: "time-punches sandbox --port 4010", description: "50,000 punches on port 4010" },
     {
-      command: "time-punches sandbox --port 4010 --fail 0.1 --latency 200",
+      command: "time-punches sandbox --port 4010 --error-rate 0.1 --latency 200ms",
       description: "A slow service that often fails"
     },
     {

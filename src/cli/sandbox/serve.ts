@@ -1,6 +1,5 @@
 /** The service behind `time-punches sandbox`: serves companies and a page on a port, prints a client's settings or writes them. */
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -38,8 +37,8 @@ export const serve = Effect.fnUntraced(function*(options: SandboxInput) {
     ),
     FakeServer
   )
-  if (options.fail > 0) {
-    yield* service.inject(Fault.retryAfter("1", 503), { probability: { chance: options.fail, seed } })
+  if (options.errorRate > 0) {
+    yield* service.inject(Fault.retryAfter("1", 503), { probability: { chance: options.errorRate, seed } })
   }
   const { access } = service
   const company = Option.isSome(count) ? undefined : companies[0]
@@ -61,12 +60,11 @@ export const serve = Effect.fnUntraced(function*(options: SandboxInput) {
       seeAlso(url)
     )
   }
-  if (options.churn || Option.isSome(options.churnFor)) {
-    const seconds = Option.getOrElse(options.churnFor, () => Infinity)
+  if (Option.isSome(options.churn)) {
     yield* printHint(`Punches change ${churnRate(world.changing)}.`)
     const punchesIn = (index: number) => isFilled(index) ? Option.some(world.punchesOf(index)) : Option.none()
     const changes = churn(world.changing, punchesIn, seed)
-    yield* Effect.timeoutOption(Effect.provideService(changes, FakeService, service), Duration.seconds(seconds))
+    yield* Effect.timeoutOption(Effect.provideService(changes, FakeService, service), options.churn.value)
     yield* printHint("Punches no longer change.")
   }
   return yield* Effect.never

@@ -6,14 +6,18 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 
 const counter = (name: string, description: string, unit: string) =>
-  Metric.counter(`time_punches_${name}`, { description, incremental: true, attributes: { unit } })
+  Metric.counter(name, { description, incremental: true, attributes: { unit } })
 
-const pages = counter("pages", "Pages read whole", "{page}")
-const punches = counter("punches", "Punches in those pages", "{punch}")
-const retries = counter("retries", "Retries of pages and tokens, by reason", "{retry}")
-const resumptions = counter("resumptions", "Runs that resumed by themselves, by the tag of the error", "{resumption}")
-const retryWait = counter("retry_wait_seconds", "Time spent waiting before retries", "s")
-const renewals = counter("token_renewals", "Token requests that ended, by outcome", "{renewal}")
+const pages = counter("time_punches_pages", "Pages read whole", "{page}")
+const punches = counter("time_punches_punches", "Punches in those pages", "{punch}")
+const retries = counter("time_punches_retries", "Retries of pages and tokens, by reason", "{retry}")
+const resumptions = counter(
+  "time_punches_resumptions",
+  "Runs that resumed by themselves, by the tag of the error",
+  "{resumption}"
+)
+const retryWait = counter("time_punches_retry_wait_seconds", "Time spent waiting before retries", "s")
+const renewals = counter("time_punches_token_renewals", "Token requests that ended, by outcome", "{renewal}")
 
 const pageDuration = Metric.histogram("time_punches_page_duration_seconds", {
   description: "From the first request of a page to its rows, waits included",

@@ -59,7 +59,7 @@ describe("time-punches sync", () => {
     withCopy(Effect.fnUntraced(function*(file) {
       const first = yield* sync(file, "--json")
       yield* TestClock.adjust("1 hour")
-      const second = yield* sync(file, "--json", "--history", "--history-days", "30")
+      const second = yield* sync(file, "--json", "--history", "--keep-history", "30d")
       const [one, other, ...more] = linesOf(first.stdout + second.stdout).map((line) => JSON.parse(line))
 
       assert.deepStrictEqual([first.code, second.code, more], [0, 0, []])
@@ -314,12 +314,16 @@ describe("time-punches sync", () => {
     [["sync", "--database", "mysql://localhost/a"], 2, "has the scheme mysql"],
     [["sync", "--database", "a.db", "--every", "0s"], 2, "a time from 1s to 366d, such as 15m"],
     [["sync", "--database", "a.db", "--sweep", "everything"], 2, "a time from 1s to 366d, such as 35d, or all"],
-    [["sync", "--database", "a.db", "--history-days", "30"], 2, "--history-days goes with --history"],
-    [["sync", "--database", "a.db", "--history", "--history-days", "0"], 2, "a whole number from 1 to 36525, the days"],
+    [["sync", "--database", "a.db", "--keep-history", "30d"], 2, "--keep-history goes with --history"],
     [
-      ["sync", "--database", "a.db", "--history", "--history-days", "30d"],
+      ["sync", "--database", "a.db", "--history", "--keep-history", "0d"],
       2,
-      "a whole number from 1 to 36525, the days"
+      "a number of days from 1d to 36525d, such as 400d"
+    ],
+    [
+      ["sync", "--database", "a.db", "--history", "--keep-history", "30"],
+      2,
+      "a number of days from 1d to 36525d, such as 400d"
     ],
     [["sync", "--database", "a.db", "--company", "4021 4022"], 2, "the id of a company"],
     [["sync", "--database", "/nowhere/a.db"], 8, "the database failed"]
@@ -387,7 +391,7 @@ describe("time-punches sync --history", () => {
       assert.strictEqual(versions(file), 3)
     })))
 
-  it.effect("removes what --history-days no longer keeps, after each pass, and says how much", () =>
+  it.effect("removes what --keep-history no longer keeps, after each pass, and says how much", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       const service = yield* FakeService
       // The clock of the database is that of this machine, whatever the service says.
@@ -395,13 +399,13 @@ describe("time-punches sync --history", () => {
       yield* sync(file, "--history")
       const begun = yield* historyOf(file)
       yield* service.edit(ids.slice(0, 3), { notes: "corrected" })
-      const kept = yield* sync(file, "--history", "--history-days", "2")
+      const kept = yield* sync(file, "--history", "--keep-history", "2d")
       const keptVersions = versions(file)
       yield* TestClock.adjust("3 days")
       yield* service.edit(ids.slice(0, 1), { notes: "late" })
       const without = yield* sync(file, "--history")
       const stays = versions(file)
-      const pruned = yield* sync(file, "--history", "--history-days", "2", "--sweep", "all")
+      const pruned = yield* sync(file, "--history", "--keep-history", "2d", "--sweep", "all")
       const after = yield* historyOf(file)
 
       assert.deepStrictEqual([keptVersions, stays, versions(file)], [3, 4, 0])
@@ -417,7 +421,7 @@ describe("time-punches sync --history", () => {
       const screen: Array<string> = []
       const shows = (count: number, line: string) =>
         Effect.promise(() => vi.waitUntil(() => screen.join("").split(line).length > count, { timeout: 20_000 }))
-      const flags = ["--history", "--history-days", "1", "--every", "12h"]
+      const flags = ["--history", "--keep-history", "1d", "--every", "12h"]
       const running = yield* Effect.forkChild(cli(["sync", "--database", file, ...flags], { screen }))
       yield* shows(1, "first load: ")
       yield* service.edit(ids.slice(0, 3), { notes: "corrected" })

@@ -131,13 +131,13 @@ describe("time-punches check", () => {
       Effect.gen(function*() {
         const args = [...newYork, "--user-id", "99", "--format", "csv"]
         const refused = yield* cli(args)
-        const allowed = yield* cli([...args, "--allow-empty"])
+        const allowed = yield* cli([...args, "--accept", "empty"])
         const none = "punch_id,user_id,location_id,kind,at,at_local,text\r\n"
 
         assert.deepStrictEqual([refused.code, refused.stdout, refused.stderr], [
           9,
           none,
-          "no punch of the period matches: nothing was checked; --allow-empty accepts that\n"
+          "no punch of the period matches: nothing was checked; --accept empty lets it pass\n"
         ])
         assert.deepStrictEqual([allowed.code, allowed.stdout, allowed.stderr], [
           0,

@@ -39,9 +39,9 @@ const assertSame = Effect.fn(function*(database: string) {
   const zones = writeZones(yield* temporaryFolder, locations)
   assert.strictEqual((yield* cli(["sync", "--database", database])).code, 0)
   for (const flags of calls(zones)) {
-    const service = yield* cli(["check", ...flags, "--allow-empty", "--json"])
+    const service = yield* cli(["check", ...flags, "--accept", "empty", "--json"])
     const requests = (yield* queries).length
-    const copy = yield* cli(["check", ...flags, "--allow-empty", "--json", "--database", database], { env })
+    const copy = yield* cli(["check", ...flags, "--accept", "empty", "--json", "--database", database], { env })
     const expected = issuesIn(service.stdout).filter(({ kind }) => kind !== "disputed")
 
     assert.deepStrictEqual(issuesIn(copy.stdout), expected, flags.join(" "))

@@ -113,8 +113,9 @@ describe("time-punches check", () => {
           "--page-size",
           `${pageSize}`
         ]
-        const { code, stderr, stdout } = yield* cli([...common, "--allow-empty", ...zone, ...asOfFlags, ...flags]).pipe(
-          Effect.provide(FakeService.layer({ punches }))
+        const { code, stderr, stdout } = yield* Effect.provide(
+          cli([...common, "--accept", "empty", ...zone, ...asOfFlags, ...flags]),
+          FakeService.layer({ punches })
         )
 
         assert.deepStrictEqual(issuesIn(stdout), expected, stderr)

@@ -202,7 +202,9 @@ describe("time-punches sandbox --companies", () => {
     [
       [["--companies", "0"], /companies/],
       [["--punches", "99999999"], /a whole number from 0 to 5000000/],
-      [["--latency", "99999999999"], /a whole number from 0 to 86400000/],
+      [["--latency", "86400001ms"], /a time from 0ms to 1d, such as 200ms or 2s/],
+      [["--latency", "200"], /a time from 0ms to 1d, such as 200ms or 2s/],
+      [["--churn=60"], /a time from 1s to 366d, such as 60s/],
       [["--seed", "99999999999999999"], /a whole number from 0 to 9007199254740991/],
       [["--write-env", " "], /the name of a file/],
       [["--companies", "20001"], /a whole number from 1 to 20000/],
