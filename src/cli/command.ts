@@ -50,8 +50,8 @@ const settings = `  Settings come from the environment; secrets are read from no
     TIME_PUNCHES_CLIENT_ID         an OAuth client with
     TIME_PUNCHES_CLIENT_SECRET     its secret (and TIME_PUNCHES_SCOPES),
     TIME_PUNCHES_SESSION_COOKIE    or a session
-    TIME_PUNCHES_COMPANY_ID      instead of --company
-    TIME_PUNCHES_COMPANY_GUID    instead of --guid
+    TIME_PUNCHES_COMPANY_ID      the company, instead of --company ID=GUID,
+    TIME_PUNCHES_COMPANY_GUID      and its guid
     TIME_PUNCHES_API_VERSION     API version to send, if not the default
     TIME_PUNCHES_PROFILE         instead of --profile
     TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary, check and report; may have a password`

@@ -225,7 +225,10 @@ describe("time-punches", () => {
         const given = yield* cli(["list", ...company, "--guid", defaultCompany.guid], { env })
 
         assert.deepStrictEqual([without.code, without.stdout, asked], [2, "", []])
-        assert.include(without.stderr, "--guid (or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID)")
+        assert.include(
+          without.stderr,
+          "--company ID=GUID (or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID)"
+        )
         assert.strictEqual(given.code, 0)
       }).pipe(Effect.provide(fake))
   )

@@ -29,6 +29,8 @@ const flagsOf = Effect.fnUntraced(function*(path: ReadonlyArray<string>) {
 /** By the placeholder of a flag: a value beyond its limit, and the limit that the message says. */
 const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> = {
   ID: ["9007199254740992", /to 9007199254740991/],
+  "ID[=GUID]": ["9007199254740992", /to 9007199254740991/],
+  "ID[=GUID],…": ["9007199254740992", /to 9007199254740991/],
   N: ["9007199254740992", /to [\d,]+/],
   PORT: ["65536", /to 65535/],
   SHARE: ["1.1", /from 0 to 1/],
