@@ -30,6 +30,7 @@ import {
   type OutputClosed
 } from "./failure.ts"
 import { fleet } from "./fleet/fleet.ts"
+import { makeHelp, version as versionCommand } from "./help.ts"
 import { list } from "./list/list.ts"
 import { mcp } from "./mcp/mcp.ts"
 import { check } from "./payroll/check.ts"
@@ -49,8 +50,8 @@ const settings = `  Settings come from the environment; secrets are read from no
     TIME_PUNCHES_CLIENT_ID         an OAuth client with
     TIME_PUNCHES_CLIENT_SECRET     its secret (and TIME_PUNCHES_SCOPES),
     TIME_PUNCHES_SESSION_COOKIE    or a session
-    TIME_PUNCHES_COMPANY_ID      instead of --company
-    TIME_PUNCHES_COMPANY_GUID    instead of --guid
+    TIME_PUNCHES_COMPANY_ID      the company, instead of --company ID=GUID,
+    TIME_PUNCHES_COMPANY_GUID      and its guid
     TIME_PUNCHES_API_VERSION     API version to send, if not the default
     TIME_PUNCHES_PROFILE         instead of --profile
     TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary, check and report; may have a password`
@@ -63,28 +64,31 @@ const exitCodes = `  Exit codes:
     4    the credential is rejected       10   the copy is older than --max-age
     5    the credential may not do this   130  interrupted`
 
+const commands = [
+  list,
+  exportCommand,
+  summary,
+  check,
+  close,
+  correct,
+  voidCommand,
+  closes,
+  changes,
+  report,
+  sync,
+  fleet,
+  doctor,
+  config,
+  mcp,
+  sandbox,
+  versionCommand
+] as const
+
 export const command = Command.make("time-punches").pipe(
   Command.withDescription(
     `Lists, exports, sums, checks, copies and compares the punches of a company.\n\n${settings}\n\n${exitCodes}`
   ),
-  Command.withSubcommands([
-    list,
-    exportCommand,
-    summary,
-    check,
-    close,
-    correct,
-    voidCommand,
-    closes,
-    changes,
-    report,
-    sync,
-    fleet,
-    doctor,
-    config,
-    mcp,
-    sandbox
-  ]),
+  Command.withSubcommands([...commands, makeHelp(commands)]),
   Command.withGlobalFlags([colourFlag, ...messageFlags, ...profileFlags]),
   Command.withExamples([
     { command: "time-punches list --limit 20", description: "Print the first punches" }

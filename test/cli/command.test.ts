@@ -7,13 +7,15 @@ import { command } from "../../src/cli/command.ts"
 import { exitCode } from "../../src/cli/failure.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { defaultSession } from "../../src/testing/service/options.ts"
-import { cli, type Environment, environment, linesOf, queries, temporaryFolder, without } from "./support.ts"
+import { cli, type Environment, environment, linesOf, printers, queries, temporaryFolder, without } from "./support.ts"
 
 const fake = FakeService.layer({
   punches: generatePunches({ seed: 6, count: 120, companyId: defaultCompany.id })
 })
 
-const subcommands = command.subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
+const subcommands = command.subcommands
+  .flatMap(({ commands }) => commands.map(({ name }) => name))
+  .filter((name) => !printers.includes(name))
 
 const page = Fs.readFileSync(new URL("../../docs/09-command-line.md", import.meta.url), "utf8")
 
@@ -69,6 +71,32 @@ describe("time-punches", () => {
       assert.strictEqual(stdout, `time-punches v${version}\n`)
     }).pipe(Effect.provide(fake)))
 
+  it.effect.each<readonly [string, string]>([
+    ["help", "--help"],
+    ["help list", "list --help"],
+    ["help fleet", "fleet --help"],
+    ["help fleet add", "fleet add --help"],
+    ["help help", "help --help"],
+    ["help version", "version --help"],
+    ["version", "--version"]
+  ])("%s prints what %s prints", ([one, other]) =>
+    Effect.gen(function*() {
+      const [shown, expected] = [yield* cli(one.split(" ")), yield* cli(other.split(" "))]
+
+      assert.strictEqual(shown.code, 0)
+      assert.isAbove(shown.stdout.length, 10)
+      assert.deepStrictEqual(shown, expected)
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("lists help and version once", () =>
+    Effect.gen(function*() {
+      const lines = linesOf((yield* cli(["help"])).stdout.split("SUBCOMMANDS")[1] ?? "")
+
+      for (const name of printers) {
+        assert.strictEqual(lines.filter((line) => line.startsWith(`  ${name} `)).length, 1, name)
+      }
+    }).pipe(Effect.provide(fake)))
+
   it.effect.each(subcommands)("%s --help shows examples that run", (name) =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* cli([name, "--help"])
@@ -113,6 +141,10 @@ describe("time-punches", () => {
       [["lisst"], /^time-punches: lisst is not a command; did you mean list\?\nSee time-punches --help\.\n$/],
       [["x\u001b[31my"], /^time-punches: x\\u001b\[31my is not a command\n/],
       [["fleet", "lst"], /^time-punches fleet: lst is not a command; did you mean list\?\n/],
+      [["help", "lisst"], /^time-punches: lisst is not a command; did you mean list\?\nSee time-punches --help\.\n$/],
+      [["help", "fleet", "lst"], /^time-punches fleet: lst is not a command; did you mean list\?\n/],
+      [["help", "list", "extra"], /^time-punches list: extra is not a command\n/],
+      [["version", "extra"], /extra/],
       [["list", "extra"], /extra/],
       [["export"], /--output/],
       [["summary", "--by", "year"], /--by/],
@@ -193,7 +225,10 @@ describe("time-punches", () => {
         const given = yield* cli(["list", ...company, "--guid", defaultCompany.guid], { env })
 
         assert.deepStrictEqual([without.code, without.stdout, asked], [2, "", []])
-        assert.include(without.stderr, "--guid (or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID)")
+        assert.include(
+          without.stderr,
+          "--company ID=GUID (or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID)"
+        )
         assert.strictEqual(given.code, 0)
       }).pipe(Effect.provide(fake))
   )

@@ -130,5 +130,10 @@ const pathsOf = ({ name, subcommands }: Command.Command.Any, above: ReadonlyArra
     : subcommands.flatMap(({ commands }) => commands.flatMap((each) => pathsOf(each, path)))
 }
 
-/** Every subcommand, such as `list` and `fleet add`. */
-export const subcommands = command.subcommands.flatMap(({ commands }) => commands.flatMap((each) => pathsOf(each, [])))
+/** What prints only what `--help` and `--version` print. */
+export const printers: ReadonlyArray<string> = ["help", "version"]
+
+/** Every other subcommand, such as `list` and `fleet add`. */
+export const subcommands = command.subcommands
+  .flatMap(({ commands }) => commands.flatMap((each) => pathsOf(each, [])))
+  .filter((name) => !printers.includes(name))

@@ -17,9 +17,9 @@ export const syncFlags = {
   ...companyFlags,
   company: text(
     "company",
-    "ID",
+    "ID[=GUID],…",
     "The company (default: TIME_PUNCHES_COMPANY_ID), or several, one after the other: 4021,4022=GUID",
-    `the id of a company, ${wholeNumber(0)}, or several of ID or ID=GUID joined by commas`,
+    `the id of a company, ${wholeNumber(1)}, or several of ID or ID=GUID joined by commas`,
     (value) => Option.all(value.split(",").map(readCompany))
   ),
   database: databaseFlag,

@@ -89,8 +89,7 @@ const companiesOf = Effect.fnUntraced(function*({ company, guid }: Pick<SyncInpu
       "Give each company its own, as in --company 4021=GUID,4022=GUID."
     )
   }
-  const complete = ({ guid: own, id }: Company) =>
-    companyOf({ company: Option.some(id), guid: own === undefined ? guid : Option.some(own) })
+  const complete = (each: Company) => companyOf({ company: Option.some(each), guid })
   return Arr.prepend(yield* Effect.forEach(others, complete), yield* complete(first))
 })
 

@@ -187,7 +187,11 @@ const explainRejection = (param: string | undefined, context: Cause): Explanatio
     case "x-api-version":
       return { cause: "version", advice: "Set TIME_PUNCHES_API_VERSION to a version that the service knows." }
     case "x-company-guid":
-      return { check: "company", cause: "settings", advice: "Check --guid, or TIME_PUNCHES_COMPANY_GUID." }
+      return {
+        check: "company",
+        cause: "settings",
+        advice: "Check the guid of --company ID=GUID, or TIME_PUNCHES_COMPANY_GUID."
+      }
     case "cursor":
       return { cause: "cursors", advice: "The service rejects its own cursors: report it." }
     default:

@@ -1,5 +1,6 @@
 /** Which service and company a command reads: flags before the environment, secrets from the environment only. */
 import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -12,16 +13,11 @@ import { CompanyGuid, CompanyId } from "../../Ids.ts"
 import { invalidSetting } from "../../internal/wire/issue.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { type CommandFailure, usage } from "../failure.ts"
-import { id, readWhole, text, wholeNumber } from "./values.ts"
+import { readWhole, text, wholeNumber } from "./values.ts"
 
 const variable = { id: "TIME_PUNCHES_COMPANY_ID", guid: "TIME_PUNCHES_COMPANY_GUID" } as const
 
 const readGuid = (text: string) => CompanyGuid.makeOption(text)
-
-export const companyFlags = {
-  company: id("company", CompanyId.makeOption, `The company (default: ${variable.id})`, 1),
-  guid: text("guid", "UUID", `Its guid, required for an OAuth client (default: ${variable.guid})`, "a uuid", readGuid)
-}
 
 /** Reads `4021`, or `4022=GUID`. */
 export const readCompany = (value: string): Option.Option<Company> => {
@@ -32,6 +28,21 @@ export const readCompany = (value: string): Option.Option<Company> => {
       id: Option.flatMap(readWhole(id), CompanyId.makeOption),
       guid: guid === undefined ? Option.some(undefined) : CompanyGuid.makeOption(guid)
     })
+}
+
+/** What `readCompany` expects; it completes "must be …". */
+export const companyForm = `the id of a company, ${wholeNumber(1)}, or ID=GUID`
+
+export const companyFlags = {
+  company: text(
+    "company",
+    "ID[=GUID]",
+    `The company; its guid is required for an OAuth client (default: ${variable.id}, ${variable.guid})`,
+    companyForm,
+    readCompany
+  ),
+  // For scripts that have the guid in a variable of its own; the help shows one way.
+  guid: Flag.withHidden(text("guid", "UUID", "The guid of the company", "a uuid", readGuid))
 }
 
 /** The parsed company flags. */
@@ -60,11 +71,16 @@ export const companyOf = Effect.fnUntraced(
       (text) => Option.flatMap(readWhole(text), CompanyId.makeOption)
     )
     const guidFromEnvironment = yield* setting(variable.guid, "a uuid", readGuid)
-    const id = Option.orElse(flags.company, () => idFromEnvironment)
-    if (Option.isNone(id)) return yield* usage(`no company: give --company ID or set ${variable.id}`)
-    const isSame = Option.contains(idFromEnvironment, id.value)
-    const guid = Option.orElse(flags.guid ?? Option.none(), () => isSame ? guidFromEnvironment : Option.none())
-    return { id: id.value, guid: Option.getOrUndefined(guid) }
+    const given = Option.getOrUndefined(flags.company)
+    const flag = Option.getOrUndefined(flags.guid ?? Option.none())
+    const id = given?.id ?? Option.getOrUndefined(idFromEnvironment)
+    if (id === undefined) return yield* usage(`no company: give --company ID or set ${variable.id}`)
+    if (given?.guid !== undefined && flag !== undefined) {
+      return yield* usage("--guid beside --company ID=GUID does not say which of the two counts", "Leave --guid out.")
+    }
+    const isSame = Option.contains(idFromEnvironment, id)
+    const guid = given?.guid ?? flag ?? (isSame ? Option.getOrUndefined(guidFromEnvironment) : undefined)
+    return { id, guid }
   }
 )
 

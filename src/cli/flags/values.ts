@@ -53,8 +53,8 @@ export const readWhole = (
 export const whole = (name: string, metavar: string, description: string, least: number, most?: number) =>
   text(name, metavar, description, wholeNumber(least, most), (text) => readWhole(text, least, most))
 
-export const id = <A>(name: string, make: (value: number) => Option.Option<A>, description: string, least = 0) =>
-  text(name, "ID", description, wholeNumber(least), (text) => Option.flatMap(readWhole(text), make))
+export const id = <A>(name: string, make: (value: number) => Option.Option<A>, description: string) =>
+  text(name, "ID", description, wholeNumber(0), (text) => Option.flatMap(readWhole(text), make))
 
 export const readInstant = (text: string): Option.Option<DateTime.Utc> => {
   const millis = parseInstant(text)

@@ -24,6 +24,7 @@ import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import type { Terminal } from "effect/Terminal"
+import type { Company } from "../../Company.ts"
 import { toWider, toWire } from "../../export/rows.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { version } from "../../internal/wire/userAgent.ts"
@@ -50,7 +51,7 @@ import { summary } from "../summary/summary.ts"
 /** The parsed flags of the command. */
 interface McpInput {
   readonly database: Option.Option<string>
-  readonly company: Option.Option<CompanyId>
+  readonly company: Option.Option<Company>
   readonly zoneFile: Option.Option<string>
   readonly names: Option.Option<string>
   readonly withWages: boolean

@@ -270,7 +270,7 @@ const printWritten = Effect.fnUntraced(function*(
       ...(revision.kind === "close" ? [disputesUnknown] : [])
     )
     // The environment may name another company than the flag.
-    const flag = Option.match(company, { onNone: () => "", onSome: (company) => ` --company ${company}` })
+    const flag = Option.match(company, { onNone: () => "", onSome: ({ id }) => ` --company ${id}` })
     yield* printHint(`The record: time-punches closes ${revision.close} --json${flag} --database ${shellWord(shown)}`)
   }
 })

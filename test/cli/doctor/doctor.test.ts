@@ -161,7 +161,7 @@ describe("time-punches doctor", () => {
 
       assert.strictEqual(oauth.code, 2)
       assert.match(oauth.found.get("company")?.[1] ?? "", /without a guid, which an OAuth client must send$/)
-      assert.match(oauth.advice, /^Advice: Give --guid, or set TIME_PUNCHES_COMPANY_GUID/)
+      assert.match(oauth.advice, /^Advice: Give --company ID=GUID, or set TIME_PUNCHES_COMPANY_GUID/)
       assert.strictEqual(token.code, 0)
       assert.match(token.found.get("company")?.[1] ?? "", /guid is not sent with access tokens/)
     }).pipe(Effect.provide(fake)))

@@ -29,12 +29,12 @@ const flagsOf = Effect.fnUntraced(function*(path: ReadonlyArray<string>) {
 /** By the placeholder of a flag: a value beyond its limit, and the limit that the message says. */
 const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> = {
   ID: ["9007199254740992", /to 9007199254740991/],
+  "ID[=GUID]": ["9007199254740992", /to 9007199254740991/],
+  "ID[=GUID],…": ["9007199254740992", /to 9007199254740991/],
   N: ["9007199254740992", /to [\d,]+/],
   PORT: ["65536", /to 65535/],
-  MILLIS: ["86400001", /to 86400000/],
-  SECONDS: ["31622401", /to 31622400/],
   SHARE: ["1.1", /from 0 to 1/],
-  TIME: ["367d", /to 366d/],
+  TIME: ["367d", /to (366d|1d)/],
   "TIME|all": ["3650d", /to 366d/],
   DAYS: ["99999d", /to (366d|36525)/],
   HOURS: ["1000000h", /up to 99999.99h/],
@@ -104,8 +104,16 @@ describe("every flag of", () => {
             yield* refused([...given, `--${flag}`, "-16h"], flag)
             continue
           }
-          yield* refused([...given, `--${flag}`, ""], flag)
           yield* refused([...given, `--${flag}=`], flag)
+          const optional = /^\[=(.*)\]$/.exec(type)?.[1]
+          if (optional !== undefined) {
+            const [value, limit] = limits[optional] ?? []
+            yield* refused([...given, `--${flag}`, `--${flag}`], flag)
+            yield* refused([...given, `--${flag}`, "-16h"], flag)
+            yield* refused([...given, `--${flag}=${value}`], flag, limit)
+            continue
+          }
+          yield* refused([...given, `--${flag}`, ""], flag)
           yield* refused([...given, `--${flag}`, "x", `--${flag}`, "x"], flag)
           if (!takesMinus.includes(type)) {
             for (const value of ["-16h", "-1", "-x1"]) {

@@ -101,12 +101,23 @@ describe("time-punches list", () => {
   it.effect("takes company and guid from flags", () =>
     Effect.gen(function*() {
       const { TIME_PUNCHES_COMPANY_GUID: guid = "", ...env } = environment
+      const byFlag = yield* cli(["list", "--limit", "1", "--company", `4021=${guid}`], { env })
       const byFlags = yield* cli(["list", "--limit", "1", "--company", "4021", "--guid", guid], { env })
+      const both = yield* cli(["list", "--company", `4021=${guid}`, "--guid", guid], { env })
+      const help = yield* cli(["list", "--help"])
       const other = yield* cli(["list", "--company", "4022"])
 
-      assert.deepStrictEqual([byFlags.code, byFlags.stderr], [0, ""])
+      assert.deepStrictEqual([byFlag.code, byFlag.stderr], [0, ""])
+      assert.deepStrictEqual(byFlags, byFlag)
+      assert.deepStrictEqual([both.code, both.stdout], [2, ""])
+      assert.include(both.stderr, "--guid beside --company ID=GUID")
+      assert.include(help.stdout, "--company ID[=GUID]")
+      assert.notInclude(help.stdout, "--guid")
       assert.strictEqual(other.code, 2, "the guid of the environment belongs to another company")
-      assert.match(other.stderr, /--guid \(or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID\) is required/)
+      assert.match(
+        other.stderr,
+        /--company ID=GUID \(or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID\) is required/
+      )
     }).pipe(Effect.provide(fake)))
 
   it.effect("shows times on the clocks of --zone, with their offset, and leaves the machine forms in UTC", () =>
