@@ -266,13 +266,13 @@ const describeOldSchema = ({ needed, version }: OldSchema): Description => ({
     })
 })
 
-const describeUnknown = ({ asked, companyId, since }: HistoryUnknown): Description => ({
+const describeUnknown = ({ companyId, requested, since }: HistoryUnknown): Description => ({
   code: exitCode.usage,
   message: Option.match(since, {
     onNone: () => `the copy has no history of company ${companyId}, so its state at --since is not known`,
     onSome: (since) =>
       `the history of company ${companyId} is known since ${DateTime.formatIso(since)}, and --since is ${
-        DateTime.formatIso(asked)
+        DateTime.formatIso(requested)
       }`
   }),
   advice: [

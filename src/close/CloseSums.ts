@@ -165,18 +165,23 @@ export const byPerson = ({ people, rows }: CloseSums): ReadonlyArray<PersonSums>
 /** A row while it is summed. */
 interface RunningRow {
   readonly punch: TimePunch
-  readonly amounts: Amounts.Amounts
+  amounts: Amounts.Amounts
 }
 
 const makeSums = (terms: CloseTerms) => {
   const rows = new Map<string, RunningRow>()
   const people = new Map<UserId, PersonTime>()
   const dates = datesOf(terms)
-  const daysOf = new Map<LocationId, ReturnType<typeof daysAt>>()
+  const known = new Map<LocationId, ReturnType<typeof daysAt>>()
+
+  const daysOf = (locationId: LocationId) => {
+    const days = known.get(locationId) ?? daysAt(terms, locationId)
+    if (!known.has(locationId)) known.set(locationId, days)
+    return days
+  }
 
   const add = (punch: TimePunch): MissingZone | SumOverflow | undefined => {
-    const days = daysOf.get(punch.locationId) ?? daysAt(terms, punch.locationId)
-    daysOf.set(punch.locationId, days)
+    const days = daysOf(punch.locationId)
     if (days === undefined) return new MissingZone({ locationId: punch.locationId })
     const at = punch.clockedIn.epochMilliseconds
     const date = dates[days.starts.findLastIndex((start) => start <= at)]
@@ -189,18 +194,10 @@ const makeSums = (terms: CloseTerms) => {
     }
     if (!isWithin) return undefined
     const key = keyOf(punch)
-    const known = rows.get(key)
-    const own = Option.match(durations, {
-      onNone: () => ({ incomplete: 1, net: 0, cost: 0 }),
-      onSome: ({ net }) => ({
-        incomplete: 0,
-        net: Duration.toMillis(net),
-        cost: Option.getOrElse(cost(punch, terms), () => Infinity)
-      })
-    })
-    const amounts = Amounts.add(known?.amounts ?? Amounts.zero, { ...own, punches: 1, tips: punch.tips })
-    rows.set(key, { punch: known?.punch ?? punch, amounts })
-    const field = Amounts.overflow(amounts)
+    const row = rows.get(key) ?? { punch, amounts: Amounts.zero }
+    if (row.amounts === Amounts.zero) rows.set(key, row)
+    row.amounts = Amounts.add(row.amounts, amountsOfPunch(punch, durations, terms))
+    const field = Amounts.overflow(row.amounts)
     return field === undefined ? undefined : new SumOverflow({ field, punchId: punch.id })
   }
 
@@ -223,6 +220,21 @@ const makeSums = (terms: CloseTerms) => {
   }
 
   return { add, result }
+}
+
+const amountsOfPunch = (
+  punch: TimePunch,
+  durations: WorkedTime.WorkedTime["durations"],
+  terms: CloseTerms
+): Amounts.Amounts => {
+  if (Option.isNone(durations)) return { punches: 1, incomplete: 1, net: 0, cost: 0, tips: punch.tips }
+  return {
+    punches: 1,
+    incomplete: 0,
+    net: Duration.toMillis(durations.value.net),
+    cost: Option.getOrElse(cost(punch, terms), () => Infinity),
+    tips: punch.tips
+  }
 }
 
 type RowKey = Pick<CloseRow, "departmentId" | "locationId" | "roleId" | "userId">

@@ -65,7 +65,7 @@ export const readCopy = Effect.fnUntraced(function*({ dialect, sql }: Db, compan
   ).pipe(Effect.mapError(failedWith(company, "the copy cannot be read")))
   const [since, at, passBegan] = ["known_since", "history_last", "pass_began"].map((name) => orUndefined(row?.[name]))
   if (since === undefined || at === undefined) {
-    return yield* new HistoryUnknown({ companyId: company, since: Option.none(), asked: yield* DateTime.now })
+    return yield* new HistoryUnknown({ companyId: company, since: Option.none(), requested: yield* DateTime.now })
   }
   return {
     since: DateTime.makeUnsafe(since),

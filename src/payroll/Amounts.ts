@@ -36,4 +36,6 @@ export const isZero = ({ cost, incomplete, net, punches, tips }: Amounts): boole
 
 /** The sum that an addition may have made wrong. Counts stay small. */
 export const overflow = (amounts: Amounts): "net" | "cost" | "tips" | undefined =>
-  (["net", "cost", "tips"] as const).find((name) => !Number.isSafeInteger(amounts[name]))
+  sums.find((name) => !Number.isSafeInteger(amounts[name]))
+
+const sums = ["net", "cost", "tips"] as const

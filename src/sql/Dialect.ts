@@ -82,18 +82,18 @@ export const knownSince = "CASE WHEN s.known_since < s.history_since THEN s.hist
  * that does not know histories fails so, instead of replacing versions that are then missing. A checkpoint that is set to
  * NULL by hand writes no rows.
  */
-export const makesHole =
+export const makesGap =
   "OLD.history_since IS NOT NULL AND NEW.checkpoint IS NOT NULL AND (NEW.history_last IS NULL OR NEW.history_last <= OLD.history_last)"
 
 /** Why such a write is refused. */
-export const hole =
+export const historyGap =
   "the history of this company has begun, and this write would leave a hole in it: use a release that keeps histories, or raise history_last too"
 
 /** Whether to delete the row of a sync loses since when a history is known. */
 export const endsHistory = "OLD.history_since IS NOT NULL"
 
 /** Why such a deletion is refused. */
-export const end =
+export const deletionRefused =
   "the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company with a release that keeps histories"
 
 /**

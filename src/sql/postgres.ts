@@ -5,13 +5,13 @@ import type { Row } from "effect/sql/SqlConnection"
 import { numberOf, orUndefined, postgres as ground, timestamptzOf } from "../internal/sql/dialect.ts"
 import { type Cell, type Column, columns, type ColumnType, contentColumns, versionColumns } from "./columns.ts"
 import {
+  deletionRefused,
   type Dialect,
   dialectFor,
-  end,
   endsHistory,
-  hole,
+  historyGap,
   knowOlder,
-  makesHole,
+  makesGap,
   type Rows,
   type Written
 } from "./Dialect.ts"
@@ -132,11 +132,11 @@ BEGIN
   RAISE EXCEPTION USING MESSAGE = TG_ARGV[0], ERRCODE = 'integrity_constraint_violation';
 END $$`,
   `CREATE TRIGGER ${refuseHole} BEFORE UPDATE OF checkpoint ON ${sync} FOR EACH ROW
-WHEN (${makesHole})
-EXECUTE FUNCTION ${refuseFunction}('${hole}')`,
+WHEN (${makesGap})
+EXECUTE FUNCTION ${refuseFunction}('${historyGap}')`,
   `CREATE TRIGGER ${refuseEnd} BEFORE DELETE ON ${sync} FOR EACH ROW
 WHEN (${endsHistory})
-EXECUTE FUNCTION ${refuseFunction}('${end}')`
+EXECUTE FUNCTION ${refuseFunction}('${deletionRefused}')`
 ]
 
 /**

@@ -64,7 +64,7 @@ export class HistoryUnknown
     /** The first instant at which the copy is known; `None`: no history is kept, or the first load has not ended. */
     since: Schema.OptionFromNullOr(Instant),
     /** The `since` that was requested. */
-    asked: Instant
+    requested: Instant
   })
 {
   /** Since when the copy is known, and how to begin a history. */
@@ -74,7 +74,7 @@ export class HistoryUnknown
         "no history is known: SqlStore.layer({ history: true }) keeps one from the end of the first load on",
       onSome: (since) => `its history is known since ${DateTime.formatIso(since)}`
     })
-    return `the copy of ${DateTime.formatIso(this.asked)} is not known; ${known} [company ${this.companyId}]`
+    return `the copy of ${DateTime.formatIso(this.requested)} is not known; ${known} [company ${this.companyId}]`
   }
 }
 
@@ -146,16 +146,16 @@ export const isAtInstant = ({ dialect: { timestamp }, sql }: Database<Dialect>, 
 export const requireKnown = Effect.fnUntraced(function*(
   { dialect: { bigint, millisOf, tables }, sql }: Database<Dialect>,
   companyId: CompanyId,
-  asked: DateTime.DateTime
+  requested: DateTime.DateTime
 ) {
   const [row] = yield* sql`SELECT ${millisOf(knownSince)} AS known_since FROM ${tables.sync} AS s
     WHERE s.company_id = ${bigint(companyId)}`
   const since = orUndefined(row?.["known_since"])
-  if (since === undefined || asked.epochMilliseconds < since) {
+  if (since === undefined || requested.epochMilliseconds < since) {
     return yield* new HistoryUnknown({
       companyId,
       since: Option.map(Option.fromUndefinedOr(since), (millis) => DateTime.makeUnsafe(millis)),
-      asked: DateTime.toUtc(asked)
+      requested: DateTime.toUtc(requested)
     })
   }
 })

@@ -6,13 +6,13 @@ import type { Row } from "effect/sql/SqlConnection"
 import { numberOf, orUndefined, sqlite as ground } from "../internal/sql/dialect.ts"
 import { type Cell, type Column, columns, type ColumnType, contentColumns, versionColumns } from "./columns.ts"
 import {
+  deletionRefused,
   type Dialect,
   dialectFor,
-  end,
   endsHistory,
-  hole,
+  historyGap,
   knowOlder,
-  makesHole,
+  makesGap,
   type Rows,
   Unclear,
   type Written
@@ -118,14 +118,14 @@ END`
 
 const createRefusals = ({ refuseEnd, refuseHole, sync }: TableNames) => [
   `CREATE TRIGGER ${refuseHole} BEFORE UPDATE OF checkpoint ON ${sync}
-WHEN ${makesHole}
+WHEN ${makesGap}
 BEGIN
-  SELECT RAISE(ABORT, '${hole}');
+  SELECT RAISE(ABORT, '${historyGap}');
 END`,
   `CREATE TRIGGER ${refuseEnd} BEFORE DELETE ON ${sync}
 WHEN ${endsHistory}
 BEGIN
-  SELECT RAISE(ABORT, '${end}');
+  SELECT RAISE(ABORT, '${deletionRefused}');
 END`
 ]
 

@@ -354,13 +354,18 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       const { kept, plain, run, table } = opened
       const asked = at(0)
       const unknown = () => Effect.flip(changesOf(opened, { ...dayOptions(asked), clock: zone("UTC") }))
-      assert.deepInclude(yield* unknown(), { _tag: "HistoryUnknown", since: Option.none(), asked, companyId: company })
+      assert.deepInclude(yield* unknown(), {
+        _tag: "HistoryUnknown",
+        since: Option.none(),
+        requested: asked,
+        companyId: company
+      })
       yield* commit(plain, company, [row(1)])
       assert.include(String(yield* unknown()), "no history is known")
 
       yield* commit(kept, company, [row(1)])
       const { last, since } = Option.getOrThrow(yield* historyOf(opened, company))
-      assert.deepInclude(yield* unknown(), { _tag: "HistoryUnknown", since: Option.some(since), asked })
+      assert.deepInclude(yield* unknown(), { _tag: "HistoryUnknown", since: Option.some(since), requested: asked })
       assert.include(String(yield* unknown()), `known since ${DateTime.formatIso(since)}`)
       const early = DateTime.makeUnsafe("-200000-01-01T00:00:00Z")
       for (const instant of [early, DateTime.subtract(since, { milliseconds: 1 })]) {
