@@ -547,7 +547,7 @@ describe("time-punches fleet run --database FILE", () => {
     [
       {
         moment: "before the claim",
-        before: "^WITH d AS",
+        before: "^WITH due AS",
         left: { starts: [0, 0, 0], rows: [0, 0, 0] }
       },
       {

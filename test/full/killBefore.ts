@@ -1,4 +1,4 @@
-/** Loaded before a program: ends its process before the first statement of SQLite that matches the variable `KILL_BEFORE`. */
+/** Loaded before a program: ends its process before the first statement of SQLite that matches the variable `KILL_BEFORE`, read in one line. */
 import { StatementSync } from "node:sqlite"
 
 const pattern = new RegExp(process.env["KILL_BEFORE"] ?? "$^")
@@ -6,7 +6,7 @@ const pattern = new RegExp(process.env["KILL_BEFORE"] ?? "$^")
 const checked = <F extends (...args: Array<never>) => unknown>(execute: F): F =>
   new Proxy(execute, {
     apply: (target, self: StatementSync, args) => {
-      if (pattern.test(self.sourceSQL)) process.kill(process.pid, "SIGKILL")
+      if (pattern.test(self.sourceSQL.trim().replaceAll(/\s+/g, " "))) process.kill(process.pid, "SIGKILL")
       return Reflect.apply(target, self, args)
     }
   })
