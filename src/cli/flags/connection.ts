@@ -41,7 +41,7 @@ export const companyFlags = {
     companyForm,
     readCompany
   ),
-  // For scripts that have the guid in a variable of its own; the help shows one way.
+  // For scripts that have the guid in a separate variable; the help shows one way.
   guid: Flag.withHidden(text("guid", "UUID", "The guid of the company", "a uuid", readGuid))
 }
 
