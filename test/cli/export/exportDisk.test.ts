@@ -137,7 +137,8 @@ describe("time-punches export on a disk", () => {
       }))
       while (fiber.pollUnsafe() === undefined) {
         yield* TestClock.adjust("100 millis")
-        yield* turn
+        // Real files are written meanwhile: on a busy machine one turn of the loop is too short for a page.
+        yield* Effect.repeat(turn, { times: 9 })
       }
       const { code } = yield* Fiber.join(fiber)
       const pages = (yield* queries).length - before
