@@ -533,7 +533,7 @@ const dateText = (date: BusinessDate, format: DateFormat = "YYYY-MM-DD"): string
   )
 }
 
-/** The milliseconds of one unit in which hours are counted, and the digits of its fraction. */
+/** The milliseconds of one unit in which hours are counted. */
 const hourUnits = { "decimal:2": 36_000, "decimal:4": 360, "h:mm": 60_000, minutes: 60_000, seconds: 1000 } as const
 
 const numberText = ({ decimal, hours }: Mapping, column: Column, cell: bigint): string => {

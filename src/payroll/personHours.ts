@@ -30,7 +30,7 @@ export const timeOf = (people: Map<UserId, PersonTime>, userId: UserId): PersonT
 }
 
 /** A threshold that is left out is infinite. */
-export interface Thresholds {
+interface Thresholds {
   readonly weeklyThreshold?: Duration.Input | undefined
   readonly dailyThreshold?: Duration.Input | undefined
 }

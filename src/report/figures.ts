@@ -14,7 +14,7 @@ import type { TimePunch } from "../TimePunch.ts"
 import { makePresence, type Presence } from "./presence.ts"
 
 /** Where a punch of the report stands. */
-export interface Place {
+interface Place {
   readonly date: BusinessDate
   readonly clock: LocalClock
 }

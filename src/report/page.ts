@@ -171,7 +171,7 @@ export const sumsTable = (
     {
       title: kind === "day" ? "date" : kind === "user" ? "person" : "location",
       cell: ({ key }) =>
-        key === totalKey || kind === "day" || typeof key === "string"
+        kind === "day" || typeof key === "string"
           ? `${key}`
           : { value: key, text: names?.(kind, key) === undefined ? `${key}` : labelOf(kind, key, names) }
     },

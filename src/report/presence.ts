@@ -34,7 +34,6 @@ export const makePresence = (asOf: DateTime.DateTime | undefined) => {
     for (const span of spansOf(punch, asOf)) addSpan(known.hours, known.offset, span)
   }
 
-  /** `datesOf`: the dates of the period by a clock. */
   const result = (datesOf: (clock: LocalClock) => PayPeriod): Presence => {
     const people = noTime()
     for (const [clock, { hours }] of byClock) {

@@ -12,15 +12,13 @@ const Instant = Schema.String.check(
   Schema.makeFilter((text: string) => parseInstant(text) !== undefined || "an RFC 3339 instant with a zone")
 )
 
-const Cents = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
-
 /** The new values of a punch, under their names on the wire; a value that is absent keeps the old one. */
 const Edit = Schema.Struct({
   clocked_in: Schema.optionalKey(Instant),
   clocked_out: Schema.optionalKey(Schema.NullOr(Instant)),
   approved: Schema.optionalKey(Schema.Boolean),
   employee_approval_status: Schema.optionalKey(Schema.Literals(approvalStatuses)),
-  hourly_wage: Schema.optionalKey(Cents),
+  hourly_wage: Schema.optionalKey(Schema.Natural),
   tips: Schema.optionalKey(Schema.Int),
   notes: Schema.optionalKey(Schema.String),
   deleted: Schema.optionalKey(Schema.Boolean)

@@ -1,5 +1,6 @@
 /** The buttons that inject faults: for each constructor of `Fault` what it does in a line, and the faults to choose from. */
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { Fault, type FaultWhen, type TokenDefect } from "../faults/Fault.ts"
 
 /** Where a fault strikes, as a heading. */
@@ -164,7 +165,6 @@ export const faultTimes = {
   tenth: ["one request in ten", { probability: { chance: 0.1, seed: 1 } }]
 } as const satisfies Record<string, readonly [string, FaultWhen]>
 
-/** See `faultTimes`. */
 export const faultTargets = {
   usual: ["of the endpoint that it is made for", {}],
   first: ["for a first page", { target: "page", cursor: null }],
@@ -176,8 +176,8 @@ export const faultTargets = {
 const Press = Schema.fromJsonString(Schema.Struct({
   name: Schema.String,
   choice: Schema.Int,
-  times: Schema.Literals(["once", "thrice", "always", "tenth"]),
-  target: Schema.Literals(["usual", "first", "page", "token"])
+  times: Schema.Literals(Struct.keys(faultTimes)),
+  target: Schema.Literals(Struct.keys(faultTargets))
 }))
 
 export const decodePress = Schema.decodeUnknownOption(Press)
