@@ -113,9 +113,10 @@ export class Credentials extends Context.Service<Credentials, {
   ): Layer.Layer<Credentials, Config.ConfigError> => sessionCookieLayer("sessionCookie", cookie, options.name)
 
   /**
-   * An OAuth client with its own standard `TokenCache` and `TokenEndpoint`; `layerOAuthNoDeps` takes a given cache. After a 401 a page is sent once more with a new token. Every request carries a guid: `Company.guid`, or the
-   * guid of the option `company` for that id only, since a guid never crosses companies; without one the call is an
-   * `InvalidRequest`, and nothing is sent. Fails with a `ConfigError` on an id, a secret or a company that cannot be sent.
+   * An OAuth client with its own standard `TokenCache` and `TokenEndpoint`; `layerOAuthNoDeps` takes a given cache. After a
+   * 401 a page is sent once more with a new token. Every request carries a guid: `Company.guid`, or the guid of the option
+   * `company` for that id only, since a guid never crosses companies; without one the call is an `InvalidRequest`, and
+   * nothing is sent. Fails with a `ConfigError` on an id, a secret or a company that cannot be sent.
    */
   static readonly layerOAuth = (
     options: OAuthClient & Pick<OAuthOptions, "company">
@@ -128,9 +129,10 @@ export class Credentials extends Context.Service<Credentials, {
   /**
    * As `layerOAuth`, with the tokens of the `TokenCache` that it is provided with: one that several clients share, one
    * over another `TokenEndpoint`, or a fixed token in a test. A token of it that a header cannot carry, or of fewer than 4
-   * characters, is an `InvalidRequest`, and nothing is sent. Fails with a `ConfigError` on a company that cannot be sent.
+   * characters, is an `InvalidRequest`, and nothing is sent. Fails with a `ConfigError` on a company that cannot be sent. Clients
+   * share a cache that is provided outside of `layerWith`, as here; within its `credentials` each client builds its own.
    *
-   * **Example** (Two clients with one cache)
+   * **Example** (A client with a given cache)
    *
    * ```ts
    * import { Layer, Redacted } from "effect"
@@ -144,11 +146,10 @@ export class Credentials extends Context.Service<Credentials, {
    *   Layer.provide(endpoints)
    * )
    *
-   * export const client = TimePunches.layer.pipe(
-   *   Layer.provide(Credentials.layerOAuthNoDeps({ clientSecret })),
-   *   Layer.provide(endpoints),
-   *   Layer.provide(tokens)
-   * )
+   * export const client = TimePunches.layerWith({
+   *   baseUrl: "https://api.example.com",
+   *   credentials: Credentials.layerOAuthNoDeps({ clientSecret })
+   * }).pipe(Layer.provide(tokens))
    * ```
    */
   static readonly layerOAuthNoDeps = (

@@ -323,7 +323,8 @@ const makeOperations = Effect.fnUntraced(
         transform
       }),
       retry,
-      policy: makePolicy(retry)
+      policy: makePolicy(retry),
+      budgets: new WeakMap()
     }
     return {
       ...makeListings(client),

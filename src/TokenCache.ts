@@ -39,12 +39,12 @@ export class TokenCache extends Context.Service<TokenCache, {
 }>()("effect-time-punches/TokenCache") {
   /**
    * An empty cache. The first `get` sends the first request. Requests run with the services and settings that this
-   * layer was built with, not with those of a caller; closing its scope aborts a background renewal.
+   * layer was built with, not with those of a caller; closing its scope aborts a background renewal. Each use of the name is
+   * another layer, since one layer is built once: two clients must not sign with one token. Keep it in a constant to share it.
    */
-  static readonly layer: Layer.Layer<TokenCache, never, TokenEndpoint> = Layer.effect(
-    TokenCache,
-    Effect.suspend(() => make())
-  )
+  static get layer(): Layer.Layer<TokenCache, never, TokenEndpoint> {
+    return Layer.effect(TokenCache, Effect.suspend(() => make()))
+  }
 }
 
 /** Limits of one renewal, in milliseconds. */

@@ -236,4 +236,14 @@ describe("the budget of a run", () => {
       assert.strictEqual(yield* attempts({ retry: { attempts: 3, budget: 100 } }), 3)
       assert.strictEqual(yield* attempts({ retry: { attempts: 3, budget: 100 } }), 3)
     }).pipe(letTimePass, Effect.provide(oneRetry)))
+
+  it.effect("is shared by the runs of a program with one policy around it", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.status(503))
+      const made = yield* Effect.forEach([1, 2, 3], () => attempts({})).pipe(
+        Effect.provide(RetryPolicy.layer({ attempts: 3, budget: 28 }))
+      )
+
+      assert.deepStrictEqual(made, [3, 1, 1])
+    }).pipe(letTimePass, Effect.provide(oneRetry)))
 })

@@ -149,6 +149,38 @@ describe("the composition of a client", () => {
     }))
 })
 
+describe("Credentials.layerOAuth", () => {
+  it.effect("gives each client of a composition its own token", () =>
+    Effect.gen(function*() {
+      const seen: Array<string | undefined> = []
+      const http = Layer.succeed(
+        HttpClient.HttpClient,
+        HttpClient.make((request, url) =>
+          Effect.sync(() => {
+            if (!url.pathname.endsWith("/oauth2/token")) {
+              seen.push(request.headers["authorization"])
+              return HttpClientResponse.fromWeb(request, says(wirePage([])))
+            }
+            const form = request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : ""
+            const client = new URLSearchParams(form).get("client_id")
+            const issued = { token_type: "bearer", expires_in: 3600, access_token: `token-${client}` }
+            return HttpClientResponse.fromWeb(request, Response.json(issued))
+          })
+        )
+      )
+      const clientOf = (clientId: string) =>
+        TimePunches.layerWith({
+          baseUrl: "https://api.test",
+          credentials: Credentials.layerOAuth({ clientId, clientSecret: Redacted.make("a client secret") })
+        })
+      const pageOf = (clientId: string) =>
+        Layer.effectDiscard(TimePunches.page(company)).pipe(Layer.provide(clientOf(clientId)))
+      yield* Effect.scoped(Layer.build(Layer.mergeAll(pageOf("alpha"), pageOf("beta")).pipe(Layer.provide(http))))
+
+      assert.deepStrictEqual(seen.toSorted(), ["Bearer token-alpha", "Bearer token-beta"])
+    }))
+})
+
 describe("the settings of a client", () => {
   const settings = [
     ["ApiVersion", Layer.succeed(ApiVersion, Option.some("2025-01-01"))],

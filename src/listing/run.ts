@@ -29,6 +29,8 @@ export interface Client {
   readonly retry: RetryOptions
   /** `retry` in milliseconds. */
   readonly policy: Policy
+  /** The budgets of policies that are provided to runs and name another one, by the policy. */
+  readonly budgets: WeakMap<RetryOptions, Budget>
 }
 
 /** A client with what the pages of one run share. */
@@ -111,10 +113,15 @@ const policyOf = (
     return invalid(companyId, setting === "" ? "retry" : `retry.${setting}`, what)
   }
   const retry = changed.success
-  // Shared unless it differs: an outage must not be met with a new budget by each run.
-  return Result.succeed(
-    retry.budget === client.retry.budget ? makePolicy(retry, client.policy.budget) : makePolicy(retry)
-  )
+  return Result.succeed(makePolicy(retry, changes?.budget === undefined ? budgetOf(client, provided) : undefined))
+}
+
+/** The budget that the runs with a policy share: an outage must not be met with a new one by each run. */
+const budgetOf = ({ budgets, policy, retry }: Client, provided: RetryOptions): Budget => {
+  if (provided.budget === retry.budget) return policy.budget
+  const known = budgets.get(provided) ?? makeBudget(provided.budget)
+  budgets.set(provided, known)
+  return known
 }
 
 const timeoutOf = (companyId: CompanyId, deadline: Duration.Input) =>

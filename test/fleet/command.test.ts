@@ -296,7 +296,7 @@ describe("time-punches fleet", () => {
   test(
     "remove --purge erases nothing outside a terminal, and says what to type",
     Effect.gen(function*() {
-      const { fleet, sql } = yield* inFile
+      const { database, fleet, sql } = yield* inFile
       yield* fleet("add 1 2")
       yield* sql((sql) => sql`INSERT INTO time_punches_sync (company_id, checkpoint) VALUES (1, 'x')`)
       const piped = yield* fleet("remove 1 2 --purge", { stdin: "y\n", terminal: true })
@@ -309,7 +309,8 @@ describe("time-punches fleet", () => {
       for (const { code, stderr, stdout } of [piped, redirected]) {
         assert.deepStrictEqual([code, stdout], [2, ""])
         assert.include(stderr, "company 1: 0 punches, 0 older versions, 0 closes")
-        assert.include(stderr, "time-punches fleet remove 1 2 --purge --yes")
+        // The variable may name another database.
+        assert.include(stderr, `time-punches fleet remove 1 2 --purge --yes --database '${database}'\n`)
       }
       assert.deepStrictEqual([alone.code, closesToo.code], [2, 2])
       assert.include(alone.stderr, "go with --purge")

@@ -40,6 +40,7 @@ const scripted = Effect.fnUntraced(
       version: Option.some("2026-06-01"),
       retry,
       policy: makePolicy(retry),
+      budgets: new WeakMap(),
       sign: (request) =>
         Effect.sync(() => ({
           request: HttpClientRequest.setHeader(request, "authorization", `Bearer ${++credentials}`),

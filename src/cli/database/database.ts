@@ -12,7 +12,7 @@ import type * as SqlError from "effect/sql/SqlError"
 import { isLoopback } from "../../internal/wire/issue.ts"
 import { type CommandFailure, refused, usage } from "../failure.ts"
 import { readUserFile } from "../flags/file.ts"
-import { intervalForm, nonBlank, readInterval, text } from "../flags/values.ts"
+import { intervalForm, nonBlank, readInterval, shellWord, text } from "../flags/values.ts"
 
 /** `--database`, for every subcommand that uses a copy. */
 export const makeDatabaseFlag = (description: string) =>
@@ -131,6 +131,10 @@ export const optionalTargetOf = Effect.fnUntraced(function*(
   const text = yield* Config.option(Config.NonEmptyString(variable))
   return Option.isNone(text) ? Option.none() : Option.some(yield* Effect.fromResult(readTarget(text.value, variable)))
 })
+
+/** The flag as words of a printed call, which must mean the same database; without the flag the variable names it. */
+export const databaseWords = (flag: Option.Option<string>): string =>
+  Option.match(flag, { onNone: () => "", onSome: (text) => ` --database ${shellWord(text)}` })
 
 /** The same for a command that needs a database. `why` tells what its copy is for. */
 export const targetOf = (flag: Option.Option<string>, command: string, ...why: ReadonlyArray<string>) =>

@@ -7,6 +7,7 @@ import { retried } from "../../internal/sql/transaction.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { type HeldClose, type Holdings, holdingsOf } from "../../sql/holdings.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
+import { databaseWords } from "../database/database.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { canAsk, confirm } from "../print/confirm.ts"
 import { counted, countedPunches, formatMoney } from "../print/format.ts"
@@ -14,6 +15,8 @@ import { printError } from "../print/messages.ts"
 
 /** What a person has allowed. */
 export interface Erasure {
+  /** The database that the flag names: a printed call must mean the same one. */
+  readonly database: Option.Option<string>
   readonly ids: ReadonlyArray<CompanyId>
   /** Companies that have closes are erased too. */
   readonly closesToo: boolean
@@ -25,7 +28,7 @@ export interface Erasure {
 export const erase = Effect.fnUntraced(function*<A, E, R>(input: Erasure, remove: Effect.Effect<A, E, R>) {
   const { closesToo, ids, yes } = input
   const shown = yield* Effect.forEach([...new Set(ids)], holdingsOf)
-  if (!closesToo) yield* refuseCloses(shown)
+  if (!closesToo) yield* refuseCloses(input, shown)
   if (!yes) yield* ask(input, shown)
   const sql = yield* SqlClient.SqlClient
   // As one: a turn in flight would write again what was erased before its company is removed.
@@ -33,7 +36,7 @@ export const erase = Effect.fnUntraced(function*<A, E, R>(input: Erasure, remove
     const removed = yield* remove
     for (const before of shown) {
       const held = yield* holdingsOf(before.company)
-      if (!closesToo) yield* refuseCloses([held])
+      if (!closesToo) yield* refuseCloses(input, [held])
       // The question may have stood for hours.
       if (!yes && revisionsOf(held) !== revisionsOf(before)) {
         return yield* new CommandFailure({
@@ -48,14 +51,16 @@ export const erase = Effect.fnUntraced(function*<A, E, R>(input: Erasure, remove
   })))
 })
 
-const ask = Effect.fnUntraced(function*({ closesToo, ids }: Erasure, shown: ReadonlyArray<Holdings>) {
+const ask = Effect.fnUntraced(function*({ closesToo, database, ids }: Erasure, shown: ReadonlyArray<Holdings>) {
   const lines = shown.flatMap(linesOf)
   if (!(yield* canAsk)) {
     return yield* usage(
       "--purge asks before it erases, and standard input and standard error are not both a terminal",
       ...lines,
       // The ids come first: a flag takes a 1 or a 0 after it for its value.
-      `To erase this: time-punches fleet remove ${ids.join(" ")} --purge${closesToo ? " --closes-too" : ""} --yes`
+      `To erase this: time-punches fleet remove ${ids.join(" ")} --purge${closesToo ? " --closes-too" : ""} --yes${
+        databaseWords(database)
+      }`
     )
   }
   yield* printError("This is erased, and cannot be brought back:", ...lines.map((line) => `  ${line}`))
@@ -63,14 +68,15 @@ const ask = Effect.fnUntraced(function*({ closesToo, ids }: Erasure, shown: Read
   return yield* new CommandFailure({ message: "nothing was erased", advice: [], code: exitCode.interrupted })
 })
 
-const refuseCloses = (shown: ReadonlyArray<Holdings>) => {
+const refuseCloses = ({ database }: Erasure, shown: ReadonlyArray<Holdings>) => {
   const found = shown.filter(({ closes }) => closes.length > 0)
   return found.length === 0 ? Effect.void : Effect.fail(usage(
     found
       .map(({ closes, company }) => `company ${company} has closes: ${closes.map(({ close }) => close).join(", ")}`)
       .join("; "),
     ...found.flatMap(linesOf),
-    "Nothing was erased. Closes are the records of what was paid: keep time-punches closes N --json of each. --closes-too erases them too."
+    "Nothing was erased. Closes are the records of what was paid. Keep each of them, then add --closes-too to erase them too:",
+    ...found.map(({ company }) => `time-punches closes --json --company ${company}${databaseWords(database)}`)
   ))
 }
 

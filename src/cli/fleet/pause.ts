@@ -2,6 +2,7 @@
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import { databaseWords } from "../database/database.ts"
 import { usage } from "../failure.ts"
 import { onFlag } from "../flags/values.ts"
 import { printHint } from "../print/messages.ts"
@@ -26,7 +27,7 @@ export const pause = Command.make(
     // Without a question: it erases nothing, and is for the moment in which something goes wrong.
     const pauses = yield* withFleet(input, "changes", (fleet) => Effect.andThen(fleet.pauseAll, fleet.pauses))
     yield* printPauses(input, pauses, "The fleet is paused; syncs that are in flight finish.")
-    yield* printHint("time-punches fleet resume --all ends the pause.")
+    yield* printHint(`time-punches fleet resume --all${databaseWords(input.database)} ends the pause.`)
   })
 ).pipe(
   Command.withDescription("Pause companies, or with --all the whole fleet. Syncs that are in flight finish."),
