@@ -392,11 +392,15 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
 
     const now = noon + (plan.seconds + settling) * 1000
     const companies = yield* Effect.orDie(real.operator.list({ states: undefined, isLate: false, id: undefined }))
-    for (const { company, lateSeconds, state } of companies) {
+    for (const { company, everySeconds, failures, lateSeconds, state } of companies) {
+      // A company whose turns have failed is next due at random within its backoff.
+      const backoff = failures === 0 ? 0 : everySeconds * 2 ** failures
       if (poison.has(company)) {
         if (state !== "quarantined") faults.push(`company ${company} kills its process and is ${state}`)
       } else if (state !== "active") faults.push(`company ${company} did nothing and is ${state}`)
-      else if (lateSeconds > 60) faults.push(`company ${company} is ${Math.round(lateSeconds)} s late at ${now}`)
+      else if (lateSeconds > 60 + backoff) {
+        faults.push(`company ${company} is ${Math.round(lateSeconds)} s late at ${now}, after ${failures} failures`)
+      }
     }
     const pauses = yield* Effect.orDie(real.operator.pauses)
     if (pauses.length > 0) faults.push(`the fleet is still paused: ${pauses.map(({ reason }) => reason).join()}`)
