@@ -36,7 +36,7 @@ export const CloseLocation = Schema.Struct({
 
 export type CloseLocation = typeof CloseLocation.Type
 
-/** What all states of a close share: its period, its days, and how it is summed. */
+/** What all revisions of a close share: its period, its days, and how it is summed. */
 export const CloseTerms = Schema.Struct({
   /** The company. A close is of all its locations. */
   companyId: CompanyId,

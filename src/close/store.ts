@@ -278,7 +278,7 @@ export const recorded = (
     return { ...revision, ...sums, first, last }
   })
 
-/** What stands beside a revision when it is written. */
+/** What is kept with a revision when it is written. */
 export interface WriteOptions {
   /** A note that is kept with it. */
   readonly note?: string | undefined

@@ -79,7 +79,7 @@ export const start = Effect.fnUntraced(function*(
     return yield* invalidInput("name must be 1 to 200 visible characters without spaces")
   }
   const store = yield* makeFleetStore
-  if (!store.isShared) {
+  if (!store.dialect.isShared) {
     return yield* invalidInput("FleetRunner.layer needs PostgreSQL; the one process of a file is layerEmbedded")
   }
   yield* checkSession(store, settings)
@@ -161,7 +161,7 @@ const begin = Effect.fnUntraced(function*(
   { name, takeover }: { readonly name: string; readonly takeover: number }
 ) {
   const free = translated("the leases of this name cannot be freed")(
-    store.begin(name, !store.isShared)
+    store.begin(name, !store.dialect.isShared)
   )
   const freed = yield* Effect.exit(free)
   if (Exit.isSuccess(freed)) yield* runner.start
@@ -188,7 +188,7 @@ export const migrate: Effect.Effect<void, FleetError, SqlClient.SqlClient> = Eff
     for (const text of dialect.lock(migrationsLock)) yield* sql.unsafe(text)
     yield* Migrate.migrate(copy, copy.dialect.migrations)
     yield* store.migrate
-    if (store.isShared) yield* Effect.provideService(migrateEngine, SqlClient.SqlClient, sql)
+    if (store.dialect.isShared) yield* Effect.provideService(migrateEngine, SqlClient.SqlClient, sql)
   })
   yield* transact({ dialect, sql }, all).pipe(
     translated("the tables cannot be made")

@@ -28,7 +28,6 @@ const storeOf = (on: FleetStatements) => ({
   sql: on.sql,
   query: on.query,
   dialect: on.dialect,
-  isShared: on.dialect.isShared,
   withNow: on.withNow,
   claim: claim(on),
   claimSuspect: claimSuspect(on),

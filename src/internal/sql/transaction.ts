@@ -20,8 +20,8 @@ export class Patience extends Context.Reference<Duration.Duration>("effect-time-
 }) {}
 
 /**
- * Runs a transaction, and again for 5 seconds (`Patience`) if another attempt may succeed. `isOpen` says that the outcome of the last
- * attempt is not known, as of a COMMIT without an answer: the attempt after it finds out.
+ * Runs a transaction, and again for 5 seconds (`Patience`) if another attempt may succeed. `isOpen` says that the outcome of
+ * the last attempt is not known, as of a COMMIT without an answer: the attempt after it finds out.
  */
 export const transact = <A, E>(
   database: Database,
