@@ -203,7 +203,7 @@ const makeSums = (terms: CloseTerms) => {
 
   const result = (): CloseSums => {
     const sorted = [...rows.values()].map(({ amounts, punch }) => rowOf(punch, amounts)).toSorted(compareRows)
-    const weekOf = Period.firstDatesOfWeek(terms)
+    const weekOf = Period.makeFirstDateOfWeek(terms)
     const thresholds = {
       weeklyThreshold: Option.getOrUndefined(terms.weeklyThreshold),
       dailyThreshold: Option.getOrUndefined(terms.dailyThreshold)

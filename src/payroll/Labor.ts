@@ -337,7 +337,7 @@ export const hoursOverThreshold = <E = never>(
     }
   ).pipe(
     Sink.map(({ people }) => {
-      const weekOf = Period.firstDatesOfWeek(options)
+      const weekOf = Period.makeFirstDateOfWeek(options)
       // Who has no punch in the period has no hours in it.
       const present = [...people].filter(([, { punches }]) => punches > 0)
       return HashMap.map(HashMap.fromIterable(present), (person) => hoursOf(person, options, weekOf))
@@ -469,7 +469,7 @@ const makeDayOf = <E>(
 ): (punch: TimePunch) => Result.Result<DayOf, E> => {
   const { clockOf } = zonesOf(clock)
   const daysOf = Function.memoize((each: LocalClock) => {
-    const dateOf = Period.businessDates(each)
+    const dateOf = Period.makeBusinessDate(each)
     const interval = period?.(each)
     return (instant: DateTime.Utc): DayOf => ({
       date: dateOf(instant),

@@ -90,7 +90,7 @@ export const toHtmlReport = <E2, R, E = never>(
     const isSelected = options.isSelected ?? (() => true)
     const zones = zonesOf(clock)
     const periods = byLocation(clock, period)
-    const dateOf = Function.memoize(Period.businessDates)
+    const dateOf = Function.memoize(Period.makeBusinessDate)
     const datesOf = Function.memoize((clock: LocalClock): PayPeriod => {
       const { gte, lt } = period(clock)
       const last = Period.businessDate(clock, DateTime.subtract(lt, { milliseconds: 1 }))

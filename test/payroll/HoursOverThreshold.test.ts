@@ -414,7 +414,7 @@ describe("Period.firstDateOfWeek", () => {
     Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: -400, maximum: 400 }))),
     Period.Weekday
   ], ([days, firstDay]) => {
-    const weekOf = Period.firstDatesOfWeek({ firstDay })
+    const weekOf = Period.makeFirstDateOfWeek({ firstDay })
     for (const each of [...days, ...days]) {
       const date = Option.getOrThrow(Period.addDays(BusinessDate.make("2026-03-11"), each))
       assert.strictEqual(weekOf(date), Period.firstDateOfWeek(date, { firstDay }))

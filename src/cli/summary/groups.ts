@@ -55,7 +55,7 @@ export const makeGrouper = (
   firstDay: Weekday | undefined
 ): Grouper => {
   // The days of each clock are in a cache.
-  const datesOf = Function.memoize(Period.businessDates)
+  const datesOf = Function.memoize(Period.makeBusinessDate)
   const dateOf = (punch: TimePunch): BusinessDate =>
     datesOf(Option.getOrElse(clockOf(punch), () => utc))(punch.clockedIn)
   const parts = by.map((each): (punch: TimePunch) => Key => {
@@ -71,7 +71,7 @@ export const makeGrouper = (
       case "day":
         return dateOf
       case "week": {
-        const weekOf = Period.firstDatesOfWeek({ firstDay })
+        const weekOf = Period.makeFirstDateOfWeek({ firstDay })
         return (punch) => weekOf(dateOf(punch))
       }
     }
@@ -128,7 +128,7 @@ export const thresholdColumns = (
   },
   people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
 ): ReadonlyArray<ThresholdColumn> => {
-  const weekOf = Period.firstDatesOfWeek({ firstDay: Option.getOrUndefined(weekStarts) })
+  const weekOf = Period.makeFirstDateOfWeek({ firstDay: Option.getOrUndefined(weekStarts) })
   const idOf = (user: UserId, date: BusinessDate): string =>
     idOfKeys(by.map((each) => each === "user" ? user : each === "day" ? date : weekOf(date)))
   const column = (title: string, csv: string, json: string, field: "overWeekly" | "overDaily"): ThresholdColumn => {
