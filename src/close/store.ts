@@ -260,8 +260,8 @@ export const readSums = Effect.fnUntraced(function*(
     })),
     people: people.map((row): ClosePerson => ({
       userId: UserId.make(numberOf(row["user_id"])),
-      above: time(row["above_ms"]),
-      aboveDay: time(row["above_day_ms"])
+      overWeekly: time(row["above_ms"]),
+      overDaily: time(row["above_day_ms"])
     }))
   } satisfies CloseSums
 })
@@ -413,11 +413,11 @@ const insert = Effect.fnUntraced(function*(
       bigint(row.tips)
     ])
   )
-  const people = sums.people.map(({ above, aboveDay, userId }) =>
+  const people = sums.people.map(({ overWeekly, overDaily, userId }) =>
     tuple([
       bigint(userId),
-      orNull(Option.map(above, Duration.toMillis)),
-      orNull(Option.map(aboveDay, Duration.toMillis))
+      orNull(Option.map(overWeekly, Duration.toMillis)),
+      orNull(Option.map(overDaily, Duration.toMillis))
     ])
   )
   for (const chunk of Arr.chunksOf(rows, chunkSize)) yield* insertInto(tables.closeRow, columnsOf.row, chunk)

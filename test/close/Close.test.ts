@@ -225,13 +225,13 @@ for (const database of databases()) {
           const days = ["09", "10", "11"].map((day, at) => shift(10 + at, `2026-03-${day}T12:00:00Z`, 12))
           yield* commit(copy.kept, company, [...days, shift(20, "2026-03-12T14:00:00Z", 8)])
           const half = { ...march, first: date("2026-03-12"), last: date("2026-03-31") }
-          const above = (state: Revision) =>
-            state.people.map(({ above }) => Option.getOrNull(Option.map(above, Duration.toHours)))
+          const overWeekly = (state: Revision) =>
+            state.people.map(({ overWeekly }) => Option.getOrNull(Option.map(overWeekly, Duration.toHours)))
 
-          assert.deepStrictEqual(above(yield* create(copy, half)), [4])
+          assert.deepStrictEqual(overWeekly(yield* create(copy, half)), [4])
           yield* commit(copy.kept, company, [shift(12, "2026-03-11T12:00:00Z", 8)])
           const [edited] = (yield* correct(copy)).revisions
-          assert.deepStrictEqual(edited === undefined ? [] : above(edited), [0])
+          assert.deepStrictEqual(edited === undefined ? [] : overWeekly(edited), [0])
           yield* commit(copy.kept, company, [
             shift(20, "2026-03-12T14:00:00Z", 8, { roleId: RoleId.make(99) })
           ])

@@ -4,7 +4,7 @@ import * as CloseTerms from "../../src/close/CloseTerms.ts"
 import { berlin, date, east, far, newYork, run, shift, terms } from "./terms.ts"
 
 describe("CloseTerms.make", () => {
-  it("takes a threshold in every form of a duration, as the check and the hours above do", () => {
+  it("takes a threshold in every form of a duration, as the check and the hours over a threshold do", () => {
     const ofTexts = terms({ weeklyThreshold: "40 hours", dailyThreshold: "8 hours" })
 
     assert.deepStrictEqual(ofTexts, terms({ weeklyThreshold: Duration.hours(40), dailyThreshold: Duration.hours(8) }))
