@@ -17,6 +17,7 @@ import { colourFlag, joinMinusValues, withColours } from "./args/arguments.ts"
 import { messageFlags, withMessages } from "./args/messages.ts"
 import { profileFlags, withProfile } from "./args/profile.ts"
 import { config } from "./config/config.ts"
+import { copy } from "./copy/copy.ts"
 import { sync } from "./copy/sync.ts"
 import { doctor } from "./doctor/doctor.ts"
 import { exportCommand } from "./export/export.ts"
@@ -33,9 +34,7 @@ import { fleet } from "./fleet/fleet.ts"
 import { makeHelp, version as versionCommand } from "./help.ts"
 import { list } from "./list/list.ts"
 import { mcp } from "./mcp/mcp.ts"
-import { check } from "./payroll/check.ts"
-import { close, closes, correct, voidCommand } from "./payroll/close.ts"
-import { changes } from "./payroll/diff.ts"
+import { payroll } from "./payroll/payroll.ts"
 import { Colours, plain } from "./print/colour.ts"
 import { printFailure } from "./print/messages.ts"
 import { narrowHelp, outputWidth, printLines } from "./print/output.ts"
@@ -54,13 +53,13 @@ const settings = `  Settings come from the environment; secrets are read from no
     TIME_PUNCHES_COMPANY_GUID      and its guid
     TIME_PUNCHES_API_VERSION     API version to send, if not the default
     TIME_PUNCHES_PROFILE         instead of --profile
-    TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary, check and report; may have a password`
+    TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary, payroll check and report; may have a password`
 
 const exitCodes = `  Exit codes:
     0    success                          6    the service fails: try again later
     1    a bug                            7    data that cannot be right
     2    a wrong call                     8    this machine, or its database
-    3    a setting                        9    check or close found something
+    3    a setting                        9    payroll check or close found something
     4    the credential is rejected       10   the copy is older than --max-age
     5    the credential may not do this   130  interrupted`
 
@@ -68,13 +67,9 @@ const commands = [
   list,
   exportCommand,
   summary,
-  check,
-  close,
-  correct,
-  voidCommand,
-  closes,
-  changes,
+  payroll,
   report,
+  copy,
   sync,
   fleet,
   doctor,

@@ -3,6 +3,7 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type { CompanyId } from "../../Ids.ts"
+import { databaseWords } from "../database/database.ts"
 import { usage } from "../failure.ts"
 import { onFlag } from "../flags/values.ts"
 import { database, ids, json, operating } from "./arguments.ts"
@@ -39,11 +40,13 @@ const removeFrom = Effect.fnUntraced(function*(input: {
   const { closesToo, ids, purge } = input
   if (!purge && (input.yes || closesToo)) return yield* usage("--yes and --closes-too go with --purge")
   const { printChange, withFleet } = yield* operating
-  const { erase } = yield* Effect.promise(() => import("./erase.ts"))
+  const { erase } = yield* Effect.promise(() => import("../database/erase.ts"))
+  // The ids come first: a flag takes a 1 or a 0 after it for its value.
+  const call = `time-punches fleet remove ${ids.join(" ")} --purge${databaseWords(input.database)}`
   const result = yield* withFleet(
     input,
     "changes",
-    (fleet) => purge ? erase(input, fleet.remove(ids)) : fleet.remove(ids)
+    (fleet) => purge ? erase({ ...input, call, asked: "--purge" }, fleet.remove(ids)) : fleet.remove(ids)
   )
   // Purged in any case: the copy may have a company that the fleet does not.
   yield* printChange(input, result, (companies) =>

@@ -1,4 +1,4 @@
-/** The flags of `time-punches changes`. */
+/** The flags of `time-punches payroll diff`. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { databaseFlag, maxAgeFlag } from "../database/database.ts"
@@ -7,7 +7,7 @@ import { namesFlag } from "../flags/names.ts"
 import { asOf, csvFlags, formatFlags, instant, optionalRounding, whole } from "../flags/values.ts"
 import { periodFlags } from "../select/period.ts"
 
-export const changesFlags = {
+export const diffFlags = {
   close: whole(
     "close",
     "ID",
@@ -23,7 +23,7 @@ export const changesFlags = {
   rounding: optionalRounding,
   ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact"),
   ...csvFlags,
-  of: Flag.Literals("of", ["people", "punches"]).pipe(
+  rows: Flag.Literals("rows", ["people", "punches"]).pipe(
     Flag.withDescription("With --format csv: a row for each person, or for each punch (default: people)"),
     Flag.optional
   ),
@@ -35,4 +35,4 @@ export const changesFlags = {
 }
 
 /** The parsed flags. */
-export type ChangesInput = Command.Command.Config.Infer<typeof changesFlags>
+export type DiffInput = Command.Command.Config.Infer<typeof diffFlags>
