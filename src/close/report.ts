@@ -206,7 +206,7 @@ const ofPunches = <E, R>(
     const notes = [
       "As the copy had the punches when the state was written. Disputes are not in a copy: only the service knows them.",
       ...(isSame ? [] : [
-        "The sums of these punches are not those of the record: time-punches closes --verify says which people differ."
+        "The sums of these punches are not those of the record: time-punches payroll verify says which people differ."
       ])
     ]
     return {

@@ -57,7 +57,7 @@ describe("[M1] --department-id 0", () => {
         Effect.gen(function*() {
           yield* sync(folder)
           const from = source === "copy" ? ["--database", `${folder}/punches.db`] : []
-          const check = yield* cli(["check", ...week, "--department-id", "0", "--json", ...from])
+          const check = yield* cli(["payroll", "check", ...week, "--department-id", "0", "--json", ...from])
           const summary = yield* cli(["summary", ...week, "--department-id", "0", "--json", ...from])
           const list = yield* cli(["list", ...week, "--department-id", "0", "--json"])
 
@@ -78,7 +78,7 @@ describe("[M2] a check that looked at nothing", () => {
         Effect.gen(function*() {
           yield* sync(folder)
           const [name = "", value = ""] = flag
-          const args = ["check", ...week, name, value === "punches.db" ? `${folder}/${value}` : value]
+          const args = ["payroll", "check", ...week, name, value === "punches.db" ? `${folder}/${value}` : value]
           const { code, stderr } = yield* cli(args)
           const allowed = yield* cli([...args, "--accept", "empty"])
 
@@ -153,10 +153,10 @@ describe("[Y81] a database that is not a file", () => {
     Object.keys(make).flatMap((kind) =>
       [
         ["sync", "--database"],
-        ["sync", "--status", "--database"],
+        ["copy", "status", "--database"],
         ["summary", "--database"],
-        ["check", ...week, "--database"],
-        ["changes", ...week, "--since", "2026-03-09T00:00:00Z", "--database"]
+        ["payroll", "check", ...week, "--database"],
+        ["payroll", "diff", ...week, "--since", "2026-03-09T00:00:00Z", "--database"]
       ].map((args) => ({ kind, args }))
     )
   )("is named as what it is: $kind, $args", ({ args, kind }) =>
@@ -195,9 +195,9 @@ describe("[M12] a message", () => {
       })))
 
   it.effect.each([
-    ["check", "--month", "0001-01", "--zone", "America/New_York"],
-    ["check", "--from", "0001-01-01", "--to", "0001-01-03", "--zone", "UTC"],
-    ["check", "--month", "9999-12", "--zone", "UTC"],
+    ["payroll", "check", "--month", "0001-01", "--zone", "America/New_York"],
+    ["payroll", "check", "--from", "0001-01-01", "--to", "0001-01-03", "--zone", "UTC"],
+    ["payroll", "check", "--month", "9999-12", "--zone", "UTC"],
     ["summary", "--month", "9999-12", "--zone", "UTC"],
     ["list", "--week", "9999-12-31", "--zone", "UTC"],
     ["list", "--week", "0001-01-01", "--zone", "Asia/Tokyo"],

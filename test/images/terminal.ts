@@ -239,12 +239,12 @@ const week = "--week 2026-03-02 --zone America/New_York"
 /** The pictures, in the order in which their calls run: a name, and the call. */
 const pictures: ReadonlyArray<readonly [name: string, call: string]> = [
   ["summary", `time-punches summary ${week}`],
-  ["check", `time-punches check ${week}`],
+  ["payroll", "check", `time-punches payroll check ${week}`],
   [
     "close",
-    `time-punches close ${week} --weekly-threshold 38h --accept tooLong,unapproved,overlap`
+    `time-punches payroll close ${week} --weekly-threshold 38h --accept tooLong,unapproved,overlap`
   ],
-  ["changes", `time-punches changes ${week} --since SINCE`],
+  ["payroll", "diff", `time-punches payroll diff ${week} --since SINCE`],
   ["fleet-list", "time-punches fleet list"]
 ]
 

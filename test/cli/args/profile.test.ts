@@ -210,7 +210,7 @@ describe("the defaults of flags", () => {
     ],
     ["report --close 7 --database /q.db", "report --close 7 --database /q.db --names=/n.csv"],
     ["summary --map x.json --zone UTC", "summary --map x.json --zone UTC --names=/n.csv --codes=/c.csv"],
-    ["closes", "closes --names=/n.csv --database=/p.db"],
+    ["payroll", "list", "closes --names=/n.csv --database=/p.db"],
     ["closes 7", "closes 7 --names=/n.csv --database=/p.db"],
     ["closes --output x.csv", "closes --output x.csv --names=/n.csv --database=/p.db"],
     ["closes --company 7 --output x.csv", "closes --company 7 --output x.csv --names=/n.csv --database=/p.db"],

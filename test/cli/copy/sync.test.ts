@@ -349,7 +349,7 @@ describe("time-punches sync", () => {
   it.live("reads the database from the environment, without a word of its password", () =>
     Effect.gen(function*() {
       const env = { ...environment, TIME_PUNCHES_DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/a" }
-      const { code, stderr, stdout } = yield* cli(["sync", "--status"], { env }).pipe(
+      const { code, stderr, stdout } = yield* cli(["copy", "status"], { env }).pipe(
         Effect.provideService(Patience, Duration.millis(100))
       )
 

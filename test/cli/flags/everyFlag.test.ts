@@ -194,7 +194,7 @@ describe("a flag that is misspelt", () => {
 
 describe("an argument that begins with a minus", () => {
   it.each([
-    [["check", "--zone", "-05:00"], ["check", "--zone=-05:00"]],
+    [["payroll", "check", "--zone", "-05:00"], ["payroll", "check", "--zone=-05:00"]],
     [["export", "-o", "-file"], ["export", "-o=-file"]],
     [["export", "-o", "-"], ["export", "-o", "-"]],
     [["list", "--json", "-h"], ["list", "--json", "-h"]],

@@ -40,9 +40,9 @@ const changes = (folder: string, names: string, since: string) =>
 const writers: Readonly<Record<string, (folder: string, names: string, since: string) => Write>> = {
   list: (_folder, names) => prints(["list", "--format", "csv", "--page-size", "2", "--names", names]),
   summary: (_folder, names) => prints(["summary", "--format", "csv", "--by", "user", "--names", names]),
-  check: (_folder, names) => prints(["check", ...week, "--format", "csv", "--names", names], 9),
+  check: (_folder, names) => prints(["payroll", "check", ...week, "--format", "csv", "--names", names], 9),
   "changes of people": (folder, names, since) => prints(changes(folder, names, since)),
-  "changes of punches": (folder, names, since) => prints([...changes(folder, names, since), "--of", "punches"]),
+  "changes of punches": (folder, names, since) => prints([...changes(folder, names, since), "--rows", "punches"]),
   export: (folder) => (...flags) =>
     Effect.map(
       cli(["export", "--format", "csv", "--page-size", "2", "--output", `${folder}/punches.csv`, ...flags]),
@@ -156,7 +156,7 @@ describe("CSV for a spreadsheet", () => {
 
   it.effect("is refused beside the mapping of a payroll file, which decides itself", () =>
     inFake(Effect.gen(function*() {
-      const { code, stderr } = yield* cli(["summary", ...week, "--map", "map.json", "--excel"])
+      const { code, stderr } = yield* cli(["summary", ...week, "--mapping", "map.json", "--excel"])
 
       assert.deepStrictEqual([code, yield* queries], [2, []])
       assert.include(stderr, "--map and --excel do not go together")

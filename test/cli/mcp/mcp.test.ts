@@ -134,7 +134,7 @@ describe("the tools of an assistant", () => {
     inFake(Effect.gen(function*() {
       const { ask, asked, database } = yield* withTools()
       const { code, stdout } = yield* cli(
-        ["check", "--week", "2026-03-02", "--zone", "America/New_York", "--json", "--database", database]
+        ["payroll", "check", "--week", "2026-03-02", "--zone", "America/New_York", "--json", "--database", database]
       )
       const { copy, remarks, result } = yield* ask("check", week)
 
@@ -240,14 +240,24 @@ describe("the tools of an assistant", () => {
       const { ask, database } = yield* withTools()
       const period = ["--week", "2026-03-02", "--zone", "America/New_York", "--database", database]
       const accept = "unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
-      const closed = yield* cli(["close", ...period, "--weekly-threshold", "1h", "--accept", accept, "--note", prompt])
+      const closed = yield* cli([
+        "payroll",
+        "close",
+        ...period,
+        "--weekly-threshold",
+        "1h",
+        "--accept",
+        accept,
+        "--note",
+        prompt
+      ])
       assert.strictEqual(closed.code, 0, closed.stderr)
       const since = DateTime.formatIso(yield* DateTime.now)
       yield* Effect.sleep("5 millis")
       yield* FakeService.use((service) => service.edit([1], { hourly_wage: 98_765, tips: 54_321, notes: prompt }))
       yield* cli(["sync", "--database", database])
       const due = yield* ask("closes", { changed: true })
-      const corrected = yield* cli(["correct", "1", "--note", prompt, "--database", database])
+      const corrected = yield* cli(["payroll", "correct", "1", "--note", prompt, "--database", database])
       assert.strictEqual(corrected.code, 0, corrected.stderr)
       const answers = yield* Effect.all([
         ask("summary", { ...week, by: "user,day", weeklyThreshold: "1h" }),

@@ -47,7 +47,7 @@ const sync = (file: string, ...flags: ReadonlyArray<string>) =>
   })
 
 const changes = ({ at, file }: Closed, ...flags: ReadonlyArray<string>) =>
-  cli(["changes", ...week, "--since", at, "--database", file, ...flags], { env })
+  cli(["payroll", "diff", ...week, "--since", at, "--database", file, ...flags], { env })
 
 /** A name that a terminal or a spreadsheet would run. */
 const bad = "=1+1\u001b[2J"
@@ -69,7 +69,7 @@ const corrected = Effect.gen(function*() {
   return week
 })
 
-describe("time-punches changes", () => {
+describe("time-punches payroll diff", () => {
   it.live("shows what differs in local time, then what each person is due", () =>
     inFake(Effect.gen(function*() {
       const week = yield* corrected
@@ -100,7 +100,7 @@ describe("time-punches changes", () => {
       const json = yield* changes(week, "--json")
       const { people, punches } = JSON.parse(json.stdout)
       const csv = yield* changes(week, "--format", "csv")
-      const each = yield* changes(week, "--format", "csv", "--of", "punches")
+      const each = yield* changes(week, "--format", "csv", "--rows", "punches")
 
       assert.deepStrictEqual(people, [
         { userId: 501, netSeconds: 5400, costCents: 1500, tipsCents: 250 },
@@ -205,7 +205,7 @@ describe("time-punches changes", () => {
     inFake(Effect.gen(function*() {
       const week = yield* closed
       const forms = yield* Effect.forEach(
-        [[], ["--json"], ["--format", "csv"], ["--format", "csv", "--of", "punches"]],
+        [[], ["--json"], ["--format", "csv"], ["--format", "csv", "--rows", "punches"]],
         (flags) => changes(week, ...flags)
       )
 
@@ -229,7 +229,7 @@ describe("time-punches changes", () => {
       yield* cli(["sync", "--database", plain])
       const none = yield* changes({ file: plain, at: DateTime.formatIso(yield* DateTime.now) })
       const week = yield* closed
-      const status = JSON.parse((yield* cli(["sync", "--status", "--json", "--database", week.file])).stdout)
+      const status = JSON.parse((yield* cli(["copy", "status", "--json", "--database", week.file])).stdout)
       const early = yield* changes({ ...week, at: "2026-03-09T15:00:00Z" })
       const atStart = yield* changes({ ...week, at: status.history.since })
       const fromLast = yield* changes({ ...week, at: status.history.last })
@@ -245,7 +245,7 @@ describe("time-punches changes", () => {
     Effect.gen(function*() {
       const file = `${yield* temporaryFolder}/punches.db`
       yield* sync(file)
-      const { history } = JSON.parse((yield* cli(["sync", "--status", "--json", "--database", file])).stdout)
+      const { history } = JSON.parse((yield* cli(["copy", "status", "--json", "--database", file])).stdout)
       const { code, stderr, stdout } = yield* changes({ file, at: history.since })
 
       assert.deepStrictEqual([code, stdout], [0, ""])
@@ -288,10 +288,10 @@ describe("time-punches changes", () => {
       const week = yield* corrected
       const names = namesIn(week.file)
       const page = Fs.readFileSync(new URL("../../../docs/09-command-line.md", import.meta.url), "utf8")
-      const help = yield* cli(["changes", "--help"])
+      const help = yield* cli(["payroll", "diff", "--help"])
       // Calls with --close need a close, and have their own test.
       const calls = linesOf(help.stdout + page).map((line) => line.trim())
-        .filter((line) => line.startsWith("time-punches changes --") && !line.includes("--close"))
+        .filter((line) => line.startsWith("time-punches payroll diff --") && !line.includes("--close"))
       const shown = new Map([["--since", week.at], ["--database", week.file], ["--names", names]])
 
       assert.isAbove(calls.length, 3)
@@ -315,13 +315,13 @@ describe("time-punches changes", () => {
     [[...since, ...database], "changes needs a period"],
     [["--week", "2026-03-02", ...since, ...database], "--week has no zone"],
     [[...week, "--month", "2026-03", ...since, ...database], "--week and --month are two periods"],
-    [[...week, ...since, ...database, "--of", "punches"], "--of goes with --format csv"],
+    [[...week, ...since, ...database, "--rows", "punches"], "--of goes with --format csv"],
     [[...week, ...since, ...database, "--json", "--format", "csv"], "--json and --format csv are two forms"],
     [[...week, ...since, "--database", "mysql://localhost/a"], "has the scheme mysql"],
     [[...week, ...since, ...database, "--user-id", "1"], "--user-id"]
   ])("refuses %j", ([args, text]) =>
     Effect.gen(function*() {
-      const { code, stderr, stdout } = yield* cli(["changes", ...args], { env })
+      const { code, stderr, stdout } = yield* cli(["payroll", "diff", ...args], { env })
 
       assert.deepStrictEqual([code, stdout], [2, ""], stderr)
       assert.include(stderr, text)
@@ -331,7 +331,7 @@ describe("time-punches changes", () => {
 
   it.effect("needs the company, and nothing else of the environment", () =>
     Effect.gen(function*() {
-      const { code, stderr } = yield* cli(["changes", ...week, ...since, ...database], { env: {} })
+      const { code, stderr } = yield* cli(["payroll", "diff", ...week, ...since, ...database], { env: {} })
 
       assert.strictEqual(code, 2)
       assert.include(stderr, "no company: give --company ID or set TIME_PUNCHES_COMPANY_ID")

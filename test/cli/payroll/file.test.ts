@@ -1,4 +1,4 @@
-/** The files of a payroll program: `closes --map` and the preview of `summary --map`, over a copy of the fake service. */
+/** The files of a payroll program: `payroll file --mapping` and the preview of `summary --map`, over a copy of the fake service. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
@@ -145,7 +145,7 @@ const period = [
 ]
 
 const printed = (name: MappingName) => [
-  "--map",
+  "--mapping",
   `${name}.json`,
   "--codes",
   "codes.csv",
@@ -192,23 +192,23 @@ const done = (ran: { readonly code: number; readonly stderr: string }) => assert
 const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
 
-describe("time-punches closes --map", () => {
+describe("time-punches payroll file --mapping", () => {
   it.live("prints a fortnight of three locations, corrected twice, by three mappings: the files add up, cell by cell", () =>
     inFake(Effect.gen(function*() {
       const { file, folder, run, sync } = yield* opened
       const service = yield* FakeService
-      done(yield* run("close", ...period))
+      done(yield* run("payroll", "close", ...period))
       // Longer, into the excess; another role; a punch at another location; deleted; another tip.
       yield* service.edit([5], { clocked_out: "2026-03-06T03:10:09Z" })
       yield* service.edit([103], { role_id: 12, department_id: 21 })
       yield* service.edit([204], { location_id: 302, tips: 77 })
       yield* sync
-      done(yield* run("correct", "--note", "first"))
+      done(yield* run("payroll", "correct", "--note", "first"))
       yield* service.remove([310])
       yield* service.edit([5], { clocked_out: "2026-03-05T23:50:26Z" })
       yield* service.edit([412, 413], { hourly_wage: 1999, clocked_in: "2026-03-12T15:04:31Z" })
       yield* sync
-      done(yield* run("correct", "--note", "second"))
+      done(yield* run("payroll", "correct", "--note", "second"))
 
       for (const name of ["codes", "centres", "people"] as const) {
         const files = yield* Effect.forEach(["1.1", "1.2", "1.3"], (state) => file(name, state))
@@ -237,11 +237,11 @@ describe("time-punches closes --map", () => {
       assert.match(third?.text ?? "", /\r\n00501,OT,-3\.32,,03\/15\/2026\r\n/)
 
       // A history that was edited by hand: the command says so, and names the people.
-      done(yield* run("closes", "--verify"))
+      done(yield* run("payroll", "verify"))
       const database = new DatabaseSync(`${folder}/punches.db`)
       database.exec("UPDATE time_punches_history SET hourly_wage = hourly_wage + 1 WHERE user_id IN (501, 503)")
       database.close()
-      const { code, stderr, stdout } = yield* run("closes", "--verify")
+      const { code, stderr, stdout } = yield* run("payroll", "verify")
       assert.deepStrictEqual([code, stdout], [7, ""])
       assert.match(stderr, /1\.1: its history was edited, users 501, 503; 1\.2: its history was edited, users 501/)
     })))
@@ -250,15 +250,15 @@ describe("time-punches closes --map", () => {
     inFake(Effect.gen(function*() {
       const { file, run, sync } = yield* opened
       const service = yield* FakeService
-      done(yield* run("close", ...period))
+      done(yield* run("payroll", "close", ...period))
       assert.deepStrictEqual(yield* file("codes", "1"), yield* file("codes", "1.1"))
       yield* service.edit([2], { tips: 200 })
       yield* sync
-      done(yield* run("correct"))
-      done(yield* run("void", "1.2", "--note", "not sent"))
-      const map = ["--map", "codes.json", "--codes", "codes.csv"]
+      done(yield* run("payroll", "correct"))
+      done(yield* run("payroll", "void", "1.2", "--note", "not sent"))
+      const map = ["--mapping", "codes.json", "--codes", "codes.csv"]
       const why = (name: string) =>
-        Effect.map(run("closes", name, ...map), ({ code, stderr, stdout }) => {
+        Effect.map(run("payroll", "file", name, ...map), ({ code, stderr, stdout }) => {
           assert.deepStrictEqual([code, stdout], [2, ""], stderr)
           return stderr
         })
@@ -269,15 +269,15 @@ describe("time-punches closes --map", () => {
       assert.match(yield* why("2"), /2: there is no such close/)
       yield* service.edit([2], { tips: 300 })
       yield* sync
-      done(yield* run("correct"))
+      done(yield* run("payroll", "correct"))
 
       const { stderr, text } = yield* file("codes", "1.4")
       assert.strictEqual(text, "Employee,Code,Hours,Amount,End\r\n00501,TIPS,,3.00,03/15/2026\r\n")
       assert.match(stderr, /^1\.4 less 1\.1: 1 row\n/)
       assert.deepStrictEqual(
-        JSON.parse((yield* run("closes", "1.3", "--json")).stdout).map(({ state }: { readonly state: string }) =>
-          state
-        ),
+        JSON.parse((yield* run("payroll", "show", "1.3", "--json")).stdout).map((
+          { state }: { readonly state: string }
+        ) => state),
         ["1.3"]
       )
     })))
@@ -285,9 +285,9 @@ describe("time-punches closes --map", () => {
   it.live("writes a file that its owner alone may read, and replaces one as a whole with its rights", () =>
     inFake(Effect.gen(function*() {
       const { file, folder, run, write } = yield* opened
-      done(yield* run("close", ...period))
+      done(yield* run("payroll", "close", ...period))
       const { text } = yield* file("codes", "1.1")
-      const args = ["closes", "1.1", "--map", "codes.json", "--codes", "codes.csv", "--output"]
+      const args = ["payroll", "file", "1.1", "--mapping", "codes.json", "--codes", "codes.csv", "--output"]
       const written = yield* run(...args, "pay.csv")
 
       assert.deepStrictEqual([written.code, written.stdout], [0, ""], written.stderr)
@@ -300,7 +300,17 @@ describe("time-punches closes --map", () => {
       assert.strictEqual(Fs.statSync(`${folder}/old.csv`).mode & 0o777, 0o640)
       // A file is replaced by a whole one, or not at all.
       write("some.csv", "kind,id,code\nuser,501,1\n")
-      const failed = yield* run("closes", "1.1", "--map", "codes.json", "--codes", "some.csv", "--output", "old.csv")
+      const failed = yield* run(
+        "payroll",
+        "file",
+        "1.1",
+        "--mapping",
+        "codes.json",
+        "--codes",
+        "some.csv",
+        "--output",
+        "old.csv"
+      )
       assert.strictEqual(failed.code, 2)
       assert.strictEqual(Fs.readFileSync(`${folder}/old.csv`, "utf8"), text)
       const toStream = yield* run(...args, "-")
@@ -315,9 +325,9 @@ describe("time-punches closes --map", () => {
   it.live("fails with all ids that have no code, and names users of one code; the record stands", () =>
     inFake(Effect.gen(function*() {
       const { run, write } = yield* opened
-      done(yield* run("close", ...period))
+      done(yield* run("payroll", "close", ...period))
       write("some.csv", "kind,id,code\nuser,501,007\nuser,502,007\nuser,504,8\nuser,505,9\n")
-      const map = ["closes", "1", "--map", "codes.json", "--codes"]
+      const map = ["payroll", "file", "1", "--mapping", "codes.json", "--codes"]
       const { code, stderr, stdout } = yield* run(...map, "some.csv")
       assert.deepStrictEqual([code, stdout], [2, ""])
       assert.match(stderr, /some\.csv: no code for user 503, user 506\n/)
@@ -328,7 +338,7 @@ describe("time-punches closes --map", () => {
         shared.stderr,
         /users 501, 502 have the code 007: the hours over a threshold are counted for each/
       )
-      assert.lengthOf(JSON.parse((yield* run("closes", "--json")).stdout), 1)
+      assert.lengthOf(JSON.parse((yield* run("payroll", "list", "--json")).stdout), 1)
       write("twice.csv", "kind,id,code\nuser,501,1\nuser,501,2\n")
       assert.match(
         (yield* run(...map, "twice.csv")).stderr,
@@ -339,7 +349,7 @@ describe("time-punches closes --map", () => {
   it.live("refuses what it cannot mean, before it reads the copy", () =>
     inFake(Effect.gen(function*() {
       const { run, write } = yield* opened
-      done(yield* run("close", ...period))
+      done(yield* run("payroll", "close", ...period))
       const why = (...args: ReadonlyArray<string>) =>
         Effect.map(run(...args), ({ code, stderr, stdout }) => {
           assert.deepStrictEqual([code, stdout], [2, ""], stderr)
@@ -348,39 +358,39 @@ describe("time-punches closes --map", () => {
       write("broken.json", "{")
       write("wrong.json", JSON.stringify({ ...mappings.codes, rounding: "bankers" }))
       write("dated.json", JSON.stringify({ ...mappings.people, columns: mappings.people.columns.slice(1) }))
-      const map = ["--map", "codes.json", "--codes", "codes.csv"]
-      assert.match(yield* why("closes", "1", "--map", "broken.json"), /broken\.json is not JSON/)
-      assert.match(yield* why("closes", "1", "--map", "wrong.json"), /wrong\.json: rounding/)
+      const map = ["--mapping", "codes.json", "--codes", "codes.csv"]
+      assert.match(yield* why("payroll", "file", "1", "--mapping", "broken.json"), /broken\.json is not JSON/)
+      assert.match(yield* why("payroll", "file", "1", "--mapping", "wrong.json"), /wrong\.json: rounding/)
       assert.match(
-        yield* why("closes", "1", "--map", "dated.json", "--codes", "codes.csv"),
+        yield* why("payroll", "file", "1", "--mapping", "dated.json", "--codes", "codes.csv"),
         /dated\.json: columns\[5\]\.value: no pay date is given\n  Add --pay-date DATE/
       )
-      assert.match(yield* why("closes", ...map), /--map prints one state/)
-      assert.match(yield* why("closes", "1", ...map, "--json"), /--map and --json/)
-      assert.match(yield* why("closes", "1", ...map, "--changed"), /--map and --changed/)
-      assert.match(yield* why("closes", "1", "--codes", "codes.csv"), /--codes goes with --map/)
-      assert.match(yield* why("closes", "1.1", "--verify"), /--verify takes a close and not a state/)
-      assert.match(yield* why("closes", "9", "--verify"), /9: there is no such close/)
-      assert.match(yield* why("closes", "1.x"), /a close such as 7, or a state such as 7\.2/)
+      assert.match(yield* why("payroll", "list", ...map), /--map prints one state/)
+      assert.match(yield* why("payroll", "file", "1", ...map, "--json"), /--map and --json/)
+      assert.match(yield* why("payroll", "file", "1", ...map, "--changed"), /--map and --changed/)
+      assert.match(yield* why("payroll", "show", "1", "--codes", "codes.csv"), /--codes goes with --map/)
+      assert.match(yield* why("payroll", "show", "1.1", "--verify"), /--verify takes a close and not a state/)
+      assert.match(yield* why("payroll", "show", "9", "--verify"), /9: there is no such close/)
+      assert.match(yield* why("payroll", "show", "1.x"), /a close such as 7, or a state such as 7\.2/)
       assert.match(yield* why("summary", ...period, ...map, "--by", "user"), /--map and --by/)
       assert.match(yield* why("summary", ...period, ...map, "--location-id", "301"), /close is of the whole company/)
       assert.match(yield* why("summary", "--last", "7d", "--zone", "UTC", ...map), /--map needs a period of dates/)
     })))
 })
 
-describe("time-punches correct", () => {
+describe("time-punches payroll correct", () => {
   it.live("says why a person lost all hours: gone, deleted, moved or edited", () =>
     inFake(Effect.gen(function*() {
       const { run, sync } = yield* opened
       const service = yield* FakeService
       const of = (user: number) => punches.filter((each) => each.user_id === user).map(({ id }) => id)
-      done(yield* run("close", ...period))
+      done(yield* run("payroll", "close", ...period))
       yield* service.edit(of(501).slice(0, 8), { deleted: true })
       yield* service.edit(of(501).slice(8), { clocked_in: "2026-03-20T15:00:00Z", clocked_out: "2026-03-20T16:00:00Z" })
       yield* service.edit(of(502), { user_id: 503 })
       yield* service.edit(of(504), { clocked_out: null })
       yield* sync
-      const { code, stderr } = yield* run("correct", "--names", "names.csv")
+      const { code, stderr } = yield* run("payroll", "correct", "--names", "names.csv")
 
       assert.strictEqual(code, 0, stderr)
       assert.match(stderr, /close 1: user 501 Name, of 501 lost all hours: 8 punches deleted, 2 punches moved\n/)

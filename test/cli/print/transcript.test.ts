@@ -115,7 +115,7 @@ const after = (last: string): ReadonlyArray<Call> => [
     call:
       `summary --by user ${named} --database punches.db --week-starts monday --weekly-threshold 20h --daily-threshold 8h`
   },
-  { call: "closes" },
+  { call: "payroll list" },
   { call: "closes 1 --changed --names names.csv" },
   { call: "correct 1 --names names.csv" },
   { call: "changes --close 1 --names names.csv" },

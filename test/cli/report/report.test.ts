@@ -45,7 +45,7 @@ const assertSame = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
       `${by} ${args.join(" ")}`
     )
   }
-  const { stdout } = yield* cli(["check", "--json", ...args.filter((arg) => !arg.startsWith("--rounding"))])
+  const { stdout } = yield* cli(["payroll", "check", "--json", ...args.filter((arg) => !arg.startsWith("--rounding"))])
   const issues: ReadonlyArray<Row> = JSON.parse(stdout)
   assert.deepStrictEqual(
     rowsOf(page.stdout, "Punches to look at").map(({ kind, punch, reason }) => [punch, kind, reason]),
@@ -202,10 +202,13 @@ describe("time-punches report --close", () => {
       const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env: offline })
       const sync = Effect.suspend(() => cli(["sync", "--database", file, "--history"]))
       yield* sync
-      assert.strictEqual((yield* on("close", ...week, "--weekly-threshold", "7h", "--note", "<b>signed</b>")).code, 0)
+      assert.strictEqual(
+        (yield* on("payroll", "close", ...week, "--weekly-threshold", "7h", "--note", "<b>signed</b>")).code,
+        0
+      )
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
       yield* sync
-      assert.strictEqual((yield* on("correct")).code, 0)
+      assert.strictEqual((yield* on("payroll", "correct")).code, 0)
       yield* service.edit([2], { clocked_out: "2026-03-04T00:00:00Z" })
       yield* sync
       const { code, stdout: page } = yield* on("report", "--close", "1")
@@ -239,7 +242,7 @@ describe("time-punches report --close", () => {
       const file = `${yield* temporaryFolder}/punches.db`
       const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env: offline })
       yield* cli(["sync", "--database", file, "--history"])
-      yield* on("close", ...week)
+      yield* on("payroll", "close", ...week)
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
       yield* cli(["sync", "--database", file, "--history"])
       const change = (statement: string) => {
@@ -266,7 +269,7 @@ describe("time-punches report --close", () => {
       const file = `${yield* temporaryFolder}/punches.db`
       yield* cli(["sync", "--database", file, "--history"])
       const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env: offline })
-      yield* on("close", ...week)
+      yield* on("payroll", "close", ...week)
 
       const ofService = yield* cli(["report", ...week])
       const ofClose = yield* on("report", "--close", "1")
@@ -280,8 +283,8 @@ describe("time-punches report --close", () => {
       const file = `${yield* temporaryFolder}/punches.db`
       const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env: offline })
       yield* cli(["sync", "--database", file, "--history"])
-      yield* on("close", ...week)
-      yield* on("void", "1.1", "--note", "wrong week")
+      yield* on("payroll", "close", ...week)
+      yield* on("payroll", "void", "1.1", "--note", "wrong week")
       const over = yield* on("report", "--close", "1")
       const none = yield* on("report", "--close", "2")
 
