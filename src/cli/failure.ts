@@ -211,10 +211,10 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
       }
     case "CursorLost":
       return { code: exitCode.data, advice: ["The next run begins the pass again."] }
-    case "TooManyGone":
+    case "TooManyMissing":
       return {
         code: exitCode.data,
-        advice: ["Check the permissions of the credential. If the rows are really gone, --accept-gone marks them."]
+        advice: ["Check the permissions of the credential. If the rows are really missing, --allow-missing marks them."]
       }
     case "Superseded":
       return { code: exitCode.system, advice: ["Another sync of this company runs: stop one of them."] }

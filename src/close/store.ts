@@ -456,12 +456,12 @@ export const verdictOf = Effect.fnUntraced(function*(
 /**
  * What became of a punch that counted in a revision:
  *
- * - `gone`: the service does not list it any more. A permission that was withdrawn looks like that too.
+ * - `missing`: the service does not list it any more. A permission that was withdrawn looks like that too.
  * - `deleted`: it is deleted.
  * - `moved`: it was moved out of the close, or to another person.
  * - `edited`: it counts, and has no hours any more: it is open, or its clock-out was moved.
  */
-export const LossCause = Schema.Literals(["gone", "deleted", "moved", "edited"])
+export const LossCause = Schema.Literals(["missing", "deleted", "moved", "edited"])
 
 export type LossCause = typeof LossCause.Type
 
@@ -472,7 +472,7 @@ export interface LostHours {
   /** The person. */
   readonly userId: UserId
   /**
-   * How many punches of the person had each cause. If the history does not reach the revision before, only `gone` and
+   * How many punches of the person had each cause. If the history does not reach the revision before, only `missing` and
    * `deleted` are known.
    */
   readonly causes: Readonly<Partial<Record<LossCause, number>>>
@@ -519,7 +519,7 @@ export const lossesOf = Effect.fnUntraced(function*(
   })).toSorted((one, other) => one.userId - other.userId)
 })
 
-/** The punches of the close that are gone or deleted now. */
+/** The punches of the close that are missing or deleted now. */
 const lostWithoutHistory = Effect.fnUntraced(function*(database: Db, company: CompanyId, { terms }: Corrected) {
   const { timestamp } = database.dialect
   const { gte, lt } = window(terms)
@@ -528,11 +528,11 @@ const lostWithoutHistory = Effect.fnUntraced(function*(database: Db, company: Co
     company,
     database.sql`clocked_in >= ${timestamp(gte.epochMilliseconds)}
       AND clocked_in < ${timestamp(lt.epochMilliseconds)}
-      AND (deleted OR gone_at IS NOT NULL)`
+      AND (deleted OR missing_at IS NOT NULL)`
   )
-  return rows.filter(({ punch }) => contains(terms)(punch)).map(({ isGone, punch: { userId } }) => ({
+  return rows.filter(({ punch }) => contains(terms)(punch)).map(({ isMissing, punch: { userId } }) => ({
     userId,
-    cause: isGone ? "gone" as const : "deleted" as const
+    cause: isMissing ? "missing" as const : "deleted" as const
   }))
 })
 
@@ -550,7 +550,7 @@ const lostSince = Effect.fnUntraced(function*(
     Stream.runCollect
   )
   const causeOf = (userId: UserId, row: CopiedPunch | undefined): LossCause => {
-    if (row === undefined || row.isGone) return "gone"
+    if (row === undefined || row.isMissing) return "missing"
     if (row.punch.deleted) return "deleted"
     return isWithin(row.punch) && row.punch.userId === userId ? "edited" : "moved"
   }
@@ -565,7 +565,7 @@ const lostSince = Effect.fnUntraced(function*(
 
 /** A punch as the copy has it now. */
 interface CopiedPunch {
-  readonly isGone: boolean
+  readonly isMissing: boolean
   readonly punch: TimePunch
 }
 
@@ -581,7 +581,10 @@ const readRows = (
     Effect.mapError(failedWith(company, "the rows cannot be read")),
     Effect.flatMap(Effect.forEach((row) => {
       const stored = rowOf(row)
-      return Effect.map(Effect.fromResult(punchOf(company, stored)), (punch) => ({ isGone: stored.isGone, punch }))
+      return Effect.map(
+        Effect.fromResult(punchOf(company, stored)),
+        (punch) => ({ isMissing: stored.isMissing, punch })
+      )
     }))
   )
 }

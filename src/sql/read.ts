@@ -34,7 +34,7 @@ export interface ListOptions extends TableOptions {
 
 /**
  * Lists the punches of a copy by clock-in, then by id: those that the service would list for this filter, as of the last pass.
- * Rows that are gone are not listed. It holds one page in memory, however many rows there are.
+ * Rows that are missing are not listed. It holds one page in memory, however many rows there are.
  *
  * All rows are of the state that the copy has at the first page. The stream does not see what a sync commits meanwhile, and
  * does not delay the sync. Inside a transaction of the caller, the isolation of that transaction decides instead. The stream
@@ -265,10 +265,10 @@ const pageAfter = (
     LIMIT ${raw(String(size))}`
 }
 
-/** The rows of a company that are not gone. */
+/** The rows of a company that are not missing. */
 const ofCompany = ({ dialect: { bigint }, sql }: Database<Dialect>, company: CompanyId) => [
   sql`t.company_id = ${bigint(company)}`,
-  raw("t.gone_at IS NULL")
+  raw("t.missing_at IS NULL")
 ]
 
 const testOf = ({ dialect, sql }: Database<Dialect>) => ({ parameter, test }: Condition): Statement.Fragment =>
@@ -276,7 +276,7 @@ const testOf = ({ dialect, sql }: Database<Dialect>) => ({ parameter, test }: Co
 
 /** Which rows of a company are compared with the service. @internal */
 export type Selection =
-  /** The number of rows to draw at random, among those that are not gone. */
+  /** The number of rows to draw at random, among those that are not missing. */
   | { readonly _tag: "Sample"; readonly count: number }
   /** Those whose clock-in is from one millisecond up to, and not including, the other. */
   | { readonly _tag: "Window"; readonly gte: number; readonly lt: number }
@@ -299,7 +299,7 @@ export const readRows = (
     const statementOf = (): Statement.Statement<Row> => {
       switch (selection._tag) {
         case "Sample":
-          return sql`${select} AND gone_at IS NULL
+          return sql`${select} AND missing_at IS NULL
             ORDER BY random()
             LIMIT ${bigint(selection.count)}`
         case "Window":
@@ -323,7 +323,7 @@ export interface StoredRow {
   /** Its punch, or what is wrong with it. */
   readonly punch: Result.Result<TimePunch, Schema.SchemaError>
   readonly pass: number
-  readonly isGone: boolean
+  readonly isMissing: boolean
 }
 
 /** The columns that `rowOf` reads, of a row or of a version. @internal */
@@ -335,7 +335,7 @@ export const rowColumns = ({ millisOf }: Dialect): Statement.Fragment =>
         : raw(type === "jsonb" ? `CAST(${name} AS text) AS ${name}` : name)
     ),
     raw("pass"),
-    raw("CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END AS is_gone")
+    raw("CASE WHEN missing_at IS NULL THEN 0 ELSE 1 END AS is_missing")
   ])
 
 /** Reads a row of a result with these columns. @internal */
@@ -343,7 +343,7 @@ export const rowOf = (row: Row): StoredRow => ({
   id: numberOf(row["id"]),
   punch: decode(Object.fromEntries(columns.map(({ name, type }) => [name, wireOf(row[name], type)]))),
   pass: numberOf(row["pass"]),
-  isGone: numberOf(row["is_gone"]) === 1
+  isMissing: numberOf(row["is_missing"]) === 1
 })
 
 /** The punch of a row, or a failure: to leave out a row that cannot be read would make sums wrong in silence. @internal */

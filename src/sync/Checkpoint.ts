@@ -24,7 +24,7 @@ export type Window = typeof Window.Type
  * - `first`: every row, without `modified_since`.
  * - `increment`: what changed since the last pass.
  * - `sweep`: every row of a window, to find what increments cannot see.
- * - `confirm`: the increment after a sweep, with whose last page rows are marked as gone.
+ * - `confirm`: the increment after a sweep, with whose last page rows are marked as missing.
  */
 export const PassKind = Schema.Literals(["first", "increment", "sweep", "confirm"])
 

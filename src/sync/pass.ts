@@ -15,7 +15,7 @@ export type PageStep =
     /** The number of the attempt, with which the rows are stamped. */
     readonly passId: number
     readonly checkpoint: Checkpoint
-    readonly gone: Option.Option<Window>
+    readonly missing: Option.Option<Window>
     /** When the first page of a pass that is complete was requested. Absent: it is not complete. */
     readonly began?: RunningPass["horizon"]
   }
@@ -104,7 +104,7 @@ export const stepPage = (checkpoint: Checkpoint, running: RunningPass, page: Pag
     : {
       _tag: "Kept",
       passId: read.pass,
-      gone: Option.none(),
+      missing: Option.none(),
       checkpoint: {
         ...checkpoint,
         pass: Math.max(checkpoint.pass, read.pass),
@@ -202,12 +202,12 @@ const complete = (checkpoint: Checkpoint, running: RunningPass, facts: Facts): P
   if (running.kind === "sweep") {
     const sweep = { window: Option.getOrElse(window, (): Window => ({})), sweepPass: running.pass }
     const confirm = Option.some(begin(counted, "confirm", facts, sweep))
-    return { _tag: "Kept", passId: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }
+    return { _tag: "Kept", passId: running.pass, missing: Option.none(), checkpoint: { ...counted, running: confirm } }
   }
   return {
     _tag: "Kept",
     passId: running.pass,
-    gone: running.kind === "confirm" ? window : Option.none(),
+    missing: running.kind === "confirm" ? window : Option.none(),
     began: Option.orElse(running.horizon, () => running.at),
     checkpoint: {
       ...counted,

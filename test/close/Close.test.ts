@@ -368,13 +368,13 @@ for (const database of databases()) {
           const all = [of(1, 501), of(2, 502), of(3, 503), of(4, 504), of(5, 505)]
           yield* commit(copy.kept, company, all)
           yield* create(copy)
-          // 501 is gone, 502 deleted, 503 given to 505, 504 moved to the next period.
+          // 501 is missing, 502 deleted, 503 given to 505, 504 moved to the next period.
           const later = shift(4, "2026-03-18T14:00:00Z", 8, { userId: UserId.make(504) })
           const now = [of(2, 502, { deleted: true }), of(3, 505), later, of(5, 505)]
           yield* commit(copy.kept, company, now, true)
 
           assert.deepStrictEqual((yield* correct(copy)).peopleWithoutHours, [
-            { close: 1, userId: UserId.make(501), causes: { gone: 1 } },
+            { close: 1, userId: UserId.make(501), causes: { missing: 1 } },
             { close: 1, userId: UserId.make(502), causes: { deleted: 1 } },
             { close: 1, userId: UserId.make(503), causes: { moved: 1 } },
             { close: 1, userId: UserId.make(504), causes: { moved: 1 } }
@@ -384,7 +384,7 @@ for (const database of databases()) {
             SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
           )
           assert.deepStrictEqual((yield* correct(copy)).peopleWithoutHours.map(({ causes }) => causes), [
-            { gone: 1 },
+            { missing: 1 },
             { deleted: 1 },
             {},
             {}

@@ -8,7 +8,7 @@ import {
   type Batch,
   Checkpoint,
   type Committed,
-  type Gone,
+  type Missing,
   Sync,
   SyncError,
   SyncStore,
@@ -35,15 +35,17 @@ export const names = {
     claim: true,
     onCommit: ({ written }) => Effect.succeed(written < 100)
   }) satisfies Effect.Effect<SyncSummary, SyncError | ListError, TimePunches | SyncStore>,
-  sweep: Sync.sweep(company, { window: {}, acceptGone: true }),
+  sweep: Sync.sweep(company, { window: {}, allowMissing: true }),
   text: (checkpoint: Checkpoint): string => Schema.encodeSync(Checkpoint.text)(checkpoint),
   lateness: ({ lateness }: SyncSummary): number =>
     Option.match(lateness, { onNone: () => 0, onSome: Duration.toMillis }),
   keys: SyncStore.layerKeyValueStore((batch) => Effect.log(batch.punches.length)),
   memory: SyncStore.layerMemory satisfies Layer.Layer<SyncStore>,
-  committed: ({ gone, oldestModified, unchanged, written }: Committed) => [written, unchanged, gone, oldestModified],
-  gone: ({ accepted, before, window }: Gone): readonly [boolean, number, DateTime.Utc | undefined] => [
-    accepted,
+  committed: (
+    { missing, oldestModified, unchanged, written }: Committed
+  ) => [written, unchanged, missing, oldestModified],
+  missing: ({ allowed, before, window }: Missing): readonly [boolean, number, DateTime.Utc | undefined] => [
+    allowed,
     before,
     window.gte
   ],
@@ -66,9 +68,9 @@ const program = Effect.gen(function*() {
   return yield* Effect.gen(function*() {
     const first = yield* Sync.run(company)
     yield* (yield* FakeService).remove(punches.slice(0, 1).map(({ id }) => id))
-    const { gone } = yield* Sync.sweep(company)
+    const { missing } = yield* Sync.sweep(company)
     const { rows } = yield* SqlStore.status(company)
-    return `written ${first.written} rows ${rows} gone ${gone}`
+    return `written ${first.written} rows ${rows} missing ${missing}`
   }).pipe(Effect.provide(Layer.merge(client, store)))
 })
 

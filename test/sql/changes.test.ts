@@ -95,7 +95,7 @@ const nameOf = (state: PastRow | undefined) => {
   if (state === undefined) return "absent"
   const { clockedIn, deleted, locationId } = state.punch
   if (deleted) return "deleted"
-  if (state.isGone) return "gone"
+  if (state.isMissing) return "missing"
   const local = zone(locationId === west ? "Pacific/Honolulu" : "America/New_York")
   return Period.businessDate(local, clockedIn) === date ? "counts" : "outside"
 }
@@ -133,10 +133,10 @@ const kindsOf: Readonly<Record<string, ChangeKind>> = {
   "absent counts": "added",
   "outside counts": "movedIn",
   "deleted counts": "undeleted",
-  "gone counts": "back",
+  "missing counts": "back",
   "counts outside": "movedOut",
   "counts deleted": "deleted",
-  "counts gone": "gone"
+  "counts missing": "missing"
 }
 
 const expected = (then: ReadonlyArray<PastRow>, now: ReadonlyArray<PastRow>): ReadonlyMap<number, ChangeKind> =>
@@ -221,7 +221,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
     ["movedOut", row(1), row(1, { locationId: west }), [-480, -12_400, 0]],
     ["deleted", row(1), row(1, { deleted: true }), [-480, -12_400, 0]],
     ["undeleted", row(1, { deleted: true }), row(1), eight],
-    ["gone", row(1), undefined, [-480, -12_400, 0]]
+    ["missing", row(1), undefined, [-480, -12_400, 0]]
   ]
 
   for (const [kind, before, after, sums] of cases) {
@@ -253,11 +253,11 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       yield* commit(opened.kept, company, [row(1)])
       const whole = yield* lastOf(opened, company)
       yield* commit(opened.kept, company, [], true)
-      const gone = yield* lastOf(opened, company)
+      const missing = yield* lastOf(opened, company)
       yield* commit(opened.kept, company, [row(1)])
 
       assert.deepStrictEqual(yield* changesOf(opened, dayOptions(whole)), { punches: [], people: [] })
-      const found = yield* changesOf(opened, dayOptions(gone))
+      const found = yield* changesOf(opened, dayOptions(missing))
       assert.deepStrictEqual([told(found), found.punches[0]?.before, people(found)], [
         [[1, "back"]],
         Option.none(),
@@ -265,7 +265,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       ])
     }))
 
-  test("tells of a row that is deleted and gone that it was deleted", (opened) =>
+  test("tells of a row that is deleted and missing that it was deleted", (opened) =>
     Effect.gen(function*() {
       yield* commit(opened.kept, company, [row(1), row(2, { deleted: true })])
       const first = yield* lastOf(opened, company)
@@ -471,7 +471,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
         for (const [since, then] of past) {
           assert.deepStrictEqual(yield* copyAt(opened, company, since), then)
           const listed = SqlStore.list(company, { deleted: "include" }, { table: opened.table, at: since })
-          const present = then.filter(({ isGone }) => !isGone).map(({ punch }) => punch)
+          const present = then.filter(({ isMissing }) => !isMissing).map(({ punch }) => punch)
           assert.deepStrictEqual(yield* opened.run(Stream.runCollect(listed)), byClockIn(present))
           const options = { ...dayOptions(since), asOf }
           const found = yield* changesOf(opened, options, company)

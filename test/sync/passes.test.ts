@@ -38,7 +38,7 @@ const call = (changes: Partial<Call> = {}): Call => ({
   ...changes
 })
 
-const sweepOf = (window: Window, acceptGone = false): Goal => ({ _tag: "Sweep", window, acceptGone })
+const sweepOf = (window: Window, allowMissing = false): Goal => ({ _tag: "Sweep", window, allowMissing })
 
 /** The pass that is read next from here. */
 const reading = (from: Checkpoint, given = call()): Reading => readingOf(initialState(given, Option.some(from)), given)
@@ -121,8 +121,8 @@ describe("a call", () => {
     const last = answered(confirm, { asOf: noon + hour + 1 }, given)
 
     assert.deepStrictEqual(
-      Option.flatMap(last.batch, ({ gone }) => gone),
-      Option.some({ window: {}, before: noon + hour, accepted: true })
+      Option.flatMap(last.batch, ({ missing }) => missing),
+      Option.some({ window: {}, before: noon + hour, allowed: true })
     )
     assert.strictEqual(last.state._tag, "Complete")
   })
@@ -134,8 +134,8 @@ describe("a call", () => {
     const { batch, state } = answered(reading({ ...atNoon, running }, given), { asOf: noon + hour }, given)
 
     assert.deepStrictEqual(
-      Option.map(batch, ({ gone }) => gone),
-      Option.some(Option.some({ window, before: 7, accepted: false }))
+      Option.map(batch, ({ missing }) => missing),
+      Option.some(Option.some({ window, before: 7, allowed: false }))
     )
     assert.strictEqual(state._tag, "Due")
     assert.strictEqual(readingOf(state, given).kind, "sweep")
@@ -159,7 +159,7 @@ describe("a call", () => {
 
     if (request._tag !== "Store") return assert.fail(`it is not stored: ${request._tag}`)
     const running = Option.getOrThrow(request.batch.checkpoint.running)
-    assert.deepInclude(request.batch, { kind: "increment", pass: noon, punches: [], gone: Option.none() })
+    assert.deepInclude(request.batch, { kind: "increment", pass: noon, punches: [], missing: Option.none() })
     assert.deepStrictEqual(running.since, Option.some(utc(noon - 6 * hour - overlap)))
     assert.deepStrictEqual(nextRequest(given, request.state, 0), { _tag: "End" })
   })

@@ -94,9 +94,9 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
       : [`location ${unchangedLocations.join(", ")} keeps the clock of the record`])
   )
   yield* printError(...peopleWithoutHours.map((each) => stderr.red(lossLine(each, names))))
-  if (peopleWithoutHours.some(({ causes }) => causes.gone !== undefined)) {
+  if (peopleWithoutHours.some(({ causes }) => causes.missing !== undefined)) {
     yield* printWarning(
-      "A permission that was withdrawn looks like gone punches: check it before you take hours from anyone."
+      "A permission that was withdrawn looks like missing punches: check it before you take hours from anyone."
     )
   }
 })
