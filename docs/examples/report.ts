@@ -32,7 +32,7 @@ export const closePage = Effect.gen(function*() {
   return Option.some(
     yield* Effect.catchTag(
       toHtmlCloseReport(close, punches),
-      "HistoryUnknown",
+      "HistoryUnavailable",
       () => toHtmlCloseReport(close, Option.none<never>())
     )
   )

@@ -19,7 +19,7 @@ import { firstIssue, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import type { MissingZone } from "../payroll/Period.ts"
 import type { OldSchema } from "../sql/connection.ts"
-import type { HistoryUnknown } from "../sql/SqlStore.ts"
+import type { HistoryUnavailable } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 
 /** Exit codes by kind of error, the same as in the table of `docs/09-command-line.md`. */
@@ -62,7 +62,7 @@ export type ExpectedError =
   | SumOverflow
   | SyncError
   | FleetError
-  | HistoryUnknown
+  | HistoryUnavailable
   | SqlError
   | MigrationError
   | MissingZone
@@ -184,7 +184,7 @@ const describe = (error: ExpectedError): Description => {
       return describeSync(error)
     case "FleetError":
       return { ...fleetEnds[error.reason], message: `${printable(error.detail)}` }
-    case "HistoryUnknown":
+    case "HistoryUnavailable":
       return describeUnknown(error)
     case "SqlError":
     case "MigrationError":
@@ -266,7 +266,7 @@ const describeOldSchema = ({ needed, version }: OldSchema): Description => ({
     })
 })
 
-const describeUnknown = ({ companyId, requested, since }: HistoryUnknown): Description => ({
+const describeUnknown = ({ companyId, requested, since }: HistoryUnavailable): Description => ({
   code: exitCode.usage,
   message: Option.match(since, {
     onNone: () => `the copy has no history of company ${companyId}, so its state at --since is not known`,

@@ -11,7 +11,7 @@ import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { MissingZone } from "../payroll/Zones.ts"
 import { opened, type TableOptions } from "../sql/connection.ts"
-import type { HistoryUnknown } from "../sql/read.ts"
+import type { HistoryUnavailable } from "../sql/read.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { type Blocker, CloseChanged, NotReady, PeriodClosed, UnknownClose, VerificationFailed } from "./CloseError.ts"
 import * as CloseSums from "./CloseSums.ts"
@@ -54,7 +54,7 @@ import {
 
 export { LossCause, type LostHours, type WriteOptions } from "./store.ts"
 
-type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnknown
+type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
 
 /** What is closed. */
 export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "companyId">, WriteOptions {
@@ -70,7 +70,7 @@ export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "compan
  *
  * Fails with `NotReady` while `PeriodCheck` finds something, or with a gap, a stale copy or an empty period, unless the kind is
  * accepted; with `PeriodClosed` if another active close has an instant of it; with `CloseChanged` if the copy was erased
- * meanwhile; with `HistoryUnknown` if the copy has no history. Nothing is written then.
+ * meanwhile; with `HistoryUnavailable` if the copy has no history. Nothing is written then.
  */
 export const create = (
   company: CompanyId,

@@ -17,7 +17,7 @@ import type * as Period from "../payroll/Period.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith, inOneState, opened, type TableOptions } from "../sql/connection.ts"
 import type { Dialect } from "../sql/Dialect.ts"
-import { HistoryUnknown, list as listPunches, type ListOptions, punchOf, rowColumns, rowOf } from "../sql/read.ts"
+import { HistoryUnavailable, list as listPunches, type ListOptions, punchOf, rowColumns, rowOf } from "../sql/read.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { CloseChanged, type VerificationFailed } from "./CloseError.ts"
@@ -65,7 +65,7 @@ export const readCopy = Effect.fnUntraced(function*({ dialect, sql }: Db, compan
   ).pipe(Effect.mapError(failedWith(company, "the copy cannot be read")))
   const [since, at, passBegan] = ["known_since", "history_last", "pass_began"].map((name) => orUndefined(row?.[name]))
   if (since === undefined || at === undefined) {
-    return yield* new HistoryUnknown({ companyId: company, since: Option.none(), requested: yield* DateTime.now })
+    return yield* new HistoryUnavailable({ companyId: company, since: Option.none(), requested: yield* DateTime.now })
   }
   return {
     since: DateTime.makeUnsafe(since),

@@ -25,7 +25,7 @@ import { defaultTable, refused } from "./tables.ts"
 export type { TableOptions } from "./connection.ts"
 export { ChangeKind, Changes, changes, PersonChange, pruneHistory, PunchChange } from "./history.ts"
 export type { ChangesOptions, PruneOptions } from "./history.ts"
-export { HistoryUnknown, list } from "./read.ts"
+export { HistoryUnavailable, list } from "./read.ts"
 export type { ListOptions } from "./read.ts"
 
 /** How a copy is kept. */
@@ -110,7 +110,7 @@ export const migrations = (table: string = defaultTable): Migrations => ({
 })
 
 /** What is known of the past of a copy. */
-export class KnownHistory extends Schema.Opaque<KnownHistory>()(Schema.Struct({
+export class HistoryRange extends Schema.Opaque<HistoryRange>()(Schema.Struct({
   /**
    * The first instant at which the copy is known, by the clock of the database: the first commit that kept a
    * history, at the earliest the end of the first load; or the instant to which the history was pruned.
@@ -146,7 +146,7 @@ export class CopyStatus extends Schema.Opaque<CopyStatus>()(Schema.Struct({
   /** The last error that `recordError` kept; `None` if there was none, or a pass was completed since. */
   lastError: Schema.OptionFromNullOr(LastError),
   /** Since when the past of the copy is known; `None` if no history is kept, or the first load has not ended. */
-  history: Schema.OptionFromNullOr(KnownHistory),
+  history: Schema.OptionFromNullOr(HistoryRange),
   /**
    * The paths of fields that the service has sent and this version does not know, such as `data[].overtime`: those of the first
    * pages since the last first load, at most 20.

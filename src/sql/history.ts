@@ -22,7 +22,7 @@ import { TimePunch } from "../TimePunch.ts"
 import { contentColumns } from "./columns.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
-import { type HistoryUnknown, isAtInstant, punchOf, requireKnown, rowColumns, rowOf } from "./read.ts"
+import { type HistoryUnavailable, isAtInstant, punchOf, requireKnown, rowColumns, rowOf } from "./read.ts"
 
 /**
  * Of which period, and since when. `asOf` replaces the clock-out of an open punch, both in the copy of `since` and in the
@@ -102,7 +102,7 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
  * Law: the sums of the punches that counted at that instant, plus the differences, are the sums of those that count now, for
  * every person.
  *
- * Fails with `HistoryUnknown` if the copy of that instant is not known; with the error of `clock` for a location without one;
+ * Fails with `HistoryUnavailable` if the copy of that instant is not known; with the error of `clock` for a location without one;
  * with `Store` if the database fails, or a row is not a valid punch; with `SumOverflow` if a sum exceeds 2^53.
  *
  * **Example** (What changed since the week was closed)
@@ -125,7 +125,7 @@ export const changes = <E = never>(
   company: CompanyId,
   options: ChangesOptions<E>,
   tableOptions: TableOptions = {}
-): Effect.Effect<Changes, SyncError | HistoryUnknown | E | Labor.SumOverflow, SqlClient> =>
+): Effect.Effect<Changes, SyncError | HistoryUnavailable | E | Labor.SumOverflow, SqlClient> =>
   Effect.suspend(() => {
     const people = makePeople(options)
     return Effect.map(
@@ -209,7 +209,7 @@ export const readChanges = <E>(
   comparison: Comparison<E>,
   people: People,
   tableOptions: TableOptions = {}
-): Stream.Stream<PunchChange, SyncError | HistoryUnknown | SqlError | E | Labor.SumOverflow, SqlClient> =>
+): Stream.Stream<PunchChange, SyncError | HistoryUnavailable | SqlError | E | Labor.SumOverflow, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const database = yield* opened(company, tableOptions)
     const { since, widest } = comparison

@@ -42,7 +42,7 @@ export interface ListOptions extends TableOptions {
  * time: a consumer of the stream that waits for one waits for ever.
  *
  * Fails with `InvalidRequest` for `flags`, `employeeApprovalStatuses`, `localizeSearchTime`, `businessDate` and `sortBy`, which
- * only the service knows, and for what `TimePunches.list` refuses; neither reads the database. Fails with `HistoryUnknown` if
+ * only the service knows, and for what `TimePunches.list` refuses; neither reads the database. Fails with `HistoryUnavailable` if
  * the copy of `at` is not known, which only an `at` can cause; with `Store` if the database fails, and at a row that is not a
  * valid punch, with its id.
  */
@@ -50,15 +50,15 @@ export const list = (
   company: CompanyId,
   filter: PunchFilter = {},
   { at, ...options }: ListOptions = {}
-): Stream.Stream<TimePunch, SyncError | InvalidRequest | HistoryUnknown, SqlClient> =>
+): Stream.Stream<TimePunch, SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
   at === undefined ? readPages(company, filter, options, pageSize) : readAt(company, filter, options, at)
 
 /**
  * The copy at that instant is not known: no history was kept, its first load ended later, its older part was pruned,
  * or rows were removed by hand since.
  */
-export class HistoryUnknown
-  extends Schema.TaggedError<HistoryUnknown>("effect-time-punches/sql/HistoryUnknown")("HistoryUnknown", {
+export class HistoryUnavailable
+  extends Schema.TaggedError<HistoryUnavailable>("effect-time-punches/sql/HistoryUnavailable")("HistoryUnavailable", {
     /** The company of the copy. */
     companyId: CompanyId,
     /** The first instant at which the copy is known; `None`: no history is kept, or the first load has not ended. */
@@ -111,7 +111,7 @@ const readAt = (
   filter: PunchFilter,
   options: TableOptions,
   at: DateTime.DateTime
-): Stream.Stream<TimePunch, SyncError | InvalidRequest | HistoryUnknown, SqlClient> =>
+): Stream.Stream<TimePunch, SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const conditions = yield* Effect.fromResult(conditionsOf(company, filter))
     const database = yield* opened(company, options)
@@ -152,7 +152,7 @@ export const requireKnown = Effect.fnUntraced(function*(
     WHERE s.company_id = ${bigint(companyId)}`
   const since = orUndefined(row?.["known_since"])
   if (since === undefined || requested.epochMilliseconds < since) {
-    return yield* new HistoryUnknown({
+    return yield* new HistoryUnavailable({
       companyId,
       since: Option.map(Option.fromUndefinedOr(since), (millis) => DateTime.makeUnsafe(millis)),
       requested: DateTime.toUtc(requested)

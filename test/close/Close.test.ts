@@ -395,7 +395,7 @@ for (const database of databases()) {
     itWithCopy("needs a history, and is erased with its copy", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.plain, company, week)
-        assert.strictEqual((yield* Effect.flip(create(copy)))._tag, "HistoryUnknown")
+        assert.strictEqual((yield* Effect.flip(create(copy)))._tag, "HistoryUnavailable")
         yield* commit(copy.kept, company, week)
         yield* create(copy)
         yield* copy.run(SqlStore.purge(company, { table: copy.table }))

@@ -210,7 +210,7 @@ describe.each(databases())("a history in $name", (database) => {
         assert.deepStrictEqual(since, last)
         const late = yield* asked(opened, inGap)
         assert.deepInclude(Result.isFailure(late) && late.failure, {
-          _tag: "HistoryUnknown",
+          _tag: "HistoryUnavailable",
           since: Option.some(since)
         })
         assert.deepStrictEqual(kindsOf(yield* asked(opened, since)), [])

@@ -67,7 +67,7 @@ export const batchesOf = (plan: typeof Steps.Type): ReadonlyArray<{
 }> => {
   let previous = Option.none<Checkpoint>()
   let pass = 3
-  return plan.map(({ follows, missing, kind, rows, step }, place) => {
+  return plan.map(({ follows, kind, missing, rows, step }, place) => {
     pass = Math.max(0, pass + step)
     const checkpoint = checkpointAt(pass, `batch ${place}`)
     const marks = Option.map(Option.fromNullOr(missing), ({ before, from, length }): Missing => ({

@@ -329,7 +329,7 @@ const passNames = { first: "first load", increment: "increment", sweep: "sweep" 
 
 /** One line for a pass. */
 const describePass = (summary: SyncSummary): string => {
-  const { complete, missing, kind, lateness, pages, punches, resumed, restarts, unchanged, watermark, written } =
+  const { complete, kind, lateness, missing, pages, punches, resumed, restarts, unchanged, watermark, written } =
     summary
   return [
     `${passNames[kind]}${resumed ? ", resumed" : ""}${complete ? "" : ", not complete"}: ` +
@@ -348,7 +348,7 @@ const describePass = (summary: SyncSummary): string => {
 
 /** A pass as the members of its JSON. `removed`: the versions that its pruning removed, null without one. */
 const passFields = (company: CompanyId, summary: SyncSummary, removed: number | null) => {
-  const { complete, missing, kind, lateness, pages, punches, resumed, restarts, unchanged, watermark, written } =
+  const { complete, kind, lateness, missing, pages, punches, resumed, restarts, unchanged, watermark, written } =
     summary
   return {
     company,

@@ -94,7 +94,7 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
         SqlStore.list(company.id, { clockedIn }, { at }))
       return yield* Effect.catchTag(
         toHtmlCloseReport(close, punches, { names }),
-        "HistoryUnknown",
+        "HistoryUnavailable",
         () =>
           toHtmlCloseReport(close, Option.none<Stream.Stream<never>>(), { names })
       )
