@@ -14,7 +14,7 @@ import { addTime, hoursOf, type PersonTime, timeOf } from "../payroll/personHour
 import * as WorkedTime from "../payroll/WorkedTime.ts"
 import { MissingZone } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { type CloseTerms, datesOf, daysAt } from "./CloseTerms.ts"
+import { type CloseTerms, datesOf, daysAt, isInLaterClose } from "./CloseTerms.ts"
 
 const rowFields = {
   /** The person. */
@@ -78,11 +78,15 @@ export interface CloseSums {
  * day on which it was clocked in, by the clock of its location; the days before the period count for its thresholds only.
  * The time of a punch without a clock-out is due when it has ended.
  *
- * Fails with `MissingZone` for a location without an entry, and with `SumOverflow` before a sum could be wrong.
+ * A punch of a location without an entry belongs to a later close that has it; such a close is one of `others`. Fails with
+ * `MissingZone` where there is none, and with `SumOverflow` before a sum could be wrong.
  */
-export const sum = (terms: CloseTerms): Sink.Sink<CloseSums, TimePunch, never, MissingZone | SumOverflow> =>
+export const sum = (
+  terms: CloseTerms,
+  others: ReadonlyArray<CloseTerms> = []
+): Sink.Sink<CloseSums, TimePunch, never, MissingZone | SumOverflow> =>
   Sink.foldArray(
-    () => makeSums(terms),
+    () => makeSums(terms, others),
     Function.constTrue,
     (running, punches: ReadonlyArray<TimePunch>) => {
       for (const punch of punches) {
@@ -168,7 +172,8 @@ interface RunningRow {
   amounts: Amounts.Amounts
 }
 
-const makeSums = (terms: CloseTerms) => {
+const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>) => {
+  const isInLater = isInLaterClose(terms, others)
   const rows = new Map<string, RunningRow>()
   const people = new Map<UserId, PersonTime>()
   const dates = datesOf(terms)
@@ -182,7 +187,9 @@ const makeSums = (terms: CloseTerms) => {
 
   const add = (punch: TimePunch): MissingZone | SumOverflow | undefined => {
     const days = daysOf(punch.locationId)
-    if (days === undefined) return new MissingZone({ locationId: punch.locationId })
+    if (days === undefined) {
+      return isInLater(punch) ? undefined : new MissingZone({ locationId: punch.locationId })
+    }
     const at = punch.clockedIn.epochMilliseconds
     const date = dates[days.starts.findLastIndex((start) => start <= at)]
     if (date === undefined || at >= days.span.to) return undefined

@@ -424,9 +424,18 @@ const insert = Effect.fnUntraced(function*(
   for (const chunk of Arr.chunksOf(people, chunkSize)) yield* insertInto(tables.closePerson, columnsOf.person, chunk)
 })
 
-/** The sums of the punches of a close, now or at an instant of the history. */
-export const sumsOf = (company: CompanyId, terms: CloseTerms, tableOptions: TableOptions, at?: DateTime.Utc) =>
-  Stream.run(punchesIn(company, window(terms), { ...tableOptions, at }), sum(terms))
+/** The sums of the punches of a close beside the others, now or at an instant of the history. */
+export const sumsOf = (
+  company: CompanyId,
+  terms: CloseTerms,
+  others: ReadonlyArray<Pick<StoredClose, "terms">>,
+  tableOptions: TableOptions,
+  at?: DateTime.Utc
+) =>
+  Stream.run(
+    punchesIn(company, window(terms), { ...tableOptions, at }),
+    sum(terms, others.map(({ terms }) => terms))
+  )
 
 export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: ListOptions) =>
   Stream.catchTag(listPunches(company, { clockedIn }, options), "InvalidRequest", Stream.die)
@@ -437,12 +446,14 @@ export type Differing = VerificationFailed["revisions"][number]
 export const verdictOf = Effect.fnUntraced(function*(
   company: CompanyId,
   { newest, terms }: Pick<ActiveClose, "newest" | "terms">,
+  // With those that are over: they may have been active at the instant.
+  all: ReadonlyArray<StoredClose>,
   stored: CloseSums,
   copy: Copy,
   tableOptions: TableOptions
 ) {
   if (newest.at.epochMilliseconds < copy.since.epochMilliseconds) return "outOfReach"
-  const again = yield* sumsOf(company, terms, tableOptions, newest.at)
+  const again = yield* sumsOf(company, terms, all, tableOptions, newest.at)
   const { people, rows } = difference(again, stored)
   const userIds = new Set([...rows, ...people].map(({ userId }) => userId))
   if (userIds.size === 0) return "same"

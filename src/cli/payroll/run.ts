@@ -154,7 +154,7 @@ export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
     return
   }
   if (changed) {
-    const due = yield* Effect.provide(Close.due(company, close), layer)
+    const due = yield* Effect.provide(Close.due(company, { closes: close === undefined ? undefined : [close] }), layer)
     if (json) return yield* printLines([jsonArray(due.map((each) => encodeDue(each)))])
     for (const { after, difference } of due) {
       yield* printLines([`due after ${after}`, ...peopleLines(difference, names, yield* screen)])
