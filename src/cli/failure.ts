@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
-import { adviceOf, type ListError } from "../ApiError.ts"
+import { getAdvice, type ListError } from "../ApiError.ts"
 import type { CloseChanged, PeriodClosed, UnknownClose, VerificationFailed } from "../close/CloseError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
@@ -120,23 +120,23 @@ const describe = (error: ExpectedError): Description => {
         message: settingMessage(error)
       }
     case "Unauthorized":
-      return { code: exitCode.credential, advice: [adviceOf(error)] }
+      return { code: exitCode.credential, advice: [getAdvice(error)] }
     case "TokenError": {
       const isLater = Option.isSome(error.transport) || error.reason === "Transport" || error.reason === "Throttled"
-      return { code: isLater ? exitCode.later : exitCode.credential, advice: [adviceOf(error)] }
+      return { code: isLater ? exitCode.later : exitCode.credential, advice: [getAdvice(error)] }
     }
     case "Forbidden":
-      return { code: exitCode.forbidden, advice: [adviceOf(error)] }
+      return { code: exitCode.forbidden, advice: [getAdvice(error)] }
     case "TransportError":
     case "RateLimited":
     case "ServiceUnavailable":
     case "ServerError":
-      return { code: exitCode.later, advice: [adviceOf(error)] }
+      return { code: exitCode.later, advice: [getAdvice(error)] }
     case "UnexpectedStatus":
       return {
         code: exitCode.data,
         advice: [
-          adviceOf(error),
+          getAdvice(error),
           ...(error.status === 404
             ? [`The path is /v2/company/${error.companyId}/time_punches: the URL must not end in /v2.`]
             : [])
@@ -144,11 +144,11 @@ const describe = (error: ExpectedError): Description => {
       }
     case "DecodeError":
     case "PaginationError":
-      return { code: exitCode.data, advice: [adviceOf(error)] }
+      return { code: exitCode.data, advice: [getAdvice(error)] }
     case "UnprocessableEntity":
       return {
         code: exitCode.data,
-        advice: [`${adviceOf(error)}${isCursorRejected(error) ? " Leave --cursor out; an export needs --force." : ""}`]
+        advice: [`${getAdvice(error)}${isCursorRejected(error) ? " Leave --cursor out; an export needs --force." : ""}`]
       }
     case "UnwritablePunch":
       return { code: exitCode.data, advice: ["Run time-punches doctor to find the cause."] }

@@ -22,7 +22,7 @@ import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { CloseChanged, type VerificationFailed } from "./CloseError.ts"
 import { type ClosePerson, type CloseRow, type CloseSums, difference, sum } from "./CloseSums.ts"
-import { CloseTerms, contains, window } from "./CloseTerms.ts"
+import { CloseTerms, contains, queryWindow } from "./CloseTerms.ts"
 import { newestRevision, RecordedRevision, Revision, termsAt } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
 
@@ -433,7 +433,7 @@ export const sumsOf = (
   at?: DateTime.Utc
 ) =>
   Stream.run(
-    punchesIn(company, window(terms), { ...tableOptions, at }),
+    punchesIn(company, queryWindow(terms), { ...tableOptions, at }),
     sum(terms, others.map(({ terms }) => terms))
   )
 
@@ -533,7 +533,7 @@ export const lossesOf = Effect.fnUntraced(function*(
 /** The punches of the close that are missing or deleted now. */
 const lostWithoutHistory = Effect.fnUntraced(function*(database: Db, company: CompanyId, { terms }: Corrected) {
   const { timestamp } = database.dialect
-  const { gte, lt } = window(terms)
+  const { gte, lt } = queryWindow(terms)
   const rows = yield* readRows(
     database,
     company,
@@ -556,7 +556,7 @@ const lostSince = Effect.fnUntraced(function*(
   tableOptions: TableOptions
 ) {
   const isWithin = contains(terms)
-  const then = yield* punchesIn(company, window(terms), { ...tableOptions, at: close.newest.at }).pipe(
+  const then = yield* punchesIn(company, queryWindow(terms), { ...tableOptions, at: close.newest.at }).pipe(
     Stream.filter((punch) => isWanted(punch.userId) && isWithin(punch)),
     Stream.runCollect
   )

@@ -3,7 +3,7 @@ import type * as DateTime from "effect/DateTime"
 import type * as Option from "effect/Option"
 import type { CompanyId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import type { Checkpoint, PassKind, Window } from "./Checkpoint.ts"
+import type { Checkpoint, PassKind, SweepWindow } from "./Checkpoint.ts"
 
 /**
  * The rows of the copy that a sweep did not see: the service no longer shows them in the window. A store marks them and keeps
@@ -11,7 +11,7 @@ import type { Checkpoint, PassKind, Window } from "./Checkpoint.ts"
  */
 export interface Missing {
   /** Rows whose `clockedIn` in the copy lies here. */
-  readonly window: Window
+  readonly window: SweepWindow
   /** Rows that are stamped with a lower pass number than this. */
   readonly before: number
   /** Whether the limit of 20 % of the window and 100 rows is lifted. */

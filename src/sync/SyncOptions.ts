@@ -11,7 +11,7 @@ import { monotonicMillis } from "../internal/resilience/retry.ts"
 import { isWritable } from "../internal/wire/instant.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import { validateCount } from "../listing/request.ts"
-import type { Checkpoint, Window } from "./Checkpoint.ts"
+import type { Checkpoint, SweepWindow } from "./Checkpoint.ts"
 import type { Call, Goal } from "./passes.ts"
 import { unreadable } from "./SyncError.ts"
 
@@ -35,7 +35,7 @@ export interface BatchesOptions {
 /** How a sweep reads, and which part of the copy. */
 export interface SweepBatchesOptions extends BatchesOptions {
   /** The clock-ins to compare. Default: all. */
-  readonly window?: Window | undefined
+  readonly window?: SweepWindow | undefined
 }
 
 /** How a sync reads, writes and stops. */
@@ -62,7 +62,7 @@ export interface StopAfter {
 /** How a sweep reads, writes and stops. */
 export interface SweepOptions extends RunOptions {
   /** The clock-ins to compare. Default: all. */
-  readonly window?: Window | undefined
+  readonly window?: SweepWindow | undefined
   /** Whether the sweep may mark more than 20 % of its window and more than 100 rows. Default `false`. */
   readonly allowMissing?: boolean | undefined
 }
@@ -150,7 +150,7 @@ export const sweepCallOf = (
     if (gte !== undefined && lt !== undefined && gte.epochMilliseconds >= lt.epochMilliseconds) {
       return yield* invalid(companyId, "window.lt", "after window.gte")
     }
-    const window: Window = { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) }
+    const window: SweepWindow = { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) }
     return yield* callOf(company, options, { _tag: "Sweep", window, allowMissing })
   })
 

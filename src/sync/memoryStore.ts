@@ -7,7 +7,7 @@ import * as Result from "effect/Result"
 import type { CompanyId, TimePunchId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { Batch, Committed, Missing } from "./Batch.ts"
-import { type Checkpoint, checkpointText, readCanonical, type Window } from "./Checkpoint.ts"
+import { type Checkpoint, checkpointText, readCanonical, type SweepWindow } from "./Checkpoint.ts"
 import { isTooManyMissing, superseded, type SyncError, tooManyMissing, unreadable } from "./SyncError.ts"
 
 /** A row of a copy. */
@@ -85,12 +85,12 @@ const writeRows = (rows: Map<TimePunchId, Row>, { kind, pass, punches }: Batch):
   }
 }
 
-const presentRows = (rows: ReadonlyMap<TimePunchId, Row>, window: Window): ReadonlyArray<Row> =>
+const presentRows = (rows: ReadonlyMap<TimePunchId, Row>, window: SweepWindow): ReadonlyArray<Row> =>
   [...rows.values()].filter(({ isMissing, punch }) => !isMissing && isWithin(window, punch.clockedIn))
 
 const missingRows = (rows: ReadonlyMap<TimePunchId, Row>, { before, window }: Missing): ReadonlyArray<Row> =>
   presentRows(rows, window).filter(({ pass }) => pass < before)
 
-const isWithin = ({ gte, lt }: Window, at: DateTime.Utc): boolean =>
+const isWithin = ({ gte, lt }: SweepWindow, at: DateTime.Utc): boolean =>
   (gte === undefined || at.epochMilliseconds >= gte.epochMilliseconds) &&
   (lt === undefined || at.epochMilliseconds < lt.epochMilliseconds)

@@ -23,7 +23,7 @@ import {
   instant,
   type PassKind,
   type RunningPass,
-  type Window
+  type SweepWindow
 } from "./Checkpoint.ts"
 import { begin, contains, type Reads, restart, stepPage, unsorted } from "./pass.ts"
 import { SyncError, withCheckpoint } from "./SyncError.ts"
@@ -31,7 +31,7 @@ import { SyncError, withCheckpoint } from "./SyncError.ts"
 /** What a call is for: one pass of whatever kind is due, or a sweep of a window. */
 export type Goal =
   | { readonly _tag: "Pass" }
-  | { readonly _tag: "Sweep"; readonly window: Window; readonly allowMissing: boolean }
+  | { readonly _tag: "Sweep"; readonly window: SweepWindow; readonly allowMissing: boolean }
 
 /** A call, validated. */
 export interface Call extends Reads {
@@ -272,7 +272,7 @@ const answers = ({ kind, window }: RunningPass, goal: Goal): boolean =>
  * each side.
  */
 export const filterOf = ({ kind, since, sorted, window }: RunningPass): PunchFilter => {
-  const { gte, lt } = Option.getOrElse(kind === "sweep" ? window : Option.none(), (): Window => ({}))
+  const { gte, lt } = Option.getOrElse(kind === "sweep" ? window : Option.none(), (): SweepWindow => ({}))
   const clockedIn = {
     gte: gte === undefined ? undefined : instant(gte.epochMilliseconds - 1000),
     lte: lt === undefined ? undefined : instant(lt.epochMilliseconds + 1000)

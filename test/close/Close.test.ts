@@ -650,7 +650,7 @@ for (const database of databases()) {
               header: false,
               lineEnd: "\n"
             }))
-            const codes: PayrollFile.PayrollCodes = { codeOf: (_, id) => id === 501 ? "A" : "B" }
+            const codes: PayrollFile.PayrollCodes = { getCode: (_, id) => id === 501 ? "A" : "B" }
             const numbersOf = (state: CloseSums.CloseSums & PayrollFile.PayrollState, before?: typeof state) => {
               const { text } = Result.getOrThrow(PayrollFile.encode(mapping, codes, state, before))
               return text.split("\n").filter((line) => line !== "").flatMap((line) => {

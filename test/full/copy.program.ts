@@ -9,11 +9,11 @@ import {
   Checkpoint,
   type Committed,
   type Missing,
+  type SweepWindow,
   Sync,
   SyncError,
   SyncStore,
-  type SyncSummary,
-  type Window
+  type SyncSummary
 } from "effect-time-punches/sync"
 import { defaultCompany, FakeService, generatePunches } from "effect-time-punches/testing"
 import { FakeServer } from "effect-time-punches/testing/server"
@@ -29,7 +29,7 @@ export const names = {
     SyncError | ListError,
     TimePunches
   >,
-  sweepChanges: (from: Checkpoint, window: Window) => Sync.sweepBatches(company, from, { window }),
+  sweepChanges: (from: Checkpoint, window: SweepWindow) => Sync.sweepBatches(company, from, { window }),
   run: Sync.run(company, {
     stopAfter: { pages: 5, duration: "1 minute" },
     claim: true,

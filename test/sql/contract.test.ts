@@ -3,7 +3,7 @@ import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, ManagedRuntime, Option } from "effect"
 import { CompanyId, TimePunchId } from "../../src/Ids.ts"
 import { checkpointText } from "../../src/sync/Checkpoint.ts"
-import type { Batch, Window } from "../../src/sync/index.ts"
+import type { Batch, SweepWindow } from "../../src/sync/index.ts"
 import { at, punch } from "../support/arbitraryPunch.ts"
 import { needs } from "../support/needs.ts"
 import { postgresClient } from "../support/postgres.ts"
@@ -232,8 +232,8 @@ describe.each(kinds)("a store $name", ({ missing, open }) => {
   describe("with rows that a sweep did not see", () => {
     const days = (count: number, from = 0) =>
       Array.from({ length: count }, (_, each) => row(from + each, { clockedIn: at((from + each) * 10) }))
-    const missing = (window: Window, allowed = false) => Option.some({ window, before: 5, allowed })
-    const swept = (missingRows: number, seen: number, kept: Window = {}, allowed = false) => [
+    const missing = (window: SweepWindow, allowed = false) => Option.some({ window, before: 5, allowed })
+    const swept = (missingRows: number, seen: number, kept: SweepWindow = {}, allowed = false) => [
       batchOf(1, { kind: "first", punches: days(missingRows + seen) }),
       batchOf(5, { kind: "sweep", punches: days(seen) }),
       batchOf(6, { kind: "confirm", missing: missing(kept, allowed) })

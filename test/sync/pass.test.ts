@@ -1,7 +1,7 @@
 /** How a page moves the checkpoint: each rule of a pass as a table, without a service. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Option } from "effect"
-import type { Checkpoint, RunningPass, Window } from "../../src/sync/index.ts"
+import type { Checkpoint, RunningPass, SweepWindow } from "../../src/sync/index.ts"
 import { begin, contains, type Facts, type PageStep, type Reads, restart, stepPage } from "../../src/sync/pass.ts"
 import { type Answer, atNoon, blank, noon, page, utc } from "./support.ts"
 
@@ -362,7 +362,7 @@ describe("the check of the service's clock", () => {
 })
 
 describe("a sweep", () => {
-  const window: Window = { gte: utc(noon - day), lt: utc(noon) }
+  const window: SweepWindow = { gte: utc(noon - day), lt: utc(noon) }
   const swept = () => kept(judge(atNoon, { asOf: noon + hour }, begin(atNoon, "sweep", reads, { window })))
 
   it("ends in a confirm from the watermark that stood before it, and marks nothing", () => {

@@ -9,7 +9,7 @@ import {
   UnexpectedStatus,
   UnprocessableEntity
 } from "../../src/index.ts"
-import type { Checkpoint, RunningPass, Window } from "../../src/sync/index.ts"
+import type { Checkpoint, RunningPass, SweepWindow } from "../../src/sync/index.ts"
 import { begin, restart } from "../../src/sync/pass.ts"
 import {
   type Call,
@@ -38,7 +38,7 @@ const call = (changes: Partial<Call> = {}): Call => ({
   ...changes
 })
 
-const sweepOf = (window: Window, allowMissing = false): Goal => ({ _tag: "Sweep", window, allowMissing })
+const sweepOf = (window: SweepWindow, allowMissing = false): Goal => ({ _tag: "Sweep", window, allowMissing })
 
 /** The pass that is read next from here. */
 const reading = (from: Checkpoint, given = call()): Reading => readingOf(initialState(given, Option.some(from)), given)
@@ -129,7 +129,7 @@ describe("a call", () => {
 
   it("accepts nothing on behalf of a sweep that it only completes", () => {
     const given = call({ goal: sweepOf({}, true) })
-    const window: Window = { lt: utc(noon) }
+    const window: SweepWindow = { lt: utc(noon) }
     const running = Option.some(begin(atNoon, "confirm", reads, { window, sweepPass: 7 }))
     const { batch, state } = answered(reading({ ...atNoon, running }, given), { asOf: noon + hour }, given)
 

@@ -13,7 +13,7 @@ import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { escaped } from "../../internal/wire/issue.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { blankCheckpoint, type Window } from "../../sync/Checkpoint.ts"
+import { blankCheckpoint, type SweepWindow } from "../../sync/Checkpoint.ts"
 import * as Sync from "../../sync/Sync.ts"
 import type { SyncError } from "../../sync/SyncError.ts"
 import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
@@ -242,7 +242,7 @@ const sweepNow = (task: SyncTask, range: SweepRange) =>
   })
 
 /** The clock-ins of a range that ends now. Its end is open, so that punches of a clock that is ahead are inside. */
-export const windowOf = (range: SweepRange, now: DateTime.Utc): Window =>
+export const windowOf = (range: SweepRange, now: DateTime.Utc): SweepWindow =>
   range === "all" ? {} : { gte: DateTime.subtractDuration(now, range) }
 
 /** Runs a pass, prints its summary, then prunes the history. */

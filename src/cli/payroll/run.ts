@@ -8,7 +8,7 @@ import * as Os from "node:os"
 import * as Close from "../../close/Close.ts"
 import { type NotReady, UnknownClose } from "../../close/CloseError.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
-import { ClosedPeriod, newestRevision, previousOf, Revision } from "../../close/Revision.ts"
+import { ClosedPeriod, getPrevious, newestRevision, Revision } from "../../close/Revision.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { version } from "../../internal/wire/userAgent.ts"
@@ -166,7 +166,7 @@ export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
   const rows = found.flatMap(({ revisions }) =>
     revisions
       .filter(({ id }) => number === undefined || id === name)
-      .map((revision) => ({ revision, previous: previousOf(revisions, revision) ?? CloseSums.empty }))
+      .map((revision) => ({ revision, previous: getPrevious(revisions, revision) ?? CloseSums.empty }))
   )
   if (name !== undefined && rows.length === 0) {
     const detail = `there is no such ${number === undefined ? "close" : "state"}`
@@ -218,7 +218,7 @@ const previousSums = Effect.fnUntraced(function*(company: CompanyId, revisions: 
     (close) => Close.list(company, close)
   )
   const all = closes.flatMap((found) => found.flatMap(({ revisions }) => revisions))
-  return revisions.map((revision) => previousOf(all, revision) ?? CloseSums.empty)
+  return revisions.map((revision) => getPrevious(all, revision) ?? CloseSums.empty)
 })
 
 const encodeRevision = Schema.encodeSync(Revision)

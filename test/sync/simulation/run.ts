@@ -1,7 +1,7 @@
 /** Drives a plan: lets the processes continue one step at a time, changes what they read, and judges what they leave. */
 import { Cause, Clock, DateTime, Effect, Exit, Fiber, Option, Scheduler } from "effect"
 import { TimePunches } from "../../../src/index.ts"
-import { type Checkpoint, SyncStore, type SyncSummary, type Window } from "../../../src/sync/index.ts"
+import { type Checkpoint, type SweepWindow, SyncStore, type SyncSummary } from "../../../src/sync/index.ts"
 import { prng } from "../../../src/testing/base/prng.ts"
 import { addRow, changeRow, clockIns } from "./edits.ts"
 import { Broken, type Caller, makeJudge } from "./judge.ts"
@@ -40,7 +40,7 @@ interface CallOptions {
   readonly pages?: number | undefined
   readonly claim?: boolean
   readonly allowMissing?: boolean
-  readonly window?: Window
+  readonly window?: SweepWindow
 }
 
 /** The most calls that it may take to end what is running. */
@@ -137,11 +137,11 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
       Option.exists(running, ({ kind }) => kind === "sweep" || kind === "confirm")
   }
 
-  const drawWindow = (): Window => {
+  const drawWindow = (): SweepWindow => {
     const from = epoch - random.between(0, clockIns.recent)
     const gte = DateTime.makeUnsafe(from)
     const lt = DateTime.makeUnsafe(from + random.between(hour, clockIns.recent))
-    return random.pick<Window>([{ gte, lt }, { gte }, { lt }])
+    return random.pick<SweepWindow>([{ gte, lt }, { gte }, { lt }])
   }
 
   const misfortune = (): void => {
