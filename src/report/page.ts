@@ -11,10 +11,10 @@ import * as Charts from "./charts.ts"
 import type { Presence } from "./presence.ts"
 
 /** The name of an id; `undefined` if it has none. */
-export type NameOf = (kind: "user" | "location" | "role" | "department", id: number) => string | undefined
+export type NameLookup = (kind: "user" | "location" | "role" | "department", id: number) => string | undefined
 
 /** A name with its id, or the id alone. */
-export const labelOf = (kind: "user" | "location", id: number, names: NameOf | undefined): string => {
+export const labelOf = (kind: "user" | "location", id: number, names: NameLookup | undefined): string => {
   const name = names?.(kind, id)
   return name === undefined ? `${kind} ${id}` : `${name} (${id})`
 }
@@ -160,7 +160,7 @@ export const sumsTable = (
   caption: string,
   kind: "location" | "user" | "day",
   rows: ReadonlyArray<Sums>,
-  names: NameOf | undefined
+  names: NameLookup | undefined
 ): Html => {
   const over = (duration: Duration.Duration | undefined) => {
     const quantity = time(duration ?? Duration.zero)
@@ -396,7 +396,7 @@ const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.
 /** What a check found. */
 export const issuesSection = (
   issues: ReadonlyArray<Issue>,
-  names: NameOf | undefined,
+  names: NameLookup | undefined,
   notes: ReadonlyArray<string>
 ): Html => {
   const kinds = new Map<string, number>()

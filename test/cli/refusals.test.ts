@@ -123,11 +123,11 @@ describe("[M4] export to -", () => {
 
 describe("[M5] a flag that would be ignored", () => {
   it.effect.each([
-    ["--accept-gone"],
+    ["--allow-missing"],
     ["--status", "--every", "5m"],
     ["--status", "--sweep", "all"],
     ["--status", "--history"],
-    ["--status", "--accept-gone"],
+    ["--status", "--allow-missing"],
     ["--status", "--sort-by-id"],
     ["--keep-history", "3d"]
   ])("is refused by name: %j", (args) =>

@@ -73,7 +73,7 @@ export const readForm = Effect.fnUntraced(function*(
   const codeOf = yield* readCodes(input.codes)
   return Option.some<FileForm>({
     mapping,
-    codes: { codeOf: codeOf ?? (() => undefined), nameOf: names },
+    codes: { getCode: codeOf ?? (() => undefined), getName: names },
     payDate: Option.getOrUndefined(input.payDate),
     map,
     codesFile: Option.getOrElse(input.codes, () => "--codes")

@@ -147,10 +147,10 @@ const findIssues = Effect.fnUntraced(function*<E, R>(
 ) {
   const periods = Period.byLocation(clock, period)
   const isChecked = selects(selected)
-  const disputed = knowsDisputes ? yield* disputedIn(periods.window, selected, list) : undefined
+  const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
   const options = { clock, period, asOf, maxDuration, isChecked, disputed }
   let checked = 0
-  const issues = yield* list(widerFilter(PeriodCheck.window(options), selected, clockedIn)).pipe(
+  const issues = yield* list(widerFilter(PeriodCheck.queryWindow(options), selected, clockedIn)).pipe(
     Stream.mapArray((punches) => {
       // A punch of a location without a zone is not counted: it fails the check.
       const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))

@@ -21,7 +21,7 @@ export const changes = lazyCommand(
 
   It lists each punch that has changed, with its kind: edited, added (the copy
   did not have it then), movedIn or movedOut (into or out of the period),
-  deleted, undeleted, gone (the service no longer shows it) or back. Then it
+  deleted, undeleted, missing (the service no longer shows it) or back. Then it
   lists each person whose sums differ, with the difference in net time, cost
   and tips: what a correction run has to pay.`
   ),

@@ -77,12 +77,12 @@ const ofPeriod = Effect.fnUntraced(function*(input: ChangesInput) {
   const since = yield* sinceOf(input.since)
   const flags = yield* resolvePeriod({ ...noFilter, ...input })
   const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "changes"))
-  const { clockOf } = zonesOf(clock)
+  const { getDayRule } = zonesOf(clock)
   return {
     comparison: comparisonOf({ clock, period, since }),
     rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
     asOf: Option.getOrUndefined(flags.asOf),
-    zoneOf: ({ locationId }) => Option.map(Result.getSuccess(clockOf(locationId)), zoneOf)
+    zoneOf: ({ locationId }) => Option.map(Result.getSuccess(getDayRule(locationId)), zoneOf)
   } satisfies Subject<MissingZone>
 })
 

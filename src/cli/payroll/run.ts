@@ -8,7 +8,7 @@ import * as Os from "node:os"
 import * as Close from "../../close/Close.ts"
 import { type NotReady, UnknownClose } from "../../close/CloseError.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
-import { ClosedPeriod, newestRevision, previousOf, Revision } from "../../close/Revision.ts"
+import { ClosedPeriod, getPrevious, newestRevision, Revision } from "../../close/Revision.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { version } from "../../internal/wire/userAgent.ts"
@@ -96,9 +96,9 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
       : [`location ${unchangedLocations.join(", ")} keeps the clock of the record`])
   )
   yield* printError(...peopleWithoutHours.map((each) => stderr.red(lossLine(each, names))))
-  if (peopleWithoutHours.some(({ causes }) => causes.gone !== undefined)) {
+  if (peopleWithoutHours.some(({ causes }) => causes.missing !== undefined)) {
     yield* printWarning(
-      "A permission that was withdrawn looks like gone punches: check it before you take hours from anyone."
+      "A permission that was withdrawn looks like missing punches: check it before you take hours from anyone."
     )
   }
 })
@@ -175,7 +175,7 @@ export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
   const rows = found.flatMap(({ revisions }) =>
     revisions
       .filter(({ id }) => number === undefined || id === name)
-      .map((revision) => ({ revision, previous: previousOf(revisions, revision) ?? CloseSums.empty }))
+      .map((revision) => ({ revision, previous: getPrevious(revisions, revision) ?? CloseSums.empty }))
   )
   if (name !== undefined && rows.length === 0) {
     const detail = `there is no such ${number === undefined ? "close" : "state"}`
@@ -227,7 +227,7 @@ const previousSums = Effect.fnUntraced(function*(company: CompanyId, revisions: 
     (close) => Close.list(company, close)
   )
   const all = closes.flatMap((found) => found.flatMap(({ revisions }) => revisions))
-  return revisions.map((revision) => previousOf(all, revision) ?? CloseSums.empty)
+  return revisions.map((revision) => getPrevious(all, revision) ?? CloseSums.empty)
 })
 
 const encodeRevision = Schema.encodeSync(Revision)

@@ -7,7 +7,7 @@ import * as Close from "../../close/Close.ts"
 import { UnknownClose } from "../../close/CloseError.ts"
 import { closeListing, toHtmlCloseReport } from "../../close/report.ts"
 import { byLocation, type MissingZone } from "../../payroll/Zones.ts"
-import { type ReportOptions, reportWindow, toHtmlReport } from "../../report/report.ts"
+import { queryWindow, type ReportOptions, toHtmlReport } from "../../report/report.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { withCopy } from "../database/copy.ts"
 import { targetOf } from "../database/database.ts"
@@ -41,8 +41,8 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const selected = selectedOf(flags)
   const list = (filter: Parameters<typeof source>[0]) =>
     Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
-  const { contains, window } = byLocation(clock, period)
-  const disputed = knowsDisputes ? yield* disputedIn(window, selected, list) : undefined
+  const periods = byLocation(clock, period)
+  const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
   const isSelected = selects(selected)
   let matching = 0
   const options: ReportOptions<MissingZone> = {
@@ -60,10 +60,12 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     title: `Labour report of company ${id}`,
     notes: knowsDisputes ? [] : [disputesUnknown]
   }
-  const filter = widerFilter(reportWindow(options), selected, flags.clockedIn)
+  const filter = widerFilter(queryWindow(options), selected, flags.clockedIn)
   const punches = list(filter).pipe(Stream.mapArray((punches) => {
     // A punch of a location without a zone is not counted: it fails the report.
-    matching += punches.filter((punch) => isSelected(punch) && Result.getOrElse(contains(punch), () => false)).length
+    matching += punches.filter((punch) =>
+      isSelected(punch) && Result.getOrElse(periods.contains(punch), () => false)
+    ).length
     return punches
   }))
   const page = yield* toHtmlReport(punches, options)
@@ -87,7 +89,7 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
         SqlStore.list(company.id, { clockedIn }, { at }))
       return yield* Effect.catchTag(
         toHtmlCloseReport(close, punches, { names }),
-        "HistoryUnknown",
+        "HistoryUnavailable",
         () =>
           toHtmlCloseReport(close, Option.none<Stream.Stream<never>>(), { names })
       )

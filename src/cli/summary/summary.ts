@@ -171,7 +171,7 @@ const preview = Effect.fnUntraced(function*(
     dailyThreshold: Option.getOrUndefined(dailyThreshold)
   })
   const source = yield* openSource(input)
-  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.window(terms) }), (page) => Stream.fromArray(page))
+  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.queryWindow(terms) }), (page) => Stream.fromArray(page))
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
   yield* printFile(form, `preview of ${textOfDates(dates.value)}`, { ...dates.value, ...sums })
 })
@@ -182,7 +182,7 @@ const readWindow = (
   limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
 ): FilterInput["clockedIn"] => {
   if (Option.isNone(limits) || limits.value.period === undefined) return clockedIn
-  const { gte } = Labor.window({ ...limits.value, period: limits.value.period })
+  const { gte } = Labor.queryWindow({ ...limits.value, period: limits.value.period })
   return { ...clockedIn, gte: Option.map(clockedIn.gte, (start) => DateTime.min(start, gte)) }
 }
 

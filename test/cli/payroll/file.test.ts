@@ -380,7 +380,7 @@ describe("time-punches closes --map", () => {
 })
 
 describe("time-punches correct", () => {
-  it.live("says why a person lost all hours: gone, deleted, moved or edited", () =>
+  it.live("says why a person lost all hours: missing, deleted, moved or edited", () =>
     inFake(Effect.gen(function*() {
       const { run, sync } = yield* opened
       const service = yield* FakeService
