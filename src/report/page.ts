@@ -111,8 +111,8 @@ interface Counts {
   readonly punches: number
   readonly incomplete: number
   readonly net: Duration.Duration
-  readonly above?: Duration.Duration | undefined
-  readonly aboveDay?: Duration.Duration | undefined
+  readonly overWeekly?: Duration.Duration | undefined
+  readonly overDaily?: Duration.Duration | undefined
   readonly cost: number
   readonly tips: number
 }
@@ -137,7 +137,7 @@ export const sumsTable = (
     const quantity = time(duration ?? Duration.zero)
     return quantity.value > 0 ? { ...quantity, text: `${mark} ${quantity.text}` } : quantity
   }
-  const has = (field: "above" | "aboveDay") => rows.some((row) => row[field] !== undefined)
+  const has = (field: "overWeekly" | "overDaily") => rows.some((row) => row[field] !== undefined)
   const columns: ReadonlyArray<Parts.Column<Sums>> = [
     {
       title: kind === "day" ? "date" : kind === "user" ? "person" : "location",
@@ -149,8 +149,12 @@ export const sumsTable = (
     { title: "punches", isNumber: true, cell: ({ punches }) => count(punches) },
     { title: "incomplete", isNumber: true, cell: ({ incomplete }) => count(incomplete) },
     { title: "net", isNumber: true, cell: ({ net }) => time(net) },
-    ...(has("above") ? [{ title: "above", isNumber: true, cell: ({ above }: Sums) => over(above) }] : []),
-    ...(has("aboveDay") ? [{ title: "above day", isNumber: true, cell: ({ aboveDay }: Sums) => over(aboveDay) }] : []),
+    ...(has("overWeekly")
+      ? [{ title: "above", isNumber: true, cell: ({ overWeekly }: Sums) => over(overWeekly) }]
+      : []),
+    ...(has("overDaily")
+      ? [{ title: "above day", isNumber: true, cell: ({ overDaily }: Sums) => over(overDaily) }]
+      : []),
     { title: "cost", isNumber: true, cell: ({ cost }) => money(cost) },
     { title: "tips", isNumber: true, cell: ({ tips }) => money(tips) }
   ]
@@ -167,8 +171,8 @@ export const totalOf = (rows: ReadonlyArray<Counts>): Sums => {
     punches: sum(({ punches }) => punches),
     incomplete: sum(({ incomplete }) => incomplete),
     net: millis(({ net }) => net),
-    above: millis(({ above }) => above),
-    aboveDay: millis(({ aboveDay }) => aboveDay),
+    overWeekly: millis(({ overWeekly }) => overWeekly),
+    overDaily: millis(({ overDaily }) => overDaily),
     cost: sum(({ cost }) => cost),
     tips: sum(({ tips }) => tips)
   }
@@ -185,7 +189,7 @@ export const sumsBy = <Row extends Counts>(
     if (group === undefined) groups.set(keyOf(row), [row])
     else group.push(row)
   }
-  return Array.from(groups, ([key, rows]) => ({ ...totalOf(rows), key, above: undefined, aboveDay: undefined }))
+  return Array.from(groups, ([key, rows]) => ({ ...totalOf(rows), key, overWeekly: undefined, overDaily: undefined }))
 }
 
 /** Key figures of all sums, side by side. */
@@ -273,8 +277,8 @@ const mark = "▲"
 
 /** Hours by person; who has most first. `thresholds` as people read them; empty without one. */
 export const peopleSection = (people: ReadonlyArray<Sums>, thresholds: string, names: NameOf | undefined): Html => {
-  const over = people.map(({ above = Duration.zero, aboveDay = Duration.zero }) =>
-    hoursOf(Duration.max(above, aboveDay))
+  const over = people.map(({ overWeekly = Duration.zero, overDaily = Duration.zero }) =>
+    hoursOf(Duration.max(overWeekly, overDaily))
   )
   const marked = over.filter((hours) => hours > 0).length
   const shown = people.slice(0, mostBars)
@@ -284,14 +288,14 @@ export const peopleSection = (people: ReadonlyArray<Sums>, thresholds: string, n
   })
   const parts = [
     { colour: Charts.colours.accent, values: shown.map(({ net }, at) => hoursOf(net) - (over[at] ?? 0)) },
-    { colour: Charts.colours.above, values: over.slice(0, mostBars) }
+    { colour: Charts.colours.over, values: over.slice(0, mostBars) }
   ]
   return section(
     "Hours by person",
     thresholds === "" ? undefined : note(`${counted(marked, "person", "people")} with time over ${thresholds}.`),
     thresholds === ""
       ? undefined
-      : legend([[Charts.colours.accent, "hours"], [Charts.colours.above, `${mark} over a threshold`]]),
+      : legend([[Charts.colours.accent, "hours"], [Charts.colours.over, `${mark} over a threshold`]]),
     chart(
       "Net hours of each person; the table by person has the numbers",
       (drawn) => Charts.hoursByPerson(labels, thresholds === "" ? parts.slice(0, 1) : parts, drawn)
