@@ -59,7 +59,7 @@ const printStatus = Effect.fnUntraced(function*(input: Command.Command.Config.In
 
 /** The copy of a company, as the columns of a table and the members of its JSON. */
 const statusFields = (company: CompanyId, status: CopyStatus, now: DateTime.Utc) => {
-  const { checkpoint, deleted, gone, history, lastError, rows, unknown } = status
+  const { checkpoint, deleted, history, lastError, missing, rows, unknown } = status
   const { completedAt, running, watermark } = Option.getOrElse(checkpoint, () => blankCheckpoint(company, ""))
   return {
     company,
@@ -70,7 +70,7 @@ const statusFields = (company: CompanyId, status: CopyStatus, now: DateTime.Utc)
     ),
     rows,
     deleted,
-    gone,
+    missing,
     running: Option.getOrNull(Option.map(running, ({ kind }) => kind)),
     history: Option.getOrNull(
       Option.map(history, ({ last, since }) => ({ since: DateTime.formatIso(since), last: DateTime.formatIso(last) }))
@@ -104,7 +104,7 @@ const statusLines = (statuses: ReadonlyArray<StatusFields>, screen: Screen): Rea
     },
     { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right" },
     { title: "deleted", cell: ({ deleted }) => formatNumber(deleted), align: "right", dropOrder: 1 },
-    { title: "gone", cell: ({ gone }) => formatNumber(gone), align: "right" },
+    { title: "missing", cell: ({ missing }) => formatNumber(missing), align: "right" },
     { title: "running", cell: ({ running }) => running ?? "-" },
     {
       title: "history since",

@@ -35,7 +35,7 @@ export const syncFlags = {
   keepHistory: keepHistory(
     "With --history: after each pass, remove versions that were replaced longer ago than this (default: keep all)"
   ),
-  acceptGone: onFlag("accept-gone", "With --sweep: let it mark more than 20 % of its window as gone"),
+  allowMissing: onFlag("allow-missing", "With --sweep: let it mark more than 20 % of its window as missing"),
   sortById: onFlag("sort-by-id", "Read in the order of ids, if doctor says that the service keeps it beside a cursor"),
   json: onFlag("json", "One JSON object for each pass, a line each")
 }
@@ -56,7 +56,7 @@ export const sync = lazyCommand(
   has changed since. Rows and progress are stored together, page by page:
   after an interruption the same command continues at the page where it
   stopped. --sweep finds rows that the service no longer shows, and marks them
-  as gone.
+  as missing.
 
   Set a password in PGPASSWORD, or in the URL of TIME_PUNCHES_DATABASE_URL;
   --database refuses one. time-punches sync is the same command.`

@@ -4,11 +4,15 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as RevisionId from "../../close/RevisionId.ts"
 import { databaseFlag } from "../database/database.ts"
+import { outputFlags } from "../files/output.ts"
 import { companyFlags } from "../flags/connection.ts"
-import { jsonFlag, nonBlank, readWhole, wholeNumber } from "../flags/values.ts"
+import { jsonFlags, nonBlank, readWhole, wholeNumber } from "../flags/values.ts"
 
 /** The record that a verb reads or writes. Nothing is sent, so no guid is needed. */
-export const recordFlags = { company: companyFlags.company, database: databaseFlag, json: jsonFlag }
+export const recordFlags = { company: companyFlags.company, database: databaseFlag, ...jsonFlags }
+
+/** What a verb needs that reads the record and prints it. */
+export const readFlags = { ...recordFlags, ...outputFlags }
 
 export const note = nonBlank("note", "TEXT", "A note that is kept with the revision", "a text that is not blank")
 

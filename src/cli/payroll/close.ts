@@ -7,7 +7,7 @@ import { isZones } from "../../payroll/Zones.ts"
 import { usage } from "../failure.ts"
 import { noFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
-import { readWords, rounding, text } from "../flags/values.ts"
+import { isJson, readWords, rounding, text } from "../flags/values.ts"
 import { maxShift } from "../select/maxShift.ts"
 import { periodFlags, requirePeriod, resolvePeriod } from "../select/period.ts"
 import { thresholdFlags } from "../select/thresholds.ts"
@@ -62,6 +62,7 @@ export const close = Command.make("close", flags, (input) => closePeriod(input))
 const closePeriod = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
   const { authorship, Close, CloseSums, copyOf, printNotReady, printWritten, warnOfHoles } = yield* operating
   const { company, layer, shown } = yield* copyOf(input, "close")
+  const json = yield* Effect.fromResult(isJson(input))
   const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
   const { clock } = yield* Effect.fromResult(requirePeriod(flags, "payroll close"))
   if (Option.isNone(flags.dates)) {
@@ -84,7 +85,7 @@ const closePeriod = Effect.fnUntraced(function*(input: Command.Command.Config.In
   }
   yield* Effect.gen(function*() {
     const revision = yield* Effect.catchTag(Close.create(company, options), "NotReady", printNotReady(names))
-    yield* printWritten([revision], [CloseSums.empty], input, names, shown)
+    yield* printWritten([revision], [CloseSums.empty], { ...input, json }, names, shown)
     yield* warnOfHoles(company)
   }).pipe(Effect.provide(layer))
 })

@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import type * as Close from "../../close/Close.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { type Names, namesFlag, readNames } from "../flags/names.ts"
-import { onFlag, words } from "../flags/values.ts"
+import { isJson, onFlag, words } from "../flags/values.ts"
 import { readZones, zoneFileFlag } from "../flags/zones.ts"
 import { Colours } from "../print/colour.ts"
 import { countedPunches } from "../print/format.ts"
@@ -56,6 +56,7 @@ export const correct = Command.make("correct", flags, (input) => correctCloses(i
 const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
   const operate = yield* operating
   const { company, layer, shown } = yield* operate.copyOf(input, "correct")
+  const json = yield* Effect.fromResult(isJson(input))
   const clocks = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
   const names = yield* readNames(input.names)
   const closes = input.closes.length === 0 ? undefined : input.closes
@@ -68,11 +69,11 @@ const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
       ...authorship(input.note)
     }).pipe(Effect.catchTag("NotReady", printNotReady(names)))
     const { revisions } = correction
-    yield* printWritten(revisions, yield* previousSums(company, revisions), input, names, shown)
+    yield* printWritten(revisions, yield* previousSums(company, revisions), { ...input, json }, names, shown)
     yield* printRemarks(correction, names)
   })
   yield* Effect.andThen(
-    input.dryRun ? operate.printDue(company, { closes, clocks }, input, names) : record,
+    input.dryRun ? operate.printDue(company, { closes, clocks }, json, names) : record,
     operate.warnOfHoles(company)
   ).pipe(Effect.provide(layer))
 })
@@ -94,9 +95,9 @@ const printRemarks = Effect.fnUntraced(function*(correction: Close.Correction, n
       : [`location ${unchangedLocations.join(", ")} keeps the clock of the record`])
   )
   yield* printError(...peopleWithoutHours.map((each) => stderr.red(lossLine(each, names))))
-  if (peopleWithoutHours.some(({ causes }) => causes.gone !== undefined)) {
+  if (peopleWithoutHours.some(({ causes }) => causes.missing !== undefined)) {
     yield* printWarning(
-      "A permission that was withdrawn looks like gone punches: check it before you take hours from anyone."
+      "A permission that was withdrawn looks like missing punches: check it before you take hours from anyone."
     )
   }
 })

@@ -3,20 +3,22 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { intoOutput } from "../files/output.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
+import { isJson } from "../flags/values.ts"
 import { readZones, zoneFileFlag } from "../flags/zones.ts"
 import { periodFlags } from "../select/period.ts"
-import { closeNumber, operating, recordFlags } from "./arguments.ts"
+import { closeNumber, operating, readFlags } from "./arguments.ts"
 
 const flags = {
-  ...recordFlags,
+  ...readFlags,
   closes: closeNumber.pipe(Argument.variadic()),
   zoneFile: zoneFileFlag,
   dayStarts: periodFlags.dayStarts,
   names: namesFlag
 }
 
-export const due = Command.make("due", flags, (input) => printDue(input)).pipe(
+export const due = Command.make("due", flags, (input) => intoOutput(printDue(input), input)).pipe(
   Command.withDescription(
     `Sum closes again, and print what is due now; writes nothing.
 
@@ -33,10 +35,11 @@ export const due = Command.make("due", flags, (input) => printDue(input)).pipe(
 const printDue = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
   const operate = yield* operating
   const { company, layer } = yield* operate.copyOf(input, "due")
+  const json = yield* Effect.fromResult(isJson(input))
   const clocks = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
   const names = yield* readNames(input.names)
   const closes = input.closes.length === 0 ? undefined : input.closes
-  yield* operate.printDue(company, { closes, clocks }, input, names).pipe(
+  yield* operate.printDue(company, { closes, clocks }, json, names).pipe(
     Effect.andThen(operate.warnOfHoles(company)),
     Effect.provide(layer)
   )

@@ -13,7 +13,7 @@ import type * as PayrollFile from "../../payroll/PayrollFile.ts"
 import { isZones } from "../../payroll/Zones.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
-import { writeWhole } from "../files/files.ts"
+import { intoOutput, outputFlags } from "../files/output.ts"
 import { companyOf } from "../flags/connection.ts"
 import { readUserFile } from "../flags/file.ts"
 import { flagNameOf, noFilter } from "../flags/filter.ts"
@@ -45,13 +45,13 @@ const flags = {
     aFile
   ),
   payDate: date("pay-date", "The date for columns with payDate"),
-  output: nonBlank("output", "FILE", "Write to this file, which its owner alone may read", aFile),
+  ...outputFlags,
   names: namesFlag,
   ...sourceFlags,
   ...previewFlags
 }
 
-export const file = Command.make("file", flags, (input) => printPayrollFile(input)).pipe(
+export const file = Command.make("file", flags, (input) => intoOutput(printPayrollFile(input), input)).pipe(
   Command.withDescription(
     `Print the file of a revision for a payroll program.
 
@@ -119,7 +119,7 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
     dailyThreshold: Option.getOrUndefined(input.dailyThreshold)
   })
   const source = yield* openSource(input)
-  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.window(terms) }), (page) => Stream.fromArray(page))
+  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.queryWindow(terms) }), (page) => Stream.fromArray(page))
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
   yield* printFile(form, `preview of ${textOfDates(dates.value)}`, { ...dates.value, ...sums })
 })
@@ -134,7 +134,6 @@ interface FileForm {
   readonly mapping: PayrollFile.Mapping
   readonly codes: PayrollFile.PayrollCodes
   readonly payDate: PayrollFile.PayrollState["payDate"]
-  readonly output: Option.Option<string>
   /** The file of the mapping and the file of the codes, as errors name them. */
   readonly mappingFile: string
   readonly codesFile: string
@@ -156,9 +155,8 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
   const codeOf = yield* readCodes(input.codes)
   return {
     mapping,
-    codes: { codeOf: codeOf ?? (() => undefined), nameOf: names },
+    codes: { getCode: codeOf ?? (() => undefined), getName: names },
     payDate: Option.getOrUndefined(input.payDate),
-    output: input.output,
     mappingFile,
     codesFile: Option.getOrElse(input.codes, () => "--codes")
   } satisfies FileForm
@@ -166,7 +164,7 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
 
 /** Prints the file of a revision, or the difference to the one before; `shown` names it on standard error. */
 const printFile = Effect.fnUntraced(function*(
-  { codes, codesFile, mapping, mappingFile, output, payDate }: FileForm,
+  { codes, codesFile, mapping, mappingFile, payDate }: FileForm,
   shown: string,
   revision: PayrollFile.PayrollState,
   previous?: PayrollFile.PayrollState
@@ -190,8 +188,7 @@ const printFile = Effect.fnUntraced(function*(
       }
     }
   )
-  if (Option.isSome(output)) yield* writeWhole(output.value, new TextEncoder().encode(file.text))
-  else yield* printText(file.text)
+  yield* printText(file.text)
   yield* printHint(`${shown}: ${counted(file.rows, "row")}`)
   yield* printWarning(
     ...file.remainders.map(({ header, remainder }) => {

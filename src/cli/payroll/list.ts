@@ -1,10 +1,12 @@
 /** `time-punches payroll list`: the closes of a company with all their revisions. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import { intoOutput } from "../files/output.ts"
+import { isJson } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
-import { operating, recordFlags } from "./arguments.ts"
+import { operating, readFlags } from "./arguments.ts"
 
-export const list = Command.make("list", recordFlags, (input) => listCloses(input)).pipe(
+export const list = Command.make("list", readFlags, (input) => intoOutput(listCloses(input), input)).pipe(
   Command.withDescription(
     `List the closes of a company with all their revisions.
 
@@ -17,12 +19,13 @@ export const list = Command.make("list", recordFlags, (input) => listCloses(inpu
   ])
 )
 
-const listCloses = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof recordFlags>) {
+const listCloses = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof readFlags>) {
   const { Close, copyOf, printRevisions, printRows, rowsOf, warnOfHoles } = yield* operating
   const { company, layer } = yield* copyOf(input, "list")
+  const json = yield* Effect.fromResult(isJson(input))
   yield* Effect.gen(function*() {
     const rows = rowsOf(yield* Close.list(company))
-    if (input.json) yield* printRevisions(rows.map(({ revision }) => revision))
+    if (json) yield* printRevisions(rows.map(({ revision }) => revision))
     else if (rows.length === 0) yield* printError("no period was closed yet")
     else yield* printRows(rows)
     yield* warnOfHoles(company)

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Close from "../../close/Close.ts"
 import { UnknownClose } from "../../close/CloseError.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
-import { ClosedPeriod, previousOf, Revision } from "../../close/Revision.ts"
+import { ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
 import type { CompanyId } from "../../Ids.ts"
 import type { CompanyInput } from "../flags/connection.ts"
 import type { Names } from "../flags/names.ts"
@@ -28,7 +28,7 @@ export const previousSums = Effect.fnUntraced(function*(company: CompanyId, revi
     (close) => Close.list(company, close)
   )
   const all = closes.flatMap((found) => found.flatMap(({ revisions }) => revisions))
-  return revisions.map((revision) => previousOf(all, revision) ?? CloseSums.empty)
+  return revisions.map((revision) => getPrevious(all, revision) ?? CloseSums.empty)
 })
 
 const encodeRevision = Schema.encodeSync(Revision)
@@ -53,7 +53,7 @@ export const printRecord = (close: ClosedPeriod) => printLines([JSON.stringify(S
 export const printDue = Effect.fnUntraced(function*(
   company: CompanyId,
   options: Close.DueOptions,
-  { json }: { readonly json: boolean },
+  json: boolean,
   names: Names | undefined
 ) {
   const due = yield* Close.due(company, options)
@@ -137,7 +137,7 @@ const sumOf = ({ rows }: CloseSums.CloseSums) => ({
 /** The revisions of closes, each with the sums of the one that it follows. */
 export const rowsOf = (closes: ReadonlyArray<ClosedPeriod>): ReadonlyArray<RevisionRow> =>
   closes.flatMap(({ revisions }) =>
-    revisions.map((revision) => ({ revision, previous: previousOf(revisions, revision) ?? CloseSums.empty }))
+    revisions.map((revision) => ({ revision, previous: getPrevious(revisions, revision) ?? CloseSums.empty }))
   )
 
 /** A line for each revision. */

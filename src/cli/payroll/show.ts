@@ -1,12 +1,14 @@
 /** `time-punches payroll show`: one close with all its revisions, or one revision with its sums. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import { intoOutput } from "../files/output.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
-import { operating, recordFlags, revisionName } from "./arguments.ts"
+import { isJson } from "../flags/values.ts"
+import { operating, readFlags, revisionName } from "./arguments.ts"
 
-const flags = { ...recordFlags, name: revisionName, names: namesFlag }
+const flags = { ...readFlags, name: revisionName, names: namesFlag }
 
-export const show = Command.make("show", flags, (input) => showClose(input)).pipe(
+export const show = Command.make("show", flags, (input) => intoOutput(showClose(input), input)).pipe(
   Command.withDescription(
     `Show a close with its revisions, or a revision with the sums of each person.
 
@@ -24,6 +26,7 @@ export const show = Command.make("show", flags, (input) => showClose(input)).pip
 const showClose = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
   const { Close, copyOf, printPeople, printRecord, printRevisions, printRows, refuseUnknown, rowsOf } = yield* operating
   const { company, layer } = yield* copyOf(input, "show")
+  const json = yield* Effect.fromResult(isJson(input))
   const names = yield* readNames(input.names)
   const [close, number] = input.name.split(".").map(Number)
   const found = yield* Effect.provide(Close.list(company, close), layer)
@@ -32,7 +35,7 @@ const showClose = Effect.fnUntraced(function*(input: Command.Command.Config.Infe
   const rows = rowsOf(found).filter(({ revision }) => number === undefined || revision.id === input.name)
   const [row] = rows
   if (row === undefined) return yield* refuseUnknown(company, input.name, "there is no such revision")
-  if (input.json) return yield* number === undefined ? printRecord(whole) : printRevisions([row.revision])
+  if (json) return yield* number === undefined ? printRecord(whole) : printRevisions([row.revision])
   yield* printRows(rows)
   if (number !== undefined) yield* printPeople(row.revision, names)
 })

@@ -3,14 +3,16 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { intoOutput } from "../files/output.ts"
+import { isJson } from "../flags/values.ts"
 import { counted } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
-import { closeNumber, operating, recordFlags } from "./arguments.ts"
+import { closeNumber, operating, readFlags } from "./arguments.ts"
 
-const flags = { ...recordFlags, close: Argument.optional(closeNumber) }
+const flags = { ...readFlags, close: Argument.optional(closeNumber) }
 
-export const verify = Command.make("verify", flags, (input) => verifyCloses(input)).pipe(
+export const verify = Command.make("verify", flags, (input) => intoOutput(verifyCloses(input), input)).pipe(
   Command.withDescription(
     `Compute every revision again from the history, and compare.
 
@@ -26,8 +28,9 @@ export const verify = Command.make("verify", flags, (input) => verifyCloses(inpu
 const verifyCloses = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
   const { Close, copyOf } = yield* operating
   const { company, layer } = yield* copyOf(input, "verify")
+  const json = yield* Effect.fromResult(isJson(input))
   const verified = yield* Effect.provide(Close.verify(company, Option.getOrUndefined(input.close)), layer)
-  if (input.json) return yield* printLines([JSON.stringify(verified)])
+  if (json) return yield* printLines([JSON.stringify(verified)])
   const { revisions, unverifiable } = verified
   yield* printLines([`${counted(revisions, "revision")} verified`])
   if (unverifiable > 0) {

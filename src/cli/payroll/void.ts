@@ -4,6 +4,7 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { usage } from "../failure.ts"
+import { isJson } from "../flags/values.ts"
 import { printWarning } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { note, operating, recordFlags } from "./arguments.ts"
@@ -34,17 +35,18 @@ export const voidCommand = Command.make("void", flags, (input) => voidRevision(i
 const voidRevision = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
   const { authorship, Close, copyOf, newestRevision, printRevisions, warnOfHoles } = yield* operating
   const { company, layer } = yield* copyOf(input, "void")
+  const json = yield* Effect.fromResult(isJson(input))
   if (Option.isNone(input.note)) return yield* usage("payroll void needs --note WHY: why the revision was not paid")
   yield* Effect.gen(function*() {
     const revision = yield* Close.voidRevision(company, { revision: input.revision, ...authorship(input.note) })
     const revisions = (yield* Close.list(company, revision.close)).flatMap(({ revisions }) => revisions)
-    if (input.json) yield* printRevisions([revision])
+    if (json) yield* printRevisions([revision])
     const { close, first, id, last } = revision
     const voided = `${id}: ${Option.getOrElse(revision.voids, () => "")} was not paid`
     if (Option.isSome(newestRevision(revisions))) {
-      if (!input.json) yield* printLines([`${voided}; its amounts are due again`])
+      if (!json) yield* printLines([`${voided}; its amounts are due again`])
     } else {
-      if (!input.json) yield* printLines([`${voided}, and close ${close} is over`])
+      if (!json) yield* printLines([`${voided}, and close ${close} is over`])
       yield* printWarning(`close ${first} to ${last} again: no close has its amounts now`)
     }
     yield* warnOfHoles(company)

@@ -10,6 +10,7 @@ import * as Labor from "../../payroll/Labor.ts"
 import type { MissingZone } from "../../payroll/Period.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
+import { intoOutput, outputFlags } from "../files/output.ts"
 import { filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { asOf, csvFlags, csvStyleOf, formatFlags, formatOf, rounding } from "../flags/values.ts"
@@ -21,6 +22,8 @@ import { thresholdFlags, thresholdsOf } from "../select/thresholds.ts"
 import { by, type Key, makeGrouper, thresholdColumns } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
 
+const forms = ["table", "csv", "json"] as const
+
 export const summary = Command.make(
   "summary",
   {
@@ -28,8 +31,9 @@ export const summary = Command.make(
     ...thresholdFlags,
     asOf,
     rounding,
-    ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact, without the total"),
+    ...formatFlags(forms, "table for people; csv and json are exact, without the total"),
     ...csvFlags,
+    ...outputFlags,
     names: namesFlag,
     ...sourceFlags,
     ...filterFlags,
@@ -43,7 +47,7 @@ export const summary = Command.make(
       const names = yield* readNames(flags.names)
       const limits = yield* Effect.fromResult(thresholdsOf(flags))
       const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
-      const format = yield* Effect.fromResult(formatOf(flags))
+      const format = yield* Effect.fromResult(formatOf(flags, forms))
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const source = yield* openSource(flags)
       const { idOf, keysOf } = makeGrouper(flags.by, flags.clockOf, Option.getOrUndefined(flags.weekStarts))
@@ -72,7 +76,8 @@ export const summary = Command.make(
       }
     },
     Effect.onInterrupt(() => printWarning("interrupted: the sums are not complete, and nothing is stored")),
-    Effect.scoped
+    Effect.scoped,
+    intoOutput
   )
 ).pipe(
   Command.withDescription(
@@ -119,7 +124,7 @@ const readWindow = (
   limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
 ): FilterInput["clockedIn"] => {
   if (Option.isNone(limits) || limits.value.period === undefined) return clockedIn
-  const { gte } = Labor.window({ ...limits.value, period: limits.value.period })
+  const { gte } = Labor.queryWindow({ ...limits.value, period: limits.value.period })
   return { ...clockedIn, gte: Option.map(clockedIn.gte, (start) => DateTime.min(start, gte)) }
 }
 
