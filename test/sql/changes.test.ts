@@ -9,7 +9,7 @@ import type { PunchFilter } from "../../src/PunchFilter.ts"
 import { type ChangeKind, Changes, type ChangesOptions, type HistoryUnknown, SqlStore } from "../../src/sql/index.ts"
 import type { SyncError } from "../../src/sync/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { at, punch, rest } from "../support/arbitraryPunch.ts"
+import { at, rest } from "../support/arbitraryPunch.ts"
 import { databases, itWithTable } from "../support/databases.ts"
 import {
   commit,
@@ -23,8 +23,8 @@ import {
 } from "../support/histories.ts"
 import { needs } from "../support/needs.ts"
 import { noPostgres } from "../support/postgres.ts"
+import { company, row } from "../support/storeBatches.ts"
 
-const company = CompanyId.make(2)
 const [east, west, lost] = [4, 5, 6].map((id) => LocationId.make(id))
 if (east === undefined || west === undefined || lost === undefined) throw new Error("ids")
 const zone = DateTime.zoneMakeNamedUnsafe
@@ -40,7 +40,6 @@ const dayOptions = (since: DateTime.DateTime): ChangesOptions<Period.MissingZone
   rounding: "halfUp"
 })
 
-const row = (id: number, changes: Partial<TimePunch> = {}) => punch({ id: TimePunchId.make(id), ...changes })
 const user = (id: number) => ({ userId: UserId.make(id) })
 const shift = (from: number, hours: number) => ({
   clockedIn: at(from * hour),
