@@ -25,7 +25,7 @@ const [, zonesFile = ""] = /```txt\n(location_id,zone\n[\s\S]*?)```/.exec(page) 
 /** The calls that a text shows, one a line, without those that run until Ctrl-C or need a cursor. */
 const callsIn = (text: string) =>
   linesOf(text).map((line) => line.trim()).filter((line) =>
-    /^time-punches (list|export|summary|check|doctor)( |$)/.test(line)
+    /^time-punches (list|export|summary|payroll check|doctor)( |$)/.test(line)
   )
 
 const callsOfDocs = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, code = ""]) => callsIn(code))
@@ -106,8 +106,10 @@ describe("time-punches", () => {
 
       assert.deepStrictEqual([code, stderr], [0, ""])
       assert.isAbove(examples.length, 1)
-      for (const example of examples) assert.match(example, new RegExp(`^  time-punches ${name}( |$)`))
-      if (name !== "sandbox") yield* Effect.forEach(callsIn(examples.join("\n")), runs)
+      for (const example of examples)
+        assert.match(example, new RegExp(`^  time-punches ${name === "sync" ? "copy sync" : name}( |$)`))
+      if (name !== "sandbox")
+        yield* Effect.forEach(callsIn(examples.join("\n")), runs)
     }).pipe(Effect.provide(fake)))
 
   it.effect.each(["", ...subcommands])(

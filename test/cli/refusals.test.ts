@@ -124,11 +124,8 @@ describe("[M4] export to -", () => {
 describe("[M5] a flag that would be ignored", () => {
   it.effect.each([
     ["--allow-missing"],
-    ["--status", "--every", "5m"],
-    ["--status", "--sweep", "all"],
-    ["--status", "--history"],
-    ["--status", "--allow-missing"],
-    ["--status", "--sort-by-id"],
+    ["--status"],
+    ["--max-age", "30m"],
     ["--keep-history", "3d"]
   ])("is refused by name: %j", (args) =>
     over([], (folder) =>
@@ -136,7 +133,7 @@ describe("[M5] a flag that would be ignored", () => {
         const { code, stderr } = yield* cli(["sync", "--database", `${folder}/punches.db`, ...args])
 
         assert.strictEqual(code, 2)
-        assert.include(stderr, args.findLast((flag) => flag.startsWith("--")) ?? "")
+        assert.include(stderr, args[0] ?? "")
         assert.deepStrictEqual(Fs.readdirSync(folder), [])
         assert.deepStrictEqual(yield* queries, [])
       })))
@@ -312,16 +309,22 @@ const writers: Readonly<
     args: (folder) => ["--history", "--database", `${folder}/punches.db`],
     files: ["punches.db", "punches.db-shm", "punches.db-wal"]
   },
-  close: {
+  "copy sync": {
+    args: (folder) => ["--history", "--database", `${folder}/punches.db`],
+    files: ["punches.db-shm", "punches.db-wal"]
+  },
+  "copy status": { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
+  "payroll close": {
     args: (
       folder
     ) => [...week, "--weekly-threshold", "2h", "--accept", "unapproved,overlap", "--database", `${folder}/punches.db`],
     files: ["punches.db-shm", "punches.db-wal"]
   },
-  "closes --map": {
+  "payroll file": {
     args: (folder) => [
-      mappingIn(folder),
       "1.1",
+      "--mapping",
+      mappingIn(folder),
       "--output",
       `${folder}/closes.csv`,
       "--database",
@@ -329,15 +332,21 @@ const writers: Readonly<
     ],
     files: ["closes.csv", "closes.csv.ID.tmp"]
   },
-  correct: { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db-shm", "punches.db-wal"] },
-  void: {
+  "payroll correct": {
+    args: (folder) => ["--database", `${folder}/punches.db`],
+    files: ["punches.db-shm", "punches.db-wal"]
+  },
+  "payroll void": {
     args: (folder) => ["1.1", "--note", "not sent", "--database", `${folder}/punches.db`],
     files: ["punches.db-shm", "punches.db-wal"]
   },
-  closes: { args: (folder) => ["--verify", "--database", `${folder}/punches.db`], files: ["punches.db"] },
+  "payroll list": { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
+  "payroll show": { args: (folder) => ["1", "--database", `${folder}/punches.db`], files: ["punches.db"] },
+  "payroll verify": { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
   summary: { args: (folder) => [...week, "--database", `${folder}/punches.db`], files: ["punches.db"] },
-  "summary --map": {
+  "payroll file --preview": {
     args: (folder) => [
+      "--mapping",
       mappingIn(folder),
       ...week,
       "--output",
@@ -352,11 +361,20 @@ const writers: Readonly<
     files: ["week.html"]
   },
   mcp: { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
-  check: { args: (folder) => [...week, "--database", `${folder}/punches.db`], files: ["punches.db"], exit: 9 },
-  changes: undefined,
+  "payroll check": {
+    args: (folder) => [...week, "--database", `${folder}/punches.db`],
+    files: ["punches.db"],
+    exit: 9
+  },
+  "payroll diff": undefined,
+  "payroll due": undefined,
   "config show": undefined,
   list: undefined,
   doctor: { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
+  "copy erase": {
+    args: (folder) => ["--yes", "--closes-too", "--database", `${folder}/punches.db`],
+    files: ["punches.db-shm", "punches.db-wal"]
+  },
   "fleet migrate": { args: (folder) => ["--database", `${folder}/fleet.db`], files: ["fleet.db", "fleet.db-wal"] },
   "fleet add": {
     args: (

@@ -201,7 +201,7 @@ describe("a report in Chromium", () => {
       const { open } = yield* browser
       yield* looksRight(yield* open(url))
 
-      assert.include(ran.stdout, "<caption>2 states</caption>")
+      assert.include(ran.stdout, "<caption>2 revisions</caption>")
       assert.deepStrictEqual(requested, ["/report.html"])
     }))
   }, 120_000)

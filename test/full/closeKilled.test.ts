@@ -56,12 +56,12 @@ const closes = ({ client }: Database) => Effect.provide(Close.list(company), Lay
 const namesIn = (database: Database) =>
   Effect.map(closes(database), (all) => all.flatMap(({ revisions }) => revisions.map(({ id }) => id)))
 
-/** Nothing is due, and the newest state that stands has the sums of now. */
+/** Nothing is due, and the newest active revision has the sums of now. */
 const assertPaid = Effect.fnUntraced(function*(database: Database) {
   assert.deepStrictEqual(yield* Effect.provide(Close.due(company), Layer.fresh(database.client)), [])
 })
 
-/** Rows of the tables of closes that belong to no state, or states without their sums. */
+/** Rows of the tables of closes that belong to no revision, or revisions without their sums. */
 const torn = (database: Database) =>
   Effect.map(
     closes(database),
@@ -173,7 +173,7 @@ describe("time-punches payroll close, correct and void, killed at a step of thei
           if ((yield* namesIn(database)).length === 0) assert.strictEqual((yield* run(database, args)).code, 0)
           yield* assertPaid(database)
         }
-        // What was due with each state adds up to the newest one, row by row.
+        // What was due with each revision adds up to the newest one, row by row.
         const [close] = yield* closes(database)
         const revisions = close?.revisions ?? []
         const sum = new Map<number, number>()

@@ -23,7 +23,7 @@ import { printFailure, printWarning, startReport } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { paceFields, paceText } from "../print/progress.ts"
 import { companiesOf, isoOf, nameOf, withName } from "./companies.ts"
-import type { SweepRange, SyncInput } from "./sync.ts"
+import type { SweepRange, SyncInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: SyncInput) {
   const { allowMissing, history, keepHistory, sortById, sweep } = input

@@ -77,7 +77,11 @@ const refuseCloses = ({ database }: Erasure, shown: ReadonlyArray<Holdings>) => 
       .join("; "),
     ...found.flatMap(linesOf),
     "Nothing was erased. Closes are the records of what was paid. Keep each of them, then add --closes-too to erase them too:",
-    ...found.map(({ company }) => `time-punches payroll list --json --company ${company}${databaseWords(database)}`)
+    ...found.flatMap(({ closes, company }) =>
+      closes.map(({ close }) =>
+        `time-punches payroll show ${close} --json --company ${company}${databaseWords(database)}`
+      )
+    )
   ))
 }
 

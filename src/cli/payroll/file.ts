@@ -36,7 +36,8 @@ const flags = {
   preview: onFlag("preview", "Print the file that a close of the period would have now, and record nothing"),
   mapping: Flag.String("mapping").pipe(
     Flag.withMetavar("FILE"),
-    Flag.withDescription("How the file of the payroll program is written, in JSON")
+    Flag.withDescription("How the file of the payroll program is written, in JSON"),
+    Flag.filter((file) => file.trim() !== "", () => aFile)
   ),
   codes: nonBlank(
     "codes",
@@ -182,7 +183,7 @@ const printFile = Effect.fnUntraced(function*(
             ...(payDate === undefined && error.detail.includes("pay date") ? ["Add --pay-date DATE."] : [])
           )
         case "MissingCodes":
-          return usage(`${printable(codesFile)}: ${message}`, "Add them. Nothing was printed; a record stands.")
+          return usage(`${printable(codesFile)}: ${message}`, "Add them. Nothing was printed; a record is as it was.")
         case "FormulaText":
           return usage(message, `Change it, or add "formulas": "keep" to ${printable(mappingFile)}.`)
       }

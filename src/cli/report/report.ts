@@ -22,7 +22,7 @@ export const report = lazyCommand(
   --output.
 
   --close reports a close from its record in the copy of --database: its
-  states, their differences and what each person got. Dates, zones and
+  revisions, their differences and what each person got. Dates, zones and
   thresholds are those of the record.`
   ),
   Command.withShortDescription("Write a period, or a close, as a page of HTML"),

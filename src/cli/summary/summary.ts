@@ -89,7 +89,7 @@ export const summary = Command.make(
   --daily-threshold add columns with the part of net over a threshold, for
   --by user, also with week or day: figures, not a pay rule.
 
-  With --database it sums the copy that time-punches copy sync keeps there, without
+  With --database it sums the copy that time-punches copy sync keeps, without
   a credential, and says how old the copy is.`
   ),
   Command.withShortDescription("Sum punches, as a table with bars"),

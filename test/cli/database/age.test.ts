@@ -104,7 +104,7 @@ describe("--max-age", () => {
   it.effect.each<readonly [args: ReadonlyArray<string>, why: RegExp]>([
     [["summary", ...week], /--max-age goes with --database/],
     [["payroll", "check", ...week], /--max-age goes with --database/],
-    [["sync"], /--max-age goes with --status/]
+    [["sync"], /--max-age is not a flag/]
   ])("is refused where it would be ignored: %j", ([args, why]) =>
     withFile(Effect.fnUntraced(function*(file) {
       const database = args[0] === "sync" ? ["--database", file] : []

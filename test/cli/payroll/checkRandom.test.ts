@@ -104,6 +104,7 @@ describe("time-punches payroll check", () => {
         const zone = byLocation ? ["--zone-file", writeZones(yield* temporaryFolder)] : ["--zone", "America/New_York"]
         const asOfFlags = instant === null ? [] : ["--as-of", instant]
         const common = [
+          "payroll",
           "check",
           "--json",
           "--week",

@@ -1,4 +1,4 @@
-/** `time-punches payroll close`, `correct`, `void` and `closes`, over a copy of the fake service in a real file. */
+/** The verbs of `time-punches payroll` that read and write a record, over a copy of the fake service in a real file. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
@@ -49,15 +49,15 @@ const copy = Effect.gen(function*() {
 const on = (file: string) => (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env })
 
 interface Printed {
-  readonly state: string
+  readonly revision: string
   readonly previous: string | null
   readonly voids: string | null
 }
 
-/** The name of each state, the one that it follows, and the one that it voids. */
+/** The name of each revision, the one that it follows, and the one that it voids. */
 const closes = (stdout: string) => {
   const printed: ReadonlyArray<Printed> = JSON.parse(stdout)
-  return printed.map(({ previous, state, voids }) => [state, previous, voids])
+  return printed.map(({ previous, revision, voids }) => [revision, previous, voids])
 }
 
 describe("time-punches payroll close", () => {
@@ -92,7 +92,7 @@ describe("time-punches payroll close", () => {
       yield* sync(file)
       const due = yield* run("payroll", "due", "--json")
       assert.deepStrictEqual(JSON.parse(due.stdout), [{
-        state: "1.1",
+        after: "1.1",
         rows: [{
           userId: 501,
           locationId: punches[0]?.location_id,
@@ -131,14 +131,135 @@ describe("time-punches payroll close", () => {
         rounding: "halfUp",
         weeklyThreshold: 25_200
       })
-      assert.strictEqual(one.states.length, 4)
+      assert.strictEqual(one.revisions.length, 4)
       const table = yield* run("payroll", "list")
-      assert.match(table.stdout, /^state +kind .*\n1\.1 +close .*600\.00 +600\.00.*signed\n1\.2 +correct +1\.1 /)
+      assert.match(table.stdout, /^revision +kind .*\n1\.1 +close .*600\.00 +600\.00.*signed\n1\.2 +correct +1\.1 /)
       const verified = yield* run("payroll", "verify")
-      assert.deepStrictEqual([verified.code, verified.stdout], [0, "3 states verified\n"])
+      assert.deepStrictEqual([verified.code, verified.stdout], [0, "3 revisions verified\n"])
       assert.strictEqual((yield* run("payroll", "void", "1.4", "--note", "not sent")).stderr, "")
       const over = yield* run("payroll", "void", "1.1", "--note", "not sent")
-      assert.deepStrictEqual([over.code, over.stderr], [0, "no state of this close stands: it is over\n"])
+      assert.deepStrictEqual([over.code, over.stderr], [
+        0,
+        "close 2026-03-02 to 2026-03-08 again: no close has its amounts now\n"
+      ])
+    })))
+
+  it.live("correct --dry-run writes nothing, and prints what due prints", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      yield* run("payroll", "close", ...week)
+      yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
+      yield* sync(file)
+      const before = Fs.readFileSync(file)
+
+      for (const flags of [[], ["--json"], ["1"]]) {
+        const due = yield* run("payroll", "due", ...flags)
+        const rehearsed = yield* run("payroll", "correct", "--dry-run", ...flags)
+        assert.deepStrictEqual(rehearsed, due)
+        assert.strictEqual(due.code, 0, due.stderr)
+        assert.include(due.stdout, "501")
+      }
+      assert.deepStrictEqual(Fs.readFileSync(file), before)
+      assert.deepStrictEqual(closes((yield* run("payroll", "list", "--json")).stdout), [["1.1", null, null]])
+      yield* run("payroll", "correct")
+      const nothing = yield* run("payroll", "correct", "--dry-run")
+      assert.deepStrictEqual([nothing.code, nothing.stdout, nothing.stderr], [0, "", "nothing is due\n"])
+    })))
+
+  it.live("shows the people of a revision, and of a close its revisions alone", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      const names = `${file}.names.csv`
+      Fs.writeFileSync(names, "kind,id,name\nuser,501,Dana Levi\n")
+      yield* run("payroll", "close", ...week)
+      yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
+      yield* sync(file)
+      yield* run("payroll", "correct")
+      const revision = yield* run("payroll", "show", "1.2", "--names", names)
+      const close = yield* run("payroll", "show", "1", "--names", names)
+
+      const people = /^user_id +user +punches +net +cost +tips\n +501 +Dana Levi +1 +\+?9:00 +135\.00 /m
+      assert.match(revision.stdout, people, revision.stderr)
+      assert.notInclude(revision.stdout, "1.1  close")
+      assert.notInclude(close.stdout, "Dana Levi")
+      assert.match(close.stdout, /\n1\.1 +close .*\n1\.2 +correct +1\.1 /)
+      const unknown = yield* run("payroll", "show", "1.9")
+      assert.deepStrictEqual([unknown.code, unknown.stdout], [2, ""])
+      assert.match(unknown.stderr, /1\.9: there is no such revision/)
+    })))
+
+  it.live("warns of a week that a void left in no close, until it is closed again", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const run = on(file)
+      const weekOf = (date: string) => ["--week", date, "--zone", "America/New_York"]
+      for (const date of ["2026-03-02", "2026-03-09", "2026-03-16"]) {
+        const { code, stderr } = yield* run("payroll", "close", ...weekOf(date), "--accept", "empty")
+        assert.strictEqual(code, 0, stderr)
+        assert.notInclude(stderr, "no close has")
+      }
+      const hole = "no close has 2026-03-09 to 2026-03-15, between close 1 and close 3: close it with " +
+        "--from 2026-03-09 --to 2026-03-15, or let it through with --accept gap at the next close\n"
+      const voided = yield* run("payroll", "void", "2.1", "--note", "wrong week")
+      assert.strictEqual(voided.stdout, "2.2: 2.1 was not paid, and close 2 is over\n")
+      assert.strictEqual(
+        voided.stderr,
+        `close 2026-03-09 to 2026-03-15 again: no close has its amounts now\n${hole}`
+      )
+      for (const args of [["list"], ["list", "--json"], ["due"], ["correct"], ["correct", "--dry-run"]]) {
+        const { code, stderr } = yield* run("payroll", ...args)
+        assert.strictEqual(code, 0, stderr)
+        assert.include(stderr, hole, args.join(" "))
+      }
+      const held = yield* run("payroll", "close", ...weekOf("2026-03-23"), "--accept", "empty")
+      assert.strictEqual(held.code, 9)
+      assert.match(held.stderr, /not closed: .*gap 1/)
+      const through = yield* run("payroll", "close", ...weekOf("2026-03-23"), "--accept", "empty,gap")
+      assert.strictEqual(through.code, 0, through.stderr)
+      assert.include(through.stderr, hole)
+
+      const again = yield* run(
+        "payroll",
+        "close",
+        "--from",
+        "2026-03-09",
+        "--to",
+        "2026-03-15",
+        "--zone",
+        "America/New_York",
+        "--accept",
+        "empty"
+      )
+      assert.strictEqual(again.code, 0, again.stderr)
+      assert.notInclude(again.stderr, "no close has")
+      assert.strictEqual((yield* run("payroll", "list")).stderr, "")
+    })))
+
+  it.live("due names a location that the record lacks, which --zone-file adds", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      const zones = `${file}.zones.csv`
+      const [{ location_id: location } = punch(1)] = punches
+      Fs.writeFileSync(zones, `location_id,zone\n${location},America/New_York\n`)
+      const closed = yield* run("payroll", "close", "--week", "2026-03-02", "--zone-file", zones)
+      assert.strictEqual(closed.code, 0, closed.stderr)
+      yield* service.seed([punch(6, { location_id: 303 })])
+      yield* service.edit([6], { notes: "seen" })
+      yield* sync(file)
+      const missing = yield* run("payroll", "due")
+      assert.deepStrictEqual([missing.code, missing.stdout], [2, ""])
+      assert.match(missing.stderr, /location 303 has no zone/)
+      Fs.writeFileSync(zones, `location_id,zone\n${location},America/New_York\n303,America/New_York\n`)
+      const added = yield* run("payroll", "due", "--zone-file", zones)
+
+      assert.strictEqual(added.code, 0, added.stderr)
+      assert.match(added.stdout, /^due after 1\.1\n.*\n +506 +1 +\+?8:00 +120\.00 /)
     })))
 
   it.live("is not ready while check finds something, and records what is accepted", () =>
@@ -201,10 +322,7 @@ describe("time-punches payroll close", () => {
           ["payroll", "correct"],
           ["payroll", "void", "1.1", "--note", "x"],
           ["payroll", "list"],
-          [
-            "closes",
-            "--verify"
-          ]
+          ["payroll", "verify"]
         ]
       ) {
         const { code, stderr, stdout } = yield* run(...args)
@@ -228,11 +346,11 @@ describe("time-punches payroll close", () => {
       yield* run("payroll", "close", ...week)
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
       yield* sync(file)
-      // The first of them to write wins; the others find its state, or have nothing to correct.
+      // The first of them to write wins; the others find its revision, or have nothing to correct.
       const ran = yield* Effect.all(Array.from({ length: 4 }, () => run("payroll", "correct")), { concurrency: 4 })
       assert.include(ran.map(({ code }) => code), 0)
       for (const { code, stderr } of ran)
-        assert.match(`${code} ${stderr}`, /^(?:0 |8 [^]*another process wrote a state)/)
+        assert.match(`${code} ${stderr}`, /^(?:0 |8 [^]*another process wrote a revision)/)
       const erased = new CloseChanged({ companyId: CompanyId.make(1), detail: "the copy was erased" })
       assert.deepStrictEqual(commandFailureOf(erased).code, 8)
       assert.lengthOf(closes((yield* run("payroll", "list", "--json")).stdout), 2)
@@ -303,6 +421,10 @@ describe("time-punches payroll close", () => {
       assert.match(yield* why("payroll", "void", "1", "--note", "x"), /such as 7\.2/)
       assert.match(yield* why("payroll", "correct", "7"), /7: there is no such close/)
       assert.match(yield* why("payroll", "show", "7"), /7: there is no such close/)
-      assert.match(yield* why("payroll", "due", "--verify"), /two questions/)
+      assert.match(yield* why("payroll", "due", "7"), /7: there is no such close/)
+      assert.match(yield* why("payroll", "due", "7.1"), /a whole number/)
+      assert.match(yield* why("payroll", "verify", "7.1"), /a whole number/)
+      assert.match(yield* why("payroll", "show"), /ID/)
+      assert.match(yield* why("payroll", "show", "7.1", "--verify"), /--verify is not a flag/)
     })))
 })

@@ -173,7 +173,8 @@ describe("time-punches payroll diff", () => {
       yield* sync(file)
       const zones = `${file}.zones.csv`
       const call = [
-        "changes",
+        "payroll",
+        "diff",
         "--week",
         "2026-03-02",
         "--zone-file",
@@ -218,7 +219,7 @@ describe("time-punches payroll diff", () => {
       for (const { stderr } of forms)
         assert.match(
           stderr,
-          /^The copy in .* ago\. To compare with it later: changes --since 2.*Z\.\nnothing has changed since 2.*Z\n$/
+          /^The copy in .* ago\. To compare with it later: payroll diff --since 2.*Z\.\nnothing has changed since 2.*Z\n$/
         )
     })))
 
@@ -274,7 +275,7 @@ describe("time-punches payroll diff", () => {
       const week = yield* corrected
       const { stderr } = yield* changes(week)
       const summed = yield* cli(["summary", "--database", week.file], { env })
-      const [at = "", other] = [stderr, summed.stderr].map((text) => / changes --since (\S+)\.\n/.exec(text)?.[1])
+      const [at = "", other] = [stderr, summed.stderr].map((text) => / payroll diff --since (\S+)\.\n/.exec(text)?.[1])
       assert.strictEqual(other, at)
       yield* (yield* FakeService).edit([4], { tips: 1 })
       yield* sync(week.file)
@@ -309,13 +310,13 @@ describe("time-punches payroll diff", () => {
   const database = ["--database", "a.db"]
 
   it.effect.each<readonly [ReadonlyArray<string>, string]>([
-    [[...week, ...since], "changes needs a database: give --database FILE or set TIME_PUNCHES_DATABASE_URL"],
-    [[...week, ...database], "changes needs --since INSTANT"],
+    [[...week, ...since], "payroll diff needs a database: give --database FILE or set TIME_PUNCHES_DATABASE_URL"],
+    [[...week, ...database], "payroll diff needs --since INSTANT"],
     [[...week, ...database, "--since", "2026-03-09T15:00:00"], "an RFC 3339 instant with a zone"],
-    [[...since, ...database], "changes needs a period"],
+    [[...since, ...database], "payroll diff needs a period"],
     [["--week", "2026-03-02", ...since, ...database], "--week has no zone"],
     [[...week, "--month", "2026-03", ...since, ...database], "--week and --month are two periods"],
-    [[...week, ...since, ...database, "--rows", "punches"], "--of goes with --format csv"],
+    [[...week, ...since, ...database, "--rows", "punches"], "--rows goes with --format csv"],
     [[...week, ...since, ...database, "--json", "--format", "csv"], "--json and --format csv are two forms"],
     [[...week, ...since, "--database", "mysql://localhost/a"], "has the scheme mysql"],
     [[...week, ...since, ...database, "--user-id", "1"], "--user-id"]

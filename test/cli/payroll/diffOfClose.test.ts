@@ -79,7 +79,7 @@ describe("time-punches payroll diff --close", () => {
           // The hours of punch 1 are of the period before: it only moves what is over the threshold.
           people: [[503, 3600]]
         })
-        assert.match(changes.stderr, /^state 1\.1: 2026-03-05 to 2026-03-11, as of 20\d\d-/m)
+        assert.match(changes.stderr, /^revision 1\.1: 2026-03-05 to 2026-03-11, as of 20\d\d-/m)
         assert.deepStrictEqual(Fs.readFileSync(file), before)
 
         yield* run("payroll", "correct")
@@ -195,7 +195,7 @@ describe("time-punches payroll diff --close", () => {
       })
     ))
 
-  it.live("says so if the history does not reach the state", () =>
+  it.live("says so if the history does not reach the revision", () =>
     inCopy(({ file, run }) =>
       Effect.gen(function*() {
         yield* run("payroll", "close", ...period)
@@ -207,8 +207,8 @@ describe("time-punches payroll diff --close", () => {
         const { code, stderr, stdout } = yield* run("payroll", "diff", "--close", "1")
 
         assert.deepStrictEqual([code, stdout], [2, ""])
-        assert.match(stderr, /the history is known since .*, and state 1\.1 sums the copy of /)
-        assert.match(stderr, /closes 1 --changed prints what is due/)
+        assert.match(stderr, /the history is known since .*, and revision 1\.1 sums the copy of /)
+        assert.match(stderr, /payroll due 1 prints what is due/)
       })
     ))
 })

@@ -171,11 +171,12 @@ const opened = Effect.gen(function*() {
     cli(["sync", "--database", `${folder}/punches.db`, "--history"]),
     ({ code, stderr }) => assert.strictEqual(code, 0, stderr)
   )
-  const file = (name: MappingName, state: string) =>
+  const file = (name: MappingName, revision: string) =>
     Effect.map(
       run(
-        "closes",
-        state,
+        "payroll",
+        "file",
+        revision,
         ...printed(name)
       ),
       ({ code, stderr, stdout }) => {
@@ -211,13 +212,15 @@ describe("time-punches payroll file --mapping", () => {
       done(yield* run("payroll", "correct", "--note", "second"))
 
       for (const name of ["codes", "centres", "people"] as const) {
-        const files = yield* Effect.forEach(["1.1", "1.2", "1.3"], (state) => file(name, state))
-        const again = yield* Effect.forEach(["1.1", "1.2", "1.3"], (state) => file(name, state))
+        const files = yield* Effect.forEach(["1.1", "1.2", "1.3"], (revision) => file(name, revision))
+        const again = yield* Effect.forEach(["1.1", "1.2", "1.3"], (revision) => file(name, revision))
         assert.deepStrictEqual(again.map(({ text }) => text), files.map(({ text }) => text))
         const cells = files.map(({ text }) => cellsOf(name, text))
-        // The sums of now in the same form, by the way of `summary`, which knows no state.
+        // The sums of now in the same form, by a preview, which knows no revision.
         const preview = yield* run(
-          "summary",
+          "payroll",
+          "file",
+          "--preview",
           ...period,
           ...printed(name)
         )
@@ -230,7 +233,7 @@ describe("time-punches payroll file --mapping", () => {
       }
 
       // By hand: 501 has 30,285 s over 40 hours a week, then 42,243, then 30,260: 8.41, 11.73 and 8.41 h.
-      const [first, second, third] = yield* Effect.forEach(["1.1", "1.2", "1.3"], (state) => file("codes", state))
+      const [first, second, third] = yield* Effect.forEach(["1.1", "1.2", "1.3"], (revision) => file("codes", revision))
       assert.match(first?.stderr ?? "", /^1\.1: 17 rows\nHours: the rows add up to .*the exact sum\n$/)
       assert.match(first?.text ?? "", /\r\n00501,OT,8\.41,,03\/15\/2026\r\n/)
       assert.match(second?.text ?? "", /\r\n00501,OT,3\.32,,03\/15\/2026\r\n/)
@@ -262,10 +265,10 @@ describe("time-punches payroll file --mapping", () => {
           assert.deepStrictEqual([code, stdout], [2, ""], stderr)
           return stderr
         })
-      assert.match(yield* why("1"), /1: the close has several states, so name one: 1\.1, 1\.2, 1\.3 /)
+      assert.match(yield* why("1"), /1: the close has several revisions, so name one: 1\.1, 1\.2, 1\.3 /)
       assert.match(yield* why("1.2"), /1\.2: it was voided by 1\.3/)
       assert.match(yield* why("1.3"), /1\.3: it is itself a void, of 1\.2/)
-      assert.match(yield* why("1.4"), /1\.4: there is no such state/)
+      assert.match(yield* why("1.4"), /1\.4: there is no such revision/)
       assert.match(yield* why("2"), /2: there is no such close/)
       yield* service.edit([2], { tips: 300 })
       yield* sync
@@ -276,8 +279,8 @@ describe("time-punches payroll file --mapping", () => {
       assert.match(stderr, /^1\.4 less 1\.1: 1 row\n/)
       assert.deepStrictEqual(
         JSON.parse((yield* run("payroll", "show", "1.3", "--json")).stdout).map((
-          { state }: { readonly state: string }
-        ) => state),
+          { revision }: { readonly revision: string }
+        ) => revision),
         ["1.3"]
       )
     })))
@@ -324,7 +327,7 @@ describe("time-punches payroll file --mapping", () => {
       )
     })))
 
-  it.live("fails with all ids that have no code, and names users of one code; the record stands", () =>
+  it.live("fails with all ids that have no code, and names users of one code; the record stays", () =>
     inFake(Effect.gen(function*() {
       const { run, write } = yield* opened
       done(yield* run("payroll", "close", ...period))
@@ -367,16 +370,26 @@ describe("time-punches payroll file --mapping", () => {
         yield* why("payroll", "file", "1", "--mapping", "dated.json", "--codes", "codes.csv"),
         /dated\.json: columns\[5\]\.value: no pay date is given\n  Add --pay-date DATE/
       )
-      assert.match(yield* why("payroll", "list", ...map), /--map prints one state/)
-      assert.match(yield* why("payroll", "file", "1", ...map, "--json"), /--map and --json/)
-      assert.match(yield* why("payroll", "file", "1", ...map, "--changed"), /--map and --changed/)
-      assert.match(yield* why("payroll", "show", "1", "--codes", "codes.csv"), /--codes goes with --map/)
-      assert.match(yield* why("payroll", "show", "1.1", "--verify"), /--verify takes a close and not a state/)
-      assert.match(yield* why("payroll", "show", "9", "--verify"), /9: there is no such close/)
-      assert.match(yield* why("payroll", "show", "1.x"), /a close such as 7, or a state such as 7\.2/)
-      assert.match(yield* why("summary", ...period, ...map, "--by", "user"), /--map and --by/)
-      assert.match(yield* why("summary", ...period, ...map, "--location-id", "301"), /close is of the whole company/)
-      assert.match(yield* why("summary", "--last", "7d", "--zone", "UTC", ...map), /--map needs a period of dates/)
+      assert.match(yield* why("payroll", "file", ...map), /payroll file prints one revision: name it/)
+      assert.match(yield* why("payroll", "file", "1", "--codes", "codes.csv"), /--mapping/)
+      assert.match(yield* why("payroll", "file", "1", ...map, "--json"), /--json is not a flag/)
+      assert.match(yield* why("payroll", "file", "9", ...map), /9: there is no such close/)
+      assert.match(yield* why("payroll", "file", "1", ...map, "--week", "2026-03-02"), /--week goes with --preview/)
+      assert.match(
+        yield* why("payroll", "file", "1", ...map, "--weekly-threshold", "40h"),
+        /--weekly-threshold goes with --preview/
+      )
+      assert.match(
+        yield* why("payroll", "file", "1", "--preview", ...period, ...map),
+        /--preview is of a period, and 1/
+      )
+      assert.match(yield* why("payroll", "show", "1.x"), /a close such as 7, or a revision such as 7\.2/)
+      const preview = ["payroll", "file", "--preview", ...map]
+      assert.match(yield* why(...preview), /--preview needs a period of dates/)
+      assert.match(yield* why(...preview, "--last", "7d", "--zone", "UTC"), /--preview needs a period of dates/)
+      // A close is of the whole company, so a preview takes no filter.
+      assert.match(yield* why(...preview, ...period, "--location-id", "301"), /--location-id is not a flag/)
+      assert.match(yield* why(...preview, ...period, "--by", "user"), /--by is not a flag/)
     })))
 })
 

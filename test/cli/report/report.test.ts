@@ -161,7 +161,7 @@ describe("time-punches report", () => {
 const offline = without(...Object.keys(environment).filter((name) => name !== "TIME_PUNCHES_COMPANY_ID"))
 
 describe("time-punches report --close", () => {
-  it.live("shows the states, their differences and what each person got, from the record", () =>
+  it.live("shows the revisions, their differences and what each person got, from the record", () =>
     inFake(Effect.gen(function*() {
       const service = yield* FakeService
       const file = `${yield* temporaryFolder}/punches.db`
@@ -181,13 +181,13 @@ describe("time-punches report --close", () => {
 
       assert.strictEqual(code, 0)
       assert.deepStrictEqual(
-        rowsOf(page, "2 states").map((
-          { cost, difference, kind, note, state }
-        ) => [state, kind, note, cost, difference]),
+        rowsOf(page, "2 revisions").map((
+          { cost, difference, kind, note, revision }
+        ) => [revision, kind, note, cost, difference]),
         [["1.1", "close", "<b>signed</b>", 24_000, 24_000], ["1.2", "correct", "", 25_000, 1000]]
       )
       assert.deepStrictEqual(
-        rowsOf(page, "By person and state").map((
+        rowsOf(page, "By person and revision").map((
           row
         ) => [row["person"], row["1.1 cost"], row["1.2 cost"], row["cost"]]),
         [["user 501", 8000, 1000, 9000], ["user 502", 8000, 0, 8000], ["user 503", 8000, 0, 8000]]
@@ -223,7 +223,7 @@ describe("time-punches report --close", () => {
 
       assert.include(edited.stdout, "The sums of these punches are not those of the record")
       assert.strictEqual(pruned.code, 0, pruned.stderr)
-      assert.match(pruned.stdout, /left out: the history of the copy does not reach .*, the instant of state 1\.1\./)
+      assert.match(pruned.stdout, /left out: the history of the copy does not reach .*, the instant of revision 1\.1\./)
       assert.notInclude(pruned.stdout, "People on the clock</h2>")
       for (const { stdout } of [edited, pruned]) {
         assert.deepInclude(rowsOf(stdout, "By person", "tfoot")[0], { net: 24 * 3600, cost: 24_000 })
@@ -255,7 +255,7 @@ describe("time-punches report --close", () => {
       const none = yield* on("report", "--close", "2")
 
       assert.strictEqual(over.code, 0, over.stderr)
-      assert.include(over.stdout, "No state of this close stands: it is over.")
+      assert.include(over.stdout, "No revision of this close is active: it is over.")
       assert.deepStrictEqual(
         rowsOf(over.stdout, "1.2: 1.1 was not paid").map(({ cost, person }) => [person, cost]),
         [[501, -8000], [502, -8000], [503, -8000]]
