@@ -24,7 +24,7 @@ export interface Erasure {
   readonly yes: boolean
   /** What asks, as errors name it. */
   readonly asked: string
-  /** The call that is printed for a script, without the flags that agree. */
+  /** The call that is printed for a script, without the database and the flags that agree. */
   readonly call: string
 }
 
@@ -55,13 +55,13 @@ export const erase = Effect.fnUntraced(function*<A, E, R>(input: Erasure, remove
   })))
 })
 
-const ask = Effect.fnUntraced(function*({ asked, call, closesToo }: Erasure, shown: ReadonlyArray<Holdings>) {
+const ask = Effect.fnUntraced(function*({ asked, call, closesToo, database }: Erasure, shown: ReadonlyArray<Holdings>) {
   const lines = shown.flatMap(linesOf)
   if (!(yield* canAsk)) {
     return yield* usage(
       `${asked} asks before it erases, and standard input and standard error are not both a terminal`,
       ...lines,
-      `To erase this: ${call}${closesToo ? " --closes-too" : ""} --yes`
+      `To erase this: ${call}${closesToo ? " --closes-too" : ""} --yes${databaseWords(database)}`
     )
   }
   yield* printError("This is erased, and cannot be brought back:", ...lines.map((line) => `  ${line}`))

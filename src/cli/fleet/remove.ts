@@ -3,7 +3,6 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type { CompanyId } from "../../Ids.ts"
-import { databaseWords } from "../database/database.ts"
 import { usage } from "../failure.ts"
 import { onFlag } from "../flags/values.ts"
 import { database, ids, json, operating } from "./arguments.ts"
@@ -42,7 +41,7 @@ const removeFrom = Effect.fnUntraced(function*(input: {
   const { printChange, withFleet } = yield* operating
   const { erase } = yield* Effect.promise(() => import("../database/erase.ts"))
   // The ids come first: a flag takes a 1 or a 0 after it for its value.
-  const call = `time-punches fleet remove ${ids.join(" ")} --purge${databaseWords(input.database)}`
+  const call = `time-punches fleet remove ${ids.join(" ")} --purge`
   const result = yield* withFleet(
     input,
     "changes",

@@ -169,7 +169,8 @@ const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
   {
     title: "net",
     align: "right",
-    cell: ({ revision }) => revision.kind === "void" ? "" : formatSignedHours(sumOf(revision).net)
+    cell: ({ revision }) => revision.kind === "void" ? "" : formatSignedHours(sumOf(revision).net),
+    dropOrder: 5
   },
   {
     title: "cost",

@@ -265,7 +265,13 @@ describe("the defaults of flags", () => {
       write("codes.csv", "kind,id,code\nuser,501,E-1\n")
       write(
         "map.json",
-        JSON.stringify({ columns: [{ header: "employee", value: { code: "user" } }, { header: "net", value: "net" }] })
+        JSON.stringify({
+          v: 1,
+          by: ["user"],
+          hours: "decimal:2",
+          rounding: "halfUp",
+          columns: [{ header: "Employee", value: "userCode" }, { header: "Hours", value: "hours" }]
+        })
       )
       const database = `--database ${folder}/time-punches/punches.db`
       const accept = "--accept unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"

@@ -42,7 +42,7 @@ describe("time-punches copy erase", () => {
         assert.deepStrictEqual([unasked.code, unasked.stdout], [2, ""])
         assert.include(unasked.stderr, `company ${defaultCompany.id}: 1 punch, 0 older versions, 0 closes`)
         const call = /To erase this: time-punches (.*)\n/.exec(unasked.stderr)?.[1] ?? ""
-        assert.strictEqual(call, `copy erase --company ${defaultCompany.id} --database '${file}' --yes`)
+        assert.strictEqual(call, `copy erase --company ${defaultCompany.id} --yes --database '${file}'`)
         assert.deepStrictEqual(rowsIn(file), [1, 1, 0])
 
         const erased = yield* run("copy erase --yes")
