@@ -54,7 +54,7 @@ const settings = `  Settings come from the environment; secrets are read from no
     TIME_PUNCHES_COMPANY_GUID      and its guid
     TIME_PUNCHES_API_VERSION     API version to send, if not the default
     TIME_PUNCHES_PROFILE         instead of --profile
-    TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary, check and report; may have a password`
+    TIME_PUNCHES_DATABASE_URL    instead of --database; may have a password`
 
 const exitCodes = `  Exit codes:
     0    success                          6    the service fails: try again later
