@@ -23,7 +23,7 @@ import type { ShownCompany } from "./browser/client.ts"
 import { scriptText } from "./browser/script.ts"
 import { editPath, editPunch } from "./edits.ts"
 import { environmentLines } from "./environment.ts"
-import { decodePress, faultRequest } from "./faults.ts"
+import { faultOf } from "./faults.ts"
 import { folder, sandboxPage, style } from "./html.ts"
 import { makeLog } from "./log.ts"
 import { referencePage } from "./reference.ts"
@@ -108,9 +108,9 @@ const company = (access: FakeAccess) => {
 
 const press = (service: PageService) =>
   Effect.gen(function*() {
-    const found = Option.getOrUndefined(Option.map(decodePress(yield* body), faultRequest))
-    if (found === undefined) return lineResponse(422, "There is no such fault.")
-    yield* service.inject(found.fault, found.when)
+    const found = faultOf(yield* body)
+    if (Option.isNone(found)) return lineResponse(422, "There is no such fault.")
+    yield* service.inject(found.value.fault, found.value.when)
     return done
   })
 

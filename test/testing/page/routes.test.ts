@@ -103,6 +103,8 @@ describe("the page of a fake server", () => {
       assert.include(body, `${url}/oauth2/token`)
       assert.strictEqual(answer.status, 200)
       for (const name of ["clocked_in[gte]", "x-company-guid", "422", "TimePunchPage"]) assert.include(body, name)
+      assert.include(body, "Follow <code>meta.cursor.next</code> until it is null.")
+      assert.notInclude(body, "`")
     }).pipe(Effect.provide(served())))
 
   it.live.each(foreign)("refuses %s on every route, and does nothing", ([, headers]) =>
