@@ -22,8 +22,8 @@ import * as CloseTerms from "./CloseTerms.ts"
 import {
   activeRevisions,
   type ClosedPeriod,
+  getPrevious,
   newestRevision,
-  previousOf,
   type RecordedRevision,
   termsAt
 } from "./Revision.ts"
@@ -40,14 +40,14 @@ export interface CloseListing {
 export const closeListing = (close: ClosedPeriod): Option.Option<CloseListing> =>
   Option.map(newestRevision(close.revisions), (state) => {
     const terms = termsAt(close, state)
-    const [one, other] = [CloseTerms.window(terms), PeriodCheck.window(checkOf(terms))]
+    const [one, other] = [CloseTerms.queryWindow(terms), PeriodCheck.queryWindow(checkOf(terms))]
     return { at: state.at, clockedIn: { gte: DateTime.min(one.gte, other.gte), lt: DateTime.max(one.lt, other.lt) } }
   })
 
 /** How a close is shown. */
 export interface CloseReportOptions {
   /** The name of an id, such as the name of a person. It is shown as it is, as text. Default: ids only. */
-  readonly names?: Page.NameOf | undefined
+  readonly names?: Page.NameLookup | undefined
   /** The title of the page. Default: the number of the close, its company and its dates. */
   readonly title?: string | undefined
 }
@@ -150,8 +150,8 @@ const zonesOf = (terms: CloseTerms.CloseTerms): Zones<MissingZone> => {
   }))
   return {
     all: clocks,
-    clockOf: (locationId) => {
-      const clock = clocks[CloseTerms.locationOf(terms, locationId)?.clock ?? -1]
+    getDayRule: (locationId) => {
+      const clock = clocks[CloseTerms.getLocation(terms, locationId)?.clock ?? -1]
       return clock === undefined ? Result.fail(new MissingZone({ locationId })) : Result.succeed(clock)
     }
   }
@@ -164,26 +164,26 @@ const ofPunches = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
   terms: CloseTerms.CloseTerms,
   people: ReadonlyArray<Sums>,
-  names: Page.NameOf | undefined
+  names: Page.NameLookup | undefined
 ) =>
   Effect.gen(function*() {
     const check = checkOf(terms)
-    const { clockOf } = zonesOf(terms)
-    const { gte, lt } = CloseTerms.window(terms)
+    const { getDayRule } = zonesOf(terms)
+    const { gte, lt } = CloseTerms.queryWindow(terms)
     const isOurs = CloseTerms.contains(terms)
     const starts = terms.clocks.map(({ starts }) => starts.map(({ epochMilliseconds }) => epochMilliseconds))
-    const clocks = new Map<LocationId, ReturnType<typeof clockOf>>()
+    const clocks = new Map<LocationId, ReturnType<typeof getDayRule>>()
     const figures = yield* figuresOf(
       // Around the close a punch may be at a location that is newer than the record: its findings are not of the close.
       Stream.filter(punches, ({ clockedIn, locationId }) =>
-        CloseTerms.locationOf(terms, locationId) !== undefined ||
+        CloseTerms.getLocation(terms, locationId) !== undefined ||
         (DateTime.isGreaterThanOrEqualTo(clockedIn, gte) && DateTime.isLessThan(clockedIn, lt))),
       {
         placeOf: (punch) => {
-          const clock = clocks.get(punch.locationId) ?? clockOf(punch.locationId)
+          const clock = clocks.get(punch.locationId) ?? getDayRule(punch.locationId)
           clocks.set(punch.locationId, clock)
           return Result.map(clock, (clock) => {
-            const days = starts[CloseTerms.locationOf(terms, punch.locationId)?.clock ?? -1] ?? []
+            const days = starts[CloseTerms.getLocation(terms, punch.locationId)?.clock ?? -1] ?? []
             const day = days.findLastIndex((start) => start <= punch.clockedIn.epochMilliseconds)
             return isOurs(punch)
               ? { date: Option.getOrElse(Period.addDays(terms.daysFrom, day), () => terms.first), clock }
@@ -234,7 +234,7 @@ const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<Sums> => {
 const differenceOf = ({ revisions }: ClosedPeriod, revision: RecordedRevision): CloseSums.CloseSums => {
   const voided = revisions.find(({ id }) => Option.contains(revision.voids, id))
   return voided === undefined
-    ? CloseSums.difference(revision, previousOf(revisions, revision) ?? CloseSums.empty)
+    ? CloseSums.difference(revision, getPrevious(revisions, revision) ?? CloseSums.empty)
     : CloseSums.difference(CloseSums.empty, voided)
 }
 
@@ -269,7 +269,7 @@ const revisionsSection = (close: ClosedPeriod): Html => {
 }
 
 /** What each person got with each active revision, and in all. */
-const gotSection = (close: ClosedPeriod, people: ReadonlyArray<Sums>, names: Page.NameOf | undefined): Html => {
+const gotSection = (close: ClosedPeriod, people: ReadonlyArray<Sums>, names: Page.NameLookup | undefined): Html => {
   const revisions = activeRevisions(close.revisions).map((revision) => ({
     name: revision.id,
     people: new Map(peopleOf(differenceOf(close, revision)).map((person) => [person.key, person]))
@@ -293,7 +293,7 @@ const gotSection = (close: ClosedPeriod, people: ReadonlyArray<Sums>, names: Pag
   )
 }
 
-const differencesSection = (close: ClosedPeriod, names: Page.NameOf | undefined): Html =>
+const differencesSection = (close: ClosedPeriod, names: Page.NameLookup | undefined): Html =>
   Page.section(
     "Differences",
     ...close.revisions.map((revision) => {

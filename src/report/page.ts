@@ -15,10 +15,10 @@ import type { Presence } from "./presence.ts"
 import { byTime, type Sums, sumsBy, totalOf } from "./sums.ts"
 
 /** The name of an id; `undefined` if it has none. */
-export type NameOf = (kind: "user" | "location" | "role" | "department", id: number) => string | undefined
+export type NameLookup = (kind: "user" | "location" | "role" | "department", id: number) => string | undefined
 
 /** A name with its id, or the id alone. */
-export const labelOf = (kind: "user" | "location", id: number, names: NameOf | undefined): string => {
+export const labelOf = (kind: "user" | "location", id: number, names: NameLookup | undefined): string => {
   const name = names?.(kind, id)
   return name === undefined ? `${kind} ${id}` : `${name} (${id})`
 }
@@ -113,7 +113,7 @@ export const sumsTable = (
   caption: string,
   kind: "location" | "user" | "day",
   rows: ReadonlyArray<Sums>,
-  names: NameOf | undefined
+  names: NameLookup | undefined
 ): Html => {
   const over = (duration: Duration.Duration | undefined) => {
     const quantity = time(duration ?? Duration.zero)
@@ -167,7 +167,7 @@ const leftOut = (all: number, most: number, what: string): Html | undefined =>
 const mostLocations = 7
 
 /** Hours by day and location; the locations in the order of their time. */
-export const hoursByDaySection = (days: Figures["days"], names: NameOf | undefined): Html => {
+export const hoursByDaySection = (days: Figures["days"], names: NameLookup | undefined): Html => {
   const dates = [...new Set(days.map(({ date }) => date))].toSorted()
   const locations = sumsBy(days, ({ locationId }) => locationId).toSorted(byTime).map(({ key }) => ({
     text: labelOf("location", Number(key), names),
@@ -209,7 +209,7 @@ const hoursOn = (dates: ReadonlyArray<string>, days: Figures["days"]): ReadonlyA
 }
 
 /** The cost of each location; the dearest first. */
-export const costSection = (locations: ReadonlyArray<Sums>, names: NameOf | undefined): Html => {
+export const costSection = (locations: ReadonlyArray<Sums>, names: NameLookup | undefined): Html => {
   const shown = locations.toSorted((one, other) => other.cost - one.cost || byTime(one, other)).slice(0, mostBars)
   const labels = shown.map(({ key }) => labelOf("location", Number(key), names))
   return section(
@@ -242,7 +242,11 @@ const lengthText = (length: Duration.Input): string => {
 }
 
 /** Hours by person; who has most first. */
-export const peopleSection = (people: ReadonlyArray<Sums>, options: Thresholds, names: NameOf | undefined): Html => {
+export const peopleSection = (
+  people: ReadonlyArray<Sums>,
+  options: Thresholds,
+  names: NameLookup | undefined
+): Html => {
   const thresholds = thresholdsText(options)
   const over = people.map(({ overWeekly = Duration.zero, overDaily = Duration.zero }) =>
     hoursOf(Duration.max(overWeekly, overDaily))
@@ -319,7 +323,7 @@ const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.
 /** What a check found. */
 export const issuesSection = (
   issues: ReadonlyArray<Issue>,
-  names: NameOf | undefined,
+  names: NameLookup | undefined,
   notes: ReadonlyArray<string>
 ): Html => {
   const kinds = new Map<string, number>()

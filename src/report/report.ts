@@ -31,7 +31,7 @@ export interface ReportOptions<out E = never>
    */
   readonly isSelected?: ((punch: TimePunch) => boolean) | undefined
   /** The name of an id, such as the name of a person. It is shown as it is, as text. Default: ids only. */
-  readonly names?: Page.NameOf | undefined
+  readonly names?: Page.NameLookup | undefined
   /** The title of the page. Default: `Labour report`. */
   readonly title?: string | undefined
   /** Sentences below the list of what to look at, such as what the source of the punches does not know. */
@@ -42,8 +42,8 @@ export interface ReportOptions<out E = never>
  * What to list for a report: the period by the clock of each location, the days before it in its first week if there is a
  * weekly threshold, and `maxDuration` on each side for overlaps.
  */
-export const reportWindow = <E = never>(options: ReportOptions<E>): Interval => {
-  const [one, other] = [PeriodCheck.window(checkOf(options)), Labor.window(options)]
+export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
+  const [one, other] = [PeriodCheck.queryWindow(checkOf(options)), Labor.queryWindow(options)]
   return { gte: DateTime.min(one.gte, other.gte), lt: DateTime.max(one.lt, other.lt) }
 }
 
@@ -51,7 +51,7 @@ export const reportWindow = <E = never>(options: ReportOptions<E>): Interval => 
  * Writes a report as one HTML file without a script, which loads nothing: hours by day and location, cost by location, hours
  * by person, people on the clock by weekday and hour, what `PeriodCheck` finds, and the sums as tables.
  *
- * It takes the punches of `reportWindow(options)`, in any order, in one pass. Deleted punches are left out. A punch belongs,
+ * It takes the punches of `queryWindow(options)`, in any order, in one pass. Deleted punches are left out. A punch belongs,
  * whole, to the period and the date in which it was clocked in, by the clock of its location. The sums are those of
  * `Labor.rollup` and `Labor.hoursOverThreshold`: a punch of unknown time is counted as incomplete, and its time is in no sum.
  *
@@ -64,7 +64,7 @@ export const reportWindow = <E = never>(options: ReportOptions<E>): Interval => 
  * import { DateTime } from "effect"
  * import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
  * import { Period } from "effect-time-punches/payroll"
- * import { type ReportOptions, reportWindow, toHtmlReport } from "effect-time-punches/report"
+ * import { type ReportOptions, queryWindow, toHtmlReport } from "effect-time-punches/report"
  *
  * const options: ReportOptions = {
  *   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
@@ -73,7 +73,7 @@ export const reportWindow = <E = never>(options: ReportOptions<E>): Interval => 
  *   weeklyThreshold: "40 hours"
  * }
  *
- * const punches = TimePunches.list(CompanyId.make(7), { clockedIn: reportWindow(options) })
+ * const punches = TimePunches.list(CompanyId.make(7), { clockedIn: queryWindow(options) })
  *
  * export const page = toHtmlReport(punches, options)
  * ```
@@ -97,7 +97,7 @@ export const toHtmlReport = <E2, R, E = never>(
     const figures = yield* figuresOf(punches, {
       placeOf: (punch) =>
         Result.flatMap(periods.contains(punch), (isWithin) =>
-          Result.map(zones.clockOf(punch.locationId), (clock) =>
+          Result.map(zones.getDayRule(punch.locationId), (clock) =>
             isWithin && isSelected(punch) ? { date: dateOf(clock)(punch.clockedIn), clock } : undefined)),
       datesOf,
       labor: options,
