@@ -46,7 +46,7 @@ type Handlers = Readonly<
 export const makePage = Effect.fnUntraced(function*(service: PageService) {
   const { access } = service
   const log = yield* makeLog(service.respond, service.faults)
-  const router = yield* HttpRouter.make
+  const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, exactPaths)
   const add = (path: HttpRouter.PathInput, handlers: Handlers) => router.add("*", path, handle(handlers))
 
   yield* add("/", { GET: Effect.map(origin, (origin) => htmlResponse(sandboxPage(access, origin))) })
@@ -70,6 +70,9 @@ export const makePage = Effect.fnUntraced(function*(service: PageService) {
       Effect.catch(router.asHttpEffect(), () => others)
   }
 })
+
+/** Any other path is one of the service, which the page must not answer for. */
+const exactPaths = { ignoreTrailingSlash: false, ignoreDuplicateSlashes: false, caseSensitive: true }
 
 const handle = (handlers: Handlers) => {
   const allow = Object.keys(handlers).join(", ")

@@ -219,6 +219,7 @@ describe("the page of a fake server", () => {
 
       assert.deepStrictEqual([status, body], [404, "There is no company no id.\n"])
       assert.strictEqual((yield* ask("GET", "/sandbox/companies/%E0%A4%A")).status, 404)
+      for (const path of ["/DOCS", "/docs/", "//docs"]) assert.strictEqual((yield* ask("GET", path)).status, 404, path)
       assert.strictEqual((yield* press("missing", 0)).status, 422)
       assert.strictEqual((yield* press("reset", 9)).status, 422)
       assert.strictEqual((yield* press("toString", 0)).status, 422)
