@@ -13,12 +13,12 @@ import * as Labor from "../payroll/Labor.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import { byLocation, dayStartsOf, type Interval, type LocalClock, zoneOf, zonesOf } from "../payroll/Zones.ts"
+import { byLocation, type DayRule, dayStartsOf, type Interval, zoneOf, zonesOf } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type Figures, figuresOf } from "./figures.ts"
 import * as Page from "./page.ts"
 
-/** What a report shows, and by which clock. */
+/** What a report shows, and by which day rule. */
 export interface ReportOptions<out E = never>
   extends Labor.LaborOptions, Omit<PeriodCheck.PeriodCheckOptions<E>, "isChecked" | "asOf">
 {
@@ -42,7 +42,7 @@ export interface ReportOptions<out E = never>
 }
 
 /**
- * What to list for a report: the period by the clock of each location, the days before it in its first week if there is a
+ * What to list for a report: the period by the day rule of each location, the days before it in its first week if there is a
  * weekly threshold, and `maxDuration` on each side for overlaps.
  */
 export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
@@ -55,10 +55,10 @@ export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
  * by person, people on the clock by weekday and hour, what `PeriodCheck` finds, and the sums as tables.
  *
  * It takes the punches of `queryWindow(options)`, in any order, in one pass. Deleted punches are left out. A punch belongs,
- * whole, to the period and the date in which it was clocked in, by the clock of its location. The sums are those of
+ * whole, to the period and the date in which it was clocked in, by the day rule of its location. The sums are those of
  * `Labor.rollup` and `Labor.hoursOverThreshold`: a punch of unknown time is counted as incomplete, and its time is in no sum.
  *
- * Memory grows with the findings: about 130 bytes a punch. Fails with the error of `clock`, and with `SumOverflow` before a
+ * Memory grows with the findings: about 130 bytes a punch. Fails with the error of `dayRule`, and with `SumOverflow` before a
  * sum could be wrong. Every text is escaped. The page holds wages.
  *
  * **Example** (The report of a week)
@@ -70,8 +70,8 @@ export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
  * import { type ReportOptions, queryWindow, toHtmlReport } from "effect-time-punches/report"
  *
  * const options: ReportOptions = {
- *   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
- *   period: (clock) => Period.week(clock, BusinessDate.make("2026-03-09")),
+ *   dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")),
  *   rounding: "halfUp",
  *   weeklyThreshold: "40 hours"
  * }
@@ -86,21 +86,21 @@ export const toHtmlReport = <E2, R, E = never>(
   options: ReportOptions<E>
 ): Effect.Effect<string, E | E2 | Labor.SumOverflow, R> =>
   Effect.gen(function*() {
-    const { clock, dailyThreshold, names, notes = [], period, title = "Labour report", weeklyThreshold } = options
+    const { dailyThreshold, dayRule, names, notes = [], period, title = "Labour report", weeklyThreshold } = options
     const isSelected = options.isSelected ?? (() => true)
-    const zones = zonesOf(clock)
-    const periods = byLocation(clock, period)
+    const zones = zonesOf(dayRule)
+    const periods = byLocation(dayRule, period)
     const dateOf = Function.memoize(Period.makeBusinessDate)
-    const datesOf = Function.memoize((clock: LocalClock): PayPeriod => {
-      const { gte, lt } = period(clock)
-      const last = Period.businessDate(clock, DateTime.subtract(lt, { milliseconds: 1 }))
-      return { first: Period.businessDate(clock, gte), last }
+    const datesOf = Function.memoize((dayRule: DayRule): PayPeriod => {
+      const { gte, lt } = period(dayRule)
+      const last = Period.businessDate(dayRule, DateTime.subtract(lt, { milliseconds: 1 }))
+      return { first: Period.businessDate(dayRule, gte), last }
     })
     const figures = yield* figuresOf(punches, {
       placeOf: (punch) =>
         Result.flatMap(periods.contains(punch), (isWithin) =>
-          Result.map(zones.getDayRule(punch.locationId), (clock) =>
-            isWithin && isSelected(punch) ? { date: dateOf(clock)(punch.clockedIn), clock } : undefined)),
+          Result.map(zones.getDayRule(punch.locationId), (dayRule) =>
+            isWithin && isSelected(punch) ? { date: dateOf(dayRule)(punch.clockedIn), dayRule } : undefined)),
       datesOf,
       labor: options,
       hours: weeklyThreshold === undefined && dailyThreshold === undefined
@@ -115,14 +115,14 @@ export const toHtmlReport = <E2, R, E = never>(
       date).toSorted((one, other) => one.key < other.key ? -1 : 1)
     const { byDay, presence } = hoursSections(figures, options)
     const { cost, people: hoursOfPeople } = sumsSections(locations, people, options)
-    const all = zones.all.map((clock) => datesOf(clock))
+    const all = zones.all.map((dayRule) => datesOf(dayRule))
     const first = all.map(({ first }) => first).toSorted()[0]
     const last = all.map(({ last }) => last).toSorted().at(-1)
     return yield* Page.documentOf(
       title,
       [
         ...(first === undefined ? [] : [`${first} to ${last}`]),
-        clocksText(zones.all),
+        dayRulesText(zones.all),
         ...incompleteText(figures, options)
       ],
       [
@@ -144,11 +144,11 @@ const checkOf = <E>(options: ReportOptions<E>): PeriodCheck.PeriodCheckOptions<E
   isChecked: options.isSelected
 })
 
-/** The clocks of a report, each once. */
-const clocksText = (clocks: ReadonlyArray<LocalClock>): string => {
-  const texts = clocks.map((clock) => {
-    const starts = dayStartsOf(clock)
-    const zone = DateTime.zoneToString(zoneOf(clock))
+/** The day rules of a report, each once. */
+const dayRulesText = (dayRules: ReadonlyArray<DayRule>): string => {
+  const texts = dayRules.map((dayRule) => {
+    const starts = dayStartsOf(dayRule)
+    const zone = DateTime.zoneToString(zoneOf(dayRule))
     return starts === 0 ? zone : `${zone}, days from ${startText(starts)}`
   })
   return `By the clocks of ${[...new Set(texts)].join("; ")}`

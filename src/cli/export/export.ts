@@ -53,7 +53,7 @@ export const exportCommand = Command.make(
   Effect.fnUntraced(
     function*(input) {
       const flags = yield* resolvePeriod(input)
-      if (Option.isSome(flags.clock) && !isPeriodGiven(flags)) {
+      if (Option.isSome(flags.dayRule) && !isPeriodGiven(flags)) {
         const flag = Option.isSome(flags.zone) ? "--zone" : "--zone-file"
         return yield* usage(`${flag} goes with a period, such as --week; the times in the file are in UTC`)
       }
