@@ -8,13 +8,14 @@ import * as Stream from "effect/Stream"
 import type { LocationId } from "../Ids.ts"
 import { counted } from "../internal/page/amounts.ts"
 import type { Html } from "../internal/page/html.ts"
+import type { Column } from "../internal/page/parts.ts"
 import type * as Labor from "../payroll/Labor.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { type DayRule, type Interval, MissingZone, type Zones } from "../payroll/Zones.ts"
 import { figuresOf } from "../report/figures.ts"
 import * as Page from "../report/page.ts"
-import { byTime, hoursSections, sumsSections } from "../report/report.ts"
+import { hoursSections, sumsSections } from "../report/report.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
@@ -92,8 +93,8 @@ export const toHtmlCloseReport = <E, R>(
     const newest = Option.getOrUndefined(newestRevision(close.revisions))
     const terms = newest === undefined ? close.terms : termsAt(close, newest)
     const sums = newest ?? CloseSums.empty
-    const people = peopleOf(sums).toSorted(byTime)
-    const locations = Page.sumsBy(sums.rows, ({ locationId }) => locationId).toSorted(byTime)
+    const people = peopleOf(sums).toSorted(Page.byTime)
+    const locations = Page.sumsBy(sums.rows, ({ locationId }) => locationId).toSorted(Page.byTime)
     const thresholds = {
       names,
       weeklyThreshold: Option.getOrUndefined(terms.weeklyThreshold),
@@ -241,7 +242,7 @@ const differenceOf = ({ revisions }: ClosedPeriod, revision: RecordedRevision): 
 const revisionsSection = (close: ClosedPeriod): Html => {
   const active = new Set(activeRevisions(close.revisions).map(({ id }) => id))
   const due = (revision: RecordedRevision) => Page.totalOf(peopleOf(differenceOf(close, revision)))
-  const columns: ReadonlyArray<Page.Column<RecordedRevision>> = [
+  const columns: ReadonlyArray<Column<RecordedRevision>> = [
     { title: "state", cell: ({ id }) => id },
     { title: "kind", cell: ({ kind }) => kind },
     { title: "of", cell: ({ previous, voids }) => Option.getOrElse(Option.orElse(previous, () => voids), () => "") },
@@ -280,9 +281,9 @@ const gotSection = (
   }))
   const keys = new Set([...people.map(({ key }) => key), ...revisions.flatMap(({ people }) => [...people.keys()])])
   const newest = new Map(people.map((person) => [person.key, person]))
-  const columns: ReadonlyArray<Page.Column<number | string>> = [
+  const columns: ReadonlyArray<Column<number | string>> = [
     { title: "person", cell: (key) => typeof key === "string" ? key : Page.labelOf("user", key, names) },
-    ...revisions.flatMap(({ name, people }): ReadonlyArray<Page.Column<number | string>> => [
+    ...revisions.flatMap(({ name, people }): ReadonlyArray<Column<number | string>> => [
       { title: `${name} net`, isNumber: true, cell: (key) => Page.time(people.get(key)?.net ?? Duration.zero) },
       { title: `${name} cost`, isNumber: true, cell: (key) => Page.money(people.get(key)?.cost ?? 0) }
     ]),

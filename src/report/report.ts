@@ -110,7 +110,7 @@ export const toHtmlReport = <E2, R, E = never>(
     })
     const people = peopleOf(figures, options)
     const locations = Page.sumsBy(figures.days, ({ locationId }) =>
-      locationId).toSorted(byTime)
+      locationId).toSorted(Page.byTime)
     const days = Page.sumsBy(figures.days, ({ date }) =>
       date).toSorted((one, other) => one.key < other.key ? -1 : 1)
     const { byDay, presence } = hoursSections(figures, options)
@@ -155,14 +155,8 @@ const dayRulesText = (dayRules: ReadonlyArray<DayRule>): string => {
 }
 
 /** `04:00`, or `22:00 of the day before`. */
-const startText = (millis: number): string => {
-  const minutes = Math.round(millis / 60_000)
-  const text = [Math.floor((minutes + 1440) % 1440 / 60), (minutes + 1440) % 60].map((part) =>
-    `${part}`.padStart(2, "0")
-  )
-    .join(":")
-  return minutes < 0 ? `${text} of the day before` : text
-}
+const startText = (millis: number): string =>
+  DateTime.formatIso(DateTime.makeUnsafe(millis)).slice(11, 16) + (millis < 0 ? " of the day before" : "")
 
 const incompleteText = ({ total }: Figures, { asOf }: Labor.LaborOptions): ReadonlyArray<string> => {
   const incomplete = Option.match(total, { onNone: () => 0, onSome: ({ incomplete }) => incomplete })
@@ -186,10 +180,6 @@ const lengthText = (length: Duration.Input): string => {
   return Duration.isFinite(duration) ? formatSignedHours(duration) : "any number of hours"
 }
 
-/** The longest time first, then by key. */
-export const byTime = (one: Page.Sums, other: Page.Sums): number =>
-  Duration.toMillis(other.net) - Duration.toMillis(one.net) || Number(one.key) - Number(other.key)
-
 const peopleOf = (
   { hours, people }: Figures,
   { dailyThreshold, weeklyThreshold }: ReportOptions<unknown>
@@ -202,25 +192,16 @@ const peopleOf = (
       overWeekly: weeklyThreshold === undefined ? undefined : over?.overWeekly ?? Duration.zero,
       overDaily: dailyThreshold === undefined ? undefined : over?.overDaily ?? Duration.zero
     }
-  }).toSorted(byTime)
+  }).toSorted(Page.byTime)
 
 /** What the punches themselves show: hours by day and location, and people on the clock. */
 export const hoursSections = (
-  figures: Figures,
+  { days, presence }: Figures,
   { firstDay, names }: Pick<ReportOptions<unknown>, "firstDay" | "names">
-): { readonly byDay: Html; readonly presence: Html } => {
-  const dates = [...new Set(figures.days.map(({ date }) => date))].toSorted()
-  const locations = Page.sumsBy(figures.days, ({ locationId }) => locationId).toSorted(byTime).map(({ key }) => ({
-    label: Page.labelOf("location", Number(key), names),
-    byDate: new Map(
-      figures.days.filter(({ locationId }) => locationId === key).map(({ date, net }) => [date, Duration.toMillis(net)])
-    )
-  }))
-  return {
-    byDay: Page.hoursByDaySection(dates, locations),
-    presence: Page.presenceSection(figures.presence, firstDay)
-  }
-}
+): { readonly byDay: Html; readonly presence: Html } => ({
+  byDay: Page.hoursByDaySection(days, names),
+  presence: Page.presenceSection(presence, firstDay)
+})
 
 /** What the sums show: the cost of each location, and the hours of each person. */
 export const sumsSections = (
@@ -228,18 +209,6 @@ export const sumsSections = (
   people: ReadonlyArray<Page.Sums>,
   options: Pick<ReportOptions<unknown>, "names" | "dailyThreshold" | "weeklyThreshold">
 ): { readonly cost: Html; readonly people: Html } => ({
-  cost: Page.costSection(
-    locations.toSorted((one, other) => other.cost - one.cost || byTime(one, other))
-      .map(({ cost, key }) => ({ label: Page.labelOf("location", Number(key), options.names), cost }))
-  ),
-  people: Page.peopleSection(
-    people.map(({ key, net, overDaily, overWeekly }) => ({
-      label: Page.labelOf("user", Number(key), options.names),
-      net,
-      over: overWeekly === undefined && overDaily === undefined
-        ? undefined
-        : Duration.max(overWeekly ?? Duration.zero, overDaily ?? Duration.zero)
-    })),
-    thresholdsText(options)
-  )
+  cost: Page.costSection(locations, options.names),
+  people: Page.peopleSection(people, thresholdsText(options), options.names)
 })

@@ -12,7 +12,7 @@ import * as Period from "../../src/payroll/Period.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { punch } from "../support/arbitraryPunch.ts"
+import { shift as shiftOf } from "../support/arbitraryPunch.ts"
 import { databases, hookedClient, type Hooks, itWithTable } from "../support/databases.ts"
 import { commit, type OpenHistory, openHistory } from "../support/histories.ts"
 import { needs } from "../support/needs.ts"
@@ -35,20 +35,8 @@ const march: Close.CloseOptions = {
 }
 const next: Close.CloseOptions = { ...march, first: date("2026-03-16"), last: date("2026-03-29") }
 
-const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}): TimePunch => {
-  const start = DateTime.makeUnsafe(clockedIn)
-  return punch({
-    id: TimePunchId.make(id),
-    userId: UserId.make(501),
-    locationId: east,
-    clockedIn: start,
-    clockedOut: Option.some(DateTime.add(start, { hours })),
-    breaks: [],
-    approved: true,
-    hourlyWage: punch({}).hourlyWage,
-    ...changes
-  })
-}
+const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}) =>
+  shiftOf(clockedIn, hours, { id: TimePunchId.make(id), userId: UserId.make(501), ...changes })
 
 /** The sums of the newest active revision of each close. */
 const active = (closes: ReadonlyArray<ClosedPeriod>) =>

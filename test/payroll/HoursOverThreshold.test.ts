@@ -5,23 +5,13 @@ import * as Labor from "../../src/payroll/Labor.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { at, punch, Sample } from "../support/arbitraryPunch.ts"
+import { at, punch, Sample, shift } from "../support/arbitraryPunch.ts"
 
 const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const honolulu = DateTime.zoneMakeNamedUnsafe("Pacific/Honolulu")
 const [east, far, unknown] = [LocationId.make(301), LocationId.make(303), LocationId.make(309)]
 const zones = Period.zones(new Map([[east, newYork], [far, honolulu]]))
 const user = UserId.make(7)
-
-const shift = (clockedIn: string, hours: number, changes: Partial<TimePunch> = {}): TimePunch => {
-  const start = DateTime.makeUnsafe(clockedIn)
-  return punch({
-    locationId: east,
-    clockedIn: start,
-    clockedOut: Option.some(DateTime.add(start, { hours })),
-    ...changes
-  })
-}
 
 const run = <E = never>(punches: ReadonlyArray<TimePunch>, options: Labor.HoursOverThresholdOptions<E>) =>
   Stream.run(Stream.fromArray(punches), Labor.hoursOverThreshold(options))

@@ -5,7 +5,7 @@ import * as Period from "../../src/payroll/Period.ts"
 import * as PeriodCheck from "../../src/payroll/PeriodCheck.ts"
 import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { at, punch, rest, Sample, tick } from "../support/arbitraryPunch.ts"
+import { at, punch, rest, Sample, shift as shiftOf, tick } from "../support/arbitraryPunch.ts"
 
 const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const honolulu = DateTime.zoneMakeNamedUnsafe("Pacific/Honolulu")
@@ -16,16 +16,8 @@ const options: PeriodCheck.PeriodCheckOptions = { dayRule: newYork, period: week
 const byLocation = { ...options, dayRule: Period.zones(new Map([[east, newYork], [far, honolulu]])) }
 
 /** A punch in New York that a check has nothing to say about. */
-const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}): TimePunch => {
-  const start = DateTime.makeUnsafe(clockedIn)
-  return punch({
-    id: TimePunchId.make(id),
-    locationId: east,
-    clockedIn: start,
-    clockedOut: Option.some(DateTime.addDuration(start, Duration.hours(hours))),
-    ...changes
-  })
-}
+const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}) =>
+  shiftOf(clockedIn, hours, { id: TimePunchId.make(id), ...changes })
 
 const run = <E = never>(punches: ReadonlyArray<TimePunch>, checked: PeriodCheck.PeriodCheckOptions<E>) =>
   Stream.run(Stream.fromArray(punches), PeriodCheck.check(checked))

@@ -15,7 +15,7 @@ import {
 } from "../../src/sql/index.ts"
 import type { SyncError } from "../../src/sync/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { at, punch, rest } from "../support/arbitraryPunch.ts"
+import { at, rest } from "../support/arbitraryPunch.ts"
 import { databases, itWithTable } from "../support/databases.ts"
 import {
   commit,
@@ -29,8 +29,8 @@ import {
 } from "../support/histories.ts"
 import { needs } from "../support/needs.ts"
 import { noPostgres } from "../support/postgres.ts"
+import { company, row } from "../support/storeBatches.ts"
 
-const company = CompanyId.make(2)
 const [east, west, lost] = [4, 5, 6].map((id) => LocationId.make(id))
 if (east === undefined || west === undefined || lost === undefined) throw new Error("ids")
 const zone = DateTime.zoneMakeNamedUnsafe
@@ -46,7 +46,6 @@ const dayOptions = (since: DateTime.DateTime): ChangesOptions<Period.MissingZone
   rounding: "halfUp"
 })
 
-const row = (id: number, changes: Partial<TimePunch> = {}) => punch({ id: TimePunchId.make(id), ...changes })
 const user = (id: number) => ({ userId: UserId.make(id) })
 const shift = (from: number, hours: number) => ({
   clockedIn: at(from * hour),

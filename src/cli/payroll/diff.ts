@@ -1,5 +1,6 @@
 /** `time-punches changes`: compares a period with what it was when it was closed, in a copy with a history. */
 import * as Command from "effect/cli/Command"
+import { intoOutput } from "../files/output.ts"
 import { lazyCommand } from "../flags/lazy.ts"
 import { changesFlags } from "./diffFlags.ts"
 
@@ -7,7 +8,7 @@ export const changes = lazyCommand(
   "changes",
   changesFlags,
   () => import("./diffRun.ts"),
-  ({ run }) => run
+  ({ run }) => (flags) => intoOutput(run(flags), flags)
 ).pipe(
   Command.withDescription(
     `Compare the punches of a period with what they were when it was closed.

@@ -16,6 +16,7 @@ import { isZones } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { openSource, sourceFlags, type SourceInput } from "../database/source.ts"
 import { usage } from "../failure.ts"
+import { intoOutput, outputFlags } from "../files/output.ts"
 import { fileFlags, type FileForm, printFile, readForm } from "../files/payrollFile.ts"
 import { companyOf } from "../flags/connection.ts"
 import { describeFilter, filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
@@ -29,6 +30,8 @@ import { thresholdFlags, thresholdsOf } from "../select/thresholds.ts"
 import { by, defaultBy, type Key, makeGrouper, thresholdColumns } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
 
+const forms = ["table", "csv", "json"] as const
+
 export const summary = Command.make(
   "summary",
   {
@@ -36,8 +39,9 @@ export const summary = Command.make(
     ...thresholdFlags,
     asOf,
     rounding,
-    ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact, without the total"),
+    ...formatFlags(forms, "table for people; csv and json are exact, without the total"),
     ...csvFlags,
+    ...outputFlags,
     names: namesFlag,
     ...fileFlags,
     ...sourceFlags,
@@ -61,7 +65,7 @@ export const summary = Command.make(
       if (Option.isSome(form)) return yield* preview(form.value, input, flags)
       const limits = yield* Effect.fromResult(thresholdsOf(flags))
       const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
-      const format = yield* Effect.fromResult(formatOf(flags))
+      const format = yield* Effect.fromResult(formatOf(flags, forms))
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const source = yield* openSource(flags)
       const { idOf, keysOf } = makeGrouper(flags.by, flags.dayRuleOf, Option.getOrUndefined(flags.weekStarts))
@@ -90,7 +94,8 @@ export const summary = Command.make(
       }
     },
     Effect.onInterrupt(() => printWarning("interrupted: the sums are not complete, and nothing is stored")),
-    Effect.scoped
+    Effect.scoped,
+    intoOutput
   )
 ).pipe(
   Command.withDescription(
