@@ -371,7 +371,7 @@ const kindOf = (
   after: State,
   now: TimePunch | undefined
 ): ChangeKind | undefined => {
-  if (then !== undefined && now !== undefined) return isSame(then, now) ? undefined : "edited"
+  if (then !== undefined && now !== undefined) return equals(then, now) ? undefined : "edited"
   if (now !== undefined) {
     return before === undefined
       ? "added"
@@ -386,7 +386,7 @@ const kindOf = (
 }
 
 /** A punch of which only `modified` differs was touched: nothing that is paid or printed changed. */
-const isSame = (one: TimePunch, other: TimePunch): boolean =>
+const equals = (one: TimePunch, other: TimePunch): boolean =>
   comparedColumns.every(({ cell }) => cell(one) === cell(other))
 
 const comparedColumns = contentColumns.filter(({ name }) => name !== "modified")
