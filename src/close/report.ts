@@ -12,7 +12,7 @@ import type { Column } from "../internal/page/parts.ts"
 import type * as Labor from "../payroll/Labor.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import { type Interval, type LocalClock, MissingZone, type Zones } from "../payroll/Zones.ts"
+import { type DayRule, type Interval, MissingZone, type Zones } from "../payroll/Zones.ts"
 import { figuresOf } from "../report/figures.ts"
 import * as Page from "../report/page.ts"
 import { byTime, type Sums, sumsBy, totalOf } from "../report/sums.ts"
@@ -142,17 +142,17 @@ export const toHtmlCloseReport = <E, R>(
     )
   })
 
-/** The clocks of the record, for what its instants do not have: the hour of the day, and times in a text. */
+/** The day rules of the record, for what its instants do not have: the hour of the day, and times in a text. */
 const zonesOf = (terms: CloseTerms.CloseTerms): Zones<MissingZone> => {
-  const clocks = terms.clocks.map(({ dayStarts, zone }): LocalClock => ({
+  const dayRules = terms.clocks.map(({ dayStarts, zone }): DayRule => ({
     zone: Option.getOrThrow(DateTime.zoneFromString(zone)),
     dayStarts
   }))
   return {
-    all: clocks,
+    all: dayRules,
     getDayRule: (locationId) => {
-      const clock = clocks[CloseTerms.getLocation(terms, locationId)?.clock ?? -1]
-      return clock === undefined ? Result.fail(new MissingZone({ locationId })) : Result.succeed(clock)
+      const dayRule = dayRules[CloseTerms.getLocation(terms, locationId)?.clock ?? -1]
+      return dayRule === undefined ? Result.fail(new MissingZone({ locationId })) : Result.succeed(dayRule)
     }
   }
 }
@@ -172,7 +172,7 @@ const ofPunches = <E, R>(
     const { gte, lt } = CloseTerms.queryWindow(terms)
     const isOurs = CloseTerms.contains(terms)
     const starts = terms.clocks.map(({ starts }) => starts.map(({ epochMilliseconds }) => epochMilliseconds))
-    const clocks = new Map<LocationId, ReturnType<typeof getDayRule>>()
+    const dayRules = new Map<LocationId, ReturnType<typeof getDayRule>>()
     const figures = yield* figuresOf(
       // Around the close a punch may be at a location that is newer than the record: its findings are not of the close.
       Stream.filter(punches, ({ clockedIn, locationId }) =>
@@ -180,13 +180,13 @@ const ofPunches = <E, R>(
         (DateTime.isGreaterThanOrEqualTo(clockedIn, gte) && DateTime.isLessThan(clockedIn, lt))),
       {
         placeOf: (punch) => {
-          const clock = clocks.get(punch.locationId) ?? getDayRule(punch.locationId)
-          clocks.set(punch.locationId, clock)
-          return Result.map(clock, (clock) => {
+          const dayRule = dayRules.get(punch.locationId) ?? getDayRule(punch.locationId)
+          dayRules.set(punch.locationId, dayRule)
+          return Result.map(dayRule, (dayRule) => {
             const days = starts[CloseTerms.getLocation(terms, punch.locationId)?.clock ?? -1] ?? []
             const day = days.findLastIndex((start) => start <= punch.clockedIn.epochMilliseconds)
             return isOurs(punch)
-              ? { date: Option.getOrElse(Period.addDays(terms.daysFrom, day), () => terms.first), clock }
+              ? { date: Option.getOrElse(Period.addDays(terms.daysFrom, day), () => terms.first), dayRule }
               : undefined
           })
         },
