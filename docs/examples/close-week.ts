@@ -23,7 +23,7 @@ const zones = Period.zones(
 /** The issues of the week of `date`. Only the service knows which punches are disputed, so it is requested these too. */
 export const checkWeek = Effect.fn("checkWeek")(function*(company: CompanyId | Company, date: BusinessDate) {
   const options = { clock: zones, period: (clock: Period.LocalClock) => Period.week(clock, date) }
-  const clockedIn = PeriodCheck.window(options)
+  const clockedIn = PeriodCheck.queryWindow(options)
   const disputed = yield* TimePunches.list(company, { clockedIn, employeeApprovalStatuses: ["disputed"] }).pipe(
     Stream.map((punch) => punch.id),
     Stream.runCollect
@@ -36,22 +36,25 @@ export const checkWeek = Effect.fn("checkWeek")(function*(company: CompanyId | C
 /** The punches of the week of `date`, each in the week of its own location. */
 export const punchesOfWeek = (company: CompanyId | Company, date: BusinessDate) => {
   const week = Period.byLocation(zones, (clock) => Period.week(clock, date))
-  return TimePunches.list(company, { clockedIn: week.window }).pipe(
+  return TimePunches.list(company, { clockedIn: week.queryWindow }).pipe(
     Stream.filterEffect((punch) => Effect.fromResult(week.contains(punch)))
   )
 }
 
-/** The sums of each user as CSV, with the hours above 40: a figure that a payroll program turns into pay. */
+/** The sums of each user as CSV, with the hours over 40: a figure that a payroll program turns into pay. */
 export const sumsOfWeek = Effect.fn("sumsOfWeek")(function*(company: CompanyId | Company, date: BusinessDate) {
   const punches = yield* Stream.runCollect(punchesOfWeek(company, date))
   const run = Stream.fromIterable(punches)
   const sums = yield* Stream.run(run, Labor.rollup((punch) => punch.userId, { rounding: "halfUp" }))
-  const above = yield* Stream.run(run, Labor.hoursAbove({ clock: zones, weeklyThreshold: "40 hours" }))
+  const hours = yield* Stream.run(run, Labor.hoursOverThreshold({ clock: zones, weeklyThreshold: "40 hours" }))
   return Labor.toCsv(sums, {
     columns: {
       user_id: (userId) => userId,
       seconds_above_40h: (userId) =>
-        Option.match(HashMap.get(above, userId), { onNone: () => 0, onSome: (own) => Duration.toSeconds(own.above) })
+        Option.match(HashMap.get(hours, userId), {
+          onNone: () => 0,
+          onSome: (own) => Duration.toSeconds(own.overWeekly)
+        })
     },
     newline: "\n"
   })

@@ -167,7 +167,7 @@ describe("Sync.run, when a request fails,", () => {
     }))
 
   itWithCopy(
-    "[Y52] marks nothing as gone where access is withdrawn in the middle of a sweep",
+    "[Y52] marks nothing as missing where access is withdrawn in the middle of a sweep",
     (copy) =>
       Effect.gen(function*() {
         yield* loaded
@@ -176,7 +176,7 @@ describe("Sync.run, when a request fails,", () => {
 
         assert.strictEqual(error._tag, "Forbidden")
         assert.lengthOf(copy.present(), 450)
-        assert.include(yield* Sync.sweep(company), { kind: "sweep", complete: true, resumed: true, gone: 0 })
+        assert.include(yield* Sync.sweep(company), { kind: "sweep", complete: true, resumed: true, missing: 0 })
       })
   )
 })
@@ -206,7 +206,7 @@ describe("Sync.run, when it is stopped,", () => {
         yield* untilDone(Sync.run)
         yield* untilDone(Sync.sweep)
 
-        assert.isTrue(copy.row(lastId)?.isGone)
+        assert.isTrue(copy.row(lastId)?.isMissing)
         yield* assertEqual(copy)
       })
   )

@@ -16,6 +16,7 @@ import { isZones } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { openSource, sourceFlags, type SourceInput } from "../database/source.ts"
 import { usage } from "../failure.ts"
+import { intoOutput, outputFlags } from "../files/output.ts"
 import { fileFlags, type FileForm, printFile, readForm } from "../files/payrollFile.ts"
 import { companyOf } from "../flags/connection.ts"
 import { describeFilter, filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
@@ -26,8 +27,10 @@ import { printError, printWarning } from "../print/messages.ts"
 import { printLines, printText, screen } from "../print/output.ts"
 import { keptOf, type LocalPeriod, periodFlags, resolvePeriod, textOfDates } from "../select/period.ts"
 import { thresholdFlags, thresholdsOf } from "../select/thresholds.ts"
-import { aboveColumns, by, defaultBy, type Key, makeGrouper } from "./groups.ts"
+import { by, defaultBy, type Key, makeGrouper, thresholdColumns } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
+
+const forms = ["table", "csv", "json"] as const
 
 export const summary = Command.make(
   "summary",
@@ -36,8 +39,9 @@ export const summary = Command.make(
     ...thresholdFlags,
     asOf,
     rounding,
-    ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact, without the total"),
+    ...formatFlags(forms, "table for people; csv and json are exact, without the total"),
     ...csvFlags,
+    ...outputFlags,
     names: namesFlag,
     ...fileFlags,
     ...sourceFlags,
@@ -61,7 +65,7 @@ export const summary = Command.make(
       if (Option.isSome(form)) return yield* preview(form.value, input, flags)
       const limits = yield* Effect.fromResult(thresholdsOf(flags))
       const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
-      const format = yield* Effect.fromResult(formatOf(flags))
+      const format = yield* Effect.fromResult(formatOf(flags, forms))
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const source = yield* openSource(flags)
       const { idOf, keysOf } = makeGrouper(flags.by, flags.clockOf, Option.getOrUndefined(flags.weekStarts))
@@ -72,7 +76,7 @@ export const summary = Command.make(
         { rounding: flags.rounding, asOf: Option.getOrUndefined(flags.asOf) },
         limits
       )
-      const further = { names, above: aboveColumns(flags, people) }
+      const further = { names, overThreshold: thresholdColumns(flags, people) }
       const entries = Array.from(groups, ([id, totals]) => [keysOf(id), totals] as const)
       if (format === "json") yield* printText(jsonOf(flags.by, entries, further))
       else if (format === "csv") yield* printText(csvOf(flags.by, entries, further, style))
@@ -90,7 +94,8 @@ export const summary = Command.make(
       }
     },
     Effect.onInterrupt(() => printWarning("interrupted: the sums are not complete, and nothing is stored")),
-    Effect.scoped
+    Effect.scoped,
+    intoOutput
   )
 ).pipe(
   Command.withDescription(
@@ -99,7 +104,7 @@ export const summary = Command.make(
   net is the time worked without unpaid breaks, in hours and minutes. cost is
   net time at the hourly wage of each punch, rounded to the cent for each
   punch, without tips: an estimate, not a payroll. --weekly-threshold and
-  --daily-threshold add columns with the part of net above a threshold, for
+  --daily-threshold add columns with the part of net over a threshold, for
   --by user, also with week or day: figures, not a pay rule.
 
   --map prints the file of a payroll program that a close would have now: a
@@ -125,7 +130,7 @@ export const summary = Command.make(
     {
       command: "time-punches summary --by user --week 2026-03-02 --zone-file zones.csv --weekly-threshold 40h " +
         "--daily-threshold 8h",
-      description: "Hours above 40 a week and 8 a day, each location by its own clock"
+      description: "Hours over 40 a week and 8 a day, each location by its own clock"
     },
     {
       command: "time-punches summary --by user --last 7d --zone America/New_York --database punches.db",
@@ -166,7 +171,7 @@ const preview = Effect.fnUntraced(function*(
     dailyThreshold: Option.getOrUndefined(dailyThreshold)
   })
   const source = yield* openSource(input)
-  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.window(terms) }), (page) => Stream.fromArray(page))
+  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.queryWindow(terms) }), (page) => Stream.fromArray(page))
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
   yield* printFile(form, `preview of ${textOfDates(dates.value)}`, { ...dates.value, ...sums })
 })
@@ -174,10 +179,10 @@ const preview = Effect.fnUntraced(function*(
 /** The window of the period, and the days before it in its first week: their time counts towards the threshold. */
 const readWindow = (
   clockedIn: FilterInput["clockedIn"],
-  limits: Option.Option<Labor.HoursAboveOptions<MissingZone>>
+  limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
 ): FilterInput["clockedIn"] => {
   if (Option.isNone(limits) || limits.value.period === undefined) return clockedIn
-  const { gte } = Labor.window({ ...limits.value, period: limits.value.period })
+  const { gte } = Labor.queryWindow({ ...limits.value, period: limits.value.period })
   return { ...clockedIn, gte: Option.map(clockedIn.gte, (start) => DateTime.min(start, gte)) }
 }
 
@@ -196,7 +201,7 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
   period: LocalPeriod,
   idOf: (punch: TimePunch) => Key,
   options: Labor.LaborOptions,
-  limits: Option.Option<Labor.HoursAboveOptions<MissingZone>>
+  limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
 ): Effect.fn.Return<Sums, E | Labor.SumOverflow | MissingZone, R> {
   const rollup = Labor.rollup(idOf, options)
   let open = 0
@@ -212,7 +217,7 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
     const groups = yield* Stream.run(kept(pages), rollup)
     return { groups, people: HashMap.empty(), open }
   }
-  const hours = Labor.hoursAbove({ ...limits.value, ...options })
+  const hours = Labor.hoursOverThreshold({ ...limits.value, ...options })
   return yield* Effect.gen(function*() {
     // The two read side by side: neither keeps the punches for the other.
     const [one, other] = yield* Stream.broadcastN(pages, { n: 2, capacity: 2 })

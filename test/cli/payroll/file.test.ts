@@ -229,7 +229,7 @@ describe("time-punches closes --map", () => {
         assert.deepStrictEqual(sumOf(cells), sumOf([cellsOf(name, withId)]))
       }
 
-      // By hand: 501 has 30,285 s above 40 hours a week, then 42,243, then 30,260: 8.41, 11.73 and 8.41 h.
+      // By hand: 501 has 30,285 s over 40 hours a week, then 42,243, then 30,260: 8.41, 11.73 and 8.41 h.
       const [first, second, third] = yield* Effect.forEach(["1.1", "1.2", "1.3"], (state) => file("codes", state))
       assert.match(first?.stderr ?? "", /^1\.1: 17 rows\nHours: the rows add up to .*the exact sum\n$/)
       assert.match(first?.text ?? "", /\r\n00501,OT,8\.41,,03\/15\/2026\r\n/)
@@ -295,17 +295,28 @@ describe("time-punches closes --map", () => {
       assert.strictEqual(Fs.statSync(`${folder}/pay.csv`).mode & 0o777, 0o600)
       write("old.csv", "the file of last week")
       Fs.chmodSync(`${folder}/old.csv`, 0o640)
-      done(yield* run(...args, "old.csv"))
+      const refused = yield* run(...args, "old.csv")
+      assert.deepStrictEqual([refused.code, Fs.readFileSync(`${folder}/old.csv`, "utf8")], [2, "the file of last week"])
+      done(yield* run(...args, "old.csv", "--force"))
       assert.strictEqual(Fs.readFileSync(`${folder}/old.csv`, "utf8"), text)
       assert.strictEqual(Fs.statSync(`${folder}/old.csv`).mode & 0o777, 0o640)
       // A file is replaced by a whole one, or not at all.
       write("some.csv", "kind,id,code\nuser,501,1\n")
-      const failed = yield* run("closes", "1.1", "--map", "codes.json", "--codes", "some.csv", "--output", "old.csv")
+      const failed = yield* run(
+        "closes",
+        "1.1",
+        "--map",
+        "codes.json",
+        "--codes",
+        "some.csv",
+        "--output",
+        "old.csv",
+        "--force"
+      )
       assert.strictEqual(failed.code, 2)
       assert.strictEqual(Fs.readFileSync(`${folder}/old.csv`, "utf8"), text)
       const toStream = yield* run(...args, "-")
-      assert.strictEqual(toStream.code, 2)
-      assert.match(toStream.stderr, /not a regular file but standard output.*\n  Without --output it goes to/)
+      assert.deepStrictEqual([toStream.code, toStream.stdout], [0, text])
       assert.deepStrictEqual(
         Fs.readdirSync(folder).filter((name) => name.endsWith(".tmp") || name.endsWith(".part")),
         []
@@ -326,7 +337,7 @@ describe("time-punches closes --map", () => {
       done(shared)
       assert.match(
         shared.stderr,
-        /users 501, 502 have the code 007: the hours above a threshold are counted for each/
+        /users 501, 502 have the code 007: the hours over a threshold are counted for each/
       )
       assert.lengthOf(JSON.parse((yield* run("closes", "--json")).stdout), 1)
       write("twice.csv", "kind,id,code\nuser,501,1\nuser,501,2\n")
@@ -369,7 +380,7 @@ describe("time-punches closes --map", () => {
 })
 
 describe("time-punches correct", () => {
-  it.live("says why a person lost all hours: gone, deleted, moved or edited", () =>
+  it.live("says why a person lost all hours: missing, deleted, moved or edited", () =>
     inFake(Effect.gen(function*() {
       const { run, sync } = yield* opened
       const service = yield* FakeService

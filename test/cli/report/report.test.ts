@@ -5,8 +5,7 @@ import * as Fs from "node:fs"
 import { prng } from "../../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, generatePunches, generateWeeks } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
-import { systemError } from "../export/exportSupport.ts"
-import { cli, environment, execute, inFakeOf, read, temporaryFolder, without } from "../support.ts"
+import { cli, environment, execute, inFakeOf, temporaryFolder, without } from "../support.ts"
 import { rowsOf } from "./tables.ts"
 
 type Row = Readonly<Record<string, string | number | null>>
@@ -27,14 +26,14 @@ const named = (key: string, names: ReadonlyArray<string>) =>
 
 /** Compares the three tables of a report with `summary`, and its findings with `check`. */
 const assertSame = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
-  const above = ["--weekly-threshold", "30h", "--daily-threshold", "7h"]
-  const page = yield* cli(["report", ...args, ...above])
+  const thresholds = ["--weekly-threshold", "30h", "--daily-threshold", "7h"]
+  const page = yield* cli(["report", ...args, ...thresholds])
   assert.strictEqual(page.code, 0, page.stderr)
   for (
     const [by, caption, title, key, ...further] of [
       ["location", "By location", "location", "locationId"],
       ["day", "By day", "date", "day"],
-      ["user", "By person", "person", "userId", ...above]
+      ["user", "By person", "person", "userId", ...thresholds]
     ] as const
   ) {
     const { stdout } = yield* cli(["summary", "--by", by, "--json", ...args, ...further])
@@ -135,39 +134,6 @@ const inFake = inFakeOf([1, 2, 3].map((id) =>
 ))
 
 describe("time-punches report", () => {
-  it.effect("writes a new file that only its owner may read, and replaces none", () =>
-    inFake(Effect.gen(function*() {
-      const file = `${yield* temporaryFolder}/week.html`
-      const first = yield* cli(["report", ...week, "--output", file])
-      const page = read(file)
-      const second = yield* cli(["report", ...week, "--output", file])
-
-      assert.deepStrictEqual([first.code, first.stdout, first.stderr], [0, "", ""])
-      assert.strictEqual(Fs.statSync(file).mode & 0o777, 0o600)
-      assert.match(page, /^<!doctype html>[^]*<\/html>\n$/)
-      assert.strictEqual(second.code, 2)
-      assert.match(second.stderr, /week\.html exists: a report replaces no file/)
-      assert.strictEqual(read(file), page)
-    })))
-
-  it.effect("leaves no part of a file behind if the disk is full", () =>
-    inFake(Effect.gen(function*() {
-      const file = `${yield* temporaryFolder}/week.html`
-      const ran = yield* cli(["report", ...week, "--output", file], {
-        files: (fs) => ({
-          ...fs,
-          open: (path, options) =>
-            Effect.map(fs.open(path, options), (handle) =>
-              path === file
-                ? Object.assign(handle, { writeAll: () => Effect.fail(systemError("ENOSPC", file)) })
-                : handle)
-        })
-      })
-
-      assert.strictEqual(ran.code, 8)
-      assert.isFalse(Fs.existsSync(file))
-    })))
-
   it.effect("needs a period, and takes none with --close", () =>
     inFake(Effect.gen(function*() {
       const none = yield* cli(["report"])
