@@ -216,7 +216,7 @@ const leftOut = (all: number, most: number, what: string): Html | undefined =>
 const mostLocations = 7
 
 /** Hours by day and location; the locations in the order of their time. */
-export const hoursByDaySection = (days: Figures["days"], names: NameOf | undefined): Html => {
+export const hoursByDaySection = (days: Figures["days"], names: NameLookup | undefined): Html => {
   const dates = [...new Set(days.map(({ date }) => date))].toSorted()
   const locations = sumsBy(days, ({ locationId }) => locationId).toSorted(byTime).map(({ key }) => ({
     text: labelOf("location", Number(key), names),
@@ -258,7 +258,7 @@ const hoursOn = (dates: ReadonlyArray<string>, days: Figures["days"]): ReadonlyA
 }
 
 /** The cost of each location; the dearest first. */
-export const costSection = (locations: ReadonlyArray<Sums>, names: NameOf | undefined): Html => {
+export const costSection = (locations: ReadonlyArray<Sums>, names: NameLookup | undefined): Html => {
   const shown = locations.toSorted((one, other) => other.cost - one.cost || byTime(one, other)).slice(0, mostBars)
   const labels = shown.map(({ key }) => labelOf("location", Number(key), names))
   return section(
@@ -276,7 +276,7 @@ export const costSection = (locations: ReadonlyArray<Sums>, names: NameOf | unde
 const mark = "▲"
 
 /** Hours by person; who has most first. `thresholds` as people read them; empty without one. */
-export const peopleSection = (people: ReadonlyArray<Sums>, thresholds: string, names: NameOf | undefined): Html => {
+export const peopleSection = (people: ReadonlyArray<Sums>, thresholds: string, names: NameLookup | undefined): Html => {
   const over = people.map(({ overWeekly = Duration.zero, overDaily = Duration.zero }) =>
     hoursOf(Duration.max(overWeekly, overDaily))
   )
