@@ -22,7 +22,7 @@ import { csvFlags, csvStyleOf, formatFlags, formatOf, instant } from "../flags/v
 import { printError, printWarning } from "../print/messages.ts"
 import { printText, screen } from "../print/output.ts"
 import { defaultMaxShift, maxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
-import { type LocationClock, periodFlags, requirePeriod, resolvePeriod } from "../select/period.ts"
+import { type LocationDayRule, periodFlags, requirePeriod, resolvePeriod } from "../select/period.ts"
 import {
   disputedIn,
   disputesUnknown,
@@ -121,16 +121,16 @@ export const check = Command.make(
     },
     {
       command: "time-punches check --week 2026-03-02 --zone-file zones.csv --database punches.db",
-      description: "Each location by its own clock, from a copy and without a request"
+      description: "Each location by its own dayRule, from a copy and without a request"
     }
   ])
 )
 
 /** What is checked. */
 interface CheckRequest {
-  readonly clock: LocationClock
+  readonly dayRule: LocationDayRule
   /** The period by a clock. */
-  readonly period: (clock: Period.LocalClock) => Interval
+  readonly period: (dayRule: Period.DayRule) => Interval
   /** The window that the flags of the period make. With a zone for each location it has the period in any zone. */
   readonly clockedIn: FilterInput["clockedIn"]
   readonly selected: Selected
@@ -142,13 +142,13 @@ interface CheckRequest {
 
 /** Checks the punches of a period, and reads some time around it for overlaps. `list` lists them. */
 const findIssues = Effect.fnUntraced(function*<E, R>(
-  { asOf, clock, clockedIn, knowsDisputes, maxDuration, period, selected }: CheckRequest,
+  { asOf, clockedIn, dayRule, knowsDisputes, maxDuration, period, selected }: CheckRequest,
   list: (filter: PunchFilter) => Stream.Stream<TimePunch, E, R>
 ) {
-  const periods = Period.byLocation(clock, period)
+  const periods = Period.byLocation(dayRule, period)
   const isChecked = selects(selected)
   const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
-  const options = { clock, period, asOf, maxDuration, isChecked, disputed }
+  const options = { dayRule, period, asOf, maxDuration, isChecked, disputed }
   let checked = 0
   const issues = yield* list(widerFilter(PeriodCheck.queryWindow(options), selected, clockedIn)).pipe(
     Stream.mapArray((punches) => {

@@ -32,7 +32,7 @@ export const run = Effect.fnUntraced(function*(input: ReportInput) {
 const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   // The first day of a week is that of the rows of the heat map too.
   const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
-  const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "report"))
+  const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "report"))
   const names = yield* readNames(flags.names)
   const knowsDisputes = Option.isNone(yield* copyOf(flags))
   const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
@@ -42,12 +42,12 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const selected = selectedOf(flags)
   const list = (filter: Parameters<typeof source>[0]) =>
     Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
-  const periods = byLocation(clock, period)
+  const periods = byLocation(dayRule, period)
   const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
   const isSelected = selects(selected)
   let matching = 0
   const options: ReportOptions<MissingZone> = {
-    clock,
+    dayRule,
     period,
     rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
     asOf: Option.getOrUndefined(flags.asOf),

@@ -3,12 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Struct } from "effect"
 import * as Fs from "node:fs"
 import { complete, defaults } from "../../../src/cli/args/profile.ts"
-import { defaultCompany, FakeService } from "../../../src/testing/index.ts"
+import { defaultCompany } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
-import { cli, type Environment, environment, queries, temporaryFolder, without } from "../support.ts"
+import { cli, type Environment, environment, inFakeOf, queries, temporaryFolder, without } from "../support.ts"
 
-const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches: [] })))
+const inFake = inFakeOf([])
 
 const { TIME_PUNCHES_CLIENT_SECRET: secret = "" } = environment
 
@@ -322,18 +321,12 @@ describe("the defaults of flags", () => {
         if (code === 1 || code === 2 || code === 3) illegal.push(`${words}: ${code}: ${stderr}`)
       }
       assert.deepStrictEqual(illegal, [])
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(FakeService.layer({
-        punches: [servicePunch({
-          id: 1,
-          user_id: 501,
-          location_id: defaultLocation,
-          clocked_in: "2026-03-02T14:00:00Z",
-          clocked_out: "2026-03-02T22:00:00Z"
-        })]
-      }))
-    ))
+    }).pipe(inFakeOf([servicePunch({
+      user_id: 501,
+      location_id: defaultLocation,
+      clocked_in: "2026-03-02T14:00:00Z",
+      clocked_out: "2026-03-02T22:00:00Z"
+    })])))
 
   it.effect("name flags that their subcommands have", () =>
     inFake(Effect.gen(function*() {
