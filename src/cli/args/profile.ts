@@ -53,7 +53,9 @@ export const defaults = {
   database: {
     flag: "database",
     of: [
-      ...payroll("close", "void", "list", "show", "file", "verify", "diff"),
+      "summary",
+      "report",
+      ...payroll("check", "close", "void", "list", "show", "file", "verify", "diff"),
       ...ofRecord,
       "sync",
       "copy sync",
@@ -305,6 +307,9 @@ export const complete = (
   const countsWeeks = flags.some((arg, at) => /^--by(=|$)/.test(arg) && /week/.test(`${arg} ${flags[at + 1]}`))
   const hasClock = has("zone") || has("zone-file")
   const isReport = subcommand === "report"
+  const readsService = flags.some((arg, at) =>
+    arg === "--source=service" || (arg === "service" && flags[at - 1] === "--source")
+  )
   const hasThreshold = has("weekly-threshold") || has("daily-threshold")
   const hasRecord = ofRecord.some((name) => name === subcommand)
   const needsClock = (hasPeriod || countsDays || hasThreshold || hasRecord) && !has("close")
@@ -317,8 +322,7 @@ export const complete = (
     names: true,
     codes: true,
     mapping: true,
-    // mcp is the one of them that does not read the variable.
-    database: (!hasDatabase || subcommand === "mcp") && !has("preview")
+    database: !hasDatabase && !readsService
   }
   const added = Struct.keys(defaults).flatMap((key) => {
     const { flag, of } = defaults[key]

@@ -64,7 +64,7 @@ const closePeriod = Effect.fnUntraced(function*(input: Command.Command.Config.In
   const { company, layer, shown } = yield* copyOf(input, "close")
   const json = yield* Effect.fromResult(isJson(input))
   const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
-  const { clock } = yield* Effect.fromResult(requirePeriod(flags, "payroll close"))
+  const { dayRule } = yield* Effect.fromResult(requirePeriod(flags, "payroll close"))
   if (Option.isNone(flags.dates)) {
     return yield* usage(
       "payroll close takes no --last: its dates depend on the day",
@@ -74,7 +74,7 @@ const closePeriod = Effect.fnUntraced(function*(input: Command.Command.Config.In
   const names = yield* readNames(flags.names)
   const options = {
     ...flags.dates.value,
-    clock: isZones(clock) ? Option.getOrElse(flags.locations, () => new Map()) : clock,
+    dayRule: isZones(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
     firstDay: Option.getOrUndefined(flags.weekStarts),
     rounding: flags.rounding,
     weeklyThreshold: Option.getOrUndefined(flags.weeklyThreshold),

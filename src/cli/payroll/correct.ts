@@ -57,14 +57,14 @@ const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
   const operate = yield* operating
   const { company, layer, shown } = yield* operate.copyOf(input, "correct")
   const json = yield* Effect.fromResult(isJson(input))
-  const clocks = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
+  const dayRules = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
   const names = yield* readNames(input.names)
   const closes = input.closes.length === 0 ? undefined : input.closes
   const record = Effect.gen(function*() {
     const { authorship, Close, previousSums, printNotReady, printWritten } = operate
     const correction = yield* Close.correct(company, {
       closes,
-      clocks,
+      dayRules,
       accept: Option.getOrUndefined(input.accept),
       ...authorship(input.note)
     }).pipe(Effect.catchTag("NotReady", printNotReady(names)))
@@ -73,7 +73,7 @@ const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
     yield* printRemarks(correction, names)
   })
   yield* Effect.andThen(
-    input.dryRun ? operate.printDue(company, { closes, clocks }, json, names) : record,
+    input.dryRun ? operate.printDue(company, { closes, dayRules }, json, names) : record,
     operate.warnOfHoles(company)
   ).pipe(Effect.provide(layer))
 })

@@ -36,10 +36,10 @@ const printDue = Effect.fnUntraced(function*(input: Command.Command.Config.Infer
   const operate = yield* operating
   const { company, layer } = yield* operate.copyOf(input, "due")
   const json = yield* Effect.fromResult(isJson(input))
-  const clocks = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
+  const dayRules = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
   const names = yield* readNames(input.names)
   const closes = input.closes.length === 0 ? undefined : input.closes
-  yield* operate.printDue(company, { closes, clocks }, json, names).pipe(
+  yield* operate.printDue(company, { closes, dayRules }, json, names).pipe(
     Effect.andThen(operate.warnOfHoles(company)),
     Effect.provide(layer)
   )

@@ -102,8 +102,8 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
     return yield* usage(`--preview is of a period, and ${input.revision.value} of the record`, "Give one of them.")
   }
   const { CloseSums, CloseTerms } = yield* operating
-  const { clock, dates, locations } = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
-  if (Option.isNone(dates) || Option.isNone(clock)) {
+  const { dates, dayRule, locations } = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
+  if (Option.isNone(dates) || Option.isNone(dayRule)) {
     return yield* usage(
       "--preview needs a period of dates",
       "Add one, such as --week DATE, with --zone or --zone-file."
@@ -113,7 +113,7 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
   const terms = CloseTerms.make({
     ...dates.value,
     companyId: company.id,
-    clock: isZones(clock.value) ? Option.getOrElse(locations, () => new Map()) : clock.value,
+    dayRule: isZones(dayRule.value) ? Option.getOrElse(locations, () => new Map()) : dayRule.value,
     firstDay: Option.getOrUndefined(input.weekStarts),
     rounding: Option.getOrElse(input.rounding, () => "halfUp" as const),
     weeklyThreshold: Option.getOrUndefined(input.weeklyThreshold),

@@ -50,7 +50,7 @@ export const summary = Command.make(
       const format = yield* Effect.fromResult(formatOf(flags, forms))
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const source = yield* openSource(flags)
-      const { idOf, keysOf } = makeGrouper(flags.by, flags.clockOf, Option.getOrUndefined(flags.weekStarts))
+      const { idOf, keysOf } = makeGrouper(flags.by, flags.dayRuleOf, Option.getOrUndefined(flags.weekStarts))
       const { groups, open, people } = yield* sumsOf(
         source(filter),
         flags,
@@ -89,8 +89,8 @@ export const summary = Command.make(
   --daily-threshold add columns with the part of net over a threshold, for
   --by user, also with week or day: figures, not a pay rule.
 
-  With --database it sums the copy that time-punches copy sync keeps, without
-  a credential, and says how old the copy is.`
+  From a copy that time-punches copy sync keeps it needs no credential, and
+  says how old the copy is.`
   ),
   Command.withShortDescription("Sum punches, as a table with bars"),
   Command.withExamples([
