@@ -246,9 +246,12 @@ describe("the defaults of flags", () => {
 
   it("leave the service to --source", () => {
     for (const words of ["--source service", "--source=service"]) {
-      assert.strictEqual(completed(`check ${words}`), `check ${words} --names=/n.csv`)
+      assert.strictEqual(completed(`payroll check ${words}`), `payroll check ${words} --names=/n.csv`)
     }
-    assert.strictEqual(completed("check --source copy"), "check --source copy --names=/n.csv --database=/p.db")
+    assert.strictEqual(
+      completed("payroll check --source copy"),
+      "payroll check --source copy --names=/n.csv --database=/p.db"
+    )
   })
 
   it.live.each<readonly [what: string, clock: Readonly<Record<string, string>>]>([
