@@ -93,7 +93,7 @@ describe("[M3] an instant within a second, on a copy", () => {
           const whole = yield* summary("2026-03-02T10:00:00Z")
 
           assert.deepStrictEqual([fine.code, fine.stdout], [2, ""])
-          assert.include(fine.stderr, `${flag} must be a whole second with --database`)
+          assert.include(fine.stderr, `${flag} must be a whole second for a copy`)
           assert.strictEqual(whole.code, 0)
         }))
   )

@@ -16,13 +16,13 @@ export const terms = (options: Partial<CloseTerms.CloseTermsOptions> = {}) =>
     companyId: CompanyId.make(7),
     first: date("2026-03-02"),
     last: date("2026-03-15"),
-    clock: newYork,
+    dayRule: newYork,
     rounding: "halfUp",
     ...options
   })
 
 let ids = 0
-/** A punch of so many hours, with an id of its own. */
+/** A punch of so many hours, with the next id. */
 export const shift = (clockedIn: string, hours: number, changes: Partial<TimePunch> = {}) =>
   shiftOf(clockedIn, hours, { id: TimePunchId.make(++ids), ...changes })
 
