@@ -34,7 +34,7 @@ const plain: ReadonlyArray<readonly [ListError["_tag"], string, ListError]> = [
   ["RateLimited", "429 too many requests", new RateLimited({})],
   ["ServiceUnavailable", "503 the service cannot be reached for now", new ServiceUnavailable({})],
   ["UnexpectedStatus", "302 is not a status of this interface", new UnexpectedStatus({ status: 302 })],
-  ["TransportError", "no whole response: connect", new TransportError({ reason: "connect" })],
+  ["TransportError", "no whole response: Connect", new TransportError({ reason: "Connect" })],
   ["DecodeError", "the response cannot be read (NotJson)", new DecodeError({ reason: "NotJson" })],
   ["PaginationError", "the listing stopped (CursorCycle): ", new PaginationError({ reason: "CursorCycle" })],
   ["InvalidRequest", "invalid pageSize: too small", new InvalidRequest({ field: "pageSize", detail: "too small" })],
@@ -111,7 +111,7 @@ const AnyError = Arbitrary.map(Arbitrary.schema(Fields), (fields): ReadonlyArray
     }),
     new ServiceUnavailable(ofStatus),
     new UnexpectedStatus(ofStatus),
-    new TransportError({ ...where, reason: "tls", code: Option.as(Option.fromNullOr(text), "EPROTO") }),
+    new TransportError({ ...where, reason: "Tls", code: Option.as(Option.fromNullOr(text), "EPROTO") }),
     new DecodeError({ ...where, reason: "Schema", path: words, detail: words, punchId: Option.fromNullOr(code) }),
     ...PaginationError.fields.reason.literals.map((reason) => new PaginationError({ ...where, reason })),
     new InvalidRequest({ ...where, field: words, detail: words }),
@@ -119,7 +119,7 @@ const AnyError = Arbitrary.map(Arbitrary.schema(Fields), (fields): ReadonlyArray
     new TokenError({
       ...where,
       reason: "Transport",
-      transport: Option.some({ reason: "connect", code: Option.some(words), origin: words })
+      transport: Option.some({ reason: "Connect", code: Option.some(words), origin: words })
     })
   ]
 })
@@ -139,19 +139,19 @@ describe("an error that may be retried", () => {
       "TransportError",
       "DecodeError"
     ])
-    assert.deepStrictEqual(retryable(transports), ["connect", "headers", "body", "timeout", "unknown"])
+    assert.deepStrictEqual(retryable(transports), ["Connect", "Headers", "Body", "Timeout", "Unknown"])
     assert.deepStrictEqual(retryable(decodes), ["NotJson", "Empty", "ContentType"])
     assert.deepStrictEqual(retryable(tokens), ["Transport", "Throttled"])
   })
 
   it("is not a token whose endpoint has a bad certificate", () => {
-    const of = (reason: "tls" | "connect") =>
+    const of = (reason: "Tls" | "Connect") =>
       new TokenError({
         reason: "Transport",
         transport: Option.some({ reason, code: Option.none(), origin: "https://a.test" })
       })
 
-    assert.deepStrictEqual([of("tls").isRetryable, of("connect").isRetryable], [false, true])
+    assert.deepStrictEqual([of("Tls").isRetryable, of("Connect").isRetryable], [false, true])
   })
 
   it("is a backfill whose cause is one", () => {
@@ -203,7 +203,7 @@ describe("an error that may be retried", () => {
     const cursor = new UnprocessableEntity({ problem: { param: "cursor" } })
 
     assert.include(getAdvice(cursor), "without a cursor")
-    assert.include(getAdvice(new TransportError({ reason: "tls" })), "NODE_EXTRA_CA_CERTS")
+    assert.include(getAdvice(new TransportError({ reason: "Tls" })), "NODE_EXTRA_CA_CERTS")
     assert.include(getAdvice(new PaginationError({ reason: "MaxPages" })), "maxPages")
     assert.include(getAdvice(new PaginationError({ reason: "Deadline" })), "deadline")
     assert.include(getAdvice(new TokenError({ reason: "Lookup" })), "lookup")
@@ -233,8 +233,8 @@ describe("TokenError", () => {
 
   it.each(
     [
-      ["tls", "CERT_HAS_EXPIRED", "tls (CERT_HAS_EXPIRED) at https://auth.test"],
-      ["timeout", undefined, "timeout at https://auth.test"]
+      ["Tls", "CERT_HAS_EXPIRED", "Tls (CERT_HAS_EXPIRED) at https://auth.test"],
+      ["Timeout", undefined, "Timeout at https://auth.test"]
     ] as const
   )("[row 19] names why no whole response arrived, and from where: %s %s", (reason, code, text) => {
     const transport = Option.some({ reason, code: Option.fromUndefinedOr(code), origin: "https://auth.test" })
