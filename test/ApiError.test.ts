@@ -1,7 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect, Option, Schema } from "effect"
 import { ConnectionError, ConstraintError, SqlError, UnknownError } from "effect/sql/SqlError"
-import { FleetError } from "../src/fleet/FleetError.ts"
+import {
+  CloseChanged,
+  isCloseError,
+  NotReady,
+  PeriodClosed,
+  UnknownClose,
+  VerificationFailed
+} from "../src/close/CloseError.ts"
+import { FleetError, isFleetError } from "../src/fleet/FleetError.ts"
 import {
   BackfillError,
   CompanyId,
@@ -23,7 +31,7 @@ import {
   UnexpectedStatus,
   UnprocessableEntity
 } from "../src/index.ts"
-import { SyncError } from "../src/sync/SyncError.ts"
+import { isSyncError, SyncError } from "../src/sync/SyncError.ts"
 
 /** One of each, made as a mock makes it: with the required fields only. */
 const plain: ReadonlyArray<readonly [ListError["_tag"], string, ListError]> = [
@@ -257,6 +265,31 @@ describe("isListError", () => {
     ["nothing", undefined]
   ])("is false of %s", (_name, value) => {
     assert.isFalse(isListError(value))
+  })
+})
+
+describe("the guards of the other unions", () => {
+  const companyId = CompanyId.make(1)
+  const revisions = [{ id: "1.1", people: [], cause: "edited" }]
+  const closes = [
+    [new NotReady({ companyId, found: { open: 1 }, issues: [], details: [] }), false],
+    [new PeriodClosed({ companyId, close: 2, detail: "2026-03-02" }), false],
+    [new UnknownClose({ companyId, name: "9", detail: "no such close" }), false],
+    [new CloseChanged({ companyId, detail: "another process wrote" }), true],
+    [new VerificationFailed({ companyId, revisions }), false]
+  ] as const
+
+  it("know each error of their union, and no other", () => {
+    const [sync, fleet] = [new SyncError({ reason: "Superseded" }), new FleetError({ reason: "Store", detail: "" })]
+
+    assert.deepStrictEqual([sync, fleet, {}].map(isSyncError), [true, false, false])
+    assert.deepStrictEqual([sync, fleet, {}].map(isFleetError), [false, true, false])
+    assert.deepStrictEqual(closes.map(([error]) => isCloseError(error)), closes.map(() => true))
+    assert.deepStrictEqual([sync, fleet, {}].map(isCloseError), [false, false, false])
+  })
+
+  it.each(closes)("say of a close whether the same call may succeed later: $0._tag", (error, isRetryable) => {
+    assert.strictEqual(error.isRetryable, isRetryable)
   })
 })
 
