@@ -165,7 +165,7 @@ const checkOf = (terms: CloseTerms.CloseTerms) => CloseTerms.checkOptions(terms,
 const ofPunches = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
   terms: CloseTerms.CloseTerms,
-  people: ReadonlyArray<Page.Sums>,
+  people: ReadonlyArray<Page.ReportSums>,
   names: Page.NameLookup | undefined
 ) =>
   Effect.gen(function*() {
@@ -217,7 +217,7 @@ const ofPunches = <E, R>(
   })
 
 /** The sums of each person, with the time over the thresholds. */
-const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<Page.Sums> => {
+const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<Page.ReportSums> => {
   const groups = new Map(Page.sumsBy(sums.rows, ({ userId }) => userId).map((group) => [group.key, group]))
   return CloseSums.byPerson(sums).map(({ overWeekly, overDaily, cost, net, punches, tips, userId }) => ({
     key: userId,
@@ -272,7 +272,7 @@ const revisionsSection = (close: ClosedPeriod): Html => {
 /** What each person got with each active revision, and in all. */
 const gotSection = (
   close: ClosedPeriod,
-  people: ReadonlyArray<Page.Sums>,
+  people: ReadonlyArray<Page.ReportSums>,
   names: Page.NameLookup | undefined
 ): Html => {
   const revisions = activeRevisions(close.revisions).map((revision) => ({

@@ -118,19 +118,19 @@ interface Counts {
 }
 
 /** The sums of a location, a person or a day. */
-export interface Sums extends Counts {
+export interface ReportSums extends Counts {
   readonly key: number | string
 }
 
 /** The longest time first, then by key. */
-export const byTime = (one: Sums, other: Sums): number =>
+export const byTime = (one: ReportSums, other: ReportSums): number =>
   Duration.toMillis(other.net) - Duration.toMillis(one.net) || Number(one.key) - Number(other.key)
 
 /** The sums of each key, in this order, and of all. */
 export const sumsTable = (
   caption: string,
   kind: "location" | "user" | "day",
-  rows: ReadonlyArray<Sums>,
+  rows: ReadonlyArray<ReportSums>,
   names: NameLookup | undefined
 ): Html => {
   const over = (duration: Duration.Duration | undefined) => {
@@ -138,7 +138,7 @@ export const sumsTable = (
     return quantity.value > 0 ? { ...quantity, text: `${mark} ${quantity.text}` } : quantity
   }
   const has = (field: "overWeekly" | "overDaily") => rows.some((row) => row[field] !== undefined)
-  const columns: ReadonlyArray<Parts.Column<Sums>> = [
+  const columns: ReadonlyArray<Parts.Column<ReportSums>> = [
     {
       title: kind === "day" ? "date" : kind === "user" ? "person" : "location",
       cell: ({ key }) =>
@@ -150,10 +150,10 @@ export const sumsTable = (
     { title: "incomplete", isNumber: true, cell: ({ incomplete }) => count(incomplete) },
     { title: "net", isNumber: true, cell: ({ net }) => time(net) },
     ...(has("overWeekly")
-      ? [{ title: "above", isNumber: true, cell: ({ overWeekly }: Sums) => over(overWeekly) }]
+      ? [{ title: "above", isNumber: true, cell: ({ overWeekly }: ReportSums) => over(overWeekly) }]
       : []),
     ...(has("overDaily")
-      ? [{ title: "above day", isNumber: true, cell: ({ overDaily }: Sums) => over(overDaily) }]
+      ? [{ title: "above day", isNumber: true, cell: ({ overDaily }: ReportSums) => over(overDaily) }]
       : []),
     { title: "cost", isNumber: true, cell: ({ cost }) => money(cost) },
     { title: "tips", isNumber: true, cell: ({ tips }) => money(tips) }
@@ -162,7 +162,7 @@ export const sumsTable = (
 }
 
 /** The sums of all rows. */
-export const totalOf = (rows: ReadonlyArray<Counts>): Sums => {
+export const totalOf = (rows: ReadonlyArray<Counts>): ReportSums => {
   const sum = (value: (row: Counts) => number) => rows.reduce((total, row) => total + value(row), 0)
   const millis = (value: (row: Counts) => Duration.Duration | undefined) =>
     Duration.millis(sum((row) => Duration.toMillis(value(row) ?? Duration.zero)))
@@ -182,7 +182,7 @@ export const totalOf = (rows: ReadonlyArray<Counts>): Sums => {
 export const sumsBy = <Row extends Counts>(
   rows: ReadonlyArray<Row>,
   keyOf: (row: Row) => number | string
-): ReadonlyArray<Sums> => {
+): ReadonlyArray<ReportSums> => {
   const groups = new Map<number | string, Array<Row>>()
   for (const row of rows) {
     const group = groups.get(keyOf(row))
@@ -193,7 +193,7 @@ export const sumsBy = <Row extends Counts>(
 }
 
 /** Key figures of all sums, side by side. */
-export const keyFigures = (people: ReadonlyArray<Sums>): Html => {
+export const keyFigures = (people: ReadonlyArray<ReportSums>): Html => {
   const { cost, incomplete, net, punches, tips } = totalOf(people)
   return Parts.keyFigures([
     { name: "net hours", value: formatSignedHours(net) },
@@ -258,7 +258,7 @@ const hoursOn = (dates: ReadonlyArray<string>, days: Figures["days"]): ReadonlyA
 }
 
 /** The cost of each location; the dearest first. */
-export const costSection = (locations: ReadonlyArray<Sums>, names: NameLookup | undefined): Html => {
+export const costSection = (locations: ReadonlyArray<ReportSums>, names: NameLookup | undefined): Html => {
   const shown = locations.toSorted((one, other) => other.cost - one.cost || byTime(one, other)).slice(0, mostBars)
   const labels = shown.map(({ key }) => labelOf("location", Number(key), names))
   return section(
@@ -276,7 +276,11 @@ export const costSection = (locations: ReadonlyArray<Sums>, names: NameLookup | 
 const mark = "▲"
 
 /** Hours by person; who has most first. `thresholds` as people read them; empty without one. */
-export const peopleSection = (people: ReadonlyArray<Sums>, thresholds: string, names: NameLookup | undefined): Html => {
+export const peopleSection = (
+  people: ReadonlyArray<ReportSums>,
+  thresholds: string,
+  names: NameLookup | undefined
+): Html => {
   const over = people.map(({ overWeekly = Duration.zero, overDaily = Duration.zero }) =>
     hoursOf(Duration.max(overWeekly, overDaily))
   )

@@ -183,7 +183,7 @@ const lengthText = (length: Duration.Input): string => {
 const peopleOf = (
   { hours, people }: Figures,
   { dailyThreshold, weeklyThreshold }: ReportOptions<unknown>
-): ReadonlyArray<Page.Sums> =>
+): ReadonlyArray<Page.ReportSums> =>
   people.map(([key, totals]) => {
     const over = Option.getOrUndefined(HashMap.get(hours, key))
     return {
@@ -205,8 +205,8 @@ export const hoursSections = (
 
 /** What the sums show: the cost of each location, and the hours of each person. */
 export const sumsSections = (
-  locations: ReadonlyArray<Page.Sums>,
-  people: ReadonlyArray<Page.Sums>,
+  locations: ReadonlyArray<Page.ReportSums>,
+  people: ReadonlyArray<Page.ReportSums>,
   options: Pick<ReportOptions<unknown>, "names" | "dailyThreshold" | "weeklyThreshold">
 ): { readonly cost: Html; readonly people: Html } => ({
   cost: Page.costSection(locations, options.names),
