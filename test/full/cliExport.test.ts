@@ -92,6 +92,8 @@ describe("time-punches export", () => {
           check(folder, whole)
           if (isKilled(ended)) {
             kills += 1
+            // It was killed after its last step: the file is no longer one of an export.
+            if (Fs.readdirSync(folder).join() === "punches") Fs.rmSync(`${folder}/punches`)
           } else {
             files += 1
             assert.deepStrictEqual(Fs.readdirSync(folder), ["punches"])
