@@ -241,7 +241,7 @@ export const correct = (
           if (known?.newest.number !== close.newest.number || known.count !== close.count) {
             return new CloseChanged({
               companyId: company,
-              detail: `another process wrote a state of close ${close.close}`
+              detail: `another process wrote a revision of close ${close.close}`
             })
           }
           return Effect.succeed<Planned>({
@@ -335,14 +335,16 @@ export const voidRevision = (
     const revisions = yield* write(database, company, undefined, (closes) => {
       const known = closes.find((each) => each.close === close)
       const revision = known?.revisions.find(({ id }) => id === options.revision)
-      if (known === undefined || revision === undefined) return refuse("there is no such state")
+      if (known === undefined || revision === undefined) return refuse("there is no such revision")
       if (Option.isSome(revision.voids)) return refuse(`it is itself a void, of ${revision.voids.value}`)
       const voided = getVoid(known.revisions, revision)
       if (voided !== undefined) return refuse(`it was voided already, by ${voided.id}`)
       const newest = Option.map(newestRevision(known.revisions), ({ id }) => id)
       if (!Option.contains(newest, revision.id)) {
         return refuse(
-          `the newest state that stands is ${Option.getOrElse(newest, () => "none")}; a state in the middle that was ` +
+          `the newest active revision is ${
+            Option.getOrElse(newest, () => "none")
+          }; a revision in the middle that was ` +
             "not paid needs no void: print its file again"
         )
       }
@@ -489,11 +491,11 @@ export const find = (
     if (found === undefined) return yield* refuse("there is no such close")
     const { revisions } = found
     if (Option.isNone(number) && revisions.length > 1) {
-      return yield* refuse(`the close has several states, so name one: ${revisions.map(({ id }) => id).join(", ")}`)
+      return yield* refuse(`the close has several revisions, so name one: ${revisions.map(({ id }) => id).join(", ")}`)
     }
     const wanted = RevisionId.print({ close, number: Option.getOrElse(number, () => 1) })
     const revision = revisions.find(({ id }) => id === wanted)
-    if (revision === undefined) return yield* refuse("there is no such state")
+    if (revision === undefined) return yield* refuse("there is no such revision")
     if (Option.isSome(revision.voids)) return yield* refuse(`it is itself a void, of ${revision.voids.value}`)
     const voided = getVoid(revisions, revision)
     if (voided !== undefined) return yield* refuse(`it was voided by ${voided.id}, so there is nothing to pay of it`)
@@ -541,7 +543,7 @@ export const verify = (
         }
       }
       if (revisions === 0 && unverifiable > 0) {
-        differing.push({ id: `all ${unverifiable} states`, people: [], cause: "the history does not reach them" })
+        differing.push({ id: `all ${unverifiable} revisions`, people: [], cause: "the history does not reach them" })
       }
       if (differing.length > 0) return yield* new VerificationFailed({ companyId: company, revisions: differing })
       return { revisions, unverifiable }
@@ -553,7 +555,7 @@ const headOrDie = <A>(written: ReadonlyArray<A>): Effect.Effect<A> => {
   return revision === undefined ? Effect.die("a write of no revision") : Effect.succeed(revision)
 }
 
-const notARevision = "a state is a close and its number, such as 7.2"
+const notARevision = "a revision is a close and its number, such as 7.2"
 
 const refusal = (company: CompanyId, name: string) => (detail: string) =>
   new UnknownClose({ companyId: company, name, detail })
@@ -569,7 +571,7 @@ const namedOf = (
     if (found !== undefined) return Effect.succeed(found)
     return refusal(company, `${name}`)(
       all.some(({ close }) => close === name)
-        ? "the close is over: each of its states is voided"
+        ? "the close is over: each of its revisions is voided"
         : "there is no such close"
     )
   })
