@@ -15,7 +15,7 @@ import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { type DayRule, type Interval, MissingZone, type Zones } from "../payroll/Zones.ts"
 import { figuresOf } from "../report/figures.ts"
 import * as Page from "../report/page.ts"
-import { hoursSections, sumsSections } from "../report/report.ts"
+import { byTime, type ReportSums, sumsBy, totalOf } from "../report/sums.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
@@ -93,14 +93,12 @@ export const toHtmlCloseReport = <E, R>(
     const newest = Option.getOrUndefined(newestRevision(close.revisions))
     const terms = newest === undefined ? close.terms : termsAt(close, newest)
     const sums = newest ?? CloseSums.empty
-    const people = peopleOf(sums).toSorted(Page.byTime)
-    const locations = Page.sumsBy(sums.rows, ({ locationId }) => locationId).toSorted(Page.byTime)
+    const people = peopleOf(sums).toSorted(byTime)
+    const locations = sumsBy(sums.rows, ({ locationId }) => locationId).toSorted(byTime)
     const thresholds = {
-      names,
       weeklyThreshold: Option.getOrUndefined(terms.weeklyThreshold),
       dailyThreshold: Option.getOrUndefined(terms.dailyThreshold)
     }
-    const charts = sumsSections(locations, people, thresholds)
     const shown = newest === undefined || Option.isNone(punches)
       ? undefined
       : yield* ofPunches(punches.value, terms, people, names)
@@ -119,8 +117,8 @@ export const toHtmlCloseReport = <E, R>(
         ...(people.length === 0 ? [] : [
           gotSection(close, people, names),
           ...(shown === undefined ? [] : [shown.byDay]),
-          charts.cost,
-          charts.people,
+          Page.costSection(locations, names),
+          Page.peopleSection(people, thresholds, names),
           ...(shown === undefined ? [] : [shown.presence, shown.issues])
         ]),
         ...(shown === undefined && newest !== undefined
@@ -165,7 +163,7 @@ const checkOf = (terms: CloseTerms.CloseTerms) => CloseTerms.checkOptions(terms,
 const ofPunches = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
   terms: CloseTerms.CloseTerms,
-  people: ReadonlyArray<Page.ReportSums>,
+  people: ReadonlyArray<ReportSums>,
   names: Page.NameLookup | undefined
 ) =>
   Effect.gen(function*() {
@@ -198,7 +196,7 @@ const ofPunches = <E, R>(
         check
       }
     )
-    const recorded = Page.totalOf(people)
+    const recorded = totalOf(people)
     const isSame = Option.match(figures.total, {
       onNone: () => recorded.punches === 0,
       onSome: ({ cost, net, punches }) =>
@@ -211,14 +209,15 @@ const ofPunches = <E, R>(
       ])
     ]
     return {
-      ...hoursSections(figures, { firstDay: terms.firstDay, names }),
+      byDay: Page.hoursByDaySection(figures.days, names),
+      presence: Page.presenceSection(figures.presence, terms.firstDay),
       issues: Page.issuesSection(figures.issues, names, notes)
     }
   })
 
 /** The sums of each person, with the time over the thresholds. */
-const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<Page.ReportSums> => {
-  const groups = new Map(Page.sumsBy(sums.rows, ({ userId }) => userId).map((group) => [group.key, group]))
+const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<ReportSums> => {
+  const groups = new Map(sumsBy(sums.rows, ({ userId }) => userId).map((group) => [group.key, group]))
   return CloseSums.byPerson(sums).map(({ overWeekly, overDaily, cost, net, punches, tips, userId }) => ({
     key: userId,
     punches,
@@ -241,7 +240,7 @@ const differenceOf = ({ revisions }: ClosedPeriod, revision: RecordedRevision): 
 
 const revisionsSection = (close: ClosedPeriod): Html => {
   const active = new Set(activeRevisions(close.revisions).map(({ id }) => id))
-  const due = (revision: RecordedRevision) => Page.totalOf(peopleOf(differenceOf(close, revision)))
+  const due = (revision: RecordedRevision) => totalOf(peopleOf(differenceOf(close, revision)))
   const columns: ReadonlyArray<Column<RecordedRevision>> = [
     { title: "state", cell: ({ id }) => id },
     { title: "kind", cell: ({ kind }) => kind },
@@ -256,8 +255,8 @@ const revisionsSection = (close: ClosedPeriod): Html => {
       cell: ({ closedAt }) => DateTime.formatIso(closedAt).replace(/T(\d\d:\d\d).*/, " $1 UTC")
     },
     { title: "people", isNumber: true, cell: ({ people }) => Page.count(people.length) },
-    { title: "net", isNumber: true, cell: (revision) => Page.time(Page.totalOf(peopleOf(revision)).net) },
-    { title: "cost", isNumber: true, cell: (revision) => Page.money(Page.totalOf(peopleOf(revision)).cost) },
+    { title: "net", isNumber: true, cell: (revision) => Page.time(totalOf(peopleOf(revision)).net) },
+    { title: "cost", isNumber: true, cell: (revision) => Page.money(totalOf(peopleOf(revision)).cost) },
     { title: "difference", isNumber: true, cell: (revision) => Page.money(due(revision).cost) },
     { title: "user", cell: ({ user }) => user },
     { title: "note", cell: ({ note }) => note },
@@ -272,7 +271,7 @@ const revisionsSection = (close: ClosedPeriod): Html => {
 /** What each person got with each active revision, and in all. */
 const gotSection = (
   close: ClosedPeriod,
-  people: ReadonlyArray<Page.ReportSums>,
+  people: ReadonlyArray<ReportSums>,
   names: Page.NameLookup | undefined
 ): Html => {
   const revisions = activeRevisions(close.revisions).map((revision) => ({

@@ -7,8 +7,7 @@ import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Stream from "effect/Stream"
-import { countedPunches, formatSignedHours } from "../internal/page/amounts.ts"
-import type { Html } from "../internal/page/html.ts"
+import { countedPunches } from "../internal/page/amounts.ts"
 import * as Labor from "../payroll/Labor.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
@@ -17,17 +16,15 @@ import { byLocation, type DayRule, dayStartsOf, type Interval, zoneOf, zonesOf }
 import type { TimePunch } from "../TimePunch.ts"
 import { type Figures, figuresOf } from "./figures.ts"
 import * as Page from "./page.ts"
+import { byTime, type ReportSums, sumsBy } from "./sums.ts"
 
 /** What a report shows, and by which day rule. */
 export interface ReportOptions<out E = never>
-  extends Labor.LaborOptions, Omit<PeriodCheck.PeriodCheckOptions<E>, "isChecked" | "asOf">
+  extends
+    Labor.LaborOptions,
+    Pick<Labor.HoursOverThresholdOptions<E>, "weeklyThreshold" | "dailyThreshold" | "firstDay">,
+    Omit<PeriodCheck.PeriodCheckOptions<E>, "isChecked" | "asOf">
 {
-  /** The threshold for the net time of a local week: who has more is marked. Default: none. */
-  readonly weeklyThreshold?: Duration.Input | undefined
-  /** The threshold for the net time of a local day: who has more is marked. Default: none. */
-  readonly dailyThreshold?: Duration.Input | undefined
-  /** The first day of a week. Default: `"monday"`. */
-  readonly firstDay?: Period.Weekday | undefined
   /**
    * Which punches of the period the report shows, such as those of one location. The others are read for overlaps only.
    * Default: all.
@@ -86,7 +83,8 @@ export const toHtmlReport = <E2, R, E = never>(
   options: ReportOptions<E>
 ): Effect.Effect<string, E | E2 | Labor.SumOverflow, R> =>
   Effect.gen(function*() {
-    const { dailyThreshold, dayRule, names, notes = [], period, title = "Labour report", weeklyThreshold } = options
+    const { dailyThreshold, dayRule, firstDay, names, notes = [], period, title = "Labour report", weeklyThreshold } =
+      options
     const isSelected = options.isSelected ?? (() => true)
     const zones = zonesOf(dayRule)
     const periods = byLocation(dayRule, period)
@@ -109,12 +107,10 @@ export const toHtmlReport = <E2, R, E = never>(
       check: checkOf(options)
     })
     const people = peopleOf(figures, options)
-    const locations = Page.sumsBy(figures.days, ({ locationId }) =>
-      locationId).toSorted(Page.byTime)
-    const days = Page.sumsBy(figures.days, ({ date }) =>
+    const locations = sumsBy(figures.days, ({ locationId }) =>
+      locationId).toSorted(byTime)
+    const days = sumsBy(figures.days, ({ date }) =>
       date).toSorted((one, other) => one.key < other.key ? -1 : 1)
-    const { byDay, presence } = hoursSections(figures, options)
-    const { cost, people: hoursOfPeople } = sumsSections(locations, people, options)
     const all = zones.all.map((dayRule) => datesOf(dayRule))
     const first = all.map(({ first }) => first).toSorted()[0]
     const last = all.map(({ last }) => last).toSorted().at(-1)
@@ -127,7 +123,12 @@ export const toHtmlReport = <E2, R, E = never>(
       ],
       [
         Page.keyFigures(people),
-        ...(people.length === 0 ? [Page.note("No punch matches.")] : [byDay, cost, hoursOfPeople, presence]),
+        ...(people.length === 0 ? [Page.note("No punch matches.")] : [
+          Page.hoursByDaySection(figures.days, names),
+          Page.costSection(locations, names),
+          Page.peopleSection(people, options, names),
+          Page.presenceSection(figures.presence, firstDay)
+        ]),
         Page.issuesSection(figures.issues, names, notes),
         Page.section(
           "Sums",
@@ -166,24 +167,10 @@ const incompleteText = ({ total }: Figures, { asOf }: Labor.LaborOptions): Reado
   ]
 }
 
-/** The thresholds as people read them; empty without one. */
-const thresholdsText = (
-  { dailyThreshold, weeklyThreshold }: Pick<ReportOptions<unknown>, "dailyThreshold" | "weeklyThreshold">
-): string =>
-  [
-    ...(weeklyThreshold === undefined ? [] : [`${lengthText(weeklyThreshold)} in a week`]),
-    ...(dailyThreshold === undefined ? [] : [`${lengthText(dailyThreshold)} in a day`])
-  ].join(" or ")
-
-const lengthText = (length: Duration.Input): string => {
-  const duration = Duration.fromInputUnsafe(length)
-  return Duration.isFinite(duration) ? formatSignedHours(duration) : "any number of hours"
-}
-
 const peopleOf = (
   { hours, people }: Figures,
-  { dailyThreshold, weeklyThreshold }: ReportOptions<unknown>
-): ReadonlyArray<Page.ReportSums> =>
+  { dailyThreshold, weeklyThreshold }: Page.Thresholds
+): ReadonlyArray<ReportSums> =>
   people.map(([key, totals]) => {
     const over = Option.getOrUndefined(HashMap.get(hours, key))
     return {
@@ -192,23 +179,4 @@ const peopleOf = (
       overWeekly: weeklyThreshold === undefined ? undefined : over?.overWeekly ?? Duration.zero,
       overDaily: dailyThreshold === undefined ? undefined : over?.overDaily ?? Duration.zero
     }
-  }).toSorted(Page.byTime)
-
-/** What the punches themselves show: hours by day and location, and people on the clock. */
-export const hoursSections = (
-  { days, presence }: Figures,
-  { firstDay, names }: Pick<ReportOptions<unknown>, "firstDay" | "names">
-): { readonly byDay: Html; readonly presence: Html } => ({
-  byDay: Page.hoursByDaySection(days, names),
-  presence: Page.presenceSection(presence, firstDay)
-})
-
-/** What the sums show: the cost of each location, and the hours of each person. */
-export const sumsSections = (
-  locations: ReadonlyArray<Page.ReportSums>,
-  people: ReadonlyArray<Page.ReportSums>,
-  options: Pick<ReportOptions<unknown>, "names" | "dailyThreshold" | "weeklyThreshold">
-): { readonly cost: Html; readonly people: Html } => ({
-  cost: Page.costSection(locations, options.names),
-  people: Page.peopleSection(people, thresholdsText(options), options.names)
-})
+  }).toSorted(byTime)

@@ -13,7 +13,7 @@ import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
 import type { Interval } from "../../payroll/Zones.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { openSource, sourceFlags } from "../database/source.ts"
+import { copyOf, openSource, sourceFlags } from "../database/source.ts"
 import { Findings } from "../failure.ts"
 import { intoOutput, outputFlags } from "../files/output.ts"
 import { type FilterInput, noFilter } from "../flags/filter.ts"
@@ -65,7 +65,7 @@ export const check = Command.make(
       const format = yield* Effect.fromResult(formatOf(flags, forms))
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const names = yield* readNames(flags.names)
-      const knowsDisputes = Option.isNone(flags.database)
+      const knowsDisputes = Option.isNone(yield* copyOf(flags))
       const acceptsEmpty = Option.isSome(flags.accept)
       const source = yield* openSource(flags)
       const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)

@@ -11,7 +11,8 @@ import { queryWindow, type ReportOptions, toHtmlReport } from "../../report/repo
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { withCopy } from "../database/copy.ts"
 import { targetOf } from "../database/database.ts"
-import { openSource } from "../database/source.ts"
+import { copyOf, openSource } from "../database/source.ts"
+import { usage } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
@@ -33,7 +34,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
   const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "report"))
   const names = yield* readNames(flags.names)
-  const knowsDisputes = Option.isNone(flags.database)
+  const knowsDisputes = Option.isNone(yield* copyOf(flags))
   const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
   const source = yield* openSource(flags)
   const { id } = yield* companyOf(flags)
@@ -76,6 +77,9 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
 /** A report of a close. Everything else is in its record. */
 const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
   yield* refuseBesideClose(input, [...Object.keys(periodInput), "pageSize"])
+  if (Option.contains(input.source, "service")) {
+    return yield* usage("--close reads a record, and --source service reads no copy", "Give one or the other.")
+  }
   const company = yield* companyOf(input)
   const target = yield* targetOf(input.database, "report --close", "Closes are recorded in a copy.")
   const names = yield* readNames(input.names)

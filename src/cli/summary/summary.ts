@@ -110,8 +110,8 @@ export const summary = Command.make(
   --map prints the file of a payroll program that a close would have now: a
   preview, which checks and records nothing.
 
-  With --database it sums the copy that time-punches sync keeps there, without
-  a credential, and says how old the copy is.`
+  From a copy that time-punches sync keeps it needs no credential, and says how
+  old the copy is.`
   ),
   Command.withShortDescription("Sum punches, as a table with bars"),
   Command.withExamples([
