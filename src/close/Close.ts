@@ -411,7 +411,10 @@ export type NextPeriod = Required<Omit<CloseTerms.CloseTermsOptions, "companyId"
  */
 export const next = (
   company: CompanyId,
-  { acceptGaps = false }: { readonly acceptGaps?: boolean | undefined } = {},
+  { acceptGaps = false }: {
+    /** Whether the period behind the last close is next, also if time between two closes is in none. Default `false`. */
+    readonly acceptGaps?: boolean | undefined
+  } = {},
   tableOptions: TableOptions = {}
 ): Effect.Effect<NextPeriod, SyncError | UnknownClose, SqlClient> =>
   inCopy(
