@@ -368,7 +368,7 @@ export interface Hole {
   readonly after: number
   /** The close behind it. */
   readonly before: number
-  /** The location; `None` stands for every location without a clock of its own. */
+  /** The location; `None` stands for every location without a separate day rule. */
   readonly locationId: Option.Option<LocationId>
   /** The instants. */
   readonly interval: Period.Interval
@@ -377,7 +377,7 @@ export interface Hole {
 }
 
 /**
- * The holes that nobody has accepted as a `gap`. A period falls out of every close when its first revision is voided: its
+ * The holes that were not accepted as a `gap`. A period falls out of every close when its first revision is voided: its
  * amounts are not due with any other close, so it must be closed again.
  */
 export const holes = (
@@ -413,7 +413,10 @@ export type NextPeriod = Required<Omit<CloseTerms.CloseTermsOptions, "companyId"
  */
 export const next = (
   company: CompanyId,
-  { acceptGaps = false }: { readonly acceptGaps?: boolean | undefined } = {},
+  { acceptGaps = false }: {
+    /** Whether the period behind the last close is next, also if time between two closes is in none. Default `false`. */
+    readonly acceptGaps?: boolean | undefined
+  } = {},
   tableOptions: TableOptions = {}
 ): Effect.Effect<NextPeriod, SyncError | UnknownClose, SqlClient> =>
   inCopy(
@@ -684,7 +687,7 @@ interface OwnTerms {
 }
 
 /**
- * The holes between active closes that nobody has accepted; with the terms of a new close, as they will be with it. A hole is
+ * The holes between active closes that were not accepted; with the terms of a new close, as they will be with it. A hole is
  * accepted by a `gap` that was accepted when both of its closes were there and no other close had time of it.
  */
 const openHoles = (

@@ -53,10 +53,10 @@ export const defaults = {
   database: {
     flag: "database",
     of: [
-      "summary",
-      "report",
       ...payroll("check", "close", "void", "list", "show", "file", "verify", "diff"),
       ...ofRecord,
+      "summary",
+      "report",
       "sync",
       "copy sync",
       "copy status",

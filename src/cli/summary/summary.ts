@@ -89,8 +89,8 @@ export const summary = Command.make(
   --daily-threshold add columns with the part of net over a threshold, for
   --by user, also with week or day: figures, not a pay rule.
 
-  From a copy that time-punches copy sync keeps it needs no credential, and
-  says how old the copy is.`
+  From a copy that time-punches copy sync keeps it needs no credential, and says
+  how old the copy is.`
   ),
   Command.withShortDescription("Sum punches, as a table with bars"),
   Command.withExamples([
@@ -129,7 +129,7 @@ const readWindow = (
 }
 
 /** What a summary shows. */
-interface Sums {
+interface SummarySums {
   readonly groups: HashMap.HashMap<Key, Labor.Totals>
   /** The hours of each person; empty without a threshold. */
   readonly people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
@@ -144,7 +144,7 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
   idOf: (punch: TimePunch) => Key,
   options: Labor.LaborOptions,
   limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
-): Effect.fn.Return<Sums, E | Labor.SumOverflow | MissingZone, R> {
+): Effect.fn.Return<SummarySums, E | Labor.SumOverflow | MissingZone, R> {
   const rollup = Labor.rollup(idOf, options)
   let open = 0
   const kept = <E2, R2>(each: Stream.Stream<ReadonlyArray<TimePunch>, E2, R2>) =>
