@@ -29,6 +29,7 @@ import {
   type Findings,
   type OutputClosed
 } from "./failure.ts"
+import { settings } from "./flags/settings.ts"
 import { fleet } from "./fleet/fleet.ts"
 import { makeHelp, version as versionCommand } from "./help.ts"
 import { list } from "./list/list.ts"
@@ -43,18 +44,10 @@ import { report } from "./report/report.ts"
 import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
 
-const settings = `  Settings come from the environment; secrets are read from nowhere else:
-    TIME_PUNCHES_BASE_URL        URL of the service: https, or http on this machine
-    TIME_PUNCHES_AUTH_URL        URL of its token endpoint, if it differs
-    TIME_PUNCHES_ACCESS_TOKEN    one of these: an access token,
-    TIME_PUNCHES_CLIENT_ID         an OAuth client with
-    TIME_PUNCHES_CLIENT_SECRET     its secret (and TIME_PUNCHES_SCOPES),
-    TIME_PUNCHES_SESSION_COOKIE    or a session
-    TIME_PUNCHES_COMPANY_ID      the company, instead of --company ID=GUID,
-    TIME_PUNCHES_COMPANY_GUID      and its guid
-    TIME_PUNCHES_API_VERSION     API version to send, if not the default
-    TIME_PUNCHES_PROFILE         instead of --profile
-    TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary, check and report; may have a password`
+const width = Math.max(...settings.map(({ variable }) => variable.length))
+
+const settingsText = `  Settings come from the environment; secrets are read from nowhere else:
+${settings.map(({ variable, what }) => `    ${variable.padEnd(width)}  ${what}`).join("\n")}`
 
 const exitCodes = `  Exit codes:
     0    success                          6    the service fails: try again later
@@ -86,7 +79,7 @@ const commands = [
 
 export const command = Command.make("time-punches").pipe(
   Command.withDescription(
-    `Lists, exports, sums, checks, copies and compares the punches of a company.\n\n${settings}\n\n${exitCodes}`
+    `Lists, exports, sums, checks, copies and compares the punches of a company.\n\n${settingsText}\n\n${exitCodes}`
   ),
   Command.withSubcommands([...commands, makeHelp(commands)]),
   Command.withGlobalFlags([colourFlag, ...messageFlags, ...profileFlags]),

@@ -18,7 +18,7 @@ import * as Sync from "../../sync/Sync.ts"
 import type { SyncError } from "../../sync/SyncError.ts"
 import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
 import { layerCopy, requireAge } from "../database/copy.ts"
-import { layerDatabase, targetOf } from "../database/database.ts"
+import { layerDatabase, targetOfCopy } from "../database/database.ts"
 import { CommandFailure, commandFailureOf, type ExitCode, exitCode, type OutputClosed, usage } from "../failure.ts"
 import { companyOf, layerClient } from "../flags/connection.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
@@ -31,7 +31,7 @@ import type { SweepRange, SyncInput } from "./flags.ts"
 export const run = Effect.fnUntraced(function*(input: SyncInput) {
   const { acceptGone, history, keepHistory, sortById, sweep } = input
   const companies = yield* companiesOf(input)
-  const target = yield* targetOf(input.database, "sync")
+  const target = yield* targetOfCopy(input.database, "sync")
   if (Option.isSome(input.maxAge) && !input.status) return yield* usage("--max-age goes with --status")
   if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
   if (acceptGone && Option.isNone(sweep)) return yield* usage("--accept-gone goes with --sweep")

@@ -11,7 +11,8 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import { isLoopback } from "../../internal/wire/issue.ts"
 import { type CommandFailure, refused, usage } from "../failure.ts"
-import { readUserFile } from "../flags/file.ts"
+import { readBounded } from "../flags/file.ts"
+import { orDefault } from "../flags/settings.ts"
 import { intervalForm, nonBlank, readInterval, shellWord, text } from "../flags/values.ts"
 
 /** `--database`, for every subcommand that uses a copy. */
@@ -143,6 +144,16 @@ export const targetOf = (flag: Option.Option<string>, command: string, ...why: R
       ? Effect.succeed(target.value)
       : usage(`${command} needs a database: give --database FILE or set ${variable}`, ...why))
 
+/** The same, where a profile may name the database. */
+export const targetOfCopy = Effect.fnUntraced(function*(
+  flag: Option.Option<string>,
+  command: string,
+  ...why: ReadonlyArray<string>
+) {
+  const target = yield* optionalTargetOf(flag)
+  return Option.isSome(target) ? target.value : yield* targetOf(yield* orDefault(flag, "database"), command, ...why)
+})
+
 /** How the connections of a command are. Only a file can be `readonly`: it must exist then. */
 export interface ConnectionOptions {
   readonly readonly?: boolean
@@ -158,7 +169,7 @@ export const layerDatabase = (
   options: ConnectionOptions = {}
 ): Layer.Layer<
   SqlClient.SqlClient,
-  SqlError.SqlError | Config.ConfigError | PlatformError.PlatformError,
+  SqlError.SqlError | Config.ConfigError | CommandFailure | PlatformError.PlatformError,
   FileSystem.FileSystem
 > => Layer.unwrap(target._tag === "Sqlite" ? sqlite(target, options.readonly ?? false) : postgres(target, options))
 
@@ -175,7 +186,7 @@ const postgres = Effect.fnUntraced(function*(
   const fromEnvironment = yield* Config.option(Config.Redacted("PGPASSWORD"))
   const ca = Option.isNone(target.rootCertificate)
     ? Option.none()
-    : Option.some(new TextDecoder().decode(yield* readUserFile(target.rootCertificate.value)))
+    : Option.some(new TextDecoder().decode(yield* readBounded(target.rootCertificate.value)))
   return PgClient.layer({
     host: target.host,
     port: target.port,

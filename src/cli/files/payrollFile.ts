@@ -7,8 +7,9 @@ import * as Result from "effect/Result"
 import { printable } from "../../internal/wire/issue.ts"
 import type * as PayrollFile from "../../payroll/PayrollFile.ts"
 import { usage } from "../failure.ts"
-import { readUserFile } from "../flags/file.ts"
+import { readBounded } from "../flags/file.ts"
 import { type Names, readCodes } from "../flags/names.ts"
+import { orDefault } from "../flags/settings.ts"
 import { date, nonBlank } from "../flags/values.ts"
 import { counted, formatExactHours } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
@@ -64,7 +65,7 @@ export const readForm = Effect.fnUntraced(function*(
   const other = others.find((flag) => flag !== false)
   if (other !== undefined) return yield* usage(`--map and ${other} do not go together`, "Give one of them.")
   const map = input.map.value
-  const text = new TextDecoder().decode(yield* readUserFile(map))
+  const text = new TextDecoder().decode(yield* readBounded(map))
   const json = yield* Effect.fromResult(Result.try({
     try: (): unknown => JSON.parse(text),
     catch: () => usage(`${printable(map)} is not JSON`, "It is the mapping: docs/14-payroll-files.md has examples.")
@@ -74,15 +75,26 @@ export const readForm = Effect.fnUntraced(function*(
     Effect.fromResult(decodeMapping(json)),
     ({ message }) => usage(`${printable(map)}: ${printable(message)}`)
   )
-  const codeOf = yield* readCodes(input.codes)
+  const codes = yield* orDefault(input.codes, "codes")
+  const codeOf = yield* readCodes(codes)
   return Option.some<FileForm>({
     mapping,
     codes: { codeOf: codeOf ?? (() => undefined), nameOf: names },
     payDate: Option.getOrUndefined(input.payDate),
     output: input.output,
     map,
-    codesFile: Option.getOrElse(input.codes, () => "--codes")
+    codesFile: Option.getOrElse(codes, () => "--codes")
   })
+})
+
+/** The same for a state, whose mapping may be that of the profile if another flag asks for its file. */
+export const readFormOfState = Effect.fnUntraced(function*(
+  input: FileInput,
+  names: Names | undefined,
+  others: ReadonlyArray<string | false>
+) {
+  const asksForFile = [input.output, input.payDate, input.codes].some((flag) => Option.isSome(flag))
+  return yield* readForm(asksForFile ? { ...input, map: yield* orDefault(input.map, "map") } : input, names, others)
 })
 
 /** Prints the file of a state, or the difference to the state before; `shown` names it on standard error. */

@@ -37,6 +37,7 @@ import { type CommandFailure, commandFailureOf, type ExpectedError, usage } from
 import { companyOf } from "../flags/connection.ts"
 import { noFilter, toFilter } from "../flags/filter.ts"
 import { nameColumns, namesFlag, readNames } from "../flags/names.ts"
+import { orDefault, Profile } from "../flags/settings.ts"
 import { whole } from "../flags/values.ts"
 import { check, HiddenKinds } from "../payroll/check.ts"
 import { closes } from "../payroll/close.ts"
@@ -59,9 +60,10 @@ interface McpInput {
 
 /** Serves until standard input ends. Fails before it serves if the copy cannot be read. */
 export const serve = Effect.fnUntraced(function*(input: McpInput) {
-  if (Option.isNone(input.database)) return yield* usage("mcp needs a copy: give --database FILE")
+  const given = yield* orDefault(input.database, "database")
+  if (Option.isNone(given)) return yield* usage("mcp needs a copy: give --database FILE")
   const { id } = yield* companyOf(input)
-  const database = input.database.value
+  const database = given.value
   const target = yield* Effect.fromResult(readTarget(database, "--database"))
   const copy = { input, company: id, database, target }
   yield* copyStatus(copy)
@@ -431,6 +433,8 @@ const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
         })
     }),
     Effect.provideService(HttpClient.HttpClient, noService),
+    // An answer is decided by the flags of the server and by its question alone.
+    Effect.updateService(Profile, (profile) => ({ ...profile, defaults: {} })),
     Effect.updateService(
       ConfigProvider.ConfigProvider,
       (provider) =>

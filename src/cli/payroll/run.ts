@@ -14,12 +14,13 @@ import { printable } from "../../internal/wire/issue.ts"
 import { version } from "../../internal/wire/userAgent.ts"
 import { isZones } from "../../payroll/Zones.ts"
 import { layerCopy } from "../database/copy.ts"
-import { targetOf } from "../database/database.ts"
+import { targetOfCopy } from "../database/database.ts"
 import { Findings, usage } from "../failure.ts"
-import { printFile, readForm } from "../files/payrollFile.ts"
+import { printFile, readForm, readFormOfState } from "../files/payrollFile.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
 import { type Names, readNames } from "../flags/names.ts"
+import { orDefault } from "../flags/settings.ts"
 import { shellWord } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
 import { Colours } from "../print/colour.ts"
@@ -28,14 +29,17 @@ import { jsonArray } from "../print/machine.ts"
 import { printError, printHint, printWarning } from "../print/messages.ts"
 import { printLines, printText, screen } from "../print/output.ts"
 import { type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
-import { requirePeriod, resolvePeriod } from "../select/period.ts"
+import { dayStartsOrDefault, requirePeriod, resolvePeriod } from "../select/period.ts"
 import { disputesUnknown } from "../select/selection.ts"
 import { textOf } from "./findings.ts"
 import type { CloseInput, ClosesInput, CorrectInput, VoidInput } from "./flags.ts"
 
 export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
   const { company, layer, shown } = yield* copyOf(input, "close")
-  const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
+  const flags = yield* resolvePeriod({ ...noFilter, ...input }, {
+    countsWeeks: true,
+    takesWeekStarts: Option.isSome(input.weeklyThreshold)
+  })
   const { clock } = yield* Effect.fromResult(requirePeriod(flags, "close"))
   if (Option.isNone(flags.dates)) {
     return yield* usage(
@@ -64,7 +68,8 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
 
 export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
   const { company, layer, shown } = yield* copyOf(input, "correct")
-  const clocks = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
+  const zoneFile = yield* orDefault(input.zoneFile, "zoneFile")
+  const clocks = Option.getOrUndefined(yield* readZones(zoneFile, yield* dayStartsOrDefault(input.dayStarts)))
   const names = yield* readNames(input.names)
   const { corrected, previous } = yield* Effect.gen(function*() {
     const corrected = yield* Close.correct(company, {
@@ -132,7 +137,8 @@ export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
   const { changed, json, verify } = input
   const names = yield* readNames(input.names)
   if (changed && verify) return yield* usage("--changed and --verify are two questions", "Ask one of them.")
-  const form = yield* readForm(input, names, [json && "--json", changed && "--changed", verify && "--verify"])
+  const read = Option.isSome(input.name) ? readFormOfState : readForm
+  const form = yield* read(input, names, [json && "--json", changed && "--changed", verify && "--verify"])
   const name = Option.getOrUndefined(input.name)
   if (Option.isSome(form)) {
     if (name === undefined) return yield* usage("--map prints one state: name it, such as closes 7.2 --map FILE")
@@ -187,7 +193,7 @@ const copyOf = Effect.fnUntraced(function*(
   command: string
 ) {
   const { id: company } = yield* companyOf(input)
-  const target = yield* targetOf(
+  const target = yield* targetOfCopy(
     input.database,
     command,
     "Closes are recorded in a copy that time-punches sync --history keeps."

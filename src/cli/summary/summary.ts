@@ -47,7 +47,8 @@ export const summary = Command.make(
   Effect.fnUntraced(
     function*(input) {
       const countsWeeks = Option.isSome(input.weeklyThreshold) || input.by.includes("week")
-      const flags = yield* resolvePeriod(input, { countsWeeks })
+      const countsDays = countsWeeks || Option.isSome(input.dailyThreshold) || input.by.includes("day")
+      const flags = yield* resolvePeriod(input, { countsWeeks, countsDays })
       // Once: the file may be a pipe.
       const names = yield* readNames(flags.names)
       const form = yield* readForm(input, names, [
@@ -137,12 +138,13 @@ export const summary = Command.make(
 /** Prints the file that a close of the period would have, if it were made now. It checks nothing and records nothing. */
 const preview = Effect.fnUntraced(function*(
   form: FileForm,
-  input: FilterInput & SourceInput & { readonly zone: Option.Option<DateTime.TimeZone> },
-  { clock, dailyThreshold, dates, locations, rounding, weekStarts, weeklyThreshold }: LocalPeriod & {
+  input: FilterInput & SourceInput,
+  { clock, dailyThreshold, dates, locations, rounding, weekStarts, weeklyThreshold, zone }: LocalPeriod & {
     readonly weeklyThreshold: Option.Option<Duration.Duration>
     readonly dailyThreshold: Option.Option<Duration.Duration>
     readonly rounding: Labor.Rounding
     readonly weekStarts: Option.Option<Period.Weekday>
+    readonly zone: Option.Option<DateTime.TimeZone>
   }
 ) {
   if (Option.isNone(dates) || Option.isNone(clock)) {
@@ -165,7 +167,7 @@ const preview = Effect.fnUntraced(function*(
     weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
     dailyThreshold: Option.getOrUndefined(dailyThreshold)
   })
-  const source = yield* openSource(input)
+  const source = yield* openSource({ ...input, zone })
   const punches = Stream.flatMap(source({ clockedIn: CloseTerms.window(terms) }), (page) => Stream.fromArray(page))
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
   yield* printFile(form, `preview of ${textOfDates(dates.value)}`, { ...dates.value, ...sums })
