@@ -12,7 +12,7 @@ import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { MissingZone } from "../payroll/Zones.ts"
 import { opened, type TableOptions } from "../sql/connection.ts"
-import type { HistoryUnknown } from "../sql/read.ts"
+import type { HistoryUnavailable } from "../sql/read.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { type Blocker, CloseChanged, NotReady, PeriodClosed, UnknownClose, VerificationFailed } from "./CloseError.ts"
 import * as CloseSums from "./CloseSums.ts"
@@ -20,11 +20,11 @@ import * as CloseTerms from "./CloseTerms.ts"
 import {
   type ActiveRevision,
   type ClosedPeriod,
+  getPrevious,
+  getVoid,
   newestRevision,
-  previousOf,
   type Revision,
-  termsAt,
-  voidOf
+  termsAt
 } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
 import {
@@ -55,7 +55,7 @@ import {
 
 export { LossCause, type LostHours, type WriteOptions } from "./store.ts"
 
-type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnknown
+type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
 
 /** What is closed. */
 export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "companyId">, WriteOptions {
@@ -71,7 +71,7 @@ export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "compan
  *
  * Fails with `NotReady` while `PeriodCheck` finds something, or with a gap, a stale copy or an empty period, unless the kind is
  * accepted; with `PeriodClosed` if another active close has an instant of it; with `CloseChanged` if the copy was erased
- * meanwhile; with `HistoryUnknown` if the copy has no history. Nothing is written then.
+ * meanwhile; with `HistoryUnavailable` if the copy has no history. Nothing is written then.
  */
 export const create = (
   company: CompanyId,
@@ -337,7 +337,7 @@ export const voidRevision = (
       const revision = known?.revisions.find(({ id }) => id === options.revision)
       if (known === undefined || revision === undefined) return refuse("there is no such state")
       if (Option.isSome(revision.voids)) return refuse(`it is itself a void, of ${revision.voids.value}`)
-      const voided = voidOf(known.revisions, revision)
+      const voided = getVoid(known.revisions, revision)
       if (voided !== undefined) return refuse(`it was voided already, by ${voided.id}`)
       const newest = Option.map(newestRevision(known.revisions), ({ id }) => id)
       if (!Option.contains(newest, revision.id)) {
@@ -386,11 +386,11 @@ export const holes = (
     company,
     tableOptions,
     Effect.fnUntraced(function*(database: Db) {
-      return openHoles(yield* readCloses(database, company)).map(({ after, before, locationId, span }): Hole => ({
+      return openHoles(yield* readCloses(database, company)).map(({ after, before, interval, locationId }): Hole => ({
         after: after.close,
         before: before.close,
         locationId: Option.fromUndefinedOr(locationId),
-        interval: { gte: DateTime.makeUnsafe(span.from), lt: DateTime.makeUnsafe(span.to) },
+        interval: { gte: DateTime.makeUnsafe(interval.from), lt: DateTime.makeUnsafe(interval.to) },
         dates: CloseTerms.datesBetween(after.terms, before.terms)
       }))
     })
@@ -423,7 +423,7 @@ export const next = (
       const last = active.at(-1)
       if (last === undefined) return yield* refusal(company, "next")("no close is active, so none says what follows")
       const hole = acceptGaps ? undefined : openHoles(all)
-        .toSorted((one, other) => one.span.from - other.span.from)
+        .toSorted((one, other) => one.interval.from - other.interval.from)
         .find(({ after, before }) => Option.isSome(CloseTerms.datesBetween(after.terms, before.terms)))
       const after = hole === undefined ? last : active.find(({ close }) => close === hole.after.close) ?? last
       const before = active.find(({ terms }) => Option.contains(Period.addDays(terms.last, 1), after.terms.first))
@@ -495,9 +495,9 @@ export const find = (
     const revision = revisions.find(({ id }) => id === wanted)
     if (revision === undefined) return yield* refuse("there is no such state")
     if (Option.isSome(revision.voids)) return yield* refuse(`it is itself a void, of ${revision.voids.value}`)
-    const voided = voidOf(revisions, revision)
+    const voided = getVoid(revisions, revision)
     if (voided !== undefined) return yield* refuse(`it was voided by ${voided.id}, so there is nothing to pay of it`)
-    return { revision, previous: previousOf(revisions, revision) }
+    return { revision, previous: getPrevious(revisions, revision) }
   })
 
 /** What `verify` found in order. */
@@ -574,10 +574,12 @@ const namedOf = (
     )
   })
 
-const noCloseHas = (hole: CloseTerms.Hole<unknown>): string => `no close has ${formatSpan(hole)}`
+const noCloseHas = (hole: CloseTerms.Hole<unknown>): string => `no close has ${formatInterval(hole)}`
 
-const formatSpan = ({ locationId, span }: Pick<CloseTerms.Neighbour<unknown>, "locationId" | "span">): string => {
-  const [from, to] = [span.from, span.to].map((millis) => DateTime.formatIso(DateTime.makeUnsafe(millis)))
+const formatInterval = (
+  { interval, locationId }: Pick<CloseTerms.Neighbour<unknown>, "locationId" | "interval">
+): string => {
+  const [from, to] = [interval.from, interval.to].map((millis) => DateTime.formatIso(DateTime.makeUnsafe(millis)))
   return `${from} to ${to}${locationId === undefined ? "" : ` at location ${locationId}`}`
 }
 
@@ -590,7 +592,7 @@ const refuseOverlap = (
   const overlap = CloseTerms.overlaps(terms, active).find(isCompared)
   return overlap === undefined
     ? Effect.void
-    : new PeriodClosed({ companyId: company, close: overlap.other.close, detail: formatSpan(overlap) })
+    : new PeriodClosed({ companyId: company, close: overlap.other.close, detail: formatInterval(overlap) })
 }
 
 /** An added location is compared with the other closes as a new close is. Gives the accepted gaps of each close. */
@@ -671,7 +673,7 @@ const issuesIn = (
 ) => {
   const zones = CloseTerms.isByLocation(clock) ? Period.zones(clock) : clock
   const options = CloseTerms.checkOptions(terms, zones, maxDuration)
-  return Stream.run(punchesIn(company, PeriodCheck.window(options), tableOptions), PeriodCheck.check(options))
+  return Stream.run(punchesIn(company, PeriodCheck.queryWindow(options), tableOptions), PeriodCheck.check(options))
 }
 
 interface OwnTerms {

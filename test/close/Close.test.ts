@@ -12,7 +12,7 @@ import * as Period from "../../src/payroll/Period.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { punch } from "../support/arbitraryPunch.ts"
+import { shift as shiftOf } from "../support/arbitraryPunch.ts"
 import { databases, hookedClient, type Hooks, itWithTable } from "../support/databases.ts"
 import { commit, type OpenHistory, openHistory } from "../support/histories.ts"
 import { needs } from "../support/needs.ts"
@@ -35,20 +35,8 @@ const march: Close.CloseOptions = {
 }
 const next: Close.CloseOptions = { ...march, first: date("2026-03-16"), last: date("2026-03-29") }
 
-const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}): TimePunch => {
-  const start = DateTime.makeUnsafe(clockedIn)
-  return punch({
-    id: TimePunchId.make(id),
-    userId: UserId.make(501),
-    locationId: east,
-    clockedIn: start,
-    clockedOut: Option.some(DateTime.add(start, { hours })),
-    breaks: [],
-    approved: true,
-    hourlyWage: punch({}).hourlyWage,
-    ...changes
-  })
-}
+const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}) =>
+  shiftOf(clockedIn, hours, { id: TimePunchId.make(id), userId: UserId.make(501), ...changes })
 
 /** The sums of the newest active revision of each close. */
 const active = (closes: ReadonlyArray<ClosedPeriod>) =>
@@ -455,13 +443,13 @@ for (const database of databases()) {
           const all = [of(1, 501), of(2, 502), of(3, 503), of(4, 504), of(5, 505)]
           yield* commit(copy.kept, company, all)
           yield* create(copy)
-          // 501 is gone, 502 deleted, 503 given to 505, 504 moved to the next period.
+          // 501 is missing, 502 deleted, 503 given to 505, 504 moved to the next period.
           const later = shift(4, "2026-03-18T14:00:00Z", 8, { userId: UserId.make(504) })
           const now = [of(2, 502, { deleted: true }), of(3, 505), later, of(5, 505)]
           yield* commit(copy.kept, company, now, true)
 
           assert.deepStrictEqual((yield* correct(copy)).peopleWithoutHours, [
-            { close: 1, userId: UserId.make(501), causes: { gone: 1 } },
+            { close: 1, userId: UserId.make(501), causes: { missing: 1 } },
             { close: 1, userId: UserId.make(502), causes: { deleted: 1 } },
             { close: 1, userId: UserId.make(503), causes: { moved: 1 } },
             { close: 1, userId: UserId.make(504), causes: { moved: 1 } }
@@ -471,7 +459,7 @@ for (const database of databases()) {
             SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
           )
           assert.deepStrictEqual((yield* correct(copy)).peopleWithoutHours.map(({ causes }) => causes), [
-            { gone: 1 },
+            { missing: 1 },
             { deleted: 1 },
             {},
             {}
@@ -482,7 +470,7 @@ for (const database of databases()) {
     itWithCopy("needs a history, and is erased with its copy", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.plain, company, week)
-        assert.strictEqual((yield* Effect.flip(create(copy)))._tag, "HistoryUnknown")
+        assert.strictEqual((yield* Effect.flip(create(copy)))._tag, "HistoryUnavailable")
         yield* commit(copy.kept, company, week)
         yield* create(copy)
         yield* copy.run(SqlStore.purge(company, { table: copy.table }))
@@ -650,7 +638,7 @@ for (const database of databases()) {
               header: false,
               lineEnd: "\n"
             }))
-            const codes: PayrollFile.PayrollCodes = { codeOf: (_, id) => id === 501 ? "A" : "B" }
+            const codes: PayrollFile.PayrollCodes = { getCode: (_, id) => id === 501 ? "A" : "B" }
             const numbersOf = (state: CloseSums.CloseSums & PayrollFile.PayrollState, before?: typeof state) => {
               const { text } = Result.getOrThrow(PayrollFile.encode(mapping, codes, state, before))
               return text.split("\n").filter((line) => line !== "").flatMap((line) => {

@@ -33,8 +33,8 @@ describe("two closes", () => {
   const named = (of: CloseTerms.CloseTerms) => ({ terms: of })
   const first = terms()
   const next = terms({ first: date("2026-03-16"), last: date("2026-03-29") })
-  const hours = (found: ReadonlyArray<Pick<CloseTerms.Neighbour<unknown>, "locationId" | "span">>) =>
-    found.map(({ locationId, span }) => [locationId, (span.to - span.from) / 3_600_000])
+  const hours = (found: ReadonlyArray<Pick<CloseTerms.Neighbour<unknown>, "locationId" | "interval">>) =>
+    found.map(({ interval, locationId }) => [locationId, (interval.to - interval.from) / 3_600_000])
 
   it("meet without an overlap or a gap under one clock", () => {
     assert.deepStrictEqual(hours(CloseTerms.overlaps(next, [named(first)])), [])
@@ -58,7 +58,7 @@ describe("two closes", () => {
 
     assert.deepStrictEqual(hours(CloseTerms.overlaps(aligned, [named(first)])), [])
     assert.deepStrictEqual(hours(CloseTerms.holes([named(aligned), named(first)])), [])
-    assert.strictEqual(CloseTerms.spanOf(aligned, far)?.from, CloseTerms.spanOf(first, far)?.to)
+    assert.strictEqual(CloseTerms.getInterval(aligned, far)?.from, CloseTerms.getInterval(first, far)?.to)
   })
 
   it("are not aligned over two days and more, nor where the period is the same", () => {

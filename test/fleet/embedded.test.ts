@@ -11,6 +11,7 @@ import { readRows } from "../../src/sql/read.ts"
 import { FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { temporaryFolder } from "../cli/support.ts"
 import { app, oauth } from "../support/client.ts"
+import { recorder } from "../support/recorder.ts"
 
 const id = CompanyId.make
 const guidOf = (company: number) => CompanyGuid.make(`3b2f7c1e-5a94-4d0b-8e6f-${String(company).padStart(12, "0")}`)
@@ -51,7 +52,7 @@ const passing = (duration: Duration.Input, step: Duration.Input = "1 second") =>
 const both = (company: (typeof companies)[number]) =>
   Effect.gen(function*() {
     const rows = yield* readRows(company.id, { _tag: "After", id: -1, count: 100_000 })
-    const copy = rows.filter(({ isGone }) => !isGone).map(({ punch }) => Result.getOrThrow(punch))
+    const copy = rows.filter(({ isMissing }) => !isMissing).map(({ punch }) => Result.getOrThrow(punch))
     const source = yield* Stream.runCollect(TimePunches.list(company, { deleted: "include" }))
     return { copy, source: source.toSorted((one, other) => one.id - other.id) }
   })
@@ -115,14 +116,7 @@ describe("FleetRunner.layerEmbedded", () => {
   test(
     "has the spans of the listing in the span of the turn",
     Effect.gen(function*() {
-      const spans: Array<Tracer.Span> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = Tracer.nativeTracer.span(options)
-          spans.push(span)
-          return span
-        }
-      })
+      const { spans, tracer } = recorder()
       const { context } = yield* Effect.provideService(running(yield* file), Tracer.Tracer, tracer)
       yield* Effect.provideContext(Effect.flatMap(Fleet, (fleet) => fleet.add(companies.slice(0, 1))), context)
       yield* passing("5 seconds")

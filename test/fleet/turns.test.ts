@@ -13,6 +13,7 @@ import type { FleetStore } from "../../src/fleet/store/FleetStore.ts"
 import { CompanyId, Cursor, type Page, TimePunches } from "../../src/index.ts"
 import { SyncError, SyncStore } from "../../src/sync/index.ts"
 import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
+import { recorder } from "../support/recorder.ts"
 import { readCompany, setCompanies, sqliteStore } from "./support.ts"
 
 const id = CompanyId.make(1)
@@ -335,14 +336,7 @@ describe("a turn", () => {
 describe("what an operator sees of a turn", () => {
   it.effect("is a span that contains those of its sync, and a count by outcome", () =>
     Effect.gen(function*() {
-      const spans: Array<Tracer.Span> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = Tracer.nativeTracer.span(options)
-          spans.push(span)
-          return span
-        }
-      })
+      const { spans, tracer } = recorder()
       const { page, runner } = yield* world()
       yield* page
       yield* runner.tick.pipe(Effect.provideService(Tracer.Tracer, tracer))

@@ -5,23 +5,13 @@ import * as Labor from "../../src/payroll/Labor.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { at, punch, Sample } from "../support/arbitraryPunch.ts"
+import { at, punch, Sample, shift } from "../support/arbitraryPunch.ts"
 
 const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const honolulu = DateTime.zoneMakeNamedUnsafe("Pacific/Honolulu")
 const [east, far, unknown] = [LocationId.make(301), LocationId.make(303), LocationId.make(309)]
 const zones = Period.zones(new Map([[east, newYork], [far, honolulu]]))
 const user = UserId.make(7)
-
-const shift = (clockedIn: string, hours: number, changes: Partial<TimePunch> = {}): TimePunch => {
-  const start = DateTime.makeUnsafe(clockedIn)
-  return punch({
-    locationId: east,
-    clockedIn: start,
-    clockedOut: Option.some(DateTime.add(start, { hours })),
-    ...changes
-  })
-}
 
 const run = <E = never>(punches: ReadonlyArray<TimePunch>, options: Labor.HoursOverThresholdOptions<E>) =>
   Stream.run(Stream.fromArray(punches), Labor.hoursOverThreshold(options))
@@ -300,9 +290,9 @@ describe("The excess of a week that a period cuts", () => {
       const iso = ({ gte, lt }: Period.Interval) => [DateTime.formatIso(gte), DateTime.formatIso(lt)]
       const { weeklyThreshold: _, ...daily } = { ...march, dailyThreshold: "8 hours" as const }
 
-      assert.deepStrictEqual(iso(Labor.window(march)), ["2026-02-26T05:00:00.000Z", "2026-03-16T04:00:00.000Z"])
-      assert.deepStrictEqual(iso(Labor.window(daily)), ["2026-03-01T05:00:00.000Z", "2026-03-16T04:00:00.000Z"])
-      assert.deepStrictEqual(iso(Labor.window({ ...march, clock: zones })), [
+      assert.deepStrictEqual(iso(Labor.queryWindow(march)), ["2026-02-26T05:00:00.000Z", "2026-03-16T04:00:00.000Z"])
+      assert.deepStrictEqual(iso(Labor.queryWindow(daily)), ["2026-03-01T05:00:00.000Z", "2026-03-16T04:00:00.000Z"])
+      assert.deepStrictEqual(iso(Labor.queryWindow({ ...march, clock: zones })), [
         "2026-02-26T05:00:00.000Z",
         "2026-03-16T10:00:00.000Z"
       ])
@@ -354,7 +344,7 @@ describe("The excess of a week that a period cuts", () => {
         const parts = yield* Effect.forEach(edges.slice(1), (last, index) => {
           const first = index === 0 ? edges[0] : Option.getOrThrow(Period.addDays(edges[index] ?? last, 1))
           const period = { ...options, period: days(first ?? last, last) }
-          const { gte, lt } = Labor.window(period)
+          const { gte, lt } = Labor.queryWindow(period)
           const listed = shifts.filter(({ clockedIn }) =>
             DateTime.isGreaterThanOrEqualTo(clockedIn, gte) && DateTime.isLessThan(clockedIn, lt)
           )

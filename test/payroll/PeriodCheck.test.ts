@@ -5,7 +5,7 @@ import * as Period from "../../src/payroll/Period.ts"
 import * as PeriodCheck from "../../src/payroll/PeriodCheck.ts"
 import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { at, punch, rest, Sample, tick } from "../support/arbitraryPunch.ts"
+import { at, punch, rest, Sample, shift as shiftOf, tick } from "../support/arbitraryPunch.ts"
 
 const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const honolulu = DateTime.zoneMakeNamedUnsafe("Pacific/Honolulu")
@@ -16,16 +16,8 @@ const options: PeriodCheck.PeriodCheckOptions = { clock: newYork, period: weekOf
 const byLocation = { ...options, clock: Period.zones(new Map([[east, newYork], [far, honolulu]])) }
 
 /** A punch in New York that a check has nothing to say about. */
-const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}): TimePunch => {
-  const start = DateTime.makeUnsafe(clockedIn)
-  return punch({
-    id: TimePunchId.make(id),
-    locationId: east,
-    clockedIn: start,
-    clockedOut: Option.some(DateTime.addDuration(start, Duration.hours(hours))),
-    ...changes
-  })
-}
+const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}) =>
+  shiftOf(clockedIn, hours, { id: TimePunchId.make(id), ...changes })
 
 const run = <E = never>(punches: ReadonlyArray<TimePunch>, checked: PeriodCheck.PeriodCheckOptions<E>) =>
   Stream.run(Stream.fromArray(punches), PeriodCheck.check(checked))
@@ -277,15 +269,15 @@ describe("The overlaps of PeriodCheck.check", () => {
     }))
 })
 
-describe("PeriodCheck.window", () => {
+describe("PeriodCheck.queryWindow", () => {
   it("is the period in all zones, with maxDuration on each side", () => {
     const iso = ({ gte, lt }: Period.Interval) => [DateTime.formatIso(gte), DateTime.formatIso(lt)]
 
-    assert.deepStrictEqual(iso(PeriodCheck.window(byLocation)), [
+    assert.deepStrictEqual(iso(PeriodCheck.queryWindow(byLocation)), [
       "2026-03-08T12:00:00.000Z",
       "2026-03-17T02:00:00.000Z"
     ])
-    assert.deepStrictEqual(iso(PeriodCheck.window({ ...options, maxDuration: "1 hour" })), [
+    assert.deepStrictEqual(iso(PeriodCheck.queryWindow({ ...options, maxDuration: "1 hour" })), [
       "2026-03-09T03:00:00.000Z",
       "2026-03-16T05:00:00.000Z"
     ])
@@ -397,7 +389,7 @@ describe("A check", () => {
           period: () => during,
           maxDuration: Duration.millis(longest * tick)
         }
-        const { gte, lt } = PeriodCheck.window(checked)
+        const { gte, lt } = PeriodCheck.queryWindow(checked)
         const punches = short.map((sample) => sample.punch)
         const listed = punches.filter(({ clockedIn }) =>
           gte.epochMilliseconds <= clockedIn.epochMilliseconds && clockedIn.epochMilliseconds < lt.epochMilliseconds

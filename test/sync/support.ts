@@ -1,6 +1,7 @@
 /** A sync over the fake service, into a copy that a test can read, lose and put back. */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Result, type Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import {
   type CompanyId,
   Cursor,
@@ -11,9 +12,9 @@ import {
   TimePunchId
 } from "../../src/index.ts"
 import { checkpointText, readCheckpoint } from "../../src/sync/Checkpoint.ts"
-import { type Checkpoint, SyncStore } from "../../src/sync/index.ts"
+import { type Checkpoint, Sync, SyncStore } from "../../src/sync/index.ts"
 import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
-import type { FakeServiceOptions } from "../../src/testing/index.ts"
+import { FakeService, type FakeServiceOptions } from "../../src/testing/index.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { app, company, pageRequests } from "../support/client.ts"
 import { generatePlain } from "../support/densities.ts"
@@ -26,6 +27,17 @@ export const punches = generatePlain({ count: 450, companyId: company.id })
 
 export const firstId = punches[0]?.id ?? 0
 export const lastId = punches.at(-1)?.id ?? 0
+
+/** The service, at noon, with the punches. */
+export const seeded = Effect.gen(function*() {
+  yield* TestClock.setTime(noon)
+  const service = yield* FakeService
+  yield* service.seed(punches)
+  return service
+})
+
+/** The service after a first load of the punches. */
+export const loaded = Effect.tap(seeded, Sync.run(company))
 
 /** A punch with this id, changed at this instant. */
 export const toPunch = (id: number, modified?: number): TimePunch =>
@@ -46,9 +58,9 @@ export const makeCopy = () => {
     store,
     layer: Layer.succeed(SyncStore, store),
     row,
-    /** The rows that are not gone, by id. */
+    /** The rows that are not missing, by id. */
     present: (): ReadonlyArray<TimePunch> =>
-      [...copies.get(company.id)?.rows.values() ?? []].flatMap(({ isGone, punch }) => isGone ? [] : [punch])
+      [...copies.get(company.id)?.rows.values() ?? []].flatMap(({ isMissing, punch }) => isMissing ? [] : [punch])
         .toSorted((one, other) => one.id - other.id),
     checkpoint: (): Checkpoint => {
       const text = copies.get(company.id)?.checkpoint

@@ -14,7 +14,6 @@ import { date, nonBlank } from "../flags/values.ts"
 import { counted, formatExactHours } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
-import { writeWhole } from "./files.ts"
 
 /** Its schemas would slow each start, so they are loaded only for `--map`. */
 const lazily = Effect.promise(() => import("../../payroll/PayrollFile.ts"))
@@ -29,8 +28,7 @@ export const fileFlags = {
     "With --map: the employee numbers and other codes of ids, from a CSV file with the columns kind,id,code",
     aFile
   ),
-  payDate: date("pay-date", "With --map: the date for columns with payDate"),
-  output: nonBlank("output", "FILE", "With --map: write to this file, which its owner alone may read", aFile)
+  payDate: date("pay-date", "With --map: the date for columns with payDate")
 }
 
 type FileInput = Command.Command.Config.Infer<typeof fileFlags>
@@ -40,7 +38,6 @@ export interface FileForm {
   readonly mapping: PayrollFile.Mapping
   readonly codes: PayrollFile.PayrollCodes
   readonly payDate: PayrollFile.PayrollState["payDate"]
-  readonly output: Option.Option<string>
   /** The file of the mapping and the file of the codes, as errors name them. */
   readonly map: string
   readonly codesFile: string
@@ -55,8 +52,7 @@ export const readForm = Effect.fnUntraced(function*(
   if (Option.isNone(input.map)) {
     const extra = [
       Option.isSome(input.codes) && "--codes",
-      Option.isSome(input.payDate) && "--pay-date",
-      Option.isSome(input.output) && "--output"
+      Option.isSome(input.payDate) && "--pay-date"
     ].find((flag) => flag !== false)
     return extra === undefined
       ? Option.none()
@@ -79,9 +75,8 @@ export const readForm = Effect.fnUntraced(function*(
   const codeOf = yield* readCodes(codes)
   return Option.some<FileForm>({
     mapping,
-    codes: { codeOf: codeOf ?? (() => undefined), nameOf: names },
+    codes: { getCode: codeOf ?? (() => undefined), getName: names },
     payDate: Option.getOrUndefined(input.payDate),
-    output: input.output,
     map,
     codesFile: Option.getOrElse(codes, () => "--codes")
   })
@@ -89,17 +84,18 @@ export const readForm = Effect.fnUntraced(function*(
 
 /** The same for a state, whose mapping may be that of the profile if another flag asks for its file. */
 export const readFormOfState = Effect.fnUntraced(function*(
-  input: FileInput,
+  input: FileInput & { readonly output: Option.Option<string> },
   names: Names | undefined,
   others: ReadonlyArray<string | false>
 ) {
-  const asksForFile = [input.output, input.payDate, input.codes].some((flag) => Option.isSome(flag))
+  const asksForFile = Option.isSome(input.payDate) || Option.isSome(input.codes) ||
+    (Option.isSome(input.output) && others.every((flag) => flag === false))
   return yield* readForm(asksForFile ? { ...input, map: yield* orDefault(input.map, "map") } : input, names, others)
 })
 
 /** Prints the file of a state, or the difference to the state before; `shown` names it on standard error. */
 export const printFile = Effect.fnUntraced(function*(
-  { codes, codesFile, map, mapping, output, payDate }: FileForm,
+  { codes, codesFile, map, mapping, payDate }: FileForm,
   shown: string,
   state: PayrollFile.PayrollState,
   before?: PayrollFile.PayrollState
@@ -123,8 +119,7 @@ export const printFile = Effect.fnUntraced(function*(
       }
     }
   )
-  if (Option.isSome(output)) yield* writeWhole(output.value, new TextEncoder().encode(file.text))
-  else yield* printText(file.text)
+  yield* printText(file.text)
   yield* printHint(`${shown}: ${counted(file.rows, "row")}`)
   yield* printWarning(
     ...file.remainders.map(({ header, remainder }) => {

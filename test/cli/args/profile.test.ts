@@ -216,7 +216,10 @@ describe("the defaults of flags", () => {
       })
       writeFiles(folder)
       const inFolder = (words: string) =>
-        words.replaceAll(/\b(?:zones|names|codes|other)\.csv|map\.json|punches\.db/g, `${folder}/time-punches/$&`)
+        words.replaceAll(
+          /\b(?:zones|names|codes|other)\.csv|(?:map|new|newer)\.json|punches\.db/g,
+          `${folder}/time-punches/$&`
+        )
           .split(" ")
       const ran = Effect.fnUntraced(function*(words: string, env: Environment) {
         const before = (yield* queries).length
@@ -260,13 +263,17 @@ describe("the defaults of flags", () => {
           ["correct 1", `correct 1 ${clock} --names=names.csv --database=punches.db`],
           ["closes", "closes --names=names.csv --database=punches.db"],
           ["closes 1 --json", "closes 1 --json --names=names.csv --database=punches.db"],
-          ["closes --output other.csv", "closes --output other.csv --names=names.csv --database=punches.db"],
+          ["closes --pay-date 2026-03-09", "closes --pay-date 2026-03-09 --names=names.csv --database=punches.db"],
           [
             "closes 1.1 --pay-date 2026-03-09",
             "closes 1.1 --pay-date 2026-03-09 --names=names.csv --codes=codes.csv --map=map.json --database=punches.db"
           ],
           ["closes 1.1 --codes other.csv", "closes 1.1 --codes other.csv --map=map.json --database=punches.db"],
           ["closes 1.1 --map map.json", "closes 1.1 --map map.json --codes=codes.csv --database=punches.db"],
+          [
+            "closes 1 --json --output new.json",
+            "closes 1 --json --output newer.json --names=names.csv --database=punches.db"
+          ],
           ["sync --status", "sync --status --database=punches.db"]
         ] as const
       ) {
@@ -274,7 +281,7 @@ describe("the defaults of flags", () => {
         assert.deepStrictEqual(byProfile, yield* ran(expected, {}), words)
         assert.strictEqual(
           byProfile.code,
-          /^(report --close 1|closes --output other.csv)$/.test(words) ? 2 : 0,
+          /^(report --close 1|closes --pay-date 2026-03-09)$/.test(words) ? 2 : 0,
           byProfile.stderr
         )
       }
