@@ -23,10 +23,9 @@ import { type Names, readNames } from "../flags/names.ts"
 import { orDefault } from "../flags/settings.ts"
 import { isJson, shellWord } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
-import { Colours } from "../print/colour.ts"
 import { counted, countedPunches, formatMoney, formatSignedHours } from "../print/format.ts"
 import { jsonArray } from "../print/machine.ts"
-import { printError, printHint, printWarning } from "../print/messages.ts"
+import { printError, printHint, printLoss, printWarning } from "../print/messages.ts"
 import { printLines, printText, screen } from "../print/output.ts"
 import { type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
 import { dayStartsOrDefault, requirePeriod, resolvePeriod } from "../select/period.ts"
@@ -87,7 +86,6 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
   )
   const { otherCloses, peopleWithoutHours, revisions, unchangedLocations, unverified } = corrected
   yield* printWritten(revisions, previous, { ...input, json }, names, shown)
-  const { stderr } = yield* Colours
   if (revisions.length === 0) yield* printError("nothing to correct")
   yield* printWarning(
     ...(unverified.length === 0
@@ -100,7 +98,7 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
       ? []
       : [`location ${unchangedLocations.join(", ")} keeps the clock of the record`])
   )
-  yield* printError(...peopleWithoutHours.map((each) => stderr.red(lossLine(each, names))))
+  yield* printLoss(...peopleWithoutHours.map((each) => lossLine(each, names)))
   if (peopleWithoutHours.some(({ causes }) => causes.missing !== undefined)) {
     yield* printWarning(
       "A permission that was withdrawn looks like missing punches: check it before you take hours from anyone."
