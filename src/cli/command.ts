@@ -29,9 +29,8 @@ import {
   type Findings,
   type OutputClosed
 } from "./failure.ts"
-import { settings } from "./flags/settings.ts"
 import { fleet } from "./fleet/fleet.ts"
-import { makeHelp, version as versionCommand } from "./help.ts"
+import { makeHelp, shortened, topicList, version as versionCommand } from "./help.ts"
 import { list } from "./list/list.ts"
 import { mcp } from "./mcp/mcp.ts"
 import { check } from "./payroll/check.ts"
@@ -44,44 +43,26 @@ import { report } from "./report/report.ts"
 import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
 
-const width = Math.max(...settings.map(({ variable }) => variable.length))
-
-const settingsText = `  Settings come from the environment; secrets are read from nowhere else:
-${settings.map(({ variable, what }) => `    ${variable.padEnd(width)}  ${what}`).join("\n")}`
-
-const exitCodes = `  Exit codes:
-    0    success                          6    the service fails: try again later
-    1    a bug                            7    data that cannot be right
-    2    a wrong call                     8    this machine, or its database
-    3    a setting                        9    check or close found something
-    4    the credential is rejected       10   the copy is older than --max-age
-    5    the credential may not do this   130  interrupted`
-
-const commands = [
-  list,
-  exportCommand,
-  summary,
-  check,
-  close,
-  correct,
-  voidCommand,
-  closes,
-  changes,
-  report,
-  sync,
-  fleet,
-  doctor,
-  config,
-  mcp,
-  sandbox,
-  versionCommand
-] as const
+const read = [list, exportCommand, summary, report] as const
+const payroll = [check, close, correct, voidCommand, closes, changes] as const
+const copy = [sync, fleet, mcp] as const
+const setUp = [doctor, config, sandbox] as const
+const commands = [...read, ...payroll, ...copy, ...setUp, versionCommand] as const
 
 export const command = Command.make("time-punches").pipe(
   Command.withDescription(
-    `Lists, exports, sums, checks, copies and compares the punches of a company.\n\n${settingsText}\n\n${exitCodes}`
+    `Lists, exports, sums, checks, copies and compares the punches of a company.
+
+  Further help: time-punches help TOPIC, or help COMMAND for all its flags.
+${topicList}`
   ),
-  Command.withSubcommands([...commands, makeHelp(commands)]),
+  Command.withSubcommands([
+    { group: "Read", commands: read },
+    { group: "Payroll", commands: payroll },
+    { group: "Copy", commands: copy },
+    { group: "Set up", commands: setUp },
+    { group: "Help", commands: [makeHelp(commands), versionCommand] }
+  ]),
   Command.withGlobalFlags([colourFlag, ...messageFlags, ...profileFlags]),
   Command.withExamples([
     { command: "time-punches list --limit 20", description: "Print the first punches" }
@@ -98,8 +79,11 @@ const formatter = Effect.gen(function*() {
 const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
   const { formatCliError, formatHelpDoc, formatVersion } = yield* formatter
   switch (event._tag) {
-    case "Help":
-      return yield* Effect.ignore(printLines([narrowHelp(formatHelpDoc(event.helpDoc), yield* outputWidth)]))
+    case "Help": {
+      // help COMMAND shows all flags, and COMMAND --help the usual ones.
+      const doc = event.reason === "Requested" ? shortened(event.helpDoc) : event.helpDoc
+      return yield* Effect.ignore(printLines([narrowHelp(formatHelpDoc(doc), yield* outputWidth)]))
+    }
     case "Version":
       return yield* Effect.ignore(printLines([formatVersion(event.name, event.version)]))
     case "InvalidInvocation": {

@@ -16,7 +16,7 @@ export const terms = (options: Partial<CloseTerms.CloseTermsOptions> = {}) =>
     companyId: CompanyId.make(7),
     first: date("2026-03-02"),
     last: date("2026-03-15"),
-    clock: newYork,
+    dayRule: newYork,
     rounding: "halfUp",
     ...options
   })

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
 import { command } from "../../src/cli/command.ts"
 import { settings } from "../../src/cli/flags/settings.ts"
+import { environment } from "../../src/cli/help.ts"
 import { ListError } from "../../src/index.ts"
 import { PeriodCheck } from "../../src/payroll/index.ts"
 import { Fault } from "../../src/testing/index.ts"
@@ -40,7 +41,7 @@ describe("the settings", () => {
       table?.slice(1),
       settings.map((each) => [`\`${each.variable}\``, each.what, each.readBy, "isSecret" in each ? "secret" : ""])
     )
-    const lines = (command.description ?? "").split("\n").map((line) => line.trim().split(/\s{2,}/))
+    const lines = environment.split("\n").map((line) => line.trim().split(/\s{2,}/))
     for (const { variable, what } of settings) assert.deepInclude(lines, [variable, what])
   })
 

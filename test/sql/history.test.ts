@@ -116,7 +116,7 @@ describe.each(databases())("a history in $name", (database) => {
       assert.deepStrictEqual(yield* versionsOf(opened, other), [])
     }))
 
-  test("orders commits of the same millisecond, and after a clock was set back", (opened) =>
+  test("orders commits of the same millisecond, and after a dayRule was set back", (opened) =>
     Effect.gen(function*() {
       const { kept } = opened
       yield* commit(kept, company, rows(1, "0"))
@@ -178,7 +178,7 @@ describe.each(databases())("a history in $name", (database) => {
       )
     const asked = ({ run, table }: OpenHistory, since: DateTime.DateTime) =>
       Effect.result(run(SqlStore.changes(company, {
-        clock: DateTime.zoneMakeNamedUnsafe("UTC"),
+        dayRule: DateTime.zoneMakeNamedUnsafe("UTC"),
         period: () => ({ gte: at(-1e6), lt: at(1e6) }),
         since,
         rounding: "halfUp"

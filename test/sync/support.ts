@@ -18,6 +18,7 @@ import { FakeService, type FakeServiceOptions } from "../../src/testing/index.ts
 import { punch } from "../support/arbitraryPunch.ts"
 import { app, company, pageRequests } from "../support/client.ts"
 import { generatePlain } from "../support/densities.ts"
+import { pageOf } from "../support/page.ts"
 
 export const noon = Date.UTC(2026, 3, 5, 12)
 
@@ -149,22 +150,9 @@ export interface Answer {
 }
 
 /** A page as the client reads it, sent an hour after noon. */
-export const page = ({ asOf, modified = [], next, sentAt = noon + 3_600_000 }: Answer): Page => ({
-  items: modified.map((at, index) => toPunch(index + 1, at)),
-  index: 0,
-  cursor: {
-    sent: Option.none(),
-    current: Option.none(),
-    prev: Option.none(),
-    next: Option.map(Option.fromUndefinedOr(next), (text) => Cursor.make(text)),
-    count: Option.none()
-  },
-  response: {
+export const page = ({ asOf, modified = [], next, sentAt = noon + 3_600_000 }: Answer): Page =>
+  pageOf(utc(sentAt), {
     asOf: Option.map(Option.fromUndefinedOr(asOf), utc),
-    sentAt: utc(sentAt),
-    requestId: Option.none(),
-    attempts: 1,
-    remaining: Option.none()
-  },
-  unknown: []
-})
+    items: modified.map((at, index) => toPunch(index + 1, at)),
+    next: Option.map(Option.fromUndefinedOr(next), (text) => Cursor.make(text))
+  })

@@ -16,12 +16,11 @@ import { orDefault } from "../flags/settings.ts"
 import { intervalForm, nonBlank, readInterval, shellWord, text } from "../flags/values.ts"
 
 /** `--database`, for every subcommand that uses a copy. */
-export const makeDatabaseFlag = (description: string) =>
-  nonBlank("database", "FILE|URL", description, "the name of a file, or a URL of PostgreSQL")
-
-/** The flag of a subcommand that also reads `TIME_PUNCHES_DATABASE_URL`. */
-export const databaseFlag = makeDatabaseFlag(
-  "A file of SQLite, or postgres://host/database (default: TIME_PUNCHES_DATABASE_URL)"
+export const databaseFlag = nonBlank(
+  "database",
+  "FILE|URL",
+  "A file of SQLite, or postgres://host/database (default: TIME_PUNCHES_DATABASE_URL)",
+  "the name of a file, or a URL of PostgreSQL"
 )
 
 /** `--max-age`, for every subcommand that reads a copy. */
@@ -144,15 +143,15 @@ export const targetOf = (flag: Option.Option<string>, command: string, ...why: R
       ? Effect.succeed(target.value)
       : usage(`${command} needs a database: give --database FILE or set ${variable}`, ...why))
 
-/** The same, where a profile may name the database. */
-export const targetOfCopy = Effect.fnUntraced(function*(
-  flag: Option.Option<string>,
-  command: string,
-  ...why: ReadonlyArray<string>
-) {
-  const target = yield* optionalTargetOf(flag)
-  return Option.isSome(target) ? target.value : yield* targetOf(yield* orDefault(flag, "database"), command, ...why)
+/** The flag; without it, and if no variable names a database, that of the profile. */
+export const databaseOrDefault = Effect.fnUntraced(function*(flag: Option.Option<string>) {
+  const text = yield* Config.option(Config.NonEmptyString(variable))
+  return Option.isSome(text) ? flag : yield* orDefault(flag, "database")
 })
+
+/** The target of a command that needs a copy, which the profile may name too. */
+export const targetOfCopy = (flag: Option.Option<string>, command: string, ...why: ReadonlyArray<string>) =>
+  Effect.flatMap(databaseOrDefault(flag), (database) => targetOf(database, command, ...why))
 
 /** How the connections of a command are. Only a file can be `readonly`: it must exist then. */
 export interface ConnectionOptions {

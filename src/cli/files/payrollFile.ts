@@ -84,12 +84,11 @@ export const readForm = Effect.fnUntraced(function*(
 
 /** The same for a state, whose mapping may be that of the profile if another flag asks for its file. */
 export const readFormOfState = Effect.fnUntraced(function*(
-  input: FileInput & { readonly output: Option.Option<string> },
+  input: FileInput,
   names: Names | undefined,
   others: ReadonlyArray<string | false>
 ) {
-  const asksForFile = Option.isSome(input.payDate) || Option.isSome(input.codes) ||
-    (Option.isSome(input.output) && others.every((flag) => flag === false))
+  const asksForFile = Option.isSome(input.payDate) || Option.isSome(input.codes)
   return yield* readForm(asksForFile ? { ...input, map: yield* orDefault(input.map, "map") } : input, names, others)
 })
 

@@ -75,7 +75,7 @@ export const settings = [
     variable: "TIME_PUNCHES_DATABASE_URL",
     isSecret: true,
     readBy: "command",
-    what: "the database of a copy, except in summary, check and report; --database comes first"
+    what: "the database of a copy, maybe with a password; --database comes first"
   },
   {
     variable: "PGPASSWORD",

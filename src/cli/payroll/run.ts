@@ -40,7 +40,7 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
     countsWeeks: true,
     takesWeekStarts: Option.isSome(input.weeklyThreshold)
   })
-  const { clock } = yield* Effect.fromResult(requirePeriod(flags, "close"))
+  const { dayRule } = yield* Effect.fromResult(requirePeriod(flags, "close"))
   if (Option.isNone(flags.dates)) {
     return yield* usage(
       "close takes no --last: its dates depend on the day",
@@ -50,7 +50,7 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
   const names = yield* readNames(flags.names)
   const closing = Close.create(company, {
     ...flags.dates.value,
-    clock: isZones(clock) ? Option.getOrElse(flags.locations, () => new Map()) : clock,
+    dayRule: isZones(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
     firstDay: Option.getOrUndefined(flags.weekStarts),
     rounding: flags.rounding,
     weeklyThreshold: Option.getOrUndefined(flags.weeklyThreshold),
@@ -70,12 +70,12 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
   const { company, layer, shown } = yield* copyOf(input, "correct")
   const json = yield* Effect.fromResult(isJson(input))
   const zoneFile = yield* orDefault(input.zoneFile, "zoneFile")
-  const clocks = Option.getOrUndefined(yield* readZones(zoneFile, yield* dayStartsOrDefault(input.dayStarts)))
+  const dayRules = Option.getOrUndefined(yield* readZones(zoneFile, yield* dayStartsOrDefault(input.dayStarts)))
   const names = yield* readNames(input.names)
   const { corrected, previous } = yield* Effect.gen(function*() {
     const corrected = yield* Close.correct(company, {
       closes: input.closes.length === 0 ? undefined : input.closes,
-      clocks,
+      dayRules,
       accept: Option.getOrUndefined(input.accept),
       ...written(input.note)
     })
@@ -96,7 +96,7 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
       : [`the sums of close ${otherCloses.join(", ")} differ too: correct without an ID writes all`]),
     ...(unchangedLocations.length === 0
       ? []
-      : [`location ${unchangedLocations.join(", ")} keeps the clock of the record`])
+      : [`location ${unchangedLocations.join(", ")} keeps the dayRule of the record`])
   )
   yield* printLoss(...peopleWithoutHours.map((each) => lossLine(each, names)))
   if (peopleWithoutHours.some(({ causes }) => causes.missing !== undefined)) {

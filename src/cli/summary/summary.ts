@@ -69,7 +69,7 @@ export const summary = Command.make(
       const format = yield* Effect.fromResult(formatOf(flags, forms))
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const source = yield* openSource(flags)
-      const { idOf, keysOf } = makeGrouper(flags.by, flags.clockOf, Option.getOrUndefined(flags.weekStarts))
+      const { idOf, keysOf } = makeGrouper(flags.by, flags.dayRuleOf, Option.getOrUndefined(flags.weekStarts))
       const { groups, open, people } = yield* sumsOf(
         source(filter),
         flags,
@@ -111,8 +111,8 @@ export const summary = Command.make(
   --map prints the file of a payroll program that a close would have now: a
   preview, which checks and records nothing.
 
-  With --database it sums the copy that time-punches sync keeps there, without
-  a credential, and says how old the copy is.`
+  From a copy that time-punches sync keeps it needs no credential, and says how
+  old the copy is.`
   ),
   Command.withShortDescription("Sum punches, as a table with bars"),
   Command.withExamples([
@@ -144,7 +144,7 @@ export const summary = Command.make(
 const preview = Effect.fnUntraced(function*(
   form: FileForm,
   input: FilterInput & SourceInput,
-  { clock, dailyThreshold, dates, locations, rounding, weekStarts, weeklyThreshold, zone }: LocalPeriod & {
+  { dailyThreshold, dates, dayRule, locations, rounding, weeklyThreshold, weekStarts, zone }: LocalPeriod & {
     readonly weeklyThreshold: Option.Option<Duration.Duration>
     readonly dailyThreshold: Option.Option<Duration.Duration>
     readonly rounding: Labor.Rounding
@@ -152,7 +152,7 @@ const preview = Effect.fnUntraced(function*(
     readonly zone: Option.Option<DateTime.TimeZone>
   }
 ) {
-  if (Option.isNone(dates) || Option.isNone(clock)) {
+  if (Option.isNone(dates) || Option.isNone(dayRule)) {
     return yield* usage("--map needs a period of dates", "Add one, such as --week DATE, with --zone or --zone-file.")
   }
   const [filter] = Object.keys(describeFilter(input))
@@ -166,7 +166,7 @@ const preview = Effect.fnUntraced(function*(
   const terms = CloseTerms.make({
     ...dates.value,
     companyId: company.id,
-    clock: isZones(clock.value) ? Option.getOrElse(locations, () => new Map()) : clock.value,
+    dayRule: isZones(dayRule.value) ? Option.getOrElse(locations, () => new Map()) : dayRule.value,
     firstDay: Option.getOrUndefined(weekStarts),
     rounding,
     weeklyThreshold: Option.getOrUndefined(weeklyThreshold),

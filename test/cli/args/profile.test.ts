@@ -4,10 +4,9 @@ import { DateTime, Effect } from "effect"
 import * as Fs from "node:fs"
 import { defaultCompany, FakeService } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
-import { cli, type Environment, environment, queries, temporaryFolder, without } from "../support.ts"
+import { cli, type Environment, environment, inFakeOf, queries, temporaryFolder, without } from "../support.ts"
 
-const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches: [] })))
+const inFake = inFakeOf([])
 
 const { TIME_PUNCHES_CLIENT_SECRET: secret = "" } = environment
 
@@ -236,28 +235,42 @@ describe("the defaults of flags", () => {
           ["list --week last", `list --week last ${clock} --week-starts=sunday --names=names.csv`],
           [
             "summary --month 2026-03 --zone UTC --by day",
-            "summary --month 2026-03 --zone UTC --by day --day-starts=04:00 --names=names.csv"
+            "summary --month 2026-03 --zone UTC --by day --day-starts=04:00 --names=names.csv --database=punches.db"
           ],
           [
             "summary --pay-period 2026-03-02",
-            `summary --pay-period 2026-03-02 ${clock} --calendar=1,16 --names=names.csv`
+            `summary --pay-period 2026-03-02 ${clock} --calendar=1,16 --names=names.csv --database=punches.db`
           ],
-          ["summary --by day", `summary --by day ${clock} --names=names.csv`],
-          ["summary --by user,week", `summary --by user,week ${clock} --week-starts=sunday --names=names.csv`],
+          ["summary --by day", `summary --by day ${clock} --names=names.csv --database=punches.db`],
+          [
+            "summary --by user,week",
+            `summary --by user,week ${clock} --week-starts=sunday --names=names.csv --database=punches.db`
+          ],
           [
             "summary --by user --daily-threshold 8h",
-            `summary --by user --daily-threshold 8h ${clock} --names=names.csv`
+            `summary --by user --daily-threshold 8h ${clock} --names=names.csv --database=punches.db`
           ],
           [
             "summary --by user --weekly-threshold 9h",
-            `summary --by user --weekly-threshold 9h ${clock} --week-starts=sunday --names=names.csv`
+            `summary --by user --weekly-threshold 9h ${clock} --week-starts=sunday --names=names.csv --database=punches.db`
           ],
-          ["report --month 2026-03", `report --month 2026-03 ${clock} --week-starts=sunday --names=names.csv`],
+          [
+            "report --month 2026-03",
+            `report --month 2026-03 ${clock} --week-starts=sunday --names=names.csv --database=punches.db`
+          ],
           ["report --close 1 --database punches.db", "report --close 1 --database punches.db --names=names.csv"],
-          ["report --close 1", "report --close 1"],
+          ["report --close 1", "report --close 1 --names=names.csv --database=punches.db"],
+          [
+            "check --week 2026-03-04 --source service",
+            `check --week 2026-03-04 --source service ${clock} --week-starts=sunday --names=names.csv`
+          ],
+          [
+            "check --week 2026-03-04",
+            `check --week 2026-03-04 ${clock} --week-starts=sunday --names=names.csv --database=punches.db`
+          ],
           [
             "summary --map map.json --month 2026-03",
-            `summary --map map.json --month 2026-03 ${clock} --names=names.csv --codes=codes.csv`
+            `summary --map map.json --month 2026-03 ${clock} --names=names.csv --codes=codes.csv --database=punches.db`
           ],
           ["changes --close 1", "changes --close 1 --names=names.csv --database=punches.db"],
           ["correct 1", `correct 1 ${clock} --names=names.csv --database=punches.db`],
@@ -281,7 +294,7 @@ describe("the defaults of flags", () => {
         assert.deepStrictEqual(byProfile, yield* ran(expected, {}), words)
         assert.strictEqual(
           byProfile.code,
-          /^(report --close 1|closes --pay-date 2026-03-09)$/.test(words) ? 2 : 0,
+          words === "closes --pay-date 2026-03-09" ? 2 : 0,
           byProfile.stderr
         )
       }
@@ -300,16 +313,17 @@ describe("the defaults of flags", () => {
       assert.strictEqual((yield* call(["list"], env)).code, 0)
     })))
 
-  it.effect("name the database of mcp, which reads no variable", () =>
+  it.effect("leave the database to its variable", () =>
     inFake(Effect.gen(function*() {
       const { call, folder } = yield* withProfiles({ north: { database: "punches.db" } })
-      const { stderr } = yield* call(["mcp"], {
-        ...environment,
-        TIME_PUNCHES_PROFILE: "north",
-        TIME_PUNCHES_DATABASE_URL: `${folder}/variable.db`
-      })
+      const env = { ...environment, TIME_PUNCHES_PROFILE: "north" }
+      for (const words of [["mcp"], ["summary"]]) {
+        const byProfile = yield* call(words, env)
+        const byVariable = yield* call(words, { ...env, TIME_PUNCHES_DATABASE_URL: `${folder}/variable.db` })
 
-      assert.include(stderr, `${folder}/time-punches/punches.db`)
+        assert.include(byProfile.stderr, `${folder}/time-punches/punches.db`)
+        assert.include(byVariable.stderr, `${folder}/variable.db`)
+      }
     })))
 
   it.live.each<readonly [what: string, clock: Readonly<Record<string, string>>]>([
