@@ -121,7 +121,7 @@ export const check = Command.make(
     },
     {
       command: "time-punches check --week 2026-03-02 --zone-file zones.csv --database punches.db",
-      description: "Each location by its own dayRule, from a copy and without a request"
+      description: "Each location by its own clock, from a copy and without a request"
     }
   ])
 )

@@ -96,7 +96,7 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
       : [`the sums of close ${otherCloses.join(", ")} differ too: correct without an ID writes all`]),
     ...(unchangedLocations.length === 0
       ? []
-      : [`location ${unchangedLocations.join(", ")} keeps the dayRule of the record`])
+      : [`location ${unchangedLocations.join(", ")} keeps the clock of the record`])
   )
   yield* printLoss(...peopleWithoutHours.map((each) => lossLine(each, names)))
   if (peopleWithoutHours.some(({ causes }) => causes.missing !== undefined)) {

@@ -152,7 +152,7 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
       return yield* refused("--week-starts is the first day of --week, which is missing")
     }
     if (Option.isSome(flags.zone) && Option.isSome(locations)) {
-      return yield* refused("--zone and --zone-file both say which dayRule counts", "Give one or the other.")
+      return yield* refused("--zone and --zone-file both say which clock counts", "Give one or the other.")
     }
     const { dayStarts, zone } = flags
     const dayRule: Option.Option<LocationDayRule> = Option.isSome(zone)
