@@ -11,14 +11,14 @@ import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
 import { adviceOf, type ListError } from "../ApiError.ts"
-import type { CloseChanged, PeriodClosed, UnknownClose, VerificationFailed } from "../close/CloseError.ts"
+import type { CloseChanged, OutcomeUnknown, PeriodClosed, UnknownClose, VerificationFailed } from "../close/CloseError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
 import { messageOf } from "../internal/sql/failure.ts"
 import { firstIssue, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import type { MissingZone } from "../payroll/Period.ts"
-import type { OldSchema } from "../sql/connection.ts"
+import type { OtherSchema } from "../sql/connection.ts"
 import type { HistoryUnknown } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 
@@ -69,6 +69,7 @@ export type ExpectedError =
   | PeriodClosed
   | UnknownClose
   | CloseChanged
+  | OutcomeUnknown
   | VerificationFailed
 
 /** The command was called wrongly. */
@@ -173,6 +174,11 @@ const describe = (error: ExpectedError): Description => {
       return { code: exitCode.usage, advice: ["time-punches closes lists the closes and their states."] }
     case "CloseChanged":
       return { code: exitCode.system, advice: ["Nothing was written. Run the same command again."] }
+    case "OutcomeUnknown":
+      return {
+        code: exitCode.system,
+        advice: [`${checkDatabase} Then time-punches closes says whether ${error.revisions.join(", ")} is there.`]
+      }
     case "VerificationFailed":
       return {
         code: exitCode.data,
@@ -219,7 +225,7 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
     case "Superseded":
       return { code: exitCode.system, advice: ["Another sync of this company runs: stop one of them."] }
     case "Store":
-      if (isOldSchema(cause)) return describeOldSchema(cause)
+      if (isOtherSchema(cause)) return describeSchema(cause)
       return {
         // Not only a sync reads a copy.
         message: printable(`the copy of company ${companyId} failed: ${detail}`),
@@ -254,15 +260,19 @@ const explained = (error: unknown): string => {
 }
 
 /** By its tag: the module of the class would load what a run without a database does not need. */
-const isOldSchema = (cause: unknown): cause is OldSchema => Predicate.isTagged(cause, "OldSchema")
+const isOtherSchema = (cause: unknown): cause is OtherSchema => Predicate.isTagged(cause, "OtherSchema")
 
-const describeOldSchema = ({ needed, version }: OldSchema): Description => ({
+const describeSchema = ({ needed, version }: OtherSchema): Description => ({
   code: exitCode.data,
   ...(version === 0
     ? { message: "the database has no copy", advice: ["Run time-punches sync with this database first."] }
     : {
       message: `the tables of the copy have schema ${version}, and this release needs ${needed}`,
-      advice: ["Run time-punches sync with this database: it changes the tables, and keeps their rows."]
+      advice: [
+        version > needed
+          ? "A later release changed them: use that release. Nothing was written."
+          : "Run time-punches sync with this database: it changes the tables, and keeps their rows."
+      ]
     })
 })
 

@@ -2,6 +2,7 @@
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
@@ -10,10 +11,18 @@ import type * as Labor from "../payroll/Labor.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { MissingZone } from "../payroll/Zones.ts"
-import { opened, type TableOptions } from "../sql/connection.ts"
+import type { TableOptions } from "../sql/connection.ts"
 import type { HistoryUnknown } from "../sql/read.ts"
 import type { SyncError } from "../sync/SyncError.ts"
-import { type Blocker, CloseChanged, NotReady, PeriodClosed, UnknownClose, VerificationFailed } from "./CloseError.ts"
+import {
+  type Blocker,
+  CloseChanged,
+  NotReady,
+  type OutcomeUnknown,
+  PeriodClosed,
+  UnknownClose,
+  VerificationFailed
+} from "./CloseError.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
 import {
@@ -38,6 +47,7 @@ import {
   lossesOf,
   type LostHours,
   nothingAdded,
+  openedForCloses,
   type Planned,
   punchesIn,
   readCloses,
@@ -56,6 +66,8 @@ export { LossCause, type LostHours, type WriteOptions } from "./store.ts"
 
 type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnknown
 
+type WriteError = CloseChanged | OutcomeUnknown
+
 /** What is closed. */
 export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "companyId">, WriteOptions {
   /** A punch that is longer than this is `tooLong`. Default: 16 hours. */
@@ -70,63 +82,74 @@ export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "compan
  *
  * Fails with `NotReady` while `PeriodCheck` finds something, or with a gap, a stale copy or an empty period, unless the kind is
  * accepted; with `PeriodClosed` if another active close has an instant of it; with `CloseChanged` if the copy was erased
- * meanwhile; with `HistoryUnknown` if the copy has no history. Nothing is written then.
+ * meanwhile, or a close was written that moves its beginning; with `HistoryUnknown` if the copy has no history. Nothing is
+ * written then. Fails with `OutcomeUnknown` if the connection is lost at the COMMIT, and it cannot be found out what it did.
  */
 export const create = (
   company: CompanyId,
   options: CloseOptions,
   tableOptions: TableOptions = {}
-): Effect.Effect<Revision, ReadError | NotReady | PeriodClosed | CloseChanged, SqlClient> =>
+): Effect.Effect<Revision, ReadError | NotReady | PeriodClosed | WriteError, SqlClient> =>
   Effect.gen(function*() {
     const accept = new Set<string>(options.accept ?? [])
+    const own = CloseTerms.make({ ...options, companyId: company })
+    const termsBeside = (active: ReadonlyArray<ActiveClose>) =>
+      accept.has("edge") ? CloseTerms.alignEdges(own, active.map(({ terms }) => terms)) : own
     const seen = yield* inCopy(
       company,
       tableOptions,
       Effect.fnUntraced(function*(database: Db) {
         const copy = yield* readCopy(database, company)
         const active = activeOf(yield* readCloses(database, company))
-        const own = CloseTerms.make({ ...options, companyId: company })
-        const terms = accept.has("edge") ? CloseTerms.alignEdges(own, active.map(({ terms }) => terms)) : own
+        const terms = termsBeside(active)
         const issues = yield* issuesIn(company, terms, options, tableOptions)
         const sums = yield* sumsOf(company, terms, tableOptions)
         return { database, copy, active, terms, issues, sums }
       })
     )
-    yield* refuseOverlap(company, seen.terms, seen.active)
-    const gaps = CloseTerms.gaps(seen.terms, seen.active)
-    const found: Record<string, number> = {}
-    for (const { kind } of seen.issues) found[kind] = (found[kind] ?? 0) + 1
-    const staleness = stalenessOf(seen.terms, seen.copy)
-    if (gaps.length > 0) found["gap"] = gaps.length
-    if (staleness !== undefined) found["stale"] = 1
-    if (seen.sums.rows.length === 0) found["empty"] = 1
-    const open = Object.entries(found).filter(([kind]) => !accept.has(kind))
-    if (open.length > 0) {
-      return yield* new NotReady({
-        companyId: company,
-        found: Object.fromEntries(open),
-        issues: seen.issues.filter(({ kind }) => !accept.has(kind)),
-        details: [
-          ...accept.has("gap") ? [] : gaps.map((gap) => `no close has ${formatSpan(gap)}`),
-          ...staleness === undefined || accept.has("stale") ? [] : [staleness]
-        ]
-      })
-    }
-    const edges = seen.terms.locations.filter(({ begins }) => Option.isSome(begins)).length
+    const { issues, sums, terms } = seen
+    const staleness = stalenessOf(terms, seen.copy)
+    /** What was found beside these closes, and accepted. */
+    const requireReady = Effect.fnUntraced(function*(active: ReadonlyArray<ActiveClose>) {
+      yield* refuseOverlap(company, terms, active)
+      const gaps = CloseTerms.gaps(terms, active)
+      const found: Record<string, number> = {}
+      for (const { kind } of issues) found[kind] = (found[kind] ?? 0) + 1
+      if (gaps.length > 0) found["gap"] = gaps.length
+      if (staleness !== undefined) found["stale"] = 1
+      if (sums.rows.length === 0) found["empty"] = 1
+      const open = Object.entries(found).filter(([kind]) => !accept.has(kind))
+      if (open.length > 0) {
+        return yield* notReady(
+          company,
+          Object.fromEntries(open),
+          accept.has("gap") ? [] : gaps,
+          issues.filter(({ kind }) => !accept.has(kind)),
+          staleness === undefined || accept.has("stale") ? [] : [staleness]
+        )
+      }
+      const edges = terms.locations.filter(({ begins }) => Option.isSome(begins)).length
+      return edges > 0 ? { ...found, edge: edges } : found
+    })
+    yield* requireReady(seen.active)
     const revisions = yield* write(
       seen.database,
       company,
       seen.copy.at,
       Effect.fnUntraced(function*(closes) {
-        yield* refuseOverlap(company, seen.terms, activeOf(closes))
+        const active = activeOf(closes)
+        const accepted = yield* requireReady(active)
+        if (!Equal.equals(termsBeside(active), terms)) {
+          return yield* new CloseChanged({ companyId: company, detail: "another process wrote a close beside this one" })
+        }
         return [{
           ...RevisionId.next(closes.reduce((last, { close }) => Math.max(last, close), 0) + 1, 0),
           before: undefined,
           kind: "close",
-          terms: seen.terms,
+          terms,
           added: nothingAdded,
-          accepted: edges > 0 ? { ...found, edge: edges } : found,
-          sums: seen.sums,
+          accepted,
+          sums,
           options
         }] satisfies ReadonlyArray<Planned>
       })
@@ -151,6 +174,8 @@ export interface CorrectOptions extends WriteOptions {
 export interface Correction {
   /** The new revisions. Empty: nothing differs. */
   readonly revisions: ReadonlyArray<Revision>
+  /** What is due with each of them: what it has more than the revision before. */
+  readonly due: ReadonlyArray<CloseSums.CloseSums>
   /** Revisions that were corrected although the history does not reach their instant. */
   readonly unverified: ReadonlyArray<string>
   /** Closes that were not named and differ too. */
@@ -170,7 +195,8 @@ export interface Correction {
  * recorded: the history was edited, or the rules of the sums are others. If the history does not reach its instant, the rules
  * alone are compared. Fails with `MissingZone` for a location that a record lacks and `clocks` too, with `PeriodClosed` and
  * `NotReady` as `create` does for an added location, with `UnknownClose` for a close that does not exist or is over, and with
- * `CloseChanged` if another process wrote a revision meanwhile. Nothing is written then.
+ * `CloseChanged` if another process wrote a revision meanwhile. Nothing is written then. Fails with `OutcomeUnknown` as
+ * `create` does.
  */
 export const correct = (
   company: CompanyId,
@@ -178,7 +204,7 @@ export const correct = (
   tableOptions: TableOptions = {}
 ): Effect.Effect<
   Correction,
-  ReadError | NotReady | PeriodClosed | UnknownClose | VerificationFailed | CloseChanged,
+  ReadError | NotReady | PeriodClosed | UnknownClose | VerificationFailed | WriteError,
   SqlClient
 > =>
   Effect.gen(function*() {
@@ -228,11 +254,10 @@ export const correct = (
     )
     const revisions = seen.corrected.length === 0
       ? []
-      : yield* write(seen.database, company, seen.copy.at, (closes) =>
-        Effect.forEach(seen.corrected, ({ added, close, sums, terms }) => {
-          const known = activeOf(closes).find((each) =>
-            each.close === close.close
-          )
+      : yield* write(seen.database, company, seen.copy.at, (closes) => {
+        const active = activeOf(closes)
+        const planned = Effect.forEach(seen.corrected, ({ added, close, sums, terms }) => {
+          const known = active.find((each) => each.close === close.close)
           if (known?.newest.number !== close.newest.number || known.count !== close.count) {
             return new CloseChanged({
               companyId: company,
@@ -249,9 +274,15 @@ export const correct = (
             sums,
             options
           })
-        }))
+        })
+        return Effect.tap(planned, () => refuseAdded(company, active, seen.corrected, accept.has("gap")))
+      })
     return {
       revisions,
+      due: revisions.map((revision) => {
+        const stored = seen.corrected.find(({ close }) => close.close === revision.close)?.stored ?? CloseSums.empty
+        return CloseSums.difference(revision, stored)
+      }),
       unverified: seen.unverified,
       otherCloses: seen.otherCloses.map(({ close }) =>
         close
@@ -306,15 +337,16 @@ export interface VoidOptions extends WriteOptions {
 
 /**
  * Records that the newest revision of a close was not paid: its amounts are due again, with the next revision. The close is over
- * if no revision is active then. Fails with `UnknownClose` unless the revision is the newest active one.
+ * if it was the first one, since none is active then. Fails with `UnknownClose` unless the revision is the newest active one,
+ * and with `OutcomeUnknown` as `create` does.
  */
 export const voidRevision = (
   company: CompanyId,
   options: VoidOptions,
   tableOptions: TableOptions = {}
-): Effect.Effect<Revision, SyncError | UnknownClose | CloseChanged, SqlClient> =>
+): Effect.Effect<Revision, SyncError | UnknownClose | WriteError, SqlClient> =>
   Effect.gen(function*() {
-    const database = yield* opened(company, tableOptions)
+    const database = yield* openedForCloses(company, tableOptions)
     const refuse = refusal(company, options.revision)
     const name = RevisionId.parse(options.revision)
     if (Option.isNone(name) || Option.isNone(name.value.number)) return yield* refuse(notARevision)
@@ -489,6 +521,20 @@ const refuseOverlap = (
     : new PeriodClosed({ companyId: company, close: overlap.other.close, detail: formatSpan(overlap) })
 }
 
+const notReady = (
+  companyId: CompanyId,
+  found: NotReady["found"],
+  gaps: ReadonlyArray<CloseTerms.Neighbour<unknown>>,
+  issues: NotReady["issues"] = [],
+  more: ReadonlyArray<string> = []
+) =>
+  new NotReady({
+    companyId,
+    found,
+    issues,
+    details: [...gaps.map((gap) => `no close has ${formatSpan(gap)}`), ...more]
+  })
+
 /** An added location is compared with the other closes as a new close is. */
 const refuseAdded = Effect.fnUntraced(function*(
   company: CompanyId,
@@ -506,14 +552,7 @@ const refuseAdded = Effect.fnUntraced(function*(
     const others = termsNow.filter((each) => each.close !== close.close)
     yield* refuseOverlap(company, terms, others, isAdded)
     const gaps = CloseTerms.gaps(terms, others).filter(isAdded)
-    if (gaps.length > 0 && !acceptsGaps) {
-      return yield* new NotReady({
-        companyId: company,
-        found: { gap: gaps.length },
-        issues: [],
-        details: gaps.map((gap) => `no close has ${formatSpan(gap)}`)
-      })
-    }
+    if (gaps.length > 0 && !acceptsGaps) return yield* notReady(company, { gap: gaps.length }, gaps)
   }
 })
 

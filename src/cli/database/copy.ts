@@ -28,7 +28,6 @@ export const withCopy = <A, E, R>(
   maxAge: Option.Option<Duration.Duration>
 ) =>
   inOneState(
-    company,
     Stream.unwrap(Effect.gen(function*() {
       const status = yield* SqlStore.status(company)
       const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
