@@ -41,17 +41,20 @@ export const punchesOfWeek = (company: CompanyId | Company, date: BusinessDate) 
   )
 }
 
-/** The sums of each user as CSV, with the hours above 40: a figure that a payroll program turns into pay. */
+/** The sums of each user as CSV, with the hours over 40: a figure that a payroll program turns into pay. */
 export const sumsOfWeek = Effect.fn("sumsOfWeek")(function*(company: CompanyId | Company, date: BusinessDate) {
   const punches = yield* Stream.runCollect(punchesOfWeek(company, date))
   const run = Stream.fromIterable(punches)
   const sums = yield* Stream.run(run, Labor.rollup((punch) => punch.userId, { rounding: "halfUp" }))
-  const above = yield* Stream.run(run, Labor.hoursAbove({ clock: zones, weeklyThreshold: "40 hours" }))
+  const hours = yield* Stream.run(run, Labor.hoursOverThreshold({ clock: zones, weeklyThreshold: "40 hours" }))
   return Labor.toCsv(sums, {
     columns: {
       user_id: (userId) => userId,
       seconds_above_40h: (userId) =>
-        Option.match(HashMap.get(above, userId), { onNone: () => 0, onSome: (own) => Duration.toSeconds(own.above) })
+        Option.match(HashMap.get(hours, userId), {
+          onNone: () => 0,
+          onSome: (own) => Duration.toSeconds(own.overWeekly)
+        })
     },
     newline: "\n"
   })

@@ -10,7 +10,7 @@ const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
 /** The sums by location and local day, in one pass: memory grows with the number of keys, not of punches. */
 export const costs = Effect.fn("costs")(function*(company: CompanyId | Company, month: BusinessDate) {
   const asOf = yield* DateTime.now
-  const dateOf = Period.businessDates(zone)
+  const dateOf = Period.makeBusinessDate(zone)
   return yield* TimePunches.list(company, { clockedIn: Period.month(zone, month) }).pipe(
     Stream.run(Labor.rollup(
       (punch) => [punch.locationId, dateOf(punch.clockedIn)] as const,

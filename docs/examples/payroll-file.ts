@@ -22,8 +22,8 @@ export const mapping = PayrollFile.decodeMapping({
 const employees = new Map([[501, "0017"], [502, "0018"]])
 const codes: PayrollFile.PayrollCodes = { codeOf: (kind, id) => kind === "user" ? employees.get(id) : undefined }
 
-/** The sums of a person: paid time, the part of it above 40 hours a week, and tips in cents. */
-const sumsOf = (user: number, net: Duration.Input, above: Duration.Input, tips: number) => ({
+/** The sums of a person: paid time, the part of it over 40 hours a week, and tips in cents. */
+const sumsOf = (user: number, net: Duration.Input, overWeekly: Duration.Input, tips: number) => ({
   row: {
     userId: UserId.make(user),
     locationId: LocationId.make(301),
@@ -36,8 +36,8 @@ const sumsOf = (user: number, net: Duration.Input, above: Duration.Input, tips: 
   },
   person: {
     userId: UserId.make(user),
-    above: Option.some(Duration.fromInputUnsafe(above)),
-    aboveDay: Option.none()
+    overWeekly: Option.some(Duration.fromInputUnsafe(overWeekly)),
+    overDaily: Option.none()
   }
 })
 

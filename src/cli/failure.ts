@@ -11,7 +11,13 @@ import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
 import { adviceOf, type ListError } from "../ApiError.ts"
-import type { CloseChanged, OutcomeUnknown, PeriodClosed, UnknownClose, VerificationFailed } from "../close/CloseError.ts"
+import type {
+  CloseChanged,
+  OutcomeUnknown,
+  PeriodClosed,
+  UnknownClose,
+  VerificationFailed
+} from "../close/CloseError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
 import { messageOf } from "../internal/sql/failure.ts"

@@ -5,9 +5,11 @@ import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { CompanyId, LocationId } from "../Ids.ts"
 import type * as Labor from "../payroll/Labor.ts"
+import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { MissingZone } from "../payroll/Zones.ts"
@@ -103,16 +105,20 @@ export const create = (
         const active = activeOf(yield* readCloses(database, company))
         const terms = termsBeside(active)
         const issues = yield* issuesIn(company, terms, options, tableOptions)
-        const sums = yield* sumsOf(company, terms, tableOptions)
-        return { database, copy, active, terms, issues, sums }
+        const sums = yield* sumsOf(company, terms, active, tableOptions)
+        return { database, copy, terms, issues, sums }
       })
     )
     const { issues, sums, terms } = seen
     const staleness = stalenessOf(terms, seen.copy)
     /** What was found beside these closes, and accepted. */
-    const requireReady = Effect.fnUntraced(function*(active: ReadonlyArray<ActiveClose>) {
+    const requireReady = Effect.fnUntraced(function*(closes: ReadonlyArray<StoredClose>) {
+      const active = activeOf(closes)
       yield* refuseOverlap(company, terms, active)
-      const gaps = CloseTerms.gaps(terms, active)
+      if (!Equal.equals(termsBeside(active), terms)) {
+        return yield* new CloseChanged({ companyId: company, detail: "another process wrote a close beside this one" })
+      }
+      const gaps = openHoles(closes, terms)
       const found: Record<string, number> = {}
       for (const { kind } of issues) found[kind] = (found[kind] ?? 0) + 1
       if (gaps.length > 0) found["gap"] = gaps.length
@@ -131,17 +137,12 @@ export const create = (
       const edges = terms.locations.filter(({ begins }) => Option.isSome(begins)).length
       return edges > 0 ? { ...found, edge: edges } : found
     })
-    yield* requireReady(seen.active)
     const revisions = yield* write(
       seen.database,
       company,
       seen.copy.at,
       Effect.fnUntraced(function*(closes) {
-        const active = activeOf(closes)
-        const accepted = yield* requireReady(active)
-        if (!Equal.equals(termsBeside(active), terms)) {
-          return yield* new CloseChanged({ companyId: company, detail: "another process wrote a close beside this one" })
-        }
+        const accepted = yield* requireReady(closes)
         return [{
           ...RevisionId.next(closes.reduce((last, { close }) => Math.max(last, close), 0) + 1, 0),
           before: undefined,
@@ -221,17 +222,20 @@ export const correct = (
         const corrected: Array<Corrected> = []
         for (const close of named) {
           const stored = yield* readSums(database, company, close.newest)
-          const now = yield* sumsWith(company, close.terms, clocks, tableOptions)
-          if (!CloseSums.equals(stored, now.sums)) corrected.push({ close, stored, ...now })
+          const now = yield* sumsWith(company, close.terms, active, clocks, tableOptions)
+          // A location that is added without a sum is recorded too, so that its punches after the period need no clock any more.
+          if (now.added.locations.length > 0 || !CloseSums.equals(stored, now.sums)) {
+            corrected.push({ close, stored, ...now })
+          }
         }
         const otherCloses = yield* Effect.filter(
           active.filter((each) => !named.includes(each)),
-          (close) => isDue(database, company, close, tableOptions)
+          (close) => isDue(database, company, close, active, tableOptions)
         )
         const unverified: Array<string> = []
         const differing: Array<Differing> = []
         for (const { close: { newest, terms }, stored } of corrected) {
-          const verdict = yield* verdictOf(company, { newest, terms }, stored, copy, tableOptions)
+          const verdict = yield* verdictOf(company, { newest, terms }, all, stored, copy, tableOptions)
           const isRefused = newest.rules === sumRules || !accept.has("rules")
           if (verdict === "same") continue
           if (verdict !== "outOfReach") {
@@ -242,41 +246,45 @@ export const correct = (
           } else unverified.push(newest.id)
         }
         const losses = yield* Effect.forEach(corrected, (each) => lossesOf(database, company, each, copy, tableOptions))
-        return { database, copy, active, named, corrected, otherCloses, unverified, differing, losses }
+        return { database, copy, named, corrected, otherCloses, unverified, differing, losses }
       })
     )
     if (seen.differing.length > 0) {
       return yield* new VerificationFailed({ companyId: company, revisions: seen.differing })
     }
-    yield* refuseAdded(company, seen.active, seen.corrected, accept.has("gap"))
     const unchangedLocations = [...clocks].flatMap(([locationId, clock]) =>
       seen.named.some(({ terms }) => CloseTerms.hasOtherClock(terms, locationId, clock)) ? [locationId] : []
     )
     const revisions = seen.corrected.length === 0
       ? []
-      : yield* write(seen.database, company, seen.copy.at, (closes) => {
-        const active = activeOf(closes)
-        const planned = Effect.forEach(seen.corrected, ({ added, close, sums, terms }) => {
-          const known = active.find((each) => each.close === close.close)
-          if (known?.newest.number !== close.newest.number || known.count !== close.count) {
-            return new CloseChanged({
-              companyId: company,
-              detail: `another process wrote a state of close ${close.close}`
-            })
+      : yield* write(
+        seen.database,
+        company,
+        seen.copy.at,
+        Effect.fnUntraced(function*(closes) {
+          const active = activeOf(closes)
+          for (const { close } of seen.corrected) {
+            const known = active.find((each) => each.close === close.close)
+            if (known?.newest.number === close.newest.number && known.count === close.count) continue
+            const detail = `another process wrote a state of close ${close.close}`
+            return yield* new CloseChanged({ companyId: company, detail })
           }
-          return Effect.succeed<Planned>({
+          const gaps = yield* refuseAdded(company, active, seen.corrected, accept.has("gap"))
+          return seen.corrected.map(({ added, close, sums, terms }): Planned => ({
             ...RevisionId.next(close.close, close.count),
             before: close.newest.number,
             kind: "correct",
             terms,
             added,
-            accepted: accept.has("rules") && close.newest.rules !== sumRules ? { rules: 1 } : {},
+            accepted: {
+              ...accept.has("rules") && close.newest.rules !== sumRules ? { rules: 1 } : {},
+              ...gaps.get(close.close)
+            },
             sums,
             options
-          })
+          }))
         })
-        return Effect.tap(planned, () => refuseAdded(company, active, seen.corrected, accept.has("gap")))
-      })
+      )
     return {
       revisions,
       due: revisions.map((revision) => {
@@ -284,9 +292,7 @@ export const correct = (
         return CloseSums.difference(revision, stored)
       }),
       unverified: seen.unverified,
-      otherCloses: seen.otherCloses.map(({ close }) =>
-        close
-      ),
+      otherCloses: seen.otherCloses.map(({ close }) => close),
       unchangedLocations,
       peopleWithoutHours: seen.losses.flat()
     }
@@ -300,13 +306,16 @@ export interface AmountDue {
   readonly difference: CloseSums.CloseSums
 }
 
+/** Of which closes the amounts are due. */
+export type DueOptions = Pick<CorrectOptions, "closes" | "clocks">
+
 /**
- * What is due of each close that has an active revision, or of one, in one snapshot of the copy. Writes nothing. A close with
- * nothing due is left out.
+ * What is due of each close that has an active revision, or of those that are named, in one snapshot of the copy: what `correct`
+ * would record. Writes nothing. A close with nothing due is left out.
  */
 export const due = (
   company: CompanyId,
-  close?: number,
+  options: DueOptions = {},
   tableOptions: TableOptions = {}
 ): Effect.Effect<ReadonlyArray<AmountDue>, ReadError | UnknownClose, SqlClient> =>
   inCopy(
@@ -314,12 +323,14 @@ export const due = (
     tableOptions,
     Effect.fnUntraced(function*(database: Db) {
       const all = yield* readCloses(database, company)
-      const named = yield* namedOf(company, all, activeOf(all), close === undefined ? undefined : [close])
+      const active = activeOf(all)
+      const named = yield* namedOf(company, all, active, options.closes)
       const due = yield* Effect.forEach(
         named,
         Effect.fnUntraced(function*({ newest, terms }) {
           const stored = yield* readSums(database, company, newest)
-          const difference = CloseSums.difference(yield* sumsOf(company, terms, tableOptions), stored)
+          const { sums } = yield* sumsWith(company, terms, active, options.clocks ?? new Map(), tableOptions)
+          const difference = CloseSums.difference(sums, stored)
           return { after: newest.id, difference }
         })
       )
@@ -378,6 +389,95 @@ export const voidRevision = (
     })
     return yield* headOrDie(revisions)
   })
+
+/** Time between two active closes that no close has, at one location. */
+export interface Hole {
+  /** The close before it. */
+  readonly after: number
+  /** The close behind it. */
+  readonly before: number
+  /** The location; `None` stands for every location without a clock of its own. */
+  readonly locationId: Option.Option<LocationId>
+  /** The instants. */
+  readonly interval: Period.Interval
+  /** The dates between the two closes; `None` if it is only a part of a day, such as where a zone was corrected. */
+  readonly dates: Option.Option<PayPeriod>
+}
+
+/**
+ * The holes that nobody has accepted as a `gap`. A period falls out of every close when its first revision is voided: its
+ * amounts are not due with any other close, so it must be closed again.
+ */
+export const holes = (
+  company: CompanyId,
+  tableOptions: TableOptions = {}
+): Effect.Effect<ReadonlyArray<Hole>, SyncError, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      return openHoles(yield* readCloses(database, company)).map(({ after, before, locationId, span }): Hole => ({
+        after: after.close,
+        before: before.close,
+        locationId: Option.fromUndefinedOr(locationId),
+        interval: { gte: DateTime.makeUnsafe(span.from), lt: DateTime.makeUnsafe(span.to) },
+        dates: CloseTerms.datesBetween(after.terms, before.terms)
+      }))
+    })
+  )
+
+/** A period to close, with the terms of the close before it. */
+export type NextPeriod = Required<Omit<CloseTerms.CloseTermsOptions, "companyId">> & {
+  /** The close before it, whose terms it has. */
+  readonly after: number
+}
+
+/**
+ * The period to close next: the oldest one that fell out of every close, else the one behind the last active close. Its length
+ * is that of the close before it, or its days of the month; the clocks, the thresholds, the rounding and the first day of the
+ * week are those of that close. With `acceptGaps`, always the one behind the last close.
+ *
+ * Fails with `UnknownClose` if no close is active, or if its dates do not say which period follows.
+ */
+export const next = (
+  company: CompanyId,
+  { acceptGaps = false }: { readonly acceptGaps?: boolean | undefined } = {},
+  tableOptions: TableOptions = {}
+): Effect.Effect<NextPeriod, SyncError | UnknownClose, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      const all = yield* readCloses(database, company)
+      const active = activeOf(all).toSorted((one, other) => (one.terms.last < other.terms.last ? -1 : 1))
+      const last = active.at(-1)
+      if (last === undefined) return yield* refusal(company, "next")("no close is active, so none says what follows")
+      const hole = acceptGaps ? undefined : openHoles(all)
+        .toSorted((one, other) => one.span.from - other.span.from)
+        .find(({ after, before }) => Option.isSome(CloseTerms.datesBetween(after.terms, before.terms)))
+      const after = hole === undefined ? last : active.find(({ close }) => close === hole.after.close) ?? last
+      const before = active.find(({ terms }) => Option.contains(Period.addDays(terms.last, 1), after.terms.first))
+      const refuse = refusal(company, `${after.close}`)
+      const period = CloseTerms.periodAfter(after.terms, before?.terms)
+      if (Option.isNone(period)) return yield* refuse("its dates do not say which period follows")
+      const clock = CloseTerms.clockOf(after.terms)
+      if (Option.isNone(clock)) return yield* refuse("a zone of its record is not known here")
+      const { dailyThreshold, firstDay, rounding, weeklyThreshold } = after.terms
+      const lastOfHole = hole &&
+        Option.map(CloseTerms.datesBetween(hole.after.terms, hole.before.terms), ({ last }) => last)
+      const end = Option.getOrElse(lastOfHole ?? Option.none(), () => period.value.last)
+      return {
+        after: after.close,
+        first: period.value.first,
+        last: end < period.value.last ? end : period.value.last,
+        clock: clock.value,
+        firstDay,
+        rounding,
+        weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
+        dailyThreshold: Option.getOrUndefined(dailyThreshold)
+      } satisfies NextPeriod
+    })
+  )
 
 /** The closes of a company, each with all its revisions and sums; with a number, that one alone. */
 export const list = (
@@ -464,7 +564,7 @@ export const verify = (
         for (const newest of each.revisions.filter(({ kind }) => kind !== "void")) {
           const stored = yield* readSums(database, company, newest)
           const at = { newest, terms: termsAt(each, newest) }
-          const verdict = yield* verdictOf(company, at, stored, copy, tableOptions)
+          const verdict = yield* verdictOf(company, at, all, stored, copy, tableOptions)
           if (verdict === "outOfReach") unverifiable++
           else if (verdict === "same") revisions++
           else differing.push(verdict)
@@ -504,7 +604,9 @@ const namedOf = (
     )
   })
 
-const formatSpan = ({ locationId, span }: CloseTerms.Neighbour<unknown>): string => {
+const noCloseHas = (hole: CloseTerms.Hole<unknown>): string => `no close has ${formatSpan(hole)}`
+
+const formatSpan = ({ locationId, span }: Pick<CloseTerms.Neighbour<unknown>, "locationId" | "span">): string => {
   const [from, to] = [span.from, span.to].map((millis) => DateTime.formatIso(DateTime.makeUnsafe(millis)))
   return `${from} to ${to}${locationId === undefined ? "" : ` at location ${locationId}`}`
 }
@@ -524,7 +626,7 @@ const refuseOverlap = (
 const notReady = (
   companyId: CompanyId,
   found: NotReady["found"],
-  gaps: ReadonlyArray<CloseTerms.Neighbour<unknown>>,
+  gaps: ReadonlyArray<CloseTerms.Hole<unknown>>,
   issues: NotReady["issues"] = [],
   more: ReadonlyArray<string> = []
 ) =>
@@ -532,10 +634,10 @@ const notReady = (
     companyId,
     found,
     issues,
-    details: [...gaps.map((gap) => `no close has ${formatSpan(gap)}`), ...more]
+    details: [...gaps.map(noCloseHas), ...more]
   })
 
-/** An added location is compared with the other closes as a new close is. */
+/** An added location is compared with the other closes as a new close is. Gives the accepted gaps of each close. */
 const refuseAdded = Effect.fnUntraced(function*(
   company: CompanyId,
   active: ReadonlyArray<ActiveClose>,
@@ -546,31 +648,36 @@ const refuseAdded = Effect.fnUntraced(function*(
     const own = corrected.find(({ close }) => close.close === each.close)
     return { ...each, terms: own?.terms ?? each.terms }
   })
+  const accepted = new Map<number, { readonly gap: number }>()
   for (const { added, close, terms } of corrected) {
-    const isAdded = ({ locationId }: CloseTerms.Neighbour<unknown>) =>
+    const isAdded = ({ locationId }: Pick<CloseTerms.Neighbour<unknown>, "locationId">) =>
       added.locations.some((each) => Option.getOrUndefined(each.locationId) === locationId)
-    const others = termsNow.filter((each) => each.close !== close.close)
-    yield* refuseOverlap(company, terms, others, isAdded)
-    const gaps = CloseTerms.gaps(terms, others).filter(isAdded)
+    yield* refuseOverlap(company, terms, termsNow.filter((each) => each.close !== close.close), isAdded)
+    const gaps = CloseTerms.holes(termsNow).filter((hole) =>
+      isAdded(hole) && [hole.after, hole.before].some((each) => each.close === close.close)
+    )
     if (gaps.length > 0 && !acceptsGaps) return yield* notReady(company, { gap: gaps.length }, gaps)
+    if (gaps.length > 0) accepted.set(close.close, { gap: gaps.length })
   }
+  return accepted
 })
 
 /** The sums of now, with the locations that they need and the terms lack. */
 const sumsWith = (
   company: CompanyId,
   terms: CloseTerms.CloseTerms,
+  active: ReadonlyArray<ActiveClose>,
   clocks: ReadonlyMap<LocationId, Period.LocalClock>,
   tableOptions: TableOptions,
   added: Added = nothingAdded
-): Effect.Effect<Pick<Corrected, "terms" | "added" | "sums">, ReadError, SqlClient> =>
-  sumsOf(company, terms, tableOptions).pipe(
+): Effect.Effect<Pick<Corrected, "terms" | "added" | "sums">, ReadError | SqlError, SqlClient> =>
+  sumsOf(company, terms, active, tableOptions).pipe(
     Effect.map((sums) => ({ terms, added, sums })),
     Effect.catchTag("MissingZone", (error) => {
       const clock = clocks.get(error.locationId)
       if (clock === undefined) return Effect.fail(error)
       const wider = CloseTerms.withLocation(terms, error.locationId, clock)
-      return sumsWith(company, wider, clocks, tableOptions, {
+      return sumsWith(company, wider, active, clocks, tableOptions, {
         clocks: [...added.clocks, ...wider.clocks.slice(terms.clocks.length)],
         locations: [...added.locations, ...wider.locations.slice(terms.locations.length)]
       })
@@ -582,10 +689,11 @@ const isDue = Effect.fnUntraced(function*(
   database: Db,
   company: CompanyId,
   { newest, terms }: ActiveClose,
+  active: ReadonlyArray<ActiveClose>,
   tableOptions: TableOptions
 ) {
   const stored = yield* readSums(database, company, newest)
-  return yield* sumsOf(company, terms, tableOptions).pipe(
+  return yield* sumsOf(company, terms, active, tableOptions).pipe(
     Effect.map((sums) => !CloseSums.equals(stored, sums)),
     Effect.catchTags({ MissingZone: () => Effect.succeed(true), SumOverflow: () => Effect.succeed(true) })
   )
@@ -601,6 +709,44 @@ const issuesIn = (
   const zones = CloseTerms.isByLocation(clock) ? Period.zones(clock) : clock
   const options = CloseTerms.checkOptions(terms, zones, maxDuration)
   return Stream.run(punchesIn(company, PeriodCheck.window(options), tableOptions), PeriodCheck.check(options))
+}
+
+interface OwnTerms {
+  readonly close: number
+  readonly terms: CloseTerms.CloseTerms
+}
+
+/**
+ * The holes between active closes that nobody has accepted; with the terms of a new close, as they will be with it. A hole is
+ * accepted by a `gap` that was accepted when both of its closes were there and no other close had time of it.
+ */
+const openHoles = (
+  all: ReadonlyArray<StoredClose>,
+  own?: CloseTerms.CloseTerms
+): ReadonlyArray<CloseTerms.Hole<OwnTerms>> => {
+  const active = activeOf(all)
+  const over = all.filter(({ close }) => !active.some((each) => each.close === close))
+  const millisOf = ({ closedAt }: StoredClose["revisions"][number]) => closedAt.epochMilliseconds
+  const began = new Map(all.map(({ close, revisions }) => [close, Math.min(...revisions.map(millisOf))]))
+  const acceptances = all.flatMap(({ close, revisions }) =>
+    revisions.flatMap((revision) =>
+      revision.accepted["gap"] === undefined
+        ? []
+        : [{ close, at: millisOf(revision), isOfAll: revision.kind === "close" }]
+    )
+  )
+  const isAccepted = (hole: CloseTerms.Hole<OwnTerms>): boolean => {
+    const sides = [hole.after.close, hole.before.close]
+    const closed = Math.max(...sides.map((close) => began.get(close) ?? Infinity))
+    const voided = over.filter(({ terms }) => CloseTerms.isWithin(terms, hole)).flatMap(({ revisions }) =>
+      revisions.map(millisOf)
+    )
+    return acceptances.some(({ at, close, isOfAll }) =>
+      at >= closed && at > Math.max(...voided) && (isOfAll || sides.includes(close))
+    )
+  }
+  const closes: ReadonlyArray<OwnTerms> = own === undefined ? active : [...active, { close: Infinity, terms: own }]
+  return CloseTerms.holes(closes).filter((hole) => !isAccepted(hole))
 }
 
 /** Why the copy is too old for the close, or `undefined`. */

@@ -14,7 +14,7 @@ import { addTime, hoursOf, type PersonTime, timeOf } from "../payroll/personHour
 import * as WorkedTime from "../payroll/WorkedTime.ts"
 import { MissingZone } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { type CloseTerms, datesOf, daysAt } from "./CloseTerms.ts"
+import { type CloseTerms, datesOf, daysAt, isInLaterClose } from "./CloseTerms.ts"
 
 const rowFields = {
   /** The person. */
@@ -58,10 +58,10 @@ export const ClosePerson = Schema.Struct({
   /** The person. */
   userId: UserId,
   /** Time over the weekly threshold; `None` without one. */
-  above: Schema.OptionFromNullOr(Seconds),
+  overWeekly: Schema.OptionFromNullOr(Seconds),
   /** Time over the daily threshold; `None` without one. */
-  aboveDay: Schema.OptionFromNullOr(Seconds)
-}).pipe(Schema.encodeKeys({ above: "aboveSeconds", aboveDay: "aboveDaySeconds" }))
+  overDaily: Schema.OptionFromNullOr(Seconds)
+}).pipe(Schema.encodeKeys({ overWeekly: "aboveSeconds", overDaily: "aboveDaySeconds" }))
 
 export type ClosePerson = typeof ClosePerson.Type
 
@@ -78,11 +78,15 @@ export interface CloseSums {
  * day on which it was clocked in, by the clock of its location; the days before the period count for its thresholds only.
  * The time of a punch without a clock-out is due when it has ended.
  *
- * Fails with `MissingZone` for a location without an entry, and with `SumOverflow` before a sum could be wrong.
+ * A punch of a location without an entry belongs to a later close that has it; such a close is one of `others`. Fails with
+ * `MissingZone` where there is none, and with `SumOverflow` before a sum could be wrong.
  */
-export const sum = (terms: CloseTerms): Sink.Sink<CloseSums, TimePunch, never, MissingZone | SumOverflow> =>
+export const sum = (
+  terms: CloseTerms,
+  others: ReadonlyArray<CloseTerms> = []
+): Sink.Sink<CloseSums, TimePunch, never, MissingZone | SumOverflow> =>
   Sink.foldArray(
-    () => makeSums(terms),
+    () => makeSums(terms, others),
     Function.constTrue,
     (running, punches: ReadonlyArray<TimePunch>) => {
       for (const punch of punches) {
@@ -107,15 +111,15 @@ export const difference = (revision: CloseSums, previous: CloseSums): CloseSums 
   const excessNow = new Map(revision.people.map((person) => [person.userId, person]))
   const people = [...new Set([...excessBefore.keys(), ...excessNow.keys()])].flatMap((userId) => {
     const [one, other] = [excessNow.get(userId), excessBefore.get(userId)]
-    const between = (name: "above" | "aboveDay") => {
+    const between = (name: "overWeekly" | "overDaily") => {
       const [now, then] = [one?.[name] ?? Option.none(), other?.[name] ?? Option.none()]
       return Option.map(
         Option.orElse(now, () => then),
         () => Duration.millis(excessMillis(now) - excessMillis(then))
       )
     }
-    const person: ClosePerson = { userId, above: between("above"), aboveDay: between("aboveDay") }
-    return excessMillis(person.above) === 0 && excessMillis(person.aboveDay) === 0 ? [] : [person]
+    const person: ClosePerson = { userId, overWeekly: between("overWeekly"), overDaily: between("overDaily") }
+    return excessMillis(person.overWeekly) === 0 && excessMillis(person.overDaily) === 0 ? [] : [person]
   })
   return {
     rows: rows.toSorted(compareRows),
@@ -153,8 +157,8 @@ export const byPerson = ({ people, rows }: CloseSums): ReadonlyArray<PersonSums>
   }
   return [...amounts].toSorted(([one], [other]) => one - other).map(([userId, { cost, net, punches, tips }]) => ({
     userId,
-    above: excess.get(userId)?.above ?? Option.none(),
-    aboveDay: excess.get(userId)?.aboveDay ?? Option.none(),
+    overWeekly: excess.get(userId)?.overWeekly ?? Option.none(),
+    overDaily: excess.get(userId)?.overDaily ?? Option.none(),
     punches,
     net: Duration.millis(net),
     cost,
@@ -168,7 +172,8 @@ interface RunningRow {
   amounts: Amounts.Amounts
 }
 
-const makeSums = (terms: CloseTerms) => {
+const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>) => {
+  const isInLater = isInLaterClose(terms, others)
   const rows = new Map<string, RunningRow>()
   const people = new Map<UserId, PersonTime>()
   const dates = datesOf(terms)
@@ -182,7 +187,9 @@ const makeSums = (terms: CloseTerms) => {
 
   const add = (punch: TimePunch): MissingZone | SumOverflow | undefined => {
     const days = daysOf(punch.locationId)
-    if (days === undefined) return new MissingZone({ locationId: punch.locationId })
+    if (days === undefined) {
+      return isInLater(punch) ? undefined : new MissingZone({ locationId: punch.locationId })
+    }
     const at = punch.clockedIn.epochMilliseconds
     const date = dates[days.starts.findLastIndex((start) => start <= at)]
     if (date === undefined || at >= days.span.to) return undefined
@@ -203,17 +210,17 @@ const makeSums = (terms: CloseTerms) => {
 
   const result = (): CloseSums => {
     const sorted = [...rows.values()].map(({ amounts, punch }) => rowOf(punch, amounts)).toSorted(compareRows)
-    const weekOf = Period.firstDatesOfWeek(terms)
+    const weekOf = Period.makeFirstDateOfWeek(terms)
     const thresholds = {
       weeklyThreshold: Option.getOrUndefined(terms.weeklyThreshold),
       dailyThreshold: Option.getOrUndefined(terms.dailyThreshold)
     }
     const personOf = (userId: UserId): ClosePerson => {
-      const { above, aboveDay } = hoursOf(timeOf(people, userId), thresholds, weekOf)
+      const { overWeekly, overDaily } = hoursOf(timeOf(people, userId), thresholds, weekOf)
       return {
         userId,
-        above: Option.as(terms.weeklyThreshold, above),
-        aboveDay: Option.as(terms.dailyThreshold, aboveDay)
+        overWeekly: Option.as(terms.weeklyThreshold, overWeekly),
+        overDaily: Option.as(terms.dailyThreshold, overDaily)
       }
     }
     return { rows: sorted, people: [...new Set(sorted.map(({ userId }) => userId))].map(personOf) }

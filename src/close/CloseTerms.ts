@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import { BusinessDate, CompanyId, LocationId } from "../Ids.ts"
 import { Instant, Seconds } from "../internal/wire/schema.ts"
 import { Rounding } from "../payroll/Labor.ts"
+import { PayCalendar, type PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { clockKey, dayStartsOf, type LocalClock, type MissingZone, zoneOf, type Zones } from "../payroll/Zones.ts"
@@ -106,7 +107,7 @@ export const make = (options: CloseTermsOptions): CloseTerms => {
   const placeOf = (clock: LocalClock): number => {
     const key = clockKey(clock)
     // Many locations share a clock, and the days of one take some time to find.
-    const place = places.get(key) ?? clocks.push(clockOf(clock, daysFrom, last)) - 1
+    const place = places.get(key) ?? clocks.push(closeClock(clock, daysFrom, last)) - 1
     places.set(key, place)
     return place
   }
@@ -147,6 +148,18 @@ export const spanOf = (terms: CloseTerms, locationId: LocationId): Span | undefi
 export const contains = (terms: CloseTerms) => ({ clockedIn, locationId }: TimePunch): boolean => {
   const span = spanOf(terms, locationId)
   return span !== undefined && span.from <= clockedIn.epochMilliseconds && clockedIn.epochMilliseconds < span.to
+}
+
+/**
+ * Whether a punch is in a close after this one. A location that opens right after a close has its first punches in the `window`
+ * of that close: they are not of it as soon as the next close has the location. @internal
+ */
+export const isInLaterClose = (
+  { last }: CloseTerms,
+  others: ReadonlyArray<CloseTerms>
+): (punch: TimePunch) => boolean => {
+  const later = others.filter(({ first }) => first > last).map(contains)
+  return (punch) => later.some((isIn) => isIn(punch))
 }
 
 /** What `PeriodCheck` looks for in a close. @internal */
@@ -211,7 +224,7 @@ export interface Neighbour<A> {
   readonly other: A
   /** The location; `undefined` stands for every location without its own entry. */
   readonly locationId: LocationId | undefined
-  /** The instants that lie in both, or in neither. */
+  /** The instants that lie in both. */
   readonly span: Span
 }
 
@@ -240,30 +253,98 @@ export const overlaps = <A extends { readonly terms: CloseTerms }>(
     })
   )
 
-/** Instants between a close and the nearest active one, before or after it, location by location. */
-export const gaps = <A extends { readonly terms: CloseTerms }>(
-  terms: CloseTerms,
-  others: ReadonlyArray<A>
-): ReadonlyArray<Neighbour<A>> => {
-  const locationIds = new Set(others.flatMap((other) => locationIdsOf(terms, other.terms)))
+/** Time between two closes that follow each other at a location, which no close has. */
+export interface Hole<A> {
+  /** The close that ends where it begins. */
+  readonly after: A
+  /** The close that begins where it ends. */
+  readonly before: A
+  /** The location; `undefined` stands for every location without its own entry. */
+  readonly locationId: LocationId | undefined
+  /** The instants that no close has. */
+  readonly span: Span
+}
+
+/** The holes between closes that share no instant, location by location. */
+export const holes = <A extends { readonly terms: CloseTerms }>(closes: ReadonlyArray<A>): ReadonlyArray<Hole<A>> => {
+  const locationIds = new Set(
+    closes.flatMap(({ terms }) => terms.locations.map(({ locationId }) => locationId))
+      .map(Option.getOrUndefined)
+  )
   return [...locationIds].flatMap((locationId) => {
-    const own = spanOrAll(terms, locationId)
-    if (own === undefined) return []
-    const spans = others.flatMap((other) => {
-      const span = spanOrAll(other.terms, locationId)
-      return span === undefined ? [] : [{ other, span }]
+    const spans = closes.flatMap((close) => {
+      const span = spanOrAll(close.terms, locationId)
+      return span === undefined ? [] : [{ close, span }]
+    }).toSorted((one, other) => one.span.from - other.span.from)
+    return spans.flatMap(({ close, span }, place) => {
+      const next = spans[place + 1]
+      if (next === undefined || next.span.from <= span.to) return []
+      return [{ after: close, before: next.close, locationId, span: { from: span.to, to: next.span.from } }]
     })
-    const before = spans.filter(({ span }) => span.to <= own.from).toSorted((a, b) => b.span.to - a.span.to)[0]
-    const after = spans.filter(({ span }) => span.from >= own.to).toSorted((a, b) => a.span.from - b.span.from)[0]
-    const found: Array<Neighbour<A>> = []
-    if (before !== undefined && before.span.to < own.from) {
-      found.push({ other: before.other, locationId, span: { from: before.span.to, to: own.from } })
-    }
-    if (after !== undefined && after.span.from > own.to) {
-      found.push({ other: after.other, locationId, span: { from: own.to, to: after.span.from } })
-    }
-    return found
   })
+}
+
+/** The dates between two closes; `None` if none lies between them. */
+export const datesBetween = (
+  { last }: Pick<CloseTerms, "last">,
+  { first }: Pick<CloseTerms, "first">
+): Option.Option<PayPeriod> => {
+  const between = { first: plusDays(last, 1), last: plusDays(first, -1) }
+  return between.first <= between.last ? Option.some(between) : Option.none()
+}
+
+/**
+ * The period that follows a close: as many days as it has, or from its days of the month. The close before it decides where both
+ * are possible: 28 days, or February. `None` if neither fits, or both.
+ */
+export const periodAfter = (
+  { first, last }: Pick<CloseTerms, "first" | "last">,
+  previous?: Pick<CloseTerms, "first" | "last">
+): Option.Option<PayPeriod> => {
+  const begin = plusDays(last, 1)
+  const length = daysBetween(first, begin)
+  const [one, other] = [first, begin].map((date) => Number(date.slice(-2))).toSorted((a, b) => a - b)
+  const calendars = [
+    { kind: "days", days: length, anchor: first },
+    { kind: "months", firstDays: one === other ? [one] : [one, other] }
+  ].flatMap((calendar) => Option.toArray(Schema.decodeUnknownOption(PayCalendar)(calendar)))
+  const isPeriod = (calendar: PayCalendar, period: PayPeriod) => {
+    const found = Period.payPeriod(calendar, period.first)
+    return found.first === period.first && found.last === period.last
+  }
+  const fitting = calendars.filter((calendar) =>
+    isPeriod(calendar, { first, last }) && (previous === undefined || isPeriod(calendar, previous))
+  )
+  // Where both fit, weeks are weeks, and any other number of days is of the month. Four weeks may be February too.
+  const kind = length % 7 === 0 ? "days" : "months"
+  const preferred = fitting.filter((calendar) => calendar.kind === kind)
+  const likely = length === 28 || preferred.length === 0 ? fitting : preferred
+  const found = new Map(likely.map((calendar) => Period.payPeriod(calendar, begin)).map((each) => [each.last, each]))
+  const [period, another] = found.values()
+  return period === undefined || another !== undefined ? Option.none() : Option.some(period)
+}
+
+/** The clocks of a close as `make` takes them; `None` if a zone is not known here. */
+export const clockOf = ({ clocks, locations }: CloseTerms): Option.Option<CloseTermsOptions["clock"]> =>
+  Option.map(
+    Option.all(clocks.map(({ dayStarts, zone }) =>
+      Option.map(DateTime.zoneFromString(zone), (zone): LocalClock => ({ zone, dayStarts }))
+    )),
+    (known) => {
+      const entries = locations.flatMap(({ clock, locationId }) =>
+        known[clock] === undefined ? [] : [[locationId, known[clock]] as const]
+      )
+      return entries.find(([locationId]) =>
+        Option.isNone(locationId)
+      )?.[1] ??
+        new Map(entries.flatMap(([locationId, clock]) => Option.toArray(locationId).map((id) => [id, clock] as const)))
+    }
+  )
+
+/** Whether a close has an instant of a hole. @internal */
+export const isWithin = (terms: CloseTerms, { locationId, span }: Hole<unknown>): boolean => {
+  const own = spanOrAll(terms, locationId)
+  return own !== undefined && own.from < span.to && span.from < own.to
 }
 
 /** A close begins at the end of the one before if the two are less than this apart. */
@@ -305,7 +386,7 @@ export const withLocation = (terms: CloseTerms, locationId: LocationId, clock: L
   const known = clocks.findIndex((each) => isClock(each, clock))
   return {
     ...terms,
-    clocks: known < 0 ? [...clocks, clockOf(clock, daysFrom, last)] : clocks,
+    clocks: known < 0 ? [...clocks, closeClock(clock, daysFrom, last)] : clocks,
     locations: [...locations, {
       locationId: Option.some(locationId),
       clock: known < 0 ? clocks.length : known,
@@ -321,7 +402,7 @@ export const hasOtherClock = (terms: CloseTerms, locationId: LocationId, clock: 
   return known !== undefined && !isClock(known, clock)
 }
 
-const clockOf = (clock: LocalClock, from: BusinessDate, last: BusinessDate): CloseClock => ({
+const closeClock = (clock: LocalClock, from: BusinessDate, last: BusinessDate): CloseClock => ({
   zone: DateTime.zoneToString(zoneOf(clock)),
   dayStarts: Duration.millis(dayStartsOf(clock)),
   starts: [

@@ -218,13 +218,13 @@ const ofPunches = <E, R>(
 /** The sums of each person, with the time over the thresholds. */
 const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<Page.Sums> => {
   const groups = new Map(Page.sumsBy(sums.rows, ({ userId }) => userId).map((group) => [group.key, group]))
-  return CloseSums.byPerson(sums).map(({ above, aboveDay, cost, net, punches, tips, userId }) => ({
+  return CloseSums.byPerson(sums).map(({ overWeekly, overDaily, cost, net, punches, tips, userId }) => ({
     key: userId,
     punches,
     incomplete: groups.get(userId)?.incomplete ?? 0,
     net,
-    above: Option.getOrUndefined(above),
-    aboveDay: Option.getOrUndefined(aboveDay),
+    overWeekly: Option.getOrUndefined(overWeekly),
+    overDaily: Option.getOrUndefined(overDaily),
     cost,
     tips
   }))

@@ -18,7 +18,7 @@ import type * as Period from "../payroll/Period.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith, inOneState, opened, type TableOptions } from "../sql/connection.ts"
 import type { Dialect } from "../sql/Dialect.ts"
-import { HistoryUnknown, list as listPunches, type ListOptions, punchOf, rowColumns, rowOf } from "../sql/read.ts"
+import { HistoryUnknown, type ListOptions, listWithin, punchOf, rowColumns, rowOf } from "../sql/read.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { CloseChanged, OutcomeUnknown, type VerificationFailed } from "./CloseError.ts"
@@ -256,8 +256,8 @@ export const readSums = Effect.fnUntraced(function*(
     })),
     people: people.map((row): ClosePerson => ({
       userId: UserId.make(numberOf(row["user_id"])),
-      above: time(row["above_ms"]),
-      aboveDay: time(row["above_day_ms"])
+      overWeekly: time(row["above_ms"]),
+      overDaily: time(row["above_day_ms"])
     }))
   } satisfies CloseSums
 })
@@ -416,23 +416,32 @@ const insert = Effect.fnUntraced(function*(
       bigint(row.tips)
     ])
   )
-  const people = sums.people.map(({ above, aboveDay, userId }) =>
+  const people = sums.people.map(({ overWeekly, overDaily, userId }) =>
     tuple([
       bigint(userId),
-      orNull(Option.map(above, Duration.toMillis)),
-      orNull(Option.map(aboveDay, Duration.toMillis))
+      orNull(Option.map(overWeekly, Duration.toMillis)),
+      orNull(Option.map(overDaily, Duration.toMillis))
     ])
   )
   for (const chunk of Arr.chunksOf(rows, chunkSize)) yield* insertInto(tables.closeRow, columnsOf.row, chunk)
   for (const chunk of Arr.chunksOf(people, chunkSize)) yield* insertInto(tables.closePerson, columnsOf.person, chunk)
 })
 
-/** The sums of the punches of a close, now or at an instant of the history. */
-export const sumsOf = (company: CompanyId, terms: CloseTerms, tableOptions: TableOptions, at?: DateTime.Utc) =>
-  Stream.run(punchesIn(company, window(terms), { ...tableOptions, at }), sum(terms))
+/** The sums of the punches of a close beside the others, now or at an instant of the history. */
+export const sumsOf = (
+  company: CompanyId,
+  terms: CloseTerms,
+  others: ReadonlyArray<Pick<StoredClose, "terms">>,
+  tableOptions: TableOptions,
+  at?: DateTime.Utc
+) =>
+  Stream.run(
+    punchesIn(company, window(terms), { ...tableOptions, at }),
+    sum(terms, others.map(({ terms }) => terms))
+  )
 
 export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: ListOptions) =>
-  Stream.catchTag(listPunches(company, { clockedIn }, options), "InvalidRequest", Stream.die)
+  Stream.catchTag(listWithin(company, { clockedIn }, options), "InvalidRequest", Stream.die)
 
 export type Differing = VerificationFailed["revisions"][number]
 
@@ -440,12 +449,14 @@ export type Differing = VerificationFailed["revisions"][number]
 export const verdictOf = Effect.fnUntraced(function*(
   company: CompanyId,
   { newest, terms }: Pick<ActiveClose, "newest" | "terms">,
+  // With those that are over: they may have been active at the instant.
+  all: ReadonlyArray<StoredClose>,
   stored: CloseSums,
   copy: Copy,
   tableOptions: TableOptions
 ) {
   if (newest.at.epochMilliseconds < copy.since.epochMilliseconds) return "outOfReach"
-  const again = yield* sumsOf(company, terms, tableOptions, newest.at)
+  const again = yield* sumsOf(company, terms, all, tableOptions, newest.at)
   const { people, rows } = difference(again, stored)
   const userIds = new Set([...rows, ...people].map(({ userId }) => userId))
   if (userIds.size === 0) return "same"

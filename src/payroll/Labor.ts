@@ -1,4 +1,4 @@
-/** The cost of punches in cents, sums by any key with their text as CSV and JSON, and the hours above a threshold. */
+/** The cost of punches in cents, sums by any key with their text as CSV and JSON, and the hours over a threshold. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -224,7 +224,7 @@ export const toJson = <K>(
 }
 
 /** The thresholds, and the clock by which days and weeks are counted. */
-export interface HoursAboveOptions<out E = never> extends WorkedTime.WorkedTimeOptions {
+export interface HoursOverThresholdOptions<out E = never> extends WorkedTime.WorkedTimeOptions {
   /** The clock of all locations, or `Period.zones`: each location by its own clock. */
   readonly clock: LocalClock | Zones<E>
   /**
@@ -232,49 +232,61 @@ export interface HoursAboveOptions<out E = never> extends WorkedTime.WorkedTimeO
    * time before it, in its first week, brings the sum of that week nearer to the threshold. Default: all punches count.
    */
   readonly period?: ((clock: LocalClock) => Interval) | undefined
-  /** The threshold for the net time of a local week. Default: none, so that no time is above it. */
+  /** The threshold for the net time of a local week. Default: none, so that no time is over it. */
   readonly weeklyThreshold?: Duration.Input | undefined
-  /** The threshold for the net time of a local day. Default: none, so that no time is above it. */
+  /** The threshold for the net time of a local day. Default: none, so that no time is over it. */
   readonly dailyThreshold?: Duration.Input | undefined
   /** The first day of a week. Default: `"monday"`. */
   readonly firstDay?: Period.Weekday | undefined
 }
 
-/** The net time of a person in a local day or week. */
-export class TimeOverThreshold extends Schema.Opaque<TimeOverThreshold>()(Schema.Struct({
-  /** The day, or the first date of the week. */
-  date: BusinessDate,
+/** The net time of a day or a week, and its parts over the thresholds. */
+const parts = {
   /** Net time of the punches that were clocked in then. */
   net: Schema.DurationFromMillis,
-  /** The part of `net` above the weekly threshold. */
-  above: Schema.DurationFromMillis,
-  /** The part of `net` above the daily threshold. It does not reduce `above`, and `above` does not reduce it. */
-  aboveDay: Schema.DurationFromMillis
+  /** The part of `net` over the weekly threshold. */
+  overWeekly: Schema.DurationFromMillis,
+  /** The part of `net` over the daily threshold. It does not reduce `overWeekly`, and `overWeekly` does not reduce it. */
+  overDaily: Schema.DurationFromMillis
+}
+
+/** The net time of a person in a local day. */
+export class DayOverThreshold extends Schema.Opaque<DayOverThreshold>()(Schema.Struct({
+  /** The local date. */
+  date: BusinessDate,
+  ...parts
 })) {}
 
-/** The net time of a person, and how much of it lies above the thresholds. */
+/** The net time of a person in a local week. */
+export class WeekOverThreshold extends Schema.Opaque<WeekOverThreshold>()(Schema.Struct({
+  /** The first date of the week. */
+  date: BusinessDate,
+  ...parts
+})) {}
+
+/** The net time of a person, and how much of it lies over the thresholds. */
 export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Schema.Struct({
   /** Number of punches with unknown durations (`WorkedTime.measure`): their time is in no figure here. */
   incomplete: Schema.Int,
   /** Net time of all punches. */
   net: Schema.DurationFromMillis,
-  /** The sum of `above` over `weeks`, which is that over `days`. */
-  above: Schema.DurationFromMillis,
-  /** The sum of `aboveDay` over `weeks`, which is that over `days`. */
-  aboveDay: Schema.DurationFromMillis,
+  /** The sum of `overWeekly` over `weeks`, which is that over `days`. */
+  overWeekly: Schema.DurationFromMillis,
+  /** The sum of `overDaily` over `weeks`, which is that over `days`. */
+  overDaily: Schema.DurationFromMillis,
   /** The weeks with a punch of known time, by date. */
-  weeks: Schema.Array(TimeOverThreshold),
+  weeks: Schema.Array(WeekOverThreshold),
   /** The days with a punch of known time, by date. */
-  days: Schema.Array(TimeOverThreshold)
+  days: Schema.Array(DayOverThreshold)
 })) {}
 
 /**
- * The net time of each person above `weeklyThreshold` in a local week, and above `dailyThreshold` in a local day. These are
+ * The net time of each person over `weeklyThreshold` in a local week, and over `dailyThreshold` in a local day. These are
  * figures, not a pay rule: they know no rate, no law and no agreement, and the two thresholds do not affect each other.
  *
  * A punch counts, whole, in the day and the week in which it was clocked in, by the clock of its location. A person who
- * works at several locations has one sum for each date. The time above the threshold of a week stands on the days on which
- * the sum of that week, date by date, is above it.
+ * works at several locations has one sum for each date. The time over the threshold of a week stands on the days on which
+ * the sum of that week, date by date, is over it.
  *
  * With `period`, only the time of the period counts. Of the days before it, those of its first week are added to the sum
  * of that week; later punches change nothing. Without `period`, list whole weeks: of a part of a week, only that part counts.
@@ -282,11 +294,11 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
  * One pass; memory grows with the number of persons and their days. Every punch that arrives counts, a deleted one too.
  * Fails with the error of `clock`, and with `SumOverflow` before a sum could be wrong.
  *
- * Laws: `net`, `above` and `aboveDay` are the sums over the days, and over the weeks. Neither excess exceeds `net`. Those of
+ * Laws: `net`, `overWeekly` and `overDaily` are the sums over the days, and over the weeks. Neither excess exceeds `net`. Those of
  * periods that tile add up to those of the whole, also if they cut a week. A threshold of zero gives all of the time, an
  * infinite one nothing, and a higher one never more. The order of the punches does not matter.
  *
- * **Example** (Hours above 40 in a week and 8 in a day, in half a month that cuts weeks)
+ * **Example** (Hours over 40 in a week and 8 in a day, in half a month that cuts weeks)
  *
  * ```ts
  * import { DateTime, Effect, HashMap, Stream } from "effect"
@@ -300,14 +312,14 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
  *   dailyThreshold: "8 hours"
  * }
  *
- * export const above = TimePunches.list(CompanyId.make(7), { clockedIn: Labor.window(options) }).pipe(
- *   Stream.run(Labor.hoursAbove(options)),
- *   Effect.map(HashMap.map((person) => [person.above, person.aboveDay]))
+ * export const hours = TimePunches.list(CompanyId.make(7), { clockedIn: Labor.window(options) }).pipe(
+ *   Stream.run(Labor.hoursOverThreshold(options)),
+ *   Effect.map(HashMap.map((person) => [person.overWeekly, person.overDaily]))
  * )
  * ```
  */
-export const hoursAbove = <E = never>(
-  options: HoursAboveOptions<E>
+export const hoursOverThreshold = <E = never>(
+  options: HoursOverThresholdOptions<E>
 ): Sink.Sink<HashMap.HashMap<UserId, HoursOverThreshold>, TimePunch, never, E | SumOverflow> =>
   Sink.foldArray(
     () => ({ people: new Map<UserId, PersonTime>(), dayOf: makeDayOf(options) }),
@@ -325,20 +337,20 @@ export const hoursAbove = <E = never>(
     }
   ).pipe(
     Sink.map(({ people }) => {
-      const weekOf = Period.firstDatesOfWeek(options)
+      const weekOf = Period.makeFirstDateOfWeek(options)
       // Who has no punch in the period has no hours in it.
       const present = [...people].filter(([, { punches }]) => punches > 0)
       return HashMap.map(HashMap.fromIterable(present), (person) => hoursOf(person, options, weekOf))
     })
   )
 
-/** `HoursAboveOptions` with a period. */
-export interface PeriodHoursOptions<out E = never> extends HoursAboveOptions<E> {
+/** `HoursOverThresholdOptions` with a period. */
+export interface PeriodHoursOptions<out E = never> extends HoursOverThresholdOptions<E> {
   readonly period: (clock: LocalClock) => Interval
 }
 
 /**
- * What to list for `hoursAbove` of a period: the period by the clock of each location, and with `weeklyThreshold` the days
+ * What to list for `hoursOverThreshold` of a period: the period by the clock of each location, and with `weeklyThreshold` the days
  * before it in its first week.
  */
 export const window = <E = never>(options: PeriodHoursOptions<E>): Interval => {
@@ -452,10 +464,12 @@ const rankOf = (cell: Cell): number => {
 }
 
 /** The local date of the clock-in of a punch, and on which side of the period it lies. What is computed of a clock is kept. */
-const makeDayOf = <E>({ clock, period }: HoursAboveOptions<E>): (punch: TimePunch) => Result.Result<DayOf, E> => {
+const makeDayOf = <E>(
+  { clock, period }: HoursOverThresholdOptions<E>
+): (punch: TimePunch) => Result.Result<DayOf, E> => {
   const { clockOf } = zonesOf(clock)
   const daysOf = Function.memoize((each: LocalClock) => {
-    const dateOf = Period.businessDates(each)
+    const dateOf = Period.makeBusinessDate(each)
     const interval = period?.(each)
     return (instant: DateTime.Utc): DayOf => ({
       date: dateOf(instant),

@@ -118,7 +118,7 @@ export class Mapping extends Schema.Opaque<Mapping>()(Schema.Struct({
     hours: Schema.optionalKey(Code),
     /** The hours up to the threshold. */
     below: Schema.optionalKey(Code),
-    /** The hours above the threshold. */
+    /** The hours over the threshold. */
     above: Schema.optionalKey(Code),
     /** The tips. */
     tips: Schema.optionalKey(Code)
@@ -230,14 +230,14 @@ export interface PayrollRow {
   readonly tips: Cents
 }
 
-/** The time of a person above the thresholds. */
+/** The time of a person over the thresholds. */
 export interface PayrollPerson {
   /** The person. */
   readonly userId: UserId
-  /** Time above the weekly threshold; `None` if the sums have none. */
-  readonly above: Option.Option<Duration.Duration>
-  /** Time above the daily threshold; `None` if the sums have none. */
-  readonly aboveDay: Option.Option<Duration.Duration>
+  /** Time over the weekly threshold; `None` if the sums have none. */
+  readonly overWeekly: Option.Option<Duration.Duration>
+  /** Time over the daily threshold; `None` if the sums have none. */
+  readonly overDaily: Option.Option<Duration.Duration>
 }
 
 /** The sums of a pay period: whole sums, never differences. A revision of a close is one. */
@@ -272,7 +272,7 @@ export interface PayrollFile {
   readonly rows: number
   /** Of each column of hours, how much the exact sum has more than the cells: what rounding has left out. */
   readonly remainders: ReadonlyArray<{ readonly header: string; readonly remainder: Duration.Duration }>
-  /** Users of one code who both have hours, if the file has hours above a threshold: these are of each user alone. */
+  /** Users of one code who both have hours, if the file has hours over a threshold: these are of each user alone. */
   readonly sharedCodes: ReadonlyArray<{ readonly code: string; readonly userIds: ReadonlyArray<UserId> }>
 }
 
@@ -282,7 +282,7 @@ export interface PayrollFile {
  * out.
  *
  * Laws: equal arguments are equal bytes. The file of `previous` and the difference add up, cell by cell, to the file of the
- * sums: time that rounding left out of one is in the next. The hours below and above a threshold add up to the
+ * sums: time that rounding left out of one is in the next. The hours below and over a threshold add up to the
  * hours of the row.
  *
  * **Example** (Hours of each employee as a row for each code)
@@ -381,9 +381,9 @@ interface FileRow {
 interface Sums {
   readonly ids: { readonly [K in Grouping]?: number | undefined }
   net: bigint
-  /** Above the weekly threshold, or above the daily one if it is the only one. */
-  above: bigint
-  aboveDay: bigint
+  /** Over the weekly threshold, or over the daily one if it is the only one. */
+  overWeekly: bigint
+  overDaily: bigint
   cost: bigint
   tips: bigint
   punches: bigint
@@ -441,8 +441,8 @@ const groupsOf = ({ by }: Mapping, { people, rows }: PayrollState): ReadonlyArra
       {
         ids: Object.fromEntries(by.map((each) => [each, all[each]])),
         net: 0n,
-        above: 0n,
-        aboveDay: 0n,
+        overWeekly: 0n,
+        overDaily: 0n,
         cost: 0n,
         tips: 0n,
         punches: 0n
@@ -457,8 +457,8 @@ const groupsOf = ({ by }: Mapping, { people, rows }: PayrollState): ReadonlyArra
   for (const sums of groups.values()) {
     const person = sums.ids.user === undefined ? undefined : persons.get(sums.ids.user)
     if (person === undefined) continue
-    sums.above += excessOf(Option.orElse(person.above, () => person.aboveDay))
-    sums.aboveDay += excessOf(person.aboveDay)
+    sums.overWeekly += excessOf(Option.orElse(person.overWeekly, () => person.overDaily))
+    sums.overDaily += excessOf(person.overDaily)
   }
   return [...groups.values()]
 }
@@ -470,13 +470,13 @@ const excessOf = (excess: Option.Option<Duration.Duration>): bigint =>
 
 /** The rows of a group. */
 const itemsOf = ({ payCodes }: Mapping, sums: Sums): ReadonlyArray<Item> => {
-  const { above, aboveDay, cost, net, punches, tips } = sums
+  const { overWeekly, overDaily, cost, net, punches, tips } = sums
   if (payCodes === undefined) {
     const numbers: Item["numbers"] = {
       hours: [net, 0n],
-      hoursBelow: [net, above],
-      hoursAbove: [above, 0n],
-      hoursAboveDay: [aboveDay, 0n],
+      hoursBelow: [net, overWeekly],
+      hoursAbove: [overWeekly, 0n],
+      hoursAboveDay: [overDaily, 0n],
       cost: [cost, 0n],
       tips: [tips, 0n],
       punches: [punches, 0n]
@@ -485,8 +485,8 @@ const itemsOf = ({ payCodes }: Mapping, sums: Sums): ReadonlyArray<Item> => {
   }
   const numbersOf: { readonly [K in PayCodeKind]: Item["numbers"] } = {
     hours: { hours: [net, 0n] },
-    below: { hours: [net, above] },
-    above: { hours: [above, 0n] },
+    below: { hours: [net, overWeekly] },
+    above: { hours: [overWeekly, 0n] },
     tips: { amount: [tips, 0n] }
   }
   return payCodeKinds.flatMap((kind, place) => {
@@ -590,7 +590,7 @@ const problemOf = ({ by, columns, decimal, payCodes, quote, separator }: Mapping
       return error(`columns[${at}].format`, `only dates have a format, and ${value} is none`)
     }
     if (isPartValue(value) && !ofPerson) {
-      return error(path, `${value} needs by to be user alone: hours above a threshold have no ${others(by)}`)
+      return error(path, `${value} needs by to be user alone: hours over a threshold have no ${others(by)}`)
     }
     if (payCodes === undefined) {
       if (value === "payCode" || value === "amount") return error(path, `${value} needs payCodes`)
@@ -609,7 +609,7 @@ const problemOf = ({ by, columns, decimal, payCodes, quote, separator }: Mapping
   }
   if (!values.some(isNumberValue)) return error("columns", "none has a number")
   if (has("hoursBelow") && !has("hoursAbove")) {
-    return error("columns", "hoursBelow needs hoursAbove: the hours above the threshold would be in no column")
+    return error("columns", "hoursBelow needs hoursAbove: the hours over the threshold would be in no column")
   }
   if ((separator ?? ",") === (decimal ?? ".") && quote !== "always") {
     return error("separator", "it is the decimal sign too: the numbers need \"quote\": \"always\"")
@@ -635,7 +635,7 @@ const problemOfCodes = (
     return error("payCodes", "hours are all hours, so that below and above would pay them twice")
   }
   if (below !== undefined && !ofPerson) {
-    return error("payCodes", "below and above need by to be user alone: hours above a threshold are those of a person")
+    return error("payCodes", "below and above need by to be user alone: hours over a threshold are those of a person")
   }
   if (!has("payCode")) return error("columns", "none has the payCode")
   if ((hours ?? below) !== undefined && !has("hours"))
@@ -647,8 +647,8 @@ const problemOfCodes = (
 /** What does not fit the sums. Without people there is nothing to fit. */
 const problemOfStates = (mapping: Mapping, states: ReadonlyArray<PayrollState>): MappingError | undefined => {
   const people = states.flatMap((state) => state.people)
-  const weekly = people.some(({ above }) => Option.isSome(above))
-  const daily = people.some(({ aboveDay }) => Option.isSome(aboveDay))
+  const weekly = people.some(({ overWeekly }) => Option.isSome(overWeekly))
+  const daily = people.some(({ overDaily }) => Option.isSome(overDaily))
   const counted = weekly && daily ? "two thresholds" : weekly || daily ? "one threshold" : "no threshold"
   if (mapping.payCodes?.below !== undefined && people.length > 0 && counted !== "one threshold") {
     return error("payCodes.below", `it needs one threshold, and the sums have ${counted}`)

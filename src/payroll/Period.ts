@@ -78,7 +78,7 @@ export const firstDateOfWeek = (
 ): BusinessDate => fromDay(weekStart(date, options?.firstDay))
 
 /** Returns `firstDateOfWeek` for many dates: a function that caches the dates it meets. */
-export const firstDatesOfWeek = (options?: {
+export const makeFirstDateOfWeek = (options?: {
   /** Default: `"monday"`. */
   readonly firstDay?: Weekday | undefined
 }): (date: BusinessDate) => BusinessDate => {
@@ -143,10 +143,10 @@ export const payPeriod = (calendar: PayCalendar, date: BusinessDate): PayPeriod 
 
 /**
  * The local date of an instant: the one whose `localDays` contain it. A night shift has the date of its clock-in. For many
- * instants, call `businessDates` once.
+ * instants, call `makeBusinessDate` once.
  */
 export const businessDate = (clock: LocalClock, instant: DateTime.DateTime): BusinessDate =>
-  businessDates(clock)(instant)
+  makeBusinessDate(clock)(instant)
 
 /**
  * Returns a function from instants to local dates. It caches the days that it meets, so that only the first punch of a
@@ -157,7 +157,7 @@ export const businessDate = (clock: LocalClock, instant: DateTime.DateTime): Bus
  * new one.
  * Instants beyond the years 0001 to 9999 have the first or the last date of the calendar.
  */
-export const businessDates = (clock: LocalClock): (instant: DateTime.DateTime) => BusinessDate => {
+export const makeBusinessDate = (clock: LocalClock): (instant: DateTime.DateTime) => BusinessDate => {
   const starts = new Map<number, number>()
   const dates = new Map<number, BusinessDate>()
   const startOf = (day: number): number => {

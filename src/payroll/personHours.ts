@@ -61,14 +61,14 @@ export const addTime = (
   return Number.isSafeInteger(person.net)
 }
 
-/** Time in milliseconds, and the parts of it above the thresholds. */
+/** Time in milliseconds, and the parts of it over the thresholds. */
 interface Excess {
   net: number
-  above: number
-  aboveDay: number
+  overWeekly: number
+  overDaily: number
 }
 
-/** Counts the hours above the thresholds: the sum of a week, date by date, less its threshold; and the sum of each date. */
+/** Counts the hours over the thresholds: the sum of a week, date by date, less its threshold; and the sum of each date. */
 export const hoursOf = (
   person: PersonTime,
   options: Thresholds,
@@ -76,7 +76,7 @@ export const hoursOf = (
 ) => {
   const weekly = leastOf(options.weeklyThreshold)
   const daily = leastOf(options.dailyThreshold)
-  const all: Excess = { net: 0, above: 0, aboveDay: 0 }
+  const all: Excess = { net: 0, overWeekly: 0, overDaily: 0 }
   const days = new Map<BusinessDate, Excess>()
   const weeks = new Map<BusinessDate, Excess>()
   /** The time of a week up to a date. */
@@ -88,30 +88,30 @@ export const hoursOf = (
     if (within === undefined) continue
     const day: Excess = {
       net: within,
-      above: beyond(weekly, from + within) - beyond(weekly, from),
-      aboveDay: beyond(daily, before + within) - beyond(daily, before)
+      overWeekly: beyond(weekly, from + within) - beyond(weekly, from),
+      overDaily: beyond(daily, before + within) - beyond(daily, before)
     }
     days.set(date, day)
-    const ofWeek = weeks.get(week) ?? { net: 0, above: 0, aboveDay: 0 }
+    const ofWeek = weeks.get(week) ?? { net: 0, overWeekly: 0, overDaily: 0 }
     weeks.set(week, ofWeek)
     for (const sums of [ofWeek, all]) {
       sums.net += day.net
-      sums.above += day.above
-      sums.aboveDay += day.aboveDay
+      sums.overWeekly += day.overWeekly
+      sums.overDaily += day.overDaily
     }
   }
   return { incomplete: person.incomplete, ...durationsOf(all), weeks: timesOf(weeks), days: timesOf(days) }
 }
 
-/** A negative threshold counts as zero: no more than all time is above it. */
+/** A negative threshold counts as zero: no more than all time is over it. */
 const leastOf = (threshold: Duration.Input = Duration.infinity): number => Math.max(0, Duration.toMillis(threshold))
 
 const beyond = (threshold: number, time: number): number => Math.max(0, time - threshold)
 
-const durationsOf = ({ above, aboveDay, net }: Excess) => ({
+const durationsOf = ({ overWeekly, overDaily, net }: Excess) => ({
   net: Duration.millis(net),
-  above: Duration.millis(above),
-  aboveDay: Duration.millis(aboveDay)
+  overWeekly: Duration.millis(overWeekly),
+  overDaily: Duration.millis(overDaily)
 })
 
 const timesOf = (sums: ReadonlyMap<BusinessDate, Excess>) =>

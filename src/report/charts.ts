@@ -79,7 +79,7 @@ export const heatMap = (
 /** The colours of the stylesheet of a report. */
 export const colours = {
   accent: "var(--series-1)",
-  above: "var(--series-2)",
+  over: "var(--series-2)",
   others: "var(--series-8)",
   /** The colour of a location, from 0 to 6. */
   of: (location: number): string => `var(--series-${location + 1})`

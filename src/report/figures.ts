@@ -27,7 +27,9 @@ interface FiguresOptions<out E> {
   readonly datesOf: (clock: LocalClock) => PayPeriod
   readonly labor: Labor.LaborOptions
   /** The thresholds, and which punches count; `undefined` without a threshold. */
-  readonly hours: (Labor.HoursAboveOptions<E> & { readonly isCounted: (punch: TimePunch) => boolean }) | undefined
+  readonly hours:
+    | (Labor.HoursOverThresholdOptions<E> & { readonly isCounted: (punch: TimePunch) => boolean })
+    | undefined
   readonly check: PeriodCheck.PeriodCheckOptions<E>
 }
 
@@ -86,7 +88,7 @@ export const figuresOf = <E, E2, R>(
       total: Stream.run(placedOf(forTotal), Labor.rollup(() => "total", labor)),
       hours: hours === undefined
         ? Effect.as(Stream.runDrain(forHours), HashMap.empty<UserId, Labor.HoursOverThreshold>())
-        : Stream.run(Stream.filter(allOf(forHours), hours.isCounted), Labor.hoursAbove(hours)),
+        : Stream.run(Stream.filter(allOf(forHours), hours.isCounted), Labor.hoursOverThreshold(hours)),
       issues: Stream.run(Stream.filter(allOf(forCheck), isRead(check)), PeriodCheck.check(check))
     }, { concurrency: "unbounded" })
     return {

@@ -149,8 +149,8 @@ export interface Sums {
   readonly punches: number
   readonly incomplete: number
   readonly net: Duration.Duration
-  readonly above: Duration.Duration | undefined
-  readonly aboveDay: Duration.Duration | undefined
+  readonly overWeekly: Duration.Duration | undefined
+  readonly overDaily: Duration.Duration | undefined
   readonly cost: number
   readonly tips: number
 }
@@ -166,7 +166,7 @@ export const sumsTable = (
     const quantity = time(duration ?? Duration.zero)
     return quantity.value > 0 ? { ...quantity, text: `${mark} ${quantity.text}` } : quantity
   }
-  const has = (field: "above" | "aboveDay") => rows.some((row) => row[field] !== undefined)
+  const has = (field: "overWeekly" | "overDaily") => rows.some((row) => row[field] !== undefined)
   const columns: ReadonlyArray<Column<Sums>> = [
     {
       title: kind === "day" ? "date" : kind === "user" ? "person" : "location",
@@ -178,8 +178,12 @@ export const sumsTable = (
     { title: "punches", isNumber: true, cell: ({ punches }) => count(punches) },
     { title: "incomplete", isNumber: true, cell: ({ incomplete }) => count(incomplete) },
     { title: "net", isNumber: true, cell: ({ net }) => time(net) },
-    ...(has("above") ? [{ title: "above", isNumber: true, cell: ({ above }: Sums) => over(above) }] : []),
-    ...(has("aboveDay") ? [{ title: "above day", isNumber: true, cell: ({ aboveDay }: Sums) => over(aboveDay) }] : []),
+    ...(has("overWeekly")
+      ? [{ title: "above", isNumber: true, cell: ({ overWeekly }: Sums) => over(overWeekly) }]
+      : []),
+    ...(has("overDaily")
+      ? [{ title: "above day", isNumber: true, cell: ({ overDaily }: Sums) => over(overDaily) }]
+      : []),
     { title: "cost", isNumber: true, cell: ({ cost }) => money(cost) },
     { title: "tips", isNumber: true, cell: ({ tips }) => money(tips) }
   ]
@@ -189,7 +193,7 @@ export const sumsTable = (
 const totalKey = "total"
 
 /** What a row of sums counts. */
-type Counts = Omit<Sums, "key" | "above" | "aboveDay"> & Partial<Pick<Sums, "above" | "aboveDay">>
+type Counts = Omit<Sums, "key" | "overWeekly" | "overDaily"> & Partial<Pick<Sums, "overWeekly" | "overDaily">>
 
 /** The sums of all rows. */
 export const totalOf = (rows: ReadonlyArray<Counts>): Sums => {
@@ -201,8 +205,8 @@ export const totalOf = (rows: ReadonlyArray<Counts>): Sums => {
     punches: sum(({ punches }) => punches),
     incomplete: sum(({ incomplete }) => incomplete),
     net: millis(({ net }) => net),
-    above: millis(({ above }) => above),
-    aboveDay: millis(({ aboveDay }) => aboveDay),
+    overWeekly: millis(({ overWeekly }) => overWeekly),
+    overDaily: millis(({ overDaily }) => overDaily),
     cost: sum(({ cost }) => cost),
     tips: sum(({ tips }) => tips)
   }
@@ -219,7 +223,7 @@ export const sumsBy = <Row extends Counts>(
     if (group === undefined) groups.set(keyOf(row), [row])
     else group.push(row)
   }
-  return Array.from(groups, ([key, rows]) => ({ ...totalOf(rows), key, above: undefined, aboveDay: undefined }))
+  return Array.from(groups, ([key, rows]) => ({ ...totalOf(rows), key, overWeekly: undefined, overDaily: undefined }))
 }
 
 /** Key figures of all sums, side by side. */
@@ -313,7 +317,7 @@ export const costSection = (locations: ReadonlyArray<{ readonly label: string; r
 interface PersonHours {
   readonly label: string
   readonly net: Duration.Duration
-  readonly above: Duration.Duration | undefined
+  readonly over: Duration.Duration | undefined
 }
 
 /** The sign of a person with time over a threshold, beside the colour. */
@@ -322,21 +326,21 @@ const mark = "▲"
 /** Hours by person; who has most first. */
 export const peopleSection = (people: ReadonlyArray<PersonHours>, thresholds: string): Html => {
   const shown = people.slice(0, mostBars)
-  const above = shown.map(({ above, net }) => Math.min(hoursOf(net), above === undefined ? 0 : hoursOf(above)))
-  const marked = people.filter(({ above }) => above !== undefined && Duration.toMillis(above) > 0).length
+  const over = shown.map(({ net, over }) => Math.min(hoursOf(net), over === undefined ? 0 : hoursOf(over)))
+  const marked = people.filter(({ over }) => over !== undefined && Duration.toMillis(over) > 0).length
   const parts = [
-    { colour: Charts.colours.accent, values: shown.map(({ net }, at) => hoursOf(net) - (above[at] ?? 0)) },
-    { colour: Charts.colours.above, values: above }
+    { colour: Charts.colours.accent, values: shown.map(({ net }, at) => hoursOf(net) - (over[at] ?? 0)) },
+    { colour: Charts.colours.over, values: over }
   ]
   return section(
     "Hours by person",
     thresholds === "" ? undefined : note(`${counted(marked, "person", "people")} with time over ${thresholds}.`),
     thresholds === ""
       ? undefined
-      : legend([[Charts.colours.accent, "hours"], [Charts.colours.above, `${mark} over a threshold`]]),
+      : legend([[Charts.colours.accent, "hours"], [Charts.colours.over, `${mark} over a threshold`]]),
     chart("Net hours of each person; the table by person has the numbers", (drawn) =>
       Charts.hoursByPerson(
-        shown.map(({ label }, at) => (above[at] ?? 0) > 0 ? `${mark} ${label}` : label),
+        shown.map(({ label }, at) => (over[at] ?? 0) > 0 ? `${mark} ${label}` : label),
         thresholds === "" ? parts.slice(0, 1) : parts,
         drawn
       )),

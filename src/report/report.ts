@@ -56,7 +56,7 @@ export const reportWindow = <E = never>(options: ReportOptions<E>): Interval => 
  *
  * It takes the punches of `reportWindow(options)`, in any order, in one pass. Deleted punches are left out. A punch belongs,
  * whole, to the period and the date in which it was clocked in, by the clock of its location. The sums are those of
- * `Labor.rollup` and `Labor.hoursAbove`: a punch of unknown time is counted as incomplete, and its time is in no sum.
+ * `Labor.rollup` and `Labor.hoursOverThreshold`: a punch of unknown time is counted as incomplete, and its time is in no sum.
  *
  * Memory grows with the findings: about 130 bytes a punch. Fails with the error of `clock`, and with `SumOverflow` before a
  * sum could be wrong. Every text is escaped. The page holds wages.
@@ -90,7 +90,7 @@ export const toHtmlReport = <E2, R, E = never>(
     const isSelected = options.isSelected ?? (() => true)
     const zones = zonesOf(clock)
     const periods = byLocation(clock, period)
-    const dateOf = Function.memoize(Period.businessDates)
+    const dateOf = Function.memoize(Period.makeBusinessDate)
     const datesOf = Function.memoize((clock: LocalClock): PayPeriod => {
       const { gte, lt } = period(clock)
       const last = Period.businessDate(clock, DateTime.subtract(lt, { milliseconds: 1 }))
@@ -199,8 +199,8 @@ const peopleOf = (
     return {
       ...totals,
       key,
-      above: weeklyThreshold === undefined ? undefined : over?.above ?? Duration.zero,
-      aboveDay: dailyThreshold === undefined ? undefined : over?.aboveDay ?? Duration.zero
+      overWeekly: weeklyThreshold === undefined ? undefined : over?.overWeekly ?? Duration.zero,
+      overDaily: dailyThreshold === undefined ? undefined : over?.overDaily ?? Duration.zero
     }
   }).toSorted(byTime)
 
@@ -233,12 +233,12 @@ export const sumsSections = (
       .map(({ cost, key }) => ({ label: Page.labelOf("location", Number(key), options.names), cost }))
   ),
   people: Page.peopleSection(
-    people.map(({ above, aboveDay, key, net }) => ({
+    people.map(({ key, net, overDaily, overWeekly }) => ({
       label: Page.labelOf("user", Number(key), options.names),
       net,
-      above: above === undefined && aboveDay === undefined
+      over: overWeekly === undefined && overDaily === undefined
         ? undefined
-        : Duration.max(above ?? Duration.zero, aboveDay ?? Duration.zero)
+        : Duration.max(overWeekly ?? Duration.zero, overDaily ?? Duration.zero)
     })),
     thresholdsText(options)
   )

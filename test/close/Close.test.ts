@@ -7,7 +7,9 @@ import * as CloseSums from "../../src/close/CloseSums.ts"
 import { Close } from "../../src/close/index.ts"
 import { ClosedPeriod, Revision } from "../../src/close/Revision.ts"
 import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { Patience } from "../../src/internal/sql/transaction.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
+import * as Period from "../../src/payroll/Period.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
@@ -224,13 +226,13 @@ for (const database of databases()) {
           const days = ["09", "10", "11"].map((day, at) => shift(10 + at, `2026-03-${day}T12:00:00Z`, 12))
           yield* commit(copy.kept, company, [...days, shift(20, "2026-03-12T14:00:00Z", 8)])
           const half = { ...march, first: date("2026-03-12"), last: date("2026-03-31") }
-          const above = (state: Revision) =>
-            state.people.map(({ above }) => Option.getOrNull(Option.map(above, Duration.toHours)))
+          const overWeekly = (state: Revision) =>
+            state.people.map(({ overWeekly }) => Option.getOrNull(Option.map(overWeekly, Duration.toHours)))
 
-          assert.deepStrictEqual(above(yield* create(copy, half)), [4])
+          assert.deepStrictEqual(overWeekly(yield* create(copy, half)), [4])
           yield* commit(copy.kept, company, [shift(12, "2026-03-11T12:00:00Z", 8)])
           const [edited] = (yield* correct(copy)).revisions
-          assert.deepStrictEqual(edited === undefined ? [] : above(edited), [0])
+          assert.deepStrictEqual(edited === undefined ? [] : overWeekly(edited), [0])
           yield* commit(copy.kept, company, [
             shift(20, "2026-03-12T14:00:00Z", 8, { roleId: RoleId.make(99) })
           ])
@@ -264,6 +266,92 @@ for (const database of databases()) {
         )
         assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
       }))
+
+    const weekOf = (first: string): Close.CloseOptions => ({
+      ...march,
+      first: date(first),
+      last: Option.getOrThrow(Period.addDays(date(first), 6))
+    })
+    const weeks = ["2026-03-02", "2026-03-09", "2026-03-16", "2026-03-23"].map(weekOf)
+    const holes = ({ run, table }: OpenHistory) =>
+      Effect.map(
+        run(Close.holes(company, { table })),
+        (found) => found.map(({ after, before, dates }) => [after, before, Option.getOrNull(dates)])
+      )
+    const afterSecond = [[1, 3, { first: date("2026-03-09"), last: date("2026-03-15") }]]
+
+    itWithCopy(
+      "shows a period that fell out of every close, holds the next close up, and closes it next",
+      (copy) =>
+        Effect.gen(function*() {
+          const [one, two, three, four] = weeks
+          yield* commit(copy.kept, company, week)
+          const strict = ["stale", "empty"] as const
+          for (const each of [one, two, three]) yield* create(copy, { ...march, ...each, accept: strict })
+          assert.deepStrictEqual(yield* holes(copy), [])
+
+          yield* voidRevision(copy, "2.1")
+          assert.deepStrictEqual(yield* holes(copy), afterSecond)
+          const error = yield* Effect.flip(create(copy, { ...march, ...four, accept: strict }))
+          assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
+          const next = (acceptGaps?: boolean) => copy.run(Close.next(company, { acceptGaps }, { table: copy.table }))
+          const { after, ...again } = yield* next()
+          assert.deepStrictEqual([after, again.first, again.last], [1, "2026-03-09", "2026-03-15"])
+          assert.deepStrictEqual((yield* next(true)).first, "2026-03-23")
+
+          // Accepted by the next close, until another close of that time is voided.
+          yield* create(copy, { ...march, ...four })
+          assert.deepStrictEqual(yield* holes(copy), [])
+          yield* create(copy, { ...again, accept: strict })
+          assert.deepStrictEqual((yield* next()).first, "2026-03-30")
+          yield* voidRevision(copy, "5.1")
+          assert.deepStrictEqual(yield* holes(copy), afterSecond)
+        })
+    )
+
+    itWithCopy(
+      "needs no clock for a punch after the period at a location that opened then",
+      (copy) =>
+        Effect.gen(function*() {
+          const [one, two] = weeks
+          yield* commit(copy.kept, company, week)
+          yield* create(copy, { ...march, ...one, clock: new Map([[east, newYork]]) })
+          // The Monday after, at a location that the close does not have.
+          yield* commit(copy.kept, company, [shift(40, "2026-03-09T13:00:00Z", 4, { locationId: late })])
+          const due = (options: Close.DueOptions = {}) => copy.run(Close.due(company, options, { table: copy.table }))
+          const clocks = new Map([[east, newYork], [late, newYork]])
+
+          assert.strictEqual((yield* Effect.flip(due()))._tag, "MissingZone")
+          assert.deepStrictEqual(yield* due({ clocks }), [])
+          yield* create(copy, { ...march, ...two, clock: clocks })
+          assert.deepStrictEqual(yield* due(), [])
+          assert.deepStrictEqual((yield* correct(copy)).revisions, [])
+          assert.deepStrictEqual(yield* copy.run(Close.verify(company, undefined, { table: copy.table })), {
+            revisions: 2,
+            unverifiable: 0
+          })
+          // A punch of the period itself is not of the later close.
+          yield* commit(copy.kept, company, [shift(41, "2026-03-08T13:00:00Z", 4, { locationId: late })])
+          assert.strictEqual((yield* Effect.flip(due()))._tag, "MissingZone")
+          assert.deepStrictEqual((yield* correct(copy, { clocks })).revisions.map(hours), [20])
+        })
+    )
+
+    itWithCopy(
+      "records an added location without a sum, so that the next correction needs no clock",
+      (copy) =>
+        Effect.gen(function*() {
+          const [one] = weeks
+          yield* commit(copy.kept, company, week)
+          yield* create(copy, { ...march, ...one, clock: new Map([[east, newYork]]) })
+          yield* commit(copy.kept, company, [shift(40, "2026-03-09T13:00:00Z", 4, { locationId: late })])
+
+          assert.strictEqual((yield* Effect.flip(correct(copy)))._tag, "MissingZone")
+          const { revisions } = yield* correct(copy, { clocks: new Map([[late, newYork]]) })
+          assert.deepStrictEqual(revisions.map((revision) => [revision.id, hours(revision)]), [["1.2", 16]])
+          assert.deepStrictEqual((yield* correct(copy)).revisions, [])
+        })
+    )
 
     itWithCopy(
       "says when the history was edited by hand, with the people, and writes nothing",
@@ -606,13 +694,133 @@ for (const database of databases()) {
         })
     )
 
+    itWithCopy(
+      "asks for gaps and edges again when it writes, since another close may be there by then",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* commit(copy.kept, company, week)
+          const later = { ...march, first: date("2026-03-30"), last: date("2026-04-12") }
+          const closing = yield* between(copy, create(copy))
+          const error = yield* Effect.flip(
+            closing(Close.create(company, { ...later, accept: ["stale", "empty"] }, { table }))
+          )
+          assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
+          yield* voidRevision(copy, "1.1")
+          const accepting = yield* between(copy, create(copy))
+          const state = yield* accepting(
+            Close.create(company, { ...later, accept: ["stale", "empty", "gap"] }, { table })
+          )
+          assert.deepStrictEqual(state.accepted, { gap: 1, stale: 1, empty: 1 })
+
+          const at = (hours: number) => ({ zone: newYork, dayStarts: Duration.hours(hours) })
+          const apart = { ...march, first: date("2026-05-18"), last: date("2026-05-24"), clock: at(4) }
+          const beside = { ...apart, first: date("2026-05-11"), last: date("2026-05-17"), clock: at(2) }
+          const parting = yield* between(copy, create(copy, beside))
+          const parted = yield* Effect.flip(
+            parting(Close.create(company, { ...apart, accept: ["stale", "empty", "gap", "edge"] }, { table }))
+          )
+          assert.match(parted.message, /another process wrote a close beside this one/)
+        })
+    )
+
+    const lost = new SqlError.SqlError({
+      reason: new SqlError.ConnectionError({ cause: new Error("gone"), message: "gone" })
+    })
+
+    itWithCopy("is attempted again if the connection is lost at any statement", (copy) =>
+      Effect.gen(function*() {
+        const { table } = copy
+        yield* commit(copy.kept, company, week)
+        let [statements, losing] = [0, -1]
+        const run = yield* hooked(copy, () => ({
+          before: () => Effect.suspend(() => statements++ === losing ? Effect.fail(lost) : Effect.void)
+        }))
+        const closing = run(Close.create(company, options, { table }))
+        yield* closing
+        yield* voidRevision(copy, "1.1")
+        const all = statements
+        assert.isAbove(all, 10)
+        for (losing = 0; losing < all; losing++) {
+          statements = 0
+          const state = yield* closing
+          assert.isAbove(statements, losing)
+          assert.strictEqual(state.id, `${losing + 2}.1`)
+          yield* voidRevision(copy, state.id)
+        }
+      }))
+
+    itWithCopy("reads nothing after its COMMIT, and has what is due by then", (copy) =>
+      Effect.gen(function*() {
+        const { table } = copy
+        yield* commit(copy.kept, company, week)
+        yield* create(copy, next)
+        yield* create(copy)
+        yield* commit(copy.kept, company, [shift(2, "2026-03-17T14:00:00Z", 6)])
+        let isCommitted = false
+        const run = yield* hooked(copy, () => ({
+          before: (text) => isCommitted ? Effect.die(text) : Effect.void,
+          afterCommit: Effect.sync(() => (isCommitted = true))
+        }))
+        const { due, revisions } = yield* run(Close.correct(company, { closes: [2, 1] }, { table }))
+
+        assert.isTrue(isCommitted)
+        assert.deepStrictEqual(
+          revisions.map(({ id }, at) => [id, hours(due[at] ?? CloseSums.empty)]),
+          [["1.2", 6], ["2.2", -8]]
+        )
+        isCommitted = false
+        yield* run(Close.voidRevision(company, { revision: "1.2", note: "not sent" }, { table }))
+        assert.isTrue(isCommitted)
+      }))
+
+    itWithCopy(
+      "names the state that a COMMIT may have written, if the database cannot be reached again",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* commit(copy.kept, company, week)
+          let isDown = false
+          const goDown = Effect.suspend(() => {
+            isDown = true
+            return Effect.fail(lost)
+          })
+          let hooks: Hooks = {}
+          const run = yield* hooked(copy, () => ({
+            beforeBegin: Effect.suspend(() => isDown ? Effect.fail(lost) : Effect.void),
+            ...hooks
+          }))
+          const closing = Effect.flip(run(Close.create(company, options, { table }))).pipe(
+            Effect.provideService(Patience, Duration.millis(100))
+          )
+          hooks = { beforeCommit: goDown }
+          const unsent = yield* closing
+          assert.deepStrictEqual(unsent._tag === "OutcomeUnknown" ? unsent.revisions : unsent, ["1.1"])
+          assert.deepStrictEqual(yield* list(copy), [])
+          isDown = false
+          hooks = { afterCommit: goDown }
+          const unanswered = yield* closing
+          assert.match(unanswered.message, /^1\.1 may have been written: the database did not answer \(gone\)/)
+          assert.lengthOf(yield* list(copy), 1)
+
+          yield* voidRevision(copy, "1.1")
+          isDown = false
+          // The second attempt finds that the first one wrote nothing, and is lost before its COMMIT.
+          hooks = {
+            beforeCommit: Effect.suspend(() => {
+              hooks = { before: (text) => text.startsWith("INSERT") ? goDown : Effect.void }
+              return Effect.fail(lost)
+            })
+          }
+          const known = yield* closing
+          assert.strictEqual(known._tag, "SyncError", known.message)
+        })
+    )
+
     itWithCopy("finds the state that a COMMIT without an answer wrote", (copy) =>
       Effect.gen(function*() {
         const { table } = copy
         yield* commit(copy.kept, company, week)
-        const lost = new SqlError.SqlError({
-          reason: new SqlError.ConnectionError({ cause: new Error("gone"), message: "gone" })
-        })
         let isLost = false
         const run = yield* hooked(copy, () => ({
           afterCommit: Effect.suspend(() => {

@@ -9,9 +9,9 @@ import { punch } from "../support/arbitraryPunch.ts"
 import { berlin, date, east, far, newYork, run, shift, terms } from "./terms.ts"
 
 const aboves = ({ people }: CloseSums.CloseSums) =>
-  people.map(({ above, aboveDay, userId }) => [
+  people.map(({ overWeekly, overDaily, userId }) => [
     userId,
-    ...[above, aboveDay].map((each) => Option.getOrNull(Option.map(each, Duration.toHours)))
+    ...[overWeekly, overDaily].map((each) => Option.getOrNull(Option.map(each, Duration.toHours)))
   ])
 
 describe("CloseSums.sum", () => {
@@ -105,7 +105,7 @@ describe("CloseSums.sum", () => {
   )
 
   it.effect.prop(
-    "counts the hours over a threshold of whole weeks as hoursAbove does",
+    "counts the hours over a threshold of whole weeks as hoursOverThreshold does",
     [Schema.Array(Sample), between(0, 50), between(0, 10)],
     ([samples, weekly, daily]) =>
       Effect.gen(function*() {
@@ -126,14 +126,14 @@ describe("CloseSums.sum", () => {
         })
         const people = yield* Stream.run(
           Stream.fromArray(inside),
-          Labor.hoursAbove({ clock: Period.zones(clock), ...thresholds })
+          Labor.hoursOverThreshold({ clock: Period.zones(clock), ...thresholds })
         )
 
         assert.deepStrictEqual(
           aboves(sums),
           [...people].map((
-            [userId, { above, aboveDay }]
-          ) => [userId, Duration.toHours(above), Duration.toHours(aboveDay)])
+            [userId, { overWeekly, overDaily }]
+          ) => [userId, Duration.toHours(overWeekly), Duration.toHours(overDaily)])
             .toSorted(([one], [other]) => Number(one) - Number(other))
         )
       })

@@ -12,7 +12,7 @@ const required = [
   "TimePunches.backfill",
   "Credentials.layerAccessToken",
   "Labor.rollup",
-  "Labor.hoursAbove",
+  "Labor.hoursOverThreshold",
   "Labor.toCsv",
   "Zones.byLocation",
   "PeriodCheck.check",

@@ -23,15 +23,17 @@ const shift = (clockedIn: string, hours: number, changes: Partial<TimePunch> = {
   })
 }
 
-const run = <E = never>(punches: ReadonlyArray<TimePunch>, options: Labor.HoursAboveOptions<E>) =>
-  Stream.run(Stream.fromArray(punches), Labor.hoursAbove(options))
+const run = <E = never>(punches: ReadonlyArray<TimePunch>, options: Labor.HoursOverThresholdOptions<E>) =>
+  Stream.run(Stream.fromArray(punches), Labor.hoursOverThreshold(options))
 
-const hours = (times: ReadonlyArray<Labor.TimeOverThreshold>, field: "above" | "aboveDay" = "above") =>
-  times.map((each) => [`${each.date}`, Duration.toHours(each.net), Duration.toHours(each[field])])
+const hours = (
+  times: ReadonlyArray<Labor.DayOverThreshold | Labor.WeekOverThreshold>,
+  field: "overWeekly" | "overDaily" = "overWeekly"
+) => times.map((each) => [`${each.date}`, Duration.toHours(each.net), Duration.toHours(each[field])])
 
 const week = ["09", "10", "11", "12", "13"].map((day) => shift(`2026-03-${day}T13:00:00Z`, 9))
 
-describe("Labor.hoursAbove", () => {
+describe("Labor.hoursOverThreshold", () => {
   it.effect("sums the time of a person above a threshold, for each local week and each local day", () =>
     Effect.gen(function*() {
       // 45 hours from Monday to Friday, 12 on Sunday evening: the Sunday of New York, the Monday of UTC.
@@ -42,9 +44,9 @@ describe("Labor.hoursAbove", () => {
       )
 
       assert.deepStrictEqual(hours(person.weeks), [["2026-03-09", 57, 17], ["2026-03-16", 3, 0]])
-      // 36 hours by Thursday: 5 of Friday, and all of Sunday, are above 40.
-      assert.deepStrictEqual(hours(person.days).map(([, , above]) => above), [0, 0, 0, 0, 5, 12, 0])
-      assert.deepStrictEqual(hours(person.days, "aboveDay"), [
+      // 36 hours by Thursday: 5 of Friday, and all of Sunday, are over 40.
+      assert.deepStrictEqual(hours(person.days).map(([, , overWeekly]) => overWeekly), [0, 0, 0, 0, 5, 12, 0])
+      assert.deepStrictEqual(hours(person.days, "overDaily"), [
         ["2026-03-09", 9, 1],
         ["2026-03-10", 9, 1],
         ["2026-03-11", 9, 1],
@@ -53,7 +55,7 @@ describe("Labor.hoursAbove", () => {
         ["2026-03-15", 12, 4],
         ["2026-03-16", 3, 0]
       ])
-      assert.deepStrictEqual([person.net, person.above, person.aboveDay].map(Duration.toHours), [60, 17, 9])
+      assert.deepStrictEqual([person.net, person.overWeekly, person.overDaily].map(Duration.toHours), [60, 17, 9])
     }))
 
   it.effect("counts each location by its own clock, and a person once for a date", () =>
@@ -63,8 +65,8 @@ describe("Labor.hoursAbove", () => {
       const both = HashMap.getUnsafe(yield* run(punches, { clock: zones, dailyThreshold: "8 hours" }), user)
       const one = HashMap.getUnsafe(yield* run(punches, { clock: newYork, dailyThreshold: "8 hours" }), user)
 
-      assert.deepStrictEqual(hours(both.days, "aboveDay"), [["2026-03-09", 11, 3]])
-      assert.deepStrictEqual(hours(one.days, "aboveDay"), [["2026-03-09", 6, 0], ["2026-03-10", 5, 0]])
+      assert.deepStrictEqual(hours(both.days, "overDaily"), [["2026-03-09", 11, 3]])
+      assert.deepStrictEqual(hours(one.days, "overDaily"), [["2026-03-09", 6, 0], ["2026-03-10", 5, 0]])
     }))
 
   it.effect("begins the week on the day that is named", () =>
@@ -87,7 +89,7 @@ describe("Labor.hoursAbove", () => {
       const known = HashMap.getUnsafe(yield* run([open], { ...options, asOf }), user)
 
       assert.deepStrictEqual([unknown.incomplete, unknown.days, unknown.weeks], [1, [], []])
-      assert.deepStrictEqual([known.incomplete, Duration.toHours(known.above)], [0, 2])
+      assert.deepStrictEqual([known.incomplete, Duration.toHours(known.overWeekly)], [0, 2])
     }))
 
   it.effect("fails with the location that has no zone", () =>
@@ -115,8 +117,10 @@ describe("Labor.hoursAbove", () => {
 })
 
 const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
-const millis = (times: ReadonlyArray<Labor.TimeOverThreshold>, field: "net" | "above" | "aboveDay") =>
-  sum(times.map((each) => Duration.toMillis(each[field])))
+const millis = (
+  times: ReadonlyArray<Labor.DayOverThreshold | Labor.WeekOverThreshold>,
+  field: "net" | "overWeekly" | "overDaily"
+) => sum(times.map((each) => Duration.toMillis(each[field])))
 
 /** Punches of four persons at two locations over three weeks around a change of clocks. */
 const Shifts = Arbitrary.array(
@@ -159,7 +163,7 @@ const mondayOf = (each: TimePunch) => {
 const netOf = (each: TimePunch) =>
   Option.match(WorkedTime.measure(each).durations, { onNone: () => 0, onSome: ({ net }) => Duration.toMillis(net) })
 
-const expectedAbove = (punches: ReadonlyArray<TimePunch>, key: (punch: TimePunch) => string, seconds: number) => {
+const expectedOver = (punches: ReadonlyArray<TimePunch>, key: (punch: TimePunch) => string, seconds: number) => {
   const keys = new Set(punches.map(key))
   return sum(
     [...keys].map((each) =>
@@ -168,21 +172,21 @@ const expectedAbove = (punches: ReadonlyArray<TimePunch>, key: (punch: TimePunch
   )
 }
 
-describe("The hours above a threshold", () => {
+describe("The hours over a threshold", () => {
   it.effect.prop(
     "equal a sum punch by punch, however the punches are chunked and ordered",
     [Shifts, Threshold, Threshold],
-    ([punches, above, aboveDay]) =>
+    ([punches, overWeekly, overDaily]) =>
       Effect.gen(function*() {
         const options = {
           clock: zones,
-          weeklyThreshold: Duration.seconds(above),
-          dailyThreshold: Duration.seconds(aboveDay)
+          weeklyThreshold: Duration.seconds(overWeekly),
+          dailyThreshold: Duration.seconds(overDaily)
         }
         const people = yield* run(punches, options)
         const turned = yield* Stream.fromArray(punches.toReversed()).pipe(
           Stream.rechunk(3),
-          Stream.run(Labor.hoursAbove(options))
+          Stream.run(Labor.hoursOverThreshold(options))
         )
 
         assert.deepStrictEqual(new Map(HashMap.entries(turned)), new Map(HashMap.entries(people)))
@@ -191,8 +195,8 @@ describe("The hours above a threshold", () => {
           const own = punches.filter((each) => each.userId === userId)
           assert.strictEqual(Duration.toMillis(person.net), sum(own.map(netOf)))
           assert.strictEqual(person.incomplete, own.filter((each) => WorkedTime.measure(each).open).length)
-          assert.strictEqual(Duration.toMillis(person.above), expectedAbove(own, mondayOf, above))
-          assert.strictEqual(Duration.toMillis(person.aboveDay), expectedAbove(own, dateOf, aboveDay))
+          assert.strictEqual(Duration.toMillis(person.overWeekly), expectedOver(own, mondayOf, overWeekly))
+          assert.strictEqual(Duration.toMillis(person.overDaily), expectedOver(own, dateOf, overDaily))
         }
       })
   )
@@ -204,7 +208,7 @@ describe("The hours above a threshold", () => {
       Effect.gen(function*() {
         const options = { clock: zones, weeklyThreshold: Duration.seconds(at), dailyThreshold: Duration.seconds(at) }
         for (const person of HashMap.values(yield* run(punches, options))) {
-          for (const field of ["net", "above", "aboveDay"] as const) {
+          for (const field of ["net", "overWeekly", "overDaily"] as const) {
             const all = Duration.toMillis(person[field])
             assert.deepStrictEqual([millis(person.weeks, field), millis(person.days, field)], [all, all])
           }
@@ -228,10 +232,10 @@ describe("The hours above a threshold", () => {
         if (all === undefined || none === undefined || unset === undefined) throw new Error("three runs")
 
         for (const person of HashMap.values(all)) {
-          assert.deepStrictEqual([person.above, person.aboveDay], [person.net, person.net])
+          assert.deepStrictEqual([person.overWeekly, person.overDaily], [person.net, person.net])
         }
         for (const person of [...HashMap.values(none), ...HashMap.values(unset)]) {
-          assert.deepStrictEqual([person.above, person.aboveDay], [Duration.zero, Duration.zero])
+          assert.deepStrictEqual([person.overWeekly, person.overDaily], [Duration.zero, Duration.zero])
         }
       })
   )
@@ -252,8 +256,8 @@ describe("The hours above a threshold", () => {
 
         for (const [userId, person] of HashMap.entries(high)) {
           const more = HashMap.getUnsafe(low, userId)
-          assert.isTrue(Duration.isLessThanOrEqualTo(person.above, more.above))
-          assert.isTrue(Duration.isLessThanOrEqualTo(person.aboveDay, more.aboveDay))
+          assert.isTrue(Duration.isLessThanOrEqualTo(person.overWeekly, more.overWeekly))
+          assert.isTrue(Duration.isLessThanOrEqualTo(person.overDaily, more.overDaily))
         }
       })
   )
@@ -284,7 +288,7 @@ describe("The excess of a week that a period cuts", () => {
         ["2026-03-02", 9, 5],
         ["2026-03-04", 9, 9]
       ])
-      assert.deepStrictEqual([whole, first, second].map(({ above }) => Duration.toHours(above)), [14, 0, 14])
+      assert.deepStrictEqual([whole, first, second].map(({ overWeekly }) => Duration.toHours(overWeekly)), [14, 0, 14])
       assert.deepStrictEqual([first, second].map(({ net }) => Duration.toHours(net)), [27, 27])
       assert.deepStrictEqual([first.days.length, second.days.length], [3, 3])
       assert.deepStrictEqual(hours(second.weeks), [["2026-02-26", 27, 14]])
@@ -321,7 +325,7 @@ describe("The excess of a week that a period cuts", () => {
     }))
 
   it.effect.prop(
-    "tiles: periods that meet have the days of the whole, and no more than their net time is above",
+    "tiles: periods that meet have the days of the whole, and no more than their net time is over a threshold",
     {
       shifts: Shifts,
       weekly: Threshold,
@@ -364,16 +368,17 @@ describe("The excess of a week that a period cuts", () => {
           const own = parts.flatMap((people) =>
             Option.toArray(HashMap.get(people, userId))
           )
-          const sumOf = (field: "net" | "above" | "aboveDay") => sum(own.map((each) => Duration.toMillis(each[field])))
+          const sumOf = (field: "net" | "overWeekly" | "overDaily") =>
+            sum(own.map((each) => Duration.toMillis(each[field])))
 
           assert.deepStrictEqual(own.flatMap((each) => each.days), person.days)
           assert.deepStrictEqual(
-            [sumOf("net"), sumOf("above"), sumOf("aboveDay")],
-            [person.net, person.above, person.aboveDay].map(Duration.toMillis)
+            [sumOf("net"), sumOf("overWeekly"), sumOf("overDaily")],
+            [person.net, person.overWeekly, person.overDaily].map(Duration.toMillis)
           )
           for (const each of own) {
-            assert.isAtMost(Duration.toMillis(each.above), Duration.toMillis(each.net))
-            assert.isAtMost(Duration.toMillis(each.aboveDay), Duration.toMillis(each.net))
+            assert.isAtMost(Duration.toMillis(each.overWeekly), Duration.toMillis(each.net))
+            assert.isAtMost(Duration.toMillis(each.overDaily), Duration.toMillis(each.net))
           }
         }
       })
@@ -387,10 +392,10 @@ describe("The excess of a week that a period cuts", () => {
         const people = yield* run(punches, { clock: zones, weeklyThreshold: Duration.seconds(threshold) })
         for (const [userId, person] of HashMap.entries(people)) {
           const own = punches.filter((each) => each.userId === userId)
-          for (const { above, date } of person.days) {
-            const upTo = expectedAbove(own.filter((each) => dateOf(each) <= date), mondayOf, threshold)
-            const before = expectedAbove(own.filter((each) => dateOf(each) < date), mondayOf, threshold)
-            assert.strictEqual(Duration.toMillis(above), upTo - before)
+          for (const { overWeekly, date } of person.days) {
+            const upTo = expectedOver(own.filter((each) => dateOf(each) <= date), mondayOf, threshold)
+            const before = expectedOver(own.filter((each) => dateOf(each) < date), mondayOf, threshold)
+            assert.strictEqual(Duration.toMillis(overWeekly), upTo - before)
           }
         }
       })
@@ -409,7 +414,7 @@ describe("Period.firstDateOfWeek", () => {
     Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: -400, maximum: 400 }))),
     Period.Weekday
   ], ([days, firstDay]) => {
-    const weekOf = Period.firstDatesOfWeek({ firstDay })
+    const weekOf = Period.makeFirstDateOfWeek({ firstDay })
     for (const each of [...days, ...days]) {
       const date = Option.getOrThrow(Period.addDays(BusinessDate.make("2026-03-11"), each))
       assert.strictEqual(weekOf(date), Period.firstDateOfWeek(date, { firstDay }))

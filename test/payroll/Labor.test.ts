@@ -138,7 +138,7 @@ describe("Labor.rollup", () => {
 
   it.effect("compares keys by value: an Option of an id, a tuple with the local date", () =>
     Effect.gen(function*() {
-      const dateOf = Period.businessDates(DateTime.zoneMakeNamedUnsafe("America/New_York"))
+      const dateOf = Period.makeBusinessDate(DateTime.zoneMakeNamedUnsafe("America/New_York"))
       const kitchen = { departmentId: Option.some(DepartmentId.make(9)) }
       const punches = Stream.make(punch(kitchen), punch({ ...kitchen, clockedIn: at(60) }), punch())
       const byDepartment = yield* Stream.run(punches, Labor.rollup((each) => each.departmentId, options))

@@ -25,15 +25,19 @@ const row = ({ cost = 0, department, location = 301, punches = 1, role = 11, sec
   tips: Cents.make(tips)
 })
 
-const person = (user: number, above: number | null, aboveDay: number | null = null): PayrollFile.PayrollPerson => ({
+const person = (
+  user: number,
+  overWeekly: number | null,
+  overDaily: number | null = null
+): PayrollFile.PayrollPerson => ({
   userId: UserId.make(user),
-  above: Option.map(Option.fromNullOr(above), Duration.seconds),
-  aboveDay: Option.map(Option.fromNullOr(aboveDay), Duration.seconds)
+  overWeekly: Option.map(Option.fromNullOr(overWeekly), Duration.seconds),
+  overDaily: Option.map(Option.fromNullOr(overDaily), Duration.seconds)
 })
 
 const fortnight = { first: BusinessDate.make("2026-03-02"), last: BusinessDate.make("2026-03-15") }
 
-/** 46:00:17 of user 501 at two locations, 6:00:17 of it above 40 a week; 38:30 of 502; only tips of 503. */
+/** 46:00:17 of user 501 at two locations, 6:00:17 of it over 40 a week; 38:30 of 502; only tips of 503. */
 const state: PayrollFile.PayrollState = {
   ...fortnight,
   close: 7,
@@ -70,7 +74,7 @@ const mappingOf = (input: unknown): PayrollFile.Mapping => Result.getOrThrow(Pay
 const fileOf = (mapping: unknown, sums = state, before?: PayrollFile.PayrollState, table = codes) =>
   Result.getOrThrow(PayrollFile.encode(mappingOf(mapping), table, sums, before))
 
-/** Hours below and above a threshold, and tips, as rows with codes. */
+/** Hours below and over a threshold, and tips, as rows with codes. */
 const byCode = {
   v: 1,
   by: ["user"],
@@ -225,7 +229,7 @@ describe("A payroll file", () => {
     assert.strictEqual(text.split("\n")[0], `501|6|${expected}`)
   })
 
-  it("sums rows of one employee code before it rounds them, and names the users of a code with hours above a threshold", () => {
+  it("sums rows of one employee code before it rounds them, and names the users of a code with hours over a threshold", () => {
     const one = { codeOf: (kind: string, id: number) => kind === "user" ? "E1" : codeTable[`${kind} ${id}`] }
     const two: PayrollFile.PayrollState = {
       ...fortnight,
@@ -244,7 +248,7 @@ describe("A payroll file", () => {
     )
   })
 
-  it("has hours above a week and above a day in two columns, if the sums have both", () => {
+  it("has hours over a week and over a day in two columns, if the sums have both", () => {
     const both = { ...state, people: [person(501, 21_600, 7200), person(502, 0, 3600), person(503, 0, 0)] }
     const columns = ["userId", "hours", "hoursAbove", "hoursAboveDay"].map((value) => ({ header: value, value }))
     const mapping = { ...byCode, payCodes: undefined, columns, hours: "seconds", header: false, lineEnd: "\n" }
@@ -359,7 +363,7 @@ describe("A mapping is refused", () => {
       { ...noCodes, columns: [{ header: "h", value: "hours", format: "YYYYMMDD" }] },
       "columns[0].format"
     ],
-    ["for hours above a threshold by role", {
+    ["for hours over a threshold by role", {
       ...noCodes,
       by: ["user", "role"],
       columns: columns("userId", "roleId", "hoursAbove")
@@ -400,13 +404,13 @@ describe("A mapping is refused", () => {
       both
     ],
     [
-      "for hours above no threshold",
+      "for hours over no threshold",
       { ...noCodes, columns: columns("userId", "hoursAbove") },
       "columns[1].value",
       none
     ],
     [
-      "for hours above a day without that threshold",
+      "for hours over a day without that threshold",
       { ...noCodes, columns: columns("userId", "hoursAboveDay") },
       "columns[1].value"
     ],
@@ -491,7 +495,7 @@ describe("A payroll file fails", () => {
   })
 })
 
-/** Sums of three people at two places in two roles, in seconds. Only some have time above the threshold. */
+/** Sums of three people at two places in two roles, in seconds. Only some have time over the threshold. */
 const States = Arbitrary.array(
   Arbitrary.schema(
     Schema.Array(Schema.Struct({
@@ -502,7 +506,7 @@ const States = Arbitrary.array(
       seconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200_000 })),
       cost: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 90_000 })),
       tips: Schema.Int.check(Schema.isBetween({ minimum: -500, maximum: 900 })),
-      above: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 }))
+      overWeekly: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 }))
     })).check(Schema.isMaxLength(8))
   ),
   { minLength: 1, maxLength: 5 }
@@ -513,7 +517,7 @@ const States = Arbitrary.array(
     people: [501, 502, 503].map((user) => {
       const own = rows.filter((each) => each.user === user)
       const net = own.reduce((total, each) => total + each.seconds, 0)
-      return person(user, Math.floor(net * (own[0]?.above ?? 0) / 100))
+      return person(user, Math.floor(net * (own[0]?.overWeekly ?? 0) / 100))
     })
   }))
 ))
@@ -623,10 +627,10 @@ describe("Every payroll file", () => {
       const found = numbersOf(fileOf(mapping, sums).text, headers)
       const round = (seconds: number) =>
         rounders[form.rounding](Math.round(seconds / unitSeconds[form.hours] * 1e6) / 1e6)
-      for (const { above, userId } of sums.people) {
+      for (const { overWeekly, userId } of sums.people) {
         const own = sums.rows.filter((each) => each.userId === userId)
         const net = own.reduce((total, each) => total + Duration.toSeconds(each.net), 0)
-        const excess = Duration.toSeconds(Option.getOrElse(above, () => Duration.zero))
+        const excess = Duration.toSeconds(Option.getOrElse(overWeekly, () => Duration.zero))
         const code = codeTable[`user ${userId}`]
         const cell = (payCode: string, header: string) => found.get(`${code}|${payCode} ${header}`) ?? 0
 

@@ -296,7 +296,7 @@ describe("Period.businessDate", () => {
   })
 
   it("stops at the ends of the calendar", () => {
-    const read = Period.businessDates(zone("America/New_York"))
+    const read = Period.makeBusinessDate(zone("America/New_York"))
 
     assert.strictEqual(read(DateTime.makeUnsafe("0001-01-01T00:00:00Z")), "0001-01-01")
     assert.strictEqual(read(DateTime.makeUnsafe("+010000-01-02T00:00:00Z")), "9999-12-31")
@@ -388,7 +388,7 @@ describe("A business day", () => {
     { Name, Instant, StartMinutes },
     ({ Instant, Name, StartMinutes }) => {
       const clock = { zone: zone(Name), dayStarts: Duration.minutes(StartMinutes) }
-      const read = Period.businessDates(clock)
+      const read = Period.makeBusinessDate(clock)
       for (const change of changesOf(Name)) {
         const around = addDays(read(DateTime.makeUnsafe(change)), (Instant % 5) - 2)
         for (const date of [read(DateTime.makeUnsafe(Instant * 1000)), around]) {
@@ -440,7 +440,7 @@ describe("Every period", () => {
   })
 
   it.prop("begins where the one before it ends", { Name, Instant, Span }, ({ Instant, Name, Span }) => {
-    const read = Period.businessDates(zone(Name))
+    const read = Period.makeBusinessDate(zone(Name))
     const date = read(DateTime.makeUnsafe(Instant * 1000))
     const kinds = [
       (each: BusinessDate) => Period.localDays(zone(Name), each, each),

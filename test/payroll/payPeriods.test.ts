@@ -56,7 +56,7 @@ const cents = (punch: StoredPunch) => Math.floor((netMinutes(punch) * punch.hour
 
 const sundayOf = (date: string) => shiftDate(date, -new Date(Date.parse(date)).getUTCDay())
 
-/** What each person is paid for in the dates, `id: [minutes, cents, minutes above 30 h a week, minutes above 8 h a day]`. */
+/** What each person is paid for in the dates, `id: [minutes, cents, minutes over 30 h a week, minutes over 8 h a day]`. */
 const expectedOf = (punches: ReadonlyArray<StoredPunch>, first: string, last: string) => {
   const counted = punches.filter(({ deleted }) => deleted !== true).map((punch) => ({
     user: punch.user_id,
@@ -104,14 +104,14 @@ const actualOf = Effect.fnUntraced(function*(
     Stream.filterEffect((punch) => Effect.fromResult(contains(punch))),
     Stream.run(Labor.rollup((punch) => punch.userId, { rounding: "halfUp" }))
   )
-  const hours = yield* Stream.run(Stream.fromIterable(listed), Labor.hoursAbove(options))
+  const hours = yield* Stream.run(Stream.fromIterable(listed), Labor.hoursOverThreshold(options))
   return new Map(
     Array.from(totals, ([userId, { cost, net }]) => {
-      const { above, aboveDay, net: same } = HashMap.getUnsafe(hours, userId)
+      const { overWeekly, overDaily, net: same } = HashMap.getUnsafe(hours, userId)
       assert.deepStrictEqual(same, net)
       return [
         Number(userId),
-        [Duration.toMinutes(net), Number(cost), Duration.toMinutes(above), Duration.toMinutes(aboveDay)]
+        [Duration.toMinutes(net), Number(cost), Duration.toMinutes(overWeekly), Duration.toMinutes(overDaily)]
       ] as const
     })
   )
@@ -158,7 +158,7 @@ describe("The sums of a pay period", () => {
             ...expectedOf(punches, period.first, period.last)
           ].toSorted(([a], [b]) => a - b)
         )
-        cut += sum([...actual.values()].map(([, , above = 0]) => above))
+        cut += sum([...actual.values()].map(([, , overWeekly = 0]) => overWeekly))
       }
       assert.isAbove(cut, 0)
     }), 60_000)

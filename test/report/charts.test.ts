@@ -31,7 +31,7 @@ const drawings = {
   "cost-by-location": Charts.costByLocation(["Harbour", "Market"], [123_456, 9_900], narrow),
   "hours-by-person": Charts.hoursByPerson(["▲ Ana", "Ben"], [
     { colour: Charts.colours.accent, values: [40, 32.5] },
-    { colour: Charts.colours.above, values: [2.25, 0] }
+    { colour: Charts.colours.over, values: [2.25, 0] }
   ], wide),
   "people-on-the-clock": Charts.heatMap(["Mon", "Tue"], people, narrow)
 }

@@ -26,11 +26,11 @@ describe("toHtmlReport", () => {
     }))
 
   it("lists what the check and the thresholds read around the period", () => {
-    const above = { ...options, weeklyThreshold: "40 hours" } satisfies ReportOptions
-    const [plain, wide] = [reportWindow(options), reportWindow(above)]
+    const withThreshold = { ...options, weeklyThreshold: "40 hours" } satisfies ReportOptions
+    const [plain, wide] = [reportWindow(options), reportWindow(withThreshold)]
 
     assert.deepStrictEqual(plain, PeriodCheck.window(options))
-    assert.deepStrictEqual(wide, { gte: Labor.window(above).gte, lt: PeriodCheck.window(above).lt })
+    assert.deepStrictEqual(wide, { gte: Labor.window(withThreshold).gte, lt: PeriodCheck.window(withThreshold).lt })
   })
 
   it.effect("counts the days before a cut week for its threshold, and shows the period alone", () =>

@@ -22,8 +22,15 @@ export interface LossyProxy {
   readonly messages: () => ReadonlyArray<string>
 }
 
-/** After these the server answers; it holds back the answers of other messages. */
-const isAnswered = (type: string) => type === "Q" || type === "S" || type === "start" || type === "p"
+/** Whether the server answers at once: it holds back the answers of other messages. */
+export const isAnswered = (message: string): boolean => /^(?:start|p|S|Q)\b/.test(message)
+
+/** The type of a message, and the beginning of the statement that it has. */
+const nameOf = (message: Buffer): string => {
+  const type = String.fromCharCode(message[0] ?? 0)
+  const body = type === "P" ? message.subarray(message.indexOf(0, 5) + 1) : message.subarray(5)
+  return type === "P" || type === "Q" ? `${type} ${body.subarray(0, body.indexOf(0)).toString()}` : type
+}
 
 export const lossyProxy = (url: string): Effect.Effect<LossyProxy, never, Scope.Scope> =>
   Effect.map(
@@ -51,32 +58,29 @@ export const lossyProxy = (url: string): Effect.Effect<LossyProxy, never, Scope.
               close()
             })
           }
-          /** What of the bytes is sent; the connection ends where it is cut. */
-          const pass = (bytes: Buffer, type: string, text: string) => {
-            const number = seen.push(text === "" ? type : `${type} ${text}`) - 1
-            if (planned?.message !== number) return upstream.write(bytes)
+          /** The next whole message of the client; the first of a connection has no type. */
+          const next = (): Buffer | undefined => {
+            const start = isStarted ? 1 : 0
+            if (client.destroyed || isSwallowing || rest.length < start + 4) return undefined
+            const length = start + rest.readInt32BE(start)
+            if (rest.length < length) return undefined
+            const message = rest.subarray(0, length)
+            rest = rest.subarray(length)
+            return message
+          }
+          const pass = (message: Buffer) => {
+            const name = isStarted ? nameOf(message) : "start"
+            isStarted = true
+            const number = seen.push(name) - 1
+            if (planned?.message !== number) return upstream.write(message)
             isDown = planned.forGood ?? false
             if (planned.loses === "unsent") return close()
             isSwallowing = true
-            upstream.write(bytes)
-            // No answer comes before the message that ends the round: the server works on this one, and then it is cut.
-            if (!isAnswered(type)) setTimeout(close, 50)
+            return upstream.write(message)
           }
           client.on("data", (data) => {
             rest = Buffer.concat([rest, data])
-            while (!client.destroyed && !isSwallowing) {
-              const start = isStarted ? 1 : 0
-              if (rest.length < start + 4) return
-              const length = start + rest.readInt32BE(start)
-              if (rest.length < length) return
-              const message = rest.subarray(0, length)
-              rest = rest.subarray(length)
-              const type = isStarted ? String.fromCharCode(message[0] ?? 0) : "start"
-              isStarted = true
-              const statement = type === "P" ? message.subarray(message.indexOf(0, 5) + 1) : message.subarray(5)
-              const text = type === "P" || type === "Q" ? statement.subarray(0, statement.indexOf(0)).toString() : ""
-              pass(message, type, text.replaceAll(/\s+/g, " "))
-            }
+            for (let message = next(); message !== undefined; message = next()) pass(message)
           })
           upstream.on("data", (data) => isSwallowing ? close() : client.write(data))
         }).listen(0, "127.0.0.1")

@@ -37,7 +37,7 @@ const issuesOf = (punches: ReadonlyArray<StoredPunch>) =>
 /** The hours of each person in each local week. */
 const weeklyHours = (punches: ReadonlyArray<StoredPunch>) =>
   Effect.map(
-    Stream.run(listedOf(punches), Labor.hoursAbove({ clock: zones })),
+    Stream.run(listedOf(punches), Labor.hoursOverThreshold({ clock: zones })),
     (people) => [...HashMap.values(people)].flatMap(({ weeks }) => weeks.map(({ net }) => Duration.toHours(net)))
   )
 

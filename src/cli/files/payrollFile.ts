@@ -124,7 +124,7 @@ export const printFile = Effect.fnUntraced(function*(
     ...file.sharedCodes.map(({ code, userIds }) =>
       `users ${userIds.join(", ")} have the code ${
         printable(code)
-      }: the hours above a threshold are counted for each of them alone`
+      }: the hours over a threshold are counted for each of them alone`
     )
   )
 })

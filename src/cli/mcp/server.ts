@@ -165,8 +165,8 @@ const toolkit = Toolkit.make(
       ...period,
       ...selection,
       by: described("Groups: some of user, location, role, department, day, week, joined by commas. Default: location"),
-      weeklyThreshold: described("A weekly threshold such as 40h: adds the hours above it; needs by user, week or day"),
-      dailyThreshold: described("A daily threshold such as 8h: adds the hours above it"),
+      weeklyThreshold: described("A weekly threshold such as 40h: adds the hours over it; needs by user, week or day"),
+      dailyThreshold: described("A daily threshold such as 8h: adds the hours over it"),
       asOf: described("Count open punches up to this instant, such as 2026-03-09T15:00:00Z")
     })
   ),

@@ -154,7 +154,7 @@ export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
     return
   }
   if (changed) {
-    const due = yield* Effect.provide(Close.due(company, close), layer)
+    const due = yield* Effect.provide(Close.due(company, { closes: close === undefined ? undefined : [close] }), layer)
     if (json) return yield* printLines([jsonArray(due.map((each) => encodeDue(each)))])
     for (const { after, difference } of due) {
       yield* printLines([`due after ${after}`, ...peopleLines(difference, names, yield* screen)])
@@ -278,7 +278,7 @@ const printWritten = Effect.fnUntraced(function*(
 /** A line for each person, with what is due. */
 const peopleLines = (sums: CloseSums.CloseSums, names: Names | undefined, screen: Screen): ReadonlyArray<string> => {
   const people = CloseSums.byPerson(sums)
-  const over = (title: string, field: "above" | "aboveDay"): ReadonlyArray<Column<CloseSums.PersonSums>> => {
+  const over = (title: string, field: "overWeekly" | "overDaily"): ReadonlyArray<Column<CloseSums.PersonSums>> => {
     const cell = (person: CloseSums.PersonSums) =>
       Option.match(person[field], { onNone: () => "", onSome: formatSignedHours })
     return people.some((person) => Option.isSome(person[field])) ? [{ title, align: "right", cell }] : []
@@ -292,8 +292,8 @@ const peopleLines = (sums: CloseSums.CloseSums, names: Names | undefined, screen
       ],
     { title: "punches", align: "right", cell: ({ punches }) => `${punches}`, dropOrder: 2 },
     { title: "net", align: "right", cell: ({ net }) => formatSignedHours(net) },
-    ...over("above", "above"),
-    ...over("above_day", "aboveDay"),
+    ...over("above", "overWeekly"),
+    ...over("above_day", "overDaily"),
     { title: "cost", align: "right", cell: ({ cost }) => formatMoney(cost) },
     { title: "tips", align: "right", cell: ({ tips }) => formatMoney(tips) }
   ]

@@ -13,11 +13,11 @@ const hours = (name: string, description: string) => text(name, "HOURS", descrip
 export const thresholdFlags = {
   weeklyThreshold: hours(
     "weekly-threshold",
-    "Show the net time of each person above this in each local week, such as 40h: a figure, not a pay rule"
+    "Show the net time of each person over this in each local week, such as 40h: a figure, not a pay rule"
   ),
   dailyThreshold: hours(
     "daily-threshold",
-    "Show the net time of each person above this on each local day, such as 8h: a figure, not a pay rule"
+    "Show the net time of each person over this on each local day, such as 8h: a figure, not a pay rule"
   )
 }
 
@@ -33,7 +33,7 @@ export const thresholdsOf = (
     readonly by: ReadonlyArray<string>
     readonly weekStarts: Option.Option<Weekday>
   }
-): Result.Result<Option.Option<Labor.HoursAboveOptions<MissingZone>>, CommandFailure> => {
+): Result.Result<Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>, CommandFailure> => {
   const flag = Option.isSome(weeklyThreshold)
     ? "--weekly-threshold"
     : Option.isSome(dailyThreshold)

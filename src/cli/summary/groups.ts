@@ -1,4 +1,4 @@
-/** What a summary sums by: the keys of a punch, the name of a key, and the columns of hours above a threshold. */
+/** What a summary sums by: the keys of a punch, the name of a key, and the columns of hours over a threshold. */
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -55,7 +55,7 @@ export const makeGrouper = (
   firstDay: Weekday | undefined
 ): Grouper => {
   // The days of each clock are in a cache.
-  const datesOf = Function.memoize(Period.businessDates)
+  const datesOf = Function.memoize(Period.makeBusinessDate)
   const dateOf = (punch: TimePunch): BusinessDate =>
     datesOf(Option.getOrElse(clockOf(punch), () => utc))(punch.clockedIn)
   const parts = by.map((each): (punch: TimePunch) => Key => {
@@ -71,7 +71,7 @@ export const makeGrouper = (
       case "day":
         return dateOf
       case "week": {
-        const weekOf = Period.firstDatesOfWeek({ firstDay })
+        const weekOf = Period.makeFirstDateOfWeek({ firstDay })
         return (punch) => weekOf(dateOf(punch))
       }
     }
@@ -110,8 +110,8 @@ export const compareKeys = (one: Keys, other: Keys): number => {
   return 0
 }
 
-/** A column of hours above a threshold. */
-export interface AboveColumn {
+/** A column of hours over a threshold. */
+export interface ThresholdColumn {
   readonly title: string
   /** Its name in CSV and in JSON, in seconds. */
   readonly csv: string
@@ -121,17 +121,17 @@ export interface AboveColumn {
 }
 
 /** The columns of the thresholds that are given: of each group, the hours of its people on its days. */
-export const aboveColumns = (
+export const thresholdColumns = (
   { by, dailyThreshold, weekStarts, weeklyThreshold }: ThresholdInput & {
     readonly by: Groupings
     readonly weekStarts: Option.Option<Weekday>
   },
   people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
-): ReadonlyArray<AboveColumn> => {
-  const weekOf = Period.firstDatesOfWeek({ firstDay: Option.getOrUndefined(weekStarts) })
+): ReadonlyArray<ThresholdColumn> => {
+  const weekOf = Period.makeFirstDateOfWeek({ firstDay: Option.getOrUndefined(weekStarts) })
   const idOf = (user: UserId, date: BusinessDate): string =>
     idOfKeys(by.map((each) => each === "user" ? user : each === "day" ? date : weekOf(date)))
-  const column = (title: string, csv: string, json: string, field: "above" | "aboveDay"): AboveColumn => {
+  const column = (title: string, csv: string, json: string, field: "overWeekly" | "overDaily"): ThresholdColumn => {
     const times = new Map<string, number>()
     let total = 0
     for (const [user, { days }] of people) {
@@ -151,7 +151,7 @@ export const aboveColumns = (
     }
   }
   return [
-    ...(Option.isSome(weeklyThreshold) ? [column("above", "above_seconds", "aboveSeconds", "above")] : []),
-    ...(Option.isSome(dailyThreshold) ? [column("above day", "above_day_seconds", "aboveDaySeconds", "aboveDay")] : [])
+    ...(Option.isSome(weeklyThreshold) ? [column("above", "above_seconds", "aboveSeconds", "overWeekly")] : []),
+    ...(Option.isSome(dailyThreshold) ? [column("above day", "above_day_seconds", "aboveDaySeconds", "overDaily")] : [])
   ]
 }

@@ -11,12 +11,20 @@ import type { Names } from "../flags/names.ts"
 import { formatHours, formatMoney, formatNumber } from "../print/format.ts"
 import type { CsvStyle } from "../print/machine.ts"
 import { bar, type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
-import { type AboveColumn, compareKeys, type Grouping, type Groupings, isId, type Keys, nameOfKey } from "./groups.ts"
+import {
+  compareKeys,
+  type Grouping,
+  type Groupings,
+  isId,
+  type Keys,
+  nameOfKey,
+  type ThresholdColumn
+} from "./groups.ts"
 
 /** The columns of a summary that its flags add. */
 interface SummaryColumns {
   readonly names: Names | undefined
-  readonly above: ReadonlyArray<AboveColumn>
+  readonly overThreshold: ReadonlyArray<ThresholdColumn>
 }
 
 type Entries = ReadonlyArray<readonly [Keys, Labor.Totals]>
@@ -44,7 +52,7 @@ const isTotal = ({ keys }: Line): boolean => keys.length === 0
 
 const barCells = 24
 
-const columnsOf = (by: Groupings, { above, names }: SummaryColumns): ReadonlyArray<Column<Line>> => [
+const columnsOf = (by: Groupings, { names, overThreshold }: SummaryColumns): ReadonlyArray<Column<Line>> => [
   ...by.flatMap((each, at) => keyColumnsOf(each, at, names)),
   { title: "punches", align: "right", cell: ({ totals }) => formatNumber(totals.punches) },
   {
@@ -58,7 +66,7 @@ const columnsOf = (by: Groupings, { above, names }: SummaryColumns): ReadonlyArr
   ...(by.length > 1
     ? []
     : [{ title: "", cell: (line: Line) => isTotal(line) ? "" : bar(line.share, barCells), dropOrder: 1 }]),
-  ...above.map(({ of, title, total }): Column<Line> => ({
+  ...overThreshold.map(({ of, title, total }): Column<Line> => ({
     title,
     align: "right",
     cell: (line) => formatHours(isTotal(line) ? total : of(line.keys))
@@ -136,14 +144,20 @@ const sumOf = Effect.fnUntraced(function*(
 })
 
 /** The columns before the sums. The name of a key follows its id. */
-const keyColumns = (by: Groupings, { above, names }: SummaryColumns, form: "csv" | "json"): Labor.KeyColumns<Keys> => ({
+const keyColumns = (
+  by: Groupings,
+  { names, overThreshold }: SummaryColumns,
+  form: "csv" | "json"
+): Labor.KeyColumns<Keys> => ({
   ...Object.fromEntries(by.flatMap((each, at) => [
     [isId(each) ? `${each}${form === "csv" ? "_id" : "Id"}` : each, (keys: Keys) => keys[at]] as const,
     ...(isId(each) && names !== undefined
       ? [[`${each}${form === "csv" ? "_name" : "Name"}`, (keys: Keys) => nameOfKey(each, names, keys[at])] as const]
       : [])
   ])),
-  ...Object.fromEntries(above.map((column) => [column[form], (keys: Keys) => Duration.toSeconds(column.of(keys))]))
+  ...Object.fromEntries(
+    overThreshold.map((column) => [column[form], (keys: Keys) => Duration.toSeconds(column.of(keys))])
+  )
 })
 
 /** CSV, with columns such as `user_id`, `user_name` and `above_seconds`. */

@@ -26,7 +26,7 @@ import { printError, printWarning } from "../print/messages.ts"
 import { printLines, printText, screen } from "../print/output.ts"
 import { keptOf, type LocalPeriod, periodFlags, resolvePeriod, textOfDates } from "../select/period.ts"
 import { thresholdFlags, thresholdsOf } from "../select/thresholds.ts"
-import { aboveColumns, by, defaultBy, type Key, makeGrouper } from "./groups.ts"
+import { by, defaultBy, type Key, makeGrouper, thresholdColumns } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
 
 export const summary = Command.make(
@@ -72,7 +72,7 @@ export const summary = Command.make(
         { rounding: flags.rounding, asOf: Option.getOrUndefined(flags.asOf) },
         limits
       )
-      const further = { names, above: aboveColumns(flags, people) }
+      const further = { names, overThreshold: thresholdColumns(flags, people) }
       const entries = Array.from(groups, ([id, totals]) => [keysOf(id), totals] as const)
       if (format === "json") yield* printText(jsonOf(flags.by, entries, further))
       else if (format === "csv") yield* printText(csvOf(flags.by, entries, further, style))
@@ -99,7 +99,7 @@ export const summary = Command.make(
   net is the time worked without unpaid breaks, in hours and minutes. cost is
   net time at the hourly wage of each punch, rounded to the cent for each
   punch, without tips: an estimate, not a payroll. --weekly-threshold and
-  --daily-threshold add columns with the part of net above a threshold, for
+  --daily-threshold add columns with the part of net over a threshold, for
   --by user, also with week or day: figures, not a pay rule.
 
   --map prints the file of a payroll program that a close would have now: a
@@ -125,7 +125,7 @@ export const summary = Command.make(
     {
       command: "time-punches summary --by user --week 2026-03-02 --zone-file zones.csv --weekly-threshold 40h " +
         "--daily-threshold 8h",
-      description: "Hours above 40 a week and 8 a day, each location by its own clock"
+      description: "Hours over 40 a week and 8 a day, each location by its own clock"
     },
     {
       command: "time-punches summary --by user --last 7d --zone America/New_York --database punches.db",
@@ -174,7 +174,7 @@ const preview = Effect.fnUntraced(function*(
 /** The window of the period, and the days before it in its first week: their time counts towards the threshold. */
 const readWindow = (
   clockedIn: FilterInput["clockedIn"],
-  limits: Option.Option<Labor.HoursAboveOptions<MissingZone>>
+  limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
 ): FilterInput["clockedIn"] => {
   if (Option.isNone(limits) || limits.value.period === undefined) return clockedIn
   const { gte } = Labor.window({ ...limits.value, period: limits.value.period })
@@ -196,7 +196,7 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
   period: LocalPeriod,
   idOf: (punch: TimePunch) => Key,
   options: Labor.LaborOptions,
-  limits: Option.Option<Labor.HoursAboveOptions<MissingZone>>
+  limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
 ): Effect.fn.Return<Sums, E | Labor.SumOverflow | MissingZone, R> {
   const rollup = Labor.rollup(idOf, options)
   let open = 0
@@ -212,7 +212,7 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
     const groups = yield* Stream.run(kept(pages), rollup)
     return { groups, people: HashMap.empty(), open }
   }
-  const hours = Labor.hoursAbove({ ...limits.value, ...options })
+  const hours = Labor.hoursOverThreshold({ ...limits.value, ...options })
   return yield* Effect.gen(function*() {
     // The two read side by side: neither keeps the punches for the other.
     const [one, other] = yield* Stream.broadcastN(pages, { n: 2, capacity: 2 })

@@ -76,7 +76,7 @@ describe("time-punches changes --close", () => {
         assert.strictEqual(changes.code, 0, changes.stderr)
         assert.deepStrictEqual(read(changes.stdout), {
           punches: [[1, "edited"], [3, "edited"]],
-          // The hours of punch 1 are of the period before: it only moves what is above the threshold.
+          // The hours of punch 1 are of the period before: it only moves what is over the threshold.
           people: [[503, 3600]]
         })
         assert.match(changes.stderr, /^state 1\.1: 2026-03-05 to 2026-03-11, as of 20\d\d-/m)

@@ -229,7 +229,7 @@ describe("time-punches closes --map", () => {
         assert.deepStrictEqual(sumOf(cells), sumOf([cellsOf(name, withId)]))
       }
 
-      // By hand: 501 has 30,285 s above 40 hours a week, then 42,243, then 30,260: 8.41, 11.73 and 8.41 h.
+      // By hand: 501 has 30,285 s over 40 hours a week, then 42,243, then 30,260: 8.41, 11.73 and 8.41 h.
       const [first, second, third] = yield* Effect.forEach(["1.1", "1.2", "1.3"], (state) => file("codes", state))
       assert.match(first?.stderr ?? "", /^1\.1: 17 rows\nHours: the rows add up to .*the exact sum\n$/)
       assert.match(first?.text ?? "", /\r\n00501,OT,8\.41,,03\/15\/2026\r\n/)
@@ -326,7 +326,7 @@ describe("time-punches closes --map", () => {
       done(shared)
       assert.match(
         shared.stderr,
-        /users 501, 502 have the code 007: the hours above a threshold are counted for each/
+        /users 501, 502 have the code 007: the hours over a threshold are counted for each/
       )
       assert.lengthOf(JSON.parse((yield* run("closes", "--json")).stdout), 1)
       write("twice.csv", "kind,id,code\nuser,501,1\nuser,501,2\n")

@@ -28,14 +28,14 @@ const named = (key: string, names: ReadonlyArray<string>) =>
 
 /** Compares the three tables of a report with `summary`, and its findings with `check`. */
 const assertSame = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
-  const above = ["--weekly-threshold", "30h", "--daily-threshold", "7h"]
-  const page = yield* cli(["report", ...args, ...above])
+  const thresholds = ["--weekly-threshold", "30h", "--daily-threshold", "7h"]
+  const page = yield* cli(["report", ...args, ...thresholds])
   assert.strictEqual(page.code, 0, page.stderr)
   for (
     const [by, caption, title, key, ...further] of [
       ["location", "By location", "location", "locationId"],
       ["day", "By day", "date", "day"],
-      ["user", "By person", "person", "userId", ...above]
+      ["user", "By person", "person", "userId", ...thresholds]
     ] as const
   ) {
     const { stdout } = yield* cli(["summary", "--by", by, "--json", ...args, ...further])

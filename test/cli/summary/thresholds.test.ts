@@ -46,16 +46,16 @@ const zonesFile = Effect.map(temporaryFolder, (folder) => {
 })
 
 const week = ["summary", "--by", "user", "--week", "2026-03-11"]
-const above = ["--weekly-threshold", "40h", "--daily-threshold", "8h"]
+const thresholds = ["--weekly-threshold", "40h", "--daily-threshold", "8h"]
 
 const rowsOf = (json: string): ReadonlyArray<Record<string, unknown>> => JSON.parse(json)
 
 const secondsOf = (json: string) => rowsOf(json).map((row) => [row["aboveSeconds"], row["aboveDaySeconds"]])
 
 describe("summary --weekly-threshold and --daily-threshold", () => {
-  it.effect("show the hours of each person above the thresholds, by the clock of each location", () =>
+  it.effect("show the hours of each person over the thresholds, by the clock of each location", () =>
     inFake(Effect.gen(function*() {
-      const { code, stderr, stdout } = yield* cli([...week, ...above, "--zone-file", yield* zonesFile])
+      const { code, stderr, stdout } = yield* cli([...week, ...thresholds, "--zone-file", yield* zonesFile])
 
       assert.strictEqual(code, 0)
       assert.deepStrictEqual(linesOf(stdout), [
@@ -70,8 +70,8 @@ describe("summary --weekly-threshold and --daily-threshold", () => {
   it.effect("are exact in CSV and JSON, as columns before the sums", () =>
     inFake(Effect.gen(function*() {
       const flags = ["--zone-file", yield* zonesFile]
-      const csv = yield* cli([...week, ...above, ...flags, "--format", "csv"])
-      const json = yield* cli([...week, ...above, ...flags, "--json"])
+      const csv = yield* cli([...week, ...thresholds, ...flags, "--format", "csv"])
+      const json = yield* cli([...week, ...thresholds, ...flags, "--json"])
 
       assert.match(csv.stdout, /^user_id,above_seconds,above_day_seconds,punches,incomplete,/)
       assert.deepStrictEqual(
@@ -99,7 +99,7 @@ describe("summary --weekly-threshold and --daily-threshold", () => {
   it.effect("count open punches up to --as-of", () =>
     inFake(Effect.gen(function*() {
       const flags = ["--zone-file", yield* zonesFile, "--as-of", "2026-03-14T13:00:00Z", "--json"]
-      const { stdout } = yield* cli([...week, ...above, ...flags])
+      const { stdout } = yield* cli([...week, ...thresholds, ...flags])
 
       assert.deepStrictEqual(secondsOf(stdout), [[36_000, 18_000], [0, (5 + 16) * 3600]])
     })))
@@ -117,7 +117,7 @@ describe("summary --weekly-threshold and --daily-threshold", () => {
 
   it.effect("say without a period that a week may be in it in part", () =>
     inFake(Effect.gen(function*() {
-      const all = ["summary", "--by", "user", "--zone", "America/New_York", "--json", ...above]
+      const all = ["summary", "--by", "user", "--zone", "America/New_York", "--json", ...thresholds]
       const within = yield* cli([...all, "--week", "2026-03-11"])
       const without = yield* cli(all)
 
@@ -156,7 +156,7 @@ describe("summary --weekly-threshold and --daily-threshold", () => {
 
   it.effect("are those of each date and each week of a person, and of all people", () =>
     inFake(Effect.gen(function*() {
-      const flags = [...above, "--zone-file", yield* zonesFile]
+      const flags = [...thresholds, "--zone-file", yield* zonesFile]
       const of = (by: string) =>
         Effect.map(cli(["summary", "--week", "2026-03-11", ...flags, "--by", by, "--json"]), ({ stdout }) =>
           rowsOf(stdout).map((row) => [
@@ -186,7 +186,7 @@ describe("summary --weekly-threshold and --daily-threshold", () => {
 
   it.effect("request every page once", () =>
     inFake(Effect.gen(function*() {
-      yield* cli([...week, ...above, "--zone", "UTC", "--page-size", "3"])
+      yield* cli([...week, ...thresholds, "--zone", "UTC", "--page-size", "3"])
 
       assert.strictEqual((yield* queries).length, 3)
     })))
@@ -219,7 +219,7 @@ describe("summary --weekly-threshold and --daily-threshold", () => {
     inFake(Effect.gen(function*() {
       const service = yield* FakeService
       yield* service.inject({ _tag: "Status", status: 403, options: {} }, { requests: 3 })
-      const { code, stdout } = yield* cli([...week, ...above, "--zone", "UTC", "--page-size", "3"])
+      const { code, stdout } = yield* cli([...week, ...thresholds, "--zone", "UTC", "--page-size", "3"])
 
       assert.deepStrictEqual([code, stdout], [5, ""])
     })))
